@@ -1,0 +1,308 @@
+"""What a combination of Paimon, Spark and catalog can do: the one place that knows versions.
+
+Other modules ask `environment.supports(Capability.X)` and never compare versions themselves.
+Each rule says where it was read: a class of Paimon's source at its release tags, or a run ("[ran]").
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+from functools import lru_cache
+from types import MappingProxyType
+from typing import Final
+
+from dbt_common.exceptions import DbtRuntimeError
+from packaging.version import InvalidVersion, Version
+
+OLDEST_PAIMON: Final = Version("0.9.0")
+
+# The catalogs whose options paimon_options.json lists, by the release they were read from.
+OPTION_CATALOGUES: Final[tuple[str, ...]] = ("0.9", "1.4", "2.0")
+
+
+class _TextEnum(str, Enum):
+    """`enum.StrEnum`, which Python 3.10 does not have."""
+
+    def __str__(self) -> str:
+        return str(self.value)
+
+
+class Capability(_TextEnum):
+    """A named feature that some supported combination lacks."""
+
+    VIEWS = "views"
+    SHOW_TABLE_EXTENDED = "show table extended"
+    RENAME_WITH_CATALOG = "rename with catalog"
+    POSTPONE_BUCKET = "postpone bucket"
+    FIXED_BUCKET_ACROSS_PARTITIONS = "fixed bucket across partitions"
+    ROW_TRACKING = "row tracking"
+    FIELD_DEFAULT_VALUE = "field default value"
+    LOOKUP_WITH_DELTA_COMMITS = "lookup with delta commits"
+    GUARDED_OPTION_CHANGES = "guarded option changes"
+    MERGE_NOT_MATCHED_BY_SOURCE = "merge not matched by source"
+    MERGE_ON_AGGREGATION = "merge on aggregation"
+    COMPACT_ORDER = "compact order"
+    COMPACT_STRATEGY = "compact strategy"
+    EXPIRE_SNAPSHOTS_OLDER_THAN_TEXT = "expire snapshots older than text"
+    EXPIRE_SNAPSHOTS_OPTIONS = "expire snapshots options"
+    EXPIRE_PARTITIONS = "expire partitions"
+    EXPIRE_PARTITIONS_LIMIT = "expire partitions limit"
+    EXPIRE_PARTITIONS_BY_TABLE_OPTIONS = "expire partitions by table options"
+    REMOVE_ORPHAN_FILES = "remove orphan files"
+    REMOVE_ORPHAN_FILES_MODE = "remove orphan files mode"
+    ROLLBACK_TO_TIMESTAMP = "rollback to timestamp"
+    REPLACE_TAG = "replace tag"
+    BRANCHES = "branches"
+    FAST_FORWARD = "fast forward"
+
+
+@dataclass(frozen=True)
+class _Rule:
+    """When a capability holds. `paimon` None: no released Paimon has it; `until` is the first without it.
+
+    `catalogs` gives the first Paimon per catalog kind and overrides `paimon`; a kind not named lacks it.
+    """
+
+    label: str
+    paimon: str | None = "0.9"
+    until: str | None = None
+    spark: str | None = None
+    catalogs: Mapping[str, str] = field(default_factory=dict)
+    remedy: str = ""
+    shown: bool = True
+
+
+_RULES: Final[Mapping[Capability, _Rule]] = MappingProxyType(
+    {
+        # HiveCatalog.createView from 1.0, RESTCatalog.createView from 1.1, JdbcCatalog.createView from 2.0.
+        Capability.VIEWS: _Rule(
+            "persistent views in the Paimon catalog",
+            catalogs={"hive": "1.0", "rest": "1.1", "jdbc": "2.0"},
+            remedy="Set `view_catalog` to a catalog that has views, or materialize as 'table' or 'ephemeral'.",
+        ),
+        # PaimonShowTablesExtendedCommand, from 1.0.
+        Capability.SHOW_TABLE_EXTENDED: _Rule("SHOW TABLE EXTENDED", paimon="1.0"),
+        # CatalogUtils.removeCatalogName, from 1.1; 0.9 reads the catalog as a schema [ran].
+        Capability.RENAME_WITH_CATALOG: _Rule("RENAME to a name with a catalog", paimon="1.1"),
+        # SchemaValidation.isPostponeBucketTable, from 1.1.
+        Capability.POSTPONE_BUCKET: _Rule(
+            "postpone bucket (bucket = -2)",
+            paimon="1.1",
+            remedy="Use bucket = -1 (dynamic) or a fixed number.",
+        ),
+        # SchemaValidation.validateBucket stopped refusing it in 1.3.
+        Capability.FIXED_BUCKET_ACROSS_PARTITIONS: _Rule(
+            "fixed buckets when the primary key leaves out a partition column",
+            paimon="1.3",
+            remedy="Add every partition column to primary_key, or use bucket = -1.",
+        ),
+        # CoreOptions 'row-tracking.enabled', from 1.3.
+        Capability.ROW_TRACKING: _Rule("row tracking (row-tracking.enabled)", paimon="1.3"),
+        # CoreOptions.DEFAULT_VALUE_SUFFIX: gone in 1.2, where a column's DEFAULT replaces it.
+        Capability.FIELD_DEFAULT_VALUE: _Rule(
+            "default values by table option (fields.<column>.default-value)",
+            until="1.2",
+            remedy="Give the default in the model's SQL, with coalesce().",
+        ),
+        # SchemaValidation of 2.0 refuses full-compaction.delta-commits with changelog-producer = lookup.
+        Capability.LOOKUP_WITH_DELTA_COMMITS: _Rule(
+            "full-compaction.delta-commits with changelog_producer = lookup",
+            until="2.0",
+            remedy="Use changelog_producer = 'full-compaction', or drop full-compaction.delta-commits.",
+            shown=False,
+        ),
+        # SchemaManager.checkAlterTableOption guards deletion-vectors.enabled and ignore-delete; at 1.4.
+        Capability.GUARDED_OPTION_CHANGES: _Rule(
+            "deletion-vectors.modifiable, changes of ignore-delete checked", paimon="1.4", shown=False
+        ),
+        # Spark's own grammar has the clause from 3.4.
+        Capability.MERGE_NOT_MATCHED_BY_SOURCE: _Rule("MERGE INTO … NOT MATCHED BY SOURCE", spark="3.4"),
+        # RowLevelOp.MergeInto.supportedMergeEngine at 0.9.0, 1.4.2 and 2.0.0: the two engines only.
+        Capability.MERGE_ON_AGGREGATION: _Rule(
+            "MERGE INTO on aggregation tables",
+            paimon=None,
+            remedy="Use incremental_strategy = 'upsert': INSERT lets the merge engine aggregate.",
+        ),
+        Capability.COMPACT_ORDER: _Rule("sys.compact with order, zorder and hilbert (append tables)"),
+        # CompactProcedure's parameter compact_strategy, from 1.0.
+        Capability.COMPACT_STRATEGY: _Rule("sys.compact with compact_strategy", paimon="1.0"),
+        # ExpireSnapshotsProcedure: older_than is a TIMESTAMP at 0.9 and a STRING from 1.0.
+        Capability.EXPIRE_SNAPSHOTS_OLDER_THAN_TEXT: _Rule(
+            "sys.expire_snapshots with older_than as text", paimon="1.0", shown=False
+        ),
+        # ExpireSnapshotsProcedure's parameter options, from 1.1.
+        Capability.EXPIRE_SNAPSHOTS_OPTIONS: _Rule("sys.expire_snapshots with options", paimon="1.1"),
+        Capability.EXPIRE_PARTITIONS: _Rule("sys.expire_partitions"),
+        # ExpirePartitionsProcedure: max_expires from 1.0; expiration_time optional and options from 1.1.
+        Capability.EXPIRE_PARTITIONS_LIMIT: _Rule("sys.expire_partitions with max_expires", paimon="1.0"),
+        Capability.EXPIRE_PARTITIONS_BY_TABLE_OPTIONS: _Rule(
+            "sys.expire_partitions by the table's own partition.expiration-time",
+            paimon="1.1",
+            remedy="Give expiration_time.",
+        ),
+        Capability.REMOVE_ORPHAN_FILES: _Rule("sys.remove_orphan_files"),
+        # RemoveOrphanFilesProcedure's parameters parallelism and mode, from 1.0.
+        Capability.REMOVE_ORPHAN_FILES_MODE: _Rule(
+            "sys.remove_orphan_files with parallelism and mode", paimon="1.0"
+        ),
+        Capability.ROLLBACK_TO_TIMESTAMP: _Rule("sys.rollback_to_timestamp", paimon="1.0"),
+        Capability.REPLACE_TAG: _Rule("sys.replace_tag", paimon="1.0"),
+        Capability.BRANCHES: _Rule("branches"),
+        Capability.FAST_FORWARD: _Rule("sys.fast_forward"),
+    }
+)
+
+
+@lru_cache(maxsize=64)
+def parse_version(text: str) -> Version:
+    """A version from text such as '0.9.0', '1.4-SNAPSHOT' or '3.5.7-amzn-0'.
+
+    Raises DbtRuntimeError when no version can be read.
+    """
+    try:
+        return Version(text.strip())
+    except InvalidVersion:
+        # Vendors append their own build names; the leading numbers decide what the release can do.
+        leading = re.match(r"\s*v?(\d+(?:\.\d+){0,2})", text)
+        if leading is None:
+            raise DbtRuntimeError(f"'{text}' is not a version. Write it as in '0.9.0' or '1.4.2'.") from None
+        return Version(leading.group(1))
+
+
+def minor(version: Version) -> str:
+    """'1.4' of 1.4.2: Paimon adds features in minor releases."""
+    return f"{version.major}.{version.minor}"
+
+
+def options_version(paimon: Version) -> str:
+    """The key of paimon_options.json that describes `paimon`: the nearest that is not above it.
+
+    Raises DbtRuntimeError when `paimon` is older than the oldest that is supported.
+    """
+    release = Version(minor(paimon))
+    known = [key for key in OPTION_CATALOGUES if Version(key) <= release]
+    if not known:
+        raise DbtRuntimeError(
+            f"Paimon {paimon} is not supported: the oldest is {OLDEST_PAIMON}. Set paimon_version to it or newer."
+        )
+    return known[-1]
+
+
+def neighbouring_options_version(paimon: Version) -> str | None:
+    """The next catalogue after `options_version`, for a release that lies between two; else None.
+
+    1.2 has all of 0.9's options and some of 1.4's: which ones was not recorded, so both count as known.
+    """
+    current = options_version(paimon)
+    if current == minor(paimon):
+        return None
+    later = OPTION_CATALOGUES[OPTION_CATALOGUES.index(current) + 1 :]
+    return later[0] if later else None
+
+
+def connector_artifact(spark_version: str | Version, paimon_version: str | Version) -> str:
+    """The Maven coordinates of Paimon's Spark connector.
+
+    Inputs: the running Spark's version, the wanted Paimon's. Output: 'group:artifact:version'.
+    Raises DbtRuntimeError for a combination that Paimon never published.
+    Source: artifactId in paimon-spark/paimon-spark-*/pom.xml at the release tags: plain up to 1.3, with the
+    Scala version from 1.4.
+    """
+    spark, paimon = _as_version(spark_version), _as_version(paimon_version)
+    options_version(paimon)  # refuses too old a Paimon
+    spark_line = minor(spark)
+    first = _CONNECTORS.get(spark_line)
+    if first is None:
+        raise DbtRuntimeError(
+            f"Paimon has no connector for Spark {spark}. Use PySpark {', '.join(_CONNECTORS)}, "
+            f"or name the connector's jars under `jars`."
+        )
+    if Version(minor(paimon)) < Version(first):
+        raise DbtRuntimeError(
+            f"Paimon {paimon} has no connector for Spark {spark_line}: the first is Paimon {first}. "
+            f"Set paimon_version to {first} or newer, or use PySpark 3.5."
+        )
+    suffix = ""
+    if Version(minor(paimon)) >= Version("1.4"):
+        suffix = "_2.12" if spark.major == 3 else "_2.13"
+    return f"org.apache.paimon:paimon-spark-{spark_line}{suffix}:{paimon_version}"
+
+
+# Spark line -> the first Paimon with a connector for it.
+_CONNECTORS: Final[Mapping[str, str]] = MappingProxyType(
+    {"3.2": "0.9", "3.3": "0.9", "3.4": "0.9", "3.5": "0.9", "4.0": "1.2", "4.1": "2.0"}
+)
+
+
+@dataclass(frozen=True)
+class Environment:
+    """A combination of versions and catalog kind ('filesystem', 'hive', 'jdbc' or 'rest')."""
+
+    paimon: Version
+    spark: Version
+    catalog_kind: str = "filesystem"
+
+    @classmethod
+    def of(
+        cls, paimon: str | Version, spark: str | Version = "3.5.7", catalog_kind: str = "filesystem"
+    ) -> Environment:
+        """From text versions. Raises DbtRuntimeError for a text that is no version."""
+        return cls(_as_version(paimon), _as_version(spark), catalog_kind.lower())
+
+    def supports(self, capability: Capability) -> bool:
+        """Whether this combination has `capability`."""
+        return self._missing(capability) is None
+
+    def require(self, capability: Capability, what: str) -> None:
+        """Return when `capability` is there.
+
+        `what` says in the user's words what needs it ("materialized='view'"). Raises DbtRuntimeError with
+        what, the version that has it, and the remedy.
+        """
+        missing = self._missing(capability)
+        if missing is not None:
+            raise DbtRuntimeError(f"{what}: {self.explain(capability)}")
+
+    def explain(self, capability: Capability) -> str:
+        """Why `capability` is missing and what to do, as a sentence; '' when it is there."""
+        missing = self._missing(capability)
+        if missing is None:
+            return ""
+        rule = _RULES[capability]
+        return " ".join(part for part in (f"{rule.label}: {missing}.", rule.remedy) if part)
+
+    def describe(self) -> list[tuple[str, bool, str]]:
+        """For `dbt debug`: (what, whether it is there, why not)."""
+        return [
+            (rule.label, self.supports(capability), self._missing(capability) or "")
+            for capability, rule in _RULES.items()
+            if rule.shown
+        ]
+
+    def _missing(self, capability: Capability) -> str | None:
+        """Why the capability is missing, or None."""
+        rule = _RULES[capability]
+        release = Version(minor(self.paimon))
+        since = rule.paimon
+        if rule.catalogs:
+            since = rule.catalogs.get(self.catalog_kind)
+            if since is None:
+                kinds = ", ".join(f"{kind} (Paimon >= {first})" for kind, first in rule.catalogs.items())
+                return f"a {self.catalog_kind} catalog has none; these have: {kinds}"
+        if since is None:
+            return "no released Paimon has it"
+        if release < Version(since):
+            where = f" on a {self.catalog_kind} catalog" if rule.catalogs else ""
+            return f"needs Paimon >= {since}{where}, this is {self.paimon}"
+        if rule.until is not None and release >= Version(rule.until):
+            return f"gone since Paimon {rule.until}, this is {self.paimon}"
+        if rule.spark is not None and self.spark < Version(rule.spark):
+            return f"needs Spark >= {rule.spark}, this is {self.spark}"
+        return None
+
+
+def _as_version(version: str | Version) -> Version:
+    return version if isinstance(version, Version) else parse_version(version)

@@ -1,0 +1,175 @@
+"""The table a model wants against the table there is: what ALTER can change and what only a new table can."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Final
+
+from dbt.adapters.paimon.capabilities import Capability, Environment
+from dbt.adapters.paimon.table_options import canonical, lookup
+from dbt.adapters.paimon.table_spec import TableSpec
+
+# Written by Paimon, Spark or the metastore, or compared on their own: never set or reset as options.
+PROTECTED_OPTIONS: Final = frozenset(
+    {
+        "primary-key",
+        "partition",
+        "path",
+        "location",
+        "owner",
+        "provider",
+        "comment",
+        "external",
+        "is_managed_location",
+        "type",
+        "transient_lastDdlTime",
+    }
+)
+TABLE_DEFAULT_PREFIX: Final = "table-default."
+
+
+@dataclass(frozen=True)
+class ExistingColumn:
+    """A column of a table: its name, Spark's text for its type, whether it takes NULL, its comment."""
+
+    name: str
+    data_type: str
+    nullable: bool = True
+    comment: str = ""
+
+
+@dataclass(frozen=True)
+class ExistingTable:
+    """A table as the catalog has it."""
+
+    primary_key: tuple[str, ...] = ()
+    partition_by: tuple[str, ...] = ()
+    options: Mapping[str, str] = field(default_factory=dict)
+    columns: tuple[ExistingColumn, ...] = ()
+    comment: str = ""
+
+
+@dataclass(frozen=True)
+class ImmutableChange:
+    """A wanted change that no ALTER can make. None stands for "not set"."""
+
+    name: str
+    old: str | None
+    new: str | None
+
+    def __str__(self) -> str:
+        return f"{self.name}: {_shown(self.old)} -> {_shown(self.new)}"
+
+
+@dataclass(frozen=True)
+class Changeset:
+    """What brings a table to its wanted options.
+
+    `set_options` and `unset_options` are for ALTER TABLE; with `requires_swap` they are only what differs, since
+    the new table gets all of its options when it is created. With `needs_overwrite` the data written before still
+    has the old layout, and Paimon refuses to append to it: rewrite it right after the ALTER.
+    """
+
+    set_options: Mapping[str, str] = field(default_factory=dict)
+    unset_options: tuple[str, ...] = ()
+    immutable: tuple[ImmutableChange, ...] = ()
+    needs_overwrite: bool = False
+
+    @property
+    def requires_swap(self) -> bool:
+        """Whether only a new table, staged and swapped in, can have the wanted properties."""
+        return bool(self.immutable)
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether the table is as it should be."""
+        return not (self.set_options or self.unset_options or self.immutable)
+
+
+def compute_changeset(
+    spec: TableSpec,
+    existing: ExistingTable,
+    environment: Environment,
+    *,
+    catalog_options: Mapping[str, str] = MappingProxyType({}),
+) -> Changeset:
+    """Compare a wanted table with the existing one.
+
+    Inputs: the wanted table, the existing one, the versions that decide what is immutable, and the Paimon
+    catalog's own options, whose `table-default.*` every new table gets and which therefore are not drift.
+    Output: the changes. Values are compared by meaning ('60 min' is '1 h'), and "not set" as the default.
+    An option that is on the table and not wanted is reset, if it is an option Paimon knows: what others keep
+    under names of their own is left alone.
+    Source of the rules: SchemaManager.checkAlterTableOption and checkResetTableOption, 0.9.0 to 2.0.0.
+    """
+    defaults = {
+        name.removeprefix(TABLE_DEFAULT_PREFIX): value
+        for name, value in catalog_options.items()
+        if name.startswith(TABLE_DEFAULT_PREFIX)
+    }
+    wanted = {**defaults, **spec.options}
+    immutable = _key_changes(spec, existing)
+    set_options: dict[str, str] = {}
+    unset_options: list[str] = []
+    needs_overwrite = False
+
+    for name in sorted({*wanted, *existing.options} - PROTECTED_OPTIONS):
+        definition = lookup(name, environment.paimon)
+        old, new = existing.options.get(name), wanted.get(name)
+        if new is None and definition is None:
+            continue
+        if canonical(name, old, environment.paimon) == canonical(name, new, environment.paimon):
+            continue
+        fixed = definition is not None and definition.immutable
+        if fixed or _guarded(name, old, new, existing.options, environment):
+            immutable.append(ImmutableChange(name, old, new))
+        elif new is None:
+            unset_options.append(name)
+        else:
+            set_options[name] = new
+            needs_overwrite = needs_overwrite or name == "bucket"
+
+    return Changeset(set_options, tuple(unset_options), tuple(immutable), needs_overwrite)
+
+
+def _key_changes(spec: TableSpec, existing: ExistingTable) -> list[ImmutableChange]:
+    keys = (
+        ("primary-key", existing.primary_key, spec.primary_key),
+        ("partition", existing.partition_by, spec.partition_by),
+    )
+    return [
+        ImmutableChange(name, ",".join(old) or None, ",".join(new) or None)
+        for name, old, new in keys
+        if tuple(old) != tuple(new)
+    ]
+
+
+def _guarded(
+    name: str, old: str | None, new: str | None, options: Mapping[str, str], environment: Environment
+) -> bool:
+    """Whether this change of a mutable option is refused, or would leave wrong rows behind.
+
+    `options` are those of the existing table: Paimon looks at them, not at what the same ALTER sets beside.
+    """
+    if name == "bucket":
+        # Between fixed numbers only: dynamic (-1) and postpone (-2) buckets hold rows in another layout.
+        return not (_is_positive(old) and _is_positive(new))
+    if name == "deletion-vectors.enabled":
+        # 0.9 lets it pass, then reads of files without vectors give rows twice; 1.4 has an option to allow it.
+        allowed = environment.supports(Capability.GUARDED_OPTION_CHANGES)
+        return not (allowed and options.get("deletion-vectors.modifiable", "").lower() == "true")
+    if name in ("ignore-delete", "ignore-update-before"):
+        return canonical(name, old, environment.paimon) is True
+    if name == "clustering.columns":
+        return options.get("pk-clustering-override", "").lower() == "true"
+    return False
+
+
+def _is_positive(bucket: str | None) -> bool:
+    return bucket is not None and bucket.isdigit() and int(bucket) > 0
+
+
+def _shown(value: str | None) -> str:
+    return "not set" if value is None else f"'{value}'"

@@ -1,0 +1,171 @@
+"""The columns a model wants against the columns its table has."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from dbt_common.exceptions import DbtRuntimeError
+
+from dbt.adapters.paimon.changeset import ExistingColumn, ExistingTable
+from dbt.adapters.paimon.table_spec import TableSpec
+
+_INTEGERS = ("tinyint", "smallint", "int", "bigint")
+_FLOATS = ("float", "double")
+
+
+@dataclass(frozen=True)
+class ColumnChanges:
+    """What brings a table's columns to the wanted ones, in the order in which no value is lost.
+
+    `add`, `retype` and `relax` come before the data is written, `drop` after it; `rebuild` names what only a new
+    table can do. `changed_types` are all columns of another type, `retype` those among them whose every old value is
+    a value of the new type. `comment` holds (column, text) pairs.
+    """
+
+    add: tuple[ExistingColumn, ...] = ()
+    retype: tuple[ExistingColumn, ...] = ()
+    relax: tuple[str, ...] = ()
+    drop: tuple[str, ...] = ()
+    comment: tuple[tuple[str, str], ...] = ()
+    rebuild: tuple[str, ...] = ()
+    changed_types: tuple[ExistingColumn, ...] = ()
+
+    @property
+    def changes_schema(self) -> bool:
+        """Whether dbt's `on_schema_change` has something to decide."""
+        return bool(self.add or self.drop or self.changed_types)
+
+
+def wanted_columns(
+    query_columns: Sequence[tuple[str, str]], model: Mapping[str, Any], spec: TableSpec
+) -> tuple[ExistingColumn, ...]:
+    """The columns of a model's table.
+
+    Args:
+        query_columns: (name, Spark type text) of the model's query, in order.
+        model: the node of the manifest; its contract gives types and NOT NULL, its docs the comments.
+        spec: the validated table; its primary key columns are NOT NULL.
+
+    Returns:
+        The columns in the query's order. An untyped NULL (`void`) becomes `string`, which every later type of the
+        column can be read from.
+    """
+    config = model.get("config", {})
+    enforced = bool((config.get("contract") or {}).get("enforced"))
+    comments = bool((config.get("persist_docs") or {}).get("columns"))
+    documented = {name.lower(): column for name, column in (model.get("columns") or {}).items()}
+    keys = {name.lower() for name in (*spec.primary_key, *spec.partition_by)} if spec.primary_key else set()
+    columns = []
+    for name, data_type in query_columns:
+        column = documented.get(name.lower(), {})
+        constraints = {constraint["type"] for constraint in column.get("constraints") or []} if enforced else set()
+        wanted_type = data_type.replace("void", "string")
+        if enforced and column.get("data_type") and _carries_length(column["data_type"]):
+            wanted_type = column["data_type"].lower()
+        columns.append(
+            ExistingColumn(
+                name=name,
+                data_type=wanted_type,
+                nullable=not (name.lower() in keys or {"not_null", "primary_key"} & constraints),
+                comment=(column.get("description") or "") if comments else "",
+            )
+        )
+    return tuple(columns)
+
+
+def compare_columns(wanted: Sequence[ExistingColumn], existing: ExistingTable, comments: bool) -> ColumnChanges:
+    """Compare by name, ignoring case as Spark does.
+
+    Args:
+        wanted: see `wanted_columns`.
+        existing: the table as it is.
+        comments: whether the model persists its columns' docs; comments are left alone otherwise.
+    """
+    have = {column.name.lower(): column for column in existing.columns}
+    want = {column.name.lower(): column for column in wanted}
+    keys = {name.lower() for name in (*existing.primary_key, *existing.partition_by)}
+    add, retype, relax, comment, rebuild, changed = [], [], [], [], [], []
+    for name, column in want.items():
+        current = have.get(name)
+        if current is None:
+            add.append(column)
+            if not column.nullable:
+                rebuild.append(f"new column {column.name} is NOT NULL")
+            continue
+        if not _same_type(current.data_type, column.data_type):
+            changed.append(column)
+            if name not in keys and widens(current.data_type, column.data_type):
+                retype.append(column)
+            else:
+                rebuild.append(f"type of column {column.name} changes from {current.data_type} to {column.data_type}")
+        if current.nullable and not column.nullable:
+            rebuild.append(f"column {column.name} becomes NOT NULL")
+        elif not current.nullable and column.nullable and name not in keys:
+            relax.append(column.name)
+        if comments and column.comment != current.comment:
+            comment.append((column.name, column.comment))
+    if comments:
+        comment.extend((column.name, column.comment) for column in add if column.comment)
+    drop = tuple(column.name for name, column in have.items() if name not in want)
+    return ColumnChanges(
+        tuple(add), tuple(retype), tuple(relax), drop, tuple(comment), tuple(rebuild), tuple(changed)
+    )
+
+
+def refuse_schema_change(
+    model: str, on_schema_change: str, strategy: str, merge_engine: str, changes: ColumnChanges
+) -> None:
+    """Refuse what `on_schema_change` forbids, and what would fill columns with NULL unasked.
+
+    Raises:
+        DbtRuntimeError: the columns, and what to do.
+    """
+    described = "; ".join(
+        [f"new column {c.name} {c.data_type}" for c in changes.add]
+        + [f"column {name} is no longer in the model" for name in changes.drop]
+        + [f"column {c.name} is now {c.data_type}" for c in changes.changed_types]
+    )
+    if on_schema_change == "fail" and changes.changes_schema:
+        raise DbtRuntimeError(
+            f"model '{model}': the columns changed and on_schema_change is 'fail': {described}. "
+            "Set on_schema_change to append_new_columns or sync_all_columns, or run once with --full-refresh."
+        )
+    # A feed that writes some columns of a row is what these merge engines are for.
+    fills_part = strategy == "partial_update" or merge_engine in ("partial-update", "aggregation")
+    if on_schema_change == "ignore" and changes.drop and not fills_part:
+        raise DbtRuntimeError(
+            f"model '{model}': its table has columns that the model no longer gives: {', '.join(changes.drop)}. "
+            "Set on_schema_change='sync_all_columns' to drop them, 'append_new_columns' to fill them with NULL, "
+            "or run once with --full-refresh."
+        )
+
+
+def widens(old: str, new: str) -> bool:
+    """Whether every value of `old` is a value of `new`, so that ALTER COLUMN TYPE loses nothing."""
+    if old in _INTEGERS and new in _INTEGERS:
+        return _INTEGERS.index(new) > _INTEGERS.index(old)
+    if old in _FLOATS and new in _FLOATS:
+        return _FLOATS.index(new) > _FLOATS.index(old)
+    if old.startswith(("varchar", "char")) and new == "string":
+        return True
+    if old.startswith("varchar(") and new.startswith("varchar("):
+        return _arguments(new)[0] >= _arguments(old)[0]
+    if old.startswith("decimal(") and new.startswith("decimal("):
+        (old_precision, old_scale), (new_precision, new_scale) = _arguments(old), _arguments(new)
+        return new_scale >= old_scale and new_precision - new_scale >= old_precision - old_scale
+    return False
+
+
+def _same_type(old: str, new: str) -> bool:
+    return old.replace(" ", "").lower() == new.replace(" ", "").lower()
+
+
+def _carries_length(data_type: str) -> bool:
+    # Spark's query schema forgets the length of char and varchar: only the contract knows it.
+    return data_type.lower().startswith(("varchar(", "char("))
+
+
+def _arguments(data_type: str) -> list[int]:
+    return [int(part) for part in data_type[data_type.index("(") + 1 : -1].split(",")]

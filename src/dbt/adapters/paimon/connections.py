@@ -1,0 +1,109 @@
+"""Connections of dbt's threads to Spark: opening, running statements, cancelling."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager, nullcontext
+from typing import TYPE_CHECKING, Any
+
+from dbt.adapters.contracts.connection import AdapterResponse, Connection, ConnectionState
+from dbt.adapters.events.logging import AdapterLogger
+from dbt.adapters.exceptions import FailedToConnectError
+from dbt.adapters.spark.connections import SparkConnectionManager
+from dbt_common.exceptions import DbtRuntimeError
+
+from dbt.adapters.paimon import errors
+from dbt.adapters.paimon.credentials import PaimonCredentials
+
+if TYPE_CHECKING:
+    import agate
+
+logger = AdapterLogger("Paimon")
+
+
+class PaimonConnectionManager(SparkConnectionManager):
+    """Opens a handle by the profile's `method` and runs statements on it, each one eagerly."""
+
+    TYPE = "paimon"
+
+    @contextmanager
+    def exception_handler(self, sql: str) -> Generator[None, None, None]:
+        """Turn what Spark raises into one short message; the stack goes to the debug log."""
+        try:
+            yield
+        except DbtRuntimeError:
+            raise
+        except Exception as exc:
+            logger.debug(f"Error while running:\n{sql}\n{errors.error_text(exc)}")
+            raise errors.database_error(exc, sql) from exc
+
+    @classmethod
+    def open(cls, connection: Connection) -> Connection:
+        """Open the handle of a thread.
+
+        Raises:
+            FailedToConnectError: one message with the reason and the remedy.
+        """
+        if connection.state == ConnectionState.OPEN:
+            return connection
+        credentials = connection.credentials
+        assert isinstance(credentials, PaimonCredentials)
+        try:
+            connection.handle = _open_handle(credentials)
+        except DbtRuntimeError:
+            connection.state = ConnectionState.FAIL
+            raise
+        except Exception as exc:
+            connection.state = ConnectionState.FAIL
+            raise FailedToConnectError(errors.shorten(errors.error_text(exc))) from exc
+        connection.state = ConnectionState.OPEN
+        return connection
+
+    def cancel(self, connection: Connection) -> None:
+        """Stop the Spark jobs of a connection."""
+        connection.handle.cancel()
+
+    @classmethod
+    def get_response(cls, cursor: Any) -> AdapterResponse:
+        """Spark says nothing about a statement that went well."""
+        return AdapterResponse(_message="OK")
+
+    def execute(
+        self,
+        sql: str,
+        auto_begin: bool = False,
+        fetch: bool = False,
+        limit: int | None = None,
+        conf: Mapping[str, str] | None = None,
+    ) -> tuple[AdapterResponse, agate.Table]:
+        """Run one statement to its end, also a query whose rows nobody wants.
+
+        Args:
+            sql: one Spark SQL statement.
+            auto_begin: ignored, there are no transactions over statements.
+            fetch: whether to bring the rows (at most `limit`) to the driver.
+            conf: Spark settings for this statement alone.
+
+        Returns:
+            The response and the rows as an agate table (empty unless `fetch`).
+        """
+        from dbt_common.clients.agate_helper import empty_table
+
+        sql = self._add_query_comment(sql)
+        handle = self.get_thread_connection().handle
+        with handle.configured(conf) if conf else nullcontext():
+            _, cursor = self.add_query(sql, auto_begin)
+            with self.exception_handler(sql):
+                if fetch:
+                    table = self.get_result_from_cursor(cursor, limit)
+                else:
+                    cursor.drain()
+                    table = empty_table()
+        return self.get_response(cursor), table
+
+
+def _open_handle(credentials: PaimonCredentials) -> Any:
+    # Imported here: a process that never opens a connection (dbt parse, dbt ls) never loads pyspark.
+    from dbt.adapters.paimon.session import open_session
+
+    return open_session(credentials)

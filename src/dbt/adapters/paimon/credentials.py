@@ -1,0 +1,443 @@
+"""The typed profile: what a user may write under a target of `type: paimon`, and how much of it may be shown."""
+
+from __future__ import annotations
+
+import difflib
+import os
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import Any, ClassVar
+
+from dbt.adapters.contracts.connection import Credentials
+from dbt_common.dataclass_schema import StrEnum, ValidationError
+from packaging.version import InvalidVersion, Version
+
+DEFAULT_CATALOG = "paimon"
+DEFAULT_PAIMON_VERSION = "0.9.0"
+MASK = "********"
+
+METASTORES = ("filesystem", "hive", "jdbc", "rest")
+# Keys that dbt itself puts into a target; they are taken out before or after the credentials see them.
+_DBT_KEYS = frozenset({"type", "threads", "name", "target_name", "profile_name"})
+# Keys of dbt-spark's profiles that people bring along, with what they mean here.
+_FOREIGN_KEYS = {
+    "host": "an embedded session has no host: leave it out, or name a cluster in spark_config as spark.master",
+    "port": "an embedded session has no port: leave it out",
+    "server_side_parameters": "write them under spark_config",
+    "spark_master": "write it under spark_config as spark.master",
+    "master": "write it under spark_config as spark.master",
+    "location_root": "tables live in the catalog's warehouse: set warehouse",
+}
+_SECRET_KEY = re.compile(
+    r"passw|passphrase|pwd|secret|token|credential|signature|(^|[._-])sas($|[._-])"
+    r"|(access|account|api|encryption|shared|private)[._-]?key",
+    re.IGNORECASE,
+)
+# `https://user:pass@host`, and `…?password=x`, `-Dsome.secret=x`, `;pwd=x` inside a longer text.
+_USER_INFO = re.compile(r"(?<=://)[^/@\s]+(?=@)")
+_INLINE_SECRET = re.compile(
+    r"([\w.-]*(?:password|passwd|pwd|secret|token|access[._-]?key|account[._-]?key|signature)[\w.-]*\s*=\s*)[^\s;&,'\"]+",
+    re.IGNORECASE,
+)
+_SCHEME = re.compile(r"^([A-Za-z][A-Za-z0-9+.-]+):")
+_CATALOG_NAME = re.compile(r"^\w+$", re.ASCII)
+_COORDINATES = re.compile(r"^[\w.-]+:[\w.-]+:[\w.-]+$", re.ASCII)
+
+
+class PaimonConnectionMethod(StrEnum):
+    """How dbt reaches Spark."""
+
+    SESSION = "session"
+
+
+@dataclass(repr=False)
+class PaimonCredentials(Credentials):
+    """One target of a profile.
+
+    `database` is dbt's word for the Spark catalog (profile key `catalog`); `schema` is what Paimon calls a database.
+    `jars`, `packages` and `repositories` may each be a list, or one text with commas.
+    """
+
+    database: str = DEFAULT_CATALOG
+    schema: str = ""
+    method: PaimonConnectionMethod = PaimonConnectionMethod.SESSION
+    metastore: str = "filesystem"
+    warehouse: str | None = None
+    uri: str | None = None
+    catalog_options: dict[str, str] = field(default_factory=dict)
+    view_catalog: str | None = None
+    spark_config: dict[str, str] = field(default_factory=dict)
+    paimon_version: str = DEFAULT_PAIMON_VERSION
+    jars: list[str] = field(default_factory=list)
+    packages: list[str] = field(default_factory=list)
+    repositories: list[str] = field(default_factory=list)
+
+    _ALIASES: ClassVar[dict[str, str]] = {"catalog": "database"}
+
+    def __post_init__(self) -> None:
+        """Normalize values: option values become text, local paths absolute."""
+        self.spark_config = {str(key): option_text(value) for key, value in self.spark_config.items()}
+        self.catalog_options = {str(key): option_text(value) for key, value in self.catalog_options.items()}
+        # A REST catalog's warehouse is the name of an instance on the server, not a path.
+        if self.warehouse is not None and self.metastore != "rest":
+            self.warehouse = absolute_location(self.warehouse)
+        self.jars = [absolute_location(jar) for jar in self.jars]
+
+    @property
+    def type(self) -> str:
+        """The adapter's name in profiles."""
+        return "paimon"
+
+    @property
+    def unique_field(self) -> str:
+        """What tells one lakehouse from another; dbt hashes it before it leaves the machine."""
+        return self.warehouse or self.uri or self.database
+
+    @property
+    def catalog(self) -> str:
+        """The Spark catalog: dbt's `database`."""
+        return self.database
+
+    @property
+    def spark_master(self) -> str:
+        """The Spark master this target runs on."""
+        return self.spark_config.get("spark.master", "local[*]")
+
+    @property
+    def warehouse_scheme(self) -> str:
+        """The scheme of the warehouse (`file`, `s3`, `oss`, `hdfs`…); empty where there is no path."""
+        if self.warehouse is None or self.metastore == "rest":
+            return ""
+        return location_scheme(self.warehouse)
+
+    @property
+    def local_warehouse(self) -> Path | None:
+        """The warehouse as a local path, or None where it is not on this machine's file system."""
+        if self.warehouse is None or self.warehouse_scheme != "file":
+            return None
+        return Path(re.sub(r"^file:(//)?(?=/)", "", self.warehouse))
+
+    def _connection_keys(self) -> tuple[str, ...]:
+        return (
+            "method",
+            "catalog",
+            "schema",
+            "metastore",
+            "uri",
+            "warehouse",
+            "catalog_options",
+            "view_catalog",
+            "spark_master",
+            "spark_config",
+            "paimon_version",
+            "jars",
+            "packages",
+            "repositories",
+        )
+
+    def connection_info(self, *, with_aliases: bool = False) -> Iterable[tuple[str, Any]]:
+        """What `dbt debug` prints and Jinja's `target` holds: every key, no secret."""
+        for key in self._connection_keys():
+            value = getattr(self, key)
+            yield key, str(value) if isinstance(value, PaimonConnectionMethod) else redacted(key, value)
+        if with_aliases:
+            yield "database", self.database
+
+    def __repr__(self) -> str:
+        shown = ", ".join(f"{key}={value!r}" for key, value in self.connection_info())
+        return f"{type(self).__name__}({shown})"
+
+    def redact(self, text: str) -> str:
+        """Take this target's secrets, and whatever looks like one, out of a text meant for a log or an error."""
+        for options in (self.spark_config, self.catalog_options):
+            for key, value in options.items():
+                # A very short value would blank half of the text and is no secret.
+                if is_secret(key) and len(value) > 3:
+                    text = text.replace(value, MASK)
+        return redact_text(text)
+
+    @classmethod
+    def translate_aliases(cls, kwargs: dict[str, Any], recurse: bool = False) -> dict[str, Any]:
+        """Settle which of `catalog`, `database` and `schema` means what.
+
+        `catalog` stays in the result, so that a second call (dbt makes one) changes nothing; a contradiction is left
+        for `validate`, which reports it together with everything else.
+        """
+        data = dict(kwargs)
+        catalog, database, schema = (data.get(key) for key in ("catalog", "database", "schema"))
+        if database is not None and schema is None:
+            # Without `schema`, `database` is Paimon's word for it.
+            data["schema"], database = database, None
+        elif catalog is None and database is not None and database != schema:
+            catalog = database
+        if database is None or database in (schema, catalog):
+            data["catalog"] = data["database"] = DEFAULT_CATALOG if catalog is None else catalog
+        return data
+
+    @classmethod
+    def validate(cls, data: Any) -> None:
+        """Check a target's keys and values.
+
+        Raises:
+            ValidationError: one message with every problem; dbt adds the profile's and the target's name.
+        """
+        problems = profile_problems(data)
+        if problems:
+            raise ValidationError("\n" + "\n".join(f"  - {problem}" for problem in problems))
+
+    @classmethod
+    def __pre_deserialize__(cls, data: dict[str, Any]) -> dict[str, Any]:
+        data = {key: value for key, value in super().__pre_deserialize__(data).items() if value is not None}
+        for key in ("jars", "packages", "repositories"):
+            if isinstance(data.get(key), str):
+                data[key] = split_list(data[key])
+        for key in ("spark_config", "catalog_options"):
+            if key in data:
+                data[key] = {name: option_text(value) for name, value in data[key].items()}
+        if "paimon_version" in data:
+            data["paimon_version"] = str(data["paimon_version"])
+        return data
+
+
+_KEYS = tuple(f.name for f in fields(PaimonCredentials) if not f.name.startswith("_"))
+_ALLOWED = frozenset(_KEYS) | frozenset(PaimonCredentials._ALIASES)
+
+
+def profile_problems(data: Any) -> list[str]:
+    """Everything that is wrong with a target, each with its key, its value (unless secret) and what to do.
+
+    Args:
+        data: the target after `PaimonCredentials.translate_aliases`, without dbt's own keys or with them.
+    """
+    if not isinstance(data, Mapping):
+        return [f"a target is a mapping of keys to values, not {_kind(data)}"]
+    given = {key: value for key, value in data.items() if value is not None and key not in _DBT_KEYS}
+    problems = [_unknown_key(str(key)) for key in given if key not in _ALLOWED]
+    for key, check in _CHECKS.items():
+        if key in given:
+            problems.extend(f"{key}: {problem}" for problem in check(given[key]))
+    problems.extend(_name_problems(given))
+    problems.extend(_storage_problems(given))
+    return problems
+
+
+def _unknown_key(key: str) -> str:
+    if key in _FOREIGN_KEYS:
+        return f"{key}: not a key of a paimon profile; {_FOREIGN_KEYS[key]}"
+    if key.startswith("spark."):
+        return f"{key}: not a key of a paimon profile; Spark's settings go under spark_config"
+    close = difflib.get_close_matches(key, sorted(_ALLOWED), n=1)
+    hint = (
+        f"did you mean {close[0]}?" if close else f"the keys are {', '.join(sorted(_ALLOWED | {'threads'}))}"
+    )
+    return f"{key}: not a key of a paimon profile; {hint}"
+
+
+def _name_problems(given: Mapping[str, Any]) -> Iterable[str]:
+    catalog, database, schema = (given.get(key) for key in ("catalog", "database", "schema"))
+    if catalog is not None and database is not None and database not in (catalog, schema):
+        yield (
+            f"catalog ({catalog}), database ({database}) and schema ({schema}) contradict one another: `catalog` is the "
+            "Spark catalog, `schema` is Paimon's database; leave `database` out"
+        )
+    if schema is None:
+        yield "schema: missing; name the Paimon database that models are built in"
+    if given.get("view_catalog") is not None and given.get("view_catalog") == (catalog or database):
+        yield "view_catalog: the same as catalog; leave it out where the Paimon catalog holds views itself"
+
+
+def _storage_problems(given: Mapping[str, Any]) -> Iterable[str]:
+    metastore = given.get("metastore", "filesystem")
+    warehouse = given.get("warehouse")
+    if metastore in ("filesystem", "jdbc") and warehouse is None:
+        yield f"warehouse: missing; a {metastore} catalog needs the path its tables live under"
+    if metastore in ("hive", "jdbc", "rest") and given.get("uri") is None:
+        example = {
+            "hive": "thrift://host:9083",
+            "jdbc": "jdbc:postgresql://host/db",
+            "rest": "http://host:8080",
+        }[metastore]
+        yield f"uri: missing; a {metastore} catalog needs its address, such as {example}"
+    if metastore == "filesystem" and given.get("uri") is not None:
+        yield "uri: a filesystem catalog has none; set metastore to hive, jdbc or rest, or leave uri out"
+
+
+def _text(value: Any) -> Iterable[str]:
+    if not isinstance(value, str):
+        yield f"must be text, not {_kind(value)}"
+    elif not value.strip():
+        yield "must not be empty"
+
+
+def _catalog_name(value: Any) -> Iterable[str]:
+    yield from _text(value)
+    if isinstance(value, str) and value.strip():
+        if value == "spark_catalog":
+            yield "spark_catalog is Spark's own; give Paimon's catalog another name, such as paimon"
+        elif not _CATALOG_NAME.match(value):
+            yield f"{value!r} is not a catalog name; use letters, digits and underscores"
+
+
+def _schema_name(value: Any) -> Iterable[str]:
+    yield from _text(value)
+    if isinstance(value, str) and value.strip():
+        if re.search(r"[\s./`\\]", value):
+            yield f"{value!r} is not a schema name; it is one name, without dots, slashes, quotes or spaces"
+        elif value == "sys":
+            yield "sys is Paimon's own schema; choose another name"
+
+
+def _view_catalog(value: Any) -> Iterable[str]:
+    yield from _text(value)
+    if isinstance(value, str) and value.strip() and not _CATALOG_NAME.match(value):
+        yield f"{value!r} is not a catalog name; use letters, digits and underscores"
+
+
+def _one_of(*allowed: str) -> Callable[[Any], Iterable[str]]:
+    def check(value: Any) -> Iterable[str]:
+        if value not in allowed:
+            close = difflib.get_close_matches(str(value), allowed, n=1)
+            hint = f"; did you mean {close[0]}?" if close else ""
+            yield f"{redact_text(str(value))!r} is none of {', '.join(allowed)}{hint}"
+
+    return check
+
+
+def _version(value: Any) -> Iterable[str]:
+    try:
+        Version(str(value).replace("-SNAPSHOT", ".dev0"))
+    except InvalidVersion:
+        yield f"{str(value)!r} is not a version; write it in full and in quotes, such as '0.9.0'"
+    else:
+        # YAML reads 1.10 as the number 1.1: only text is safe.
+        if not isinstance(value, str):
+            yield f"must be text; write it in full and in quotes, such as {DEFAULT_PAIMON_VERSION!r}"
+
+
+def _options(value: Any) -> Iterable[str]:
+    if not isinstance(value, Mapping):
+        yield f"must be a mapping of options to values, not {_kind(value)}"
+        return
+    for name, setting in value.items():
+        if not isinstance(name, str):
+            yield f"{name}: an option's name is text"
+        if isinstance(setting, (Mapping, list)) or setting is None:
+            yield f"{name}: must be text, a number or a boolean, not {_kind(setting)}"
+
+
+def _spark_config(value: Any) -> Iterable[str]:
+    yield from _options(value)
+    if isinstance(value, Mapping):
+        for name in value:
+            if isinstance(name, str) and not name.startswith("spark."):
+                hint = f"; did you mean spark.hadoop.{name}?" if name.startswith("fs.") else ""
+                yield f"{name}: Spark's settings begin with `spark.`{hint}"
+
+
+def _names(what: str, check: Callable[[str], str | None] = lambda _: None) -> Callable[[Any], Iterable[str]]:
+    def problems(value: Any) -> Iterable[str]:
+        if isinstance(value, str):
+            value = split_list(value)
+        if not isinstance(value, (list, tuple)):
+            yield f"must be a list of {what}, not {_kind(value)}"
+            return
+        for item in value:
+            if not isinstance(item, str) or not item.strip():
+                yield f"{item!r} is not one of a list of {what}"
+            elif problem := check(item.strip()):
+                yield problem
+
+    return problems
+
+
+def _jar_problem(jar: str) -> str | None:
+    if _COORDINATES.match(jar):
+        return f"{jar!r} is a Maven coordinate, not a path; write it under packages"
+    if location_scheme(jar) in ("http", "https"):
+        return f"{redact_text(jar)!r} is not a local path; download it, or name it under packages"
+    return None
+
+
+def _package_problem(package: str) -> str | None:
+    if _COORDINATES.match(package):
+        return None
+    return f"{package!r} is not a Maven coordinate; write group:artifact:version"
+
+
+_CHECKS: dict[str, Callable[[Any], Iterable[str]]] = {
+    "method": _one_of(*(str(method) for method in PaimonConnectionMethod)),
+    "catalog": _catalog_name,
+    "schema": _schema_name,
+    "metastore": _one_of(*METASTORES),
+    "warehouse": _text,
+    "uri": _text,
+    "catalog_options": _options,
+    "view_catalog": _view_catalog,
+    "spark_config": _spark_config,
+    "paimon_version": _version,
+    "jars": _names("paths", _jar_problem),
+    "packages": _names("Maven coordinates", _package_problem),
+    "repositories": _names("addresses"),
+}
+
+
+def _kind(value: Any) -> str:
+    names = {
+        bool: "a boolean",
+        int: "a number",
+        float: "a number",
+        str: "text",
+        list: "a list",
+        dict: "a mapping",
+    }
+    return names.get(type(value), "nothing" if value is None else type(value).__name__)
+
+
+def option_text(value: Any) -> str:
+    """A YAML value as Spark and Paimon write it: booleans in lower case, the rest as text."""
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def split_list(text: str) -> list[str]:
+    """The items of a text with commas, as one environment variable holds a list."""
+    return [item.strip() for item in text.split(",") if item.strip()]
+
+
+def location_scheme(location: str) -> str:
+    """The scheme of a path or URI in lower case; `file` for a path without one."""
+    found = _SCHEME.match(location)
+    return found.group(1).lower() if found else "file"
+
+
+def absolute_location(location: str) -> str:
+    """A local path made absolute (`~` and relative paths against the working directory); other schemes as they are."""
+    found = _SCHEME.match(location)
+    if found is None:
+        return os.path.abspath(Path(location).expanduser())
+    rest = location[found.end() :]
+    if found.group(1).lower() == "file" and not rest.startswith("/"):
+        return "file:" + os.path.abspath(Path(rest).expanduser())
+    return location
+
+
+def is_secret(key: str) -> bool:
+    """Whether an option's name says that its value is nobody else's business."""
+    return _SECRET_KEY.search(key) is not None
+
+
+def redact_text(text: str) -> str:
+    """Blank user info in URIs and `password=…`-like parts of a text."""
+    return _INLINE_SECRET.sub(rf"\1{MASK}", _USER_INFO.sub(MASK, text))
+
+
+def redacted(key: str, value: Any) -> Any:
+    """A value as it may be shown: secrets masked by name, in nested options and inside text."""
+    if isinstance(value, Mapping):
+        return {name: redacted(str(name), item) for name, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [redacted(key, item) for item in value]
+    if value is not None and is_secret(key):
+        return MASK
+    return redact_text(value) if isinstance(value, str) else value

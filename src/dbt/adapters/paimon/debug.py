@@ -1,0 +1,58 @@
+"""`dbt debug`: proof that the warehouse can be read and written, and a list of what this combination can do."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from dbt_common.exceptions import DbtRuntimeError
+
+if TYPE_CHECKING:
+    from dbt.adapters.paimon.impl import PaimonAdapter
+
+Say = Callable[[str], None]
+
+
+def check(adapter: PaimonAdapter, say: Say) -> None:
+    """Create, write, read and drop a table in the profile's schema; drop the schema too if it was not there.
+
+    Args:
+        adapter: with an open connection.
+        say: prints one line.
+
+    Raises:
+        DbtRuntimeError: the step that failed, where, and why.
+    """
+    credentials = adapter.credentials
+    schema = adapter.Relation.create(database=credentials.database, schema=credentials.schema)
+    table = schema.replace_path(identifier=f"_dbt_debug_{uuid.uuid4().hex[:8]}").replace(type="table")
+    where = f"warehouse {credentials.unique_field}"
+    schema_sql = schema.include(identifier=False).render()
+    existed = credentials.schema in _step(
+        adapter, f"list the schemas of {where}", f"show databases in {schema.quoted(credentials.database)}"
+    )
+    name = table.render()
+    try:
+        _step(adapter, f"create schema {credentials.schema} in {where}", f"create database if not exists {schema_sql}")
+        _step(adapter, f"create a table in {where}", f"create table {name} (id int, word string)")
+        _step(adapter, f"write to {where}", f"insert into {name} values (1, 'written')")
+        rows = _step(adapter, f"read from {where}", f"select word from {name}")
+        if rows != ["written"]:
+            raise DbtRuntimeError(f"{where}: a row that was written did not come back: {rows}")
+    finally:
+        adapter.query(f"drop table if exists {name}")
+        if not existed:
+            adapter.query(f"drop database if exists {schema_sql}")
+    environment = adapter.environment
+    say(f"  spark: {environment.spark}, paimon: {environment.paimon}, catalog: {environment.catalog_kind}")
+    say(f"  {where}: a table was created, written, read and dropped")
+    for capability, supported, remark in environment.describe():
+        say(f"  {'yes' if supported else 'no ':3} {capability}{f' ({remark})' if remark else ''}")
+
+
+def _step(adapter: PaimonAdapter, what: str, sql: str) -> list[object]:
+    try:
+        return [row[0] for row in adapter.query(sql)]
+    except DbtRuntimeError as exc:
+        raise DbtRuntimeError(f"Could not {what}: {exc.msg}") from exc

@@ -1,0 +1,136 @@
+"""Short messages for Spark's and Paimon's errors: what failed, where in the statement, and what to do."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from dbt_common.exceptions import DbtDatabaseError
+
+_CAUSE = re.compile(r"^Caused by: (?P<type>[\w.$]+)(?:: (?P<message>.*))?$", re.MULTILINE)
+_FIRST = re.compile(r"^(?:: )?(?P<type>[a-z][\w.$]*\.[\w.$]*(?:Exception|Error)\w*)(?:: (?P<message>.*))?$", re.MULTILINE)
+_INNERMOST = re.compile(r"\): (?P<type>[a-z][\w.$]*(?:Exception|Error)): (?P<message>.*)$", re.MULTILINE)
+_POSITION = re.compile(r"\(line (?P<a>\d+), pos \d+\)|; line (?P<b>\d+) pos \d+|== SQL \(line (?P<c>\d+), position \d+\) ==")
+# Wrappers that say nothing of their own: the cause below them is what a person needs.
+_WRAPPERS = ("SparkException", "ExecutionException", "InvocationTargetException", "RuntimeException")
+
+
+@dataclass(frozen=True)
+class Remedy:
+    """A known failure: `pattern` is searched in the error's text, `advice` ends the message."""
+
+    pattern: re.Pattern[str]
+    advice: str
+
+
+REMEDIES: tuple[Remedy, ...] = (
+    Remedy(
+        re.compile(r"PaimonSparkSessionExtensions|org\.apache\.paimon\.spark\.SparkCatalog.*(not found|ClassNotFound)"),
+        "Paimon's connector is not on Spark's class path: leave `jars` out of the profile to have it resolved, or name its jar there.",
+    ),
+    Remedy(
+        re.compile(r"Could not find a file io implementation for scheme '(\w+)'|No FileSystem for scheme"),
+        "The jar of that storage is missing: name it under `packages` or `jars` in the profile "
+        "(org.apache.paimon:paimon-s3 for s3://, org.apache.paimon:paimon-oss for oss://).",
+    ),
+    Remedy(
+        re.compile(r"each of them match more then one source rows"),
+        "Two rows of the model have the same unique_key: make them one (row_number() … = 1), "
+        "or use incremental_strategy='upsert', where the last row wins.",
+    ),
+    Remedy(
+        re.compile(r"Try to write (?:table|partition).* with a new bucket num (\d+), but the previous bucket num is (\d+)"),
+        "The number of buckets changed: run the model once with --full-refresh to rewrite its data.",
+    ),
+    Remedy(
+        re.compile(r"Cannot write null to non-null column\((\w+)\)"),
+        "A column that is part of the primary key or declared not_null got a NULL: filter or fill it in the model.",
+    ),
+    Remedy(
+        re.compile(r"Not a supported type: void"),
+        "A column is an untyped NULL: cast it, for example cast(null as string).",
+    ),
+)
+
+
+def shorten(text: str, statement: str = "") -> str:
+    """Make one short message of a Java or Spark error.
+
+    Args:
+        text: the whole error, stack trace and all.
+        statement: the SQL that was sent; the line that Spark complains of is quoted from it.
+
+    Returns:
+        `ErrorClass: message` of the innermost cause that says something, the line of the SQL where Spark gives
+        one, and the remedy where it is a known failure. Never a stack trace.
+    """
+    kind, message = _innermost(text)
+    parts = [f"{kind}: {message}" if kind and not message.startswith("[") else message]
+    line = _line_of(text, statement)
+    if line:
+        parts.append(line)
+    for remedy in REMEDIES:
+        if remedy.pattern.search(text):
+            parts.append(remedy.advice)
+            break
+    return "\n".join(parts)
+
+
+def database_error(exc: BaseException, statement: str) -> DbtDatabaseError:
+    """Turn an exception of PySpark into dbt's, with a short message."""
+    return DbtDatabaseError(shorten(error_text(exc), statement))
+
+
+def error_text(exc: BaseException) -> str:
+    """The whole text of an exception of PySpark, causes included (`str`)."""
+    # CapturedException keeps the Java side apart: str() of it alone loses the causes.
+    java = getattr(exc, "java_exception", None)
+    text = str(exc)
+    if java is not None:
+        return text + "\n" + str(java)
+    stack = getattr(exc, "_stackTrace", None) or getattr(exc, "stackTrace", None)
+    if isinstance(stack, str) and stack not in text:
+        text = f"{text}\n{stack}"
+    cause = getattr(exc, "cause", None)
+    while cause is not None:
+        name = type(cause).__name__
+        text = f"{text}\nCaused by: {name}: {getattr(cause, '_desc', None) or cause}"
+        cause = getattr(cause, "cause", None)
+    return text
+
+
+def _innermost(text: str) -> tuple[str, str]:
+    """(short class, message) of the deepest cause with a message."""
+    candidates: list[tuple[str, str]] = []
+    for found in (*_FIRST.finditer(text), *_INNERMOST.finditer(text), *_CAUSE.finditer(text)):
+        message = (found["message"] or "").strip()
+        if message:
+            candidates.append((found["type"].rsplit(".", 1)[-1], message))
+    head = text.strip()
+    if head.startswith("["):
+        return "", _first_paragraph(head)
+    telling = [c for c in candidates if c[0] not in _WRAPPERS] or candidates
+    if telling:
+        return telling[-1]
+    return "", _first_paragraph(head)
+
+
+def _first_paragraph(text: str) -> str:
+    lines: list[str] = []
+    for line in text.splitlines():
+        if line.startswith(("\tat ", "== SQL", "'", "+- ", "JVM stacktrace")):
+            break
+        if line.strip():
+            lines.append(line.strip())
+    return " ".join(lines) or text[:300]
+
+
+def _line_of(text: str, statement: str) -> str:
+    found = _POSITION.search(text)
+    if not found or not statement:
+        return ""
+    number = int(found["a"] or found["b"] or found["c"])
+    lines = statement.splitlines()
+    if 0 < number <= len(lines) and lines[number - 1].strip():
+        return f"  at line {number} of the statement: {lines[number - 1].strip()[:200]}"
+    return ""

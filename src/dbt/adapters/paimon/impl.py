@@ -1,0 +1,409 @@
+"""The adapter that dbt talks to: each method asks one module and runs what it says."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
+from importlib.metadata import version
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from dbt.adapters.base import available
+from dbt.adapters.base.impl import ConstraintSupport
+from dbt.adapters.base.meta import AdapterMeta
+from dbt.adapters.base.relation import InformationSchema
+from dbt.adapters.contracts.relation import RelationConfig, RelationType
+from dbt.adapters.events.logging import AdapterLogger
+from dbt.adapters.spark.impl import SparkAdapter
+from dbt_common.contracts.constraints import ConstraintType
+from dbt_common.exceptions import DbtRuntimeError
+
+from dbt.adapters.paimon import debug, metadata, packages, procedures, seeds, strategies, views
+from dbt.adapters.paimon.capabilities import Capability, Environment, parse_version
+from dbt.adapters.paimon.changeset import Changeset, ExistingColumn, ExistingTable, compute_changeset
+from dbt.adapters.paimon.column import PaimonColumn
+from dbt.adapters.paimon.column_changes import (
+    ColumnChanges,
+    compare_columns,
+    refuse_schema_change,
+    wanted_columns,
+)
+from dbt.adapters.paimon.config import PaimonConfig
+from dbt.adapters.paimon.connections import PaimonConnectionManager
+from dbt.adapters.paimon.credentials import PaimonCredentials
+from dbt.adapters.paimon.relation import PaimonRelation
+from dbt.adapters.paimon.table_spec import TableSpec, build_table_spec
+
+if TYPE_CHECKING:
+    import agate
+
+logger = AdapterLogger("Paimon")
+
+
+class PaimonAdapter(SparkAdapter, metaclass=AdapterMeta):
+    """dbt's adapter for Apache Paimon tables through Spark."""
+
+    Relation = PaimonRelation
+    Column = PaimonColumn
+    ConnectionManager = PaimonConnectionManager
+    AdapterSpecificConfigs = PaimonConfig
+
+    # Paimon enforces NOT NULL, and the primary key by merging; the rest it does not know.
+    CONSTRAINT_SUPPORT: ClassVar[dict[ConstraintType, ConstraintSupport]] = {  # type: ignore[misc]
+        ConstraintType.check: ConstraintSupport.NOT_SUPPORTED,
+        ConstraintType.not_null: ConstraintSupport.ENFORCED,
+        ConstraintType.unique: ConstraintSupport.NOT_SUPPORTED,
+        ConstraintType.primary_key: ConstraintSupport.ENFORCED,
+        ConstraintType.foreign_key: ConstraintSupport.NOT_SUPPORTED,
+    }
+
+    def __init__(self, config: Any, mp_context: Any) -> None:
+        super().__init__(config, mp_context)
+        views.DIRECTORY.configure(self.credentials.database, self.view_catalog, self.credentials.unique_field)
+
+    @property
+    def credentials(self) -> PaimonCredentials:
+        """The profile's target."""
+        credentials: PaimonCredentials = self.config.credentials
+        return credentials
+
+    @cached_property
+    def environment(self) -> Environment:
+        """Versions and catalog kind, known without starting Spark."""
+        return Environment(
+            paimon=parse_version(packages.effective_paimon_version(self.credentials)),
+            spark=parse_version(version("pyspark")),
+            catalog_kind=self.credentials.metastore,
+        )
+
+    @property
+    def view_catalog(self) -> str:
+        """The catalog that holds views: the Paimon catalog where it can, else the profile's `view_catalog`."""
+        if self.credentials.view_catalog:
+            return self.credentials.view_catalog
+        return self.credentials.database if self.environment.supports(Capability.VIEWS) else "spark_catalog"
+
+    @classmethod
+    def is_cancelable(cls) -> bool:
+        """Spark jobs can be cancelled by their tag."""
+        return True
+
+    def valid_incremental_strategies(self) -> list[str]:
+        """The strategies that come with the adapter; any other name is a macro of the project."""
+        return list(strategies.STRATEGIES)
+
+    def builtin_incremental_strategies(self) -> list[str]:
+        """dbt checks a model's strategy against these before it looks for a macro."""
+        return list(strategies.STRATEGIES)
+
+    def debug_query(self) -> None:
+        """`dbt debug`: a table is created, written, read and dropped, and the capabilities are printed."""
+        debug.check(self, logger.info)
+
+    # -- statements -------------------------------------------------------------------------------------------------
+
+    def query(self, sql: str) -> list[Any]:
+        """Run a statement of the adapter's own and give its rows.
+
+        Raises:
+            DbtDatabaseError: with a short message.
+        """
+        with self.connections.exception_handler(sql):
+            _, cursor = self.connections.add_query(sql, auto_begin=False)
+            return list(cursor.fetchall())
+
+    @available.parse(lambda *a, **k: ("", None))
+    def execute_with_conf(self, sql: str, conf: Mapping[str, str]) -> tuple[Any, agate.Table]:
+        """Run a statement with Spark settings that hold for it alone."""
+        assert isinstance(self.connections, PaimonConnectionManager)
+        return self.connections.execute(sql, conf=conf)
+
+    @available
+    def unique_suffix(self) -> str:
+        """Text that makes the name of a temporary view its own, also among threads and batches."""
+        return uuid.uuid4().hex[:12]
+
+    # -- listing ----------------------------------------------------------------------------------------------------
+
+    def list_relations_without_caching(self, schema_relation: PaimonRelation) -> list[PaimonRelation]:  # type: ignore[override]
+        """All tables and views of a schema, in two statements at most (three where views live elsewhere)."""
+        database, schema = schema_relation.database, schema_relation.schema
+        try:
+            tables = [row[1] for row in self.query(metadata.list_tables_sql(schema_relation))]
+        except DbtRuntimeError as exc:
+            if any(sign in str(exc) for sign in metadata.NOT_FOUND):
+                return []
+            raise
+        names = [(name, RelationType.Table) for name in tables if name != views.REGISTRY_TABLE]
+        if not views.DIRECTORY.needed:
+            found = [row[1] for row in self.query(metadata.list_views_sql(schema_relation))]
+            names = [(name, kind) for name, kind in names if name not in found]
+            names += [(name, RelationType.View) for name in found]
+        elif database == self.credentials.database:
+            rows = self.query(metadata.view_registry_sql(schema_relation)) if views.REGISTRY_TABLE in tables else []
+            definitions = views.definitions_from_properties(schema, rows)
+            views.DIRECTORY.replace_schema(schema, definitions)
+            names += [(d.identifier, RelationType.View) for d in definitions if d.identifier not in tables]
+        return [
+            self.Relation.create(database=database, schema=schema, identifier=name, type=kind) for name, kind in names
+        ]
+
+    def get_columns_in_relation(self, relation: PaimonRelation) -> list[PaimonColumn]:  # type: ignore[override]
+        """Name and type of each column of a table or view, in order; none if there is no such relation."""
+        try:
+            rows = self.query(f"describe table {relation.render()}")
+        except DbtRuntimeError as exc:
+            if any(sign in str(exc) for sign in metadata.NOT_FOUND):
+                return []
+            raise
+        columns = []
+        for name, data_type, *_ in rows:
+            if not name or name.startswith("# "):
+                break
+            columns.append(PaimonColumn(column=name, dtype=data_type, column_index=len(columns)))
+        return columns
+
+    def _get_one_catalog(
+        self,
+        information_schema: InformationSchema,
+        schemas: set[str],
+        used_schemas: frozenset[tuple[str, str]],
+    ) -> agate.Table:
+        import agate
+        from dbt_common.clients.agate_helper import DEFAULT_TYPE_TESTER
+
+        rows: list[dict[str, Any]] = []
+        for schema in schemas:
+            relations = self.list_relations(information_schema.database, schema)
+            home = self.Relation.create(database=information_schema.database, schema=schema)
+            tables = [relation for relation in relations if relation.is_table]
+            for sql in metadata.catalog_sql(tables):  # type: ignore[arg-type]
+                for row in self.query(sql):
+                    rows.extend(metadata.catalog_rows(home, row))
+            for relation in relations:
+                if relation.is_view:
+                    rows.extend(self._view_catalog_rows(relation))  # type: ignore[arg-type]
+        return agate.Table.from_object(rows, column_types=DEFAULT_TYPE_TESTER)
+
+    def _view_catalog_rows(self, relation: PaimonRelation) -> list[dict[str, Any]]:
+        definition = views.DIRECTORY.get(relation.schema or "", relation.identifier or "")
+        return [
+            {
+                "table_database": relation.database,
+                "table_schema": relation.schema,
+                "table_name": relation.identifier,
+                "table_type": "view",
+                "table_comment": definition.comment if definition else "",
+                "table_owner": "",
+                "column_name": column.name,
+                "column_index": index,
+                "column_type": column.dtype,
+                "column_comment": definition.column_comments.get(column.name, "") if definition else "",
+            }
+            for index, column in enumerate(self.get_columns_in_relation(relation))
+        ]
+
+    # -- tables -----------------------------------------------------------------------------------------------------
+
+    @available.parse(lambda *a, **k: {})
+    def table_spec(self, model: Mapping[str, Any], default_primary_key: Sequence[str] = ()) -> TableSpec:
+        """The table a model asks for, validated; no SQL runs before this.
+
+        Args:
+            model: the node of the manifest.
+            default_primary_key: the key of a table whose config names none (snapshots).
+
+        Raises:
+            ConfigErrors: everything that is wrong with the config, in one message.
+        """
+        config = dict(model["config"])
+        if default_primary_key and not config.get("primary_key"):
+            config["primary_key"] = list(default_primary_key)
+        return build_table_spec(
+            config,
+            model=model.get("name", ""),
+            constraints=model.get("constraints") or [],
+            columns=model.get("columns") or {},
+            environment=self.environment,
+        )
+
+    @available.parse(lambda *a, **k: ({}, ""))
+    def incremental_plan(self, model: Mapping[str, Any]) -> tuple[TableSpec, str]:
+        """The table and the strategy of an incremental model; no SQL runs before this.
+
+        Raises:
+            ConfigErrors: everything that is wrong with either, and what to use instead.
+        """
+        return strategies.plan_incremental(
+            model["config"],
+            model=model.get("name", ""),
+            constraints=model.get("constraints") or [],
+            columns=model.get("columns") or {},
+            environment=self.environment,
+        )
+
+    @available.parse(lambda *a, **k: ())
+    def wanted_columns(
+        self, query_columns: Sequence[PaimonColumn], model: Mapping[str, Any], spec: TableSpec
+    ) -> tuple[ExistingColumn, ...]:
+        """The columns of a model's table: types of its query, NOT NULL and comments of its YAML."""
+        return wanted_columns([(c.name, c.dtype) for c in query_columns], model, spec)
+
+    @available.parse(lambda *a, **k: None)
+    def existing_table(self, relation: PaimonRelation) -> ExistingTable:
+        """The table as the catalog has it, in one statement."""
+        (row,) = self.query(metadata.schemas_sql(relation))
+        return metadata.existing_table(row)
+
+    @available.parse(lambda *a, **k: None)
+    def table_changes(self, spec: TableSpec, existing: ExistingTable) -> Changeset:
+        """Options and keys that differ between the wanted table and the one there is."""
+        return compute_changeset(spec, existing, self.environment)
+
+    @available.parse(lambda *a, **k: None)
+    def column_changes(
+        self, wanted: Sequence[ExistingColumn], existing: ExistingTable, model: Mapping[str, Any]
+    ) -> ColumnChanges:
+        """Columns that differ between the wanted table and the one there is."""
+        persisted = (model["config"].get("persist_docs") or {}).get("columns", False)
+        return compare_columns(wanted, existing, bool(persisted))
+
+    @available.parse_none
+    def refuse_immutable_changes(self, model: Mapping[str, Any], changes: Changeset) -> None:
+        """An increment never rebuilds: what ALTER cannot change is refused, with what --full-refresh would do.
+
+        Raises:
+            DbtRuntimeError: the properties, their old and new values.
+        """
+        if changes.immutable:
+            listed = "; ".join(str(change) for change in changes.immutable)
+            raise DbtRuntimeError(
+                f"model '{model['name']}': Paimon cannot change this on an existing table: {listed}. Run it once with "
+                "--full-refresh: a new table is built beside the old one, takes its place when it is whole, and the "
+                "old one's table snapshots and tags go. Or put the config back."
+            )
+        if changes.needs_overwrite:
+            raise DbtRuntimeError(
+                f"model '{model['name']}': the number of buckets changes to {changes.set_options['bucket']}, and rows "
+                "written before keep the old layout. Run it once with --full-refresh to rewrite them."
+            )
+
+    @available.parse_none
+    def check_schema_change(
+        self, model: Mapping[str, Any], on_schema_change: str, strategy: str, spec: TableSpec, changes: ColumnChanges
+    ) -> None:
+        """Refuse what `on_schema_change` forbids (see `column_changes.refuse_schema_change`)."""
+        refuse_schema_change(model["name"], on_schema_change, strategy, spec.merge_engine, changes)
+
+    @available
+    def string_literal(self, text: Any) -> str:
+        """A Spark SQL string literal of any text."""
+        return views.string_literal(str(text))
+
+    @available.parse(lambda *a, **k: "")
+    def procedure_call(self, name: str, relation: PaimonRelation, arguments: Mapping[str, Any]) -> str:
+        """The SQL of a Paimon procedure, its arguments checked by type.
+
+        Raises:
+            DbtRuntimeError: an unknown argument, a wrong type, or a Paimon that lacks it.
+        """
+        return procedures.render(
+            name, (relation.database, relation.schema, relation.identifier), dict(arguments), self.environment
+        )
+
+    # -- views ------------------------------------------------------------------------------------------------------
+
+    @available.parse_none
+    def remember_view(self, relation: PaimonRelation, query: str, model: Mapping[str, Any]) -> None:
+        """Keep a view that was just created for later sessions, if its catalog does not.
+
+        Nothing is written when the definition is kept already.
+        """
+        if not views.DIRECTORY.needed:
+            return
+        definition = self._view_definition(relation, query, model)
+        known = views.DIRECTORY.get(relation.schema or "", relation.identifier or "")
+        if known != definition:
+            registry = relation.replace_path(identifier=views.REGISTRY_TABLE).replace(type=RelationType.Table).render()
+            self.query(
+                f"create table if not exists {registry} (name string) "
+                "comment 'The views of this schema, one a table property; kept by dbt-paimon'"
+            )
+            key = views.string_literal(views.PROPERTY_PREFIX + str(relation.identifier))
+            value = views.string_literal(definition.to_property())
+            self.query(f"alter table {registry} set tblproperties ({key} = {value})")
+        views.DIRECTORY.remember(definition)
+
+    @available.parse(lambda *a, **k: "")
+    def create_view_sql(self, relation: PaimonRelation, query: str, model: Mapping[str, Any]) -> str:
+        """`CREATE OR REPLACE VIEW` with the comments that the model persists."""
+        return views.create_view_sql(relation.render(), self._view_definition(relation, query, model))
+
+    def _view_definition(self, relation: PaimonRelation, query: str, model: Mapping[str, Any]) -> views.ViewDefinition:
+        persist = model.get("config", {}).get("persist_docs") or {}
+        columns: tuple[str, ...] = ()
+        comments: dict[str, str] = {}
+        if persist.get("columns") and model.get("columns"):
+            columns = tuple(row[0] for row in self.query(f"describe query {query}"))
+            documented = {name.lower(): c.get("description") or "" for name, c in model["columns"].items()}
+            comments = {name: documented[name.lower()] for name in columns if documented.get(name.lower())}
+        comment = (model.get("description") or "") if persist.get("relation") else ""
+        return views.ViewDefinition(
+            relation.schema or "", relation.identifier or "", query.strip(), comment, comments, columns
+        )
+
+    @available.parse(lambda *a, **k: "")
+    def view_schema(self, relation: PaimonRelation) -> str:
+        """The rendered schema of the view catalog that a view goes to; empty where dbt has created it already."""
+        home = self.view_catalog
+        if home == relation.database:
+            return ""
+        return f"{relation.quoted(home)}.{relation.quoted(relation.schema or '')}"
+
+    @available.parse_none
+    def forget_schema(self, relation: PaimonRelation) -> None:
+        """A schema was dropped, and its views with it."""
+        if views.DIRECTORY.needed and relation.database == self.credentials.database and relation.schema:
+            self.query(f"drop database if exists {self.view_schema(relation)} cascade")
+            views.DIRECTORY.replace_schema(relation.schema, [])
+
+    @available.parse_none
+    def forget_view(self, relation: PaimonRelation) -> None:
+        """Take a dropped view out of what is kept for later sessions."""
+        if not views.DIRECTORY.needed or not relation.schema:
+            return
+        if views.DIRECTORY.get(relation.schema, relation.identifier or "") is not None:
+            registry = relation.replace_path(identifier=views.REGISTRY_TABLE).replace(type=RelationType.Table).render()
+            key = views.string_literal(views.PROPERTY_PREFIX + str(relation.identifier))
+            self.query(f"alter table {registry} unset tblproperties ({key})")
+        views.DIRECTORY.forget(relation.schema, relation.identifier or "")
+
+    # -- seeds ------------------------------------------------------------------------------------------------------
+
+    @available.parse_none
+    def stage_seed(self, view_name: str, agate_table: agate.Table, model: Mapping[str, Any]) -> None:
+        """Put the rows of a seed into a temporary view of this thread's session, typed.
+
+        Raises:
+            DbtRuntimeError: a value that its column's type does not take; names file, column and row.
+        """
+        handle = self.connections.get_thread_connection().handle
+        seeds.stage(handle.session, view_name, agate_table, model, self.convert_type)
+
+    # -- what dbt-spark does for formats that this adapter does not write -------------------------------------------
+
+    @classmethod
+    def _get_adapter_specific_run_info(cls, config: RelationConfig) -> dict[str, Any]:
+        return {"adapter_type": "paimon", "table_format": "paimon"}
+
+    def check_schema_exists(self, database: str, schema: str) -> bool:
+        """Whether the catalog has the schema."""
+        return schema in self.list_schemas(database)
+
+    def get_catalog(
+        self, relation_configs: Iterable[RelationConfig], used_schemas: frozenset[tuple[str, str]]
+    ) -> tuple[agate.Table, list[Exception]]:
+        """dbt's own way: SparkAdapter allows one database only, a project here may use several catalogs."""
+        from dbt.adapters.base import BaseAdapter
+
+        return BaseAdapter.get_catalog(self, relation_configs, used_schemas)

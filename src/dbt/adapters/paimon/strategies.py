@@ -1,0 +1,333 @@
+"""Incremental strategies and what each merge engine can do.
+
+What a table cannot do is refused before any SQL runs, with what to use instead. Paimon itself would tell later,
+or never: a MERGE that deletes from a partial-update table succeeds and leaves a table that no query can read
+[ran, 0.9.0].
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any, Final
+
+from dbt.adapters.paimon.capabilities import Environment
+from dbt.adapters.paimon.table_options import suggestion
+from dbt.adapters.paimon.table_spec import (
+    STRATEGY_KEYS,
+    Problems,
+    TableSpec,
+    collect_table_spec,
+    column_list,
+)
+
+APPEND: Final = "append"
+UPSERT: Final = "upsert"
+MERGE: Final = "merge"
+PARTIAL_UPDATE: Final = "partial_update"
+INSERT_OVERWRITE: Final = "insert_overwrite"
+DELETE_INSERT: Final = "delete+insert"
+MICROBATCH: Final = "microbatch"
+
+# RowLevelOp.MergeInto.supportedMergeEngine, the same at 0.9.0, 1.4.2 and 2.0.0. '' is a table without primary key.
+_MERGEABLE: Final = frozenset({"", "deduplicate", "partial-update"})
+
+# What INSERT does on each merge engine, in a user's words.
+_INSERT_MEANS: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "deduplicate": "INSERT replaces the row of the same key",
+        "partial-update": "INSERT fills the columns that are not null",
+        "aggregation": "INSERT aggregates into the row of the same key",
+        "first-row": "INSERT keeps the row that was first",
+    }
+)
+
+
+@dataclass(frozen=True)
+class _Request:
+    """A strategy asked for a table."""
+
+    spec: TableSpec
+    config: Mapping[str, Any]
+    environment: Environment
+
+    @property
+    def unique_key(self) -> tuple[str, ...]:
+        """The model's unique_key, by default its primary key."""
+        return column_list(self.config.get("unique_key")) or self.spec.primary_key
+
+
+def default_strategy(spec: TableSpec) -> str:
+    """`upsert` with a primary key, where INSERT is the cheapest that is right, else `append`."""
+    return UPSERT if spec.primary_key else APPEND
+
+
+def resolve_strategy(
+    requested: str | None,
+    spec: TableSpec,
+    config: Mapping[str, Any],
+    environment: Environment,
+    model: str,
+) -> str:
+    """The strategy of an incremental model.
+
+    Inputs: what the model asks for (None or 'default' for the default), its validated table, its config, the
+    versions, its name for messages. Raises ConfigErrors with every problem at once, each with what to use instead.
+    A name that is not ours is a macro of the project (`get_incremental_<name>_sql`) unless it looks misspelt.
+    """
+    problems = Problems(model)
+    strategy = collect_strategy(requested, spec, config, environment, problems)
+    problems.raise_if_any()
+    return strategy
+
+
+def plan_incremental(
+    config: Mapping[str, Any],
+    *,
+    model: str,
+    constraints: Sequence[Mapping[str, Any]] = (),
+    columns: Mapping[str, Mapping[str, Any]] = MappingProxyType({}),
+    environment: Environment,
+) -> tuple[TableSpec, str]:
+    """The table and the strategy of an incremental model, with the problems of both in one ConfigErrors."""
+    problems = Problems(model)
+    spec = collect_table_spec(
+        config, problems=problems, constraints=constraints, columns=columns, environment=environment
+    )
+    strategy = collect_strategy(config.get("incremental_strategy"), spec, config, environment, problems)
+    problems.raise_if_any()
+    return spec, strategy
+
+
+def collect_strategy(
+    requested: str | None,
+    spec: TableSpec,
+    config: Mapping[str, Any],
+    environment: Environment,
+    problems: Problems,
+) -> str:
+    """As `resolve_strategy`, with the problems put into `problems` instead of raised."""
+    strategy = requested if requested and requested != "default" else default_strategy(spec)
+    check = STRATEGIES.get(strategy)
+    if check is None:
+        near = suggestion(strategy, STRATEGIES)
+        if near is not None:
+            problems.add("incremental_strategy", strategy, f"unknown strategy. Did you mean '{near}'?")
+        return strategy
+    request = _Request(spec, config, environment)
+    for key, reason in (*_merge_key_faults(strategy, config), *check(request)):
+        value = strategy if key == "incremental_strategy" else config.get(key)
+        problems.add(key, value, reason)
+    return strategy
+
+
+def replace_fault(spec: TableSpec) -> str | None:
+    """Why rows of this table cannot be taken out and put back in one statement; None when they can.
+
+    Input: the wanted table. It needs a merge engine that takes delete records and lets a new row replace an old
+    one whole: without primary key there is none in between, with one it is `deduplicate`.
+    Source: RowLevelOp.MergeInto, and the merge functions' add().
+    """
+    if spec.merge_engine not in ("", "deduplicate"):
+        return f"merge_engine='{spec.merge_engine}' does not let a new row replace an old one"
+    if not spec.primary_key:
+        return None
+    return _deletes_lost(spec)
+
+
+def _deletes_lost(spec: TableSpec) -> str | None:
+    """What makes a table read a delete record as something else [ran, 0.9.0]."""
+    if spec.is_true("ignore-delete"):
+        return "'ignore-delete'='true' makes the table drop every delete"
+    if "rowkind.field" in spec.options:
+        return f"rowkind_field='{spec.options['rowkind.field']}' decides what a row does, so a delete stays a row"
+    return None
+
+
+# -- what each strategy needs --------------------------------------------------------------------------------------
+
+_Faults = list[tuple[str, str]]
+
+
+def _append(request: _Request) -> _Faults:
+    if not request.spec.primary_key:
+        return []
+    means = _INSERT_MEANS.get(request.spec.merge_engine, "INSERT merges")
+    return [("incremental_strategy", f"a primary-key table cannot keep equal keys: {means}. Use 'upsert'")]
+
+
+def _upsert(request: _Request) -> _Faults:
+    if not request.spec.primary_key:
+        return [
+            (
+                "incremental_strategy",
+                "needs a primary key, by which Paimon finds the row to replace. "
+                "Set primary_key, or use 'merge' with unique_key",
+            )
+        ]
+    return _same_key(request)
+
+
+def _merge(request: _Request) -> _Faults:
+    spec, faults = request.spec, []
+    if spec.merge_engine not in _MERGEABLE:
+        means = _INSERT_MEANS.get(spec.merge_engine, "INSERT merges")
+        faults.append(
+            (
+                "incremental_strategy",
+                f"Paimon has no MERGE for merge_engine='{spec.merge_engine}'. Use 'upsert': {means}",
+            )
+        )
+    if not request.unique_key:
+        faults.append(
+            ("incremental_strategy", "needs unique_key, to match rows by. Set unique_key, or use 'append'")
+        )
+    update = column_list(request.config.get("merge_update_columns"))
+    missing = [name for name in spec.primary_key if name not in request.unique_key]
+    if missing and (not update or set(update) & set(missing)):
+        # PaimonMergeInto.checkUpdateActionValidity
+        faults.append(
+            (
+                "unique_key",
+                f"MERGE would change the primary key column {', '.join(missing)}, which Paimon refuses. "
+                "Add it to unique_key, or list other columns in merge_update_columns",
+            )
+        )
+    if request.config.get("merge_delete_condition"):
+        fault = _merge_delete_fault(spec)
+        if fault:
+            faults.append(("merge_delete_condition", fault))
+    for key in (
+        "matched_condition",
+        "not_matched_condition",
+        "merge_delete_condition",
+        "incremental_predicates",
+    ):
+        # PaimonMergeInto.checkCondition: "Condition … with subquery can't be supported"
+        texts = request.config.get(key) or []
+        for text in [texts] if isinstance(texts, str) else texts:
+            if re.search(r"\(\s*select\b", str(text), re.IGNORECASE):
+                faults.append(
+                    (key, "Paimon's MERGE takes no subquery in a condition. Join it in the model instead")
+                )
+    return faults
+
+
+def _merge_delete_fault(spec: TableSpec) -> str | None:
+    """MERGE writes delete records; the merge engine has to take them (PartialUpdateMergeFunction.add)."""
+    lost = _deletes_lost(spec) if spec.primary_key else None
+    if lost is not None:
+        return f"{lost}. Remove one of the two"
+    if spec.merge_engine != "partial-update":
+        return None
+    if spec.is_true("partial-update.remove-record-on-delete"):
+        return None
+    if "partial-update.remove-record-on-sequence-group" in spec.options:
+        return None
+    return (
+        "a partial-update table that takes no deletes could not be read afterwards. "
+        "Put 'partial-update.remove-record-on-delete': true into tblproperties, or remove it"
+    )
+
+
+def _partial_update(request: _Request) -> _Faults:
+    if request.spec.merge_engine == "partial-update":
+        return _same_key(request)
+    instead = "'merge' with merge_update_columns" if request.spec.merge_engine in _MERGEABLE else "'upsert'"
+    return [
+        (
+            "incremental_strategy",
+            f"needs merge_engine='partial-update' and a primary key, so that columns left out keep their values. "
+            f"Set them, or use {instead}",
+        )
+    ]
+
+
+def _insert_overwrite(request: _Request) -> _Faults:
+    if request.spec.partition_by:
+        return []
+    return [
+        (
+            "incremental_strategy",
+            "needs partition_by: without partitions every run would replace the whole table. "
+            f"Set partition_by, use materialized='table', or '{default_strategy(request.spec)}'",
+        )
+    ]
+
+
+def _delete_insert(request: _Request) -> _Faults:
+    faults: _Faults = []
+    fault = replace_fault(request.spec)
+    if fault is not None:
+        means = _INSERT_MEANS.get(request.spec.merge_engine, "INSERT merges")
+        faults.append(("incremental_strategy", f"{fault}. Use 'upsert' ({means}), or 'insert_overwrite'"))
+    if not request.unique_key:
+        faults.append(
+            (
+                "incremental_strategy",
+                "needs unique_key, to know what to delete. Set unique_key, or use 'append'",
+            )
+        )
+    return faults
+
+
+def _microbatch(request: _Request) -> _Faults:
+    # With partitions, those that the batch touches are overwritten, which every merge engine takes.
+    fault = None if request.spec.partition_by else replace_fault(request.spec)
+    if fault is None:
+        return []
+    return [
+        (
+            "incremental_strategy",
+            f"a batch replaces its window of event_time, and {fault}. Set partition_by, or use 'upsert'",
+        )
+    ]
+
+
+def _same_key(request: _Request) -> _Faults:
+    """INSERT upserts by the primary key; another unique_key would be ignored without a word."""
+    unique_key = column_list(request.config.get("unique_key"))
+    if not unique_key or set(unique_key) == set(request.spec.primary_key):
+        return []
+    return [
+        (
+            "unique_key",
+            f"INSERT upserts by the primary key ({', '.join(request.spec.primary_key)}), not by unique_key. "
+            "Remove unique_key, make them equal, or use 'merge'",
+        )
+    ]
+
+
+def _merge_key_faults(strategy: str, config: Mapping[str, Any]) -> _Faults:
+    """Keys that only MERGE reads, with another strategy; and the two that exclude each other."""
+    given = [key for key in STRATEGY_KEYS if config.get(key)]
+    faults: _Faults = []
+    if {"merge_update_columns", "merge_exclude_columns"} <= set(given):
+        faults.append(("merge_exclude_columns", "contradicts merge_update_columns. Keep one of the two"))
+    if strategy == MERGE:
+        return faults
+    for key in given:
+        if key == "incremental_predicates" and strategy in (DELETE_INSERT, MICROBATCH):
+            continue
+        instead = "'merge', or 'partial_update', which writes only the model's columns"
+        if key not in ("merge_update_columns", "merge_exclude_columns"):
+            instead = "'merge'"
+        faults.append(
+            (key, f"incremental_strategy='{strategy}' does not read it. Use {instead}, or remove it")
+        )
+    return faults
+
+
+STRATEGIES: Final[Mapping[str, Callable[[_Request], _Faults]]] = MappingProxyType(
+    {
+        APPEND: _append,
+        UPSERT: _upsert,
+        MERGE: _merge,
+        PARTIAL_UPDATE: _partial_update,
+        INSERT_OVERWRITE: _insert_overwrite,
+        DELETE_INSERT: _delete_insert,
+        MICROBATCH: _microbatch,
+    }
+)

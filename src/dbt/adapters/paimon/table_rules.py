@@ -1,0 +1,321 @@
+"""Rules over a whole table: which options exclude or need each other.
+
+Paimon tells them at CREATE TABLE, one at a time, or at the first INSERT, or never. Their sources are named at each:
+SchemaValidation, TableSchema and the merge functions, read at release-0.9.0, 1.4.2 and 2.0.0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Final
+
+from dbt.adapters.paimon.capabilities import Capability, Environment
+from dbt.adapters.paimon.table_options import canonical, split_field_option
+
+if TYPE_CHECKING:
+    from dbt.adapters.paimon.table_spec import TableSpec
+
+
+def split_columns(text: str) -> tuple[str, ...]:
+    """The columns of an option's value, 'a,b'."""
+    return tuple(part.strip() for part in text.split(",") if part.strip())
+
+
+def _outside(names: Iterable[str], inside: Iterable[str]) -> str:
+    known = set(inside)
+    return ", ".join(name for name in names if name not in known)
+
+
+# A rule gives (Paimon's option, or 'primary_key' / 'partition_by', and the reason with its remedy).
+_Found = Iterable[tuple[str, str]]
+
+
+def _key_rules(spec: TableSpec, environment: Environment) -> _Found:
+    # TableSchema.trimmedPrimaryKeys
+    if spec.primary_key and set(spec.primary_key) <= set(spec.partition_by):
+        yield (
+            "primary_key",
+            "all of it is in partition_by, so a partition would hold one row. "
+            "Add the columns that tell rows apart, or partition by fewer columns",
+        )
+    if spec.primary_key:
+        return
+    needing = ("merge-engine", "sequence.field", "rowkind.field")
+    for name in needing:
+        if name in spec.options:
+            yield name, "needs a primary key; without one Paimon ignores it. Set primary_key, or remove it"
+    # SchemaValidation: changelog-producer on a table without primary key is refused.
+    if spec.options.get("changelog-producer", "none").lower() != "none":
+        yield "changelog-producer", "needs a primary key. Set primary_key, or remove it"
+    for name in spec.options:
+        found = split_field_option(name)
+        if name == "fields.default-aggregate-function" or (found and found[1] != "default-value"):
+            yield name, "needs a primary key; without one Paimon ignores it. Set primary_key, or remove it"
+
+
+def _bucket_rules(spec: TableSpec, environment: Environment) -> _Found:
+    # SchemaValidation.validateBucket, TableSchema.originalBucketKeys
+    bucket, keys = spec.bucket, split_columns(spec.options.get("bucket-key", ""))
+    if bucket < -2 or bucket == 0:
+        yield "bucket", "not a number of buckets. Use a number from 1, -1 (dynamic), or -2 (postpone)"
+    if bucket == -1 and keys:
+        yield (
+            "bucket-key",
+            "needs a fixed number of buckets, and bucket is -1 (dynamic). "
+            "Set bucket to a number from 1, or remove bucket_key",
+        )
+    if bucket == -2:
+        if not environment.supports(Capability.POSTPONE_BUCKET):
+            yield "bucket", environment.explain(Capability.POSTPONE_BUCKET)
+        if not spec.primary_key:
+            yield "bucket", "postpone buckets need a primary key. Set primary_key, or use -1"
+    if bucket > 0 and not spec.primary_key and not keys:
+        yield (
+            "bucket",
+            "a table without primary key needs bucket_key to fill its buckets. Set bucket_key, or use -1",
+        )
+    if keys and spec.primary_key and not set(keys) <= set(spec.primary_key):
+        yield (
+            "bucket-key",
+            f"has columns outside the primary key ({', '.join(spec.primary_key)}): {_outside(keys, spec.primary_key)}. "
+            "Use a part of the primary key",
+        )
+    inside = [name for name in keys if name in spec.partition_by]
+    if inside:
+        yield (
+            "bucket-key",
+            f"{', '.join(inside)} is in partition_by, and buckets are inside partitions. Use other columns",
+        )
+    if bucket not in (-1, 0) and bucket >= -2 and spec.crosses_partitions:
+        if not environment.supports(Capability.FIXED_BUCKET_ACROSS_PARTITIONS):
+            yield (
+                "primary_key",
+                f"leaves out the partition column {_outside(spec.partition_by, spec.primary_key)} with bucket={bucket}. "
+                "Add it to primary_key, or use bucket=-1, where a key may move between partitions",
+            )
+    if bucket == -1 and not spec.primary_key and "full-compaction.delta-commits" in spec.options:
+        yield (
+            "full-compaction.delta-commits",
+            "needs buckets on a table without primary key. Set bucket, or remove it",
+        )
+
+
+def _sequence_rules(spec: TableSpec, environment: Environment) -> _Found:
+    # SchemaValidation.validateSequenceField
+    fields = split_columns(spec.options.get("sequence.field", ""))
+    if not fields or not spec.primary_key:
+        return
+    if spec.merge_engine == "first-row":
+        yield (
+            "sequence.field",
+            "first-row keeps the row that was written first and takes no sequence. "
+            "Remove sequence_field, or use merge_engine='deduplicate' to keep the latest",
+        )
+    if spec.crosses_partitions:
+        yield (
+            "sequence.field",
+            f"cannot order rows that move between partitions: primary_key leaves out {_outside(spec.partition_by, spec.primary_key)}. "
+            "Add it to primary_key, or remove sequence_field",
+        )
+    for name in fields:
+        if f"fields.{name}.aggregate-function" in spec.options:
+            yield (
+                f"fields.{name}.aggregate-function",
+                f"'{name}' is the sequence field, which Paimon keeps itself. Remove its aggregate_function",
+            )
+
+
+def _sequence_group_rules(spec: TableSpec, environment: Environment) -> _Found:
+    # SchemaValidation.validateSequenceGroup, PartialUpdateMergeFunction.Factory
+    owner: dict[str, str] = {}
+    sequence_columns: set[str] = set()
+    for columns, members in spec.sequence_groups.items():
+        name = f"fields.{','.join(columns)}.sequence-group"
+        sequence_columns.update(columns)
+        if spec.primary_key and spec.merge_engine != "partial-update":
+            yield (
+                name,
+                f"only merge_engine='partial-update' reads it, and this is '{spec.merge_engine}'. "
+                "Set merge_engine, or use sequence_field",
+            )
+        keys = [member for member in (*columns, *members) if member in spec.primary_key]
+        if keys:
+            yield name, f"{', '.join(keys)} is in the primary key, which no update changes. Remove it"
+        for member in members:
+            if member in owner:
+                yield name, f"'{member}' is already in the group of '{owner[member]}'. Keep it in one group"
+            owner.setdefault(member, ",".join(columns))
+    for column in sorted(sequence_columns):
+        if f"fields.{column}.aggregate-function" in spec.options:
+            yield (
+                f"fields.{column}.aggregate-function",
+                f"'{column}' orders a sequence group, so it cannot be aggregated. Remove its aggregate_function",
+            )
+
+
+def _aggregate_rules(spec: TableSpec, environment: Environment) -> _Found:
+    if not spec.primary_key:
+        return
+    grouped = {member for members in spec.sequence_groups.values() for member in members}
+    for name, function in spec.options.items():
+        found = split_field_option(name)
+        if found is None or found[1] != "aggregate-function":
+            continue
+        (column,) = found[0] if len(found[0]) == 1 else (",".join(found[0]),)
+        if column in spec.primary_key:
+            yield name, f"'{column}' is in the primary key, which Paimon never aggregates. Remove it"
+        elif spec.merge_engine in ("deduplicate", "first-row"):
+            yield (
+                name,
+                f"merge_engine='{spec.merge_engine}' does not aggregate. Set merge_engine='aggregation', or remove it",
+            )
+        elif (
+            spec.merge_engine == "partial-update"
+            and column not in grouped
+            and function != "last_non_null_value"
+        ):
+            # Refused only when rows are written: "Must use sequence group for aggregation functions".
+            yield (
+                name,
+                f"partial-update aggregates columns of a sequence group only. "
+                f"List '{column}' in the sequence_group of its sequence column, or use merge_engine='aggregation'",
+            )
+
+
+def _default_value_rules(spec: TableSpec, environment: Environment) -> _Found:
+    # SchemaValidation.validateDefaultValues
+    for name in spec.options:
+        found = split_field_option(name)
+        if found is None or found[1] != "default-value":
+            continue
+        for column in found[0]:
+            if column in (*spec.primary_key, *spec.partition_by):
+                yield (
+                    name,
+                    f"'{column}' is a key or partition column, which takes no default. Use coalesce() in the model",
+                )
+
+
+def _changelog_rules(spec: TableSpec, environment: Environment) -> _Found:
+    # SchemaValidation.validateTableSchema
+    producer = spec.options.get("changelog-producer", "none").lower()
+    if spec.merge_engine == "first-row" and producer not in ("none", "lookup"):
+        yield "changelog-producer", "first-row takes 'none' and 'lookup' only. Use one of them"
+    if spec.is_true("streaming-read-overwrite"):
+        if not spec.primary_key:
+            yield "streaming-read-overwrite", "needs a primary key. Remove it"
+        elif producer in ("full-compaction", "lookup"):
+            yield (
+                "streaming-read-overwrite",
+                f"reads changes twice with changelog_producer='{producer}'. Remove one",
+            )
+    if producer == "lookup" and "full-compaction.delta-commits" in spec.options:
+        if not environment.supports(Capability.LOOKUP_WITH_DELTA_COMMITS):
+            yield "full-compaction.delta-commits", environment.explain(Capability.LOOKUP_WITH_DELTA_COMMITS)
+
+
+def _deletion_vector_rules(spec: TableSpec, environment: Environment) -> _Found:
+    # SchemaValidation.validateForDeletionVectors
+    if not spec.is_true("deletion-vectors.enabled"):
+        return
+    if spec.merge_engine == "first-row" and not spec.is_true("pk-clustering-override"):
+        yield (
+            "deletion-vectors.enabled",
+            "first-row never deletes old rows, so it takes none. Remove deletion_vectors",
+        )
+    producer = spec.options.get("changelog-producer", "none").lower()
+    if producer not in ("none", "input", "lookup"):
+        yield (
+            "deletion-vectors.enabled",
+            f"does not work with changelog_producer='{producer}'. Use 'lookup', 'input' or 'none', or remove it",
+        )
+
+
+def _delete_rules(spec: TableSpec, environment: Environment) -> _Found:
+    # PartialUpdateMergeFunction.Factory
+    removes = "partial-update.remove-record-on-delete"
+    if spec.is_true(removes):
+        if spec.is_true("ignore-delete"):
+            yield removes, "contradicts 'ignore-delete'='true'. Keep one of the two"
+        if spec.sequence_groups:
+            yield removes, "does not work with a sequence_group. Keep one of the two"
+        if spec.primary_key and spec.merge_engine != "partial-update":
+            yield (
+                removes,
+                f"is for merge_engine='partial-update', and this is '{spec.merge_engine}'. Remove it",
+            )
+    by_group = "partial-update.remove-record-on-sequence-group"
+    if by_group in spec.options:
+        if spec.is_true("ignore-delete"):
+            yield by_group, "contradicts 'ignore-delete'='true'. Keep one of the two"
+        ordering = {column for columns in spec.sequence_groups for column in columns}
+        missing = [column for column in split_columns(spec.options[by_group]) if column not in ordering]
+        if missing:
+            yield by_group, f"{', '.join(missing)} orders no sequence_group. Name a column that has one"
+    aggregation = "aggregation.remove-record-on-delete"
+    if spec.is_true(aggregation) and spec.primary_key and spec.merge_engine != "aggregation":
+        yield aggregation, f"is for merge_engine='aggregation', and this is '{spec.merge_engine}'. Remove it"
+
+
+def _retention_rules(spec: TableSpec, environment: Environment) -> _Found:
+    # SchemaValidation: min >= 1 and min <= max, for table snapshots and changelogs, defaults included.
+    for family in ("snapshot", "changelog"):
+        low_name, high_name = f"{family}.num-retained.min", f"{family}.num-retained.max"
+        if low_name not in spec.options and high_name not in spec.options:
+            continue
+        fallback = family == "changelog"
+        low = _retained(spec, low_name, "snapshot.num-retained.min" if fallback else None, environment)
+        high = _retained(spec, high_name, "snapshot.num-retained.max" if fallback else None, environment)
+        where = low_name if low_name in spec.options else high_name
+        if low is not None and low < 1:
+            yield low_name, "at least 1 is needed, the newest one is always kept. Use 1 or more"
+        elif low is not None and high is not None and low > high:
+            origin = "" if low_name in spec.options else ", Paimon's default"
+            yield (
+                where,
+                f"the minimum ({low}{origin}) is above the maximum ({high}). "
+                f"Set num_retained_min to {high} or less, or raise num_retained_max",
+            )
+
+
+def _retained(spec: TableSpec, name: str, fallback: str | None, environment: Environment) -> int | None:
+    value = spec.options.get(name)
+    if value is None and fallback is not None:
+        return _retained(spec, fallback, None, environment)
+    parsed = canonical(name, value, environment.paimon)
+    return parsed if isinstance(parsed, int) else None
+
+
+def _partition_rules(spec: TableSpec, environment: Environment) -> _Found:
+    # SchemaValidation, up to 1.4; from 2.0 Paimon accepts it and nothing expires.
+    if not spec.partition_by and "partition.expiration-time" in spec.options:
+        yield "partition.expiration-time", "needs partitions. Set partition_by, or remove it"
+
+
+def _append_only_rules(spec: TableSpec, environment: Environment) -> _Found:
+    # SchemaValidation.validateRowTracking, validateIncrementalClustering and the upsert-key check (1.4)
+    for name in ("row-tracking.enabled", "clustering.incremental"):
+        if spec.is_true(name) and spec.primary_key:
+            yield name, "is for tables without primary key. Remove it, or primary_key"
+    if spec.is_true("row-tracking.enabled") and spec.bucket != -1:
+        yield "row-tracking.enabled", "needs bucket=-1. Remove bucket, or row tracking"
+    if spec.is_true("data-evolution.enabled") and not spec.is_true("row-tracking.enabled"):
+        yield "data-evolution.enabled", "needs 'row-tracking.enabled'='true'. Set it, or remove this"
+    if "upsert-key" in spec.options and spec.primary_key:
+        yield "upsert-key", "is for tables without primary key. Remove it"
+
+
+RULES: Final[tuple[Callable[[TableSpec, Environment], _Found], ...]] = (
+    _key_rules,
+    _bucket_rules,
+    _sequence_rules,
+    _sequence_group_rules,
+    _aggregate_rules,
+    _default_value_rules,
+    _changelog_rules,
+    _deletion_vector_rules,
+    _delete_rules,
+    _retention_rules,
+    _partition_rules,
+    _append_only_rules,
+)

@@ -1,0 +1,565 @@
+"""The table a model asks for: config and contract in, a validated `TableSpec` out, before any SQL runs.
+
+Each key is checked on its own here, the table as a whole by `table_rules`, and all problems are told at once.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any, Final
+
+from dbt_common.exceptions import CompilationError
+
+from dbt.adapters.paimon.capabilities import Environment
+from dbt.adapters.paimon.table_options import (
+    FIELD_ATTRIBUTES,
+    canonical,
+    normalize,
+    split_field_option,
+    squash,
+    suggestion,
+    table_options,
+    validate_option,
+)
+from dbt.adapters.paimon.table_rules import RULES, split_columns
+
+DEFAULT_MERGE_ENGINE: Final = "deduplicate"
+
+# Config keys that each stand for one Paimon option.
+OPTION_KEYS: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "bucket": "bucket",
+        "bucket_key": "bucket-key",
+        "merge_engine": "merge-engine",
+        "sequence_field": "sequence.field",
+        "changelog_producer": "changelog-producer",
+        "rowkind_field": "rowkind.field",
+        "file_format": "file.format",
+        "deletion_vectors": "deletion-vectors.enabled",
+    }
+)
+RETENTION_KEYS: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "num_retained_min": "snapshot.num-retained.min",
+        "num_retained_max": "snapshot.num-retained.max",
+        "time_retained": "snapshot.time-retained",
+    }
+)
+TABLE_KEYS: Final = (
+    "primary_key",
+    "partition_by",
+    *OPTION_KEYS,
+    "fields",
+    "snapshot_retention",
+    "tblproperties",
+)
+STRATEGY_KEYS: Final = (
+    "merge_update_columns",
+    "merge_exclude_columns",
+    "matched_condition",
+    "not_matched_condition",
+    "merge_delete_condition",
+    "incremental_predicates",
+)
+
+# What dbt-core and its materializations read themselves; never a misspelling of ours.
+_DBT_KEYS: Final = frozenset(
+    """
+    access alias batch_size begin catalog_name check_cols column_types concurrent_batches contract database
+    dbt_valid_to_current delimiter deprecation_date docs enabled error_if event_time fail_calc freshness
+    full_refresh grants group hard_deletes incremental_strategy invalidate_hard_deletes limit lookback
+    materialized meta on_configuration_change on_error on_schema_change packages persist_docs post_hook post-hook
+    pre_hook pre-hook quote_columns quoting schema severity snapshot_meta_column_names snapshot_name sql_header
+    static_analysis store_failures store_failures_as strategy table_format tags target_database target_schema
+    target_schemas unique_key unique_tmp_table_suffix unlogged updated_at warn_if where loaded_at_field
+    loaded_at_query adapter_properties submission_method
+    """.split()
+)
+
+# Keys of dbt-spark and its relatives that mean something else here, or nothing.
+_FOREIGN_KEYS: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "buckets": "dbt-spark's key for Hive buckets. Use `bucket` (a number) with `bucket_key`",
+        "clustered_by": "dbt-spark's key for Hive buckets. Use `bucket_key` with `bucket`",
+        "location_root": "the catalog decides where a table lives. Set `warehouse` in the profile",
+        "options": "dbt-spark's key for data source options. Use `tblproperties` with Paimon's option names",
+        "liquid_clustered_by": "dbt-databricks' key. Use `bucket_key`, or compact with order_strategy",
+        "zorder": "dbt-databricks' key. Use the compact macro with order_strategy='zorder' as a post_hook",
+        "databricks_tags": "dbt-databricks' key. Use `tags` or `meta`",
+    }
+)
+_TABLE_FORMATS: Final = frozenset({"paimon", "delta", "iceberg", "hudi", "hive", "text", "jdbc"})
+_FILE_FORMATS: Final = ("parquet", "orc", "avro", "csv", "json", "lance")
+
+# An alias people reach for that no likeness would find.
+_ALIASES: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "tableproperties": "tblproperties",
+        "partitionkeys": "partition_by",
+        "numbuckets": "bucket",
+        "mergecondition": "matched_condition",
+    }
+)
+
+# A column's name in an option's value: Paimon splits these lists at commas.
+_COLUMN_NAME: Final = re.compile(r"[^,`\s][^,`]*")
+
+
+class ConfigErrors(CompilationError):
+    """Everything that is wrong with a model's config, one line a problem."""
+
+    def __init__(self, problems: Sequence[str]) -> None:
+        self.problems = tuple(problems)
+        super().__init__("\n".join(self.problems))
+
+
+@dataclass(frozen=True)
+class TableSpec:
+    """A validated table. `options` hold Paimon's names and text, never 'primary-key' or 'partition'."""
+
+    primary_key: tuple[str, ...] = ()
+    partition_by: tuple[str, ...] = ()
+    options: Mapping[str, str] = field(default_factory=dict)
+    merge_engine: str = ""
+
+    def properties(self) -> dict[str, str]:
+        """What CREATE TABLE gets as TBLPROPERTIES: the options and the primary key."""
+        key = {"primary-key": ",".join(self.primary_key)} if self.primary_key else {}
+        return {**key, **self.options}
+
+    def option(self, name: str, environment: Environment) -> str:
+        """The effective text of an option: what is set, else Paimon's default, else ''."""
+        definition = table_options(environment.paimon).get(name)
+        default = (definition.default if definition else None) or ""
+        return self.options.get(name, default)
+
+    def is_true(self, name: str) -> bool:
+        """Whether a boolean option is switched on."""
+        return self.options.get(name, "").lower() == "true"
+
+    @property
+    def bucket(self) -> int:
+        """The number of buckets; -1 is dynamic (or unaware, on an append table), -2 postpone."""
+        text = self.options.get("bucket", "-1")
+        return int(text) if re.fullmatch(r"-?\d+", text) else -1
+
+    @property
+    def crosses_partitions(self) -> bool:
+        """Whether one key may move between partitions: TableSchema.crossPartitionUpdate."""
+        return bool(self.primary_key) and not set(self.partition_by) <= set(self.primary_key)
+
+    @property
+    def sequence_groups(self) -> Mapping[tuple[str, ...], tuple[str, ...]]:
+        """Sequence columns -> the columns they order."""
+        return {
+            found[0]: split_columns(value)
+            for name, value in self.options.items()
+            if (found := split_field_option(name)) and found[1] == "sequence-group"
+        }
+
+
+@dataclass
+class Problems:
+    """Collects a model's problems, each rendered with where it is."""
+
+    model: str
+    messages: list[str] = field(default_factory=list)
+
+    def add(self, key: str, value: Any, reason: str) -> None:
+        """`reason` is 'what is wrong. What to do instead'."""
+        shown = "" if value is None else f"={_display(value)}"
+        end = "" if reason.endswith((".", "?")) else "."
+        message = f"model '{self.model}': {key}{shown}: {reason}{end}"
+        if message not in self.messages:
+            self.messages.append(message)
+
+    def raise_if_any(self) -> None:
+        """Raises ConfigErrors when something was added."""
+        if self.messages:
+            raise ConfigErrors(self.messages)
+
+
+def build_table_spec(
+    config: Mapping[str, Any],
+    *,
+    model: str,
+    constraints: Sequence[Mapping[str, Any]] = (),
+    columns: Mapping[str, Mapping[str, Any]] = MappingProxyType({}),
+    environment: Environment,
+) -> TableSpec:
+    """The table that a model's config and contract describe.
+
+    Inputs: the model's whole config, its name for messages, the model-level constraints and the columns of its
+    YAML (read only if the contract is enforced), and the versions to check against.
+    Raises ConfigErrors with every problem at once.
+    """
+    problems = Problems(model)
+    spec = collect_table_spec(
+        config, problems=problems, constraints=constraints, columns=columns, environment=environment
+    )
+    problems.raise_if_any()
+    return spec
+
+
+def collect_table_spec(
+    config: Mapping[str, Any],
+    *,
+    problems: Problems,
+    constraints: Sequence[Mapping[str, Any]] = (),
+    columns: Mapping[str, Mapping[str, Any]] = MappingProxyType({}),
+    environment: Environment,
+) -> TableSpec:
+    """As `build_table_spec`, with the problems put into `problems` instead of raised.
+
+    The spec given back is only to be trusted when nothing was added.
+    """
+    _check_key_names(config, problems, environment)
+    properties = _tblproperties(config, problems)
+    primary_key = _own_or_property(config, properties, "primary_key", "primary-key", problems)
+    partition_by = _own_or_property(config, properties, "partition_by", "partition", problems)
+    contracted = contract_enforced(config)
+    if contracted:
+        primary_key = _with_contract(primary_key, constraints, columns, problems)
+
+    options = _options(config, properties, problems, environment)
+    engine = options.get("merge-engine", DEFAULT_MERGE_ENGINE) if primary_key else ""
+    spec = TableSpec(primary_key, partition_by, MappingProxyType(options), engine)
+
+    where = _Where(config)
+    for rule in RULES:
+        for name, reason in rule(spec, environment):
+            problems.add(where.key(name), where.value(name, spec), reason)
+    if contracted and columns:
+        for name, column in _unknown_columns(spec, columns):
+            near = suggestion(column, columns)
+            hint = f"Did you mean '{near}'?" if near else f"Its columns: {', '.join(columns)}"
+            problems.add(
+                where.key(name), where.value(name, spec), f"the contract has no column '{column}'. {hint}"
+            )
+    return spec
+
+
+def contract_enforced(config: Mapping[str, Any]) -> bool:
+    """Whether the model's contract is enforced; `contract` may be a mapping or dbt's own object."""
+    contract = config.get("contract")
+    if isinstance(contract, Mapping):
+        return bool(contract.get("enforced"))
+    return bool(getattr(contract, "enforced", False))
+
+
+def column_list(value: Any) -> tuple[str, ...]:
+    """Columns of a config value: 'a', 'a, b', ['a', 'b'], None."""
+    if value is None:
+        return ()
+    items = value if isinstance(value, (list, tuple)) else [value]
+    return tuple(part for item in items for part in split_columns(str(item)))
+
+
+# -- reading the config ------------------------------------------------------------------------------------------
+
+
+def _check_key_names(config: Mapping[str, Any], problems: Problems, environment: Environment) -> None:
+    """Keys of other adapters, misspelt keys of ours, and options of Paimon outside `tblproperties`."""
+    ours = (*TABLE_KEYS, *STRATEGY_KEYS)
+    known_options = {
+        squash(name): name
+        for name in table_options(environment.paimon)
+        if re.search(r"[-.]", name) and name not in OPTION_KEYS.values()
+    }
+    for key, value in config.items():
+        if value is None or key in ours or key in _DBT_KEYS:
+            continue
+        if key in _FOREIGN_KEYS:
+            # dbt-spark's own config class may have put an empty default there.
+            if value:
+                problems.add(key, value, _FOREIGN_KEYS[key])
+            continue
+        plain = squash(key)
+        near = _ALIASES.get(plain) or suggestion(key, ours, cutoff=0.85)
+        if near is None and plain in {squash(name) for name in OPTION_KEYS.values()}:
+            near = next(own for own, name in OPTION_KEYS.items() if squash(name) == plain)
+        if near is not None:
+            problems.add(key, value, f"unknown config key. Did you mean '{near}'?")
+        elif plain in known_options:
+            problems.add(
+                key,
+                value,
+                f"a Paimon option, not a config key. Put '{known_options[plain]}' into tblproperties",
+            )
+
+
+def _tblproperties(config: Mapping[str, Any], problems: Problems) -> dict[str, Any]:
+    properties = config.get("tblproperties")
+    if properties is None:
+        return {}
+    if not isinstance(properties, Mapping):
+        problems.add("tblproperties", properties, "a mapping of option names to values is needed")
+        return {}
+    # A null takes a preset back: the option is not set.
+    return {str(name).strip(): value for name, value in properties.items() if value is not None}
+
+
+def _own_or_property(
+    config: Mapping[str, Any], properties: dict[str, Any], key: str, option: str, problems: Problems
+) -> tuple[str, ...]:
+    """The columns of `key`, which tblproperties may name too; taken out of `properties`."""
+    own = _columns(config.get(key), key, problems)
+    if option not in properties:
+        return own
+    value = properties.pop(option)
+    other = _columns(value, f"tblproperties['{option}']", problems)
+    if own and other and own != other:
+        problems.add(
+            key,
+            list(own),
+            f"tblproperties says '{option}'='{','.join(other)}'. Keep one of the two",
+        )
+    return own or other
+
+
+def _columns(value: Any, key: str, problems: Problems) -> tuple[str, ...]:
+    """Column names of a config value, checked as names."""
+    if value is None:
+        return ()
+    if not isinstance(value, (str, list, tuple)) or not all(
+        isinstance(item, str) for item in value if not isinstance(value, str)
+    ):
+        problems.add(key, value, "a column name or a list of them is needed. Write it as in ['id', 'dt']")
+        return ()
+    names = column_list(value)
+    for name in names:
+        if not _COLUMN_NAME.fullmatch(name):
+            problems.add(
+                key, name, "not a plain column name. Columns of a key cannot hold commas or backticks"
+            )
+    for name in sorted({name for name in names if names.count(name) > 1}):
+        problems.add(key, value, f"'{name}' is there twice. Name each column once")
+    return tuple(dict.fromkeys(names))
+
+
+def _with_contract(
+    primary_key: tuple[str, ...],
+    constraints: Sequence[Mapping[str, Any]],
+    columns: Mapping[str, Mapping[str, Any]],
+    problems: Problems,
+) -> tuple[str, ...]:
+    """The primary key of config and contract, which are the same thing told twice."""
+    found = [
+        tuple(constraint.get("columns") or ())
+        for constraint in constraints
+        if _constraint_type(constraint) == "primary_key"
+    ]
+    on_columns = tuple(
+        name
+        for name, column in columns.items()
+        if any(
+            _constraint_type(constraint) == "primary_key" for constraint in column.get("constraints") or ()
+        )
+    )
+    if on_columns:
+        found.append(on_columns)
+    distinct = {frozenset(keys) for keys in found if keys}
+    if len(distinct) > 1:
+        listed = " and ".join(f"({', '.join(keys)})" for keys in found)
+        problems.add("constraints", None, f"the contract has several primary keys: {listed}. Keep one")
+        return primary_key
+    if not distinct:
+        return primary_key
+    contract_key = next(keys for keys in found if keys)
+    if primary_key and set(primary_key) != set(contract_key):
+        problems.add(
+            "primary_key",
+            list(primary_key),
+            f"the contract's primary key is ({', '.join(contract_key)}). Make them equal, or keep one",
+        )
+    return primary_key or contract_key
+
+
+def _constraint_type(constraint: Mapping[str, Any]) -> str:
+    kind = constraint.get("type")
+    return str(getattr(kind, "value", kind))
+
+
+def _options(
+    config: Mapping[str, Any], properties: Mapping[str, Any], problems: Problems, environment: Environment
+) -> dict[str, str]:
+    """Every option of the model, by Paimon's name, each checked on its own."""
+    options: dict[str, str] = {}
+    for key, name, value in _own_options(config, problems):
+        faults = validate_option(name, value, environment.paimon)
+        for fault in faults:
+            problems.add(key, value, fault)
+        if not faults:
+            options[name] = normalize(value)
+    for name, value in properties.items():
+        key = f"tblproperties['{name}']"
+        faults = validate_option(name, value, environment.paimon)
+        for fault in faults:
+            problems.add(key, value, fault)
+        if faults:
+            continue
+        text = normalize(value)
+        if name in options and canonical(name, options[name], environment.paimon) != canonical(
+            name, text, environment.paimon
+        ):
+            problems.add(key, value, f"the model's own key says '{options[name]}'. Keep one of the two")
+            continue
+        options.setdefault(name, text)
+    if "merge-engine" in options:
+        options["merge-engine"] = options["merge-engine"].lower()
+    return options
+
+
+def _own_options(config: Mapping[str, Any], problems: Problems) -> Iterator[tuple[str, str, Any]]:
+    """(config key, Paimon's option, value) of the keys that stand for options."""
+    for key, name in OPTION_KEYS.items():
+        value = config.get(key)
+        if value is None:
+            continue
+        if key in ("bucket_key", "sequence_field"):
+            value = ",".join(_columns(value, key, problems))
+            if not value:
+                continue
+        elif key == "merge_engine" and isinstance(value, str):
+            value = value.strip().lower().replace("_", "-")
+        elif key == "file_format":
+            fault = _file_format_fault(value)
+            if fault:
+                problems.add(key, value, fault)
+                continue
+        yield key, name, value
+    yield from _retention_options(config.get("snapshot_retention"), problems)
+    yield from _field_options(config.get("fields"), problems)
+
+
+def _file_format_fault(value: Any) -> str | None:
+    text = str(value).lower()
+    if text in _FILE_FORMATS:
+        return None
+    choices = "Use one of parquet (the default), orc, avro, or leave it out"
+    if text in _TABLE_FORMATS:
+        return (
+            "this adapter always writes Paimon tables; file_format names the format of their data files. "
+            + choices
+        )
+    return f"not a file format. {choices}"
+
+
+def _retention_options(retention: Any, problems: Problems) -> Iterator[tuple[str, str, Any]]:
+    if retention is None:
+        return
+    known = ", ".join(RETENTION_KEYS)
+    if not isinstance(retention, Mapping):
+        problems.add("snapshot_retention", retention, f"a mapping is needed, with any of {known}")
+        return
+    for key, value in retention.items():
+        if value is None:
+            continue
+        if key in RETENTION_KEYS:
+            yield f"snapshot_retention.{key}", RETENTION_KEYS[key], value
+        else:
+            near = suggestion(str(key), RETENTION_KEYS, cutoff=0.6)
+            hint = f"Did you mean '{near}'?" if near else f"Known: {known}"
+            problems.add(f"snapshot_retention.{key}", value, f"unknown key. {hint}")
+
+
+def _field_options(fields: Any, problems: Problems) -> Iterator[tuple[str, str, Any]]:
+    if fields is None:
+        return
+    if not isinstance(fields, Mapping):
+        problems.add("fields", fields, "a mapping of columns to their settings is needed")
+        return
+    attributes = {squash(name): name for name in FIELD_ATTRIBUTES}
+    for column, settings in fields.items():
+        if settings is None:
+            continue
+        if not isinstance(settings, Mapping):
+            problems.add(
+                f"fields.{column}",
+                settings,
+                "a mapping is needed. Write it as in {'aggregate_function': 'sum'}",
+            )
+            continue
+        for key, value in settings.items():
+            if value is None:
+                continue
+            where = f"fields.{column}.{key}"
+            attribute = attributes.get(squash(str(key)))
+            if attribute is None:
+                near = suggestion(str(key), [name.replace("-", "_") for name in FIELD_ATTRIBUTES], cutoff=0.6)
+                hint = f"Did you mean '{near}'?" if near else f"Known: {', '.join(_field_keys())}"
+                problems.add(where, value, f"unknown key. {hint}")
+                continue
+            if attribute == "sequence-group":
+                value = ",".join(_columns(value, where, problems))
+            yield where, f"fields.{column}.{attribute}", value
+
+
+def _field_keys() -> list[str]:
+    return [name.replace("-", "_") for name, (_, since) in FIELD_ATTRIBUTES.items() if since == "0.9"]
+
+
+class _Where:
+    """Leads from Paimon's name of an option back to the key under which the user wrote it."""
+
+    def __init__(self, config: Mapping[str, Any]) -> None:
+        self._config = config
+        properties = config.get("tblproperties")
+        self._properties = properties if isinstance(properties, Mapping) else {}
+
+    def key(self, name: str) -> str:
+        if name in ("primary_key", "partition_by"):
+            return name
+        own = next((key for key, option in OPTION_KEYS.items() if option == name), None)
+        if own is not None and self._config.get(own) is not None:
+            return own
+        retention = next((key for key, option in RETENTION_KEYS.items() if option == name), None)
+        given = self._config.get("snapshot_retention")
+        if retention is not None and isinstance(given, Mapping) and retention in given:
+            return f"snapshot_retention.{retention}"
+        if name in self._properties:
+            return f"tblproperties['{name}']"
+        if name.startswith("fields."):
+            return name.replace("-", "_")
+        return own or name
+
+    def value(self, name: str, spec: TableSpec) -> Any:
+        if name == "primary_key":
+            return list(spec.primary_key)
+        if name == "partition_by":
+            return list(spec.partition_by)
+        return spec.options.get(name)
+
+
+def _unknown_columns(spec: TableSpec, columns: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """(where, column) of every column that is named and not in the contract. Paimon's names have a case."""
+    named: list[tuple[str, Iterable[str]]] = [
+        ("primary_key", spec.primary_key),
+        ("partition_by", spec.partition_by),
+    ]
+    named += [
+        (name, split_columns(spec.options.get(name, "")))
+        for name in ("bucket-key", "sequence.field", "rowkind.field", "record-level.time-field")
+    ]
+    for name, value in spec.options.items():
+        found = split_field_option(name)
+        if found is not None:
+            named.append((name, (*found[0], *(split_columns(value) if found[1] == "sequence-group" else ()))))
+    for where, names in named:
+        for column in names:
+            if column not in columns:
+                yield where, column
+
+
+def _display(value: Any) -> str:
+    """A value as in the model's config, short."""
+    if isinstance(value, (list, tuple)):
+        text = f"[{', '.join(_display(item) for item in value)}]"
+    elif isinstance(value, str):
+        text = f"'{value}'"
+    else:
+        text = str(value)
+    return text if len(text) <= 80 else f"{text[:77]}..."

@@ -1,0 +1,12 @@
+{#-
+  Where dbt itself builds a table: stored test failures and the like. Models, seeds and snapshots go through
+  `build_table`, which never leaves a half table behind.
+-#}
+{% macro paimon__create_table_as(temporary, relation, compiled_code, language='sql') -%}
+  {%- if temporary -%}
+    {{ spark__create_temporary_view(relation, compiled_code) }}
+  {%- else -%}
+create table {{ relation }} using paimon as
+{{ compiled_code }}
+  {%- endif -%}
+{%- endmacro %}

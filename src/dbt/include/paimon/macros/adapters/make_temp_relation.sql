@@ -1,0 +1,15 @@
+{#-
+  A temporary view of this thread's session: it has no catalog and no schema, and a name that no other model,
+  thread or batch has.
+-#}
+{% macro paimon__make_temp_relation(base_relation, suffix='__dbt_tmp') %}
+  {%- set identifier = base_relation.identifier ~ suffix ~ '_' ~ adapter.unique_suffix() -%}
+  {%- do return(
+    api.Relation.create(identifier=identifier, type='view').include(database=false, schema=false)
+  ) -%}
+{% endmacro %}
+
+{#- Staging tables are tables: they stand beside the target until they take its place. -#}
+{% macro paimon__make_intermediate_relation(base_relation, suffix) %}
+  {%- do return(base_relation.incorporate(path={'identifier': base_relation.identifier ~ suffix}, type='table')) -%}
+{% endmacro %}

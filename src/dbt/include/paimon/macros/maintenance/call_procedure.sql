@@ -1,0 +1,26 @@
+{#-
+  The SQL of a Paimon procedure in a hook; as `dbt run-operation`, where no model is being built, it runs and its
+  answer is printed.
+
+  name: see the Python module procedures; relation: a relation, or a name (`table`, `schema.table`,
+  `catalog.schema.table`, or the name of a model, seed or snapshot); arguments: typed, those that are none are left out.
+-#}
+{% macro paimon__call_procedure(name, relation, arguments) -%}
+  {%- if not execute -%}{%- do return('') -%}{%- endif -%}
+  {%- set target_relation = paimon__named_relation(relation) -%}
+  {%- set given = {} -%}
+  {%- for key, value in arguments.items() if value is not none -%}
+    {%- do given.update({key: value}) -%}
+  {%- endfor -%}
+  {%- set sql = adapter.procedure_call(name, target_relation, given) -%}
+  {%- if model is not defined -%}
+    {%- set answer = run_query(sql) -%}
+    {%- do log(name ~ ' on ' ~ target_relation ~ ': done', info=true) -%}
+    {%- for row in answer.rows -%}
+      {%- for column in answer.column_names -%}
+        {%- do log('  ' ~ column ~ ': ' ~ row[column], info=true) -%}
+      {%- endfor -%}
+    {%- endfor -%}
+  {%- endif -%}
+  {%- do return(sql) -%}
+{%- endmacro %}

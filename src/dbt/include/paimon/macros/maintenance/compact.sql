@@ -1,0 +1,16 @@
+{#-
+  Merge the data files of a table.
+
+  relation: a relation or a name; partitions: a list of {column: value} to compact alone; order_strategy: order,
+  zorder or hilbert, with order_by, a column or a list of them (append tables); where: a condition over partition
+  columns; options: table options for this compaction.
+-#}
+{% macro compact(relation, partitions=none, order_strategy=none, order_by=none, where=none, options=none) -%}
+  {%- do return(paimon__call_procedure('compact', relation, {
+    'partitions': partitions,
+    'order_strategy': order_strategy,
+    'order_by': order_by,
+    'where': where,
+    'options': options
+  })) -%}
+{%- endmacro %}

@@ -1,0 +1,10 @@
+{#-
+  Drop partitions that are older than expiration_time (for example '30 d'), their age read from the partition value.
+-#}
+{% macro expire_partitions(relation, expiration_time, timestamp_formatter=none, timestamp_pattern=none) -%}
+  {%- do return(paimon__call_procedure('expire_partitions', relation, {
+    'expiration_time': expiration_time,
+    'timestamp_formatter': timestamp_formatter,
+    'timestamp_pattern': timestamp_pattern
+  })) -%}
+{%- endmacro %}

@@ -1,0 +1,13 @@
+{#-
+  Take old table snapshots away; what a tag holds stays.
+
+  retain_max, retain_min: how many to keep; older_than: timestamp; max_deletes: at most so many in one call.
+-#}
+{% macro expire_snapshots(relation, retain_max=none, retain_min=none, older_than=none, max_deletes=none) -%}
+  {%- do return(paimon__call_procedure('expire_snapshots', relation, {
+    'retain_max': retain_max,
+    'retain_min': retain_min,
+    'older_than': older_than,
+    'max_deletes': max_deletes
+  })) -%}
+{%- endmacro %}

@@ -1,0 +1,66 @@
+{% materialization incremental, adapter='paimon', supported_languages=['sql'] %}
+  {%- set target_relation = this.incorporate(type='table') -%}
+  {%- set existing_relation = load_cached_relation(this) -%}
+  {#- Everything that can be wrong with the config is said here, before the first statement. -#}
+  {%- set plan = adapter.incremental_plan(model) -%}
+  {%- set spec = plan[0] -%}
+  {%- set strategy = plan[1] -%}
+  {%- set on_schema_change = incremental_validate_on_schema_change(config.get('on_schema_change'), default='ignore') -%}
+  {%- set strategy_macro = adapter.get_incremental_strategy_macro(context, strategy) -%}
+
+  {{ run_hooks(pre_hooks, inside_transaction=False) }}
+  {{ run_hooks(pre_hooks, inside_transaction=True) }}
+
+  {%- set source = paimon__create_source_view(target_relation, compiled_code) -%}
+  {%- if existing_relation is none or existing_relation.is_view or should_full_refresh() -%}
+    {%- do paimon__build_table(target_relation, existing_relation, spec, source) -%}
+  {%- else -%}
+    {%- do paimon__increment(target_relation, spec, strategy, strategy_macro, on_schema_change, source) -%}
+  {%- endif -%}
+  {%- do paimon__drop_source_view(source) -%}
+  {%- do paimon__drop_if_view(existing_relation) -%}
+
+  {{ run_hooks(post_hooks, inside_transaction=True) }}
+  {{ adapter.commit() }}
+  {{ run_hooks(post_hooks, inside_transaction=False) }}
+
+  {{ return({'relations': [target_relation]}) }}
+{% endmaterialization %}
+
+{#- One increment into an existing table: options, columns, then the strategy's one statement. -#}
+{% macro paimon__increment(target, spec, strategy, strategy_macro, on_schema_change, source) %}
+  {%- set current = adapter.existing_table(target) -%}
+  {%- set table_changes = adapter.table_changes(spec, current) -%}
+  {%- do adapter.refuse_immutable_changes(model, table_changes) -%}
+  {%- do paimon__alter_options(target, table_changes) -%}
+
+  {%- set columns = adapter.wanted_columns(adapter.get_columns_in_relation(source), model, spec) -%}
+  {%- set column_changes = adapter.column_changes(columns, current, model) -%}
+  {%- do adapter.check_schema_change(model, on_schema_change, strategy, spec, column_changes) -%}
+  {%- set dest_columns = paimon__sync_columns(target, on_schema_change, columns, current, column_changes) -%}
+
+  {%- set strategy_arguments = {
+    'target_relation': target,
+    'temp_relation': source,
+    'unique_key': config.get('unique_key') or spec.primary_key | list,
+    'dest_columns': dest_columns,
+    'incremental_predicates': config.get('predicates') or config.get('incremental_predicates'),
+    'table_columns': current.columns,
+    'spec': spec,
+  } -%}
+  {%- set build_sql = strategy_macro(strategy_arguments) -%}
+  {%- call paimon__statement_with_conf('main', paimon__strategy_conf(strategy, spec)) -%}
+    {{ build_sql }}
+  {%- endcall -%}
+
+  {%- if on_schema_change == 'sync_all_columns' and column_changes.drop -%}
+    {#- After the data: a failed statement leaves the old columns with their values. -#}
+    {%- call statement('drop_columns') -%}
+      alter table {{ target }} drop columns (
+        {%- for name in column_changes.drop %}{{ adapter.quote(name) }}{{ ', ' if not loop.last }}{% endfor -%}
+      )
+    {%- endcall -%}
+  {%- endif -%}
+  {%- do paimon__comment_columns(target, column_changes) -%}
+  {%- do paimon__comment_table(target, current, model) -%}
+{% endmacro %}

@@ -1,0 +1,14 @@
+{#-
+  delete+insert: the rows of the table whose unique_key is in the batch go, the batch comes; in one statement, so that
+  no reader and no crash sees the one without the other.
+-#}
+{% macro paimon__get_incremental_delete_insert_sql(arg_dict) %}
+  {%- set keys = [arg_dict.unique_key] if arg_dict.unique_key is string else arg_dict.unique_key | list -%}
+  {%- set keys_of_batch -%}
+    select distinct {% for key in keys %}{{ adapter.quote(key) }} as __dbt_tag_{{ loop.index }}{{ ', ' if not loop.last }}{% endfor %}
+    from {{ arg_dict.temp_relation }}
+  {%- endset -%}
+  {%- set matches = [] -%}
+  {%- for key in keys -%}{%- do matches.append('{alias}.' ~ adapter.quote(key)) -%}{%- endfor -%}
+  {%- do return(paimon__replace_rows_sql(arg_dict, keys_of_batch, matches)) -%}
+{% endmacro %}

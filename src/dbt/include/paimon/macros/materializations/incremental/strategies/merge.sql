@@ -1,0 +1,82 @@
+{#-
+  merge: MERGE INTO, for what a plain INSERT cannot say.
+
+  config: unique_key (default the primary key); merge_update_columns or merge_exclude_columns; matched_condition and
+  not_matched_condition (SQL over DBT_INTERNAL_SOURCE and DBT_INTERNAL_DEST); merge_delete_condition, which deletes a
+  matched row instead of updating it; incremental_predicates, which narrow the rows of the table that may match.
+-#}
+{% macro paimon__get_incremental_merge_sql(arg_dict) %}
+  {%- set names = arg_dict.dest_columns | map(attribute='name') | list -%}
+  {%- set updates = paimon__merge_update_columns(arg_dict.unique_key, arg_dict.dest_columns) -%}
+  {%- set on = paimon__match_on(arg_dict.unique_key) + (arg_dict.incremental_predicates or []) -%}
+  {%- set delete_when = config.get('merge_delete_condition') -%}
+  {%- set update_when = config.get('matched_condition') -%}
+  {%- set insert_when = config.get('not_matched_condition') -%}
+  {%- set sql -%}
+merge into {{ arg_dict.target_relation }} as DBT_INTERNAL_DEST
+using {{ arg_dict.temp_relation }} as DBT_INTERNAL_SOURCE
+on {{ on | join('\n  and ') }}
+{%- if delete_when %}
+when matched and {{ delete_when }} then delete
+{%- endif %}
+{%- if updates %}
+when matched{% if update_when %} and {{ update_when }}{% endif %} then update set
+  {%- for name in updates %}
+  {{ adapter.quote(name) }} = DBT_INTERNAL_SOURCE.{{ adapter.quote(name) }}{{ ',' if not loop.last }}
+  {%- endfor %}
+{%- endif %}
+when not matched{{ paimon__insert_condition(insert_when, delete_when) }} then
+  {{ paimon__merge_insert_clause(arg_dict.table_columns, arg_dict.dest_columns) }}
+  {%- endset -%}
+  {%- do return(sql) -%}
+{% endmacro %}
+
+{#- The equalities of the key; `is not distinct from` would keep Spark from joining by hash, and keys are not NULL. -#}
+{% macro paimon__match_on(unique_key) %}
+  {%- set keys = [unique_key] if unique_key is string else unique_key -%}
+  {%- set conditions = [] -%}
+  {%- for key in keys -%}
+    {%- do conditions.append('DBT_INTERNAL_SOURCE.' ~ adapter.quote(key) ~ ' = DBT_INTERNAL_DEST.' ~ adapter.quote(key)) -%}
+  {%- endfor -%}
+  {%- do return(conditions) -%}
+{% endmacro %}
+
+{#- A row that is to be deleted is not inserted when the table does not have it. -#}
+{% macro paimon__insert_condition(insert_when, delete_when) -%}
+  {%- if insert_when %} and {{ insert_when }}
+  {%- elif delete_when and 'DBT_INTERNAL_DEST' not in delete_when %} and not ({{ delete_when }})
+  {%- endif -%}
+{%- endmacro %}
+
+{#- Paimon wants every column of the table in an insert clause: those that the model has not are NULL. -#}
+{% macro paimon__merge_insert_clause(table_columns, dest_columns) -%}
+  {%- set written = dest_columns | map(attribute='name') | map('lower') | list -%}
+insert (
+  {%- for column in table_columns %}{{ adapter.quote(column.name) }}{{ ', ' if not loop.last }}{% endfor -%}
+) values (
+  {%- for column in table_columns -%}
+    {%- if column.name | lower in written -%}
+      DBT_INTERNAL_SOURCE.{{ adapter.quote(column.name) }}
+    {%- else -%}
+      cast(null as {{ column.data_type }})
+    {%- endif -%}
+    {{ ', ' if not loop.last }}
+  {%- endfor -%}
+)
+{%- endmacro %}
+
+{% macro paimon__merge_update_columns(unique_key, dest_columns) %}
+  {%- set keys = ([unique_key] if unique_key is string else unique_key) | map('lower') | list -%}
+  {%- set only = config.get('merge_update_columns') -%}
+  {%- set except = config.get('merge_exclude_columns') -%}
+  {%- set only = ([only] if only is string else only or []) | map('lower') | list -%}
+  {%- set except = ([except] if except is string else except or []) | map('lower') | list -%}
+  {%- set names = [] -%}
+  {%- for column in dest_columns -%}
+    {%- set name = column.name | lower -%}
+    {%- if name not in keys and name not in except and (not only or name in only) -%}
+      {%- do names.append(column.name) -%}
+    {%- endif -%}
+  {%- endfor -%}
+  {%- do return(names) -%}
+{% endmacro %}

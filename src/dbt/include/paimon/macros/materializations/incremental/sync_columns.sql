@@ -1,0 +1,28 @@
+{#-
+  Bring the table's columns to the model's as far as `on_schema_change` says; returns the columns to write, as dbt's
+  columns. What cannot be done was refused by adapter.check_schema_change.
+-#}
+{% macro paimon__sync_columns(target, on_schema_change, columns, current, changes) %}
+  {%- if on_schema_change in ('append_new_columns', 'sync_all_columns') -%}
+    {%- if changes.add -%}
+      {%- call statement('add_columns') -%}
+        alter table {{ target }} add columns ({{ paimon__columns_ddl(changes.add) }}
+        )
+      {%- endcall -%}
+    {%- endif -%}
+  {%- endif -%}
+  {%- if on_schema_change == 'sync_all_columns' -%}
+    {%- for column in changes.changed_types -%}
+      {%- do paimon__alter_column_type(target, column.name, column.data_type) -%}
+    {%- endfor -%}
+  {%- endif -%}
+  {%- set skipped = [] -%}
+  {%- if on_schema_change in ('ignore', 'fail') -%}
+    {%- for column in changes.add -%}{%- do skipped.append(column.name) -%}{%- endfor -%}
+  {%- endif -%}
+  {%- set written = [] -%}
+  {%- for column in columns if column.name not in skipped -%}
+    {%- do written.append(api.Column(column.name, column.data_type)) -%}
+  {%- endfor -%}
+  {%- do return(written) -%}
+{% endmacro %}

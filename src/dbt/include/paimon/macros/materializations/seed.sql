@@ -1,0 +1,29 @@
+{% materialization seed, adapter='paimon' %}
+  {%- set target_relation = this.incorporate(type='table') -%}
+  {%- set existing_relation = load_cached_relation(this) -%}
+  {%- if existing_relation is not none and existing_relation.is_view -%}
+    {{ exceptions.raise_compiler_error("Cannot seed to '" ~ existing_relation ~ "', it is a view") }}
+  {%- endif -%}
+  {%- set spec = adapter.table_spec(model) -%}
+  {%- set agate_table = load_agate_table() -%}
+  {%- do store_result('agate_table', response='OK', agate_table=agate_table) -%}
+
+  {{ run_hooks(pre_hooks, inside_transaction=False) }}
+  {{ run_hooks(pre_hooks, inside_transaction=True) }}
+
+  {%- set source = make_temp_relation(target_relation) -%}
+  {%- do adapter.stage_seed(source.identifier, agate_table, model) -%}
+  {%- do paimon__build_table(target_relation, existing_relation, spec, source) -%}
+  {%- do paimon__drop_source_view(source) -%}
+
+  {%- set rows_affected = agate_table.rows | length -%}
+  {%- call noop_statement('main', 'INSERT ' ~ rows_affected, 'INSERT', rows_affected) -%}
+    -- {{ rows_affected }} rows of {{ model.original_file_path }} in one typed write
+  {%- endcall -%}
+
+  {{ run_hooks(post_hooks, inside_transaction=True) }}
+  {{ adapter.commit() }}
+  {{ run_hooks(post_hooks, inside_transaction=False) }}
+
+  {{ return({'relations': [target_relation]}) }}
+{% endmaterialization %}

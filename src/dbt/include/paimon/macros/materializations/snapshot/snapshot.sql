@@ -1,0 +1,61 @@
+{#-
+  dbt's snapshot over a primary-key table: the key is dbt_scd_id unless the config names one, so that the MERGE of a
+  run writes the versions that changed and not the table. The first run is staged like a table's.
+-#}
+{% materialization snapshot, adapter='paimon' %}
+  {%- set columns = config.get('snapshot_table_column_names') or get_snapshot_table_column_names() -%}
+  {%- set target_relation = this.incorporate(type='table') -%}
+  {%- set existing_relation = load_cached_relation(this) -%}
+  {%- if existing_relation is not none and not existing_relation.is_table -%}
+    {%- do exceptions.relation_wrong_type(existing_relation, 'table') -%}
+  {%- endif -%}
+  {%- set exists = existing_relation is not none -%}
+  {%- do paimon__require_snapshot_key() -%}
+  {%- set spec = adapter.table_spec(model, [columns.dbt_scd_id]) -%}
+
+  {{ run_hooks(pre_hooks, inside_transaction=False) }}
+  {{ run_hooks(pre_hooks, inside_transaction=True) }}
+
+  {%- set strategy = strategy_dispatch(config.get('strategy'))(model, 'snapshotted_data', 'source_data', model['config'], exists) -%}
+
+  {%- if not exists -%}
+    {%- set build_sql = build_snapshot_table(strategy, model['compiled_code']) -%}
+    {{ check_time_data_types(build_sql) }}
+    {%- set source = paimon__create_source_view(target_relation, build_sql) -%}
+    {%- do paimon__build_table(target_relation, none, spec, source) -%}
+  {%- else -%}
+    {{ adapter.assert_valid_snapshot_target_given_strategy(target_relation, columns, strategy) }}
+    {%- set staging_sql = snapshot_staging_table(strategy, sql, target_relation) -%}
+    {{ check_time_data_types(staging_sql) }}
+    {%- set source = paimon__create_source_view(target_relation, staging_sql) -%}
+    {%- set helpers = ['dbt_change_type', 'dbt_unique_key'] -%}
+    {%- if strategy.unique_key | is_list -%}
+      {%- for key in strategy.unique_key -%}{%- do helpers.append('dbt_unique_key_' ~ loop.index) -%}{%- endfor -%}
+    {%- endif -%}
+    {%- do create_columns(
+      target_relation, adapter.get_missing_columns(source, target_relation) | rejectattr('name', 'in', helpers) | list
+    ) -%}
+    {%- set written = adapter.get_columns_in_relation(source) | rejectattr('name', 'in', helpers) | list -%}
+    {%- call statement('main') -%}
+      {{ snapshot_merge_sql(target_relation, source, paimon__quoted_names(written)) }}
+    {%- endcall -%}
+  {%- endif -%}
+  {%- do paimon__drop_source_view(source) -%}
+  {%- if exists -%}
+    {%- do persist_docs(target_relation, model) -%}
+  {%- endif -%}
+
+  {{ run_hooks(post_hooks, inside_transaction=True) }}
+  {{ adapter.commit() }}
+  {{ run_hooks(post_hooks, inside_transaction=False) }}
+
+  {{ return({'relations': [target_relation]}) }}
+{% endmaterialization %}
+
+{% macro paimon__require_snapshot_key() %}
+  {%- if not config.get('unique_key') -%}
+    {%- do exceptions.raise_compiler_error(
+      "snapshot '" ~ model.name ~ "': unique_key is missing. Name the column or columns that identify a row of the query."
+    ) -%}
+  {%- endif -%}
+{% endmacro %}

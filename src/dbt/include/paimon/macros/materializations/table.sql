@@ -1,0 +1,26 @@
+{% materialization table, adapter='paimon', supported_languages=['sql'] %}
+  {%- set target_relation = this.incorporate(type='table') -%}
+  {%- set existing_relation = load_cached_relation(this) -%}
+  {%- set spec = adapter.table_spec(model) -%}
+
+  {{ run_hooks(pre_hooks, inside_transaction=False) }}
+  {{ run_hooks(pre_hooks, inside_transaction=True) }}
+
+  {%- set source = paimon__create_source_view(target_relation, compiled_code) -%}
+  {%- do paimon__build_table(target_relation, existing_relation, spec, source) -%}
+  {%- do paimon__drop_source_view(source) -%}
+  {%- do paimon__drop_if_view(existing_relation) -%}
+
+  {{ run_hooks(post_hooks, inside_transaction=True) }}
+  {{ adapter.commit() }}
+  {{ run_hooks(post_hooks, inside_transaction=False) }}
+
+  {{ return({'relations': [target_relation]}) }}
+{% endmaterialization %}
+
+{#- A view that the model was before: it goes when the table is whole. -#}
+{% macro paimon__drop_if_view(existing) %}
+  {%- if existing is not none and existing.is_view -%}
+    {%- do adapter.drop_relation(existing) -%}
+  {%- endif -%}
+{% endmacro %}

@@ -1,0 +1,36 @@
+{% materialization view, adapter='paimon' %}
+  {%- set target_relation = this.incorporate(type='view') -%}
+  {%- set existing_relation = load_cached_relation(this) -%}
+
+  {{ run_hooks(pre_hooks, inside_transaction=False) }}
+  {{ run_hooks(pre_hooks, inside_transaction=True) }}
+
+  {%- if config.get('contract') and config.get('contract').enforced -%}
+    {%- do get_assert_columns_equivalent(sql) -%}
+  {%- endif -%}
+  {%- do paimon__ensure_view_schema(target_relation) -%}
+  {%- call statement('main') -%}
+    {{ adapter.create_view_sql(target_relation, sql, model) }}
+  {%- endcall -%}
+  {%- do adapter.remember_view(target_relation, sql, model) -%}
+  {#- A table that the model was before: it goes when the view stands. -#}
+  {%- if existing_relation is not none and existing_relation.is_table -%}
+    {%- do adapter.drop_relation(existing_relation) -%}
+  {%- endif -%}
+
+  {{ run_hooks(post_hooks, inside_transaction=True) }}
+  {{ adapter.commit() }}
+  {{ run_hooks(post_hooks, inside_transaction=False) }}
+
+  {{ return({'relations': [target_relation]}) }}
+{% endmaterialization %}
+
+{#- The view catalog has schemas of its own. -#}
+{% macro paimon__ensure_view_schema(relation) %}
+  {%- set home = adapter.view_schema(relation) -%}
+  {%- if home -%}
+    {%- call statement('create_view_schema') -%}
+      create database if not exists {{ home }}
+    {%- endcall -%}
+  {%- endif -%}
+{% endmacro %}

@@ -1,0 +1,51 @@
+{#- What a changed config means for an existing table, before its data is written. -#}
+{% macro paimon__alter_options(relation, changes) %}
+  {%- if changes.set_options -%}
+    {%- call statement('set_options') -%}
+      alter table {{ relation }} set tblproperties (
+        {%- for name, value in changes.set_options.items() %}
+        {{ adapter.string_literal(name) }} = {{ adapter.string_literal(value) }}{{ ',' if not loop.last }}
+        {%- endfor %}
+      )
+    {%- endcall -%}
+  {%- endif -%}
+  {%- if changes.unset_options -%}
+    {%- call statement('unset_options') -%}
+      alter table {{ relation }} unset tblproperties (
+        {%- for name in changes.unset_options %}{{ adapter.string_literal(name) }}{{ ', ' if not loop.last }}{% endfor -%}
+      )
+    {%- endcall -%}
+  {%- endif -%}
+{% endmacro %}
+
+{% macro paimon__add_and_widen_columns(relation, changes) %}
+  {%- if changes.add -%}
+    {%- call statement('add_columns') -%}
+      alter table {{ relation }} add columns ({{ paimon__columns_ddl(changes.add) }}
+      )
+    {%- endcall -%}
+  {%- endif -%}
+  {%- for column in changes.retype -%}
+    {%- do paimon__alter_column_type(relation, column.name, column.data_type) -%}
+  {%- endfor -%}
+  {%- for name in changes.relax -%}
+    {%- call statement('drop_not_null') -%}
+      alter table {{ relation }} alter column {{ adapter.quote(name) }} drop not null
+    {%- endcall -%}
+  {%- endfor -%}
+{% endmacro %}
+
+{% macro paimon__comment_columns(relation, changes) %}
+  {%- for name, comment in changes.comment -%}
+    {%- do paimon__comment_on_column(relation, name, comment) -%}
+  {%- endfor -%}
+{% endmacro %}
+
+{#- The comment of the table itself; nothing is sent when it is there already. -#}
+{% macro paimon__comment_table(relation, existing, model) %}
+  {%- if config.persist_relation_docs() and existing.comment != (model.description or '') -%}
+    {%- call statement('comment_on_table') -%}
+      {{ paimon__alter_relation_comment(relation, model.description or '') }}
+    {%- endcall -%}
+  {%- endif -%}
+{% endmacro %}

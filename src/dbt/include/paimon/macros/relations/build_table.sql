@@ -1,0 +1,72 @@
+{#-
+  Make `target` hold the rows of `source` and nothing else, as model and config want it, losing nothing on the way:
+
+  - no table yet: build it under a staging name, then give it its own;
+  - a table whose immutable part is the same: ALTER what may be altered, then one INSERT OVERWRITE. A query that fails
+    leaves the rows as they were; table snapshots and tags stay;
+  - anything else (a new primary key, partitioning, merge engine, a narrower type): build under a staging name, and swap
+    when it is whole.
+
+  target: relation of type table; existing: what the cache has under its name, or none; spec: adapter.table_spec;
+  source: temporary view over the model's query. Runs the statement 'main'.
+-#}
+{% macro paimon__build_table(target, existing, spec, source) %}
+  {%- set columns = adapter.wanted_columns(adapter.get_columns_in_relation(source), model, spec) -%}
+  {%- if existing is none or not existing.is_table -%}
+    {%- do paimon__build_staged(target, none, columns, spec, source) -%}
+  {%- else -%}
+    {%- set current = adapter.existing_table(existing) -%}
+    {%- set table_changes = adapter.table_changes(spec, current) -%}
+    {%- set column_changes = adapter.column_changes(columns, current, model) -%}
+    {%- if table_changes.requires_swap or column_changes.rebuild -%}
+      {%- do paimon__log_rebuild(target, table_changes, column_changes) -%}
+      {%- do paimon__build_staged(target, existing, columns, spec, source) -%}
+    {%- else -%}
+      {%- do paimon__alter_options(target, table_changes) -%}
+      {%- do paimon__add_and_widen_columns(target, column_changes) -%}
+      {%- call statement('main') -%}
+        {{ paimon__overwrite_sql(target, columns, column_changes.drop, source) }}
+      {%- endcall -%}
+      {%- if column_changes.drop -%}
+        {%- call statement('drop_columns') -%}
+          alter table {{ target }} drop columns (
+            {%- for name in column_changes.drop %}{{ adapter.quote(name) }}{{ ', ' if not loop.last }}{% endfor -%}
+          )
+        {%- endcall -%}
+      {%- endif -%}
+      {%- do paimon__comment_columns(target, column_changes) -%}
+      {%- do paimon__comment_table(target, current, model) -%}
+    {%- endif -%}
+  {%- endif -%}
+{% endmacro %}
+
+{% macro paimon__build_staged(target, existing, columns, spec, source) %}
+  {%- set staging = make_intermediate_relation(target) -%}
+  {%- do adapter.drop_relation(staging) -%}
+  {%- call statement('create_staging') -%}
+    {{ paimon__create_table_sql(staging, columns, spec, model.description if config.persist_relation_docs() else '') }}
+  {%- endcall -%}
+  {%- call statement('main') -%}
+    {{ paimon__insert_sql(staging, columns, source) }}
+  {%- endcall -%}
+  {%- if existing is not none -%}
+    {%- set backup = make_backup_relation(target, 'table') -%}
+    {%- do adapter.drop_relation(backup) -%}
+    {%- do adapter.rename_relation(existing, backup) -%}
+    {%- do adapter.rename_relation(staging, target) -%}
+    {%- do adapter.drop_relation(backup) -%}
+  {%- else -%}
+    {%- do adapter.rename_relation(staging, target) -%}
+  {%- endif -%}
+{% endmacro %}
+
+{% macro paimon__log_rebuild(target, table_changes, column_changes) %}
+  {%- set reasons = [] -%}
+  {%- for change in table_changes.immutable -%}
+    {%- do reasons.append(change.name ~ ': ' ~ (change.old or 'none') ~ ' -> ' ~ (change.new or 'none')) -%}
+  {%- endfor -%}
+  {%- do log(
+    target ~ ' is built anew and swapped, its table snapshots and tags end here (' ~
+    (reasons + column_changes.rebuild | list) | join('; ') ~ ')', info=true
+  ) -%}
+{% endmacro %}

@@ -1,0 +1,25 @@
+{#-
+  An empty table as the model wants it.
+
+  relation: its name; columns: see adapter.wanted_columns; spec: see adapter.table_spec; comment: the model's
+  description where it is persisted.
+-#}
+{% macro paimon__create_table_sql(relation, columns, spec, comment='') -%}
+create table {{ relation }} ({{ paimon__columns_ddl(columns) }}
+)
+using paimon
+{%- if spec.partition_by %}
+partitioned by ({% for name in spec.partition_by %}{{ adapter.quote(name) }}{{ ', ' if not loop.last }}{% endfor %})
+{%- endif %}
+{%- if comment %}
+comment {{ adapter.string_literal(comment) }}
+{%- endif %}
+{%- set properties = spec.properties() %}
+{%- if properties %}
+tblproperties (
+  {%- for name, value in properties.items() %}
+  {{ adapter.string_literal(name) }} = {{ adapter.string_literal(value) }}{{ ',' if not loop.last }}
+  {%- endfor %}
+)
+{%- endif %}
+{%- endmacro %}

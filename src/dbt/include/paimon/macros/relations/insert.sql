@@ -1,0 +1,28 @@
+{#- Plain INSERT: appends to an append table, upserts into a primary-key table. -#}
+{% macro paimon__insert_sql(target, columns, source) -%}
+{%- set names = paimon__quoted_names(columns) -%}
+insert into {{ target }} ({{ names | join(', ') }})
+select {{ names | join(', ') }}
+from {{ source }}
+{%- endmacro %}
+
+{#-
+  INSERT OVERWRITE of the whole table, or of the partitions of the source's rows where the statement runs with
+  partitionOverwriteMode=dynamic. `nulls`: columns of the table that the source has not, written as NULL.
+-#}
+{% macro paimon__overwrite_sql(target, columns, nulls, source) -%}
+{%- set names = paimon__quoted_names(columns) -%}
+insert overwrite {{ target }} (
+  {{- names | join(', ') }}{% for name in nulls %}, {{ adapter.quote(name) }}{% endfor -%}
+)
+select {{ names | join(', ') }}{% for name in nulls %}, null as {{ adapter.quote(name) }}{% endfor %}
+from {{ source }}
+{%- endmacro %}
+
+{% macro paimon__quoted_names(columns) %}
+  {%- set names = [] -%}
+  {%- for column in columns -%}
+    {%- do names.append(adapter.quote(column.name)) -%}
+  {%- endfor -%}
+  {%- do return(names) -%}
+{% endmacro %}

