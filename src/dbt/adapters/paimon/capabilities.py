@@ -7,15 +7,17 @@ Each rule says where it was read: a class of Paimon's source at its release tags
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 from functools import lru_cache
 from types import MappingProxyType
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from dbt_common.exceptions import DbtRuntimeError
 from packaging.version import InvalidVersion, Version
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 OLDEST_PAIMON: Final = Version("0.9.0")
 
@@ -81,7 +83,7 @@ _RULES: Final[Mapping[Capability, _Rule]] = MappingProxyType(
         Capability.VIEWS: _Rule(
             "persistent views in the Paimon catalog",
             catalogs={"hive": "1.0", "rest": "1.1", "jdbc": "2.0"},
-            remedy="Set `view_catalog` to a catalog that has views, or materialize as 'table' or 'ephemeral'.",
+            remedy="Set `view_catalog` to a catalog that has views, or use 'table' or 'ephemeral'.",
         ),
         # PaimonShowTablesExtendedCommand, from 1.0.
         Capability.SHOW_TABLE_EXTENDED: _Rule("SHOW TABLE EXTENDED", paimon="1.0"),
@@ -186,7 +188,7 @@ def options_version(paimon: Version) -> str:
     known = [key for key in OPTION_CATALOGUES if Version(key) <= release]
     if not known:
         raise DbtRuntimeError(
-            f"Paimon {paimon} is not supported: the oldest is {OLDEST_PAIMON}. Set paimon_version to it or newer."
+            f"Paimon {paimon} is too old: the oldest supported is {OLDEST_PAIMON}. Set paimon_version to it."
         )
     return known[-1]
 

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from dbt.adapters.paimon.capabilities import Capability, Environment
 from dbt.adapters.paimon.table_options import canonical, lookup
-from dbt.adapters.paimon.table_spec import TableSpec
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from dbt.adapters.paimon.table_spec import TableSpec
 
 # Written by Paimon, Spark or the metastore, or compared on their own: never set or reset as options.
 PROTECTED_OPTIONS: Final = frozenset(
@@ -67,9 +70,9 @@ class ImmutableChange:
 class Changeset:
     """What brings a table to its wanted options.
 
-    `set_options` and `unset_options` are for ALTER TABLE; with `requires_swap` they are only what differs, since
-    the new table gets all of its options when it is created. With `needs_overwrite` the data written before still
-    has the old layout, and Paimon refuses to append to it: rewrite it right after the ALTER.
+    `set_options` and `unset_options` are for ALTER TABLE; with `requires_swap` they are only what differs,
+    since the new table gets all of its options when it is created. With `needs_overwrite` the data written
+    before still has the old layout, and Paimon refuses to append to it: rewrite it right after the ALTER.
     """
 
     set_options: Mapping[str, str] = field(default_factory=dict)
@@ -157,7 +160,7 @@ def _guarded(
         # Between fixed numbers only: dynamic (-1) and postpone (-2) buckets hold rows in another layout.
         return not (_is_positive(old) and _is_positive(new))
     if name == "deletion-vectors.enabled":
-        # 0.9 lets it pass, then reads of files without vectors give rows twice; 1.4 has an option to allow it.
+        # 0.9 lets it pass, and files without vectors then give rows twice; 1.4 has an option to allow it.
         allowed = environment.supports(Capability.GUARDED_OPTION_CHANGES)
         return not (allowed and options.get("deletion-vectors.modifiable", "").lower() == "true")
     if name in ("ignore-delete", "ignore-update-before"):

@@ -189,7 +189,8 @@ class PaimonCredentials(Credentials):
 
     @classmethod
     def __pre_deserialize__(cls, data: dict[str, Any]) -> dict[str, Any]:
-        data = {key: value for key, value in super().__pre_deserialize__(data).items() if value is not None}
+        data = super().__pre_deserialize__(data)  # type: ignore[no-untyped-call]
+        data = {key: value for key, value in data.items() if value is not None}
         for key in ("jars", "packages", "repositories"):
             if isinstance(data.get(key), str):
                 data[key] = split_list(data[key])
@@ -228,10 +229,9 @@ def _unknown_key(key: str) -> str:
         return f"{key}: not a key of a paimon profile; {_FOREIGN_KEYS[key]}"
     if key.startswith("spark."):
         return f"{key}: not a key of a paimon profile; Spark's settings go under spark_config"
-    close = difflib.get_close_matches(key, sorted(_ALLOWED), n=1)
-    hint = (
-        f"did you mean {close[0]}?" if close else f"the keys are {', '.join(sorted(_ALLOWED | {'threads'}))}"
-    )
+    keys = sorted(_ALLOWED | {"threads"})
+    close = difflib.get_close_matches(key, keys, n=1)
+    hint = f"did you mean {close[0]}?" if close else f"the keys are {', '.join(keys)}"
     return f"{key}: not a key of a paimon profile; {hint}"
 
 
@@ -239,8 +239,8 @@ def _name_problems(given: Mapping[str, Any]) -> Iterable[str]:
     catalog, database, schema = (given.get(key) for key in ("catalog", "database", "schema"))
     if catalog is not None and database is not None and database not in (catalog, schema):
         yield (
-            f"catalog ({catalog}), database ({database}) and schema ({schema}) contradict one another: `catalog` is the "
-            "Spark catalog, `schema` is Paimon's database; leave `database` out"
+            f"catalog ({catalog}), database ({database}) and schema ({schema}) contradict one another: `catalog` is "
+            "the Spark catalog, `schema` is Paimon's database; leave `database` out"
         )
     if schema is None:
         yield "schema: missing; name the Paimon database that models are built in"
@@ -415,11 +415,16 @@ def absolute_location(location: str) -> str:
     """A local path made absolute (`~` and relative paths against the working directory); other schemes as they are."""
     found = _SCHEME.match(location)
     if found is None:
-        return os.path.abspath(Path(location).expanduser())
+        return _absolute(location)
     rest = location[found.end() :]
     if found.group(1).lower() == "file" and not rest.startswith("/"):
-        return "file:" + os.path.abspath(Path(rest).expanduser())
+        return f"file:{_absolute(rest)}"
     return location
+
+
+def _absolute(path: str) -> str:
+    # Not Path.resolve: a warehouse behind a symbolic link keeps the name its user knows.
+    return os.path.normpath(Path(path).expanduser().absolute())
 
 
 def is_secret(key: str) -> bool:

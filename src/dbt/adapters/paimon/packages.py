@@ -40,7 +40,8 @@ _CONNECTOR_POM = re.compile(
     rf"^META-INF/maven/{re.escape(GROUP)}/paimon-spark-\d+\.\d+(_2\.1\d)?/pom\.properties$"
 )
 _POM_VERSION = re.compile(r"^version=(\S+)", re.MULTILINE)
-_IVY_MISSING = re.compile(r"unresolved dependency: ([^\s:]+)#([^;\s]+);([^:\s]+)")
+_IVY_HOST = re.compile(r"(?:Host |UnknownHostException: )([\w.-]+)")
+_IVY_MISSING = re.compile(r"(?:unresolved dependency|download failed): ([^\s:#]+)#([^;\s]+);([^:!\s]+)")
 
 
 @dataclass(frozen=True)
@@ -130,15 +131,14 @@ def explain_resolution_failure(text: str) -> str:
     """
     missing = sorted({":".join(parts) for parts in _IVY_MISSING.findall(text)})
     what = ", ".join(missing) if missing else "a package of Spark's class path"
-    hosts = sorted(
-        {host for host in re.findall(r"(?:UnknownHost|ConnectException)\S*:? ([\w.-]+\.\w+)", text)}
-    )
+    # The host of spark-packages.org, where Spark looks too, never decides.
+    hosts = sorted(set(_IVY_HOST.findall(text)) - {"repos.spark-packages.org"})
     reach = f" ({', '.join(hosts)} did not answer)" if hosts else ""
     return redact_text(
-        f"The jars of {what} could not be resolved{reach}. Check paimon_version and packages in the profile for a version "
-        "that exists, and the network; behind a mirror, name it under `repositories` (or spark.jars.ivySettings in "
-        "spark_config); without a network, download the jars and name their paths under `jars` "
-        f"or in {JARS_VARIABLE}: nothing is downloaded then."
+        f"The jars of {what} could not be resolved{reach}. Check paimon_version and packages in the profile for "
+        "a version that exists, and the network; behind a mirror, name it under `repositories` (or "
+        "spark.jars.ivySettings in spark_config); without a network, download the jars and name their paths "
+        f"under `jars` or in {JARS_VARIABLE}: nothing is downloaded then."
     )
 
 
@@ -160,7 +160,8 @@ def _check_jars(*groups: tuple[str, Sequence[str]]) -> None:
                 problems.append(f"{path} ({origin}) is not a jar")
     if problems:
         raise DbtRuntimeError(
-            f"Jars for Spark: {'; '.join(problems)}. Correct the paths, or leave them out to have Paimon's connector downloaded."
+            f"Jars for Spark: {'; '.join(problems)}. "
+            "Correct the paths, or leave them out to have Paimon's connector downloaded."
         )
 
 

@@ -35,7 +35,7 @@ class _InvalidValueError(ValueError):
 class Parameter:
     """A typed argument. `render` gives its SQL, and raises _InvalidValueError for a value of another type.
 
-    `to` is Paimon's name for it, where that is not ours; `needs` the capability without which Paimon lacks it.
+    `to` is Paimon's name for it, where that is not ours; `needs` the capability it hangs on.
     """
 
     takes: str
@@ -47,7 +47,7 @@ class Parameter:
 
 @dataclass(frozen=True)
 class Procedure:
-    """A procedure of Paimon's `sys` schema. `check` looks at the arguments together and gives the problems."""
+    """A procedure of Paimon's `sys` schema. `check` gives the problems of the arguments together."""
 
     name: str
     parameters: Mapping[str, Parameter]
@@ -66,9 +66,10 @@ class Procedure:
 def render(procedure: str, table: TableName, arguments: Mapping[str, Any], environment: Environment) -> str:
     """The CALL of one procedure.
 
-    Inputs: a name of PROCEDURES, (catalog, schema, identifier), the arguments by name (None: not given), versions.
-    Output: one SQL statement, every value a literal. Raises DbtRuntimeError with all problems at once: a procedure
-    or an argument that is not known, a wrong type, a Paimon that lacks it, arguments that exclude each other.
+    Inputs: a name of PROCEDURES, (catalog, schema, identifier), the arguments by name (None: not given), and
+    the versions. Output: one SQL statement, every value a literal. Raises DbtRuntimeError with all problems
+    at once: a procedure or an argument that is not known, a wrong type, a Paimon that lacks it, arguments that
+    exclude each other.
     """
     definition = PROCEDURES.get(procedure)
     if definition is None:
@@ -108,7 +109,7 @@ def render(procedure: str, table: TableName, arguments: Mapping[str, Any], envir
     return _call(definition.name, table, rendered)
 
 
-# -- the procedures, for callers in Python -------------------------------------------------------------------------
+# -- the procedures, for callers in Python ---------------------------------------------------------------
 
 
 def compact(
@@ -123,7 +124,7 @@ def compact(
     partition_idle_time: str | None = None,
     environment: Environment,
 ) -> str:
-    """Merge data files: of the whole table, of some partitions, or sorted (append tables with bucket=-1 only).
+    """Merge data files: of the whole table, of some partitions, or sorted (append tables, bucket=-1).
 
     Raises DbtRuntimeError, see `render`.
     """
@@ -188,7 +189,7 @@ def delete_tag(table: TableName, tag: str, *, environment: Environment) -> str:
 
 
 def rollback_to(table: TableName, version: int | str, *, environment: Environment) -> str:
-    """Make a table what it was at a table snapshot (a number) or a tag. Raises DbtRuntimeError, see `render`."""
+    """Make a table what it was at a table snapshot (a number) or a tag. Raises DbtRuntimeError."""
     return render("rollback_to", table, {"version": version}, environment)
 
 
@@ -235,7 +236,7 @@ def expire_partitions(
     )
 
 
-# -- text ----------------------------------------------------------------------------------------------------------
+# -- text ------------------------------------------------------------------------------------------------
 
 
 def sql_string_literal(text: str) -> str:
@@ -379,7 +380,7 @@ def _options(value: Any, environment: Environment) -> str:
 
 
 def _partitions(value: Any, environment: Environment) -> str:
-    """Partitions as a condition: Paimon's own `partitions` text is cut at commas, and becomes this condition too."""
+    """Partitions as a condition, which Paimon makes of its own `partitions` too, but cut at every comma."""
     partitions = [value] if isinstance(value, Mapping) else value
     if (
         not isinstance(partitions, (list, tuple))

@@ -77,10 +77,11 @@ def _catalog_conf(credentials: PaimonCredentials) -> dict[str, str]:
 
 def _check(credentials: PaimonCredentials, catalog: dict[str, str]) -> None:
     prefix = f"spark.sql.catalog.{credentials.catalog}"
-    problems = []
-    for key in ("warehouse", "metastore", "uri"):
-        if key in credentials.catalog_options:
-            problems.append(f"catalog_options: {key} is a key of the profile itself; write it there")
+    problems = [
+        f"catalog_options: {key} is a key of the profile itself; write it there"
+        for key in ("warehouse", "metastore", "uri")
+        if key in credentials.catalog_options
+    ]
     for key, value in credentials.spark_config.items():
         short = key.removeprefix(f"{prefix}.")
         if key == f"{prefix}.cache-enabled":
@@ -97,13 +98,14 @@ def _check(credentials: PaimonCredentials, catalog: dict[str, str]) -> None:
         elif key in catalog and key != prefix and value != catalog[key]:
             shown = "another value" if is_secret(key) else value
             problems.append(f"spark_config: {key} is {shown}, and catalog_options says otherwise; keep one")
-    for place, value in (
-        ("spark_config", credentials.spark_config.get(f"{prefix}.cache-enabled")),
-        ("catalog_options", credentials.catalog_options.get("cache-enabled")),
+    for place, cached in (
+        ("spark_config", credentials.spark_config.get(f"{prefix}.cache-enabled", "false")),
+        ("catalog_options", credentials.catalog_options.get("cache-enabled", "false")),
     ):
-        if value is not None and value.lower() != "false":
+        if cached.lower() != "false":
             problems.append(
-                f"{place}: cache-enabled={value} corrupts a table that another session drops and creates again; leave it out"
+                f"{place}: cache-enabled={cached} corrupts a table that another session drops and creates again; "
+                "leave it out"
             )
     if problems:
         raise DbtRuntimeError(

@@ -1,19 +1,17 @@
 """Incremental strategies and what each merge engine can do.
 
-What a table cannot do is refused before any SQL runs, with what to use instead. Paimon itself would tell later,
-or never: a MERGE that deletes from a partial-update table succeeds and leaves a table that no query can read
-[ran, 0.9.0].
+What a table cannot do is refused before any SQL runs, with what to use instead. Paimon itself would tell
+later, or never: a MERGE that deletes from a partial-update table succeeds, and no query can read the
+table afterwards [ran, 0.9.0].
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
-from dbt.adapters.paimon.capabilities import Environment
 from dbt.adapters.paimon.table_options import suggestion
 from dbt.adapters.paimon.table_spec import (
     STRATEGY_KEYS,
@@ -23,6 +21,11 @@ from dbt.adapters.paimon.table_spec import (
     column_list,
 )
 
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from dbt.adapters.paimon.capabilities import Environment
+
 APPEND: Final = "append"
 UPSERT: Final = "upsert"
 MERGE: Final = "merge"
@@ -31,8 +34,17 @@ INSERT_OVERWRITE: Final = "insert_overwrite"
 DELETE_INSERT: Final = "delete+insert"
 MICROBATCH: Final = "microbatch"
 
-# RowLevelOp.MergeInto.supportedMergeEngine, the same at 0.9.0, 1.4.2 and 2.0.0. '' is a table without primary key.
+# RowLevelOp.MergeInto.supportedMergeEngine, the same at 0.9.0, 1.4.2 and 2.0.0; '' is no primary key.
 _MERGEABLE: Final = frozenset({"", "deduplicate", "partial-update"})
+
+# PaimonMergeInto.checkCondition refuses a subquery in one of these.
+_CONDITIONS: Final = (
+    "matched_condition",
+    "not_matched_condition",
+    "merge_delete_condition",
+    "incremental_predicates",
+)
+_SUBQUERY: Final = re.compile(r"\(\s*select\b", re.IGNORECASE)
 
 # What INSERT does on each merge engine, in a user's words.
 _INSERT_MEANS: Final[Mapping[str, str]] = MappingProxyType(
@@ -74,8 +86,9 @@ def resolve_strategy(
     """The strategy of an incremental model.
 
     Inputs: what the model asks for (None or 'default' for the default), its validated table, its config, the
-    versions, its name for messages. Raises ConfigErrors with every problem at once, each with what to use instead.
-    A name that is not ours is a macro of the project (`get_incremental_<name>_sql`) unless it looks misspelt.
+    versions, its name for messages. Raises ConfigErrors with every problem at once, each with what to use
+    instead. A name that is not ours is a macro of the project (`get_incremental_<name>_sql`), unless it looks
+    misspelt.
     """
     problems = Problems(model)
     strategy = collect_strategy(requested, spec, config, environment, problems)
@@ -126,8 +139,8 @@ def collect_strategy(
 def replace_fault(spec: TableSpec) -> str | None:
     """Why rows of this table cannot be taken out and put back in one statement; None when they can.
 
-    Input: the wanted table. It needs a merge engine that takes delete records and lets a new row replace an old
-    one whole: without primary key there is none in between, with one it is `deduplicate`.
+    Input: the wanted table. It needs a merge engine that takes delete records and lets a new row replace an
+    old one whole: without primary key there is none in between, with one it is `deduplicate`.
     Source: RowLevelOp.MergeInto, and the merge functions' add().
     """
     if spec.merge_engine not in ("", "deduplicate"):
@@ -142,11 +155,13 @@ def _deletes_lost(spec: TableSpec) -> str | None:
     if spec.is_true("ignore-delete"):
         return "'ignore-delete'='true' makes the table drop every delete"
     if "rowkind.field" in spec.options:
-        return f"rowkind_field='{spec.options['rowkind.field']}' decides what a row does, so a delete stays a row"
+        return (
+            f"rowkind_field='{spec.options['rowkind.field']}' decides what a row does, so no row is deleted"
+        )
     return None
 
 
-# -- what each strategy needs --------------------------------------------------------------------------------------
+# -- what each strategy needs ----------------------------------------------------------------------------
 
 _Faults = list[tuple[str, str]]
 
@@ -199,20 +214,17 @@ def _merge(request: _Request) -> _Faults:
         fault = _merge_delete_fault(spec)
         if fault:
             faults.append(("merge_delete_condition", fault))
-    for key in (
-        "matched_condition",
-        "not_matched_condition",
-        "merge_delete_condition",
-        "incremental_predicates",
-    ):
-        # PaimonMergeInto.checkCondition: "Condition … with subquery can't be supported"
-        texts = request.config.get(key) or []
-        for text in [texts] if isinstance(texts, str) else texts:
-            if re.search(r"\(\s*select\b", str(text), re.IGNORECASE):
-                faults.append(
-                    (key, "Paimon's MERGE takes no subquery in a condition. Join it in the model instead")
-                )
+    faults += [
+        (key, "Paimon's MERGE takes no subquery in a condition. Join it in the model instead")
+        for key in _CONDITIONS
+        if any(_SUBQUERY.search(text) for text in _texts(request.config.get(key)))
+    ]
     return faults
+
+
+def _texts(value: Any) -> list[str]:
+    items = value if isinstance(value, (list, tuple)) else [value]
+    return [str(item) for item in items if item]
 
 
 def _merge_delete_fault(spec: TableSpec) -> str | None:
@@ -239,7 +251,7 @@ def _partial_update(request: _Request) -> _Faults:
     return [
         (
             "incremental_strategy",
-            f"needs merge_engine='partial-update' and a primary key, so that columns left out keep their values. "
+            "needs merge_engine='partial-update' and a primary key, so that columns left out stay as they are. "
             f"Set them, or use {instead}",
         )
     ]

@@ -102,8 +102,8 @@ AGGREGATE_FUNCTIONS: Final[Mapping[str, str]] = MappingProxyType(
 # Families whose member names are open: (pattern, type). Sources: CoreOptions' `commit.callback.#.param`,
 # FileIndexOptions, IcebergOptions, and the writers' own options that FileFormat passes through.
 _OPEN_FAMILIES: Final[tuple[tuple[re.Pattern[str], str], ...]] = (
-    (re.compile(r"commit\.callback\.[^.].*\.param"), "String"),
-    (re.compile(r"tag\.callback\.[^.].*\.param"), "String"),
+    (re.compile(r"commit\.callback\.[^.#].*\.param"), "String"),
+    (re.compile(r"tag\.callback\.[^.#].*\.param"), "String"),
     (re.compile(r"file-index\.[\w-]+\.columns"), "String"),
     (re.compile(r"file-index\.[\w-]+\.[^.]+\.[\w.-]+"), "String"),
     (re.compile(r"metadata\.iceberg\.[\w.-]+"), "String"),
@@ -115,7 +115,8 @@ _OPEN_FAMILIES: Final[tuple[tuple[re.Pattern[str], str], ...]] = (
 # and the keys of Flink's own DDL.
 _FLINK_ONLY: Final = frozenset(
     """
-    connector scan.infer-parallelism scan.infer-parallelism.max scan.parallelism scan.push-down scan.partitions
+    connector scan.infer-parallelism scan.infer-parallelism.max scan.parallelism scan.push-down
+    scan.partitions
     scan.remove-normalize scan.split-enumerator.batch-size scan.split-enumerator.mode scan.bounded
     scan.max-snapshot.count scan.dedicated-split-generation scan.watermark.emit.strategy
     scan.watermark.alignment.group scan.watermark.alignment.max-drift scan.watermark.alignment.update-interval
@@ -296,7 +297,7 @@ def canonical(name: str, value: Any, version: Version | str) -> object:
 
 
 def suggestion(name: str, candidates: Iterable[str], cutoff: float = 0.75) -> str | None:
-    """The candidate that `name` was probably meant to be: another spelling (camelCase, snake_case), or close."""
+    """The candidate that `name` was meant to be: another spelling (camelCase, snake_case), or close."""
     known = list(candidates)
     spelled = {squash(candidate): candidate for candidate in known}
     same = spelled.get(squash(name))
@@ -324,7 +325,7 @@ def _unknown(name: str, version: Version | str) -> str:
         if name in _catalogues()[key]:
             if _reached(key, version):
                 return f"Paimon {version} no longer has it; {key} did. Remove it"
-            return f"needs Paimon >= {key}, this is {version}. Remove it or set paimon_version"
+            return f"needs a newer Paimon: {key} has it, {version} does not. Remove it or set paimon_version"
     near = suggestion(name, known)
     if near is not None:
         return f"unknown option. Did you mean '{near}'?"

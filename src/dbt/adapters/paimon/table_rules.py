@@ -1,7 +1,7 @@
 """Rules over a whole table: which options exclude or need each other.
 
-Paimon tells them at CREATE TABLE, one at a time, or at the first INSERT, or never. Their sources are named at each:
-SchemaValidation, TableSchema and the merge functions, read at release-0.9.0, 1.4.2 and 2.0.0.
+Paimon tells them at CREATE TABLE, one at a time, or at the first INSERT, or never. Their sources are named at
+each: SchemaValidation, TableSchema and the merge functions, read at release-0.9.0, 1.4.2 and 2.0.0.
 """
 
 from __future__ import annotations
@@ -14,6 +14,10 @@ from dbt.adapters.paimon.table_options import canonical, split_field_option
 
 if TYPE_CHECKING:
     from dbt.adapters.paimon.table_spec import TableSpec
+
+
+DYNAMIC_BUCKET: Final = -1
+POSTPONE_BUCKET: Final = -2
 
 
 def split_columns(text: str) -> tuple[str, ...]:
@@ -54,30 +58,47 @@ def _key_rules(spec: TableSpec, environment: Environment) -> _Found:
 
 
 def _bucket_rules(spec: TableSpec, environment: Environment) -> _Found:
-    # SchemaValidation.validateBucket, TableSchema.originalBucketKeys
-    bucket, keys = spec.bucket, split_columns(spec.options.get("bucket-key", ""))
-    if bucket < -2 or bucket == 0:
+    # SchemaValidation.validateBucket
+    bucket = spec.bucket
+    if bucket < POSTPONE_BUCKET or bucket == 0:
         yield "bucket", "not a number of buckets. Use a number from 1, -1 (dynamic), or -2 (postpone)"
-    if bucket == -1 and keys:
+    if bucket == POSTPONE_BUCKET:
+        if not environment.supports(Capability.POSTPONE_BUCKET):
+            yield "bucket", environment.explain(Capability.POSTPONE_BUCKET)
+        if not spec.primary_key:
+            yield "bucket", "postpone buckets need a primary key. Set primary_key, or use -1"
+    if bucket > 0 and not spec.primary_key and "bucket-key" not in spec.options:
+        yield (
+            "bucket",
+            "a table without primary key needs bucket_key to fill its buckets. Set bucket_key, or use -1",
+        )
+    across = environment.supports(Capability.FIXED_BUCKET_ACROSS_PARTITIONS)
+    if bucket != DYNAMIC_BUCKET and spec.crosses_partitions and not across:
+        yield (
+            "primary_key",
+            f"leaves out the partition column {_outside(spec.partition_by, spec.primary_key)} with "
+            f"bucket={bucket}. Add it to primary_key, or use bucket=-1, where a key may change its partition",
+        )
+    if bucket == DYNAMIC_BUCKET and not spec.primary_key and "full-compaction.delta-commits" in spec.options:
+        yield (
+            "full-compaction.delta-commits",
+            "needs buckets on a table without primary key. Set bucket, or remove it",
+        )
+
+
+def _bucket_key_rules(spec: TableSpec, environment: Environment) -> _Found:
+    # SchemaValidation.validateBucket, TableSchema.originalBucketKeys
+    keys = split_columns(spec.options.get("bucket-key", ""))
+    if keys and spec.bucket == DYNAMIC_BUCKET:
         yield (
             "bucket-key",
             "needs a fixed number of buckets, and bucket is -1 (dynamic). "
             "Set bucket to a number from 1, or remove bucket_key",
         )
-    if bucket == -2:
-        if not environment.supports(Capability.POSTPONE_BUCKET):
-            yield "bucket", environment.explain(Capability.POSTPONE_BUCKET)
-        if not spec.primary_key:
-            yield "bucket", "postpone buckets need a primary key. Set primary_key, or use -1"
-    if bucket > 0 and not spec.primary_key and not keys:
-        yield (
-            "bucket",
-            "a table without primary key needs bucket_key to fill its buckets. Set bucket_key, or use -1",
-        )
-    if keys and spec.primary_key and not set(keys) <= set(spec.primary_key):
+    if spec.primary_key and not set(keys) <= set(spec.primary_key):
         yield (
             "bucket-key",
-            f"has columns outside the primary key ({', '.join(spec.primary_key)}): {_outside(keys, spec.primary_key)}. "
+            f"{_outside(keys, spec.primary_key)} is not in the primary key ({', '.join(spec.primary_key)}). "
             "Use a part of the primary key",
         )
     inside = [name for name in keys if name in spec.partition_by]
@@ -85,18 +106,6 @@ def _bucket_rules(spec: TableSpec, environment: Environment) -> _Found:
         yield (
             "bucket-key",
             f"{', '.join(inside)} is in partition_by, and buckets are inside partitions. Use other columns",
-        )
-    if bucket not in (-1, 0) and bucket >= -2 and spec.crosses_partitions:
-        if not environment.supports(Capability.FIXED_BUCKET_ACROSS_PARTITIONS):
-            yield (
-                "primary_key",
-                f"leaves out the partition column {_outside(spec.partition_by, spec.primary_key)} with bucket={bucket}. "
-                "Add it to primary_key, or use bucket=-1, where a key may move between partitions",
-            )
-    if bucket == -1 and not spec.primary_key and "full-compaction.delta-commits" in spec.options:
-        yield (
-            "full-compaction.delta-commits",
-            "needs buckets on a table without primary key. Set bucket, or remove it",
         )
 
 
@@ -114,7 +123,8 @@ def _sequence_rules(spec: TableSpec, environment: Environment) -> _Found:
     if spec.crosses_partitions:
         yield (
             "sequence.field",
-            f"cannot order rows that move between partitions: primary_key leaves out {_outside(spec.partition_by, spec.primary_key)}. "
+            "cannot order rows that move between partitions: "
+            f"primary_key leaves out {_outside(spec.partition_by, spec.primary_key)}. "
             "Add it to primary_key, or remove sequence_field",
         )
     for name in fields:
@@ -149,7 +159,7 @@ def _sequence_group_rules(spec: TableSpec, environment: Environment) -> _Found:
         if f"fields.{column}.aggregate-function" in spec.options:
             yield (
                 f"fields.{column}.aggregate-function",
-                f"'{column}' orders a sequence group, so it cannot be aggregated. Remove its aggregate_function",
+                f"'{column}' orders a sequence group and cannot be aggregated. Remove its aggregate_function",
             )
 
 
@@ -167,7 +177,7 @@ def _aggregate_rules(spec: TableSpec, environment: Environment) -> _Found:
         elif spec.merge_engine in ("deduplicate", "first-row"):
             yield (
                 name,
-                f"merge_engine='{spec.merge_engine}' does not aggregate. Set merge_engine='aggregation', or remove it",
+                f"merge_engine='{spec.merge_engine}' does not aggregate. Use 'aggregation', or remove it",
             )
         elif (
             spec.merge_engine == "partial-update"
@@ -177,8 +187,8 @@ def _aggregate_rules(spec: TableSpec, environment: Environment) -> _Found:
             # Refused only when rows are written: "Must use sequence group for aggregation functions".
             yield (
                 name,
-                f"partial-update aggregates columns of a sequence group only. "
-                f"List '{column}' in the sequence_group of its sequence column, or use merge_engine='aggregation'",
+                "partial-update aggregates columns of a sequence group only. List "
+                f"'{column}' in the sequence_group of its sequence column, or use merge_engine='aggregation'",
             )
 
 
@@ -192,7 +202,7 @@ def _default_value_rules(spec: TableSpec, environment: Environment) -> _Found:
             if column in (*spec.primary_key, *spec.partition_by):
                 yield (
                     name,
-                    f"'{column}' is a key or partition column, which takes no default. Use coalesce() in the model",
+                    f"'{column}' is a key or partition column and takes no default. Write coalesce() in SQL",
                 )
 
 
@@ -209,9 +219,9 @@ def _changelog_rules(spec: TableSpec, environment: Environment) -> _Found:
                 "streaming-read-overwrite",
                 f"reads changes twice with changelog_producer='{producer}'. Remove one",
             )
-    if producer == "lookup" and "full-compaction.delta-commits" in spec.options:
-        if not environment.supports(Capability.LOOKUP_WITH_DELTA_COMMITS):
-            yield "full-compaction.delta-commits", environment.explain(Capability.LOOKUP_WITH_DELTA_COMMITS)
+    both = producer == "lookup" and "full-compaction.delta-commits" in spec.options
+    if both and not environment.supports(Capability.LOOKUP_WITH_DELTA_COMMITS):
+        yield "full-compaction.delta-commits", environment.explain(Capability.LOOKUP_WITH_DELTA_COMMITS)
 
 
 def _deletion_vector_rules(spec: TableSpec, environment: Environment) -> _Found:
@@ -227,7 +237,7 @@ def _deletion_vector_rules(spec: TableSpec, environment: Environment) -> _Found:
     if producer not in ("none", "input", "lookup"):
         yield (
             "deletion-vectors.enabled",
-            f"does not work with changelog_producer='{producer}'. Use 'lookup', 'input' or 'none', or remove it",
+            f"does not work with changelog_producer='{producer}'. Use 'lookup', 'input' or 'none'",
         )
 
 
@@ -308,6 +318,7 @@ def _append_only_rules(spec: TableSpec, environment: Environment) -> _Found:
 RULES: Final[tuple[Callable[[TableSpec, Environment], _Found], ...]] = (
     _key_rules,
     _bucket_rules,
+    _bucket_key_rules,
     _sequence_rules,
     _sequence_group_rules,
     _aggregate_rules,

@@ -9,11 +9,10 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from dbt_common.exceptions import CompilationError
 
-from dbt.adapters.paimon.capabilities import Environment
 from dbt.adapters.paimon.table_options import (
     FIELD_ATTRIBUTES,
     canonical,
@@ -25,6 +24,9 @@ from dbt.adapters.paimon.table_options import (
     validate_option,
 )
 from dbt.adapters.paimon.table_rules import RULES, split_columns
+
+if TYPE_CHECKING:
+    from dbt.adapters.paimon.capabilities import Environment
 
 DEFAULT_MERGE_ENGINE: Final = "deduplicate"
 
@@ -68,14 +70,15 @@ STRATEGY_KEYS: Final = (
 # What dbt-core and its materializations read themselves; never a misspelling of ours.
 _DBT_KEYS: Final = frozenset(
     """
-    access alias batch_size begin catalog_name check_cols column_types concurrent_batches contract database
-    dbt_valid_to_current delimiter deprecation_date docs enabled error_if event_time fail_calc freshness
-    full_refresh grants group hard_deletes incremental_strategy invalidate_hard_deletes limit lookback
-    materialized meta on_configuration_change on_error on_schema_change packages persist_docs post_hook post-hook
-    pre_hook pre-hook quote_columns quoting schema severity snapshot_meta_column_names snapshot_name sql_header
-    static_analysis store_failures store_failures_as strategy table_format tags target_database target_schema
-    target_schemas unique_key unique_tmp_table_suffix unlogged updated_at warn_if where loaded_at_field
-    loaded_at_query adapter_properties submission_method
+    access alias batch_size begin catalog_name check_cols column_types concurrent_batches contract
+    database dbt_valid_to_current delimiter deprecation_date docs enabled error_if event_time
+    fail_calc freshness full_refresh grants group hard_deletes incremental_strategy
+    invalidate_hard_deletes limit lookback materialized meta on_configuration_change on_error
+    on_schema_change packages persist_docs post_hook post-hook pre_hook pre-hook quote_columns
+    quoting schema severity snapshot_meta_column_names snapshot_name sql_header static_analysis
+    store_failures store_failures_as strategy table_format tags target_database target_schema
+    target_schemas unique_key unique_tmp_table_suffix unlogged updated_at warn_if where
+    loaded_at_field loaded_at_query adapter_properties submission_method
     """.split()
 )
 
@@ -104,6 +107,9 @@ _ALIASES: Final[Mapping[str, str]] = MappingProxyType(
     }
 )
 
+# Options that are a list of columns.
+_COLUMN_LISTS: Final = frozenset({"bucket-key", "sequence.field"})
+
 # A column's name in an option's value: Paimon splits these lists at commas.
 _COLUMN_NAME: Final = re.compile(r"[^,`\s][^,`]*")
 
@@ -129,12 +135,6 @@ class TableSpec:
         """What CREATE TABLE gets as TBLPROPERTIES: the options and the primary key."""
         key = {"primary-key": ",".join(self.primary_key)} if self.primary_key else {}
         return {**key, **self.options}
-
-    def option(self, name: str, environment: Environment) -> str:
-        """The effective text of an option: what is set, else Paimon's default, else ''."""
-        definition = table_options(environment.paimon).get(name)
-        default = (definition.default if definition else None) or ""
-        return self.options.get(name, default)
 
     def is_true(self, name: str) -> bool:
         """Whether a boolean option is switched on."""
@@ -192,8 +192,8 @@ def build_table_spec(
 ) -> TableSpec:
     """The table that a model's config and contract describe.
 
-    Inputs: the model's whole config, its name for messages, the model-level constraints and the columns of its
-    YAML (read only if the contract is enforced), and the versions to check against.
+    Inputs: the model's whole config, its name for messages, the model-level constraints and the columns of
+    its YAML (read only if the contract is enforced), and the versions to check against.
     Raises ConfigErrors with every problem at once.
     """
     problems = Problems(model)
@@ -258,7 +258,7 @@ def column_list(value: Any) -> tuple[str, ...]:
     return tuple(part for item in items for part in split_columns(str(item)))
 
 
-# -- reading the config ------------------------------------------------------------------------------------------
+# -- reading the config ----------------------------------------------------------------------------------
 
 
 def _check_key_names(config: Mapping[str, Any], problems: Problems, environment: Environment) -> None:
@@ -401,7 +401,7 @@ def _options(
             problems.add(key, value, fault)
         if faults:
             continue
-        text = normalize(value)
+        text = _trimmed(name, normalize(value))
         if name in options and canonical(name, options[name], environment.paimon) != canonical(
             name, text, environment.paimon
         ):
@@ -411,6 +411,13 @@ def _options(
     if "merge-engine" in options:
         options["merge-engine"] = options["merge-engine"].lower()
     return options
+
+
+def _trimmed(name: str, text: str) -> str:
+    """A list of columns without blanks: of 'id, dt' Paimon would look for a column ' dt' [ran, 0.9.0]."""
+    field_option = split_field_option(name)
+    is_list = name in _COLUMN_LISTS or (field_option is not None and field_option[1] == "sequence-group")
+    return ",".join(split_columns(text)) if is_list else text
 
 
 def _own_options(config: Mapping[str, Any], problems: Problems) -> Iterator[tuple[str, str, Any]]:
@@ -493,9 +500,8 @@ def _field_options(fields: Any, problems: Problems) -> Iterator[tuple[str, str, 
                 hint = f"Did you mean '{near}'?" if near else f"Known: {', '.join(_field_keys())}"
                 problems.add(where, value, f"unknown key. {hint}")
                 continue
-            if attribute == "sequence-group":
-                value = ",".join(_columns(value, where, problems))
-            yield where, f"fields.{column}.{attribute}", value
+            members = ",".join(_columns(value, where, problems)) if attribute == "sequence-group" else value
+            yield where, f"fields.{column}.{attribute}", members
 
 
 def _field_keys() -> list[str]:

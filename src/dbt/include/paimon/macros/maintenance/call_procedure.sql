@@ -13,7 +13,8 @@
     {%- do given.update({key: value}) -%}
   {%- endfor -%}
   {%- set sql = adapter.procedure_call(name, target_relation, given) -%}
-  {%- if model is not defined -%}
+  {#- In an operation the `model` of dbt's context is the macro itself. -#}
+  {%- if model.resource_type == 'macro' -%}
     {%- set answer = run_query(sql) -%}
     {%- do log(name ~ ' on ' ~ target_relation ~ ': done', info=true) -%}
     {%- for row in answer.rows -%}

@@ -13,6 +13,10 @@
 {% macro paimon__build_table(target, existing, spec, source) %}
   {%- set columns = adapter.wanted_columns(adapter.get_columns_in_relation(source), model, spec) -%}
   {%- if existing is none or not existing.is_table -%}
+    {%- if existing is not none -%}
+      {#- A view of the same name lives on until the table stands; dbt's cache has room for one of them. -#}
+      {%- do adapter.cache_dropped(existing) -%}
+    {%- endif -%}
     {%- do paimon__build_staged(target, none, columns, spec, source) -%}
   {%- else -%}
     {%- set current = adapter.existing_table(existing) -%}

@@ -1,0 +1,96 @@
+"""Each incremental strategy: the rows after an increment, and after one that fails."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from dbt.tests.util import run_dbt
+
+# name -> (config, first batch, second batch, rows expected after both)
+ONE = "(1, 'a', 10), (2, 'b', 20)"
+TWO = "(2, 'B', 200), (3, 'c', 30)"
+UPSERTED = [(1, "a", 10), (2, "B", 200), (3, "c", 30)]
+
+CASES: dict[str, tuple[str, list[tuple[Any, ...]]]] = {
+    "append": ("incremental_strategy='append'", [(1, "a", 10), (2, "B", 200), (2, "b", 20), (3, "c", 30)]),
+    "upsert": ("primary_key='id'", UPSERTED),
+    "merge": ("incremental_strategy='merge', primary_key='id'", UPSERTED),
+    "merge_append_table": ("incremental_strategy='merge', unique_key='id'", UPSERTED),
+    "merge_update_columns": (
+        "incremental_strategy='merge', unique_key='id', merge_update_columns=['n']",
+        [(1, "a", 10), (2, "b", 200), (3, "c", 30)],
+    ),
+    "merge_exclude_columns": (
+        "incremental_strategy='merge', primary_key='id', merge_exclude_columns=['word']",
+        [(1, "a", 10), (2, "b", 200), (3, "c", 30)],
+    ),
+    "merge_conditions": (
+        "incremental_strategy='merge', unique_key='id', "
+        "matched_condition='DBT_INTERNAL_SOURCE.n < DBT_INTERNAL_DEST.n', "
+        "not_matched_condition='DBT_INTERNAL_SOURCE.n > 1000'",
+        [(1, "a", 10), (2, "b", 20)],
+    ),
+    "merge_delete": (
+        "incremental_strategy='merge', primary_key='id', "
+        "merge_delete_condition=\"DBT_INTERNAL_SOURCE.word in ('B', 'c')\"",
+        [(1, "a", 10)],
+    ),
+    "merge_predicates": (
+        "incremental_strategy='merge', unique_key='id', incremental_predicates=['DBT_INTERNAL_DEST.n > 1000']",
+        [(1, "a", 10), (2, "B", 200), (2, "b", 20), (3, "c", 30)],
+    ),
+    "partial_update": (
+        "incremental_strategy='partial_update', primary_key='id', merge_engine='partial-update'",
+        UPSERTED,
+    ),
+    "insert_overwrite": ("incremental_strategy='insert_overwrite', partition_by='id'", UPSERTED),
+    "delete_insert": ("incremental_strategy='delete+insert', unique_key='id'", UPSERTED),
+    "delete_insert_by_key": (
+        "incremental_strategy='delete+insert', primary_key=['id', 'word'], unique_key='id'",
+        UPSERTED,
+    ),
+}
+
+
+def model(config: str, second: str = TWO) -> str:
+    """A model whose second run brings another batch; `fail` makes that run fail in the middle."""
+    return (
+        "{{ config(materialized='incremental', " + config + ") }}\n"
+        "select id, word, cast(if({{ var('fail', false) }}, raise_error('stop'), n) as int) as n from values\n"
+        "{% if is_incremental() %}" + second + "{% else %}" + ONE + "{% endif %}\n"
+        "as t(id, word, n)"
+    )
+
+
+class TestStrategies:
+    @pytest.fixture(scope="class")
+    def models(self):
+        return {f"{name}_model.sql": model(config) for name, (config, _) in CASES.items()}
+
+    @pytest.fixture(scope="class")
+    def first_run(self, project):
+        return run_dbt(["run"])
+
+    def test_failed_increment_keeps_rows_and_snapshots(self, project, rows, first_run):
+        before = {name: rows(f"select * from {{schema}}.{name}_model") for name in CASES}
+        results = run_dbt(["run", "--vars", "fail: true"], expect_pass=False)
+        assert {result.status for result in results} == {"error"}
+        for name in CASES:
+            assert sorted(rows(f"select * from {{schema}}.{name}_model")) == sorted(before[name]), name
+            assert len(rows(f"select * from {{schema}}.`{name}_model$snapshots`")) == 1, name
+
+    def test_increment(self, project, rows, first_run):
+        run_dbt(["run"])
+        for name, (_, expected) in CASES.items():
+            assert sorted(rows(f"select * from {{schema}}.{name}_model")) == expected, name
+
+    def test_full_refresh_keeps_snapshots_and_starts_over(self, project, rows, first_run):
+        run_dbt(["run", "--full-refresh"])
+        for name in CASES:
+            assert sorted(rows(f"select * from {{schema}}.{name}_model")) == [(1, "a", 10), (2, "b", 20)], name
+            assert len(rows(f"select * from {{schema}}.`{name}_model$snapshots`")) >= 3, name
+
+    def test_nothing_is_left_behind(self, project, rows, first_run):
+        tables = {row[1] for row in rows("show tables in {schema}")}
+        assert tables == {f"{name}_model" for name in CASES}

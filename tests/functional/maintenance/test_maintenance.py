@@ -1,0 +1,46 @@
+"""Maintenance macros, as post-hooks and as operations."""
+
+from __future__ import annotations
+
+import pytest
+from dbt.tests.util import run_dbt
+
+MODEL = """
+{{ config(
+    materialized='incremental', primary_key=['id', 'day'], partition_by='day', bucket=1,
+    post_hook=["{{ create_tag(this, 'run_' ~ var('run')) }}", "{{ compact(this, partitions=[{'day': \\"it's\\"}]) }}"]
+) }}
+select {{ var('run') }} as id, "it's" as day union all select {{ var('run') }}, '2024-01-01'
+"""
+
+
+class TestMaintenance:
+    @pytest.fixture(scope="class")
+    def models(self):
+        return {"kept.sql": MODEL}
+
+    def test_hooks_and_operations(self, project, rows):
+        def files(day):
+            return rows(f'select count(*) from {{schema}}.`kept$files` where partition = "[{day}]"')[0][0]
+
+        for run in (1, 2, 3):
+            run_dbt(["run", "--vars", f"run: {run}"])
+        assert [row[0] for row in rows("select tag_name from {schema}.`kept$tags` order by 1")] == ["run_1", "run_2", "run_3"]
+        assert rows("select count(*) from {schema}.kept version as of 'run_2'") == [(4,)]
+        assert files("it's") == 1
+
+        def operate(macro, **arguments):
+            run_dbt(["run-operation", macro, "--args", str({"relation": "kept"} | arguments)])
+
+        assert files("2024-01-01") > 1
+        operate("compact")
+        assert files("2024-01-01") == 1
+        operate("delete_tag", tag="run_3")
+        assert len(rows("select * from {schema}.`kept$tags`")) == 2
+        operate("rollback_to", version="run_2")
+        assert rows("select max(id) from {schema}.kept") == [(2,)]
+        operate("expire_snapshots", retain_max=1, retain_min=1, older_than="2100-01-01 00:00:00")
+        assert len(rows("select * from {schema}.`kept$snapshots`")) == 1
+        operate("remove_orphan_files")
+        operate("expire_partitions", expiration_time="30 d", timestamp_formatter="yyyy-MM-dd", timestamp_pattern="$day")
+        assert rows("select distinct day from {schema}.kept") == [("it's",)]

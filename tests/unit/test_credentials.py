@@ -1,0 +1,322 @@
+"""Profiles: what is accepted, what each key becomes, and that no secret gets out."""
+
+from argparse import Namespace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from dbt.config.profile import Profile
+from dbt.config.renderer import ProfileRenderer
+from dbt.exceptions import DbtProfileError
+from dbt_common.dataclass_schema import ValidationError
+
+from dbt.adapters.paimon.credentials import MASK, PaimonCredentials, is_secret, redact_text
+
+
+def load(**profile: Any) -> PaimonCredentials:
+    """What dbt does with a target (dbt.config.profile.Profile._credentials_from_profile)."""
+    data = PaimonCredentials.translate_aliases({"warehouse": "/tmp/wh", "schema": "flights", **profile})
+    data = {key: value for key, value in data.items() if value is not ...}
+    PaimonCredentials.validate(data)
+    return PaimonCredentials.from_dict(data)
+
+
+def problems_of(**profile: Any) -> list[str]:
+    with pytest.raises(ValidationError) as error:
+        load(**profile)
+    return [line.removeprefix("  - ") for line in error.value.message.strip("\n").splitlines()]
+
+
+class TestNames:
+    def test_catalog_defaults_to_paimon(self) -> None:
+        credentials = load()
+        assert (credentials.database, credentials.catalog, credentials.schema) == (
+            "paimon",
+            "paimon",
+            "flights",
+        )
+
+    def test_database_alone_is_paimons_word_for_schema(self) -> None:
+        data = PaimonCredentials.translate_aliases({"database": "flights", "warehouse": "/tmp/wh"})
+        PaimonCredentials.validate(data)
+        credentials = PaimonCredentials.from_dict(data)
+        assert (credentials.database, credentials.schema) == ("paimon", "flights")
+
+    @pytest.mark.parametrize(
+        ("profile", "expected"),
+        [
+            ({"database": "lake"}, ("lake", "flights")),
+            ({"database": "flights"}, ("paimon", "flights")),
+            ({"catalog": "lake"}, ("lake", "flights")),
+            ({"catalog": "lake", "database": "flights"}, ("lake", "flights")),
+            ({"catalog": "lake", "database": "lake"}, ("lake", "flights")),
+            ({"catalog": "flights"}, ("flights", "flights")),
+        ],
+    )
+    def test_catalog_database_schema(self, profile: dict[str, str], expected: tuple[str, str]) -> None:
+        credentials = load(**profile)
+        assert (credentials.database, credentials.schema) == expected
+
+    def test_three_names_that_contradict(self) -> None:
+        (problem,) = problems_of(catalog="a", database="b", schema="c")
+        assert "contradict" in problem
+        assert "leave `database` out" in problem
+
+    def test_translating_twice_changes_nothing(self) -> None:
+        for names in (
+            {"schema": "a"},
+            {"database": "a"},
+            {"catalog": "a", "schema": "a"},
+            {"database": "b", "schema": "a"},
+        ):
+            once = PaimonCredentials.translate_aliases(dict(names))
+            assert PaimonCredentials.translate_aliases(once) == once
+
+    def test_round_trip(self) -> None:
+        credentials = load(catalog="lake", schema="lake", spark_config={"spark.x": 1}, jars="a.jar, b.jar")
+        data = credentials.to_dict(omit_none=True)
+        PaimonCredentials.validate(data)
+        assert PaimonCredentials.from_dict(data) == credentials
+
+    @pytest.mark.parametrize("catalog", ["spark_catalog", "a.b", "a b", ""])
+    def test_catalog_names_that_spark_cannot_have(self, catalog: str) -> None:
+        assert any("catalog" in problem for problem in problems_of(catalog=catalog))
+
+    @pytest.mark.parametrize("schema", ["sys", "a.b", "a b", "../a", "", 3])
+    def test_schema_names_that_paimon_cannot_have(self, schema: Any) -> None:
+        (problem,) = problems_of(schema=schema)
+        assert problem.startswith("schema: ")
+
+
+class TestLocations:
+    def test_relative_path_is_taken_from_the_working_directory(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.chdir(tmp_path)
+        assert load(warehouse="target/wh").warehouse == str(tmp_path / "target/wh")
+        assert load(warehouse="file:target/wh").warehouse == f"file:{tmp_path}/target/wh"
+
+    def test_home(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setenv("HOME", "/home/ann")
+        assert load(warehouse="~/wh").warehouse == "/home/ann/wh"
+
+    @pytest.mark.parametrize("warehouse", ["s3://b/wh", "hdfs://nn:8020/wh", "oss://b/wh", "file:///data/wh"])
+    def test_uris_are_kept(self, warehouse: str) -> None:
+        assert load(warehouse=warehouse).warehouse == warehouse
+
+    @pytest.mark.parametrize(
+        ("warehouse", "scheme", "local"),
+        [
+            ("/data/wh", "file", Path("/data/wh")),
+            ("file:///data/wh", "file", Path("/data/wh")),
+            ("file:/data/wh", "file", Path("/data/wh")),
+            ("S3://b/wh", "s3", None),
+        ],
+    )
+    def test_scheme_and_local_path(self, warehouse: str, scheme: str, local: Path | None) -> None:
+        credentials = load(warehouse=warehouse)
+        assert (credentials.warehouse_scheme, credentials.local_warehouse) == (scheme, local)
+
+    def test_a_rest_catalogs_warehouse_is_a_name(self) -> None:
+        credentials = load(metastore="rest", uri="http://host:8080", warehouse="prod")
+        assert (credentials.warehouse, credentials.warehouse_scheme, credentials.local_warehouse) == (
+            "prod",
+            "",
+            None,
+        )
+
+
+class TestStorage:
+    def test_filesystem_needs_a_warehouse(self) -> None:
+        (problem,) = problems_of(warehouse=None)
+        assert problem.startswith("warehouse: missing")
+
+    @pytest.mark.parametrize("metastore", ["hive", "jdbc", "rest"])
+    def test_a_metastore_needs_an_address(self, metastore: str) -> None:
+        (problem,) = problems_of(metastore=metastore)
+        assert problem.startswith(f"uri: missing; a {metastore} catalog")
+
+    def test_a_hive_catalog_may_take_its_warehouse_from_hive(self) -> None:
+        assert load(metastore="hive", uri="thrift://h:9083", warehouse=None).warehouse is None
+
+    def test_filesystem_has_no_address(self) -> None:
+        (problem,) = problems_of(uri="thrift://h:9083")
+        assert problem.startswith("uri: a filesystem catalog has none")
+
+
+class TestValues:
+    def test_options_become_text(self) -> None:
+        credentials = load(
+            spark_config={"spark.a": True, "spark.b": 2, "spark.c": "x"},
+            catalog_options={"s3.path.style.access": True},
+        )
+        assert credentials.spark_config == {"spark.a": "true", "spark.b": "2", "spark.c": "x"}
+        assert credentials.catalog_options == {"s3.path.style.access": "true"}
+
+    def test_lists_may_be_text(self) -> None:
+        credentials = load(packages="a:b:1, c:d:2", repositories="https://r", jars="/a.jar,/b.jar")
+        assert credentials.packages == ["a:b:1", "c:d:2"]
+        assert credentials.repositories == ["https://r"]
+        assert credentials.jars == ["/a.jar", "/b.jar"]
+
+    def test_spark_master(self) -> None:
+        assert load().spark_master == "local[*]"
+        assert load(spark_config={"spark.master": "spark://h:7077"}).spark_master == "spark://h:7077"
+
+    def test_keys_of_dbt_itself_are_no_problem(self) -> None:
+        assert load(type="paimon", threads=4).type == "paimon"
+
+    def test_what_dbt_leaves_empty_is_absent(self) -> None:
+        assert load(spark_config=None, uri=None, paimon_version=None).paimon_version == "0.9.0"
+
+    def test_all_problems_in_one_message(self) -> None:
+        problems = problems_of(
+            warehous="x",
+            host="localhost",
+            method="thrift",
+            metastore="hiv",
+            spark_config={"fs.s3a.endpoint": "x", "spark.a": [1]},
+            catalog_options="x",
+            paimon_version=1.1,
+            packages=["paimon-s3"],
+            jars=["org.apache.paimon:paimon-s3:0.9.0", "https://host/a.jar"],
+        )
+        expected = (
+            "warehous: not a key of a paimon profile; did you mean warehouse?",
+            "host: not a key of a paimon profile; an embedded session has no host",
+            "method: 'thrift' is none of session",
+            "metastore: 'hiv' is none of filesystem, hive, jdbc, rest; did you mean hive?",
+            "catalog_options: must be a mapping",
+            "spark_config: spark.a: must be text, a number or a boolean, not a list",
+            "spark_config: fs.s3a.endpoint: Spark's settings begin with `spark.`; did you mean spark.hadoop.fs.s3a",
+            "paimon_version: must be text; write it in full and in quotes",
+            "jars: 'org.apache.paimon:paimon-s3:0.9.0' is a Maven coordinate, not a path",
+            "jars: 'https://host/a.jar' is not a local path",
+            "packages: 'paimon-s3' is not a Maven coordinate",
+        )
+        for line in expected:
+            assert any(problem.startswith(line) for problem in problems), (line, problems)
+        assert len(problems) == len(expected)
+
+    def test_a_setting_of_spark_at_the_top(self) -> None:
+        (problem,) = problems_of(**{"spark.master": "local[2]"})
+        assert problem.endswith("Spark's settings go under spark_config")
+
+    def test_a_key_like_no_other(self) -> None:
+        (problem,) = problems_of(zzz=1)
+        assert "the keys are " in problem
+        assert "threads" in problem
+
+    @pytest.mark.parametrize("version", ["0.9.0", "1.4.2", "2.0.0", "1.5-SNAPSHOT"])
+    def test_versions(self, version: str) -> None:
+        assert load(paimon_version=version).paimon_version == version
+
+    def test_not_a_version(self) -> None:
+        (problem,) = problems_of(paimon_version="newest")
+        assert problem.startswith("paimon_version: 'newest' is not a version")
+
+
+class TestSecrets:
+    SECRETS = ("AKIAEXAMPLE", "s3cr3t", "pa55word", "hunter2", "tok-en-1")
+
+    @pytest.fixture
+    def credentials(self) -> PaimonCredentials:
+        return load(
+            metastore="jdbc",
+            uri="jdbc:mysql://ann:hunter2@db/paimon?useSSL=false&password=pa55word",
+            warehouse="s3://bucket/wh",
+            catalog_options={
+                "s3.access-key": "AKIAEXAMPLE",
+                "s3.secret-key": "s3cr3t",
+                "jdbc.password": "pa55word",
+            },
+            spark_config={"spark.driver.extraJavaOptions": "-Dmy.token=tok-en-1 -Xss4m"},
+            repositories=["https://ann:hunter2@mirror/maven"],
+        )
+
+    def test_none_is_shown(self, credentials: PaimonCredentials) -> None:
+        shown = [
+            repr(credentials),
+            str(credentials),
+            str(dict(credentials.connection_info(with_aliases=True))),
+        ]
+        for text in shown:
+            assert not [secret for secret in self.SECRETS if secret in text]
+            assert MASK in text
+        info = dict(credentials.connection_info())
+        assert info["catalog_options"]["s3.access-key"] == MASK
+        assert info["spark_config"] == {"spark.driver.extraJavaOptions": f"-Dmy.token={MASK} -Xss4m"}
+        assert info["uri"] == f"jdbc:mysql://{MASK}@db/paimon?useSSL=false&password={MASK}"
+
+    def test_but_all_are_used(self, credentials: PaimonCredentials) -> None:
+        assert credentials.catalog_options["s3.secret-key"] == "s3cr3t"
+        assert "hunter2" in str(credentials.to_dict())
+
+    def test_taken_out_of_any_text(self, credentials: PaimonCredentials) -> None:
+        text = credentials.redact("403: the key AKIAEXAMPLE with s3cr3t was refused at https://u:p@host")
+        assert text == f"403: the key {MASK} with {MASK} was refused at https://{MASK}@host"
+
+    def test_none_in_a_problem(self) -> None:
+        problems = problems_of(
+            jars=["https://ann:hunter2@host/a.jar"], catalog_options={"s3.secret-key": ["s3cr3t"]}
+        )
+        assert "hunter2" not in str(problems)
+        assert "s3cr3t" not in str(problems)
+
+    @pytest.mark.parametrize(
+        "key",
+        [
+            "s3.access-key",
+            "s3.secret-key",
+            "fs.s3a.access.key",
+            "fs.oss.accessKeyId",
+            "fs.oss.accessKeySecret",
+            "fs.azure.account.key.acc.dfs.core.windows.net",
+            "jdbc.password",
+            "spark.ssl.keyPassword",
+            "token",
+            "fs.s3a.session.token",
+        ],
+    )
+    def test_secret_names(self, key: str) -> None:
+        assert is_secret(key)
+
+    @pytest.mark.parametrize(
+        "key", ["warehouse", "table-default.bucket-key", "primary-key", "s3.endpoint", "jdbc.user"]
+    )
+    def test_names_that_are_not_secret(self, key: str) -> None:
+        assert not is_secret(key)
+
+    def test_text_without_secrets_is_left_alone(self) -> None:
+        text = "select * from paimon.a.b where id = 3 -- see https://host/path@v1"
+        assert redact_text(text) == text
+
+
+@pytest.fixture
+def dbt_flags(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("dbt.flags.GLOBAL_FLAGS", Namespace(USE_COLORS=False, LOG_CACHE_EVENTS=False))
+
+
+def load_by_dbt(**target: Any) -> Profile:
+    raw = {"target": "dev", "outputs": {"dev": {"type": "paimon", **target}}}
+    return Profile.from_raw_profile_info(raw, "lake", ProfileRenderer({}))
+
+
+@pytest.mark.usefixtures("dbt_flags")
+def test_dbt_shows_everything_at_once() -> None:
+    """`dbt debug` prints what Profile raises: one message, with the profile and the target."""
+    with pytest.raises(DbtProfileError) as error:
+        load_by_dbt(schema="a", warehous="/w", thread=2)
+    text = str(error.value)
+    assert 'profile "lake", target "dev"' in text
+    for problem in ("did you mean warehouse?", "did you mean threads?", "warehouse: missing"):
+        assert problem in text
+
+
+@pytest.mark.usefixtures("dbt_flags")
+def test_dbt_loads_a_good_profile(tmp_path: Path) -> None:
+    profile = load_by_dbt(catalog="lake", schema="a", warehouse=str(tmp_path), threads=3)
+    profile.validate()
+    assert profile.threads == 3
+    target = profile.to_target_dict()
+    assert (target["catalog"], target["database"], target["schema"]) == ("lake", "lake", "a")

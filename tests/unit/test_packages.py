@@ -1,0 +1,177 @@
+"""Which jars go on Spark's class path."""
+
+import os
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+from dbt_common.exceptions import DbtRuntimeError
+
+from dbt.adapters.paimon.credentials import PaimonCredentials
+from dbt.adapters.paimon.packages import (
+    connector_version_from_jars,
+    effective_paimon_version,
+    explain_resolution_failure,
+    plan_packages,
+)
+
+SPARK = "3.5.7"
+CONNECTOR = "org.apache.paimon:paimon-spark-3.5:0.9.0"
+
+
+def target(**profile: Any) -> PaimonCredentials:
+    return PaimonCredentials.from_dict({"schema": "flights", "warehouse": "/tmp/wh", **profile})
+
+
+def make_jar(path: Path, artifact: str | None = None, version: str = "") -> str:
+    with zipfile.ZipFile(path, "w") as jar:
+        jar.writestr("META-INF/MANIFEST.MF", "Manifest-Version: 1.0\n")
+        if artifact:
+            # The connector carries the poms of what is shaded into it, too.
+            jar.writestr("META-INF/maven/org.apache.paimon/paimon-bundle/pom.properties", "version=9.9\n")
+            jar.writestr(
+                f"META-INF/maven/org.apache.paimon/{artifact}/pom.properties",
+                f"artifactId={artifact}\ngroupId=org.apache.paimon\nversion={version}\n",
+            )
+    return str(path)
+
+
+class TestPlan:
+    def test_default(self) -> None:
+        plan = plan_packages(target(), SPARK, {})
+        assert (plan.jars, plan.packages, plan.repositories) == ((), (CONNECTOR,), ())
+        assert plan.paimon_version == "0.9.0"
+
+    @pytest.mark.parametrize(
+        ("warehouse", "artifact"),
+        [("s3://b/w", "paimon-s3"), ("s3a://b/w", "paimon-s3"), ("oss://b/w", "paimon-oss")],
+    )
+    def test_storage(self, warehouse: str, artifact: str) -> None:
+        plan = plan_packages(target(warehouse=warehouse), SPARK, {})
+        assert plan.packages == (CONNECTOR, f"org.apache.paimon:{artifact}:0.9.0")
+
+    def test_storage_that_the_user_names(self) -> None:
+        own = "org.apache.paimon:paimon-s3:1.4.2"
+        assert plan_packages(target(warehouse="s3://b/w", packages=[own]), SPARK, {}).packages == (
+            CONNECTOR,
+            own,
+        )
+
+    def test_hdfs_needs_nothing(self) -> None:
+        assert plan_packages(target(warehouse="hdfs://nn/w"), SPARK, {}).packages == (CONNECTOR,)
+
+    def test_further_packages_and_repositories(self) -> None:
+        plan = plan_packages(target(packages=["a:b:1"], repositories=["https://mirror"]), SPARK, {})
+        assert plan.packages == (CONNECTOR, "a:b:1")
+        assert plan.repositories == ("https://mirror",)
+
+    def test_a_connector_among_the_packages(self) -> None:
+        own = "org.apache.paimon:paimon-spark-3.5:1.1.1"
+        plan = plan_packages(target(packages=[own]), SPARK, {})
+        assert (plan.packages, plan.paimon_version) == ((own,), "1.1.1")
+
+    def test_jars_download_nothing(self, tmp_path: Path) -> None:
+        jar = make_jar(tmp_path / "paimon-spark-3.5-1.0.1.jar", "paimon-spark-3.5", "1.0.1")
+        plan = plan_packages(target(jars=[jar], warehouse="s3://b/w"), SPARK, {})
+        assert (plan.jars, plan.packages, plan.paimon_version) == ((jar,), (), "1.0.1")
+
+    def test_jars_that_are_not_there(self, tmp_path: Path) -> None:
+        text = tmp_path / "text.jar"
+        text.write_text("x")
+        with pytest.raises(DbtRuntimeError) as error:
+            plan_packages(
+                target(jars=[str(tmp_path / "no.jar"), str(text)]),
+                SPARK,
+                {"DBT_PAIMON_JARS": "/no/where.jar"},
+            )
+        message = str(error.value)
+        assert "/no/where.jar (DBT_PAIMON_JARS) is not there" in message
+        assert f"{tmp_path}/no.jar (jars in the profile) is not there" in message
+        assert "text.jar (jars in the profile) is not a jar" in message
+
+    def test_jars_elsewhere_are_not_looked_at(self) -> None:
+        assert plan_packages(target(jars=["hdfs://nn/a.jar"]), SPARK, {}).jars == ("hdfs://nn/a.jar",)
+
+
+class TestEnvironment:
+    @pytest.fixture
+    def other(self, tmp_path: Path) -> str:
+        return make_jar(tmp_path / "other.jar", "paimon-spark-3.5_2.12", "1.4.2")
+
+    def test_replaces_the_default(self, other: str) -> None:
+        plan = plan_packages(target(), SPARK, {"DBT_PAIMON_JARS": other})
+        assert (plan.jars, plan.packages, plan.paimon_version) == ((other,), (), "1.4.2")
+
+    def test_replaces_the_connector_of_the_profile_and_keeps_the_rest(
+        self, tmp_path: Path, other: str
+    ) -> None:
+        connector = make_jar(tmp_path / "paimon-spark-3.5-0.9.0.jar")
+        functions = make_jar(tmp_path / "functions.jar")
+        plan = plan_packages(target(jars=[connector, functions]), SPARK, {"DBT_PAIMON_JARS": other})
+        assert (plan.jars, plan.packages) == ((other, functions), ())
+
+    def test_replaces_a_connector_among_the_packages(self, other: str) -> None:
+        plan = plan_packages(target(packages=[CONNECTOR, "a:b:1"]), SPARK, {"DBT_PAIMON_JARS": other})
+        assert plan.packages == ("a:b:1",)
+        assert effective_paimon_version(target(packages=[CONNECTOR]), {"DBT_PAIMON_JARS": other}) == "1.4.2"
+
+    def test_storage_goes_with_the_real_version(self, other: str) -> None:
+        plan = plan_packages(target(warehouse="s3://b/w"), SPARK, {"DBT_PAIMON_JARS": other})
+        assert plan.packages == ("org.apache.paimon:paimon-s3:1.4.2",)
+
+    @pytest.mark.parametrize("separator", [",", os.pathsep, f" {os.pathsep}, "])
+    def test_several(self, tmp_path: Path, other: str, separator: str) -> None:
+        s3 = make_jar(tmp_path / "paimon-s3-1.4.2.jar")
+        plan = plan_packages(
+            target(warehouse="s3://b/w"), SPARK, {"DBT_PAIMON_JARS": separator.join((other, s3))}
+        )
+        assert (plan.jars, plan.packages) == ((other, s3), ())
+
+    def test_empty_is_unset(self) -> None:
+        assert plan_packages(target(), SPARK, {"DBT_PAIMON_JARS": ""}).packages == (CONNECTOR,)
+
+
+class TestVersion:
+    def test_pom_before_name(self, tmp_path: Path) -> None:
+        jar = make_jar(
+            tmp_path / "paimon-spark-3.5-1.5-20250901.002211-12.jar", "paimon-spark-3.5", "1.5-SNAPSHOT"
+        )
+        assert connector_version_from_jars([jar]) == "1.5-SNAPSHOT"
+
+    @pytest.mark.parametrize(
+        ("name", "version"),
+        [
+            ("paimon-spark-3.5-0.9.0.jar", "0.9.0"),
+            ("paimon-spark-4.0_2.13-1.4.2.jar", "1.4.2"),
+            ("paimon-s3-1.0.0.jar", None),
+        ],
+    )
+    def test_name(self, tmp_path: Path, name: str, version: str | None) -> None:
+        assert connector_version_from_jars([make_jar(tmp_path / name)]) == version
+        assert connector_version_from_jars([f"hdfs://nn/jars/{name}"]) == version
+
+    def test_unknown_is_the_profiles(self, tmp_path: Path) -> None:
+        jar = make_jar(tmp_path / "some.jar")
+        assert effective_paimon_version(target(jars=[jar], paimon_version="1.1.0"), {}) == "1.1.0"
+
+
+@pytest.mark.parametrize(
+    "reason",
+    [
+        "unresolved dependency: org.apache.paimon#paimon-spark-3.5;7.7.7: not found",
+        "download failed: org.apache.paimon#paimon-spark-3.5;7.7.7!paimon-spark-3.5.jar",
+    ],
+)
+def test_failure_is_explained(reason: str) -> None:
+    text = f"""
+    Host repos.spark-packages.org not found. url=https://repos.spark-packages.org/a.jar
+    Host repo1.maven.org not found. url=https://repo1.maven.org/maven2/a.jar
+    Exception in thread "main" java.lang.RuntimeException: [{reason}]
+    """
+    message = explain_resolution_failure(text)
+    assert message.startswith(
+        "The jars of org.apache.paimon:paimon-spark-3.5:7.7.7 could not be resolved (repo1.maven.org did not answer)."
+    )
+    for remedy in ("paimon_version", "network", "`repositories`", "`jars`", "DBT_PAIMON_JARS"):
+        assert remedy in message

@@ -1,0 +1,127 @@
+"""Spark's settings of a target."""
+
+from typing import Any
+
+import pytest
+from dbt_common.exceptions import DbtRuntimeError
+
+from dbt.adapters.paimon.credentials import PaimonCredentials
+from dbt.adapters.paimon.packages import PackagePlan
+from dbt.adapters.paimon.spark_conf import EXTENSIONS, driver_memory_mib, spark_conf
+
+NOTHING = PackagePlan((), (), (), "0.9.0")
+PAIMON = "spark.sql.catalog.paimon"
+
+
+def conf(plan: PackagePlan = NOTHING, **profile: Any) -> dict[str, str]:
+    data = PaimonCredentials.translate_aliases({"schema": "flights", "warehouse": "/tmp/wh", **profile})
+    return spark_conf(PaimonCredentials.from_dict(data), plan)
+
+
+def test_catalog() -> None:
+    settings = conf()
+    assert {key: value for key, value in settings.items() if key.startswith("spark.sql.catalog.")} == {
+        PAIMON: "org.apache.paimon.spark.SparkCatalog",
+        f"{PAIMON}.warehouse": "/tmp/wh",
+        f"{PAIMON}.cache-enabled": "false",
+    }
+    assert settings["spark.sql.defaultCatalog"] == "paimon"
+    assert settings["spark.sql.extensions"] == EXTENSIONS
+    assert settings["spark.sql.catalogImplementation"] == "in-memory"
+
+
+def test_catalog_of_a_metastore() -> None:
+    settings = conf(
+        catalog="lake",
+        metastore="hive",
+        uri="thrift://h:9083",
+        warehouse=None,
+        catalog_options={"client-pool-size": 5},
+    )
+    assert settings["spark.sql.catalog.lake.metastore"] == "hive"
+    assert settings["spark.sql.catalog.lake.uri"] == "thrift://h:9083"
+    assert settings["spark.sql.catalog.lake.client-pool-size"] == "5"
+    assert "spark.sql.catalog.lake.warehouse" not in settings
+
+
+def test_jars_and_packages() -> None:
+    plan = PackagePlan(("/a.jar",), ("g:a:1",), ("https://r",), "0.9.0")
+    settings = conf(plan, spark_config={"spark.jars": "/b.jar, /a.jar", "spark.jars.packages": "g:b:1"})
+    assert settings["spark.jars"] == "/a.jar,/b.jar"
+    assert settings["spark.jars.packages"] == "g:a:1,g:b:1"
+    assert settings["spark.jars.repositories"] == "https://r"
+    # Paimon's pom asks for another Scala compiler than Spark's.
+    assert "org.scala-lang:scala-compiler" in settings["spark.jars.excludes"]
+
+
+def test_nothing_to_download() -> None:
+    assert not [key for key in conf() if key.startswith("spark.jars")]
+
+
+def test_local_defaults() -> None:
+    settings = conf(spark_config={"spark.master": "local[3]"})
+    assert settings["spark.sql.shuffle.partitions"] == "3"
+    assert settings["spark.driver.host"] == settings["spark.driver.bindAddress"] == "127.0.0.1"
+    assert settings["spark.ui.enabled"] == "false"
+    assert int(settings["spark.driver.memory"].removesuffix("m")) >= 512
+
+
+@pytest.mark.parametrize("master", ["spark://h:7077", "yarn", "k8s://https://h", "local-cluster[2,1,1024]"])
+def test_a_cluster_keeps_its_own_settings(master: str) -> None:
+    settings = conf(spark_config={"spark.master": master})
+    assert settings["spark.master"] == master
+    assert not {"spark.driver.host", "spark.driver.memory", "spark.sql.shuffle.partitions"} & set(settings)
+
+
+def test_the_users_settings_win() -> None:
+    own = {
+        "spark.sql.shuffle.partitions": 7,
+        "spark.sql.session.timeZone": "Europe/Paris",
+        "spark.sql.catalogImplementation": "hive",
+        "spark.sql.defaultCatalog": "spark_catalog",
+    }
+    settings = conf(spark_config=own)
+    assert {key: settings[key] for key in own} == {key: str(value) for key, value in own.items()}
+
+
+def test_extensions_are_added_to() -> None:
+    assert conf(spark_config={"spark.sql.extensions": "a.B"})["spark.sql.extensions"] == f"{EXTENSIONS},a.B"
+    assert conf(spark_config={"spark.sql.extensions": EXTENSIONS})["spark.sql.extensions"] == EXTENSIONS
+
+
+def test_another_catalog_beside() -> None:
+    settings = conf(spark_config={"spark.sql.catalog.other": "x.Y"})
+    assert settings["spark.sql.catalog.other"] == "x.Y"
+
+
+def test_what_would_break_is_refused_all_at_once() -> None:
+    with pytest.raises(DbtRuntimeError) as error:
+        conf(
+            spark_config={
+                PAIMON: "x.Y",
+                f"{PAIMON}.warehouse": "/elsewhere",
+                f"{PAIMON}.cache-enabled": True,
+            },
+            catalog_options={"cache-enabled": "true", "metastore": "hive"},
+        )
+    message = str(error.value)
+    assert f"{PAIMON}=x.Y takes the place of Paimon's catalog" in message
+    assert f"{PAIMON}.warehouse says otherwise" in message
+    assert "spark_config: cache-enabled=true corrupts" in message
+    assert "catalog_options: cache-enabled=true corrupts" in message
+    assert "catalog_options: metastore is a key of the profile itself" in message
+
+
+def test_a_contradicted_secret_is_not_shown() -> None:
+    with pytest.raises(DbtRuntimeError) as error:
+        conf(spark_config={f"{PAIMON}.s3.secret-key": "aaaa"}, catalog_options={"s3.secret-key": "bbbb"})
+    assert "aaaa" not in str(error.value)
+    assert "bbbb" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("cores", "physical", "expected"),
+    [(1, None, 2048), (2, 16384, 2048), (16, 65536, 8192), (16, 8192, 4096), (2, 2048, 1024), (2, 512, 512)],
+)
+def test_driver_memory(cores: int, physical: int | None, expected: int) -> None:
+    assert driver_memory_mib(cores, physical) == expected
