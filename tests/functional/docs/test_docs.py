@@ -1,0 +1,37 @@
+"""`dbt docs generate`: columns, comments and true statistics; `persist_docs` with any text."""
+
+from __future__ import annotations
+
+import pytest
+import yaml
+from dbt.tests.util import run_dbt
+
+TEXT = "it's a \"table\" \\ of `all`\n  ünïcode ; -- 100 %"
+
+
+class TestDocs:
+    @pytest.fixture(scope="class")
+    def models(self):
+        columns = [{"name": "id", "description": TEXT}]
+        config = {"persist_docs": {"relation": True, "columns": True}}
+        described = [
+            {"name": name, "description": TEXT, "config": config, "columns": columns} for name in ("described", "seen")
+        ]
+        return {
+            "described.sql": "{{ config(materialized='table', primary_key='id') }} select 1 as id, 'x' as `odd name`",
+            "seen.sql": "select id from {{ ref('described') }}",
+            "models.yml": yaml.safe_dump({"models": described}),
+        }
+
+    def test_docs(self, project, rows):
+        run_dbt(["run"])
+        catalog = run_dbt(["docs", "generate"])
+        nodes = {key.rsplit(".", 1)[-1]: node for key, node in catalog.nodes.items()}
+        assert nodes["described"].metadata.type == "table" and nodes["seen"].metadata.type == "view"
+        for name in ("described", "seen"):
+            assert nodes[name].metadata.comment == TEXT
+            assert nodes[name].columns["id"].comment == TEXT
+        assert nodes["described"].columns["odd name"].type == "string"
+        statistics = {key: stat.value for key, stat in nodes["described"].stats.items()}
+        assert statistics["rows"] == 1 and statistics["files"] == 1 and statistics["bytes"] > 0
+        assert statistics["last_modified"]
