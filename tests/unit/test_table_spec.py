@@ -59,7 +59,10 @@ def pk(**config):
             "partial-update",
         ),
         (
-            pk(merge_engine="Aggregation", fields={"n": {"aggregate_function": "sum", "ignore_retract": True}}),
+            pk(
+                merge_engine="Aggregation",
+                fields={"n": {"aggregate_function": "sum", "ignore_retract": True}},
+            ),
             {
                 "primary-key": "id",
                 "merge-engine": "aggregation",
@@ -249,19 +252,19 @@ def test_valid(config, properties, partition_by, engine):
         ),
         (
             pk(merge_engine="first-row", deletion_vectors=True),
-            "deletion_vectors='true'",
+            "deletion_vectors=True",
             "first-row never deletes",
         ),
         (pk(sequence_field="ts", partition_by="dt"), "sequence_field='ts'", "primary_key leaves out dt"),
         # changelog, deletion vectors, deletes
         (
             pk(deletion_vectors=True, changelog_producer="full-compaction"),
-            "deletion_vectors='true'",
+            "deletion_vectors=True",
             "'lookup', 'input' or 'none'",
         ),
         (
             pk(changelog_producer="lookup", tblproperties={"streaming-read-overwrite": True}),
-            "tblproperties['streaming-read-overwrite']='true'",
+            "tblproperties['streaming-read-overwrite']=True",
             "reads changes twice",
         ),
         (
@@ -269,7 +272,7 @@ def test_valid(config, properties, partition_by, engine):
                 merge_engine="partial-update",
                 tblproperties={"partial-update.remove-record-on-delete": True, "ignore-delete": True},
             ),
-            "tblproperties['partial-update.remove-record-on-delete']='true'",
+            "tblproperties['partial-update.remove-record-on-delete']=True",
             "contradicts 'ignore-delete'",
         ),
         (
@@ -278,7 +281,7 @@ def test_valid(config, properties, partition_by, engine):
                 fields={"s": {"sequence_group": "v"}},
                 tblproperties={"partial-update.remove-record-on-delete": True},
             ),
-            "tblproperties['partial-update.remove-record-on-delete']='true'",
+            "tblproperties['partial-update.remove-record-on-delete']=True",
             "does not work with a sequence_group",
         ),
         # defaults
@@ -290,17 +293,17 @@ def test_valid(config, properties, partition_by, engine):
         # retention
         (
             {"snapshot_retention": {"num_retained_min": 5, "num_retained_max": 3}},
-            "snapshot_retention.num_retained_min='5'",
+            "snapshot_retention.num_retained_min=5",
             "the minimum (5) is above the maximum (3)",
         ),
         (
             {"snapshot_retention": {"num_retained_max": 3}},
-            "snapshot_retention.num_retained_max='3'",
+            "snapshot_retention.num_retained_max=3",
             "the minimum (10, Paimon's default)",
         ),
         (
             {"snapshot_retention": {"num_retained_min": 0}},
-            "snapshot_retention.num_retained_min='0'",
+            "snapshot_retention.num_retained_min=0",
             "at least 1",
         ),
         (
@@ -328,8 +331,16 @@ def test_valid(config, properties, partition_by, engine):
             "fields.v.aggregate_functon='sum'",
             "Did you mean 'aggregate_function'?",
         ),
-        ({"tblproperties": "write-only=true"}, "tblproperties='write-only=true'", "a mapping of option names"),
-        ({"tblproperties": {"write_only": True}}, "tblproperties['write_only']", "Did you mean 'write-only'?"),
+        (
+            {"tblproperties": "write-only=true"},
+            "tblproperties='write-only=true'",
+            "a mapping of option names",
+        ),
+        (
+            {"tblproperties": {"write_only": True}},
+            "tblproperties['write_only']",
+            "Did you mean 'write-only'?",
+        ),
         # told twice, different
         (pk(bucket=4, tblproperties={"bucket": 8}), "tblproperties['bucket']=8", "own key says '4'"),
         (
@@ -474,7 +485,12 @@ def test_contract_primary_key(config, constraints, columns, expected):
             "several primary keys: (v) and (id)",
         ),
         ({**ENFORCED, "primary_key": "ID"}, [], {"id": {}}, "no column 'ID'. Did you mean 'id'?"),
-        ({**ENFORCED, "partition_by": "day"}, [], {"id": {}, "dt": {}}, "no column 'day'. Its columns: id, dt"),
+        (
+            {**ENFORCED, "partition_by": "day"},
+            [],
+            {"id": {}, "dt": {}},
+            "no column 'day'. Its columns: id, dt",
+        ),
         (
             {**ENFORCED, "primary_key": "id", "sequence_field": "updated"},
             [],

@@ -162,9 +162,15 @@ class PaimonCredentials(Credentials):
     def translate_aliases(cls, kwargs: dict[str, Any], recurse: bool = False) -> dict[str, Any]:
         """Settle which of `catalog`, `database` and `schema` means what.
 
-        `catalog` stays in the result, so that a second call (dbt makes one) changes nothing; a contradiction is left
-        for `validate`, which reports it together with everything else.
+        dbt calls this for a target, and for the config of models and sources, where `catalog` is an alias of
+        `database` and nothing more; a target is known by the keys that every one of them has.
+
+        In a target `catalog` stays in the result, so that a second call (dbt makes one) changes nothing; a
+        contradiction is left for `validate`, which reports it together with everything else.
         """
+        if recurse or not _TARGET_KEYS & kwargs.keys():
+            aliased: dict[str, Any] = super().translate_aliases(kwargs, recurse)
+            return aliased
         data = dict(kwargs)
         catalog, database, schema = (data.get(key) for key in ("catalog", "database", "schema"))
         if database is not None and schema is None:
@@ -203,6 +209,8 @@ class PaimonCredentials(Credentials):
 
 
 _KEYS = tuple(f.name for f in fields(PaimonCredentials) if not f.name.startswith("_"))
+# One of them is in every valid target, and in no config of a model.
+_TARGET_KEYS = frozenset({"method", "metastore", "warehouse", "uri"})
 _ALLOWED = frozenset(_KEYS) | frozenset(PaimonCredentials._ALIASES)
 
 

@@ -321,18 +321,21 @@ def _duration(value: Any, environment: Environment) -> str:
 
 
 def _timestamp_text(value: Any) -> str:
-    if isinstance(value, datetime):
-        if value.tzinfo is not None:
+    moment = value
+    if isinstance(value, str):
+        try:
+            moment = datetime.fromisoformat(value.strip())
+        except ValueError:
+            moment = None
+    if isinstance(moment, datetime):
+        if moment.tzinfo is not None:
             raise _InvalidValueError(
                 "a timestamp without time zone is needed: Paimon reads it in the session's."
             )
-        return value.strftime("%Y-%m-%d %H:%M:%S")
-    if isinstance(value, date):
-        return f"{value.isoformat()} 00:00:00"
-    try:
-        return datetime.fromisoformat(str(value).strip()).replace(tzinfo=None).strftime("%Y-%m-%d %H:%M:%S")
-    except ValueError:
-        raise _InvalidValueError("a timestamp is needed, as in '2024-01-31 12:00:00'.") from None
+        return moment.strftime("%Y-%m-%d %H:%M:%S")
+    if isinstance(moment, date):
+        return f"{moment.isoformat()} 00:00:00"
+    raise _InvalidValueError("a timestamp is needed, as in '2024-01-31 12:00:00'.")
 
 
 def _timestamp(value: Any, environment: Environment) -> str:

@@ -166,7 +166,7 @@ def _sequence_group_rules(spec: TableSpec, environment: Environment) -> _Found:
 def _aggregate_rules(spec: TableSpec, environment: Environment) -> _Found:
     if not spec.primary_key:
         return
-    grouped = {member for members in spec.sequence_groups.values() for member in members}
+    grouped = {name for columns, members in spec.sequence_groups.items() for name in (*columns, *members)}
     for name, function in spec.options.items():
         found = split_field_option(name)
         if found is None or found[1] != "aggregate-function":

@@ -231,14 +231,12 @@ def collect_table_spec(
     where = _Where(config)
     for rule in RULES:
         for name, reason in rule(spec, environment):
-            problems.add(where.key(name), where.value(name, spec), reason)
+            problems.add(*where.find(name, spec), reason)
     if contracted and columns:
         for name, column in _unknown_columns(spec, columns):
             near = suggestion(column, columns)
             hint = f"Did you mean '{near}'?" if near else f"Its columns: {', '.join(columns)}"
-            problems.add(
-                where.key(name), where.value(name, spec), f"the contract has no column '{column}'. {hint}"
-            )
+            problems.add(*where.find(name, spec), f"the contract has no column '{column}'. {hint}")
     return spec
 
 
@@ -509,35 +507,33 @@ def _field_keys() -> list[str]:
 
 
 class _Where:
-    """Leads from Paimon's name of an option back to the key under which the user wrote it."""
+    """Leads from Paimon's name of an option back to the key and the value that the user wrote."""
 
     def __init__(self, config: Mapping[str, Any]) -> None:
-        self._config = config
+        self._written: dict[str, tuple[str, Any]] = {}
+        groups: list[tuple[str, Mapping[str, str], Any]] = [
+            ("{}", OPTION_KEYS, config),
+            ("snapshot_retention.{}", RETENTION_KEYS, config.get("snapshot_retention")),
+        ]
+        for template, keys, given in groups:
+            for key, option in keys.items():
+                if isinstance(given, Mapping) and given.get(key) is not None:
+                    self._written[option] = (template.format(key), given[key])
         properties = config.get("tblproperties")
-        self._properties = properties if isinstance(properties, Mapping) else {}
+        if isinstance(properties, Mapping):
+            for option, value in properties.items():
+                self._written.setdefault(str(option), (f"tblproperties['{option}']", value))
 
-    def key(self, name: str) -> str:
-        if name in ("primary_key", "partition_by"):
-            return name
-        own = next((key for key, option in OPTION_KEYS.items() if option == name), None)
-        if own is not None and self._config.get(own) is not None:
-            return own
-        retention = next((key for key, option in RETENTION_KEYS.items() if option == name), None)
-        given = self._config.get("snapshot_retention")
-        if retention is not None and isinstance(given, Mapping) and retention in given:
-            return f"snapshot_retention.{retention}"
-        if name in self._properties:
-            return f"tblproperties['{name}']"
-        if name.startswith("fields."):
-            return name.replace("-", "_")
-        return own or name
-
-    def value(self, name: str, spec: TableSpec) -> Any:
+    def find(self, name: str, spec: TableSpec) -> tuple[str, Any]:
+        """The key and the value to show for an option, or for 'primary_key' and 'partition_by'."""
         if name == "primary_key":
-            return list(spec.primary_key)
+            return name, list(spec.primary_key)
         if name == "partition_by":
-            return list(spec.partition_by)
-        return spec.options.get(name)
+            return name, list(spec.partition_by)
+        if name in self._written:
+            return self._written[name]
+        key = name.replace("-", "_") if name.startswith("fields.") else name
+        return key, spec.options.get(name)
 
 
 def _unknown_columns(spec: TableSpec, columns: Mapping[str, Any]) -> Iterator[tuple[str, str]]:

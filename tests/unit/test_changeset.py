@@ -1,0 +1,195 @@
+"""The wanted table against the existing one."""
+
+import pytest
+
+from dbt.adapters.paimon.capabilities import Environment
+from dbt.adapters.paimon.changeset import (
+    Changeset,
+    ExistingColumn,
+    ExistingTable,
+    ImmutableChange,
+    compute_changeset,
+)
+from dbt.adapters.paimon.table_spec import TableSpec
+
+P09, P12, P14, P20 = (Environment.of(v) for v in ("0.9.0", "1.2.0", "1.4.2", "2.0.0"))
+CATALOGS_OWN = {"path": "/wh/s.db/t", "owner": "root", "provider": "paimon", "transient_lastDdlTime": "17"}
+
+
+def compare(wanted, present, environment=P09, *, key=("id",), catalog_options=None):
+    """Two tables with equal keys, one option map each."""
+    return compute_changeset(
+        TableSpec(key, (), wanted, wanted.get("merge-engine", "deduplicate") if key else ""),
+        ExistingTable(key, (), present),
+        environment,
+        catalog_options=catalog_options or {},
+    )
+
+
+@pytest.mark.parametrize(
+    ("wanted", "present"),
+    [
+        ({}, {}),
+        ({}, CATALOGS_OWN),
+        ({}, {"comment": "a table", "primary-key": "id", "partition": "dt", "type": "table"}),
+        # what others keep under names of their own
+        ({}, {"etl.owner": "me", "sink.parallelism": "4", "spark.sql.statistics.numRows": "3"}),
+        # equal in meaning
+        ({"bucket": "8"}, {"bucket": "08"}),
+        ({"write-only": "true"}, {"write-only": "TRUE"}),
+        ({"snapshot.time-retained": "60 min"}, {"snapshot.time-retained": "1 h"}),
+        ({"target-file-size": "1 gb"}, {"target-file-size": "1024 mb"}),
+        # a default that is written out is no change, either way
+        ({"merge-engine": "deduplicate"}, {}),
+        ({}, {"merge-engine": "deduplicate"}),
+        ({}, {"bucket": "-1"}),
+        ({"snapshot.num-retained.min": "10"}, {}),
+    ],
+)
+def test_no_change(wanted, present):
+    changes = compare(wanted, present)
+    assert changes == Changeset()
+    assert changes.is_empty
+    assert not changes.requires_swap
+
+
+@pytest.mark.parametrize(
+    ("wanted", "present", "set_options", "unset_options"),
+    [
+        ({"write-only": "true"}, {}, {"write-only": "true"}, ()),
+        ({"write-only": "false"}, {"write-only": "true"}, {"write-only": "false"}, ()),
+        ({}, {"write-only": "true", **CATALOGS_OWN}, {}, ("write-only",)),
+        (
+            {"changelog-producer": "lookup", "file.format": "orc"},
+            {"changelog-producer": "input", "target-file-size": "64 mb"},
+            {"changelog-producer": "lookup", "file.format": "orc"},
+            ("target-file-size",),
+        ),
+        (
+            {"fields.v.aggregate-function": "max"},
+            {"fields.v.aggregate-function": "sum", "fields.w.ignore-retract": "true"},
+            {"fields.v.aggregate-function": "max"},
+            ("fields.w.ignore-retract",),
+        ),
+        # an option that is gone in the newer catalogue is still the older table's
+        ({}, {"file-index.bloom-filter.columns": "v"}, {}, ("file-index.bloom-filter.columns",)),
+    ],
+)
+def test_alter(wanted, present, set_options, unset_options):
+    changes = compare(wanted, present)
+    assert changes.set_options == set_options
+    assert changes.unset_options == unset_options
+    assert changes.immutable == ()
+    assert not changes.needs_overwrite
+    assert not changes.is_empty
+
+
+@pytest.mark.parametrize(
+    ("wanted", "present", "environment", "expected"),
+    [
+        ({"merge-engine": "aggregation"}, {}, P09, [("merge-engine", None, "aggregation")]),
+        ({}, {"merge-engine": "first-row"}, P09, [("merge-engine", "first-row", None)]),
+        ({"sequence.field": "ts"}, {}, P09, [("sequence.field", None, "ts")]),
+        ({"sequence.field": "ts"}, {}, P12, [("sequence.field", None, "ts")]),
+        ({"sequence.field": "ts"}, {}, P14, []),
+        ({"rowkind.field": "op"}, {"rowkind.field": "kind"}, P14, [("rowkind.field", "kind", "op")]),
+        # buckets: between fixed numbers only
+        ({"bucket": "4"}, {}, P09, [("bucket", None, "4")]),
+        ({}, {"bucket": "4"}, P09, [("bucket", "4", None)]),
+        ({"bucket": "-1"}, {"bucket": "4"}, P09, [("bucket", "4", "-1")]),
+        ({"bucket": "4"}, {"bucket": "-2"}, P14, [("bucket", "-2", "4")]),
+        ({"bucket": "8"}, {"bucket": "4"}, P09, []),
+        (
+            {"bucket": "4", "bucket-key": "b"},
+            {"bucket": "4", "bucket-key": "a"},
+            P09,
+            [("bucket-key", "a", "b")],
+        ),
+        # deletion vectors: rows come twice unless the table says it may
+        ({"deletion-vectors.enabled": "true"}, {}, P09, [("deletion-vectors.enabled", None, "true")]),
+        ({"deletion-vectors.enabled": "true"}, {}, P14, [("deletion-vectors.enabled", None, "true")]),
+        (
+            {"deletion-vectors.enabled": "true", "deletion-vectors.modifiable": "true"},
+            {"deletion-vectors.modifiable": "true"},
+            P14,
+            [],
+        ),
+        (
+            {"deletion-vectors.enabled": "true", "deletion-vectors.modifiable": "true"},
+            {},
+            P14,
+            [("deletion-vectors.enabled", None, "true")],
+        ),
+        # dropped deletes do not come back
+        ({"ignore-delete": "true"}, {}, P14, []),
+        ({}, {"ignore-delete": "true"}, P14, [("ignore-delete", "true", None)]),
+        ({"ignore-delete": "true"}, {}, P09, [("ignore-delete", None, "true")]),
+        (
+            {"clustering.columns": "b", "pk-clustering-override": "true"},
+            {"clustering.columns": "a", "pk-clustering-override": "true"},
+            P14,
+            [("clustering.columns", "a", "b")],
+        ),
+        ({"clustering.columns": "b"}, {"clustering.columns": "a"}, P14, []),
+    ],
+)
+def test_immutable(wanted, present, environment, expected):
+    changes = compare(wanted, present, environment)
+    assert [(c.name, c.old, c.new) for c in changes.immutable] == expected
+    assert changes.requires_swap is bool(expected)
+
+
+@pytest.mark.parametrize(
+    ("wanted", "present", "name", "old", "new"),
+    [
+        (TableSpec(("a",)), ExistingTable(), "primary-key", None, "a"),
+        (TableSpec(), ExistingTable(("a", "b")), "primary-key", "a,b", None),
+        (TableSpec(("a", "b")), ExistingTable(("b", "a")), "primary-key", "b,a", "a,b"),
+        (TableSpec((), ("dt",)), ExistingTable((), ("day",)), "partition", "day", "dt"),
+    ],
+)
+def test_keys_are_compared_in_order(wanted, present, name, old, new):
+    changes = compute_changeset(wanted, present, P09)
+    assert changes.immutable == (ImmutableChange(name, old, new),)
+    assert changes.requires_swap
+
+
+def test_a_new_number_of_buckets_needs_the_data_rewritten():
+    changes = compare({"bucket": "8"}, {"bucket": "4"})
+    assert changes.set_options == {"bucket": "8"}
+    assert changes.needs_overwrite
+    assert not changes.requires_swap
+
+
+@pytest.mark.parametrize(
+    ("wanted", "present", "expected"),
+    [
+        ({}, {"bucket": "4"}, []),
+        ({"bucket": "4"}, {"bucket": "4"}, []),
+        ({}, {}, [("bucket", None, "4")]),
+        ({"bucket": "8"}, {"bucket": "8"}, []),
+    ],
+)
+def test_the_catalogs_defaults_are_no_drift(wanted, present, expected):
+    changes = compare(wanted, present, catalog_options={"table-default.bucket": "4", "warehouse": "/wh"})
+    assert [(c.name, c.old, c.new) for c in changes.immutable] == expected
+
+
+@pytest.mark.parametrize("environment", [P09, P14, P20])
+def test_setting_what_is_wanted_ends_the_drift(environment):
+    wanted = {"bucket": "8", "write-only": "true", "fields.v.ignore-retract": "true"}
+    present = {"bucket": "4", "target-file-size": "64 mb", **CATALOGS_OWN}
+    changes = compare(wanted, present, environment)
+    after = {k: v for k, v in {**present, **changes.set_options}.items() if k not in changes.unset_options}
+    assert compare(wanted, after, environment).is_empty
+
+
+def test_an_immutable_change_reads_as_a_sentence():
+    assert (
+        str(ImmutableChange("merge-engine", None, "aggregation")) == "merge-engine: not set -> 'aggregation'"
+    )
+
+
+def test_columns_play_no_part():
+    columns = (ExistingColumn("id", "int", nullable=False, comment="the key"),)
+    assert compute_changeset(TableSpec(), ExistingTable(columns=columns, comment="x"), P09).is_empty

@@ -1,0 +1,258 @@
+"""What each merge engine can do, and what is refused with what to use instead."""
+
+import pytest
+
+from dbt.adapters.paimon.capabilities import Environment
+from dbt.adapters.paimon.strategies import (
+    STRATEGIES,
+    default_strategy,
+    plan_incremental,
+    replace_fault,
+    resolve_strategy,
+)
+from dbt.adapters.paimon.table_spec import ConfigErrors, TableSpec
+
+P09 = Environment.of("0.9.0")
+
+APPEND = TableSpec()
+PARTITIONED = TableSpec(partition_by=("dt",))
+ENGINES = {
+    engine: TableSpec(("id",), (), {"merge-engine": engine}, engine)
+    for engine in ("deduplicate", "partial-update", "aggregation", "first-row")
+}
+TABLES = {"append": APPEND, "partitioned append": PARTITIONED, **ENGINES}
+
+
+def with_options(engine, **options):
+    named = {name.replace("__", "-").replace("_", "."): value for name, value in options.items()}
+    return TableSpec(("id",), (), {"merge-engine": engine, **named}, engine)
+
+
+def with_partitions(engine):
+    return TableSpec(("id", "dt"), ("dt",), {"merge-engine": engine}, engine)
+
+
+def resolve(requested, spec, **config):
+    return resolve_strategy(requested, spec, config, P09, "orders")
+
+
+def refusals(requested, spec, **config):
+    with pytest.raises(ConfigErrors) as raised:
+        resolve(requested, spec, **config)
+    return raised.value.problems
+
+
+@pytest.mark.parametrize(
+    ("table", "strategy"),
+    [
+        ("append", "append"),
+        ("partitioned append", "append"),
+        ("deduplicate", "upsert"),
+        ("partial-update", "upsert"),
+        ("aggregation", "upsert"),
+        ("first-row", "upsert"),
+    ],
+)
+@pytest.mark.parametrize("requested", [None, "", "default"])
+def test_default(requested, table, strategy):
+    assert default_strategy(TABLES[table]) == strategy
+    assert resolve(requested, TABLES[table]) == strategy
+
+
+# One row a table, one column a strategy, with a unique_key where that is not the primary key: y is accepted.
+MATRIX = """
+                    append upsert merge partial_update insert_overwrite delete+insert microbatch
+append              y      -      y     -              -                y             y
+partitioned_append  y      -      y     -              y                y             y
+deduplicate         -      y      y     -              -                y             y
+partial-update      -      y      y     y              -                -             -
+aggregation         -      y      -     -              -                -             -
+first-row           -      y      -     -              -                -             -
+"""
+
+
+def matrix():
+    header, *rows = (line.split() for line in MATRIX.strip().splitlines())
+    for table, *cells in rows:
+        for strategy, cell in zip(header, cells, strict=True):
+            yield pytest.param(table.replace("_", " "), strategy, cell == "y", id=f"{table}-{strategy}")
+
+
+@pytest.mark.parametrize(("table", "strategy", "accepted"), matrix())
+def test_matrix(table, strategy, accepted):
+    spec = TABLES[table]
+    config = {} if spec.primary_key else {"unique_key": "id"}
+    if strategy in ("append", "upsert", "partial_update"):
+        config = {}
+    if accepted:
+        assert resolve(strategy, spec, **config) == strategy
+    else:
+        (message,) = refusals(strategy, spec, **config)
+        assert message.startswith(f"model 'orders': incremental_strategy='{strategy}': ")
+        # every refusal says what to use instead
+        assert any(f"'{other}'" in message for other in STRATEGIES if other != strategy), message
+
+
+def test_matrix_covers_every_strategy():
+    assert MATRIX.split("\n")[1].split() == list(STRATEGIES)
+
+
+@pytest.mark.parametrize("engine", list(ENGINES))
+@pytest.mark.parametrize("strategy", ["insert_overwrite", "microbatch"])
+def test_partitions_can_be_replaced_under_every_merge_engine(engine, strategy):
+    assert resolve(strategy, with_partitions(engine)) == strategy
+
+
+@pytest.mark.parametrize(
+    ("requested", "spec", "config", "parts"),
+    [
+        ("append", ENGINES["deduplicate"], {}, ["INSERT replaces the row of the same key", "Use 'upsert'"]),
+        ("append", ENGINES["first-row"], {}, ["INSERT keeps the row that was first"]),
+        ("upsert", APPEND, {}, ["needs a primary key", "'merge' with unique_key"]),
+        ("upsert", ENGINES["deduplicate"], {"unique_key": "code"}, ["unique_key='code'", "(id)", "'merge'"]),
+        (
+            "partial_update",
+            ENGINES["partial-update"],
+            {"unique_key": ["id", "dt"]},
+            ["unique_key=['id', 'dt']"],
+        ),
+        (None, ENGINES["deduplicate"], {"unique_key": "code"}, ["not by unique_key"]),
+        (
+            "merge",
+            ENGINES["aggregation"],
+            {},
+            ["no MERGE for merge_engine='aggregation'", "INSERT aggregates"],
+        ),
+        ("merge", APPEND, {}, ["needs unique_key"]),
+        ("merge", ENGINES["deduplicate"], {"unique_key": "code"}, ["primary key column id"]),
+        (
+            "merge",
+            ENGINES["deduplicate"],
+            {"unique_key": "code", "merge_update_columns": ["id", "v"]},
+            ["primary key column id"],
+        ),
+        ("merge", ENGINES["partial-update"], {"merge_delete_condition": "s.gone"}, ["could not be read"]),
+        (
+            "merge",
+            with_options("deduplicate", ignore__delete="true"),
+            {"merge_delete_condition": "s.gone"},
+            ["drop every delete"],
+        ),
+        (
+            "merge",
+            with_options("deduplicate", rowkind_field="op"),
+            {"merge_delete_condition": "s.gone"},
+            ["rowkind_field='op'"],
+        ),
+        (
+            "merge",
+            ENGINES["deduplicate"],
+            {"matched_condition": "s.v > ( SELECT max(v) from t)"},
+            ["matched_condition=", "no subquery"],
+        ),
+        (
+            "merge",
+            ENGINES["deduplicate"],
+            {"incremental_predicates": ["t.dt > '2024'", "t.id in (select id from x)"]},
+            ["incremental_predicates=", "no subquery"],
+        ),
+        (
+            "merge",
+            ENGINES["deduplicate"],
+            {"merge_update_columns": ["a"], "merge_exclude_columns": ["b"]},
+            ["merge_exclude_columns=['b']", "Keep one"],
+        ),
+        (
+            "upsert",
+            ENGINES["deduplicate"],
+            {"merge_update_columns": ["a"]},
+            ["merge_update_columns=['a']", "'merge', or 'partial_update'"],
+        ),
+        ("append", APPEND, {"matched_condition": "a > 1"}, ["does not read it", "'merge'"]),
+        ("insert_overwrite", PARTITIONED, {"incremental_predicates": ["a > 1"]}, ["does not read it"]),
+        ("partial_update", ENGINES["deduplicate"], {}, ["merge_engine='partial-update'", "'merge'"]),
+        ("partial_update", ENGINES["aggregation"], {}, ["or use 'upsert'"]),
+        ("insert_overwrite", APPEND, {}, ["materialized='table'", "'append'"]),
+        ("insert_overwrite", ENGINES["deduplicate"], {}, ["'upsert'"]),
+        ("delete+insert", APPEND, {}, ["needs unique_key"]),
+        ("delete+insert", with_options("deduplicate", ignore__delete="true"), {}, ["drop every delete"]),
+        ("delete+insert", with_options("deduplicate", rowkind_field="op"), {}, ["no row is deleted"]),
+        ("microbatch", ENGINES["aggregation"], {}, ["window of event_time", "Set partition_by"]),
+        ("upsrt", APPEND, {}, ["Did you mean 'upsert'?"]),
+        ("delete_insert", APPEND, {}, ["Did you mean 'delete+insert'?"]),
+        ("partial-update", ENGINES["partial-update"], {}, ["Did you mean 'partial_update'?"]),
+    ],
+)
+def test_refused(requested, spec, config, parts):
+    (message,) = refusals(requested, spec, **config)
+    assert [part for part in parts if part not in message] == []
+
+
+@pytest.mark.parametrize(
+    ("requested", "spec", "config"),
+    [
+        ("upsert", ENGINES["deduplicate"], {"unique_key": "id"}),
+        ("upsert", TableSpec(("a", "b"), (), {}, "deduplicate"), {"unique_key": ["b", "a"]}),
+        ("merge", APPEND, {"unique_key": ["a", "b"]}),
+        ("merge", ENGINES["deduplicate"], {"unique_key": ["id", "dt"]}),
+        ("merge", ENGINES["deduplicate"], {"unique_key": "code", "merge_update_columns": ["v"]}),
+        (
+            "merge",
+            ENGINES["deduplicate"],
+            {"merge_delete_condition": "s.gone", "matched_condition": "s.v > t.v"},
+        ),
+        (
+            "merge",
+            with_options("partial-update", **{"partial__update_remove__record__on__delete": "true"}),
+            {"merge_delete_condition": "s.gone"},
+        ),
+        ("merge", APPEND, {"unique_key": "id", "merge_delete_condition": "s.gone"}),
+        ("delete+insert", PARTITIONED, {"unique_key": "id", "incremental_predicates": ["dt > '2024'"]}),
+        # a macro of the project
+        ("scd4", ENGINES["deduplicate"], {}),
+    ],
+)
+def test_accepted(requested, spec, config):
+    assert resolve(requested, spec, **config) == requested
+
+
+def test_all_refusals_are_told_at_once():
+    found = refusals(
+        "merge",
+        ENGINES["aggregation"],
+        unique_key="code",
+        merge_update_columns=["id"],
+        merge_exclude_columns=["v"],
+        matched_condition="(select 1) = 1",
+    )
+    assert len(found) == 4
+
+
+@pytest.mark.parametrize(
+    ("table", "replaceable"),
+    [
+        ("append", True),
+        ("deduplicate", True),
+        ("partial-update", False),
+        ("aggregation", False),
+        ("first-row", False),
+    ],
+)
+def test_replace_fault(table, replaceable):
+    assert (replace_fault(TABLES[table]) is None) is replaceable
+
+
+def test_plan_incremental_gives_table_and_strategy():
+    spec, strategy = plan_incremental({"primary_key": "id"}, model="orders", environment=P09)
+    assert spec.primary_key == ("id",)
+    assert strategy == "upsert"
+
+
+def test_plan_incremental_tells_the_problems_of_both():
+    with pytest.raises(ConfigErrors) as raised:
+        plan_incremental(
+            {"primary_key": "id", "bucket_key": "id", "incremental_strategy": "append"},
+            model="orders",
+            environment=P09,
+        )
+    assert len(raised.value.problems) == 2
