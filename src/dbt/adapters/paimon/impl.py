@@ -380,6 +380,11 @@ class PaimonAdapter(SparkAdapter, metaclass=AdapterMeta):
 
     # -- seeds ------------------------------------------------------------------------------------------------------
 
+    @classmethod
+    def convert_time_type(cls, agate_table: agate.Table, col_idx: int) -> str:
+        """Neither Spark nor Paimon's Spark connector has a type for a time of day."""
+        return "string"
+
     @available.parse_none
     def stage_seed(self, view_name: str, agate_table: agate.Table, model: Mapping[str, Any]) -> None:
         """Put the rows of a seed into a temporary view of this thread's session, typed.

@@ -154,15 +154,15 @@ class ViewDirectory:
         for schema in self._schemas_mentioned(sql) - self._listed:
             with suppress(Exception):
                 self._listed.add(schema)
-                rows = run(f"show tblproperties {_quoted(self._catalog, schema, REGISTRY_TABLE)}")
+                rows = run(f"show tblproperties {quoted(self._catalog, schema, REGISTRY_TABLE)}")
                 self.replace_schema(schema, definitions_from_properties(schema, rows))
         for key, definition in list(self._known.items()):
             if key in above or self._created.get(key) == definition or key[1] not in sql:
                 continue
             self._create_mentioned(definition.query, run, above | {key})
             with suppress(Exception):
-                run(f"create database if not exists {_quoted(self._view_catalog, key[0])}")
-                run(create_view_sql(_quoted(self._view_catalog, *key), definition))
+                run(f"create database if not exists {quoted(self._view_catalog, key[0])}")
+                run(create_view_sql(quoted(self._view_catalog, *key), definition))
                 self._created[key] = definition
 
     def _schemas_mentioned(self, sql: str) -> set[str]:
@@ -175,7 +175,7 @@ def create_view_sql(name: str, definition: ViewDefinition) -> str:
     columns = ""
     if definition.column_comments and definition.columns:
         listed = ", ".join(
-            _quoted(column)
+            quoted(column)
             + (f" comment {string_literal(definition.column_comments[column])}" if definition.column_comments.get(column) else "")
             for column in definition.columns
         )
@@ -193,7 +193,8 @@ def string_literal(text: str) -> str:
     return f"'{escaped}'"
 
 
-def _quoted(*parts: str) -> str:
+def quoted(*parts: str) -> str:
+    """A name of one or more parts in backticks; a backtick in a part is doubled."""
     return ".".join(f"`{part.replace('`', '``')}`" for part in parts)
 
 
