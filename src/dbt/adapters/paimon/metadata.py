@@ -9,7 +9,7 @@ from typing import Any
 from dbt.adapters.paimon.changeset import ExistingColumn, ExistingTable
 from dbt.adapters.paimon.data_types import is_nullable, to_spark_type
 from dbt.adapters.paimon.relation import PaimonRelation
-from dbt.adapters.paimon.views import REGISTRY_TABLE
+from dbt.adapters.paimon.views import registry_sql
 
 NOT_FOUND = (
     "SCHEMA_NOT_FOUND",
@@ -34,8 +34,7 @@ def list_views_sql(schema: PaimonRelation) -> str:
 
 def view_registry_sql(schema: PaimonRelation) -> str:
     """The definitions of a schema's views, where its catalog has none (see `views`)."""
-    registry = schema.include(identifier=True).replace_path(identifier=REGISTRY_TABLE)
-    return f"show tblproperties {registry.replace(type='table').render()}"
+    return registry_sql(schema.database or "", schema.schema or "")
 
 
 def schemas_sql(relation: PaimonRelation) -> str:

@@ -59,8 +59,16 @@ class ViewDefinition:
         )
 
 
+def registry_sql(catalog: str, schema: str) -> str:
+    """The statement that reads a schema's registry: rows of (name, value).
+
+    Not SHOW TBLPROPERTIES: Spark redacts there what looks like a secret to it, a query with the word `token` in it too.
+    """
+    return f"select key, value from {quoted(catalog, schema, REGISTRY_TABLE + '$options')}"
+
+
 def definitions_from_properties(schema: str, rows: Iterable[tuple[str, str]]) -> list[ViewDefinition]:
-    """The views of a schema out of the rows (name, value) of `SHOW TBLPROPERTIES` on its registry table."""
+    """The views of a schema out of the rows of `registry_sql`."""
     return [
         ViewDefinition.from_property(schema, name[len(PROPERTY_PREFIX) :], value)
         for name, value in rows
@@ -154,7 +162,7 @@ class ViewDirectory:
         for schema in self._schemas_mentioned(sql) - self._listed:
             with suppress(Exception):
                 self._listed.add(schema)
-                rows = run(f"show tblproperties {quoted(self._catalog, schema, REGISTRY_TABLE)}")
+                rows = run(registry_sql(self._catalog, schema))
                 self.replace_schema(schema, definitions_from_properties(schema, rows))
         for key, definition in list(self._known.items()):
             if key in above or self._created.get(key) == definition or key[1] not in sql:
