@@ -78,7 +78,7 @@ def matrix():
             yield pytest.param(table.replace("_", " "), strategy, cell == "y", id=f"{table}-{strategy}")
 
 
-@pytest.mark.parametrize(("table", "strategy", "accepted"), matrix())
+@pytest.mark.parametrize(("table", "strategy", "accepted"), list(matrix()))
 def test_matrix(table, strategy, accepted):
     spec = TABLES[table]
     config = {} if spec.primary_key else {"unique_key": "id"}
@@ -203,7 +203,7 @@ def test_refused(requested, spec, config, parts):
         ),
         (
             "merge",
-            with_options("partial-update", **{"partial__update_remove__record__on__delete": "true"}),
+            with_options("partial-update", partial__update_remove__record__on__delete="true"),
             {"merge_delete_condition": "s.gone"},
         ),
         ("merge", APPEND, {"unique_key": "id", "merge_delete_condition": "s.gone"}),

@@ -6,7 +6,10 @@ import pytest
 from dbt.tests.util import run_dbt
 
 REFUSED = {
-    "unknown_option": ("primary_key='id', tblproperties={'num-sorted-runs.stop-trigger': 5}", "num-sorted-run.stop-trigger"),
+    "unknown_option": (
+        "primary_key='id', tblproperties={'num-sorted-runs.stop-trigger': 5}",
+        "num-sorted-run.stop-trigger",
+    ),
     "bucket_key_dynamic": ("bucket=-1, bucket_key='id'", "bucket"),
     "wrong_type": ("primary_key='id', tblproperties={'snapshot.num-retained.max': 'many'}", "many"),
     "engine_without_key": ("merge_engine='aggregation'", "primary_key"),
@@ -15,14 +18,20 @@ REFUSED = {
         "materialized='incremental', incremental_strategy='merge', primary_key='id', merge_engine='aggregation'",
         "upsert",
     ),
-    "append_on_key": ("materialized='incremental', incremental_strategy='append', primary_key='id'", "upsert"),
+    "append_on_key": (
+        "materialized='incremental', incremental_strategy='append', primary_key='id'",
+        "upsert",
+    ),
 }
 
 
 class TestRefused:
     @pytest.fixture(scope="class")
     def models(self):
-        refused = {f"{name}.sql": f"{{{{ config({config}) }}}} select 1 as id, 2 as n" for name, (config, _) in REFUSED.items()}
+        refused = {
+            f"{name}.sql": f"{{{{ config({config}) }}}} select 1 as id, 2 as n"
+            for name, (config, _) in REFUSED.items()
+        }
         return refused | {"good.sql": "{{ config(primary_key='id') }} select 1 as id"}
 
     @pytest.fixture(scope="class")

@@ -6,7 +6,7 @@ import pytest
 import yaml
 from dbt.tests.util import run_dbt
 
-TEXT = "it's a \"table\" \\ of `all`\n  ünïcode ; -- 100 %"
+TEXT = 'it\'s a "table" \\ of `all`\n  ünïcode ; -- 100 %'
 
 
 class TestDocs:
@@ -15,7 +15,8 @@ class TestDocs:
         columns = [{"name": "id", "description": TEXT}]
         config = {"persist_docs": {"relation": True, "columns": True}}
         described = [
-            {"name": name, "description": TEXT, "config": config, "columns": columns} for name in ("described", "seen")
+            {"name": name, "description": TEXT, "config": config, "columns": columns}
+            for name in ("described", "seen")
         ]
         return {
             "described.sql": "{{ config(materialized='table', primary_key='id') }} select 1 as id, 'x' as `odd name`",

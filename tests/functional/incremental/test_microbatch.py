@@ -37,7 +37,12 @@ class TestMicrobatch:
         window = ["--event-time-start", "2024-01-01", "--event-time-end", "2024-01-04"]
         run_dbt(["run", *window])
         for name in NAMES:
-            assert sorted(rows(f"select id, word from {{schema}}.{name}")) == [(1, 0), (2, 0), (3, 0), (4, 0)], name
+            assert sorted(rows(f"select id, word from {{schema}}.{name}")) == [
+                (1, 0),
+                (2, 0),
+                (3, 0),
+                (4, 0),
+            ], name
 
         # One day again: its rows are replaced, the others are left alone.
         changed = EVENTS.replace("(2, '2024-01-01 23", "(5, '2024-01-01 23")
@@ -45,7 +50,12 @@ class TestMicrobatch:
         one_day = ["--event-time-start", "2024-01-01", "--event-time-end", "2024-01-02"]
         run_dbt(["run", *one_day, "--vars", "word: 1"])
         for name in NAMES:
-            assert sorted(rows(f"select id, word from {{schema}}.{name}")) == [(1, 1), (3, 0), (4, 0), (5, 1)], name
+            assert sorted(rows(f"select id, word from {{schema}}.{name}")) == [
+                (1, 1),
+                (3, 0),
+                (4, 0),
+                (5, 1),
+            ], name
 
     def test_no_setting_leaks(self, project, rows):
         assert rows("set spark.sql.sources.partitionOverwriteMode")[0][1].upper() == "STATIC"

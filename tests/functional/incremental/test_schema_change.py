@@ -25,7 +25,9 @@ class TestSchemaChange:
             "fail_model.sql": model("fail"),
             "ignore_drop_model.sql": model("ignore"),
             "ignore_add_model.sql": model("ignore", "select 2 as id, 'b' as kept, 20 as gone, 1 as fresh"),
-            "widen_model.sql": model("sync_all_columns", "select 2 as id, 'b' as kept, cast(5000000000 as bigint) as gone"),
+            "widen_model.sql": model(
+                "sync_all_columns", "select 2 as id, 'b' as kept, cast(5000000000 as bigint) as gone"
+            ),
         }
 
     @pytest.fixture(scope="class")
@@ -35,7 +37,10 @@ class TestSchemaChange:
 
     def test_sync_all_columns(self, results, rows):
         assert [c[0] for c in rows("describe table {schema}.sync_model")] == ["id", "kept", "fresh"]
-        assert sorted(rows("select id, kept, fresh from {schema}.sync_model")) == [(1, "a", None), (2, "b", 7)]
+        assert sorted(rows("select id, kept, fresh from {schema}.sync_model")) == [
+            (1, "a", None),
+            (2, "b", 7),
+        ]
 
     def test_append_new_columns(self, results, rows):
         assert [c[0] for c in rows("describe table {schema}.append_model")] == ["id", "kept", "gone", "fresh"]

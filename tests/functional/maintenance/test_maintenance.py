@@ -25,7 +25,11 @@ class TestMaintenance:
 
         for run in (1, 2, 3):
             run_dbt(["run", "--vars", f"run: {run}"])
-        assert [row[0] for row in rows("select tag_name from {schema}.`kept$tags` order by 1")] == ["run_1", "run_2", "run_3"]
+        assert [row[0] for row in rows("select tag_name from {schema}.`kept$tags` order by 1")] == [
+            "run_1",
+            "run_2",
+            "run_3",
+        ]
         assert rows("select count(*) from {schema}.kept version as of 'run_2'") == [(4,)]
         assert files("it's") == 1
 
@@ -42,5 +46,10 @@ class TestMaintenance:
         operate("expire_snapshots", retain_max=1, retain_min=1, older_than="2100-01-01 00:00:00")
         assert len(rows("select * from {schema}.`kept$snapshots`")) == 1
         operate("remove_orphan_files")
-        operate("expire_partitions", expiration_time="30 d", timestamp_formatter="yyyy-MM-dd", timestamp_pattern="$day")
+        operate(
+            "expire_partitions",
+            expiration_time="30 d",
+            timestamp_formatter="yyyy-MM-dd",
+            timestamp_pattern="$day",
+        )
         assert rows("select distinct day from {schema}.kept") == [("it's",)]

@@ -56,7 +56,9 @@ class TestSeed:
 
     def test_a_cell_of_the_wrong_type_changes_nothing(self, project, rows):
         before = rows("select * from {schema}.cells")
-        write_file(CSV.replace("12345678901234567890.12", "a lot"), project.project_root, "seeds", "cells.csv")
+        write_file(
+            CSV.replace("12345678901234567890.12", "a lot"), project.project_root, "seeds", "cells.csv"
+        )
         (result,) = run_dbt(["seed", "--select", "cells"], expect_pass=False)
         assert "money" in result.message and "a lot" in result.message
         assert rows("select * from {schema}.cells") == before

@@ -38,7 +38,9 @@ class TestSnapshot:
         run_dbt(["snapshot"])
         for name in ("by_check", "by_time"):
             assert rows(f"select count(*) from {{schema}}.{name}") == [(2,)]
-            keys = rows(f"select primary_keys from {{schema}}.`{name}$schemas` order by schema_id desc limit 1")
+            keys = rows(
+                f"select primary_keys from {{schema}}.`{name}$schemas` order by schema_id desc limit 1"
+            )
             assert keys == [('["dbt_scd_id"]',)]
         run_dbt(["run", "--vars", "day: 2"])
         run_dbt(["snapshot"])

@@ -15,7 +15,11 @@ def model(config: str, select: str = "select 1 as id, 'a' as name, 2 as n") -> s
 class TestChangedConfig:
     @pytest.fixture(scope="class")
     def models(self):
-        return {"changing.sql": model("primary_key='id', bucket=1, tblproperties={'snapshot.num-retained.min': 5}")}
+        return {
+            "changing.sql": model(
+                "primary_key='id', bucket=1, tblproperties={'snapshot.num-retained.min': 5}"
+            )
+        }
 
     def rebuild(self, project, config, select="select 1 as id, 'a' as name, 2 as n", expect_pass=True):
         write_file(model(config, select), project.project_root, "models", "changing.sql")
@@ -38,14 +42,18 @@ class TestChangedConfig:
         assert self.snapshots(rows) == 2
 
         # Columns come and go by ALTER around one overwrite: the history stays.
-        self.rebuild(project, "primary_key='id', bucket=2", "select 3 as id, cast(5 as bigint) as n, true as flag")
+        self.rebuild(
+            project, "primary_key='id', bucket=2", "select 3 as id, cast(5 as bigint) as n, true as flag"
+        )
         assert rows("select id, n, flag from {schema}.changing") == [(3, 5, True)]
         assert [c[0] for c in rows("describe table {schema}.changing")] == ["id", "n", "flag"]
         assert self.snapshots(rows) == 3
         assert rows("select * from {schema}.changing version as of 1") == [(1, "a", 2)]
 
         # A failing query after the ALTERs leaves every value.
-        self.rebuild(project, "primary_key='id', bucket=2", "select raise_error('no') as id", expect_pass=False)
+        self.rebuild(
+            project, "primary_key='id', bucket=2", "select raise_error('no') as id", expect_pass=False
+        )
         assert rows("select id, n, flag from {schema}.changing") == [(3, 5, True)]
 
         # What Paimon cannot alter is a new table that takes the name when it is whole.
@@ -57,7 +65,11 @@ class TestChangedConfig:
         assert rows("select id, name, n from {schema}.changing") == [(1, "a", 2)]
         assert self.snapshots(rows) == 1
 
-        self.rebuild(project, "primary_key=['id', 'name'], partition_by='name'", "select 1 as id, 'a' as name, 'x' as n")
+        self.rebuild(
+            project,
+            "primary_key=['id', 'name'], partition_by='name'",
+            "select 1 as id, 'a' as name, 'x' as n",
+        )
         assert rows("select id, name, n from {schema}.changing") == [(1, "a", "x")]
         assert {row[1] for row in rows("show tables in {schema}")} == {"changing"}
 
@@ -70,9 +82,9 @@ class TestViewToTableAndBack:
             "reader.sql": "{{ config(materialized='table') }} select id + 1 as id from {{ ref('turning') }}",
         }
 
-    @pytest.mark.parametrize("kind", ["view", "table", "view", "incremental", "view"])
-    def test_turn(self, project, rows, kind):
-        run_dbt(["run", "--vars", f"as: {kind}"])
-        assert rows("select * from {schema}.reader") == [(2,)]
-        tables = {row[1] for row in rows("show tables in {schema}")}
-        assert ("turning" in tables) == (kind != "view")
+    def test_turn(self, project, rows):
+        for kind in ("view", "table", "view", "incremental", "view"):
+            run_dbt(["run", "--vars", f"as: {kind}"])
+            assert rows("select * from {schema}.reader") == [(2,)], kind
+            tables = {row[1] for row in rows("show tables in {schema}")}
+            assert ("turning" in tables) == (kind != "view"), kind

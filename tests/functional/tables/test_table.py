@@ -23,7 +23,10 @@ class TestRebuild:
         assert sorted(rows("select * from {schema}.kept")) == [(1, "a"), (2, "b")]
         options = dict(rows("select key, value from {schema}.`kept$options`"))
         assert options["bucket"] == "2" and options["file.format"] == "orc"
-        assert sorted(rows("select * from `spark_catalog`.`" + project.test_schema + "`.`seen`")) == [(1, "A"), (2, "B")]
+        assert sorted(rows("select * from `spark_catalog`.`" + project.test_schema + "`.`seen`")) == [
+            (1, "A"),
+            (2, "B"),
+        ]
 
         write_file(FAILING, project.project_root, "models", "kept.sql")
         run_dbt(["run", "--select", "kept"], expect_pass=False)

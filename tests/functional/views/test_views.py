@@ -25,10 +25,17 @@ class TestViewsOutliveTheProcess:
     def test_another_process_reads_them(self, project, rows):
         run_dbt(["run"])
         expected = rows("select * from {schema}.later")
-        assert expected == [(2, "secret token ' \\ \"x\" ünï\n")]
+        assert expected == [(2, 'secret token \' \\ "x" ünï\n')]
         rows("drop table {schema}.later")
         subprocess.run(
-            [sys.executable, "-c", "import sys; from dbt.cli.main import cli; cli(sys.argv[1:])", "run", "--select", "later"],
+            [
+                sys.executable,
+                "-c",
+                "import sys; from dbt.cli.main import cli; cli(sys.argv[1:])",
+                "run",
+                "--select",
+                "later",
+            ],
             cwd=project.project_root,
             env={**os.environ, "DBT_PROFILES_DIR": str(project.profiles_dir)},
             check=True,

@@ -1,13 +1,13 @@
 """dbt-paimon: SQL models as Apache Paimon tables through Spark."""
 
 from dbt.adapters.base import AdapterPlugin
-from dbt.include import paimon
 
 from dbt.adapters.paimon.column import PaimonColumn
 from dbt.adapters.paimon.connections import PaimonConnectionManager
 from dbt.adapters.paimon.credentials import PaimonCredentials
 from dbt.adapters.paimon.impl import PaimonAdapter
 from dbt.adapters.paimon.relation import PaimonRelation
+from dbt.include import paimon
 
 Plugin = AdapterPlugin(
     adapter=PaimonAdapter,  # type: ignore[arg-type]
@@ -16,4 +16,11 @@ Plugin = AdapterPlugin(
     dependencies=["spark"],
 )
 
-__all__ = ["PaimonAdapter", "PaimonColumn", "PaimonConnectionManager", "PaimonCredentials", "PaimonRelation", "Plugin"]
+__all__ = [
+    "PaimonAdapter",
+    "PaimonColumn",
+    "PaimonConnectionManager",
+    "PaimonCredentials",
+    "PaimonRelation",
+    "Plugin",
+]

@@ -60,7 +60,9 @@ def wanted_columns(
     columns = []
     for name, data_type in query_columns:
         column = documented.get(name.lower(), {})
-        constraints = {constraint["type"] for constraint in column.get("constraints") or []} if enforced else set()
+        constraints = (
+            {constraint["type"] for constraint in column.get("constraints") or []} if enforced else set()
+        )
         wanted_type = data_type.replace("void", "string")
         if enforced and column.get("data_type") and _carries_length(column["data_type"]):
             wanted_type = column["data_type"].lower()
@@ -75,7 +77,9 @@ def wanted_columns(
     return tuple(columns)
 
 
-def compare_columns(wanted: Sequence[ExistingColumn], existing: ExistingTable, comments: bool) -> ColumnChanges:
+def compare_columns(
+    wanted: Sequence[ExistingColumn], existing: ExistingTable, comments: bool
+) -> ColumnChanges:
     """Compare by name, ignoring case as Spark does.
 
     Args:
@@ -99,7 +103,9 @@ def compare_columns(wanted: Sequence[ExistingColumn], existing: ExistingTable, c
             if name not in keys and widens(current.data_type, column.data_type):
                 retype.append(column)
             else:
-                rebuild.append(f"type of column {column.name} changes from {current.data_type} to {column.data_type}")
+                rebuild.append(
+                    f"type of column {column.name} changes from {current.data_type} to {column.data_type}"
+                )
         if current.nullable and not column.nullable:
             rebuild.append(f"column {column.name} becomes NOT NULL")
         elif not current.nullable and column.nullable and name not in keys:

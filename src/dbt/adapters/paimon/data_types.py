@@ -40,7 +40,9 @@ def to_spark_type(paimon_type: str | dict[str, Any]) -> str:
     if text in _ATOMIC:
         return _ATOMIC[text]
     found = _PARAMETRIC.match(text)
-    name, args, rest = (found["name"], found["args"].replace(" ", ""), found["rest"]) if found else (text, "", text)
+    name, args, rest = (
+        (found["name"], found["args"].replace(" ", ""), found["rest"]) if found else (text, "", text)
+    )
     if name == "DECIMAL":
         return f"decimal({args})"
     if name in ("CHAR", "VARCHAR"):

@@ -34,7 +34,11 @@ def check(adapter: PaimonAdapter, say: Say) -> None:
     )
     name = table.render()
     try:
-        _step(adapter, f"create schema {credentials.schema} in {where}", f"create database if not exists {schema_sql}")
+        _step(
+            adapter,
+            f"create schema {credentials.schema} in {where}",
+            f"create database if not exists {schema_sql}",
+        )
         _step(adapter, f"create a table in {where}", f"create table {name} (id int, word string)")
         _step(adapter, f"write to {where}", f"insert into {name} values (1, 'written')")
         rows = _step(adapter, f"read from {where}", f"select word from {name}")

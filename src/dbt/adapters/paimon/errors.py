@@ -8,9 +8,13 @@ from dataclasses import dataclass
 from dbt_common.exceptions import DbtDatabaseError
 
 _CAUSE = re.compile(r"^Caused by: (?P<type>[\w.$]+)(?:: (?P<message>.*))?$", re.MULTILINE)
-_FIRST = re.compile(r"^(?:: )?(?P<type>[a-z][\w.$]*\.[\w.$]*(?:Exception|Error)\w*)(?:: (?P<message>.*))?$", re.MULTILINE)
+_FIRST = re.compile(
+    r"^(?:: )?(?P<type>[a-z][\w.$]*\.[\w.$]*(?:Exception|Error)\w*)(?:: (?P<message>.*))?$", re.MULTILINE
+)
 _INNERMOST = re.compile(r"\): (?P<type>[a-z][\w.$]*(?:Exception|Error)): (?P<message>.*)$", re.MULTILINE)
-_POSITION = re.compile(r"\(line (?P<a>\d+), pos \d+\)|; line (?P<b>\d+) pos \d+|== SQL \(line (?P<c>\d+), position \d+\) ==")
+_POSITION = re.compile(
+    r"\(line (?P<a>\d+), pos \d+\)|; line (?P<b>\d+) pos \d+|== SQL \(line (?P<c>\d+), position \d+\) =="
+)
 # Wrappers that say nothing of their own: the cause below them is what a person needs.
 _WRAPPERS = ("SparkException", "ExecutionException", "InvocationTargetException", "RuntimeException")
 
@@ -25,8 +29,11 @@ class Remedy:
 
 REMEDIES: tuple[Remedy, ...] = (
     Remedy(
-        re.compile(r"PaimonSparkSessionExtensions|org\.apache\.paimon\.spark\.SparkCatalog.*(not found|ClassNotFound)"),
-        "Paimon's connector is not on Spark's class path: leave `jars` out of the profile to have it resolved, or name its jar there.",
+        re.compile(
+            r"PaimonSparkSessionExtensions|org\.apache\.paimon\.spark\.SparkCatalog.*(not found|ClassNotFound)"
+        ),
+        "Paimon's connector is not on Spark's class path: leave `jars` out of the profile to have it resolved, "
+        "or name its jar there.",
     ),
     Remedy(
         re.compile(r"Could not find a file io implementation for scheme '(\w+)'|No FileSystem for scheme"),
@@ -39,7 +46,7 @@ REMEDIES: tuple[Remedy, ...] = (
         "or use incremental_strategy='upsert', where the last row wins.",
     ),
     Remedy(
-        re.compile(r"Try to write (?:table|partition).* with a new bucket num (\d+), but the previous bucket num is (\d+)"),
+        re.compile(r"Try to write .* with a new bucket num (\d+), but the previous bucket num is (\d+)"),
         "The number of buckets changed: run the model once with --full-refresh to rewrite its data.",
     ),
     Remedy(

@@ -43,10 +43,10 @@ logger = AdapterLogger("Paimon")
 class PaimonAdapter(SparkAdapter, metaclass=AdapterMeta):
     """dbt's adapter for Apache Paimon tables through Spark."""
 
-    Relation = PaimonRelation
+    Relation = PaimonRelation  # type: ignore[assignment]
     Column = PaimonColumn
     ConnectionManager = PaimonConnectionManager
-    AdapterSpecificConfigs = PaimonConfig
+    AdapterSpecificConfigs = PaimonConfig  # type: ignore[assignment]
 
     # Paimon enforces NOT NULL, and the primary key by merging; the rest it does not know.
     CONSTRAINT_SUPPORT: ClassVar[dict[ConstraintType, ConstraintSupport]] = {  # type: ignore[misc]
@@ -127,7 +127,7 @@ class PaimonAdapter(SparkAdapter, metaclass=AdapterMeta):
 
     def list_relations_without_caching(self, schema_relation: PaimonRelation) -> list[PaimonRelation]:  # type: ignore[override]
         """All tables and views of a schema, in two statements at most (three where views live elsewhere)."""
-        database, schema = schema_relation.database, schema_relation.schema
+        database, schema = schema_relation.database, schema_relation.schema or ""
         try:
             tables = [row[1] for row in self.query(metadata.list_tables_sql(schema_relation))]
         except DbtRuntimeError as exc:
@@ -140,12 +140,17 @@ class PaimonAdapter(SparkAdapter, metaclass=AdapterMeta):
             names = [(name, kind) for name, kind in names if name not in found]
             names += [(name, RelationType.View) for name in found]
         elif database == self.credentials.database:
-            rows = self.query(metadata.view_registry_sql(schema_relation)) if views.REGISTRY_TABLE in tables else []
+            rows = (
+                self.query(metadata.view_registry_sql(schema_relation))
+                if views.REGISTRY_TABLE in tables
+                else []
+            )
             definitions = views.definitions_from_properties(schema, rows)
             views.DIRECTORY.replace_schema(schema, definitions)
             names += [(d.identifier, RelationType.View) for d in definitions if d.identifier not in tables]
         return [
-            self.Relation.create(database=database, schema=schema, identifier=name, type=kind) for name, kind in names
+            self.Relation.create(database=database, schema=schema, identifier=name, type=kind)
+            for name, kind in names
         ]
 
     def get_columns_in_relation(self, relation: PaimonRelation) -> list[PaimonColumn]:  # type: ignore[override]
@@ -156,7 +161,7 @@ class PaimonAdapter(SparkAdapter, metaclass=AdapterMeta):
             if any(sign in str(exc) for sign in metadata.NOT_FOUND):
                 return []
             raise
-        columns = []
+        columns: list[PaimonColumn] = []
         for name, data_type, *_ in rows:
             if not name or name.startswith("# "):
                 break
@@ -290,7 +295,12 @@ class PaimonAdapter(SparkAdapter, metaclass=AdapterMeta):
 
     @available.parse_none
     def check_schema_change(
-        self, model: Mapping[str, Any], on_schema_change: str, strategy: str, spec: TableSpec, changes: ColumnChanges
+        self,
+        model: Mapping[str, Any],
+        on_schema_change: str,
+        strategy: str,
+        spec: TableSpec,
+        changes: ColumnChanges,
     ) -> None:
         """Refuse what `on_schema_change` forbids (see `column_changes.refuse_schema_change`)."""
         refuse_schema_change(model["name"], on_schema_change, strategy, spec.merge_engine, changes)
@@ -308,7 +318,10 @@ class PaimonAdapter(SparkAdapter, metaclass=AdapterMeta):
             DbtRuntimeError: an unknown argument, a wrong type, or a Paimon that lacks it.
         """
         return procedures.render(
-            name, (relation.database, relation.schema, relation.identifier), dict(arguments), self.environment
+            name,
+            (relation.database or "", relation.schema or "", relation.identifier or ""),
+            dict(arguments),
+            self.environment,
         )
 
     # -- views ------------------------------------------------------------------------------------------------------
@@ -324,7 +337,11 @@ class PaimonAdapter(SparkAdapter, metaclass=AdapterMeta):
         definition = self._view_definition(relation, query, model)
         known = views.DIRECTORY.get(relation.schema or "", relation.identifier or "")
         if known != definition:
-            registry = relation.replace_path(identifier=views.REGISTRY_TABLE).replace(type=RelationType.Table).render()
+            registry = (
+                relation.replace_path(identifier=views.REGISTRY_TABLE)
+                .replace(type=RelationType.Table)
+                .render()
+            )
             self.query(
                 f"create table if not exists {registry} (name string) "
                 "comment 'The views of this schema, one a table property; kept by dbt-paimon'"
@@ -339,7 +356,9 @@ class PaimonAdapter(SparkAdapter, metaclass=AdapterMeta):
         """`CREATE OR REPLACE VIEW` with the comments that the model persists."""
         return views.create_view_sql(relation.render(), self._view_definition(relation, query, model))
 
-    def _view_definition(self, relation: PaimonRelation, query: str, model: Mapping[str, Any]) -> views.ViewDefinition:
+    def _view_definition(
+        self, relation: PaimonRelation, query: str, model: Mapping[str, Any]
+    ) -> views.ViewDefinition:
         persist = model.get("config", {}).get("persist_docs") or {}
         columns: tuple[str, ...] = ()
         comments: dict[str, str] = {}
@@ -373,7 +392,11 @@ class PaimonAdapter(SparkAdapter, metaclass=AdapterMeta):
         if not views.DIRECTORY.needed or not relation.schema:
             return
         if views.DIRECTORY.get(relation.schema, relation.identifier or "") is not None:
-            registry = relation.replace_path(identifier=views.REGISTRY_TABLE).replace(type=RelationType.Table).render()
+            registry = (
+                relation.replace_path(identifier=views.REGISTRY_TABLE)
+                .replace(type=RelationType.Table)
+                .render()
+            )
             key = views.string_literal(views.PROPERTY_PREFIX + str(relation.identifier))
             self.query(f"alter table {registry} unset tblproperties ({key})")
         views.DIRECTORY.forget(relation.schema, relation.identifier or "")

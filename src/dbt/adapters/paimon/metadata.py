@@ -81,9 +81,11 @@ def catalog_sql(relations: Sequence[PaimonRelation]) -> Iterable[str]:
 def _catalog_part(relation: PaimonRelation) -> str:
     name = (relation.identifier or "").replace("\\", "\\\\").replace("'", "\\'")
     return (
-        f"select '{name}' as name, s.fields, s.comment, s.options, f.row_count, f.byte_count, f.file_count, c.commit_time\n"
+        f"select '{name}' as name, s.fields, s.comment, s.options, "
+        "f.row_count, f.byte_count, f.file_count, c.commit_time\n"
         f"from (select * from {relation.system_table('schemas')} order by schema_id desc limit 1) as s\n"
-        "cross join (select coalesce(sum(record_count), 0) as row_count, coalesce(sum(file_size_in_bytes), 0) as byte_count,\n"
+        "cross join (select coalesce(sum(record_count), 0) as row_count, "
+        "coalesce(sum(file_size_in_bytes), 0) as byte_count,\n"
         f"  count(*) as file_count from {relation.system_table('files')}) as f\n"
         f"cross join (select max(commit_time) as commit_time from {relation.system_table('snapshots')}) as c"
     )
@@ -97,7 +99,12 @@ def catalog_rows(schema: PaimonRelation, row: Sequence[Any]) -> list[dict[str, A
         ("rows", "# Rows", row_count, "Rows in the data files of the newest table snapshot, before merging"),
         ("bytes", "Size", byte_count, "Bytes in the data files of the newest table snapshot"),
         ("files", "# Files", file_count, "Data files of the newest table snapshot"),
-        ("last_modified", "Last commit", str(commit_time or ""), "When the newest table snapshot was committed"),
+        (
+            "last_modified",
+            "Last commit",
+            str(commit_time or ""),
+            "When the newest table snapshot was committed",
+        ),
     ]
     common: dict[str, Any] = {
         "table_database": schema.database,

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from dbt.adapters.base.relation import BaseRelation
-from dbt.adapters.contracts.relation import HasQuoting, Policy, RelationConfig, RelationType
+from dbt.adapters.contracts.relation import ComponentName, HasQuoting, Policy, RelationConfig, RelationType
 
 from dbt.adapters.paimon import views
 
@@ -44,13 +44,19 @@ class PaimonRelation(BaseRelation):
     require_alias: bool = False
 
     @classmethod
-    def create_from(cls, quoting: HasQuoting, relation_config: RelationConfig, **kwargs: Any) -> PaimonRelation:
+    def create_from(
+        cls, quoting: HasQuoting, relation_config: RelationConfig, **kwargs: Any
+    ) -> PaimonRelation:
         """Make the relation of a node of the manifest; a model that is a view says so from the start.
 
         The type decides the catalog that its name is rendered with, also before the cache knows the relation.
         """
         config = relation_config.config
-        if config is not None and config.get("materialized") == "view" and relation_config.resource_type == "model":
+        if (
+            config is not None
+            and config.get("materialized") == "view"
+            and relation_config.resource_type == "model"
+        ):
             kwargs.setdefault("type", RelationType.View)
         relation: PaimonRelation = super().create_from(quoting, relation_config, **kwargs)
         return relation
@@ -61,7 +67,8 @@ class PaimonRelation(BaseRelation):
 
     def render(self) -> str:
         """The full name as Spark finds it."""
-        if self.type in (None, RelationType.View) and self.include_policy.get_part("database") and self.identifier:
+        named = self.include_policy.get_part(ComponentName.Database) and self.identifier
+        if named and self.type in (None, RelationType.View):
             home = views.DIRECTORY.home_of(self.database, self.schema, self.identifier, self.type)
             if home != self.database:
                 moved = self.replace_path(database=home)
@@ -75,4 +82,8 @@ class PaimonRelation(BaseRelation):
 
     def system_table(self, name: str) -> str:
         """The rendered name of a system table of this table, for example `snapshots` or `files`."""
-        return str(self.replace_path(identifier=f"{self.identifier}${name}").replace(type=RelationType.Table).render())
+        return str(
+            self.replace_path(identifier=f"{self.identifier}${name}")
+            .replace(type=RelationType.Table)
+            .render()
+        )

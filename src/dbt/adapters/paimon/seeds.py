@@ -46,21 +46,30 @@ def seed_columns(table: agate.Table, model: Mapping[str, Any], convert_type: Con
     Raises:
         DbtRuntimeError: `column_types` names a column that the file has not.
     """
-    wanted = {str(name).lower(): str(kind) for name, kind in (model["config"].get("column_types") or {}).items()}
+    wanted = {
+        str(name).lower(): str(kind) for name, kind in (model["config"].get("column_types") or {}).items()
+    }
     names = [str(name) for name in table.column_names]
     unknown = sorted(set(wanted) - {name.lower() for name in names})
     if unknown:
         raise DbtRuntimeError(
-            f"{_where(model)}: column_types names {', '.join(unknown)}, which the file has not. Its columns: {', '.join(names)}."
+            f"{_where(model)}: column_types names {', '.join(unknown)}, which the file has not. "
+            f"Its columns: {', '.join(names)}."
         )
     return [
-        SeedColumn(name, wanted.get(name.lower()) or convert_type(table, index) or "string", name.lower() in wanted)
+        SeedColumn(
+            name, wanted.get(name.lower()) or convert_type(table, index) or "string", name.lower() in wanted
+        )
         for index, name in enumerate(names)
     ]
 
 
 def stage(
-    session: SparkSession, view_name: str, table: agate.Table, model: Mapping[str, Any], convert_type: ConvertType
+    session: SparkSession,
+    view_name: str,
+    table: agate.Table,
+    model: Mapping[str, Any],
+    convert_type: ConvertType,
 ) -> None:
     """Make the seed's rows a temporary view of the session, each column of its type.
 
@@ -78,17 +87,25 @@ def stage(
     ).createOrReplaceTempView(raw)
     _refuse_bad_text(session, raw, columns, model)
     selected = ", ".join(
-        f"cast(c{index} as {column.data_type}) as {quoted(column.name)}" for index, column in enumerate(columns)
+        f"cast(c{index} as {column.data_type}) as {quoted(column.name)}"
+        for index, column in enumerate(columns)
     )
-    session.sql(f"create or replace temporary view {quoted(view_name)} as select {selected} from {quoted(raw)}")
+    session.sql(
+        f"create or replace temporary view {quoted(view_name)} as select {selected} from {quoted(raw)}"
+    )
 
 
-def _documents(rows: Sequence[Sequence[Any]], columns: Sequence[SeedColumn], model: Mapping[str, Any]) -> Iterable[str]:
+def _documents(
+    rows: Sequence[Sequence[Any]], columns: Sequence[SeedColumn], model: Mapping[str, Any]
+) -> Iterable[str]:
     names = [f"c{index}" for index in range(len(columns))]
     for start in range(0, max(len(rows), 1), ROWS_A_DOCUMENT):
         yield json.dumps(
             [
-                {name: _json_value(value, column, model) for name, value, column in zip(names, row, columns)}
+                {
+                    name: _json_value(value, column, model)
+                    for name, value, column in zip(names, row, columns, strict=True)
+                }
                 for row in rows[start : start + ROWS_A_DOCUMENT]
             ]
         )
@@ -109,8 +126,14 @@ def _json_value(value: Any, column: SeedColumn, model: Mapping[str, Any]) -> Any
     return str(value)
 
 
-def _refuse_bad_text(session: SparkSession, raw: str, columns: Sequence[SeedColumn], model: Mapping[str, Any]) -> None:
-    checked = [(f"c{i}", column) for i, column in enumerate(columns) if column.overridden and column.data_type != "string"]
+def _refuse_bad_text(
+    session: SparkSession, raw: str, columns: Sequence[SeedColumn], model: Mapping[str, Any]
+) -> None:
+    checked = [
+        (f"c{i}", column)
+        for i, column in enumerate(columns)
+        if column.overridden and column.data_type != "string"
+    ]
     if not checked:
         return
     bad = session.sql(
@@ -123,7 +146,7 @@ def _refuse_bad_text(session: SparkSession, raw: str, columns: Sequence[SeedColu
     ).collect()[0]
     problems = [
         f"column {column.name}: {value!r} is no {column.data_type}"
-        for (_, column), value in zip(checked, bad)
+        for (_, column), value in zip(checked, bad, strict=True)
         if value is not None
     ]
     if problems:

@@ -193,7 +193,9 @@ def _launch(conf: Mapping[str, str], plan: packages.PackagePlan) -> None:
     launch_conf = SparkConf(loadDefaults=False)
     for key, value in conf.items():
         # Only what the launcher needs goes on its command line, where `ps` shows it: secrets come later, over py4j.
-        if key.startswith(("spark.driver.", "spark.jars", "spark.master", "spark.submit.", "spark.repositories")):
+        if key.startswith(
+            ("spark.driver.", "spark.jars", "spark.master", "spark.submit.", "spark.repositories")
+        ):
             launch_conf.set(key, value)
     launch_conf.set(
         "spark.driver.extraJavaOptions",
@@ -202,7 +204,7 @@ def _launch(conf: Mapping[str, str], plan: packages.PackagePlan) -> None:
     if plan.packages:
         logger.info(f"Resolving {', '.join(plan.packages)} (downloaded on first use, then kept by Ivy)")
     started = time.perf_counter()
-    with open(log, "ab") as output:
+    with log.open("ab") as output:
         try:
             gateway = launch_gateway(launch_conf, popen_kwargs={"stdout": output, "stderr": output})
         except PySparkRuntimeError as exc:
@@ -229,7 +231,9 @@ def log_path() -> Path:
 def _log_options(log: Path) -> str:
     properties = resources.files("dbt.adapters.paimon") / "data" / "log4j2.properties"
     level = os.environ.get("DBT_PAIMON_LOG_LEVEL", "WARN")
-    return f'-Dlog4j2.configurationFile="{properties}" -Ddbt.paimon.log="{log}" -Ddbt.paimon.log.level={level}'
+    return (
+        f'-Dlog4j2.configurationFile="{properties}" -Ddbt.paimon.log="{log}" -Ddbt.paimon.log.level={level}'
+    )
 
 
 def _why_not_started(log: Path) -> str:

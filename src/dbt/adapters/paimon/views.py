@@ -182,14 +182,14 @@ def create_view_sql(name: str, definition: ViewDefinition) -> str:
     """`CREATE OR REPLACE VIEW` for a definition; `name` is rendered already."""
     columns = ""
     if definition.column_comments and definition.columns:
-        listed = ", ".join(
-            quoted(column)
-            + (f" comment {string_literal(definition.column_comments[column])}" if definition.column_comments.get(column) else "")
-            for column in definition.columns
-        )
-        columns = f" ({listed})"
+        columns = f" ({', '.join(_commented(column, definition) for column in definition.columns)})"
     comment = f" comment {string_literal(definition.comment)}" if definition.comment else ""
     return f"create or replace view {name}{columns}{comment} as\n{definition.query}"
+
+
+def _commented(column: str, definition: ViewDefinition) -> str:
+    comment = definition.column_comments.get(column)
+    return f"{quoted(column)} comment {string_literal(comment)}" if comment else quoted(column)
 
 
 def string_literal(text: str) -> str:

@@ -1,0 +1,61 @@
+"""The whole year, as `make run` builds it: every node passes, and the marts hold what pandas makes of the same files."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parent))
+import marts_by_pandas as by_pandas
+
+MARTS = [name.removeprefix("expected_") for name in dir(by_pandas) if name.startswith("expected_mart_")]
+
+
+@pytest.fixture(scope="module")
+def year(new_lakehouse):
+    lakehouse = new_lakehouse("year")
+    results = lakehouse.dbt("build")
+    return lakehouse, results
+
+
+def test_every_node_passes(year):
+    _, results = year
+    assert {result.status for result in results} <= {"success", "pass", "no-op"}
+    assert len(results) > 50
+
+
+def test_all_flights_are_in(year):
+    lakehouse, _ = year
+    assert lakehouse.rows(
+        "select count(*), count(distinct flight_id) from paimon.flights_marts.fct_flights"
+    ) == [(336_776, 336_776)]
+
+
+@pytest.mark.parametrize("mart", MARTS)
+def test_mart_equals_pandas(year, mart):
+    lakehouse, _ = year
+    expected = getattr(by_pandas, f"expected_{mart}")(by_pandas.data_folder())
+    columns = ", ".join(f"`{column}`" for column in expected.columns)
+    got = pd.DataFrame(
+        lakehouse.rows(f"select {columns} from paimon.flights_marts.{mart}"), columns=expected.columns
+    )
+    keys = [c for c in expected.columns if not pd.api.types.is_numeric_dtype(expected[c])] or list(
+        expected.columns[:1]
+    )
+    pd.testing.assert_frame_equal(
+        got.sort_values(keys).reset_index(drop=True),
+        expected.sort_values(keys).reset_index(drop=True),
+        check_dtype=False,
+    )
+
+
+def test_a_second_build_changes_no_row(year):
+    lakehouse, _ = year
+    before = lakehouse.tables()
+    lakehouse.dbt("build")
+    after = lakehouse.tables()
+    assert set(after) == set(before)
+    assert [name for name in before if before[name] != after[name]] == []
