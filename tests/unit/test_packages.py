@@ -1,6 +1,8 @@
 """Which jars go on Spark's class path."""
 
+import fcntl
 import os
+import tempfile
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -13,7 +15,9 @@ from dbt.adapters.paimon.packages import (
     connector_version_from_jars,
     effective_paimon_version,
     explain_resolution_failure,
+    ivy_lock_path,
     plan_packages,
+    resolution_lock,
 )
 
 SPARK = "3.5.7"
@@ -154,6 +158,23 @@ class TestVersion:
     def test_unknown_is_the_profiles(self, tmp_path: Path) -> None:
         jar = make_jar(tmp_path / "some.jar")
         assert effective_paimon_version(target(jars=[jar], paimon_version="1.1.0"), {}) == "1.1.0"
+
+
+def test_one_process_at_a_time_fills_ivys_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    with ivy_lock_path().open("w") as other:
+        with resolution_lock(plan_packages(target(), SPARK, {})), pytest.raises(BlockingIOError):
+            fcntl.flock(other, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        fcntl.flock(other, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+
+def test_nothing_is_locked_when_nothing_is_downloaded(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    jar = make_jar(tmp_path / "paimon-spark-3.5-0.9.0.jar")
+    with resolution_lock(plan_packages(target(jars=[jar]), SPARK, {})):
+        assert not ivy_lock_path().exists()
 
 
 @pytest.mark.parametrize(

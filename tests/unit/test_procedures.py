@@ -81,7 +81,7 @@ def test_sql_string_literal(text, literal):
         ),
         (
             "expire_snapshots",
-            {"older_than": datetime(2024, 1, 31, 12, 30, 1)},
+            {"older_than": datetime.fromisoformat("2024-01-31T12:30:01")},
             P10,
             "older_than => '2024-01-31 12:30:01'",
         ),

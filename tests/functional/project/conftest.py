@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -17,12 +18,18 @@ from dbt.adapters.paimon.session import open_session
 ROOT = Path(__file__).parents[3]
 
 
-@dataclass(frozen=True)
+@dataclass
 class Lakehouse:
     """One warehouse that the project is built in."""
 
     folder: Path
     target: dict[str, Any]
+
+    @cached_property
+    def session(self) -> Any:
+        """A Spark session of the tests' own over the warehouse."""
+        profile = {key: value for key, value in self.target.items() if key not in ("type", "threads")}
+        return open_session(PaimonCredentials.from_dict(profile)).session
 
     def dbt(self, *arguments: str) -> Any:
         """Run dbt on the project; every node has to pass.
@@ -48,34 +55,34 @@ class Lakehouse:
         )
         return [tuple(row) for row in open_session(credentials).session.sql(sql).collect()]
 
-    def tables(self) -> dict[str, list[tuple[Any, ...]]]:
-        """The rows of every table of the warehouse, sorted, by `schema.table`; system columns of dbt left out."""
+    def names(self) -> list[tuple[str, str]]:
+        """Schema and name of every table of the warehouse."""
+        schemas = [row[0] for row in self.rows("show databases in paimon")]
+        return [
+            (schema, row[1]) for schema in schemas for row in self.rows(f"show tables in paimon.`{schema}`")
+        ]
+
+    def fingerprints(self) -> dict[str, tuple[int, int]]:
+        """Row count and sum of the rows' hashes of every table, by `schema.table`.
+
+        Left out is what says when dbt looked: the columns of a snapshot that hold it.
+        """
         found = {}
-        for (schema,) in self.rows("show databases in paimon"):
-            for _, table, _ in self.rows(f"show tables in paimon.`{schema}`"):
-                columns = [
-                    row[0]
-                    for row in self.rows(f"describe table paimon.`{schema}`.`{table}`")
-                    if row[0] and row[0][0] != "#"
-                ]
-                kept = ", ".join(
-                    f"`{c}`" for c in dict.fromkeys(columns) if c not in ("dbt_updated_at", "dbt_scd_id")
-                )
-                found[f"{schema}.{table}"] = sorted(
-                    self.rows(f"select {kept} from paimon.`{schema}`.`{table}`"), key=repr
-                )
+        for schema, table in self.names():
+            described = self.rows(f"describe table paimon.`{schema}`.`{table}`")
+            columns = dict.fromkeys(row[0] for row in described if row[0] and not row[0].startswith("#"))
+            kept = ", ".join(f"`{name}`" for name in columns if name not in ("dbt_updated_at", "dbt_scd_id"))
+            sql = f"select count(*), sum(cast(xxhash64({kept}) as decimal(38, 0))) from paimon.`{schema}`.`{table}`"
+            found[f"{schema}.{table}"] = self.rows(sql)[0]
         return found
 
     def snapshot_ids(self) -> dict[str, int]:
         """The newest table snapshot of every table that has one."""
         found = {}
-        for (schema,) in self.rows("show databases in paimon"):
-            for _, table, _ in self.rows(f"show tables in paimon.`{schema}`"):
-                newest = self.rows(f"select max(snapshot_id) from paimon.`{schema}`.`{table}$snapshots`")[0][
-                    0
-                ]
-                if newest is not None:
-                    found[f"{schema}.{table}"] = newest
+        for schema, table in self.names():
+            newest = self.rows(f"select max(snapshot_id) from paimon.`{schema}`.`{table}$snapshots`")[0][0]
+            if newest is not None:
+                found[f"{schema}.{table}"] = newest
         return found
 
 

@@ -54,8 +54,8 @@ def test_mart_equals_pandas(year, mart):
 
 def test_a_second_build_changes_no_row(year):
     lakehouse, _ = year
-    before = lakehouse.tables()
+    before = lakehouse.fingerprints()
     lakehouse.dbt("build")
-    after = lakehouse.tables()
+    after = lakehouse.fingerprints()
     assert set(after) == set(before)
     assert [name for name in before if before[name] != after[name]] == []

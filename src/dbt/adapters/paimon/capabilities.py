@@ -54,6 +54,7 @@ class Capability(_TextEnum):
     EXPIRE_PARTITIONS_LIMIT = "expire partitions limit"
     EXPIRE_PARTITIONS_BY_TABLE_OPTIONS = "expire partitions by table options"
     REMOVE_ORPHAN_FILES = "remove orphan files"
+    REMOVE_ORPHAN_FILES_OF_NESTED_PARTITIONS = "remove orphan files of nested partitions"
     REMOVE_ORPHAN_FILES_MODE = "remove orphan files mode"
     ROLLBACK_TO_TIMESTAMP = "rollback to timestamp"
     REPLACE_TAG = "replace tag"
@@ -146,6 +147,13 @@ _RULES: Final[Mapping[Capability, _Rule]] = MappingProxyType(
             remedy="Give expiration_time.",
         ),
         Capability.REMOVE_ORPHAN_FILES: _Rule("sys.remove_orphan_files"),
+        # OrphanFilesClean.listAndCleanDataDirs of 0.9 waits for tasks of the pool that it runs in: with two
+        # partition columns it hangs more often than not [ran, 0.9.0].
+        Capability.REMOVE_ORPHAN_FILES_OF_NESTED_PARTITIONS: _Rule(
+            "sys.remove_orphan_files on tables with several partition columns",
+            paimon="1.0",
+            remedy="Leave such tables out.",
+        ),
         # RemoveOrphanFilesProcedure's parameters parallelism and mode, from 1.0.
         Capability.REMOVE_ORPHAN_FILES_MODE: _Rule(
             "sys.remove_orphan_files with parallelism and mode", paimon="1.0"

@@ -263,7 +263,9 @@ class PaimonAdapter(SparkAdapter, metaclass=AdapterMeta):
     @available.parse(lambda *a, **k: None)
     def table_changes(self, spec: TableSpec, existing: ExistingTable) -> Changeset:
         """Options and keys that differ between the wanted table and the one there is."""
-        return compute_changeset(spec, existing, self.environment)
+        return compute_changeset(
+            spec, existing, self.environment, catalog_options=self.credentials.catalog_options
+        )
 
     @available.parse(lambda *a, **k: None)
     def column_changes(
@@ -317,6 +319,11 @@ class PaimonAdapter(SparkAdapter, metaclass=AdapterMeta):
         Raises:
             DbtRuntimeError: an unknown argument, a wrong type, or a Paimon that lacks it.
         """
+        nested = Capability.REMOVE_ORPHAN_FILES_OF_NESTED_PARTITIONS
+        guarded = name == "remove_orphan_files" and not self.environment.supports(nested)
+        # The procedure would wait for itself and never end.
+        if guarded and len(self.existing_table(relation).partition_by) > 1:
+            self.environment.require(nested, f"remove_orphan_files on {relation}, which has several partition columns")
         return procedures.render(
             name,
             (relation.database or "", relation.schema or "", relation.identifier or ""),

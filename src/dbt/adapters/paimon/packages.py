@@ -4,13 +4,20 @@ from __future__ import annotations
 
 import os
 import re
+import tempfile
 import zipfile
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
 from dbt_common.exceptions import DbtRuntimeError
+
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None  # type: ignore[assignment]
 
 from dbt.adapters.paimon import capabilities
 from dbt.adapters.paimon.credentials import PaimonCredentials, location_scheme, redact_text
@@ -103,6 +110,27 @@ def effective_paimon_version(credentials: PaimonCredentials, environ: Mapping[st
         or (None if override else _version_of_packages(credentials.packages))
         or credentials.paimon_version
     )
+
+
+@contextmanager
+def resolution_lock(plan: PackagePlan) -> Iterator[None]:
+    """Let one process of a user at a time start a Spark that resolves packages.
+
+    Ivy does not lock its cache: two that fill it at once (test workers, two dbt runs on a new machine) break each
+    other's downloads. Nothing is locked when nothing is resolved.
+    """
+    if not plan.packages or fcntl is None:
+        yield
+        return
+    with ivy_lock_path().open("w") as lock:
+        # Closing the file lets go of it, also when this process dies.
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+def ivy_lock_path() -> Path:
+    """The lock file of this user."""
+    return Path(tempfile.gettempdir()) / f"dbt-paimon-{os.getuid()}-ivy.lock"
 
 
 def connector_version_from_jars(jars: Iterable[str]) -> str | None:

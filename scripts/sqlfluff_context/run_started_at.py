@@ -1,0 +1,10 @@
+"""dbt's `run_started_at` for sqlfluff's jinja templater: any moment will do to look at the SQL's layout."""
+
+from datetime import datetime, timezone
+
+_MOMENT = datetime(2014, 1, 1, tzinfo=timezone.utc)
+year = _MOMENT.year
+month = _MOMENT.month
+day = _MOMENT.day
+strftime = _MOMENT.strftime
+isoformat = _MOMENT.isoformat
