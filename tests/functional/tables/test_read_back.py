@@ -32,7 +32,9 @@ class TestReadBack:
     @pytest.fixture(scope="class")
     def models(self):
         batch = "{% if is_incremental() %}" + BATCHES[1] + "{% else %}" + BATCHES[0] + "{% endif %}"
-        return {f"{name}.sql": f"{config}\n{QUERY.replace('BATCH', batch)}" for name, config in MODELS.items()}
+        return {
+            f"{name}.sql": f"{config}\n{QUERY.replace('BATCH', batch)}" for name, config in MODELS.items()
+        }
 
     @pytest.fixture(scope="class")
     def built(self, project):

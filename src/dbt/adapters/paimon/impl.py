@@ -33,6 +33,7 @@ from dbt.adapters.paimon.connections import PaimonConnectionManager
 from dbt.adapters.paimon.credentials import PaimonCredentials
 from dbt.adapters.paimon.relation import PaimonRelation
 from dbt.adapters.paimon.table_spec import TableSpec, build_table_spec
+from dbt.adapters.paimon.view_registry import ViewRegistry
 
 if TYPE_CHECKING:
     import agate
@@ -82,6 +83,11 @@ class PaimonAdapter(SparkAdapter, metaclass=AdapterMeta):
         if self.credentials.view_catalog:
             return self.credentials.view_catalog
         return self.credentials.database if self.environment.supports(Capability.VIEWS) else "spark_catalog"
+
+    @cached_property
+    def view_registry(self) -> ViewRegistry:
+        """The views of a catalog that cannot hold them."""
+        return ViewRegistry(self.credentials.database, self.query)
 
     @classmethod
     def is_cancelable(cls) -> bool:
@@ -140,13 +146,7 @@ class PaimonAdapter(SparkAdapter, metaclass=AdapterMeta):
             names = [(name, kind) for name, kind in names if name not in found]
             names += [(name, RelationType.View) for name in found]
         elif database == self.credentials.database:
-            rows = (
-                self.query(metadata.view_registry_sql(schema_relation))
-                if views.REGISTRY_TABLE in tables
-                else []
-            )
-            definitions = views.definitions_from_properties(schema, rows)
-            views.DIRECTORY.replace_schema(schema, definitions)
+            definitions = self.view_registry.load(schema, tables)
             names += [(d.identifier, RelationType.View) for d in definitions if d.identifier not in tables]
         return [
             self.Relation.create(database=database, schema=schema, identifier=name, type=kind)
@@ -323,7 +323,9 @@ class PaimonAdapter(SparkAdapter, metaclass=AdapterMeta):
         guarded = name == "remove_orphan_files" and not self.environment.supports(nested)
         # The procedure would wait for itself and never end.
         if guarded and len(self.existing_table(relation).partition_by) > 1:
-            self.environment.require(nested, f"remove_orphan_files on {relation}, which has several partition columns")
+            self.environment.require(
+                nested, f"remove_orphan_files on {relation}, which has several partition columns"
+            )
         return procedures.render(
             name,
             (relation.database or "", relation.schema or "", relation.identifier or ""),
@@ -333,39 +335,11 @@ class PaimonAdapter(SparkAdapter, metaclass=AdapterMeta):
 
     # -- views ------------------------------------------------------------------------------------------------------
 
-    @available.parse_none
-    def remember_view(self, relation: PaimonRelation, query: str, model: Mapping[str, Any]) -> None:
-        """Keep a view that was just created for later sessions, if its catalog does not.
-
-        Nothing is written when the definition is kept already.
-        """
-        if not views.DIRECTORY.needed:
-            return
-        definition = self._view_definition(relation, query, model)
-        known = views.DIRECTORY.get(relation.schema or "", relation.identifier or "")
-        if known != definition:
-            registry = (
-                relation.replace_path(identifier=views.REGISTRY_TABLE)
-                .replace(type=RelationType.Table)
-                .render()
-            )
-            self.query(
-                f"create table if not exists {registry} (name string) "
-                "comment 'The views of this schema, one a table property; kept by dbt-paimon'"
-            )
-            key = views.string_literal(views.PROPERTY_PREFIX + str(relation.identifier))
-            value = views.string_literal(definition.to_property())
-            self.query(f"alter table {registry} set tblproperties ({key} = {value})")
-        views.DIRECTORY.remember(definition)
-
-    @available.parse(lambda *a, **k: "")
-    def create_view_sql(self, relation: PaimonRelation, query: str, model: Mapping[str, Any]) -> str:
-        """`CREATE OR REPLACE VIEW` with the comments that the model persists."""
-        return views.create_view_sql(relation.render(), self._view_definition(relation, query, model))
-
-    def _view_definition(
+    @available.parse(lambda *a, **k: None)
+    def view_definition(
         self, relation: PaimonRelation, query: str, model: Mapping[str, Any]
     ) -> views.ViewDefinition:
+        """A view as the model wants it: its query, and the comments that it persists."""
         persist = model.get("config", {}).get("persist_docs") or {}
         columns: tuple[str, ...] = ()
         comments: dict[str, str] = {}
@@ -377,6 +351,17 @@ class PaimonAdapter(SparkAdapter, metaclass=AdapterMeta):
         return views.ViewDefinition(
             relation.schema or "", relation.identifier or "", query.strip(), comment, comments, columns
         )
+
+    @available.parse(lambda *a, **k: "")
+    def create_view_sql(self, relation: PaimonRelation, definition: views.ViewDefinition) -> str:
+        """`CREATE OR REPLACE VIEW` with its comments."""
+        return views.create_view_sql(relation.render(), definition)
+
+    @available.parse_none
+    def remember_view(self, definition: views.ViewDefinition) -> None:
+        """Keep a view that was just created for later sessions, if its catalog does not."""
+        if views.DIRECTORY.needed:
+            self.view_registry.keep(definition)
 
     @available.parse(lambda *a, **k: "")
     def view_schema(self, relation: PaimonRelation) -> str:
@@ -396,17 +381,8 @@ class PaimonAdapter(SparkAdapter, metaclass=AdapterMeta):
     @available.parse_none
     def forget_view(self, relation: PaimonRelation) -> None:
         """Take a dropped view out of what is kept for later sessions."""
-        if not views.DIRECTORY.needed or not relation.schema:
-            return
-        if views.DIRECTORY.get(relation.schema, relation.identifier or "") is not None:
-            registry = (
-                relation.replace_path(identifier=views.REGISTRY_TABLE)
-                .replace(type=RelationType.Table)
-                .render()
-            )
-            key = views.string_literal(views.PROPERTY_PREFIX + str(relation.identifier))
-            self.query(f"alter table {registry} unset tblproperties ({key})")
-        views.DIRECTORY.forget(relation.schema, relation.identifier or "")
+        if views.DIRECTORY.needed and relation.schema:
+            self.view_registry.remove(relation.schema, relation.identifier or "")
 
     # -- seeds ------------------------------------------------------------------------------------------------------
 

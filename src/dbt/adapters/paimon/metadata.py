@@ -9,7 +9,6 @@ from typing import Any
 from dbt.adapters.paimon.changeset import ExistingColumn, ExistingTable
 from dbt.adapters.paimon.data_types import is_nullable, to_spark_type
 from dbt.adapters.paimon.relation import PaimonRelation
-from dbt.adapters.paimon.views import registry_sql
 
 NOT_FOUND = (
     "SCHEMA_NOT_FOUND",
@@ -30,11 +29,6 @@ def list_tables_sql(schema: PaimonRelation) -> str:
 def list_views_sql(schema: PaimonRelation) -> str:
     """One statement for all views of a schema, in a catalog that has views."""
     return f"show views in {schema.include(identifier=False).render()}"
-
-
-def view_registry_sql(schema: PaimonRelation) -> str:
-    """The definitions of a schema's views, where its catalog has none (see `views`)."""
-    return registry_sql(schema.database or "", schema.schema or "")
 
 
 def schemas_sql(relation: PaimonRelation) -> str:

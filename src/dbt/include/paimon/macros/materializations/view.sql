@@ -9,10 +9,11 @@
     {%- do get_assert_columns_equivalent(sql) -%}
   {%- endif -%}
   {%- do paimon__ensure_view_schema(target_relation) -%}
+  {%- set definition = adapter.view_definition(target_relation, sql, model) -%}
   {%- call statement('main') -%}
-    {{ adapter.create_view_sql(target_relation, sql, model) }}
+    {{ adapter.create_view_sql(target_relation, definition) }}
   {%- endcall -%}
-  {%- do adapter.remember_view(target_relation, sql, model) -%}
+  {%- do adapter.remember_view(definition) -%}
   {#- A table that the model was before: it goes when the view stands. -#}
   {%- if existing_relation is not none and existing_relation.is_table -%}
     {%- do adapter.drop_relation(existing_relation) -%}
