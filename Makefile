@@ -39,8 +39,8 @@ run: $(STAMP) ## Build the flights lakehouse and test it (target local, tables u
 	@warehouse=$${FLIGHTS_WAREHOUSE:-$(CURDIR)/target/warehouse}; \
 	echo "The tables are under $$warehouse:"; \
 	for schema in "$$warehouse"/*.db; do \
-	  if [ -d "$$schema" ]; then \
-	    echo "  $$(basename "$$schema" .db)/ $$(cd "$$schema" && ls -d [^_]* 2>/dev/null | tr '\n' ' ')"; \
+	  if [ -n "$$(ls -d "$$schema"/[^_]* 2>/dev/null)" ]; then \
+	    echo "  $$(basename "$$schema" .db)/ $$(cd "$$schema" && ls -d [^_]* | tr '\n' ' ')"; \
 	  fi; \
 	done
 	@echo

@@ -13,7 +13,7 @@ import yaml
 from dbt.cli.main import dbtRunner
 
 from dbt.adapters.paimon.credentials import PaimonCredentials
-from dbt.adapters.paimon.session import open_session
+from dbt.adapters.paimon.session import SessionHandle, open_session
 
 ROOT = Path(__file__).parents[3]
 
@@ -26,10 +26,10 @@ class Lakehouse:
     target: dict[str, Any]
 
     @cached_property
-    def session(self) -> Any:
-        """A Spark session of the tests' own over the warehouse."""
+    def handle(self) -> SessionHandle:
+        """A session of the tests' own over the warehouse."""
         profile = {key: value for key, value in self.target.items() if key not in ("type", "threads")}
-        return open_session(PaimonCredentials.from_dict(profile)).session
+        return open_session(PaimonCredentials.from_dict(profile))
 
     def dbt(self, *arguments: str) -> Any:
         """Run dbt on the project; every node has to pass.
@@ -50,10 +50,9 @@ class Lakehouse:
 
     def rows(self, sql: str) -> list[tuple[Any, ...]]:
         """The rows of a query, on a session of its own."""
-        credentials = PaimonCredentials.from_dict(
-            {k: v for k, v in self.target.items() if k not in ("type", "threads")}
-        )
-        return [tuple(row) for row in open_session(credentials).session.sql(sql).collect()]
+        cursor = self.handle.cursor()
+        cursor.execute(sql)
+        return [tuple(row) for row in cursor.fetchall()]
 
     def names(self) -> list[tuple[str, str]]:
         """Schema and name of every table of the warehouse."""

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import pyarrow.parquet
 import pytest
+from dbt.tests.util import run_dbt
+from pypaimon import CatalogFactory
+
 from dbt.adapters.paimon import packages
 from dbt.adapters.paimon.capabilities import parse_version
 from dbt.adapters.paimon.credentials import PaimonCredentials
-from dbt.tests.util import run_dbt
-from pypaimon import CatalogFactory
 
 CONNECTOR = parse_version(packages.effective_paimon_version(PaimonCredentials(schema="any")))
 MODELS = {
