@@ -18,7 +18,7 @@ from dbt.adapters.spark.impl import SparkAdapter
 from dbt_common.contracts.constraints import ConstraintType
 from dbt_common.exceptions import DbtRuntimeError
 
-from dbt.adapters.paimon import debug, metadata, packages, procedures, seeds, strategies, views
+from dbt.adapters.paimon import debug, metadata, packages, procedures, seeds, strategies, swaps, views
 from dbt.adapters.paimon.capabilities import Capability, Environment, parse_version
 from dbt.adapters.paimon.changeset import Changeset, ExistingColumn, ExistingTable, compute_changeset
 from dbt.adapters.paimon.column import PaimonColumn
@@ -140,6 +140,7 @@ class PaimonAdapter(SparkAdapter, metaclass=AdapterMeta):
             if any(sign in str(exc) for sign in metadata.NOT_FOUND):
                 return []
             raise
+        tables = self._finish_swaps(schema_relation, tables)
         names = [(name, RelationType.Table) for name in tables if name != views.REGISTRY_TABLE]
         if not views.DIRECTORY.needed:
             found = [row[1] for row in self.query(metadata.list_views_sql(schema_relation))]
@@ -152,6 +153,18 @@ class PaimonAdapter(SparkAdapter, metaclass=AdapterMeta):
             self.Relation.create(database=database, schema=schema, identifier=name, type=kind)
             for name, kind in names
         ]
+
+    def _finish_swaps(self, schema_relation: PaimonRelation, tables: list[str]) -> list[str]:
+        """Do the second rename of a swap whose process died, before anything asks whether the table is there."""
+        if schema_relation.database != self.credentials.database:
+            return tables
+        for rename in swaps.unfinished_swaps(tables):
+            source = schema_relation.replace_path(identifier=rename.source).include(identifier=True)
+            target = schema_relation.replace_path(identifier=rename.target).include(identifier=True)
+            logger.info(f"{target} was being replaced when a run died: {rename.source} takes its name")
+            self.query(f"alter table {source} rename to {target.in_catalog}")
+            tables = [rename.target if name == rename.source else name for name in tables]
+        return tables
 
     def get_columns_in_relation(self, relation: PaimonRelation) -> list[PaimonColumn]:  # type: ignore[override]
         """Name and type of each column of a table or view, in order; none if there is no such relation."""

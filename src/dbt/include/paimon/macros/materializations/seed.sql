@@ -1,6 +1,6 @@
 {% materialization seed, adapter='paimon' %}
   {%- set target_relation = this.incorporate(type='table') -%}
-  {%- set existing_relation = load_cached_relation(this) -%}
+  {%- set existing_relation = paimon__load_existing(target_relation) -%}
   {%- if existing_relation is not none and existing_relation.is_view -%}
     {{ exceptions.raise_compiler_error("Cannot seed to '" ~ existing_relation ~ "', it is a view") }}
   {%- endif -%}

@@ -1,6 +1,6 @@
 {% materialization table, adapter='paimon', supported_languages=['sql'] %}
   {%- set target_relation = this.incorporate(type='table') -%}
-  {%- set existing_relation = load_cached_relation(this) -%}
+  {%- set existing_relation = paimon__load_existing(target_relation) -%}
   {%- set spec = adapter.table_spec(model) -%}
 
   {{ run_hooks(pre_hooks, inside_transaction=False) }}

@@ -44,10 +44,8 @@
   {%- endif -%}
 {% endmacro %}
 
-{#- Leftovers of a run that was killed are in the listing that dbt made at its start: they go first. -#}
 {% macro paimon__build_staged(target, existing, columns, spec, source) %}
   {%- set staging = make_intermediate_relation(target) -%}
-  {%- do drop_relation_if_exists(load_cached_relation(staging)) -%}
   {%- call statement('create_staging') -%}
     {{ paimon__create_table_sql(staging, columns, spec, model.description if config.persist_relation_docs() else '') }}
   {%- endcall -%}
@@ -56,7 +54,6 @@
   {%- endcall -%}
   {%- if existing is not none -%}
     {%- set backup = make_backup_relation(target, 'table') -%}
-    {%- do drop_relation_if_exists(load_cached_relation(backup)) -%}
     {%- do adapter.rename_relation(existing, backup) -%}
     {%- do adapter.rename_relation(staging, target) -%}
     {%- do adapter.drop_relation(backup) -%}

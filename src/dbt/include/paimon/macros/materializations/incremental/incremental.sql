@@ -1,6 +1,6 @@
 {% materialization incremental, adapter='paimon', supported_languages=['sql'] %}
   {%- set target_relation = this.incorporate(type='table') -%}
-  {%- set existing_relation = load_cached_relation(this) -%}
+  {%- set existing_relation = paimon__load_existing(target_relation) -%}
   {#- Everything that can be wrong with the config is said here, before the first statement. -#}
   {%- set plan = adapter.incremental_plan(model) -%}
   {%- set spec = plan[0] -%}

@@ -5,7 +5,7 @@
 {% materialization snapshot, adapter='paimon' %}
   {%- set columns = config.get('snapshot_table_column_names') or get_snapshot_table_column_names() -%}
   {%- set target_relation = this.incorporate(type='table') -%}
-  {%- set existing_relation = load_cached_relation(this) -%}
+  {%- set existing_relation = paimon__load_existing(target_relation) -%}
   {%- if existing_relation is not none and not existing_relation.is_table -%}
     {%- do exceptions.relation_wrong_type(existing_relation, 'table') -%}
   {%- endif -%}
