@@ -173,7 +173,7 @@ class PaimonCredentials(Credentials):
             return aliased
         data = dict(kwargs)
         catalog, database, schema = (data.get(key) for key in ("catalog", "database", "schema"))
-        if database is not None and schema is None:
+        if database is not None and schema is None and database != catalog:
             # Without `schema`, `database` is Paimon's word for it.
             data["schema"], database = database, None
         elif catalog is None and database is not None and database != schema:

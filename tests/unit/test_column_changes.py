@@ -1,0 +1,113 @@
+"""Columns wanted against columns there are: what comes before the data, what after, what needs a new table."""
+
+import pytest
+from dbt_common.exceptions import DbtRuntimeError
+
+from dbt.adapters.paimon.changeset import ExistingColumn, ExistingTable
+from dbt.adapters.paimon.column_changes import compare_columns, refuse_schema_change, wanted_columns, widens
+from dbt.adapters.paimon.table_spec import TableSpec
+
+KEYED = TableSpec(primary_key=("id",), partition_by=(), options={}, merge_engine="deduplicate")
+
+
+def column(name, data_type="int", nullable=True, comment=""):
+    return ExistingColumn(name, data_type, nullable, comment)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "expected"),
+    [
+        ("int", "bigint", True),
+        ("bigint", "int", False),
+        ("float", "double", True),
+        ("int", "double", False),
+        ("decimal(10,2)", "decimal(12,2)", True),
+        ("decimal(10,2)", "decimal(12,4)", True),
+        ("decimal(10,2)", "decimal(11,4)", False),
+        ("varchar(3)", "string", True),
+        ("varchar(3)", "varchar(5)", True),
+        ("varchar(5)", "varchar(3)", False),
+        ("string", "int", False),
+    ],
+)
+def test_widens(old, new, expected):
+    assert widens(old, new) is expected
+
+
+def test_compare():
+    existing = ExistingTable(
+        primary_key=("id",),
+        columns=(
+            column("id", nullable=False),
+            column("grows"),
+            column("gone"),
+            column("told", comment="old"),
+        ),
+    )
+    wanted = [
+        column("ID", nullable=False),
+        column("grows", "bigint"),
+        column("new"),
+        column("told", comment="now"),
+    ]
+    changes = compare_columns(wanted, existing, comments=True)
+    assert [c.name for c in changes.add] == ["new"]
+    assert [c.name for c in changes.retype] == ["grows"]
+    assert changes.drop == ("gone",)
+    assert changes.comment == (("told", "now"),)
+    assert changes.rebuild == ()
+    assert compare_columns(wanted, existing, comments=False).comment == ()
+
+
+@pytest.mark.parametrize(
+    "wanted",
+    [
+        [column("id", "bigint", nullable=False), column("n")],  # a key's type
+        [column("id", nullable=False), column("n", "smallint")],  # narrower
+        [column("id", nullable=False), column("n", nullable=False)],  # NULLs may be there
+        [column("id", nullable=False), column("n"), column("m", nullable=False)],
+    ],
+)
+def test_what_needs_a_new_table(wanted):
+    existing = ExistingTable(primary_key=("id",), columns=(column("id", nullable=False), column("n")))
+    assert compare_columns(wanted, existing, comments=False).rebuild
+
+
+def test_wanted_columns_take_keys_contract_and_docs_from_the_model():
+    model = {
+        "config": {"contract": {"enforced": True}, "persist_docs": {"columns": True}},
+        "columns": {
+            "Word": {
+                "description": "A word.",
+                "data_type": "VARCHAR(5)",
+                "constraints": [{"type": "not_null"}],
+            },
+        },
+    }
+    wanted = wanted_columns([("id", "int"), ("word", "string"), ("nothing", "void")], model, KEYED)
+    assert wanted == (
+        column("id", nullable=False),
+        column("word", "varchar(5)", nullable=False, comment="A word."),
+        column("nothing", "string"),
+    )
+
+
+@pytest.mark.parametrize(
+    ("mode", "strategy", "engine", "refused"),
+    [
+        ("fail", "upsert", "deduplicate", True),
+        ("ignore", "upsert", "deduplicate", True),
+        ("ignore", "partial_update", "partial-update", False),
+        ("ignore", "upsert", "aggregation", False),
+        ("append_new_columns", "upsert", "deduplicate", False),
+        ("sync_all_columns", "upsert", "deduplicate", False),
+    ],
+)
+def test_a_column_that_went(mode, strategy, engine, refused):
+    existing = ExistingTable(primary_key=("id",), columns=(column("id", nullable=False), column("gone")))
+    changes = compare_columns([column("id", nullable=False)], existing, comments=False)
+    if not refused:
+        refuse_schema_change("m", mode, strategy, engine, changes)
+        return
+    with pytest.raises(DbtRuntimeError, match="gone"):
+        refuse_schema_change("m", mode, strategy, engine, changes)

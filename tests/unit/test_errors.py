@@ -1,0 +1,52 @@
+"""Java's stack traces become one message with the cause, the line and the remedy."""
+
+import pytest
+
+from dbt.adapters.paimon.errors import shorten
+
+TASK_FAILURE = """An error occurred while calling o44.sql.
+: org.apache.spark.SparkException: Job aborted due to stage failure: Task 1 in stage 14.0 failed 1 times, most recent failure: Lost task 1.0 in stage 14.0 (TID 15) (host executor driver): java.lang.RuntimeException: Cannot write null to non-null column(id)
+\tat org.apache.paimon.table.sink.TableWriteImpl.checkNullability(TableWriteImpl.java:196)
+\tat java.base/java.lang.Thread.run(Thread.java:840)
+
+Driver stacktrace:
+\tat org.apache.spark.scheduler.DAGScheduler.failJobAndIndependentStages(DAGScheduler.scala:2856)
+Caused by: java.lang.RuntimeException: Cannot write null to non-null column(id)
+\tat org.apache.paimon.table.sink.TableWriteImpl.checkNullability(TableWriteImpl.java:196)
+\t... 1 more
+"""
+ANALYSIS = """[UNRESOLVED_COLUMN.WITH_SUGGESTION] A column or function parameter with name `nope` cannot be resolved. Did you mean one of the following? [`id`].; line 2 pos 7;
+'Project ['nope]
++- SubqueryAlias paimon.d.t
+"""
+MERGE = """An error occurred while calling o44.sql.
+: java.lang.RuntimeException: Can't execute this MergeInto when there are some target rows that each of them match more then one source rows. It may lead to an unexpected result.
+\tat org.apache.paimon.spark.commands.MergeIntoPaimonTable.checkMatchRationality(MergeIntoPaimonTable.scala:283)
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "statement", "said"),
+    [
+        (TASK_FAILURE, "", ["Cannot write null to non-null column(id)", "part of the primary key"]),
+        (
+            ANALYSIS,
+            "select\n  nope\nfrom t",
+            ["`nope` cannot be resolved", "at line 2 of the statement: nope"],
+        ),
+        (MERGE, "", ["more then one source rows", "same unique_key"]),
+        (
+            "java.lang.UnsupportedOperationException: Not a supported type: void",
+            "",
+            ["UnsupportedOperation", "cast(null"],
+        ),
+        ("something else", "", ["something else"]),
+    ],
+)
+def test_shorten(text, statement, said):
+    message = shorten(text, statement)
+    for part in said:
+        assert part in message
+    assert "\tat " not in message
+    assert "'Project" not in message
+    assert len(message.splitlines()) <= 3

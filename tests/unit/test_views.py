@@ -1,0 +1,94 @@
+"""View definitions survive being kept as text, and a view lives where its catalog lets it."""
+
+import pytest
+from dbt.adapters.contracts.relation import RelationType
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dbt.adapters.paimon import views
+from dbt.adapters.paimon.relation import PaimonRelation
+from dbt.adapters.paimon.views import (
+    ViewDefinition,
+    ViewDirectory,
+    create_view_sql,
+    definitions_from_properties,
+)
+
+TEXT = st.text(st.characters(exclude_categories=["Cs"]))
+
+
+@given(query=TEXT, comment=TEXT, column=TEXT)
+def test_definition_survives_the_registry(query, comment, column):
+    definition = ViewDefinition("s", "v", query, comment, {"c": column}, ("c",))
+    rows = [("bucket", "1"), (views.PROPERTY_PREFIX + "v", definition.to_property())]
+    assert definitions_from_properties("s", rows) == [definition]
+
+
+@pytest.mark.parametrize(
+    ("text", "literal"),
+    [("", "''"), ("it's", r"'it\'s'"), ("a\\b", r"'a\\b'"), ("a\nb", r"'a\nb'"), ("ü", "'ü'")],
+)
+def test_string_literal(text, literal):
+    assert views.string_literal(text) == literal
+
+
+def test_create_view_sql_with_comments():
+    definition = ViewDefinition("s", "v", "select 1 as a, 2 as b", "it's", {"a": "one"}, ("a", "b"))
+    assert create_view_sql("`c`.`s`.`v`", definition) == (
+        "create or replace view `c`.`s`.`v` (`a` comment 'one', `b`) comment 'it\\'s' as\nselect 1 as a, 2 as b"
+    )
+
+
+@pytest.fixture
+def directory(monkeypatch):
+    directory = ViewDirectory()
+    directory.configure("paimon", "spark_catalog", "a warehouse")
+    monkeypatch.setattr(views, "DIRECTORY", directory)
+    return directory
+
+
+def test_names_are_rendered_where_they_live(directory):
+    directory.replace_schema("s", [ViewDefinition("s", "known", "select 1")])
+
+    def render(identifier, kind):
+        return PaimonRelation.create(database="paimon", schema="s", identifier=identifier, type=kind).render()
+
+    assert render("t", RelationType.Table) == "`paimon`.`s`.`t`"
+    assert render("t", None) == "`paimon`.`s`.`t`"
+    assert render("v", RelationType.View) == "`spark_catalog`.`s`.`v`"
+    assert render("known", None) == "`spark_catalog`.`s`.`known`"
+    assert render("known", RelationType.Table) == "`paimon`.`s`.`known`"
+    assert render("a`b", RelationType.Table) == "`paimon`.`s`.`a``b`"
+
+
+def test_views_are_created_with_their_inputs_first_and_once(directory):
+    inner = ViewDefinition("s", "inner_view", "select 1 as id")
+    outer = ViewDefinition("s", "outer_view", "select * from `spark_catalog`.`s`.`inner_view`")
+    directory.replace_schema("s", [outer, inner])
+    statements = []
+    run = lambda sql: statements.append(sql) or []  # noqa: E731
+    directory.create_mentioned("select * from `spark_catalog`.`s`.`outer_view`", run)
+    created = [sql.split("\n")[0] for sql in statements if sql.startswith("create or replace view")]
+    assert created == [
+        "create or replace view `spark_catalog`.`s`.`inner_view` as",
+        "create or replace view `spark_catalog`.`s`.`outer_view` as",
+    ]
+    statements.clear()
+    directory.create_mentioned("select * from `spark_catalog`.`s`.`outer_view`", run)
+    assert statements == []
+
+
+def test_a_schema_nobody_listed_is_read_when_it_is_mentioned(directory):
+    kept = ViewDefinition("other", "v", "select 1 as id")
+
+    def run(sql):
+        return [(views.PROPERTY_PREFIX + "v", kept.to_property())] if "$options" in sql else []
+
+    directory.create_mentioned("select * from `spark_catalog`.`other`.`v`", run)
+    assert directory.get("other", "v") == kept
+
+
+def test_another_warehouse_forgets_all(directory):
+    directory.replace_schema("s", [ViewDefinition("s", "v", "select 1")])
+    directory.configure("paimon", "spark_catalog", "another warehouse")
+    assert directory.get("s", "v") is None
