@@ -55,7 +55,7 @@ unit: $(STAMP) ## Run the tests that need no Java
 	$(PYTEST) tests/unit
 
 functional: $(STAMP) ## Run the tests on Spark and Paimon; one of them: make functional ARGS='-k name'
-	$(PYTEST) $(XDIST) tests/functional/project tests/functional $(ARGS)
+	$(PYTEST) $(XDIST) tests/functional $(ARGS)
 
 wheel-check: $(STAMP) ## Build the wheel, install it into an empty environment, run a new project there
 	$(PYTEST) tests/packaging

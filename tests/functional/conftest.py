@@ -10,6 +10,13 @@ from typing import Any
 import pytest
 from dbt.tests.util import get_connection
 
+from dbt.adapters.paimon import packages
+from dbt.adapters.paimon.capabilities import parse_version
+from dbt.adapters.paimon.credentials import PaimonCredentials
+
+# The Paimon that the tests run on: the default, or that of DBT_PAIMON_JARS.
+CONNECTOR = parse_version(packages.effective_paimon_version(PaimonCredentials(schema="any")))
+
 
 @pytest.fixture(scope="session")
 def warehouse(tmp_path_factory: pytest.TempPathFactory) -> Path:

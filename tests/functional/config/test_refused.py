@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import pytest
 from dbt.tests.util import run_dbt
+from tests.functional.conftest import CONNECTOR
+
+from dbt.adapters.paimon.capabilities import parse_version
 
 REFUSED = {
     "unknown_option": (
@@ -13,7 +16,7 @@ REFUSED = {
     "bucket_key_dynamic": ("bucket=-1, bucket_key='id'", "bucket"),
     "wrong_type": ("primary_key='id', tblproperties={'snapshot.num-retained.max': 'many'}", "many"),
     "engine_without_key": ("merge_engine='aggregation'", "primary_key"),
-    "too_new": ("primary_key='id', bucket=-2", "1.1"),
+    "no_such_bucket": ("primary_key='id', bucket=-3", "bucket"),
     "merge_on_totals": (
         "materialized='incremental', incremental_strategy='merge', primary_key='id', merge_engine='aggregation'",
         "upsert",
@@ -45,3 +48,17 @@ class TestRefused:
         for name, (_, said) in REFUSED.items():
             assert name in messages[name] and said in messages[name], messages[name]
         assert {row[1] for row in rows("show tables in {schema}")} == {"good"}
+
+
+@pytest.mark.skipif(parse_version("1.1") <= CONNECTOR, reason="Paimon 1.1 and later have postpone buckets")
+class TestTooNew:
+    @pytest.fixture(scope="class")
+    def models(self):
+        return {
+            "postponed.sql": "{{ config(materialized='table', primary_key='id', bucket=-2) }} select 1 as id"
+        }
+
+    def test_refused_with_the_version_it_needs(self, project, rows):
+        (result,) = run_dbt(["run"], expect_pass=False)
+        assert "1.1" in result.message
+        assert rows("show tables in {schema}") == []

@@ -6,12 +6,10 @@ import pyarrow.parquet
 import pytest
 from dbt.tests.util import run_dbt
 from pypaimon import CatalogFactory
+from tests.functional.conftest import CONNECTOR
 
-from dbt.adapters.paimon import packages
 from dbt.adapters.paimon.capabilities import parse_version
-from dbt.adapters.paimon.credentials import PaimonCredentials
 
-CONNECTOR = parse_version(packages.effective_paimon_version(PaimonCredentials(schema="any")))
 MODELS = {
     "keyed": "{{ config(materialized='incremental', primary_key='id', bucket=2, post_hook='{{ compact(this) }}') }}",
     "plain": "{{ config(materialized='incremental') }}",

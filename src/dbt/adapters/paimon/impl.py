@@ -18,7 +18,17 @@ from dbt.adapters.spark.impl import SparkAdapter
 from dbt_common.contracts.constraints import ConstraintType
 from dbt_common.exceptions import DbtRuntimeError
 
-from dbt.adapters.paimon import debug, metadata, packages, procedures, seeds, strategies, swaps, views
+from dbt.adapters.paimon import (
+    debug,
+    metadata,
+    packages,
+    procedures,
+    python_models,
+    seeds,
+    strategies,
+    swaps,
+    views,
+)
 from dbt.adapters.paimon.capabilities import Capability, Environment, parse_version
 from dbt.adapters.paimon.changeset import Changeset, ExistingColumn, ExistingTable, compute_changeset
 from dbt.adapters.paimon.column import PaimonColumn
@@ -413,6 +423,16 @@ class PaimonAdapter(SparkAdapter, metaclass=AdapterMeta):
         """
         handle = self.connections.get_thread_connection().handle
         seeds.stage(handle.session, view_name, agate_table, model, self.convert_type)
+
+    @available.parse_none
+    def stage_python_model(self, view_name: str, code: str, model: Mapping[str, Any]) -> None:
+        """Run a Python model and put its frame into a temporary view of this thread's session.
+
+        Raises:
+            DbtRuntimeError: the model raised, or returned no frame.
+        """
+        handle = self.connections.get_thread_connection().handle
+        python_models.stage(handle.session, handle.load, code, model, view_name)
 
     # -- what dbt-spark does for formats that this adapter does not write -------------------------------------------
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 import tempfile
 import time
 import uuid
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
 logger = AdapterLogger("Paimon")
 
 EXTENSIONS = "org.apache.paimon.spark.extensions.PaimonSparkSessionExtensions"
+# Settings of Spark SQL that belong to the JVM; a session cannot have its own.
+_STATIC = frozenset({"spark.sql.catalogImplementation", "spark.sql.extensions", "spark.sql.warehouse.dir"})
 _START = RLock()
 
 
@@ -53,6 +56,12 @@ class SessionCursor:
             self._frame = self._session.sql(statement, args=list(bindings))
         else:
             self._frame = self._session.sql(statement)
+
+    @property
+    def frame(self) -> DataFrame:
+        """The frame of the last statement."""
+        assert self._frame is not None
+        return self._frame
 
     def _run_for_views(self, sql: str) -> list[Any]:
         try:
@@ -118,6 +127,12 @@ class SessionHandle:
         """A cursor over this session."""
         return SessionCursor(self.session, self._job_tag)
 
+    def load(self, name: str) -> DataFrame:
+        """The frame of a rendered relation, also of a view that this session has not met yet."""
+        cursor = self.cursor()
+        cursor.execute(f"select * from {name}")
+        return cursor.frame
+
     def cancel(self) -> None:
         """Stop the Spark jobs that this thread started."""
         self.session.sparkContext.cancelJobsWithTag(self._job_tag)
@@ -155,8 +170,12 @@ def open_session(credentials: PaimonCredentials) -> SessionHandle:
     session = root.newSession()
     # The catalogs are set for the session, so that two profiles may share a JVM (tests, notebooks).
     for key, value in conf.items():
-        if key.startswith("spark.sql.") and session.conf.isModifiable(key):
+        own = key.startswith("spark.sql.") and key not in _STATIC
+        if own and session.conf.get(key, None) != value:
             session.conf.set(key, value)
+    # Loaded here and not by the first query: Paimon's check of the session's settings fails inside a view, where Spark
+    # shows it those of the view's making; and a catalog that cannot be opened is told before any model runs.
+    session.sql(f"use {views.quoted(credentials.catalog)}")
     return SessionHandle(session)
 
 
@@ -189,6 +208,9 @@ def _launch(conf: Mapping[str, str], plan: packages.PackagePlan) -> None:
     from pyspark.errors import PySparkRuntimeError
     from pyspark.java_gateway import launch_gateway
 
+    if conf["spark.master"].startswith("local"):
+        # Spark looks for `python3` on the path, which need not be the Python that runs dbt.
+        os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     log = log_path()
     launch_conf = SparkConf(loadDefaults=False)
     for key, value in conf.items():
@@ -204,7 +226,7 @@ def _launch(conf: Mapping[str, str], plan: packages.PackagePlan) -> None:
     if plan.packages:
         logger.info(f"Resolving {', '.join(plan.packages)} (downloaded on first use, then kept by Ivy)")
     started = time.perf_counter()
-    with log.open("ab") as output:
+    with packages.resolution_lock(plan), log.open("ab") as output:
         try:
             gateway = launch_gateway(launch_conf, popen_kwargs={"stdout": output, "stderr": output})
         except PySparkRuntimeError as exc:
@@ -238,7 +260,7 @@ def _log_options(log: Path) -> str:
 
 def _why_not_started(log: Path) -> str:
     text = log.read_text(errors="replace")[-20_000:]
-    if "unresolved dependenc" in text.lower():
+    if any(sign in text.lower() for sign in ("unresolved dependenc", "download failed")):
         return packages.explain_resolution_failure(text)
     reason = next((line for line in reversed(text.splitlines()) if "rror" in line or "xception" in line), "")
     return f"Spark's JVM did not start: {reason.strip() or 'it ended without a word'}. Its whole output is in {log}."

@@ -42,8 +42,6 @@ def spark_conf(credentials: PaimonCredentials, plan: PackagePlan) -> dict[str, s
         # dbt-sized work is many small statements: their timestamps must not depend on whose machine runs them.
         "spark.sql.session.timeZone": "UTC",
         "spark.ui.showConsoleProgress": "false",
-        # Spark's own pattern does not know the dash of `s3.access-key`.
-        "spark.redaction.regex": "(?i)secret|password|passphrase|token|credential|access[._-]?key|account[._-]?key",
         **_local_defaults(credentials.spark_master),
         **catalog,
         "spark.sql.defaultCatalog": credentials.catalog,

@@ -1,4 +1,4 @@
-{% materialization table, adapter='paimon', supported_languages=['sql'] %}
+{% materialization table, adapter='paimon', supported_languages=['sql', 'python'] %}
   {%- set target_relation = this.incorporate(type='table') -%}
   {%- set existing_relation = paimon__load_existing(target_relation) -%}
   {%- set spec = adapter.table_spec(model) -%}
@@ -6,7 +6,7 @@
   {{ run_hooks(pre_hooks, inside_transaction=False) }}
   {{ run_hooks(pre_hooks, inside_transaction=True) }}
 
-  {%- set source = paimon__create_source_view(target_relation, compiled_code) -%}
+  {%- set source = paimon__create_source_view(target_relation, compiled_code, model['language']) -%}
   {%- do paimon__build_table(target_relation, existing_relation, spec, source) -%}
   {%- do paimon__drop_source_view(source) -%}
   {%- do paimon__drop_if_view(existing_relation) -%}

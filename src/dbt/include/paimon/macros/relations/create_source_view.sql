@@ -1,9 +1,13 @@
 {#-
-  The model's query as a temporary view: Spark checks it before anything else happens, says which line is wrong, and
+  The model's query (or the frame of a Python model) as a temporary view: Spark checks it before anything else happens, says which line is wrong, and
   every later statement reads the same text.
 -#}
-{% macro paimon__create_source_view(target, sql) %}
+{% macro paimon__create_source_view(target, sql, language='sql') %}
   {%- set source = make_temp_relation(target) -%}
+  {%- if language == 'python' -%}
+    {%- do adapter.stage_python_model(source.identifier, sql, model) -%}
+    {%- do return(source) -%}
+  {%- endif -%}
   {%- set header = config.get('sql_header') -%}
   {%- if header -%}
     {%- call statement('sql_header') -%}{{ header }}{%- endcall -%}

@@ -1,4 +1,4 @@
-{% materialization incremental, adapter='paimon', supported_languages=['sql'] %}
+{% materialization incremental, adapter='paimon', supported_languages=['sql', 'python'] %}
   {%- set target_relation = this.incorporate(type='table') -%}
   {%- set existing_relation = paimon__load_existing(target_relation) -%}
   {#- Everything that can be wrong with the config is said here, before the first statement. -#}
@@ -11,7 +11,7 @@
   {{ run_hooks(pre_hooks, inside_transaction=False) }}
   {{ run_hooks(pre_hooks, inside_transaction=True) }}
 
-  {%- set source = paimon__create_source_view(target_relation, compiled_code) -%}
+  {%- set source = paimon__create_source_view(target_relation, compiled_code, model['language']) -%}
   {%- if existing_relation is none or existing_relation.is_view or should_full_refresh() -%}
     {%- do paimon__build_table(target_relation, existing_relation, spec, source) -%}
   {%- else -%}

@@ -1,0 +1,70 @@
+"""Python models, run in dbt's own process on the thread's Spark session; their frame then goes the way of a query."""
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from dbt_common.exceptions import DbtRuntimeError
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+Load = Callable[[str], "DataFrame"]
+
+
+def stage(session: SparkSession, load: Load, code: str, model: Mapping[str, Any], view_name: str) -> None:
+    """Run a Python model and make what it returns a temporary view of the session.
+
+    Args:
+        session: the Spark session that the model gets.
+        load: gives the frame of a rendered relation, for dbt.ref and dbt.source.
+        code: the compiled model, with dbt's part behind it (`py_script_postfix`).
+        model: the node of the manifest.
+        view_name: the name of the temporary view.
+
+    Raises:
+        DbtRuntimeError: the model raised, or returned no frame: file, line and reason.
+    """
+    path = model.get("original_file_path") or model["name"]
+    namespace: dict[str, Any] = {"__name__": f"dbt_model_{model['name']}"}
+    try:
+        exec(compile(code, path, "exec"), namespace)  # noqa: S102 - the model is the project's own code
+        result = namespace["model"](namespace["dbtObj"](load), session)
+    except Exception as exc:
+        line = _line_in(path, exc)
+        raise DbtRuntimeError(
+            f"Python model '{model['name']}' ({path}{f', line {line}' if line else ''}): {type(exc).__name__}: {exc}"
+        ) from exc
+    to_frame(session, result, model["name"], path).createOrReplaceTempView(view_name)
+
+
+def to_frame(session: SparkSession, result: Any, name: str, path: str) -> DataFrame:
+    """A Spark frame of what a model returned: a Spark frame, a pandas one, or pandas on Spark.
+
+    Raises:
+        DbtRuntimeError: it returned something else, None for example.
+    """
+    frame: DataFrame
+    module = type(result).__module__.split(".")
+    if module[:2] == ["pyspark", "sql"] and type(result).__name__ == "DataFrame":
+        frame = result
+        return frame
+    if module[:2] == ["pyspark", "pandas"] and hasattr(result, "to_spark"):
+        frame = result.to_spark()
+        return frame
+    if module[0] == "pandas" and type(result).__name__ == "DataFrame":
+        # Arrow carries the columns with their types, and without a Python worker.
+        session.conf.set("spark.sql.execution.arrow.pyspark.enabled", "true")
+        frame = session.createDataFrame(result)
+        return frame
+    raise DbtRuntimeError(
+        f"Python model '{name}' ({path}) returned {type(result).__name__}: model(dbt, session) has to return a Spark, "
+        "pandas or pandas-on-Spark DataFrame."
+    )
+
+
+def _line_in(path: str, exc: BaseException) -> int | None:
+    lines = [frame.lineno for frame in traceback.extract_tb(exc.__traceback__) if frame.filename == path]
+    return lines[-1] if lines else None
