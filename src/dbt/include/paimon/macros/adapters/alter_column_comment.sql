@@ -6,6 +6,6 @@
 
 {% macro paimon__comment_on_column(relation, column_name, comment) %}
   {%- call statement('comment_on_column') -%}
-    alter table {{ relation }} alter column {{ adapter.quote(column_name) }} comment {{ adapter.string_literal(comment) }}
+    alter table {{ relation.render() }} alter column {{ adapter.quote(column_name) }} comment {{ adapter.string_literal(comment) }}
   {%- endcall -%}
 {% endmacro %}

@@ -1,7 +1,7 @@
 {% macro paimon__alter_relation_add_remove_columns(relation, add_columns, remove_columns) %}
   {%- if add_columns -%}
     {%- call statement('add_columns') -%}
-      alter table {{ relation }} add columns (
+      alter table {{ relation.render() }} add columns (
         {%- for column in add_columns %}
         {{ column.quoted }} {{ 'string' if column.data_type == 'void' else column.data_type }}{{ ',' if not loop.last }}
         {%- endfor %}
@@ -10,7 +10,7 @@
   {%- endif -%}
   {%- if remove_columns -%}
     {%- call statement('drop_columns') -%}
-      alter table {{ relation }} drop columns ({{ remove_columns | map(attribute='quoted') | join(', ') }})
+      alter table {{ relation.render() }} drop columns ({{ remove_columns | map(attribute='quoted') | join(', ') }})
     {%- endcall -%}
   {%- endif -%}
 {% endmacro %}

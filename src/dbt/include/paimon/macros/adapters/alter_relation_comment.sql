@@ -1,3 +1,3 @@
 {% macro paimon__alter_relation_comment(relation, comment) %}
-comment on table {{ relation }} is {{ adapter.string_literal(comment) }}
+comment on table {{ relation.render() }} is {{ adapter.string_literal(comment) }}
 {% endmacro %}

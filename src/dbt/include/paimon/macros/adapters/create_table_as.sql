@@ -6,7 +6,7 @@
   {%- if temporary -%}
     {{ spark__create_temporary_view(relation, compiled_code) }}
   {%- else -%}
-create table {{ relation }} using paimon as
+create table {{ relation.render() }} using paimon as
 {{ compiled_code }}
   {%- endif -%}
 {%- endmacro %}

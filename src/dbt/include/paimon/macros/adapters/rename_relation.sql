@@ -5,6 +5,6 @@
     ) -%}
   {%- endif -%}
   {%- call statement('rename_relation') -%}
-    alter table {{ from_relation }} rename to {{ to_relation.in_catalog }}
+    alter table {{ from_relation.render() }} rename to {{ to_relation.in_catalog }}
   {%- endcall -%}
 {%- endmacro %}

@@ -2,7 +2,7 @@
 {% macro paimon__alter_options(relation, changes) %}
   {%- if changes.set_options -%}
     {%- call statement('set_options') -%}
-      alter table {{ relation }} set tblproperties (
+      alter table {{ relation.render() }} set tblproperties (
         {%- for name, value in changes.set_options.items() %}
         {{ adapter.string_literal(name) }} = {{ adapter.string_literal(value) }}{{ ',' if not loop.last }}
         {%- endfor %}
@@ -11,7 +11,7 @@
   {%- endif -%}
   {%- if changes.unset_options -%}
     {%- call statement('unset_options') -%}
-      alter table {{ relation }} unset tblproperties (
+      alter table {{ relation.render() }} unset tblproperties (
         {%- for name in changes.unset_options %}{{ adapter.string_literal(name) }}{{ ', ' if not loop.last }}{% endfor -%}
       )
     {%- endcall -%}
@@ -21,7 +21,7 @@
 {% macro paimon__add_and_widen_columns(relation, changes) %}
   {%- if changes.add -%}
     {%- call statement('add_columns') -%}
-      alter table {{ relation }} add columns ({{ paimon__columns_ddl(changes.add) }}
+      alter table {{ relation.render() }} add columns ({{ paimon__columns_ddl(changes.add) }}
       )
     {%- endcall -%}
   {%- endif -%}
@@ -30,7 +30,7 @@
   {%- endfor -%}
   {%- for name in changes.relax -%}
     {%- call statement('drop_not_null') -%}
-      alter table {{ relation }} alter column {{ adapter.quote(name) }} drop not null
+      alter table {{ relation.render() }} alter column {{ adapter.quote(name) }} drop not null
     {%- endcall -%}
   {%- endfor -%}
 {% endmacro %}

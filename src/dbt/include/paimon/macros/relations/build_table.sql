@@ -12,6 +12,7 @@
 -#}
 {% macro paimon__build_table(target, existing, spec, source) %}
   {%- set columns = adapter.wanted_columns(adapter.get_columns_in_relation(source), model, spec) -%}
+  {%- do paimon__check_documented_columns(target, columns) -%}
   {%- if existing is none or not existing.is_table -%}
     {%- if existing is not none -%}
       {#- A view of the same name lives on until the table stands; dbt's cache has room for one of them. -#}
@@ -33,7 +34,7 @@
       {%- endcall -%}
       {%- if column_changes.drop -%}
         {%- call statement('drop_columns') -%}
-          alter table {{ target }} drop columns (
+          alter table {{ target.render() }} drop columns (
             {%- for name in column_changes.drop %}{{ adapter.quote(name) }}{{ ', ' if not loop.last }}{% endfor -%}
           )
         {%- endcall -%}

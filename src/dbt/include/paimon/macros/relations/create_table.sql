@@ -5,7 +5,7 @@
   description where it is persisted.
 -#}
 {% macro paimon__create_table_sql(relation, columns, spec, comment='') -%}
-create table {{ relation }} ({{ paimon__columns_ddl(columns) }}
+create table {{ relation.render() }} ({{ paimon__columns_ddl(columns) }}
 )
 using paimon
 {%- if spec.partition_by %}

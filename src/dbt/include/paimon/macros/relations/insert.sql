@@ -1,7 +1,7 @@
 {#- Plain INSERT: appends to an append table, upserts into a primary-key table. -#}
 {% macro paimon__insert_sql(target, columns, source) -%}
 {%- set names = paimon__quoted_names(columns) -%}
-insert into {{ target }} ({{ names | join(', ') }})
+insert into {{ target.render() }} ({{ names | join(', ') }})
 select {{ names | join(', ') }}
 from {{ source }}
 {%- endmacro %}
@@ -12,7 +12,7 @@ from {{ source }}
 -#}
 {% macro paimon__overwrite_sql(target, columns, nulls, source) -%}
 {%- set names = paimon__quoted_names(columns) -%}
-insert overwrite {{ target }} (
+insert overwrite {{ target.render() }} (
   {{- names | join(', ') }}{% for name in nulls %}, {{ adapter.quote(name) }}{% endfor -%}
 )
 select {{ names | join(', ') }}{% for name in nulls %}, null as {{ adapter.quote(name) }}{% endfor %}

@@ -35,6 +35,7 @@
   {%- do paimon__alter_options(target, table_changes) -%}
 
   {%- set columns = adapter.wanted_columns(adapter.get_columns_in_relation(source), model, spec) -%}
+  {%- do paimon__check_documented_columns(target, columns) -%}
   {%- set column_changes = adapter.column_changes(columns, current, model) -%}
   {%- do adapter.check_schema_change(model, on_schema_change, strategy, spec, column_changes) -%}
   {%- set dest_columns = paimon__sync_columns(target, on_schema_change, columns, current, column_changes) -%}

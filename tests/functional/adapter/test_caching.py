@@ -1,0 +1,21 @@
+"""dbt's own suite: the relation cache."""
+
+from __future__ import annotations
+
+from dbt.tests.adapter.caching.test_caching import (
+    BaseCachingLowercaseModel,
+    BaseCachingSelectedSchemaOnly,
+    BaseNoPopulateCache,
+)
+
+
+class TestCachingLowercaseModel(BaseCachingLowercaseModel):
+    pass
+
+
+class TestCachingSelectedSchemaOnly(BaseCachingSelectedSchemaOnly):
+    pass
+
+
+class TestNoPopulateCache(BaseNoPopulateCache):
+    pass
