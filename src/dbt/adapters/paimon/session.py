@@ -179,7 +179,31 @@ def open_session(credentials: PaimonCredentials) -> SessionHandle:
     return SessionHandle(session)
 
 
+def check_warehouse(credentials: PaimonCredentials) -> None:
+    """Make the folder of a local warehouse, and see that it can be written.
+
+    Raises:
+        DbtRuntimeError: it cannot, and why; Paimon would say that a schema is not found.
+    """
+    folder = credentials.local_warehouse
+    if folder is None:
+        return
+    reason = ""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as exc:
+        reason = exc.strerror or str(exc)
+    else:
+        reason = "" if os.access(folder, os.W_OK | os.X_OK) else "Permission denied"
+    if reason:
+        raise DbtRuntimeError(
+            f"The warehouse {folder} cannot be written: {reason}. Name a folder that you may write under `warehouse` "
+            "in the profile, or have this one's permissions changed."
+        )
+
+
 def _start(credentials: PaimonCredentials) -> tuple[SparkSession, dict[str, str]]:
+    check_warehouse(credentials)
     java.prepare_java(_pyspark_version())
     plan = packages.plan_packages(credentials, _pyspark_version())
     conf = spark_conf(credentials, plan)

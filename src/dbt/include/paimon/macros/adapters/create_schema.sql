@@ -3,10 +3,5 @@
   {%- call statement('create_schema') -%}
     create database if not exists {{ relation.without_identifier().render() }}
   {%- endcall -%}
-  {%- set home = adapter.view_schema(relation) -%}
-  {%- if home -%}
-    {%- call statement('create_view_schema') -%}
-      create database if not exists {{ home }}
-    {%- endcall -%}
-  {%- endif -%}
+  {%- do paimon__ensure_view_schema(relation) -%}
 {%- endmacro %}
