@@ -24,7 +24,8 @@ def model(extra: str) -> str:
     return (
         "{{ config(" + CONFIG + extra + ") }}\n"
         "select id, at, date_format(at, 'yyyy-MM') as month, date_format(at, 'yyyy-MM-dd') as day, "
-        "{{ var('word', 0) }} as word from {{ ref('events') }}"
+        "cast(if({{ var('fail', false) }}, raise_error('stop'), {{ var('word', 0) }}) as int) as word "
+        "from {{ ref('events') }}"
     )
 
 
@@ -43,6 +44,18 @@ class TestMicrobatch:
                 (3, 0),
                 (4, 0),
             ], name
+
+        # A batch that fails leaves its window as it was, in one table snapshot no more than before.
+        snapshots = {name: rows(f"select count(*) from {{schema}}.`{name}$snapshots`") for name in NAMES}
+        run_dbt(["run", "--exclude", "events", *window, "--vars", "fail: true"], expect_pass=False)
+        for name in NAMES:
+            assert sorted(rows(f"select id, word from {{schema}}.{name}")) == [
+                (1, 0),
+                (2, 0),
+                (3, 0),
+                (4, 0),
+            ], name
+            assert rows(f"select count(*) from {{schema}}.`{name}$snapshots`") == snapshots[name], name
 
         # One day again: its rows are replaced, the others are left alone.
         changed = EVENTS.replace("(2, '2024-01-01 23", "(5, '2024-01-01 23")

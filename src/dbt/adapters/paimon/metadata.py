@@ -9,6 +9,7 @@ from typing import Any
 from dbt.adapters.paimon.changeset import ExistingColumn, ExistingTable
 from dbt.adapters.paimon.data_types import is_nullable, to_spark_type
 from dbt.adapters.paimon.relation import PaimonRelation
+from dbt.adapters.paimon.views import string_literal
 
 NOT_FOUND = (
     "SCHEMA_NOT_FOUND",
@@ -73,9 +74,9 @@ def catalog_sql(relations: Sequence[PaimonRelation]) -> Iterable[str]:
 
 
 def _catalog_part(relation: PaimonRelation) -> str:
-    name = (relation.identifier or "").replace("\\", "\\\\").replace("'", "\\'")
+    name = string_literal(relation.identifier or "")
     return (
-        f"select '{name}' as name, s.fields, s.comment, s.options, "
+        f"select {name} as name, s.fields, s.comment, s.options, "
         "f.row_count, f.byte_count, f.file_count, c.commit_time\n"
         f"from (select * from {relation.system_table('schemas')} order by schema_id desc limit 1) as s\n"
         "cross join (select coalesce(sum(record_count), 0) as row_count, "

@@ -19,14 +19,13 @@ from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.paimon import java, packages, views
 from dbt.adapters.paimon.credentials import PaimonCredentials
-from dbt.adapters.paimon.spark_conf import spark_conf
+from dbt.adapters.paimon.spark_conf import EXTENSIONS, spark_conf
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 logger = AdapterLogger("Paimon")
 
-EXTENSIONS = "org.apache.paimon.spark.extensions.PaimonSparkSessionExtensions"
 # Settings of Spark SQL that belong to the JVM; a session cannot have its own.
 _STATIC = frozenset({"spark.sql.catalogImplementation", "spark.sql.extensions", "spark.sql.warehouse.dir"})
 _START = RLock()
