@@ -7,7 +7,8 @@ from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.paimon import procedures
 from dbt.adapters.paimon.capabilities import Environment
-from dbt.adapters.paimon.procedures import PROCEDURES, render, sql_string_literal
+from dbt.adapters.paimon.procedures import PROCEDURES, render
+from dbt.adapters.paimon.sql_text import string_literal
 
 TABLE = ("paimon", "db", "t")
 P09, P10, P14 = (Environment.of(v) for v in ("0.9.0", "1.0.1", "1.4.2"))
@@ -32,8 +33,8 @@ def arguments_of(sql, name):
         ('"x"', "'\"x\"'"),
     ],
 )
-def test_sql_string_literal(text, literal):
-    assert sql_string_literal(text) == literal
+def test_string_literal(text, literal):
+    assert string_literal(text) == literal
 
 
 @pytest.mark.parametrize(

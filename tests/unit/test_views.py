@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from dbt.adapters.paimon import views
 from dbt.adapters.paimon.relation import PaimonRelation
+from dbt.adapters.paimon.sql_text import string_literal
 from dbt.adapters.paimon.views import (
     ViewDefinition,
     ViewDirectory,
@@ -29,7 +30,7 @@ def test_definition_survives_the_registry(query, comment, column):
     [("", "''"), ("it's", r"'it\'s'"), ("a\\b", r"'a\\b'"), ("a\nb", r"'a\nb'"), ("ü", "'ü'")],
 )
 def test_string_literal(text, literal):
-    assert views.string_literal(text) == literal
+    assert string_literal(text) == literal
 
 
 def test_create_view_sql_with_comments():

@@ -42,6 +42,7 @@ from dbt.adapters.paimon.config import PaimonConfig
 from dbt.adapters.paimon.connections import PaimonConnectionManager
 from dbt.adapters.paimon.credentials import PaimonCredentials
 from dbt.adapters.paimon.relation import PaimonRelation
+from dbt.adapters.paimon.sql_text import string_literal
 from dbt.adapters.paimon.table_spec import TableSpec, build_table_spec
 from dbt.adapters.paimon.view_registry import ViewRegistry
 
@@ -333,7 +334,7 @@ class PaimonAdapter(SparkAdapter, metaclass=AdapterMeta):
     @available
     def string_literal(self, text: Any) -> str:
         """A Spark SQL string literal of any text."""
-        return views.string_literal(str(text))
+        return string_literal(str(text))
 
     @available.parse(lambda *a, **k: "")
     def procedure_call(self, name: str, relation: PaimonRelation, arguments: Mapping[str, Any]) -> str:

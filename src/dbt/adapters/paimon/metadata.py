@@ -9,7 +9,7 @@ from typing import Any
 from dbt.adapters.paimon.changeset import ExistingColumn, ExistingTable
 from dbt.adapters.paimon.data_types import is_nullable, to_spark_type
 from dbt.adapters.paimon.relation import PaimonRelation
-from dbt.adapters.paimon.views import string_literal
+from dbt.adapters.paimon.sql_text import string_literal
 
 NOT_FOUND = (
     "SCHEMA_NOT_FOUND",

@@ -16,6 +16,7 @@ from typing import Any, Final
 from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.paimon.capabilities import Capability, Environment
+from dbt.adapters.paimon.sql_text import quoted, string_literal
 from dbt.adapters.paimon.table_options import normalize, parse_duration, suggestion, validate_option
 
 TableName = tuple[str, str, str]
@@ -239,40 +240,25 @@ def expire_partitions(
 # -- text ------------------------------------------------------------------------------------------------
 
 
-def sql_string_literal(text: str) -> str:
-    r"""A Spark SQL string literal of any text.
-
-    Quotes are escaped with a backslash: Spark 3.5 reads '' inside a literal as two literals put together, and
-    drops the quote [ran].
-    """
-    escaped = text.replace("\\", "\\\\").replace("'", "\\'").replace("\n", "\\n").replace("\r", "\\r")
-    return f"'{escaped}'"
-
-
-def quote_identifier(name: str) -> str:
-    """A name in backticks, those inside it doubled."""
-    return f"`{name.replace('`', '``')}`"
-
-
 def _call(name: str, table: TableName, arguments: Mapping[str, str]) -> str:
     if not all(table):
         raise DbtRuntimeError(f"{name}: catalog, schema and identifier of the table are needed, not {table}.")
     # Three parts inside the literal: of two, a schema named like a catalog would be taken for that.
     target = ".".join(_plain_or_quoted(part) for part in table)
     listed = ", ".join(
-        f"{key} => {value}" for key, value in {"table": sql_string_literal(target), **arguments}.items()
+        f"{key} => {value}" for key, value in {"table": string_literal(target), **arguments}.items()
     )
-    return f"CALL {quote_identifier(table[0])}.sys.{name}({listed})"
+    return f"CALL {quoted(table[0])}.sys.{name}({listed})"
 
 
 def _plain_or_quoted(name: str) -> str:
-    return name if re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name) else quote_identifier(name)
+    return name if re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name) else quoted(name)
 
 
 def _text(value: Any, environment: Environment) -> str:
     if not isinstance(value, str) or not value.strip():
         raise _InvalidValueError("a text is needed.")
-    return sql_string_literal(value)
+    return string_literal(value)
 
 
 def _tag(value: Any, environment: Environment) -> str:
@@ -317,7 +303,7 @@ def _duration(value: Any, environment: Environment) -> str:
         parse_duration(str(value))
     except ValueError:
         raise _InvalidValueError("a duration is needed, as in '1 d' or '12 h'.") from None
-    return sql_string_literal(str(value))
+    return string_literal(str(value))
 
 
 def _timestamp_text(value: Any) -> str:
@@ -339,11 +325,11 @@ def _timestamp_text(value: Any) -> str:
 
 
 def _timestamp(value: Any, environment: Environment) -> str:
-    return sql_string_literal(_timestamp_text(value))
+    return string_literal(_timestamp_text(value))
 
 
 def _snapshot_timestamp(value: Any, environment: Environment) -> str:
-    text = sql_string_literal(_timestamp_text(value))
+    text = string_literal(_timestamp_text(value))
     return text if environment.supports(Capability.EXPIRE_SNAPSHOTS_OLDER_THAN_TEXT) else f"TIMESTAMP {text}"
 
 
@@ -351,7 +337,7 @@ def _one_of(*allowed: str) -> Callable[[Any, Environment], str]:
     def check(value: Any, environment: Environment) -> str:
         if not isinstance(value, str) or value.lower() not in allowed:
             raise _InvalidValueError(f"one of {', '.join(allowed)} is needed.")
-        return sql_string_literal(value.lower())
+        return string_literal(value.lower())
 
     return check
 
@@ -364,7 +350,7 @@ def _column_names(value: Any, environment: Environment) -> str:
     parts = [part.strip() for name in names for part in name.split(",")]
     if not all(parts):
         raise _InvalidValueError("an empty column name is in the list.")
-    return sql_string_literal(",".join(parts))
+    return string_literal(",".join(parts))
 
 
 def _options(value: Any, environment: Environment) -> str:
@@ -379,7 +365,7 @@ def _options(value: Any, environment: Environment) -> str:
             # ParameterUtils.parseCommaSeparatedKeyValues
             raise _InvalidValueError(f"'{name}': the value has a comma, at which Paimon would cut it.")
         pairs.append(f"{name}={text}")
-    return sql_string_literal(",".join(pairs))
+    return string_literal(",".join(pairs))
 
 
 def _partitions(value: Any, environment: Environment) -> str:
@@ -393,11 +379,9 @@ def _partitions(value: Any, environment: Environment) -> str:
         raise _InvalidValueError(
             "a list of partitions is needed, each a mapping of column to value, as in [{'dt': '2024-01-01'}]."
         )
-    return sql_string_literal(
+    return string_literal(
         " OR ".join(
-            "("
-            + " AND ".join(f"{quote_identifier(str(column))} {_equals(item)}" for column, item in p.items())
-            + ")"
+            "(" + " AND ".join(f"{quoted(str(column))} {_equals(item)}" for column, item in p.items()) + ")"
             for p in partitions
         )
     )
@@ -412,7 +396,7 @@ def _equals(value: Any) -> str:
         return f"= {value}"
     if isinstance(value, (str, date)):
         text = value.strftime("%Y-%m-%d %H:%M:%S") if isinstance(value, datetime) else str(value)
-        return f"= {sql_string_literal(text)}"
+        return f"= {string_literal(text)}"
     raise _InvalidValueError(
         f"a partition's value is a text, a whole number, a date or a boolean, not {value!r}."
     )

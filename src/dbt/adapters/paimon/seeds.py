@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from dbt_common.exceptions import DbtRuntimeError
 
-from dbt.adapters.paimon.views import quoted
+from dbt.adapters.paimon.sql_text import quoted
 
 if TYPE_CHECKING:
     import agate

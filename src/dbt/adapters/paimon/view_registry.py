@@ -8,15 +8,14 @@ from typing import Any
 
 from dbt_common.exceptions import DbtRuntimeError
 
+from dbt.adapters.paimon.sql_text import quoted, string_literal
 from dbt.adapters.paimon.views import (
     DIRECTORY,
     PROPERTY_PREFIX,
     REGISTRY_TABLE,
     ViewDefinition,
     definitions_from_properties,
-    quoted,
     registry_sql,
-    string_literal,
 )
 
 Query = Callable[[str], Iterable[Any]]

@@ -18,6 +18,8 @@ from threading import RLock
 
 from dbt.adapters.contracts.relation import RelationType
 
+from dbt.adapters.paimon.sql_text import quoted, string_literal
+
 REGISTRY_TABLE = "_dbt_views"
 PROPERTY_PREFIX = "dbt.view."
 
@@ -190,20 +192,6 @@ def create_view_sql(name: str, definition: ViewDefinition) -> str:
 def _commented(column: str, definition: ViewDefinition) -> str:
     comment = definition.column_comments.get(column)
     return f"{quoted(column)} comment {string_literal(comment)}" if comment else quoted(column)
-
-
-def string_literal(text: str) -> str:
-    """A Spark SQL string literal; backslash escapes, because `''` is concatenation in Spark, not a quote.
-
-    Source: https://spark.apache.org/docs/3.5.7/sql-ref-literals.html#string-literal
-    """
-    escaped = text.replace("\\", "\\\\").replace("'", "\\'").replace("\n", "\\n").replace("\r", "\\r")
-    return f"'{escaped}'"
-
-
-def quoted(*parts: str) -> str:
-    """A name of one or more parts in backticks; a backtick in a part is doubled."""
-    return ".".join(f"`{part.replace('`', '``')}`" for part in parts)
 
 
 DIRECTORY = ViewDirectory()
