@@ -1,6 +1,24 @@
-"""Text of any kind as parts of a Spark SQL statement."""
+"""Text of any kind as parts of a Spark SQL statement, and a script as its statements."""
 
 from __future__ import annotations
+
+import re
+from typing import Final
+
+# What may hold a semicolon that ends nothing, as in SqlBaseLexer.g4 of Spark 3.5; an open one goes on to the end.
+_OPAQUE: Final = re.compile(
+    r"""
+      \b[rR](?:'[^']*(?:'|\Z)|"[^"]*(?:"|\Z))
+    | '(?:[^'\\]|\\.)*(?:'|\Z)
+    | "(?:[^"\\]|\\.)*(?:"|\Z)
+    | `(?:[^`]|``)*(?:`|\Z)
+    | (?P<comment>--(?:\\\r?\n|[^\r\n])*)
+    | (?P<bracketed>/\*)
+    | (?P<end>;)
+    """,
+    re.VERBOSE | re.DOTALL,
+)
+_BRACKET: Final = re.compile(r"/\*|\*/")
 
 
 def string_literal(text: str) -> str:
@@ -18,3 +36,47 @@ def string_literal(text: str) -> str:
 def quoted(*parts: str) -> str:
     """A name of one or more parts in backticks; a backtick in a part is doubled."""
     return ".".join(f"`{part.replace('`', '``')}`" for part in parts)
+
+
+def statements(script: str) -> list[str]:
+    """The statements of a script, in order and without the semicolons that end them.
+
+    Args:
+        script: SQL; Spark itself takes one statement at a time and no semicolon within.
+
+    Returns:
+        At least one statement. What holds nothing but comments is left out, unless there is nothing else. Newlines
+        in front of a statement put it on its line of the script, so that Spark's errors name that line.
+    """
+    if ";" not in script:
+        return [script]
+    found: list[str] = []
+    start = position = 0
+    bare = True
+    while (token := _OPAQUE.search(script, position)) is not None:
+        bare = bare and not script[position : token.start()].strip()
+        position = token.end()
+        if token["bracketed"]:
+            position = _end_of_comment(script, position)
+        elif token["end"]:
+            if not bare:
+                found.append(_with_lines(script, start, token.start()))
+            start, bare = position, True
+        elif not token["comment"]:
+            bare = False
+    if not bare or script[position:].strip():
+        found.append(_with_lines(script, start, len(script)))
+    return found or [script]
+
+
+def _end_of_comment(script: str, position: int) -> int:
+    """The end of a bracketed comment that opened before `position`; such comments nest."""
+    depth = 1
+    while depth and (bracket := _BRACKET.search(script, position)) is not None:
+        depth += 1 if bracket[0] == "/*" else -1
+        position = bracket.end()
+    return len(script) if depth else position
+
+
+def _with_lines(script: str, start: int, end: int) -> str:
+    return "\n" * script.count("\n", 0, start) + script[start:end]

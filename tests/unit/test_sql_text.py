@@ -1,0 +1,34 @@
+"""SQL as text: literals, names, and scripts as their statements."""
+
+from __future__ import annotations
+
+import pytest
+
+from dbt.adapters.paimon.sql_text import statements
+
+
+@pytest.mark.parametrize(
+    ("script", "expected"),
+    [
+        ("select 1", ["select 1"]),
+        ("select 1;", ["select 1"]),
+        ("select 1 ; ;\n; -- done;", ["select 1 "]),
+        ("set a = 1; select 2", ["set a = 1", " select 2"]),
+        ("set a;\nset b;\n\nselect 2", ["set a", "\nset b", "\n\n\nselect 2"]),
+        ("select ';', \";\", `;`, r'\\', ';'; select 2", ["select ';', \";\", `;`, r'\\', ';'", " select 2"]),
+        ("select 'it\\'s;', '''; select 2", ["select 'it\\'s;', '''; select 2"]),
+        ("select 'a'';'; select 2", ["select 'a'';'", " select 2"]),
+        ("select `a``;b`; select 2", ["select `a``;b`", " select 2"]),
+        ("select 1 -- it's;\n; select 2", ["select 1 -- it's;\n", "\n select 2"]),
+        ("select 1 -- on \\\n; not yet\n; select 2", ["select 1 -- on \\\n; not yet\n", "\n\n select 2"]),
+        (
+            "/* a; /* it's; */ b; */ select 1; /* c */ select 2",
+            ["/* a; /* it's; */ b; */ select 1", " /* c */ select 2"],
+        ),
+        ("select 1 /* open; select 2", ["select 1 /* open; select 2"]),
+        ("-- nothing;", ["-- nothing;"]),
+        (";", [";"]),
+    ],
+)
+def test_statements(script: str, expected: list[str]) -> None:
+    assert statements(script) == expected
