@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING, Final
 
 from dbt.adapters.paimon.capabilities import Capability, Environment
 from dbt.adapters.paimon.table_options import canonical, lookup
+from dbt.adapters.paimon.table_spec import TableSpec
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-
-    from dbt.adapters.paimon.table_spec import TableSpec
 
 # Written by Paimon, Spark or the metastore, or compared on their own: never set or reset as options.
 PROTECTED_OPTIONS: Final = frozenset(
@@ -52,6 +51,11 @@ class ExistingTable:
     options: Mapping[str, str] = field(default_factory=dict)
     columns: tuple[ExistingColumn, ...] = ()
     comment: str = ""
+
+    def as_spec(self) -> TableSpec:
+        """What another table needs to be like this one, without what belongs to this one alone (its path, owner)."""
+        options = {name: value for name, value in self.options.items() if name not in PROTECTED_OPTIONS}
+        return TableSpec(self.primary_key, self.partition_by, options)
 
 
 @dataclass(frozen=True)

@@ -101,6 +101,16 @@ class PaimonCredentials(Credentials):
         return self.database
 
     @property
+    def paimon_catalogs(self) -> frozenset[str]:
+        """The Spark catalogs that are known to be Paimon's: the target's, and those that `spark_config` adds."""
+        added = (
+            key.removeprefix("spark.sql.catalog.")
+            for key, value in self.spark_config.items()
+            if value.startswith("org.apache.paimon.spark.") and key.startswith("spark.sql.catalog.")
+        )
+        return frozenset({self.catalog, *added})
+
+    @property
     def spark_master(self) -> str:
         """The Spark master this target runs on."""
         return self.spark_config.get("spark.master", "local[*]")

@@ -6,12 +6,15 @@ import uuid
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from importlib.metadata import version
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from dbt.adapters.base import available
 from dbt.adapters.base.impl import ConstraintSupport
 from dbt.adapters.base.meta import AdapterMeta
 from dbt.adapters.base.relation import InformationSchema
+from dbt.adapters.capability import Capability as DbtCapability
+from dbt.adapters.capability import CapabilityDict, CapabilitySupport, Support
 from dbt.adapters.contracts.relation import RelationConfig, RelationType
 from dbt.adapters.events.logging import AdapterLogger
 from dbt.adapters.spark.impl import SparkAdapter
@@ -20,13 +23,16 @@ from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.paimon import (
     debug,
+    docs_catalog,
     metadata,
+    ordering,
     packages,
     procedures,
     python_models,
     seeds,
     strategies,
     swaps,
+    typed_values,
     views,
 )
 from dbt.adapters.paimon.capabilities import Capability, Environment, parse_version
@@ -48,6 +54,11 @@ from dbt.adapters.paimon.view_registry import ViewRegistry
 
 if TYPE_CHECKING:
     import agate
+    from dbt.adapters.base.impl import FreshnessResponse
+    from dbt.adapters.base.relation import BaseRelation
+    from dbt.adapters.contracts.connection import AdapterResponse
+    from dbt.adapters.contracts.macros import MacroResolverProtocol
+    from dbt_common.contracts.metadata import CatalogTable
 
 logger = AdapterLogger("Paimon")
 
@@ -68,6 +79,15 @@ class PaimonAdapter(SparkAdapter, metaclass=AdapterMeta):
         ConstraintType.primary_key: ConstraintSupport.ENFORCED,
         ConstraintType.foreign_key: ConstraintSupport.NOT_SUPPORTED,
     }
+
+    _capabilities = CapabilityDict(
+        {
+            DbtCapability.SchemaMetadataByRelations: CapabilitySupport(Support.Full),
+            DbtCapability.GetCatalogForSingleRelation: CapabilitySupport(Support.Full),
+            DbtCapability.TableLastModifiedMetadata: CapabilitySupport(Support.Full),
+            DbtCapability.TableLastModifiedMetadataBatch: CapabilitySupport(Support.Full),
+        }
+    )
 
     def __init__(self, config: Any, mp_context: Any) -> None:
         super().__init__(config, mp_context)
@@ -140,6 +160,16 @@ class PaimonAdapter(SparkAdapter, metaclass=AdapterMeta):
         """Text that makes the name of a temporary view its own, also among threads and batches."""
         return uuid.uuid4().hex[:12]
 
+    @available
+    def sort_keys(self, clause: str) -> tuple[ordering.SortKey, ...]:
+        """The keys of an ORDER BY clause."""
+        return ordering.sort_keys(clause)
+
+    @available
+    def safe_cast_sql(self, field: Any, data_type: str) -> str:
+        """SQL of a type: a cast of an expression, or of a value of YAML."""
+        return typed_values.safe_cast(field, data_type)
+
     # -- listing ----------------------------------------------------------------------------------------------------
 
     def list_relations_without_caching(self, schema_relation: PaimonRelation) -> list[PaimonRelation]:  # type: ignore[override]
@@ -164,6 +194,11 @@ class PaimonAdapter(SparkAdapter, metaclass=AdapterMeta):
             self.Relation.create(database=database, schema=schema, identifier=name, type=kind)
             for name, kind in names
         ]
+
+    def _listed(self, database: str | None, schema: str) -> list[PaimonRelation]:
+        """The relations of a schema as the cache has them, or as one listing finds them."""
+        relations: Any = self.list_relations(database, schema)
+        return list(relations)
 
     def _finish_swaps(self, schema_relation: PaimonRelation, tables: list[str]) -> list[str]:
         """Do the second rename of a swap whose process died, before anything asks whether the table is there."""
@@ -198,39 +233,97 @@ class PaimonAdapter(SparkAdapter, metaclass=AdapterMeta):
         schemas: set[str],
         used_schemas: frozenset[tuple[str, str]],
     ) -> agate.Table:
+        return self._catalog_rows(
+            [
+                relation
+                for schema in sorted(schemas)
+                for relation in self._listed(information_schema.database, schema)
+            ]
+        )
+
+    def _get_one_catalog_by_relations(  # type: ignore[override]
+        self,
+        information_schema: InformationSchema,
+        relations: Iterable[PaimonRelation],
+        used_schemas: frozenset[tuple[str, str]],
+    ) -> agate.Table:
+        wanted = {(relation.schema, relation.identifier) for relation in relations}
+        found = [
+            relation
+            for schema in sorted({schema or "" for schema, _ in wanted})
+            for relation in self._listed(information_schema.database, schema)
+            if (schema, relation.identifier) in wanted
+        ]
+        return self._catalog_rows(found)
+
+    def get_catalog_for_single_relation(self, relation: PaimonRelation) -> CatalogTable | None:  # type: ignore[override]
+        """Columns, comments and statistics of one relation; None if there is no such relation."""
+        (found,) = self._catalog_tables([relation])
+        return found if found.columns else None
+
+    def _catalog_rows(self, relations: Sequence[PaimonRelation]) -> agate.Table:
         import agate
         from dbt_common.clients.agate_helper import DEFAULT_TYPE_TESTER
 
-        rows: list[dict[str, Any]] = []
-        for schema in schemas:
-            relations = self.list_relations(information_schema.database, schema)
-            home = self.Relation.create(database=information_schema.database, schema=schema)
-            tables = [relation for relation in relations if relation.is_table]
-            for sql in metadata.catalog_sql(tables):  # type: ignore[arg-type]
-                for row in self.query(sql):
-                    rows.extend(metadata.catalog_rows(home, row))
-            for relation in relations:
-                if relation.is_view:
-                    rows.extend(self._view_catalog_rows(relation))  # type: ignore[arg-type]
+        rows = docs_catalog.flat_rows(self._catalog_tables(relations))
         return agate.Table.from_object(rows, column_types=DEFAULT_TYPE_TESTER)
 
-    def _view_catalog_rows(self, relation: PaimonRelation) -> list[dict[str, Any]]:
+    def _catalog_tables(self, relations: Sequence[PaimonRelation]) -> list[CatalogTable]:
+        tables = [r for r in relations if r.is_table and r.database in self.credentials.paimon_catalogs]
+        found = [self._described(relation) for relation in relations if relation not in tables]
+        for start in range(0, len(tables), docs_catalog.TABLES_A_STATEMENT):
+            found += self._with_statistics(tables[start : start + docs_catalog.TABLES_A_STATEMENT])
+        return found
+
+    def _with_statistics(self, tables: Sequence[PaimonRelation]) -> list[CatalogTable]:
+        """All tables in one statement; where one of them breaks it, each by itself, the broken one without figures."""
+        try:
+            rows = self.query(docs_catalog.tables_sql(tables))
+        except DbtRuntimeError as exc:
+            if len(tables) > 1:
+                return [entry for table in tables for entry in self._with_statistics([table])]
+            logger.debug(f"No statistics of {tables[0]}: {exc}")
+            return [self._described(tables[0])]
+        return [docs_catalog.from_row(tables[row[0]], row) for row in rows]
+
+    def _described(self, relation: PaimonRelation) -> CatalogTable:
+        """A view, or a table that is not Paimon's: its columns are all that is known."""
         definition = views.DIRECTORY.get(relation.schema or "", relation.identifier or "")
-        return [
-            {
-                "table_database": relation.database,
-                "table_schema": relation.schema,
-                "table_name": relation.identifier,
-                "table_type": "view",
-                "table_comment": definition.comment if definition else "",
-                "table_owner": "",
-                "column_name": column.name,
-                "column_index": index,
-                "column_type": column.dtype,
-                "column_comment": definition.column_comments.get(column.name, "") if definition else "",
-            }
-            for index, column in enumerate(self.get_columns_in_relation(relation))
+        comments = definition.column_comments if definition and relation.is_view else {}
+        return docs_catalog.describe(
+            relation,
+            [(c.name, c.dtype, comments.get(c.name)) for c in self.get_columns_in_relation(relation)],
+            definition.comment if definition and relation.is_view else None,
+        )
+
+    @available
+    def last_modified_sql(self, relations: Iterable[PaimonRelation]) -> str:
+        """The statement that tells when each of some tables last changed; empty if none of them is a Paimon table."""
+        tables = [
+            found
+            for relation in relations
+            for found in self._listed(relation.database, relation.schema or "")
+            if found.identifier == relation.identifier and found.is_table
         ]
+        return metadata.last_modified_sql(
+            [table for table in tables if table.database in self.credentials.paimon_catalogs]
+        )
+
+    def calculate_freshness_from_metadata(
+        self, source: BaseRelation, macro_resolver: MacroResolverProtocol | None = None
+    ) -> tuple[AdapterResponse | None, FreshnessResponse]:
+        """When a source's table last changed.
+
+        Raises:
+            DbtRuntimeError: there is no such Paimon table.
+        """
+        responses, found = self.calculate_freshness_from_metadata_batch([source], macro_resolver)
+        if source not in found:
+            raise DbtRuntimeError(
+                f"{source} is no table of a Paimon catalog (a view, another format, or not there): when it last "
+                "changed is not known without reading it. Name a column as loaded_at_field, or a loaded_at_query."
+            )
+        return next(iter(responses), None), found[source]
 
     # -- tables -----------------------------------------------------------------------------------------------------
 
@@ -416,6 +509,22 @@ class PaimonAdapter(SparkAdapter, metaclass=AdapterMeta):
         return "string"
 
     @available.parse_none
+    def check_seed_file(self, model: Mapping[str, Any]) -> None:
+        """Refuse a seed's file that is no table, before it is read.
+
+        Raises:
+            CompilationError: file, line and column.
+        """
+        # As dbt finds it: in the project or one of its packages, else where the manifest says.
+        root = Path(self.config.project_root)
+        if model["package_name"] != self.config.project_name:
+            root = root / self.config.packages_install_path / model["package_name"]
+        path = root / model["original_file_path"]
+        if not path.exists():
+            path = Path(model["root_path"] or root, model["original_file_path"])
+        seeds.check_file(path, model)
+
+    @available.parse_none
     def stage_seed(self, view_name: str, agate_table: agate.Table, model: Mapping[str, Any]) -> None:
         """Put the rows of a seed into a temporary view of this thread's session, typed.
 
@@ -440,6 +549,11 @@ class PaimonAdapter(SparkAdapter, metaclass=AdapterMeta):
     @classmethod
     def _get_adapter_specific_run_info(cls, config: RelationConfig) -> dict[str, Any]:
         return {"adapter_type": "paimon", "table_format": "paimon"}
+
+    def _make_match_kwargs(self, database: str, schema: str, identifier: str) -> dict[str, str]:
+        """Names as they are: neither Spark nor Paimon folds the case of one that a project does not quote."""
+        parts = {"database": database, "schema": schema, "identifier": identifier}
+        return {name: part for name, part in parts.items() if part is not None}
 
     def check_schema_exists(self, database: str, schema: str) -> bool:
         """Whether the catalog has the schema."""

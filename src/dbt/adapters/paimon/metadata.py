@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from dbt.adapters.paimon.changeset import ExistingColumn, ExistingTable
@@ -18,8 +18,6 @@ NOT_FOUND = (
     "NoSuchDatabaseException",
     "NoSuchTableException",
 )
-# One statement asks for this many tables: Spark's parser and planner slow down on wider unions.
-TABLES_A_STATEMENT = 40
 
 
 def list_tables_sql(schema: PaimonRelation) -> str:
@@ -64,63 +62,27 @@ def existing_table(row: Sequence[Any]) -> ExistingTable:
     )
 
 
-def catalog_sql(relations: Sequence[PaimonRelation]) -> Iterable[str]:
-    """Statements that give name, fields, comment, owner, rows and bytes of tables, many tables in each.
+def last_modified_sql(relations: Sequence[PaimonRelation]) -> str:
+    """One statement for the last change of each table's rows, read from `$snapshots`: no data file is opened.
 
-    Rows and bytes come from `$files` (what a reader of the newest snapshot opens), the last commit from `$snapshots`.
+    Compaction and statistics commit too, and change no row: they count only where nothing else is left, and then the
+    oldest of them, which came after the change.
     """
-    for start in range(0, len(relations), TABLES_A_STATEMENT):
-        yield "\nunion all\n".join(_catalog_part(r) for r in relations[start : start + TABLES_A_STATEMENT])
-
-
-def _catalog_part(relation: PaimonRelation) -> str:
-    name = string_literal(relation.identifier or "")
-    return (
-        f"select {name} as name, s.fields, s.comment, s.options, "
-        "f.row_count, f.byte_count, f.file_count, c.commit_time\n"
-        f"from (select * from {relation.system_table('schemas')} order by schema_id desc limit 1) as s\n"
-        "cross join (select coalesce(sum(record_count), 0) as row_count, "
-        "coalesce(sum(file_size_in_bytes), 0) as byte_count,\n"
-        f"  count(*) as file_count from {relation.system_table('files')}) as f\n"
-        f"cross join (select max(commit_time) as commit_time from {relation.system_table('snapshots')}) as c"
+    changed = "max(case when commit_kind in ('APPEND', 'OVERWRITE') then commit_time end)"
+    return "\nunion all\n".join(
+        f"select {string_literal(relation.schema or '')} as schema, "
+        f"{string_literal(relation.identifier or '')} as identifier,\n"
+        f"  {in_utc(f'coalesce({changed}, min(commit_time))')} as last_modified,\n"
+        "  to_utc_timestamp(current_timestamp(), current_timezone()) as snapshotted_at\n"
+        f"from {relation.system_table('snapshots')}"
+        for relation in relations
     )
 
 
-def catalog_rows(schema: PaimonRelation, row: Sequence[Any]) -> list[dict[str, Any]]:
-    """The rows of dbt's docs catalog for one row of `catalog_sql`: one for each column of the table."""
-    name, fields, comment, options, row_count, byte_count, file_count, commit_time = row
-    owner = json.loads(options).get("owner", "")
-    stats: list[tuple[str, str, Any, str]] = [
-        ("rows", "# Rows", row_count, "Rows in the data files of the newest table snapshot, before merging"),
-        ("bytes", "Size", byte_count, "Bytes in the data files of the newest table snapshot"),
-        ("files", "# Files", file_count, "Data files of the newest table snapshot"),
-        (
-            "last_modified",
-            "Last commit",
-            str(commit_time or ""),
-            "When the newest table snapshot was committed",
-        ),
-    ]
-    common: dict[str, Any] = {
-        "table_database": schema.database,
-        "table_schema": schema.schema,
-        "table_name": name,
-        "table_type": "table",
-        "table_comment": comment or "",
-        "table_owner": owner,
-    }
-    for key, label, value, description in stats:
-        common[f"stats:{key}:label"] = label
-        common[f"stats:{key}:value"] = value
-        common[f"stats:{key}:description"] = description
-        common[f"stats:{key}:include"] = True
-    return [
-        common
-        | {
-            "column_name": field["name"],
-            "column_index": index,
-            "column_type": to_spark_type(field["type"]),
-            "column_comment": field.get("description") or "",
-        }
-        for index, field in enumerate(json.loads(fields))
-    ]
+def in_utc(commit_time: str) -> str:
+    """SQL that turns a `commit_time` of `$snapshots` into UTC.
+
+    Paimon shows it on the wall clock of the JVM, whatever the session's time zone (SnapshotsTable.toRow).
+    """
+    zone = "java_method('java.lang.System', 'getProperty', 'user.timezone')"
+    return f"to_utc_timestamp({commit_time}, {zone})"

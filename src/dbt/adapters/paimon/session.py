@@ -7,7 +7,7 @@ import sys
 import tempfile
 import time
 import uuid
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from importlib import resources
 from pathlib import Path
@@ -20,7 +20,8 @@ from dbt_common.exceptions import DbtRuntimeError
 from dbt.adapters.paimon import java, packages, views
 from dbt.adapters.paimon.credentials import PaimonCredentials
 from dbt.adapters.paimon.spark_conf import EXTENSIONS, spark_conf
-from dbt.adapters.paimon.sql_text import quoted
+from dbt.adapters.paimon.sql_text import quoted, statements
+from dbt.adapters.paimon.timestamps import on_session_clock
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -45,10 +46,18 @@ class SessionCursor:
         """Run a statement; a command runs at once, a query when `fetchall`, `fetchmany` or `drain` is called.
 
         Args:
-            sql: one statement; a trailing semicolon is taken off.
-            bindings: values of `?` markers, passed as typed literals and never pasted into the text.
+            sql: one statement, or a script of several (a model's SQL header before its query): all but the last are
+                run to their end, and the last one's rows are the cursor's.
+            bindings: values of the last statement's `?` markers, passed as typed literals and never pasted into the
+                text.
         """
-        statement = sql.strip().rstrip(";").rstrip()
+        *before, last = statements(sql.strip())
+        for statement in before:
+            self._run(statement)
+            self.drain()
+        self._run(last, bindings)
+
+    def _run(self, statement: str, bindings: Sequence[Any] | None = None) -> None:
         self._rows = None
         self._session.sparkContext.addJobTag(self._job_tag)
         views.DIRECTORY.create_mentioned(statement, self._run_for_views)
@@ -93,14 +102,14 @@ class SessionCursor:
     def fetchall(self) -> list[Any]:
         """All rows."""
         if self._rows is None:
-            self._rows = self._frame.collect() if self._frame is not None else []
+            self._rows = self._brought(lambda frame: frame.collect())
         rows, self._rows = self._rows, []
         return rows
 
     def fetchmany(self, size: int) -> list[Any]:
         """The first `size` rows; no more than that is brought to the driver."""
         if self._rows is None and self._frame is not None:
-            return self._frame.take(size)
+            return self._brought(lambda frame: frame.take(size))
         rows = self._rows or []
         self._rows = rows[size:]
         return rows[:size]
@@ -108,8 +117,14 @@ class SessionCursor:
     def fetchone(self) -> Any:
         """The next row, or None."""
         if self._rows is None:
-            self._rows = self._frame.collect() if self._frame is not None else []
+            self._rows = self._brought(lambda frame: frame.collect())
         return self._rows.pop(0) if self._rows else None
+
+    def _brought(self, how: Callable[[DataFrame], list[Any]]) -> list[Any]:
+        if self._frame is None:
+            return []
+        zone = self._session.conf.get("spark.sql.session.timeZone", "UTC") or "UTC"
+        return list(on_session_clock(how(self._frame), [column[1] for column in self.description], zone))
 
     def close(self) -> None:
         """Let go of the last result."""

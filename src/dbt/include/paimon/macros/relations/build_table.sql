@@ -13,19 +13,20 @@
 {% macro paimon__build_table(target, existing, spec, source) %}
   {%- set columns = adapter.wanted_columns(adapter.get_columns_in_relation(source), model, spec) -%}
   {%- do paimon__check_documented_columns(target, columns) -%}
+  {%- set comment = model.description if config.persist_relation_docs() else '' -%}
   {%- if existing is none or not existing.is_table -%}
     {%- if existing is not none -%}
       {#- A view of the same name lives on until the table stands; dbt's cache has room for one of them. -#}
       {%- do adapter.cache_dropped(existing) -%}
     {%- endif -%}
-    {%- do paimon__build_staged(target, none, columns, spec, source) -%}
+    {%- do paimon__build_staged(target, none, columns, spec, source, comment) -%}
   {%- else -%}
     {%- set current = adapter.existing_table(existing) -%}
     {%- set table_changes = adapter.table_changes(spec, current) -%}
     {%- set column_changes = adapter.column_changes(columns, current, model) -%}
     {%- if table_changes.requires_swap or column_changes.rebuild -%}
       {%- do paimon__log_rebuild(target, table_changes, column_changes) -%}
-      {%- do paimon__build_staged(target, existing, columns, spec, source) -%}
+      {%- do paimon__build_staged(target, existing, columns, spec, source, comment) -%}
     {%- else -%}
       {%- do paimon__alter_options(target, table_changes) -%}
       {%- do paimon__add_and_widen_columns(target, column_changes) -%}
@@ -45,10 +46,11 @@
   {%- endif -%}
 {% endmacro %}
 
-{% macro paimon__build_staged(target, existing, columns, spec, source) %}
+{#- Build a table whole under a staging name, and then give it the name, which `existing` (a table, or none) may have. -#}
+{% macro paimon__build_staged(target, existing, columns, spec, source, comment) %}
   {%- set staging = make_intermediate_relation(target) -%}
   {%- call statement('create_staging') -%}
-    {{ paimon__create_table_sql(staging, columns, spec, model.description if config.persist_relation_docs() else '') }}
+    {{ paimon__create_table_sql(staging, columns, spec, comment) }}
   {%- endcall -%}
   {%- call statement('main') -%}
     {{ paimon__insert_sql(staging, columns, source) }}

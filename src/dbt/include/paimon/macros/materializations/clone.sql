@@ -1,0 +1,48 @@
+{#-
+  `dbt clone`: a table of the state becomes a table of its own here, like it in keys, options, comments and rows; a view
+  becomes a view of it.
+
+  Paimon shares no files among tables, so a clone of a table is one INSERT of its rows. A project that wants views of
+  everything instead defines `can_clone_table` to return false, as for every adapter.
+-#}
+{% materialization clone, adapter='paimon' %}
+  {%- if not defer_relation -%}
+    {{ log('No relation found in the state for ' ~ model.unique_id, info=true) }}
+    {{ return({'relations': []}) }}
+  {%- endif -%}
+
+  {%- set target_relation = this.incorporate(type='table') -%}
+  {%- set existing_relation = paimon__load_existing(target_relation) -%}
+  {%- if existing_relation and not flags.FULL_REFRESH -%}
+    {{ log('Relation ' ~ existing_relation ~ ' already exists', info=true) }}
+    {{ return({'relations': []}) }}
+  {%- endif -%}
+
+  {%- set original = load_cached_relation(defer_relation) -%}
+  {%- if original is none or not original.is_table or not can_clone_table() -%}
+    {{ return(materialization_view_paimon()) }}
+  {%- endif -%}
+  {%- if original == target_relation -%}
+    {{ log('Target relation and defer relation are the same, skipping clone for relation: ' ~ target_relation) }}
+    {{ return({'relations': [target_relation]}) }}
+  {%- endif -%}
+
+  {%- do paimon__clone_table(target_relation, existing_relation, original) -%}
+  {%- do apply_grants(target_relation, config.get('grants'), should_revoke=false) -%}
+  {{ return({'relations': [target_relation]}) }}
+{% endmaterialization %}
+
+{#- Built whole under a staging name first: what was under the name stays until then. -#}
+{% macro paimon__clone_table(target, existing, original) %}
+  {%- set like = adapter.existing_table(original) -%}
+  {%- if existing is not none and existing.is_view -%}
+    {%- do adapter.cache_dropped(existing) -%}
+  {%- endif -%}
+  {%- set replaced = existing if existing is not none and existing.is_table else none -%}
+  {%- do paimon__build_staged(target, replaced, like.columns, like.as_spec(), original, like.comment) -%}
+  {%- do paimon__drop_if_view(existing) -%}
+{% endmacro %}
+
+{% macro paimon__can_clone_table() %}
+  {{ return(true) }}
+{% endmacro %}
