@@ -1,0 +1,88 @@
+"""`dbt clone`: a table of its own, like the original in everything that matters."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from copy import deepcopy
+
+import pytest
+from dbt.tests.util import run_dbt
+
+ORDERS = """
+{{ config(
+    materialized='incremental', primary_key=['day', 'id'], partition_by='day', bucket=2, merge_engine='aggregation',
+    fields={'amount': {'aggregate_function': 'sum'}}, contract={'enforced': false}
+) }}
+select cast(id as int) as id, '2026-01-0' || id as day, cast(10 as decimal(10, 2)) as amount
+from range(1, {{ var('until', 4) }}) as numbers (id)
+"""
+YML = """
+models:
+  - name: orders
+    description: 'What was ordered; it''s "all"'
+    config: {persist_docs: {relation: true, columns: true}}
+    columns: [{name: amount, description: 'Euro'}]
+"""
+
+
+class TestClone:
+    @pytest.fixture(scope="class")
+    def models(self):
+        return {"orders.sql": ORDERS, "seen.sql": "select * from {{ ref('orders') }}", "models.yml": YML}
+
+    @pytest.fixture(scope="class")
+    def other_schema(self, unique_schema):
+        return unique_schema + "_other"
+
+    @pytest.fixture(scope="class")
+    def profiles_config_update(self, dbt_profile_target, unique_schema, other_schema):
+        here, there = deepcopy(dbt_profile_target), deepcopy(dbt_profile_target)
+        here["schema"], there["schema"] = unique_schema, other_schema
+        return {"test": {"outputs": {"default": here, "other": there}, "target": "default"}}
+
+    @pytest.fixture(scope="class", autouse=True)
+    def _production(self, project, other_schema):
+        run_dbt(["run"])
+        shutil.copytree(f"{project.project_root}/target", f"{project.project_root}/state")
+        yield
+        with project.adapter.connection_named("__test"):
+            project.adapter.drop_schema(project.adapter.Relation.create(project.database, other_schema))
+
+    def clone(self, *flags: str):
+        return run_dbt(["clone", "--state", "state", "--target", "other", *flags])
+
+    def table(self, rows, home: str):
+        schemas = (
+            f"select fields, partition_keys, primary_keys, options, comment from {home}.`orders$schemas`"
+        )
+        fields, partitions, key, options, comment = rows(f"{schemas} order by schema_id desc limit 1")[0]
+        return [json.loads(text) for text in (fields, partitions, key, options)], comment
+
+    def test_like_the_original(self, project, rows, other_schema):
+        self.clone()
+        home, away = f"paimon.{project.test_schema}", f"paimon.{other_schema}"
+        assert self.table(rows, home) == self.table(rows, away)
+        assert self.table(rows, away)[1] == 'What was ordered; it\'s "all"'
+        content = "select * from {} order by id"
+        assert rows(content.format(f"{away}.orders")) == rows(content.format(f"{home}.orders"))
+        assert len(rows(f"select * from spark_catalog.{other_schema}.seen")) == 3
+        assert rows(f"select count(*) from {away}.`orders$snapshots`") == [(1,)]
+
+        # It lives a life of its own: one more increment there, none here.
+        run_dbt(["run", "--target", "other", "--vars", "{until: 5}"])
+        assert rows(f"select day, amount from {away}.orders order by day") == [
+            ("2026-01-01", 20),
+            ("2026-01-02", 20),
+            ("2026-01-03", 20),
+            ("2026-01-04", 10),
+        ]
+        assert rows(f"select sum(amount) from {home}.orders") == [(30,)]
+
+        # Without --full-refresh what is there stays; with it the original's rows are back, whole.
+        assert {result.message for result in self.clone()} == {"No-op"}
+        assert rows(f"select count(*) from {away}.orders") == [(4,)]
+        self.clone("--full-refresh")
+        assert rows(content.format(f"{away}.orders")) == rows(content.format(f"{home}.orders"))
+        leftovers = [name for _, name, _ in rows(f"show tables in {away}") if "__dbt" in name]
+        assert leftovers == []

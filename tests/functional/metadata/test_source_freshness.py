@@ -1,0 +1,112 @@
+"""`dbt source freshness` from the table's last commit: no scan, also in batch, on any machine's clock."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from datetime import datetime, timedelta, timezone
+
+import pytest
+import yaml
+from dbt.tests.util import get_artifact, run_dbt
+
+TABLES = ("loaded", "compacted", "no_rows_yet")
+
+
+def sources_yml(*tables: str) -> str:
+    freshness = {"warn_after": {"count": 1, "period": "hour"}, "error_after": {"count": 1, "period": "day"}}
+    listed = [{"name": table, "config": {"freshness": freshness}} for table in tables]
+    return yaml.safe_dump({"sources": [{"name": "lake", "schema": "{{ target.schema }}", "tables": listed}]})
+
+
+def checked(project) -> dict[str, dict]:
+    results = get_artifact(project.project_root, "target", "sources.json")["results"]
+    return {result["unique_id"].rsplit(".", 1)[-1]: result for result in results}
+
+
+class TestFreshness:
+    @pytest.fixture(scope="class")
+    def models(self):
+        return {"sources.yml": sources_yml(*TABLES, "a_view", "missing")}
+
+    @pytest.fixture(scope="class", autouse=True)
+    def _tables(self, project):
+        home = f"paimon.{project.test_schema}"
+        for table in TABLES:
+            project.run_sql(
+                f"create table {home}.{table} (id int) tblproperties ('primary-key' = 'id', 'bucket' = '1')"
+            )
+        for table in ("loaded", "compacted"):
+            project.run_sql(f"insert into {home}.{table} values (1), (2)")
+        project.run_sql(f"create view spark_catalog.{project.test_schema}.a_view as select 1 as id")
+
+    def test_last_commit(self, project):
+        before = datetime.now(timezone.utc)
+        project.run_sql(f"insert into paimon.{project.test_schema}.loaded values (3)")
+        run_dbt(["source", "freshness", "--select", "source:lake.loaded"])
+        found = datetime.fromisoformat(checked(project)["loaded"]["max_loaded_at"])
+        assert before - timedelta(milliseconds=1) <= found <= datetime.now(timezone.utc)
+        assert checked(project)["loaded"]["status"] == "pass"
+
+    def test_compaction_is_no_news(self, project, rows):
+        snapshots = "select commit_kind, commit_time from {schema}.`compacted$snapshots` order by snapshot_id"
+        project.run_sql(f"call sys.compact(table => '{project.test_schema}.compacted')")
+        kinds = rows(snapshots)
+        assert [kind for kind, _ in kinds] == ["APPEND", "COMPACT"]
+        run_dbt(["source", "freshness", "--select", "source:lake.compacted"])
+        found = datetime.fromisoformat(checked(project)["compacted"]["max_loaded_at"])
+        local = kinds[0][1].astimezone(timezone.utc)
+        assert found == local
+
+    def test_each_by_itself(self, project):
+        nodes = run_dbt(["source", "freshness"], expect_pass=False)
+        results = checked(project)
+        assert results["loaded"]["status"] == results["compacted"]["status"] == "pass"
+        # Nothing was ever loaded: as old as can be.
+        assert results["no_rows_yet"]["status"] == "error"
+        assert results["no_rows_yet"]["max_loaded_at"].startswith("0001-01-01")
+        messages = {node.node.name: str(node.message) for node in nodes}
+        for name in ("a_view", "missing"):
+            assert "is no table of a Paimon catalog" in messages[name]
+
+    def test_nothing_is_scanned(self, project, warehouse):
+        """The data files are gone, and the answer is the same."""
+        run_dbt(["source", "freshness", "--select", "source:lake.loaded"])
+        before = checked(project)["loaded"]["max_loaded_at"]
+        files = list(warehouse.glob(f"{project.test_schema}.db/loaded/bucket-*/data-*"))
+        assert files
+        for file in files:
+            file.rename(file.with_suffix(".away"))
+        run_dbt(["source", "freshness", "--select", "source:lake.loaded"])
+        assert checked(project)["loaded"]["max_loaded_at"] == before
+
+
+def test_another_time_zone(tmp_path, dbt_profile_target):
+    """Paimon shows commits on the JVM's wall clock; a laptop in New York must not see tables as hours old."""
+    target = dbt_profile_target | {"schema": "freshness_elsewhere"}
+    files = {
+        "dbt_project.yml": {"name": "elsewhere", "profile": "elsewhere", "config-version": 2},
+        "profiles.yml": {"elsewhere": {"target": "here", "outputs": {"here": target}}},
+    }
+    (tmp_path / "models").mkdir()
+    for name, content in files.items():
+        (tmp_path / name).write_text(yaml.safe_dump(content))
+    (tmp_path / "models" / "loaded.sql").write_text("{{ config(materialized='table') }} select 1 as id")
+    (tmp_path / "models" / "sources.yml").write_text(sources_yml("loaded"))
+    script = (
+        "from dbt.cli.main import dbtRunner\n"
+        "for command in (['run'], ['source', 'freshness'], ['docs', 'generate']):\n"
+        "    assert dbtRunner().invoke(command).success\n"
+    )
+    before = datetime.now(timezone.utc)
+    environment = os.environ | {"TZ": "America/New_York"}
+    subprocess.run([sys.executable, "-c", script], cwd=tmp_path, env=environment, check=True, timeout=300)
+    (result,) = json.loads((tmp_path / "target" / "sources.json").read_text())["results"]
+    now = datetime.now(timezone.utc)
+    assert before <= datetime.fromisoformat(result["max_loaded_at"]) <= now
+    assert before <= datetime.fromisoformat(result["snapshotted_at"]) <= now
+    catalog = json.loads((tmp_path / "target" / "catalog.json").read_text())
+    shown = catalog["nodes"]["model.elsewhere.loaded"]["stats"]["last_modified"]["value"]
+    assert before <= datetime.fromisoformat(shown).replace(tzinfo=timezone.utc) <= now
