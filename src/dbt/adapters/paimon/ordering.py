@@ -1,0 +1,60 @@
+"""An ORDER BY clause as its sort keys, for places where Spark takes no ORDER BY."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Final
+
+_START: Final = re.compile(r"\s*order\s+by\b", re.IGNORECASE)
+# Literals and quoted names, whose commas and brackets separate nothing; brackets; commas.
+_TOKEN: Final = re.compile(
+    r"""'(?:[^'\\]|\\.)*' | "(?:[^"\\]|\\.)*" | `(?:[^`]|``)*` | (?P<open>[(\[]) | (?P<close>[)\]]) | (?P<comma>,)""",
+    re.VERBOSE | re.DOTALL,
+)
+_END: Final = re.compile(
+    r"(?:\s+(?P<direction>asc|desc))?(?:\s+nulls\s+(?P<nulls>first|last))?\s*\Z", re.IGNORECASE
+)
+
+
+@dataclass(frozen=True)
+class SortKey:
+    """One key of an ORDER BY: its expression as written, and which rows come first."""
+
+    expression: str
+    descending: bool
+    nulls_first: bool
+
+
+def sort_keys(clause: str) -> tuple[SortKey, ...]:
+    """The keys of `order by a, f(b, c) desc nulls last`, with or without its first two words.
+
+    NULLs go where Spark puts them when the clause does not say: first in ascending order, last in descending.
+
+    Source: https://spark.apache.org/docs/3.5.7/sql-ref-syntax-qry-select-orderby.html
+    """
+    start = _START.match(clause)
+    return tuple(_sort_key(item) for item in _items(clause[start.end() :] if start else clause))
+
+
+def _items(text: str) -> list[str]:
+    """The parts of a list between its own commas."""
+    items, begin, depth = [], 0, 0
+    for token in _TOKEN.finditer(text):
+        if token["open"]:
+            depth += 1
+        elif token["close"]:
+            depth -= 1
+        elif token["comma"] and not depth:
+            items.append(text[begin : token.start()])
+            begin = token.end()
+    items.append(text[begin:])
+    return items
+
+
+def _sort_key(item: str) -> SortKey:
+    end = _END.search(item)
+    assert end is not None  # it matches the empty text at the end
+    descending = (end["direction"] or "").lower() == "desc"
+    nulls_first = end["nulls"].lower() == "first" if end["nulls"] else not descending
+    return SortKey(item[: end.start()].strip(), descending, nulls_first)

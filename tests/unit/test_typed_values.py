@@ -1,0 +1,72 @@
+"""Values of YAML as typed SQL."""
+
+from __future__ import annotations
+
+import datetime as dt
+from typing import Any
+
+import pytest
+from dbt_common.exceptions import DbtRuntimeError
+
+from dbt.adapters.paimon.typed_values import safe_cast, typed_value
+
+
+@pytest.mark.parametrize(
+    ("field", "data_type", "sql"),
+    [
+        ("1", "int", "cast(1 as int)"),
+        ("null", "array<int>", "cast(null as array<int>)"),
+        ("a.b", "struct<c:int>", "cast(a.b as struct<c:int>)"),
+        (r"'it\'s'", "string", r"cast('it\'s' as string)"),
+        ("'array(1, 2)'", "array<int>", "cast(array(1, 2) as array<int>)"),
+        (r"'array(\'it\\\'s\')'", "array<string>", r"cast(array('it\'s') as array<string>)"),
+        ("array('x', 'y')", "array<string>", "cast(array('x', 'y') as array<string>)"),
+        (7, "decimal(10,2)", "cast(7 as decimal(10,2))"),
+        (True, "boolean", "cast(true as boolean)"),
+    ],
+)
+def test_safe_cast(field: Any, data_type: str, sql: str) -> None:
+    assert safe_cast(field, data_type) == sql
+
+
+@pytest.mark.parametrize(
+    ("value", "data_type", "sql"),
+    [
+        (None, "map<int,int>", "cast(null as map<int,int>)"),
+        (float("nan"), "double", "cast('nan' as double)"),
+        (dt.date(2024, 2, 29), "date", "cast('2024-02-29' as date)"),
+        ("it's", "string", r"cast('it\'s' as string)"),
+        ([], "array<int>", "cast(array() as array<int>)"),
+        ([1, None], "array<int>", "array(cast(1 as int), cast(null as int))"),
+        ([[1]], "array<array<int>>", "array(array(cast(1 as int)))"),
+        ({}, "map<int,string>", "cast(map() as map<int,string>)"),
+        (
+            {1: ["x"]},
+            "map<int,array<decimal(10,2)>>",
+            "map(cast(1 as int), array(cast('x' as decimal(10,2))))",
+        ),
+        (
+            {"B": {"c": 1.5}},
+            "struct<a:map<int,int>,b:struct<c:decimal(10,2)>>",
+            "named_struct('a', cast(null as map<int,int>), 'b', named_struct('c', cast(1.5 as decimal(10,2))))",
+        ),
+        (["array(1)"], "array<array<int>>", "array(cast(array(1) as array<int>))"),
+    ],
+)
+def test_typed_value(value: Any, data_type: str, sql: str) -> None:
+    assert typed_value(value, data_type) == sql
+
+
+@pytest.mark.parametrize(
+    ("value", "data_type", "said"),
+    [
+        ([1], "int", "[1] does not have the shape of int"),
+        ({"a": 1}, "array<int>", "does not have the shape of array<int>"),
+        ([1], "map<int,int>", "does not have the shape of map<int,int>"),
+        (1, "array<int>", "does not have the shape of array<int>"),
+        ({"z": 1, "a": 2}, "struct<a:int>", "struct<a:int> has no field z"),
+    ],
+)
+def test_refused(value: Any, data_type: str, said: str) -> None:
+    with pytest.raises(DbtRuntimeError, match=said.replace("[", r"\[")):
+        typed_value(value, data_type)
