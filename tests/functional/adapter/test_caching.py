@@ -5,11 +5,16 @@ from __future__ import annotations
 from dbt.tests.adapter.caching.test_caching import (
     BaseCachingLowercaseModel,
     BaseCachingSelectedSchemaOnly,
+    BaseCachingUppercaseModel,
     BaseNoPopulateCache,
 )
 
 
 class TestCachingLowercaseModel(BaseCachingLowercaseModel):
+    pass
+
+
+class TestCachingUppercaseModel(BaseCachingUppercaseModel):
     pass
 
 

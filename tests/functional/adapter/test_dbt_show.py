@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from dbt.tests.adapter.dbt_show.test_dbt_show import BaseShowLimit, BaseShowSqlHeader
+from dbt.tests.adapter.dbt_show.test_dbt_show import (
+    BaseShowDoesNotHandleDoubleLimit,
+    BaseShowLimit,
+    BaseShowSqlHeader,
+)
 
 
 class TestShowLimit(BaseShowLimit):
@@ -11,3 +15,8 @@ class TestShowLimit(BaseShowLimit):
 
 class TestShowSqlHeader(BaseShowSqlHeader):
     pass
+
+
+class TestShowDoesNotHandleDoubleLimit(BaseShowDoesNotHandleDoubleLimit):
+    # Spark's words for PostgreSQL's `syntax error at or near "limit"`.
+    DATABASE_ERROR_MESSAGE = "Syntax error at or near 'limit'"

@@ -6,12 +6,15 @@ fit and whose start costs more than most seeds.
 
 from __future__ import annotations
 
+import csv
 import json
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
 
-from dbt_common.exceptions import DbtRuntimeError
+from dbt_common.exceptions import CompilationError, DbtRuntimeError
 
 from dbt.adapters.paimon.sql_text import quoted
 
@@ -24,6 +27,8 @@ ROWS_A_DOCUMENT = 1_000
 # Types that JSON has; a value of any other type travels as text and is cast by Spark, which knows them all.
 _CARRIED = ("bigint", "double", "boolean")
 _BIGINT = range(-(2**63), 2**63)
+# What Spark's grammar takes for a name without backticks.
+_PLAIN_NAME: Final = re.compile(r"\w*[^\W\d]\w*", re.ASCII)
 
 
 @dataclass(frozen=True)
@@ -40,11 +45,63 @@ class SeedColumn:
         return self.data_type if self.data_type in _CARRIED and not self.overridden else "string"
 
 
+def check_file(path: Path, model: Mapping[str, Any]) -> None:
+    """Refuse a file that is no table: each of its lines has a value for each column of its header.
+
+    dbt's own reader fills up short lines with NULL, and says of long ones neither which line nor which column. A blank
+    line is no short one: it is a row of NULLs, the only way to write a NULL in a file of one column.
+
+    Args:
+        path: the file.
+        model: the seed's node of the manifest; its config has the delimiter.
+
+    Raises:
+        CompilationError: what is wrong with the file, or its delimiter: file, line and column.
+    """
+    where = _where(model)
+    delimiter = model["config"].get("delimiter", ",")
+    if not isinstance(delimiter, str) or len(delimiter) != 1:
+        raise CompilationError(f"{where}: delimiter={delimiter!r}: one character is needed.")
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            problems = list(_ragged_lines(csv.reader(file, delimiter=delimiter), delimiter))
+    except UnicodeDecodeError as exc:
+        raise CompilationError(
+            f"{where}: not UTF-8 at byte {exc.start}: {exc.object[exc.start : exc.end]!r}. Save the file as UTF-8."
+        ) from exc
+    except csv.Error as exc:
+        raise CompilationError(f"{where}: not a CSV file: {exc}.") from exc
+    if problems:
+        more = f" And {len(problems) - 1} more such lines." if len(problems) > 1 else ""
+        raise CompilationError(f"{where}, {problems[0]}{more}")
+
+
+def _ragged_lines(reader: Any, delimiter: str) -> Iterable[str]:
+    header = next(reader, None)
+    if not header:
+        yield "line 1: no header. The first line has to name the columns."
+        return
+    line = reader.line_num + 1
+    for row in reader:
+        if row and len(row) != len(header):
+            counts = f"line {line}: {len(row)} values for {len(header)} columns"
+            if len(row) < len(header):
+                yield f"{counts}: none for column '{header[len(row)]}'. Write a NULL as nothing between two delimiters."
+            else:
+                yield (
+                    f"{counts}: no column for '{row[len(header)]}' after column '{header[-1]}'. A value with "
+                    f"{delimiter!r} in it needs double quotes around it."
+                )
+        # A value in quotes may go over several lines.
+        line = reader.line_num + 1
+
+
 def seed_columns(table: agate.Table, model: Mapping[str, Any], convert_type: ConvertType) -> list[SeedColumn]:
     """The columns of a seed: types by `column_types` (names without regard to case), else by what the values are.
 
     Raises:
-        DbtRuntimeError: `column_types` names a column that the file has not.
+        DbtRuntimeError: `column_types` names a column that the file has not, or `quote_columns` is off and a name
+            needs quotes.
     """
     wanted = {
         str(name).lower(): str(kind) for name, kind in (model["config"].get("column_types") or {}).items()
@@ -56,12 +113,26 @@ def seed_columns(table: agate.Table, model: Mapping[str, Any], convert_type: Con
             f"{_where(model)}: column_types names {', '.join(unknown)}, which the file has not. "
             f"Its columns: {', '.join(names)}."
         )
+    if model["config"].get("quote_columns") is False:
+        _refuse_quoted_names(names, model)
     return [
         SeedColumn(
             name, wanted.get(name.lower()) or convert_type(table, index) or "string", name.lower() in wanted
         )
         for index, name in enumerate(names)
     ]
+
+
+def _refuse_quoted_names(names: Sequence[str], model: Mapping[str, Any]) -> None:
+    # Names are always sent in quotes. But what is a syntax error without them is most often no name at all: the header
+    # of a file with another delimiter.
+    for name in names:
+        if not _PLAIN_NAME.fullmatch(name):
+            raise DbtRuntimeError(
+                f"{_where(model)}: syntax error in the header: column '{name}' needs quotes, and quote_columns is "
+                f"false. If it is not one name, set the file's delimiter (it is {model['config'].get('delimiter')!r}); "
+                "else set quote_columns: true."
+            )
 
 
 def stage(
@@ -84,7 +155,7 @@ def stage(
         f"select inline(from_json(document, 'array<struct<{schema}>>', map('mode', 'FAILFAST')))\n"
         f"from values {', '.join(['(?)'] * len(documents))} as documents(document)",
         args=documents,
-    ).createOrReplaceTempView(raw)
+    ).createOrReplaceTempView(quoted(raw))
     _refuse_bad_text(session, raw, columns, model)
     selected = ", ".join(
         f"cast(c{index} as {column.data_type}) as {quoted(column.name)}"

@@ -5,6 +5,7 @@
     {{ exceptions.raise_compiler_error("Cannot seed to '" ~ existing_relation ~ "', it is a view") }}
   {%- endif -%}
   {%- set spec = adapter.table_spec(model) -%}
+  {%- do adapter.check_seed_file(model) -%}
   {%- set agate_table = load_agate_table() -%}
   {%- do store_result('agate_table', response='OK', agate_table=agate_table) -%}
 
