@@ -553,7 +553,7 @@ class PaimonAdapter(SparkAdapter, metaclass=AdapterMeta):
     def _make_match_kwargs(self, database: str, schema: str, identifier: str) -> dict[str, str]:
         """Names as they are: neither Spark nor Paimon folds the case of one that a project does not quote."""
         parts = {"database": database, "schema": schema, "identifier": identifier}
-        return {name: part for name, part in parts.items() if part is not None}
+        return {name: part for name, part in parts.items() if part}
 
     def check_schema_exists(self, database: str, schema: str) -> bool:
         """Whether the catalog has the schema."""
