@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from dbt.tests.util import run_dbt
 
-# type: the model's own value, and the same as a row of YAML; then another, which the unit test has to tell apart.
+# A type; its value in SQL, the same in YAML, and another one in YAML, which a unit test has to tell apart.
 TYPES = {
     "boolean": ("true", "true", "false"),
     "tinyint": ("cast(-128 as tinyint)", "-128", "127"),
@@ -19,7 +19,7 @@ TYPES = {
         "'1234567890123456789012345678.0123456789'",
         "'1234567890123456789012345678.0123456788'",
     ),
-    "string": (r"'it\'s a \\ \t tab\n日本'", r'"it' + r"'" + r's a \\ \t tab\n日本"', "its"),
+    "string": ("'it\\'s a \\\\ \\t tab\\n日本'", '"it\'s a \\\\ \\t tab\\n日本"', "its"),
     "varchar(5)": ("cast('short' as varchar(5))", "short", "long"),
     "char(3)": ("cast('abc' as char(3))", "abc", "abd"),
     "binary": ("cast('ab' as binary)", "ab", "abc"),
