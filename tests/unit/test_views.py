@@ -48,6 +48,13 @@ def directory(monkeypatch):
     return directory
 
 
+def test_a_view_of_a_schema_not_listed_yet(directory):
+    view = PaimonRelation.create(database="paimon", schema="s", identifier="v", type=RelationType.View)
+    assert view.render() == "`spark_catalog`.`s`.`v`"
+    assert directory.home_of_new("paimon") == "spark_catalog"
+    assert directory.home_of_new("other") == "other"
+
+
 def test_names_are_rendered_where_they_live(directory):
     directory.replace_schema("s", [ViewDefinition("s", "known", "select 1")])
 
@@ -56,7 +63,8 @@ def test_names_are_rendered_where_they_live(directory):
 
     assert render("t", RelationType.Table) == "`paimon`.`s`.`t`"
     assert render("t", None) == "`paimon`.`s`.`t`"
-    assert render("v", RelationType.View) == "`spark_catalog`.`s`.`v`"
+    # Configured as a view, and the listing found none: what it was before is a table, if anything.
+    assert render("v", RelationType.View) == "`paimon`.`s`.`v`"
     assert render("known", None) == "`spark_catalog`.`s`.`known`"
     assert render("known", RelationType.Table) == "`paimon`.`s`.`known`"
     assert render("a`b", RelationType.Table) == "`paimon`.`s`.`a``b`"

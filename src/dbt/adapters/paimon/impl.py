@@ -48,7 +48,7 @@ from dbt.adapters.paimon.config import PaimonConfig
 from dbt.adapters.paimon.connections import PaimonConnectionManager
 from dbt.adapters.paimon.credentials import PaimonCredentials
 from dbt.adapters.paimon.relation import PaimonRelation
-from dbt.adapters.paimon.sql_text import string_literal
+from dbt.adapters.paimon.sql_text import quoted, string_literal
 from dbt.adapters.paimon.table_spec import TableSpec, build_table_spec
 from dbt.adapters.paimon.view_registry import ViewRegistry
 
@@ -472,7 +472,8 @@ class PaimonAdapter(SparkAdapter, metaclass=AdapterMeta):
     @available.parse(lambda *a, **k: "")
     def create_view_sql(self, relation: PaimonRelation, definition: views.ViewDefinition) -> str:
         """`CREATE OR REPLACE VIEW` with its comments."""
-        return views.create_view_sql(relation.render(), definition)
+        home = views.DIRECTORY.home_of_new(relation.database)
+        return views.create_view_sql(quoted(home, definition.schema, definition.identifier), definition)
 
     @available.parse_none
     def remember_view(self, definition: views.ViewDefinition) -> None:

@@ -107,15 +107,23 @@ class ViewDirectory:
         """Whether views live elsewhere than tables, so that this directory has work to do."""
         return self._view_catalog != self._catalog
 
+    def home_of_new(self, database: str | None) -> str:
+        """The catalog that a view goes to, whose model says `database`."""
+        return self._view_catalog if self.needed and database == self._catalog else database or ""
+
     def home_of(
         self, database: str | None, schema: str | None, identifier: str | None, type: RelationType | None
     ) -> str | None:
-        """The catalog that a relation's name is rendered with."""
+        """The catalog that a relation's name is rendered with.
+
+        A model that is configured as a view (`type`) may still be a table, until it runs: a listing of its schema that
+        found no such view decides.
+        """
         if database != self._catalog or not self.needed or not schema or not identifier:
             return database
-        if type == RelationType.View or (schema, identifier) in self._known:
+        if (schema, identifier) in self._known:
             return self._view_catalog
-        return database
+        return self._view_catalog if type == RelationType.View and schema not in self._listed else database
 
     def replace_schema(self, schema: str, definitions: Iterable[ViewDefinition]) -> None:
         """Take what a listing of the schema found as the whole truth about it."""
