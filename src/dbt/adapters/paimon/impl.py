@@ -25,6 +25,7 @@ from dbt.adapters.paimon import (
     debug,
     docs_catalog,
     metadata,
+    model_query,
     ordering,
     packages,
     procedures,
@@ -47,6 +48,7 @@ from dbt.adapters.paimon.column_changes import (
 from dbt.adapters.paimon.config import PaimonConfig
 from dbt.adapters.paimon.connections import PaimonConnectionManager
 from dbt.adapters.paimon.credentials import PaimonCredentials
+from dbt.adapters.paimon.model_query import ModelQuery
 from dbt.adapters.paimon.relation import PaimonRelation
 from dbt.adapters.paimon.sql_text import quoted, string_literal
 from dbt.adapters.paimon.table_spec import TableSpec, build_table_spec
@@ -91,6 +93,7 @@ class PaimonAdapter(SparkAdapter, metaclass=AdapterMeta):
 
     def __init__(self, config: Any, mp_context: Any) -> None:
         super().__init__(config, mp_context)
+        self._view_schemas: set[str] = set()
         views.DIRECTORY.configure(self.credentials.database, self.view_catalog, self.credentials.unique_field)
 
     @property
@@ -129,6 +132,7 @@ class PaimonAdapter(SparkAdapter, metaclass=AdapterMeta):
         """The strategies that come with the adapter; any other name is a macro of the project."""
         return list(strategies.STRATEGIES)
 
+    @available.parse(lambda *a, **k: [])
     def builtin_incremental_strategies(self) -> list[str]:
         """dbt checks a model's strategy against these before it looks for a macro."""
         return list(strategies.STRATEGIES)
@@ -225,6 +229,8 @@ class PaimonAdapter(SparkAdapter, metaclass=AdapterMeta):
             if not name or name.startswith("# "):
                 break
             columns.append(PaimonColumn(column=name, dtype=data_type, column_index=len(columns)))
+        if any(metadata.is_cut_short(column.dtype) for column in columns):
+            return list(self._query_columns(f"select * from {relation.render()}"))
         return columns
 
     def _get_one_catalog(
@@ -324,6 +330,43 @@ class PaimonAdapter(SparkAdapter, metaclass=AdapterMeta):
                 "changed is not known without reading it. Name a column as loaded_at_field, or a loaded_at_query."
             )
         return next(iter(responses), None), found[source]
+
+    # -- queries ----------------------------------------------------------------------------------------------------
+
+    @available.parse(lambda *a, **k: None)
+    def model_query(self, sql: str) -> ModelQuery:
+        """A SQL model's query and its columns, checked by Spark in one statement.
+
+        Raises:
+            DbtDatabaseError: Spark does not take it, and which line is wrong.
+        """
+        sql = model_query.one_query(sql)
+        return model_query.from_sql(sql, self._query_columns(sql))
+
+    @available.parse(lambda *a, **k: None)
+    def staged_query(self, view: str) -> ModelQuery:
+        """The rows of a temporary view of this session, and its columns."""
+        return model_query.from_view(view, self._query_columns(f"select * from {quoted(view)}"))
+
+    def _query_columns(self, sql: str) -> tuple[PaimonColumn, ...]:
+        """The columns of a query, which is analyzed and not run.
+
+        Not DESCRIBE QUERY: it cuts the type of a wide struct short (spark.sql.debug.maxToStringFields).
+        """
+        with self.connections.exception_handler(sql):
+            _, cursor = self.connections.add_query(sql, auto_begin=False)
+            return tuple(
+                PaimonColumn(column=name, dtype=data_type, column_index=index)
+                for index, (name, data_type, *_) in enumerate(cursor.description)
+            )
+
+    @available.parse(lambda *a, **k: [])
+    def columns_missing_in(
+        self, relation: PaimonRelation, columns: Sequence[PaimonColumn]
+    ) -> list[PaimonColumn]:
+        """Those of some columns that a table has not, by name."""
+        present = {column.name.lower() for column in self.get_columns_in_relation(relation)}
+        return [column for column in columns if column.name.lower() not in present]
 
     # -- tables -----------------------------------------------------------------------------------------------------
 
@@ -481,19 +524,20 @@ class PaimonAdapter(SparkAdapter, metaclass=AdapterMeta):
         if views.DIRECTORY.needed:
             self.view_registry.keep(definition)
 
-    @available.parse(lambda *a, **k: "")
-    def view_schema(self, relation: PaimonRelation) -> str:
-        """The rendered schema of the view catalog that a view goes to; empty where dbt has created it already."""
-        home = self.view_catalog
-        if home == relation.database:
-            return ""
-        return f"{relation.quoted(home)}.{relation.quoted(relation.schema or '')}"
+    @available.parse_none
+    def ensure_view_schema(self, relation: PaimonRelation) -> None:
+        """Create a view's schema where views live elsewhere than tables; once for the process."""
+        schema = relation.schema or ""
+        if self.view_catalog != relation.database and schema not in self._view_schemas:
+            self.query(f"create database if not exists {quoted(self.view_catalog, schema)}")
+            self._view_schemas.add(schema)
 
     @available.parse_none
     def forget_schema(self, relation: PaimonRelation) -> None:
         """A schema was dropped, and its views with it."""
         if views.DIRECTORY.needed and relation.database == self.credentials.database and relation.schema:
-            self.query(f"drop database if exists {self.view_schema(relation)} cascade")
+            self._view_schemas.discard(relation.schema)
+            self.query(f"drop database if exists {quoted(self.view_catalog, relation.schema)} cascade")
             views.DIRECTORY.replace_schema(relation.schema, [])
 
     @available.parse_none

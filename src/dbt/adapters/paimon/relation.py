@@ -61,6 +61,10 @@ class PaimonRelation(BaseRelation):
         relation: PaimonRelation = super().create_from(quoting, relation_config, **kwargs)
         return relation
 
+    def without_identifier(self) -> PaimonRelation:
+        """The schema. It has no type: dbt would list the schema once for its tables and once for its views."""
+        return self.include(identifier=False).replace_path(identifier=None).replace(type=None)
+
     def quoted(self, identifier: str) -> str:
         """Quote one part; a backtick in it is doubled."""
         return f"`{identifier.replace('`', '``')}`"

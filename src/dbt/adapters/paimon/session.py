@@ -20,7 +20,7 @@ from dbt_common.exceptions import DbtRuntimeError
 from dbt.adapters.paimon import java, packages, views
 from dbt.adapters.paimon.credentials import PaimonCredentials
 from dbt.adapters.paimon.spark_conf import EXTENSIONS, spark_conf
-from dbt.adapters.paimon.sql_text import quoted, statements
+from dbt.adapters.paimon.sql_text import statements
 from dbt.adapters.paimon.timestamps import on_session_clock
 
 if TYPE_CHECKING:
@@ -190,7 +190,8 @@ def open_session(credentials: PaimonCredentials) -> SessionHandle:
             session.conf.set(key, value)
     # Loaded here and not by the first query: Paimon's check of the session's settings fails inside a view, where Spark
     # shows it those of the view's making; and a catalog that cannot be opened is told before any model runs.
-    session.sql(f"use {quoted(credentials.catalog)}")
+    session._jvm.SparkSession.setActiveSession(session._jsparkSession)  # type: ignore[union-attr]
+    session.catalog.setCurrentCatalog(credentials.catalog)
     return SessionHandle(session)
 
 

@@ -3,5 +3,5 @@
   {%- call statement('create_schema') -%}
     create database if not exists {{ relation.without_identifier().render() }}
   {%- endcall -%}
-  {%- do paimon__ensure_view_schema(relation) -%}
+  {%- do adapter.ensure_view_schema(relation) -%}
 {%- endmacro %}

@@ -12,10 +12,11 @@
   {{ run_hooks(pre_hooks, inside_transaction=False) }}
   {{ run_hooks(pre_hooks, inside_transaction=True) }}
 
-  {%- set source = make_temp_relation(target_relation) -%}
-  {%- do adapter.stage_seed(source.identifier, agate_table, model) -%}
+  {%- set view = make_temp_relation(target_relation).identifier -%}
+  {%- do adapter.stage_seed(view, agate_table, model) -%}
+  {%- set source = adapter.staged_query(view) -%}
   {%- do paimon__build_table(target_relation, existing_relation, spec, source) -%}
-  {%- do paimon__drop_source_view(source) -%}
+  {%- do paimon__drop_staged(source) -%}
 
   {%- set rows_affected = agate_table.rows | length -%}
   {%- call noop_statement('main', 'INSERT ' ~ rows_affected, 'INSERT', rows_affected) -%}

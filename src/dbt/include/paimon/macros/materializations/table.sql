@@ -6,9 +6,9 @@
   {{ run_hooks(pre_hooks, inside_transaction=False) }}
   {{ run_hooks(pre_hooks, inside_transaction=True) }}
 
-  {%- set source = paimon__create_source_view(target_relation, compiled_code, model['language']) -%}
+  {%- set source = paimon__model_query(target_relation, compiled_code, model['language']) -%}
   {%- do paimon__build_table(target_relation, existing_relation, spec, source) -%}
-  {%- do paimon__drop_source_view(source) -%}
+  {%- do paimon__drop_staged(source) -%}
   {%- do paimon__drop_if_view(existing_relation) -%}
 
   {{ run_hooks(post_hooks, inside_transaction=True) }}

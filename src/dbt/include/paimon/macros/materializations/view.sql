@@ -8,7 +8,7 @@
   {%- if config.get('contract') and config.get('contract').enforced -%}
     {%- do get_assert_columns_equivalent(sql) -%}
   {%- endif -%}
-  {%- do paimon__ensure_view_schema(target_relation) -%}
+  {%- do adapter.ensure_view_schema(target_relation) -%}
   {%- set definition = adapter.view_definition(target_relation, sql, model) -%}
   {%- call statement('main') -%}
     {{ adapter.create_view_sql(target_relation, definition) }}
@@ -25,13 +25,3 @@
 
   {{ return({'relations': [target_relation]}) }}
 {% endmaterialization %}
-
-{#- The view catalog has schemas of its own. -#}
-{% macro paimon__ensure_view_schema(relation) %}
-  {%- set home = adapter.view_schema(relation) -%}
-  {%- if home -%}
-    {%- call statement('create_view_schema') -%}
-      create database if not exists {{ home }}
-    {%- endcall -%}
-  {%- endif -%}
-{% endmacro %}

@@ -8,10 +8,10 @@
     when it is whole.
 
   target: relation of type table; existing: what the cache has under its name, or none; spec: adapter.table_spec;
-  source: temporary view over the model's query. Runs the statement 'main'.
+  source: see paimon__model_query. Runs the statement 'main'.
 -#}
 {% macro paimon__build_table(target, existing, spec, source) %}
-  {%- set columns = adapter.wanted_columns(adapter.get_columns_in_relation(source), model, spec) -%}
+  {%- set columns = adapter.wanted_columns(source.columns, model, spec) -%}
   {%- do paimon__check_documented_columns(target, columns) -%}
   {%- set comment = model.description if config.persist_relation_docs() else '' -%}
   {%- if existing is none or not existing.is_table -%}

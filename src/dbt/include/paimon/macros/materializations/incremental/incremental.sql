@@ -11,13 +11,13 @@
   {{ run_hooks(pre_hooks, inside_transaction=False) }}
   {{ run_hooks(pre_hooks, inside_transaction=True) }}
 
-  {%- set source = paimon__create_source_view(target_relation, compiled_code, model['language']) -%}
+  {%- set source = paimon__model_query(target_relation, compiled_code, model['language']) -%}
   {%- if existing_relation is none or existing_relation.is_view or should_full_refresh() -%}
     {%- do paimon__build_table(target_relation, existing_relation, spec, source) -%}
   {%- else -%}
     {%- do paimon__increment(target_relation, spec, strategy, strategy_macro, on_schema_change, source) -%}
   {%- endif -%}
-  {%- do paimon__drop_source_view(source) -%}
+  {%- do paimon__drop_staged(source) -%}
   {%- do paimon__drop_if_view(existing_relation) -%}
 
   {{ run_hooks(post_hooks, inside_transaction=True) }}
@@ -34,7 +34,7 @@
   {%- do adapter.refuse_immutable_changes(model, table_changes) -%}
   {%- do paimon__alter_options(target, table_changes) -%}
 
-  {%- set columns = adapter.wanted_columns(adapter.get_columns_in_relation(source), model, spec) -%}
+  {%- set columns = adapter.wanted_columns(source.columns, model, spec) -%}
   {%- do paimon__check_documented_columns(target, columns) -%}
   {%- set column_changes = adapter.column_changes(columns, current, model) -%}
   {%- do adapter.check_schema_change(model, on_schema_change, strategy, spec, column_changes) -%}
@@ -42,7 +42,7 @@
 
   {%- set strategy_arguments = {
     'target_relation': target,
-    'temp_relation': source,
+    'temp_relation': paimon__strategy_source(target, strategy, source),
     'unique_key': config.get('unique_key') or spec.primary_key | list,
     'dest_columns': dest_columns,
     'incremental_predicates': config.get('predicates') or config.get('incremental_predicates'),
@@ -64,4 +64,16 @@
   {%- endif -%}
   {%- do paimon__comment_columns(target, column_changes) -%}
   {%- do paimon__comment_table(target, current, model) -%}
+{% endmacro %}
+
+{#- A strategy of the project's own may ask for the columns of its temp_relation: it gets a relation. -#}
+{% macro paimon__strategy_source(target, strategy, source) %}
+  {%- if source.view or strategy in adapter.builtin_incremental_strategies() -%}
+    {%- do return(source) -%}
+  {%- endif -%}
+  {%- set view = make_temp_relation(target) -%}
+  {%- call statement('create_temporary_view') -%}
+    {{ spark__create_temporary_view(view, 'select * from ' ~ source) }}
+  {%- endcall -%}
+  {%- do return(view) -%}
 {% endmacro %}

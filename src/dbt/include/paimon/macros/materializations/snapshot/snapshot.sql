@@ -21,26 +21,26 @@
   {%- if not exists -%}
     {%- set build_sql = build_snapshot_table(strategy, model['compiled_code']) -%}
     {{ check_time_data_types(build_sql) }}
-    {%- set source = paimon__create_source_view(target_relation, build_sql) -%}
+    {%- set source = paimon__model_query(target_relation, build_sql) -%}
     {%- do paimon__build_table(target_relation, none, spec, source) -%}
   {%- else -%}
     {{ adapter.assert_valid_snapshot_target_given_strategy(target_relation, columns, strategy) }}
     {%- set staging_sql = snapshot_staging_table(strategy, sql, target_relation) -%}
     {{ check_time_data_types(staging_sql) }}
-    {%- set source = paimon__create_source_view(target_relation, staging_sql) -%}
+    {%- set source = paimon__model_query(target_relation, staging_sql) -%}
     {%- set helpers = ['dbt_change_type', 'dbt_unique_key'] -%}
     {%- if strategy.unique_key | is_list -%}
       {%- for key in strategy.unique_key -%}{%- do helpers.append('dbt_unique_key_' ~ loop.index) -%}{%- endfor -%}
     {%- endif -%}
     {%- do create_columns(
-      target_relation, adapter.get_missing_columns(source, target_relation) | rejectattr('name', 'in', helpers) | list
+      target_relation, adapter.columns_missing_in(target_relation, source.columns) | rejectattr('name', 'in', helpers) | list
     ) -%}
-    {%- set written = adapter.get_columns_in_relation(source) | rejectattr('name', 'in', helpers) | list -%}
+    {%- set written = source.columns | rejectattr('name', 'in', helpers) | list -%}
     {%- call statement('main') -%}
       {{ snapshot_merge_sql(target_relation, source, paimon__quoted_names(written)) }}
     {%- endcall -%}
   {%- endif -%}
-  {%- do paimon__drop_source_view(source) -%}
+  {%- do paimon__drop_staged(source) -%}
   {%- if exists -%}
     {%- do persist_docs(target_relation, model) -%}
   {%- endif -%}

@@ -1,0 +1,40 @@
+"""Where a model's rows come from: its query, or a temporary view over a frame."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from dbt.adapters.paimon.column import PaimonColumn
+from dbt.adapters.paimon.sql_text import quoted, statements
+
+
+@dataclass(frozen=True)
+class ModelQuery:
+    """Text that stands after FROM or USING, and the columns that it gives.
+
+    A query is written into the statement that reads it, in parentheses: no temporary view to create, describe and drop
+    around every model.
+    """
+
+    text: str
+    columns: tuple[PaimonColumn, ...]
+    view: str = ""
+
+    def __str__(self) -> str:
+        return self.text
+
+
+def one_query(sql: str) -> str:
+    """A model's SQL without the semicolon at its end, if it is one statement; else as it is, for Spark to refuse."""
+    found = statements(sql)
+    return found[0] if len(found) == 1 else sql
+
+
+def from_sql(sql: str, columns: tuple[PaimonColumn, ...]) -> ModelQuery:
+    """The query of a SQL model; a comment at its end must not swallow the parenthesis."""
+    return ModelQuery(f"(\n{sql}\n)", columns)
+
+
+def from_view(view: str, columns: tuple[PaimonColumn, ...]) -> ModelQuery:
+    """The rows of a seed or of a Python model, staged in a temporary view of this session."""
+    return ModelQuery(quoted(view), columns, view)

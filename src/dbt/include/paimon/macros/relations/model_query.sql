@@ -1,0 +1,29 @@
+{#-
+  The model's query as the statements of its materialization read it (see adapter.model_query), or the frame of a Python
+  model. Spark checks it before anything else happens, and says which line is wrong.
+-#}
+{% macro paimon__model_query(target, sql, language='sql') %}
+  {%- if language == 'python' -%}
+    {%- set view = make_temp_relation(target).identifier -%}
+    {%- do adapter.stage_python_model(view, sql, model) -%}
+    {%- do return(adapter.staged_query(view)) -%}
+  {%- endif -%}
+  {%- set header = config.get('sql_header') -%}
+  {%- if header -%}
+    {%- call statement('sql_header') -%}{{ header }}{%- endcall -%}
+  {%- endif -%}
+  {%- if config.get('contract') and config.get('contract').enforced -%}
+    {%- do get_assert_columns_equivalent(sql) -%}
+    {%- set sql = get_select_subquery(sql) -%}
+  {%- endif -%}
+  {%- do return(adapter.model_query(sql)) -%}
+{% endmacro %}
+
+{#- Let go of what was staged for a model's rows. -#}
+{% macro paimon__drop_staged(query) %}
+  {%- if query.view -%}
+    {%- call statement('drop_staged') -%}
+      drop view if exists {{ adapter.quote(query.view) }}
+    {%- endcall -%}
+  {%- endif -%}
+{% endmacro %}
