@@ -18,7 +18,7 @@ DBT := $(BIN)/dbt
 PROJECT := --profiles-dir profiles --target local
 QUERY := select carrier_name, scheduled, late_percent from {{ ref('mart_carrier_punctuality') }} order by late_percent
 
-.PHONY: help venv run test unit functional wheel-check lint format docs debug wheel clean
+.PHONY: help venv run test unit functional conformance wheel-check lint format docs debug wheel clean
 
 help: ## List the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/\1\t\2/' | expand -t 14
@@ -56,6 +56,9 @@ unit: $(STAMP) ## Run the tests that need no Java
 
 functional: $(STAMP) ## Run the tests on Spark and Paimon; one of them: make functional ARGS='-k name'
 	$(PYTEST) $(XDIST) tests/functional $(ARGS)
+
+conformance: $(STAMP) ## Run dbt's own conformance suite and write docs/conformance.md
+	$(PYTEST) $(XDIST) tests/functional/adapter --conformance write
 
 wheel-check: $(STAMP) ## Build the wheel, install it into an empty environment, run a new project there
 	$(PYTEST) tests/packaging

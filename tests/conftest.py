@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-pytest_plugins = ["dbt.tests.fixtures.project"]
+pytest_plugins = ["conformance", "dbt.tests.fixtures.project"]
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -55,11 +55,10 @@ def wanted_columns(
     config = model.get("config", {})
     enforced = bool((config.get("contract") or {}).get("enforced"))
     comments = bool((config.get("persist_docs") or {}).get("columns"))
-    documented = {name.lower(): column for name, column in (model.get("columns") or {}).items()}
     keys = {name.lower() for name in (*spec.primary_key, *spec.partition_by)} if spec.primary_key else set()
     columns = []
     for name, data_type in query_columns:
-        column = documented.get(name.lower(), {})
+        column = column_of_yaml(model, name)
         constraints = (
             {constraint["type"] for constraint in column.get("constraints") or []} if enforced else set()
         )
@@ -75,6 +74,19 @@ def wanted_columns(
             )
         )
     return tuple(columns)
+
+
+def column_of_yaml(model: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    """What a model's YAML says of a column: nothing, if it is not there.
+
+    A name that is quoted there (`quote: true`) is taken as it stands, any other in any case, as in dbt's
+    validate_doc_columns.
+    """
+    for written, column in (model.get("columns") or {}).items():
+        if written == name or (not column.get("quote") and written.lower() == name.lower()):
+            found: Mapping[str, Any] = column
+            return found
+    return {}
 
 
 def compare_columns(

@@ -41,6 +41,7 @@ from dbt.adapters.paimon.changeset import Changeset, ExistingColumn, ExistingTab
 from dbt.adapters.paimon.column import PaimonColumn
 from dbt.adapters.paimon.column_changes import (
     ColumnChanges,
+    column_of_yaml,
     compare_columns,
     refuse_schema_change,
     wanted_columns,
@@ -505,8 +506,8 @@ class PaimonAdapter(SparkAdapter, metaclass=AdapterMeta):
         comments: dict[str, str] = {}
         if persist.get("columns") and model.get("columns"):
             columns = tuple(row[0] for row in self.query(f"describe query {query}"))
-            documented = {name.lower(): c.get("description") or "" for name, c in model["columns"].items()}
-            comments = {name: documented[name.lower()] for name in columns if documented.get(name.lower())}
+            described = {name: column_of_yaml(model, name).get("description") for name in columns}
+            comments = {name: text for name, text in described.items() if text}
         comment = (model.get("description") or "") if persist.get("relation") else ""
         return views.ViewDefinition(
             relation.schema or "", relation.identifier or "", query.strip(), comment, comments, columns

@@ -63,7 +63,8 @@ class PaimonRelation(BaseRelation):
 
     def without_identifier(self) -> PaimonRelation:
         """The schema. It has no type: dbt would list the schema once for its tables and once for its views."""
-        return self.include(identifier=False).replace_path(identifier=None).replace(type=None)
+        schema: PaimonRelation = self.include(identifier=False).replace_path(identifier=None)
+        return schema.replace(type=None)
 
     def quoted(self, identifier: str) -> str:
         """Quote one part; a backtick in it is doubled."""
