@@ -52,6 +52,33 @@ class PaimonConnectionMethod(StrEnum):
     SESSION = "session"
 
 
+@dataclass(frozen=True)
+class SparkCatalog:
+    """A Paimon catalog as Spark is told of it: values normalized as those of a profile."""
+
+    name: str
+    metastore: str
+    warehouse: str | None
+    uri: str | None
+    options: Mapping[str, str]
+
+    @classmethod
+    def of(
+        cls, name: str, metastore: str, warehouse: str | None, uri: str | None, options: Mapping[str, str]
+    ) -> SparkCatalog:
+        """Make a local warehouse's path absolute; a REST catalog's is the name of an instance on the server."""
+        if warehouse is not None and metastore != "rest":
+            warehouse = absolute_location(warehouse)
+        return cls(name, metastore, warehouse, uri, options)
+
+    @property
+    def scheme(self) -> str:
+        """The scheme of the warehouse (`file`, `s3`, `oss`, `hdfs`…); empty where there is no path."""
+        if self.warehouse is None or self.metastore == "rest":
+            return ""
+        return location_scheme(self.warehouse)
+
+
 @dataclass(repr=False)
 class PaimonCredentials(Credentials):
     """One target of a profile.
@@ -80,9 +107,9 @@ class PaimonCredentials(Credentials):
         """Normalize values: option values become text, local paths absolute."""
         self.spark_config = {str(key): option_text(value) for key, value in self.spark_config.items()}
         self.catalog_options = {str(key): option_text(value) for key, value in self.catalog_options.items()}
-        # A REST catalog's warehouse is the name of an instance on the server, not a path.
-        if self.warehouse is not None and self.metastore != "rest":
-            self.warehouse = absolute_location(self.warehouse)
+        self.warehouse = self.spark_catalog.warehouse
+        # Those of catalogs.yml, by their names in Spark; dbt reads that file after the profile.
+        self.integrations: dict[str, SparkCatalog] = {}
         self.jars = [absolute_location(jar) for jar in self.jars]
 
     @property
@@ -101,14 +128,24 @@ class PaimonCredentials(Credentials):
         return self.database
 
     @property
+    def spark_catalog(self) -> SparkCatalog:
+        """The target's own catalog."""
+        return SparkCatalog.of(self.database, self.metastore, self.warehouse, self.uri, self.catalog_options)
+
+    @property
+    def spark_catalogs(self) -> tuple[SparkCatalog, ...]:
+        """The target's own catalog and those of catalogs.yml."""
+        return (self.spark_catalog, *self.integrations.values())
+
+    @property
     def paimon_catalogs(self) -> frozenset[str]:
-        """The Spark catalogs that are known to be Paimon's: the target's, and those that `spark_config` adds."""
+        """The names of the Spark catalogs that are known to be Paimon's, those that `spark_config` adds too."""
         added = (
             key.removeprefix("spark.sql.catalog.")
             for key, value in self.spark_config.items()
             if value.startswith("org.apache.paimon.spark.") and key.startswith("spark.sql.catalog.")
         )
-        return frozenset({self.catalog, *added})
+        return frozenset({*(catalog.name for catalog in self.spark_catalogs), *added})
 
     @property
     def spark_master(self) -> str:
@@ -118,9 +155,7 @@ class PaimonCredentials(Credentials):
     @property
     def warehouse_scheme(self) -> str:
         """The scheme of the warehouse (`file`, `s3`, `oss`, `hdfs`…); empty where there is no path."""
-        if self.warehouse is None or self.metastore == "rest":
-            return ""
-        return location_scheme(self.warehouse)
+        return self.spark_catalog.scheme
 
     @property
     def local_warehouse(self) -> Path | None:

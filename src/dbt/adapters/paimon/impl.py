@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
 from functools import cached_property
 from importlib.metadata import version
 from pathlib import Path
@@ -15,6 +17,7 @@ from dbt.adapters.base.meta import AdapterMeta
 from dbt.adapters.base.relation import InformationSchema
 from dbt.adapters.capability import Capability as DbtCapability
 from dbt.adapters.capability import CapabilityDict, CapabilitySupport, Support
+from dbt.adapters.catalogs import DbtCatalogIntegrationNotFoundError
 from dbt.adapters.contracts.relation import RelationConfig, RelationType
 from dbt.adapters.events.logging import AdapterLogger
 from dbt.adapters.spark.impl import SparkAdapter
@@ -22,6 +25,7 @@ from dbt_common.contracts.constraints import ConstraintType
 from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.paimon import (
+    catalogs,
     debug,
     docs_catalog,
     metadata,
@@ -59,6 +63,7 @@ if TYPE_CHECKING:
     import agate
     from dbt.adapters.base.impl import FreshnessResponse
     from dbt.adapters.base.relation import BaseRelation
+    from dbt.adapters.catalogs import CatalogIntegration, CatalogIntegrationConfig
     from dbt.adapters.contracts.connection import AdapterResponse
     from dbt.adapters.contracts.macros import MacroResolverProtocol
     from dbt_common.contracts.metadata import CatalogTable
@@ -73,6 +78,8 @@ class PaimonAdapter(SparkAdapter, metaclass=AdapterMeta):
     Column = PaimonColumn
     ConnectionManager = PaimonConnectionManager
     AdapterSpecificConfigs = PaimonConfig  # type: ignore[assignment]
+
+    CATALOG_INTEGRATIONS = catalogs.CATALOG_INTEGRATIONS
 
     # Paimon enforces NOT NULL, and the primary key by merging; the rest it does not know.
     CONSTRAINT_SUPPORT: ClassVar[dict[ConstraintType, ConstraintSupport]] = {  # type: ignore[misc]
@@ -95,6 +102,8 @@ class PaimonAdapter(SparkAdapter, metaclass=AdapterMeta):
     def __init__(self, config: Any, mp_context: Any) -> None:
         super().__init__(config, mp_context)
         self._view_schemas: set[str] = set()
+        for integration in catalogs.of_project(config):
+            self.add_catalog_integration(integration)
         views.DIRECTORY.configure(self.credentials.database, self.view_catalog, self.credentials.unique_field)
 
     @property
@@ -141,6 +150,18 @@ class PaimonAdapter(SparkAdapter, metaclass=AdapterMeta):
     def debug_query(self) -> None:
         """`dbt debug`: a table is created, written, read and dropped, and the capabilities are printed."""
         debug.check(self, logger.info)
+
+    # -- catalogs.yml -----------------------------------------------------------------------------------------------
+
+    def add_catalog_integration(self, catalog_integration: CatalogIntegrationConfig) -> CatalogIntegration:
+        """Take a catalog of catalogs.yml in; sessions that are opened from now on have it."""
+        with suppress(DbtCatalogIntegrationNotFoundError):
+            known: CatalogIntegration = self.get_catalog_integration(catalog_integration.name)
+            return known
+        added = super().add_catalog_integration(catalog_integration)
+        assert isinstance(added, catalogs.PaimonCatalogIntegration)
+        self.credentials.integrations[added.spark_catalog.name] = added.spark_catalog
+        return added
 
     # -- statements -------------------------------------------------------------------------------------------------
 
@@ -500,7 +521,16 @@ class PaimonAdapter(SparkAdapter, metaclass=AdapterMeta):
     def view_definition(
         self, relation: PaimonRelation, query: str, model: Mapping[str, Any]
     ) -> views.ViewDefinition:
-        """A view as the model wants it: its query, and the comments that it persists."""
+        """A view as the model wants it: its query, and the comments that it persists.
+
+        Raises:
+            DbtRuntimeError: the catalog of catalogs.yml that it goes to holds no views.
+        """
+        catalog = self.credentials.integrations.get(relation.database or "")
+        if catalog is not None:
+            replace(self.environment, catalog_kind=catalog.metastore).require(
+                Capability.VIEWS, f"model '{model['name']}': a view in the catalog {catalog.name}"
+            )
         persist = model.get("config", {}).get("persist_docs") or {}
         columns: tuple[str, ...] = ()
         comments: dict[str, str] = {}
@@ -529,7 +559,8 @@ class PaimonAdapter(SparkAdapter, metaclass=AdapterMeta):
     def ensure_view_schema(self, relation: PaimonRelation) -> None:
         """Create a view's schema where views live elsewhere than tables; once for the process."""
         schema = relation.schema or ""
-        if self.view_catalog != relation.database and schema not in self._view_schemas:
+        home = relation.database == self.credentials.database and self.view_catalog != relation.database
+        if home and schema not in self._view_schemas:
             self.query(f"create database if not exists {quoted(self.view_catalog, schema)}")
             self._view_schemas.add(schema)
 

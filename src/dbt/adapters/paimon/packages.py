@@ -96,9 +96,10 @@ def plan_packages(
     if not jars and not _version_of_packages(packages):
         packages.insert(0, capabilities.connector_artifact(spark_version, version))
     # With a profile's own jars nothing is downloaded that it does not ask for.
-    storage = _STORAGE_ARTIFACTS.get(credentials.warehouse_scheme)
-    if storage and not own and not _names_artifact(storage, jars, packages):
-        packages.append(f"{GROUP}:{storage}:{version}")
+    for scheme in sorted({catalog.scheme for catalog in credentials.spark_catalogs}):
+        storage = _STORAGE_ARTIFACTS.get(scheme)
+        if storage and not own and not _names_artifact(storage, jars, packages):
+            packages.append(f"{GROUP}:{storage}:{version}")
     return PackagePlan(jars, tuple(packages), tuple(credentials.repositories), version)
 
 

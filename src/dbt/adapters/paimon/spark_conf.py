@@ -12,7 +12,7 @@ from pathlib import Path
 
 from dbt_common.exceptions import DbtRuntimeError
 
-from dbt.adapters.paimon.credentials import PaimonCredentials, is_secret
+from dbt.adapters.paimon.credentials import PaimonCredentials, SparkCatalog, is_secret
 from dbt.adapters.paimon.packages import EXCLUDES, PackagePlan
 
 CATALOG_CLASS = "org.apache.paimon.spark.SparkCatalog"
@@ -32,8 +32,10 @@ def spark_conf(credentials: PaimonCredentials, plan: PackagePlan) -> dict[str, s
         DbtRuntimeError: settings of `spark_config` or `catalog_options` that contradict the profile or would lose data,
             all of them in one message.
     """
-    catalog = _catalog_conf(credentials)
+    catalog = _catalog_conf(credentials.spark_catalog)
     _check(credentials, catalog)
+    for integration in credentials.integrations.values():
+        catalog |= _catalog_conf(integration)
     conf = {
         "spark.master": credentials.spark_master,
         "spark.app.name": "dbt-paimon",
@@ -57,19 +59,19 @@ def spark_conf(credentials: PaimonCredentials, plan: PackagePlan) -> dict[str, s
     return conf
 
 
-def _catalog_conf(credentials: PaimonCredentials) -> dict[str, str]:
-    prefix = f"spark.sql.catalog.{credentials.catalog}"
+def _catalog_conf(catalog: SparkCatalog) -> dict[str, str]:
+    prefix = f"spark.sql.catalog.{catalog.name}"
     conf = {prefix: CATALOG_CLASS}
-    if credentials.warehouse is not None:
-        conf[f"{prefix}.warehouse"] = credentials.warehouse
-    if credentials.metastore != "filesystem":
-        conf[f"{prefix}.metastore"] = credentials.metastore
-    if credentials.uri is not None:
-        conf[f"{prefix}.uri"] = credentials.uri
+    if catalog.warehouse is not None:
+        conf[f"{prefix}.warehouse"] = catalog.warehouse
+    if catalog.metastore != "filesystem":
+        conf[f"{prefix}.metastore"] = catalog.metastore
+    if catalog.uri is not None:
+        conf[f"{prefix}.uri"] = catalog.uri
     # A cached table outlives its drop by another session: this one would then read wrong rows of the table that
     # took its name, and from Paimon 1.4 an INSERT here would corrupt it.
     conf[f"{prefix}.cache-enabled"] = "false"
-    conf.update({f"{prefix}.{key}": value for key, value in credentials.catalog_options.items()})
+    conf.update({f"{prefix}.{key}": value for key, value in catalog.options.items()})
     return conf
 
 

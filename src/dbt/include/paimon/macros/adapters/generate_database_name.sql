@@ -1,4 +1,10 @@
-{#- A model's `database` (or `catalog`) is a Spark catalog: its own, or the target's. dbt-spark has none and answers none. -#}
+{#-
+  A model's Spark catalog: that of its `catalog_name` (catalogs.yml), its `database` (or `catalog`), or the target's.
+  dbt-spark has none and answers none.
+-#}
 {% macro paimon__generate_database_name(custom_database_name=none, node=none) -%}
+  {%- if node is not none and node.config and node.config.get('catalog_name') -%}
+    {%- do return(adapter.build_catalog_relation(node).catalog_database) -%}
+  {%- endif -%}
   {%- do return(custom_database_name | trim if custom_database_name else target.database) -%}
 {%- endmacro %}
