@@ -2,7 +2,180 @@
 
 from __future__ import annotations
 
-from dbt.tests.adapter.constraints.test_constraints import BaseIncrementalForeignKeyConstraint
+from pathlib import Path
+
+import pytest
+from dbt.tests.adapter.constraints.test_constraints import (
+    BaseConstraintQuotedColumn,
+    BaseConstraintsRollback,
+    BaseConstraintsRuntimeDdlEnforcement,
+    BaseIncrementalConstraintsColumnsEqual,
+    BaseIncrementalConstraintsRollback,
+    BaseIncrementalConstraintsRuntimeDdlEnforcement,
+    BaseIncrementalContractSqlHeader,
+    BaseIncrementalForeignKeyConstraint,
+    BaseModelConstraintsRuntimeEnforcement,
+    BaseTableConstraintsColumnsEqual,
+    BaseTableContractSqlHeader,
+    BaseViewConstraintsColumnsEqual,
+)
+
+# Paimon knows NOT NULL and the primary key, which are in the table; of the others dbt warns.
+EXPECTED_DDL = """
+create table <model_identifier> (
+    `id` int not null,
+    `color` string,
+    `date_day` string
+)
+using paimon
+tblproperties ('primary-key' = 'id');
+insert into <model_identifier> (`id`, `color`, `date_day`)
+select `id`, `color`, `date_day`
+from (
+    select id, color, date_day
+    from (
+        -- depends_on: <foreign_key_model_identifier>
+        select
+            'blue' as color,
+            1 as id,
+            '2019-01-01' as date_day
+    ) as model_subq
+)
+"""
+
+
+class InSpark:
+    # Spark's names of types, quotes of names, and words for PostgreSQL's settings, in the base's own files.
+    WORDS = (
+        (": text", ": string"),
+        ('"from"', "`from`"),
+        ("set session time zone", "set time zone"),
+        ("current_setting('timezone')", "current_timezone()"),
+    )
+
+    @pytest.fixture(scope="class")
+    def project(self, project):
+        for path in Path(project.project_root, "models").iterdir():
+            text = path.read_text()
+            for word, spark_word in self.WORDS:
+                text = text.replace(word, spark_word)
+            path.write_text(text)
+        return project
+
+
+class SparkTypes(InSpark):
+    # As above, and the types that Spark has.
+    @pytest.fixture
+    def string_type(self):
+        return "string"
+
+    @pytest.fixture
+    def int_type(self):
+        return "int"
+
+    @pytest.fixture
+    def data_types(self, schema_int_type, int_type, string_type):
+        return [
+            ["1", schema_int_type, int_type],
+            ["'1'", string_type, string_type],
+            ["true", "boolean", "boolean"],
+            ["cast('2013-11-03 00:00:00-07' as timestamp)", "timestamp", "timestamp"],
+            ["cast('2013-11-03 00:00:00' as timestamp_ntz)", "timestamp_ntz", "timestamp_ntz"],
+            ["cast('2013-11-03' as date)", "date", "date"],
+            ["array('a','b','c')", "array<string>", "array<string>"],
+            ["array(1,2,3)", "array<int>", "array<int>"],
+            ["map('a', 1)", "map<string,int>", "map<string,int>"],
+            [
+                "named_struct('bar', 'baz', 'balance', 7.77BD)",
+                "struct<bar:string,balance:decimal(3,2)>",
+                "struct<",
+            ],
+            ["cast('1' as numeric)", "numeric", "decimal(10,0)"],
+            ["5000000000", "bigint", "bigint"],
+            ["cast('1.5' as double)", "double", "double"],
+            ["cast('ab' as binary)", "binary", "binary"],
+        ]
+
+
+class NullRefused(InSpark):
+    # As above, and Paimon's words for PostgreSQL's `null value in column "id" … violates not-null constraint`.
+    @pytest.fixture(scope="class")
+    def expected_error_messages(self):
+        return ["Cannot write null to non-null column(id)"]
+
+
+class DdlInSpark(InSpark):
+    # As above, and the DDL of this adapter.
+    @pytest.fixture(scope="class")
+    def expected_sql(self):
+        return EXPECTED_DDL
+
+
+class TestTableConstraintsColumnsEqual(SparkTypes, BaseTableConstraintsColumnsEqual):
+    pass
+
+
+class TestViewConstraintsColumnsEqual(SparkTypes, BaseViewConstraintsColumnsEqual):
+    pass
+
+
+class TestIncrementalConstraintsColumnsEqual(SparkTypes, BaseIncrementalConstraintsColumnsEqual):
+    pass
+
+
+class TestTableConstraintsRuntimeDdlEnforcement(DdlInSpark, BaseConstraintsRuntimeDdlEnforcement):
+    pass
+
+
+class TestIncrementalConstraintsRuntimeDdlEnforcement(
+    DdlInSpark, BaseIncrementalConstraintsRuntimeDdlEnforcement
+):
+    pass
+
+
+class TestModelConstraintsRuntimeEnforcement(DdlInSpark, BaseModelConstraintsRuntimeEnforcement):
+    pass
+
+
+class TestConstraintQuotedColumn(InSpark, BaseConstraintQuotedColumn):
+    # As above, and the DDL of this adapter.
+    @pytest.fixture(scope="class")
+    def expected_sql(self):
+        return """
+create table <model_identifier> (
+    `id` int not null,
+    `from` string not null,
+    `date_day` string
+)
+using paimon;
+insert into <model_identifier> (`id`, `from`, `date_day`)
+select `id`, `from`, `date_day`
+from (
+    select id, `from`, date_day
+    from (
+        select
+          'blue' as `from`,
+          1 as id,
+          '2019-01-01' as date_day
+    ) as model_subq
+)
+"""
+
+
+class TestTableConstraintsRollback(NullRefused, BaseConstraintsRollback):
+    pass
+
+
+class TestIncrementalConstraintsRollback(NullRefused, BaseIncrementalConstraintsRollback):
+    pass
+
+
+class TestTableContractSqlHeader(InSpark, BaseTableContractSqlHeader):
+    pass
+
+
+class TestIncrementalContractSqlHeader(InSpark, BaseIncrementalContractSqlHeader):
+    pass
 
 
 class TestIncrementalForeignKeyConstraint(BaseIncrementalForeignKeyConstraint):

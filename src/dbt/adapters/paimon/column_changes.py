@@ -45,7 +45,8 @@ def wanted_columns(
 
     Args:
         query_columns: (name, Spark type text) of the model's query, in order.
-        model: the node of the manifest; its contract gives types and NOT NULL, its docs the comments.
+        model: the node of the manifest; its contract gives types and NOT NULL, its docs the comments, a seed's
+            `column_types` the types.
         spec: the validated table; its primary key columns are NOT NULL.
 
     Returns:
@@ -55,21 +56,26 @@ def wanted_columns(
     config = model.get("config", {})
     enforced = bool((config.get("contract") or {}).get("enforced"))
     comments = bool((config.get("persist_docs") or {}).get("columns"))
-    keys = {name.lower() for name in (*spec.primary_key, *spec.partition_by)} if spec.primary_key else set()
+    column_types = {name.lower(): kind for name, kind in (config.get("column_types") or {}).items()}
+    required = (
+        {name.lower() for name in (*spec.primary_key, *spec.partition_by)} if spec.primary_key else set()
+    )
+    if enforced:
+        required |= _not_null_of_the_model(model)
     columns = []
     for name, data_type in query_columns:
         column = column_of_yaml(model, name)
         constraints = (
             {constraint["type"] for constraint in column.get("constraints") or []} if enforced else set()
         )
-        wanted_type = data_type.replace("void", "string")
-        if enforced and column.get("data_type") and _carries_length(column["data_type"]):
-            wanted_type = column["data_type"].lower()
+        declared = column_types.get(name.lower()) or (column.get("data_type") if enforced else None) or ""
         columns.append(
             ExistingColumn(
                 name=name,
-                data_type=wanted_type,
-                nullable=not (name.lower() in keys or {"not_null", "primary_key"} & constraints),
+                data_type=(
+                    declared.lower() if _carries_length(declared) else data_type.replace("void", "string")
+                ),
+                nullable=not (name.lower() in required or {"not_null", "primary_key"} & constraints),
                 comment=(column.get("description") or "") if comments else "",
             )
         )
@@ -87,6 +93,16 @@ def column_of_yaml(model: Mapping[str, Any], name: str) -> Mapping[str, Any]:
             found: Mapping[str, Any] = column
             return found
     return {}
+
+
+def _not_null_of_the_model(model: Mapping[str, Any]) -> set[str]:
+    """The columns, in lower case, that the constraints of the model itself declare NOT NULL."""
+    return {
+        name.lower()
+        for constraint in model.get("constraints") or []
+        if constraint["type"] == "not_null"
+        for name in constraint.get("columns") or []
+    }
 
 
 def compare_columns(

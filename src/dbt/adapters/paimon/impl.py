@@ -20,8 +20,10 @@ from dbt.adapters.capability import CapabilityDict, CapabilitySupport, Support
 from dbt.adapters.catalogs import DbtCatalogIntegrationNotFoundError
 from dbt.adapters.contracts.relation import RelationConfig, RelationType
 from dbt.adapters.events.logging import AdapterLogger
+from dbt.adapters.events.types import ConstraintNotSupported
 from dbt.adapters.spark.impl import SparkAdapter
-from dbt_common.contracts.constraints import ConstraintType
+from dbt_common.contracts.constraints import ColumnLevelConstraint, ConstraintType, ModelLevelConstraint
+from dbt_common.events.functions import warn_or_error
 from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.paimon import (
@@ -490,6 +492,12 @@ class PaimonAdapter(SparkAdapter, metaclass=AdapterMeta):
         refuse_schema_change(model["name"], on_schema_change, strategy, spec.merge_engine, changes)
 
     @available
+    @classmethod
+    def quote(cls, identifier: str) -> str:
+        """A name in backticks; one in it is doubled. dbt asks the class, where dbt-spark answers for an instance."""
+        return quoted(identifier)
+
+    @available
     def string_literal(self, text: Any) -> str:
         """A Spark SQL string literal of any text."""
         return string_literal(str(text))
@@ -620,6 +628,20 @@ class PaimonAdapter(SparkAdapter, metaclass=AdapterMeta):
         """
         handle = self.connections.get_thread_connection().handle
         python_models.stage(handle.session, handle.load, code, model, view_name)
+
+    # -- constraints ------------------------------------------------------------------------------------------------
+
+    @classmethod
+    def process_parsed_constraint(
+        cls, parsed_constraint: ColumnLevelConstraint | ModelLevelConstraint, render_func: Any
+    ) -> str | None:
+        """Warn of a constraint that Paimon does not know; dbt's own takes DDL of any kind (`custom`) for granted."""
+        if parsed_constraint.type == ConstraintType.custom:
+            if parsed_constraint.warn_unsupported:
+                warn_or_error(ConstraintNotSupported(constraint="custom", adapter=cls.type()))
+            return None
+        rendered: str | None = super().process_parsed_constraint(parsed_constraint, render_func)
+        return rendered
 
     # -- what dbt-spark does for formats that this adapter does not write -------------------------------------------
 

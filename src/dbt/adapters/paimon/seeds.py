@@ -27,6 +27,8 @@ ROWS_A_DOCUMENT = 1_000
 # Types that JSON has; a value of any other type travels as text and is cast by Spark, which knows them all.
 _CARRIED = ("bigint", "double", "boolean")
 _BIGINT = range(-(2**63), 2**63)
+# A length that Spark's casts do not check; writes do, and name neither file nor column.
+_SIZED_TEXT: Final = re.compile(r"(?:var)?char(?:acter)?\s*\(\s*(\d+)\s*\)")
 # What Spark's grammar takes for a name without backticks.
 _PLAIN_NAME: Final = re.compile(r"\w*[^\W\d]\w*", re.ASCII)
 
@@ -207,14 +209,16 @@ def _refuse_bad_text(
     ]
     if not checked:
         return
-    bad = session.sql(
+    sql = (
         "select "
-        + ", ".join(
-            f"min({cell}) filter (where {cell} is not null and try_cast({cell} as {column.data_type}) is null)"
-            for cell, column in checked
-        )
+        + ", ".join(f"min({cell}) filter (where {_is_bad(cell, column)})" for cell, column in checked)
         + f" from {quoted(raw)}"
-    ).collect()[0]
+    )
+    try:
+        bad = session.sql(sql).collect()[0]
+    except Exception:
+        _refuse_bad_types(session, [column for _, column in checked], model)
+        raise
     problems = [
         f"column {column.name}: {value!r} is no {column.data_type}"
         for (_, column), value in zip(checked, bad, strict=True)
@@ -224,6 +228,32 @@ def _refuse_bad_text(
         raise DbtRuntimeError(
             f"{_where(model)}: {'; '.join(problems)}. Correct the file, or the column's type under column_types."
         )
+
+
+def _is_bad(cell: str, column: SeedColumn) -> str:
+    sized = _SIZED_TEXT.fullmatch(column.data_type.lower().strip())
+    fits = f"length({cell}) <= {sized[1]}" if sized else f"try_cast({cell} as {column.data_type}) is not null"
+    return f"{cell} is not null and not ({fits})"
+
+
+def _refuse_bad_types(session: SparkSession, columns: Sequence[SeedColumn], model: Mapping[str, Any]) -> None:
+    """Find the column whose type Spark does not know, or does not read from text."""
+    for column in columns:
+        if not _reads_text_as(session, column.data_type):
+            raise DbtRuntimeError(
+                f"{_where(model)}: column_types: column {column.name}: '{column.data_type}' is no type that Spark "
+                "reads from text. Use one of its own names: string, bigint, decimal(10,2), date, timestamp, …"
+            )
+
+
+def _reads_text_as(session: SparkSession, data_type: str) -> bool:
+    from pyspark.errors import PySparkException
+
+    try:
+        session.sql(f"select cast('' as {data_type})")
+    except PySparkException:
+        return False
+    return True
 
 
 def _where(model: Mapping[str, Any]) -> str:

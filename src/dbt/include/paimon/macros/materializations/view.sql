@@ -5,6 +5,7 @@
   {{ run_hooks(pre_hooks, inside_transaction=False) }}
   {{ run_hooks(pre_hooks, inside_transaction=True) }}
 
+  {%- do paimon__run_sql_header() -%}
   {%- if config.get('contract') and config.get('contract').enforced -%}
     {%- do get_assert_columns_equivalent(sql) -%}
   {%- endif -%}

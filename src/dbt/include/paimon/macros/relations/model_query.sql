@@ -8,12 +8,12 @@
     {%- do adapter.stage_python_model(view, sql, model) -%}
     {%- do return(adapter.staged_query(view)) -%}
   {%- endif -%}
-  {%- set header = config.get('sql_header') -%}
-  {%- if header -%}
-    {%- call statement('sql_header') -%}{{ header }}{%- endcall -%}
-  {%- endif -%}
+  {%- do paimon__run_sql_header() -%}
   {%- if config.get('contract') and config.get('contract').enforced -%}
     {%- do get_assert_columns_equivalent(sql) -%}
+    {#- Rendered by nobody: dbt warns here of constraints that Paimon does not know. -#}
+    {%- do adapter.render_raw_columns_constraints(raw_columns=model['columns']) -%}
+    {%- do adapter.render_raw_model_constraints(raw_constraints=model['constraints']) -%}
     {%- set sql = get_select_subquery(sql) -%}
   {%- endif -%}
   {%- do return(adapter.model_query(sql)) -%}
