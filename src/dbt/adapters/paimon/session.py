@@ -8,10 +8,10 @@ import tempfile
 import time
 import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from importlib import resources
 from pathlib import Path
-from threading import RLock
+from threading import Event, RLock, Thread
 from typing import TYPE_CHECKING, Any
 
 from dbt.adapters.events.logging import AdapterLogger
@@ -31,6 +31,8 @@ logger = AdapterLogger("Paimon")
 # Settings of Spark SQL that belong to the JVM; a session cannot have its own.
 _STATIC = frozenset({"spark.sql.catalogImplementation", "spark.sql.extensions", "spark.sql.warehouse.dir"})
 _START = RLock()
+# Seconds; a job that starts after Ctrl-C lives no longer.
+_CANCEL_EVERY = 0.2
 
 
 class SessionCursor:
@@ -137,6 +139,7 @@ class SessionHandle:
     def __init__(self, session: SparkSession) -> None:
         self.session = session
         self._job_tag = f"dbt-{uuid.uuid4().hex[:12]}"
+        self._closed = Event()
 
     def cursor(self) -> SessionCursor:
         """A cursor over this session."""
@@ -149,11 +152,22 @@ class SessionHandle:
         return cursor.frame
 
     def cancel(self) -> None:
-        """Stop the Spark jobs that this thread started."""
-        self.session.sparkContext.cancelJobsWithTag(self._job_tag)
+        """Stop the Spark jobs of this thread, also those that the statement in progress has yet to start.
+
+        What needs no job goes on: the two renames of a swap are not torn apart.
+        """
+        # Spark 3.5 cancels the jobs of a tag that run now, and no later one.
+        Thread(target=self._cancel_until_closed, name="cancel", daemon=True).start()
+
+    def _cancel_until_closed(self) -> None:
+        with suppress(Exception):
+            while not self._closed.is_set():
+                self.session.sparkContext.cancelJobsWithTag(self._job_tag)
+                self._closed.wait(_CANCEL_EVERY)
 
     def close(self) -> None:
-        """Nothing to do: Spark lives as long as the process, other threads use it."""
+        """Spark lives as long as the process, other threads use it; only a cancelling comes to its end."""
+        self._closed.set()
 
     def rollback(self) -> None:
         """Nothing to do: every statement is a commit of its own."""
