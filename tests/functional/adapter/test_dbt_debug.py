@@ -28,7 +28,7 @@ class TestDebug(BaseDebugPostgres):
         """A test of the base names a profiles folder that is not there, and dbt's test helper would keep to it."""
         set_from_args(Namespace(profiles_dir=project.profiles_dir, project_dir=project.project_root), {})
 
-    def assertGotValue(self, linepat, result):
+    def assertGotValue(self, linepat, result):  # noqa: N802 - the name is the base's
         # The base looks for a line and, where it finds none, expects an error of any kind: here the line has to be there.
         output = self.capsys.readouterr().out
         lines = [line for line in output.split("\n") if linepat.match(re.sub(r"^\S+ ", " ", line))]
