@@ -1,12 +1,14 @@
 """What each merge engine can do, and what is refused with what to use instead."""
 
 import pytest
+from dbt_common.exceptions import CompilationError
 
 from dbt.adapters.paimon.capabilities import Environment
 from dbt.adapters.paimon.strategies import (
     STRATEGIES,
     default_strategy,
     plan_incremental,
+    refuse_missing_key,
     replace_fault,
     resolve_strategy,
 )
@@ -55,8 +57,23 @@ def refusals(requested, spec, **config):
 )
 @pytest.mark.parametrize("requested", [None, "", "default"])
 def test_default(requested, table, strategy):
-    assert default_strategy(TABLES[table]) == strategy
+    assert default_strategy(TABLES[table], {}) == strategy
     assert resolve(requested, TABLES[table]) == strategy
+
+
+@pytest.mark.parametrize("unique_key", ["id", ["id", "dt"]])
+def test_default_with_a_unique_key(unique_key):
+    config = {"unique_key": unique_key}
+    assert default_strategy(APPEND, config) == "merge"
+    assert default_strategy(ENGINES["deduplicate"], config) == "upsert"
+    assert default_strategy(APPEND, {"unique_key": []}) == default_strategy(APPEND, {"unique_key": ""}) == "append"
+
+
+def test_missing_key():
+    refuse_missing_key("m", "merge", ["ID", "b"], ["id", "b"])
+    refuse_missing_key("m", "append", "c", ["id"])
+    with pytest.raises(CompilationError, match=r"model 'm'.*unique_key names c.*Its columns: id, b"):
+        refuse_missing_key("m", "delete+insert", ["id", "c"], ["id", "b"])
 
 
 # One row a table, one column a strategy, with a unique_key where that is not the primary key: y is accepted.

@@ -58,3 +58,38 @@ class TestSchemaChange:
 
     def test_sync_widens_a_type(self, results, rows):
         assert sorted(rows("select id, gone from {schema}.widen_model")) == [(1, 10), (2, 5000000000)]
+
+
+# What MERGE writes where the model and the table have other columns; `gone` of the row that was there.
+BOTH = "select id, cast(7 as bigint) as fresh, 'b' as kept from values (1), (2) as v(id)"
+KEYS = {
+    "merged": ("unique_key='id'", 10),
+    "merged_by_key": ("incremental_strategy='merge', primary_key='id'", 10),
+    "replaced": ("incremental_strategy='delete+insert', unique_key='id'", None),
+    "replaced_by_key": ("incremental_strategy='delete+insert', primary_key='id'", None),
+}
+
+
+class TestMerged:
+    @pytest.fixture(scope="class")
+    def models(self):
+        return {
+            f"{name}_{mode}.sql": model(f"{mode}_columns", BOTH).replace("primary_key='id'", config)
+            for name, (config, _) in KEYS.items()
+            for mode in ("append_new", "sync_all")
+        }
+
+    def test_columns(self, project, rows):
+        run_dbt(["run"])
+        run_dbt(["run"])
+        for name, (_, gone) in KEYS.items():
+            assert [c[0] for c in rows(f"describe table {{schema}}.{name}_sync_all")] == [
+                "id",
+                "kept",
+                "fresh",
+            ], name
+            assert sorted(rows(f"select * from {{schema}}.{name}_sync_all")) == [(1, "b", 7), (2, "b", 7)], (
+                name
+            )
+            expected = [(1, "b", gone, 7), (2, "b", None, 7)]
+            assert sorted(rows(f"select * from {{schema}}.{name}_append_new")) == expected, name

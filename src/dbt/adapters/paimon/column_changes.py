@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from dbt_common.exceptions import DbtRuntimeError
+from dbt_common.exceptions import CompilationError
 
 from dbt.adapters.paimon.changeset import ExistingColumn, ExistingTable
 from dbt.adapters.paimon.table_spec import TableSpec
@@ -154,7 +154,7 @@ def refuse_schema_change(
     """Refuse what `on_schema_change` forbids, and what would fill columns with NULL unasked.
 
     Raises:
-        DbtRuntimeError: the columns, and what to do.
+        CompilationError: the columns, and what to do; of the kind that dbt's own macros raise.
     """
     described = "; ".join(
         [f"new column {c.name} {c.data_type}" for c in changes.add]
@@ -162,14 +162,14 @@ def refuse_schema_change(
         + [f"column {c.name} is now {c.data_type}" for c in changes.changed_types]
     )
     if on_schema_change == "fail" and changes.changes_schema:
-        raise DbtRuntimeError(
+        raise CompilationError(
             f"model '{model}': the columns changed and on_schema_change is 'fail': {described}. "
             "Set on_schema_change to append_new_columns or sync_all_columns, or run once with --full-refresh."
         )
     # A feed that writes some columns of a row is what these merge engines are for.
     fills_part = strategy == "partial_update" or merge_engine in ("partial-update", "aggregation")
     if on_schema_change == "ignore" and changes.drop and not fills_part:
-        raise DbtRuntimeError(
+        raise CompilationError(
             f"model '{model}': its table has columns that the model no longer gives: {', '.join(changes.drop)}. "
             "Set on_schema_change='sync_all_columns' to drop them, 'append_new_columns' to fill them with NULL, "
             "or run once with --full-refresh."

@@ -54,6 +54,12 @@ REMEDIES: tuple[Remedy, ...] = (
         "A column that is part of the primary key or declared not_null got a NULL: filter or fill it in the model.",
     ),
     Remedy(
+        # PredicateBuilder.transformFieldMapping; alone it is taken.
+        re.compile(r'"leafPredicate" is null'),
+        "Paimon's MERGE does not take a predicate on a nested field, or on a column whose name needs quotes, beside "
+        "another predicate: give the model a plain column for it.",
+    ),
+    Remedy(
         re.compile(r"Not a supported type: void"),
         "A column is an untyped NULL: cast it, for example cast(null as string).",
     ),

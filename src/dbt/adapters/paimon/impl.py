@@ -34,6 +34,7 @@ from dbt.adapters.paimon import (
     model_query,
     ordering,
     packages,
+    predicates,
     procedures,
     python_models,
     seeds,
@@ -480,6 +481,14 @@ class PaimonAdapter(SparkAdapter, metaclass=AdapterMeta):
             )
 
     @available.parse_none
+    def check_unique_key(
+        self, model: Mapping[str, Any], strategy: str, columns: Sequence[ExistingColumn]
+    ) -> None:
+        """Refuse a unique_key that is no column (see `strategies.refuse_missing_key`)."""
+        unique_key = model["config"].get("unique_key")
+        strategies.refuse_missing_key(model["name"], strategy, unique_key, [c.name for c in columns])
+
+    @available.parse_none
     def check_schema_change(
         self,
         model: Mapping[str, Any],
@@ -490,6 +499,19 @@ class PaimonAdapter(SparkAdapter, metaclass=AdapterMeta):
     ) -> None:
         """Refuse what `on_schema_change` forbids (see `column_changes.refuse_schema_change`)."""
         refuse_schema_change(model["name"], on_schema_change, strategy, spec.merge_engine, changes)
+
+    @available.parse(lambda *a, **k: [])
+    def table_predicates(
+        self, model: Mapping[str, Any], strategy: str, columns: Sequence[ExistingColumn]
+    ) -> list[str]:
+        """The model's incremental_predicates, a bare column being the table's (see `predicates`)."""
+        config = model["config"]
+        wanted = predicates.as_list(config.get("predicates") or config.get("incremental_predicates"))
+        # A strategy of the project's own has its own names for the table.
+        if not wanted or strategy not in strategies.STRATEGIES:
+            return wanted
+        session = self.connections.get_thread_connection().handle.session
+        return predicates.of_table(session, wanted, [column.name for column in columns], model["name"])
 
     @available
     @classmethod

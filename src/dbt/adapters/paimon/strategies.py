@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
+from dbt_common.exceptions import CompilationError
+
 from dbt.adapters.paimon.table_options import suggestion
 from dbt.adapters.paimon.table_spec import (
     STRATEGY_KEYS,
@@ -71,9 +73,15 @@ class _Request:
         return column_list(self.config.get("unique_key")) or self.spec.primary_key
 
 
-def default_strategy(spec: TableSpec) -> str:
-    """`upsert` with a primary key, where INSERT is the cheapest that is right, else `append`."""
-    return UPSERT if spec.primary_key else APPEND
+def default_strategy(spec: TableSpec, config: Mapping[str, Any]) -> str:
+    """The strategy of a model that names none.
+
+    With a primary key `upsert`, where INSERT is the cheapest that is right; with a unique_key alone `merge`, for
+    rows of a key are to be replaced; with neither `append`.
+    """
+    if spec.primary_key:
+        return UPSERT
+    return MERGE if column_list(config.get("unique_key")) else APPEND
 
 
 def resolve_strategy(
@@ -122,7 +130,7 @@ def collect_strategy(
     problems: Problems,
 ) -> str:
     """As `resolve_strategy`, with the problems put into `problems` instead of raised."""
-    strategy = requested if requested and requested != "default" else default_strategy(spec)
+    strategy = requested if requested and requested != "default" else default_strategy(spec, config)
     check = STRATEGIES.get(strategy)
     if check is None:
         near = suggestion(strategy, STRATEGIES)
@@ -134,6 +142,21 @@ def collect_strategy(
         value = strategy if key == "incremental_strategy" else config.get(key)
         problems.add(key, value, reason)
     return strategy
+
+
+def refuse_missing_key(model: str, strategy: str, unique_key: Any, columns: Sequence[str]) -> None:
+    """Refuse a unique_key that the model's query does not give, where the strategy matches rows by it.
+
+    Raises:
+        CompilationError: the missing names, and the columns there are.
+    """
+    have = {name.lower() for name in columns}
+    missing = [name for name in column_list(unique_key) if name.lower() not in have]
+    if strategy in (MERGE, DELETE_INSERT) and missing:
+        raise CompilationError(
+            f"model '{model}': unique_key names {', '.join(missing)}, which the query does not give. "
+            f"Its columns: {', '.join(columns)}."
+        )
 
 
 def replace_fault(spec: TableSpec) -> str | None:
@@ -264,7 +287,7 @@ def _insert_overwrite(request: _Request) -> _Faults:
         (
             "incremental_strategy",
             "needs partition_by: without partitions every run would replace the whole table. "
-            f"Set partition_by, use materialized='table', or '{default_strategy(request.spec)}'",
+            f"Set partition_by, use materialized='table', or '{default_strategy(request.spec, request.config)}'",
         )
     ]
 

@@ -36,6 +36,7 @@
 
   {%- set columns = adapter.wanted_columns(source.columns, model, spec) -%}
   {%- do paimon__check_documented_columns(target, columns) -%}
+  {%- do adapter.check_unique_key(model, strategy, columns) -%}
   {%- set column_changes = adapter.column_changes(columns, current, model) -%}
   {%- do adapter.check_schema_change(model, on_schema_change, strategy, spec, column_changes) -%}
   {%- set dest_columns = paimon__sync_columns(target, on_schema_change, columns, current, column_changes) -%}
@@ -45,8 +46,8 @@
     'temp_relation': paimon__strategy_source(target, strategy, source),
     'unique_key': config.get('unique_key') or spec.primary_key | list,
     'dest_columns': dest_columns,
-    'incremental_predicates': config.get('predicates') or config.get('incremental_predicates'),
-    'table_columns': current.columns,
+    'incremental_predicates': adapter.table_predicates(model, strategy, current.columns),
+    'table_columns': paimon__synced_columns(on_schema_change, current, column_changes),
     'spec': spec,
   } -%}
   {%- set build_sql = strategy_macro(strategy_arguments) -%}

@@ -3,13 +3,11 @@
   columns. What cannot be done was refused by adapter.check_schema_change.
 -#}
 {% macro paimon__sync_columns(target, on_schema_change, columns, current, changes) %}
-  {%- if on_schema_change in ('append_new_columns', 'sync_all_columns') -%}
-    {%- if changes.add -%}
-      {%- call statement('add_columns') -%}
-        alter table {{ target }} add columns ({{ paimon__columns_ddl(changes.add) }}
-        )
-      {%- endcall -%}
-    {%- endif -%}
+  {%- if paimon__adds_columns(on_schema_change) and changes.add -%}
+    {%- call statement('add_columns') -%}
+      alter table {{ target }} add columns ({{ paimon__columns_ddl(changes.add) }}
+      )
+    {%- endcall -%}
   {%- endif -%}
   {%- if on_schema_change == 'sync_all_columns' -%}
     {%- for column in changes.changed_types -%}
@@ -25,4 +23,17 @@
     {%- do written.append(api.Column(column.name, column.data_type)) -%}
   {%- endfor -%}
   {%- do return(written) -%}
+{% endmacro %}
+
+{#- The columns of the table when the strategy's statement runs: the new ones are there, the old ones go after it. -#}
+{% macro paimon__synced_columns(on_schema_change, current, changes) %}
+  {%- set columns = current.columns | list -%}
+  {%- if paimon__adds_columns(on_schema_change) -%}
+    {%- set columns = columns + (changes.add | list) -%}
+  {%- endif -%}
+  {%- do return(columns) -%}
+{% endmacro %}
+
+{% macro paimon__adds_columns(on_schema_change) %}
+  {%- do return(on_schema_change in ('append_new_columns', 'sync_all_columns')) -%}
 {% endmacro %}

@@ -8,13 +8,13 @@
 {% macro paimon__get_incremental_merge_sql(arg_dict) %}
   {%- set names = arg_dict.dest_columns | map(attribute='name') | list -%}
   {%- set updates = paimon__merge_update_columns(arg_dict.unique_key, arg_dict.dest_columns) -%}
-  {%- set on = paimon__match_on(arg_dict.unique_key) + (arg_dict.incremental_predicates or []) -%}
+  {%- set on = paimon__match_on(arg_dict.unique_key) + arg_dict.incremental_predicates -%}
   {%- set delete_when = config.get('merge_delete_condition') -%}
   {%- set update_when = config.get('matched_condition') -%}
   {%- set insert_when = config.get('not_matched_condition') -%}
   {%- set sql -%}
 merge into {{ arg_dict.target_relation }} as DBT_INTERNAL_DEST
-using {{ arg_dict.temp_relation }} as DBT_INTERNAL_SOURCE
+using {{ paimon__with_columns(arg_dict.temp_relation, arg_dict.dest_columns, arg_dict.table_columns) }} as DBT_INTERNAL_SOURCE
 on {{ on | join('\n  and ') }}
 {%- if delete_when %}
 when matched and {{ delete_when }} then delete
@@ -26,7 +26,7 @@ when matched{% if update_when %} and {{ update_when }}{% endif %} then update se
   {%- endfor %}
 {%- endif %}
 when not matched{{ paimon__insert_condition(insert_when, delete_when) }} then
-  {{ paimon__merge_insert_clause(arg_dict.table_columns, arg_dict.dest_columns) }}
+  {{ paimon__merge_insert_clause(arg_dict.table_columns) }}
   {%- endset -%}
   {%- do return(sql) -%}
 {% endmacro %}
@@ -48,20 +48,23 @@ when not matched{{ paimon__insert_condition(insert_when, delete_when) }} then
   {%- endif -%}
 {%- endmacro %}
 
-{#- Paimon wants every column of the table in an insert clause: those that the model has not are NULL. -#}
-{% macro paimon__merge_insert_clause(table_columns, dest_columns) -%}
+{#-
+  The model's rows with every column of the table, NULL where the model has none: Paimon wants all of them in an insert
+  clause, and 0.9 looks for their names in the source.
+-#}
+{% macro paimon__with_columns(source, dest_columns, table_columns) %}
   {%- set written = dest_columns | map(attribute='name') | map('lower') | list -%}
-insert (
-  {%- for column in table_columns %}{{ adapter.quote(column.name) }}{{ ', ' if not loop.last }}{% endfor -%}
-) values (
-  {%- for column in table_columns -%}
-    {%- if column.name | lower in written -%}
-      DBT_INTERNAL_SOURCE.{{ adapter.quote(column.name) }}
-    {%- else -%}
-      cast(null as {{ column.data_type }})
-    {%- endif -%}
-    {{ ', ' if not loop.last }}
+  {%- set missing = [] -%}
+  {%- for column in table_columns if column.name | lower not in written -%}
+    {%- do missing.append('cast(null as ' ~ column.data_type ~ ') as ' ~ adapter.quote(column.name)) -%}
   {%- endfor -%}
+  {%- do return('(select *, ' ~ missing | join(', ') ~ ' from ' ~ source ~ ')' if missing else source) -%}
+{% endmacro %}
+
+{% macro paimon__merge_insert_clause(table_columns) -%}
+  {%- set names = paimon__quoted_names(table_columns) -%}
+insert ({{ names | join(', ') }}) values (
+  {%- for name in names %}DBT_INTERNAL_SOURCE.{{ name }}{{ ', ' if not loop.last }}{% endfor -%}
 )
 {%- endmacro %}
 

@@ -18,11 +18,11 @@ select {{ names | join(', ') }}
 from {{ arg_dict.temp_relation }}
 union all
 select {{ names | join(', ') }}
-from {{ arg_dict.target_relation }} as __dbt_old
-where not coalesce({{ window | replace('{alias}', '__dbt_old') }}, false)
+from {{ arg_dict.target_relation }} as DBT_INTERNAL_DEST
+where not coalesce({{ ([window | replace('{alias}', 'DBT_INTERNAL_DEST')] + arg_dict.incremental_predicates) | join(' and ') }}, false)
   and exists (
     select 1 from {{ arg_dict.temp_relation }} as __dbt_batch
-    where {% for name in partitions %}__dbt_batch.{{ name }} = __dbt_old.{{ name }}{{ ' and ' if not loop.last }}{% endfor %}
+    where {% for name in partitions %}__dbt_batch.{{ name }} = DBT_INTERNAL_DEST.{{ name }}{{ ' and ' if not loop.last }}{% endfor %}
   )
   {%- endset -%}
   {%- do return(sql) -%}

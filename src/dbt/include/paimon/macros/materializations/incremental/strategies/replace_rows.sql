@@ -11,54 +11,56 @@
   {%- if arg_dict.spec.primary_key -%}
     {%- do return(paimon__replace_rows_by_key_sql(arg_dict, tags, matches)) -%}
   {%- endif -%}
-  {%- set names = paimon__quoted_names(arg_dict.dest_columns) -%}
+  {%- set names = paimon__quoted_names(arg_dict.table_columns) -%}
+  {%- set batch = paimon__with_columns(arg_dict.temp_relation, arg_dict.dest_columns, arg_dict.table_columns) -%}
   {%- set sql -%}
 merge into {{ arg_dict.target_relation }} as DBT_INTERNAL_DEST
 using (
   select {{ names | join(', ') }}, 'insert' as __dbt_change
     {%- for _ in matches %}, null as __dbt_tag_{{ loop.index }}{% endfor %}
-  from {{ arg_dict.temp_relation }}
+  from {{ batch }}
   union all
-  select {{ paimon__typed_nulls(arg_dict.dest_columns) }}, 'delete'
+  select {{ paimon__typed_nulls(arg_dict.table_columns) }}, 'delete'
     {%- for _ in matches %}, __dbt_tag_{{ loop.index }}{% endfor %}
   from ({{ tags }})
 ) as DBT_INTERNAL_SOURCE
 on {% for match in matches -%}
   DBT_INTERNAL_SOURCE.__dbt_tag_{{ loop.index }} = {{ match | replace('{alias}', 'DBT_INTERNAL_DEST') }}{{ '\n  and ' if not loop.last }}
   {%- endfor %}
-  {%- for predicate in arg_dict.incremental_predicates or [] %}
+  {%- for predicate in arg_dict.incremental_predicates %}
   and {{ predicate }}
   {%- endfor %}
 when matched then delete
 when not matched and DBT_INTERNAL_SOURCE.__dbt_change = 'insert' then
-  {{ paimon__merge_insert_clause(arg_dict.table_columns, arg_dict.dest_columns) }}
+  {{ paimon__merge_insert_clause(arg_dict.table_columns) }}
   {%- endset -%}
   {%- do return(sql) -%}
 {% endmacro %}
 
 {% macro paimon__replace_rows_by_key_sql(arg_dict, tags, matches) %}
-  {%- set names = paimon__quoted_names(arg_dict.dest_columns) -%}
+  {%- set names = paimon__quoted_names(arg_dict.table_columns) -%}
+  {%- set batch = paimon__with_columns(arg_dict.temp_relation, arg_dict.dest_columns, arg_dict.table_columns) -%}
   {%- set keys = paimon__quoted_key(arg_dict.spec.primary_key) -%}
   {%- set sql -%}
 merge into {{ arg_dict.target_relation }} as DBT_INTERNAL_DEST
 using (
   select {{ names | join(', ') }}, 'insert' as __dbt_change
-  from {{ arg_dict.temp_relation }}
+  from {{ batch }}
   union all
-  select {{ paimon__typed_nulls(arg_dict.dest_columns, arg_dict.spec.primary_key, '__dbt_old') }}, 'delete'
-  from {{ arg_dict.target_relation }} as __dbt_old
+  select {{ paimon__typed_nulls(arg_dict.table_columns, arg_dict.spec.primary_key, 'DBT_INTERNAL_DEST') }}, 'delete'
+  from {{ arg_dict.target_relation }} as DBT_INTERNAL_DEST
   where exists (
     select 1 from ({{ tags }}) as __dbt_tags
     where {% for match in matches -%}
-      __dbt_tags.__dbt_tag_{{ loop.index }} = {{ match | replace('{alias}', '__dbt_old') }}{{ ' and ' if not loop.last }}
+      __dbt_tags.__dbt_tag_{{ loop.index }} = {{ match | replace('{alias}', 'DBT_INTERNAL_DEST') }}{{ ' and ' if not loop.last }}
     {%- endfor %}
   )
   and not exists (
     select 1 from {{ arg_dict.temp_relation }} as __dbt_again
-    where {% for key in keys %}__dbt_again.{{ key }} = __dbt_old.{{ key }}{{ ' and ' if not loop.last }}{% endfor %}
+    where {% for key in keys %}__dbt_again.{{ key }} = DBT_INTERNAL_DEST.{{ key }}{{ ' and ' if not loop.last }}{% endfor %}
   )
-  {%- for predicate in arg_dict.incremental_predicates or [] %}
-  and {{ predicate | replace('DBT_INTERNAL_DEST', '__dbt_old') }}
+  {%- for predicate in arg_dict.incremental_predicates %}
+  and {{ predicate }}
   {%- endfor %}
 ) as DBT_INTERNAL_SOURCE
 on {{ paimon__match_on(arg_dict.spec.primary_key | list) | join(' and ') }}
@@ -68,7 +70,7 @@ when matched then update set
   {{ name }} = DBT_INTERNAL_SOURCE.{{ name }}{{ ',' if not loop.last }}
   {%- endfor %}
 when not matched and DBT_INTERNAL_SOURCE.__dbt_change = 'insert' then
-  {{ paimon__merge_insert_clause(arg_dict.table_columns, arg_dict.dest_columns) }}
+  {{ paimon__merge_insert_clause(arg_dict.table_columns) }}
   {%- endset -%}
   {%- do return(sql) -%}
 {% endmacro %}
