@@ -72,3 +72,29 @@ class TestMicrobatch:
 
     def test_no_setting_leaks(self, project, rows):
         assert rows("set spark.sql.sources.partitionOverwriteMode")[0][1].upper() == "STATIC"
+
+
+class TestConcurrentBatches:
+    """dbt runs the batches between the first and the last in several threads: none may undo another's rows."""
+
+    DAYS = 12
+
+    @pytest.fixture(scope="class")
+    def dbt_profile_target(self, dbt_profile_target):
+        return dbt_profile_target | {"threads": 4}
+
+    @pytest.fixture(scope="class")
+    def models(self):
+        events = (
+            "{{ config(materialized='table', event_time='at') }}\n"
+            f"select id, timestamp '2024-01-01' + make_interval(0, 0, 0, id) as at from range({self.DAYS}) as t(id)"
+        )
+        return {"events.sql": events} | {f"{name}.sql": model(extra) for name, extra in NAMES.items()}
+
+    def test_every_batch_is_there(self, project, rows):
+        window = ["--event-time-start", "2024-01-01", "--event-time-end", f"2024-01-{self.DAYS + 1:02}"]
+        for word in (0, 1):
+            run_dbt(["run", *window, "--vars", f"word: {word}"])
+            for name in NAMES:
+                found = sorted(rows(f"select id, word from {{schema}}.{name}"))
+                assert found == [(day, word) for day in range(self.DAYS)], name

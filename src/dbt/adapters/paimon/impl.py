@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from dataclasses import replace
 from functools import cached_property
 from importlib.metadata import version
@@ -56,6 +56,7 @@ from dbt.adapters.paimon.column_changes import (
 from dbt.adapters.paimon.config import PaimonConfig
 from dbt.adapters.paimon.connections import PaimonConnectionManager
 from dbt.adapters.paimon.credentials import PaimonCredentials
+from dbt.adapters.paimon.locks import NamedLocks
 from dbt.adapters.paimon.model_query import ModelQuery
 from dbt.adapters.paimon.relation import PaimonRelation
 from dbt.adapters.paimon.sql_text import quoted, string_literal
@@ -99,11 +100,14 @@ class PaimonAdapter(SparkAdapter, metaclass=AdapterMeta):
             DbtCapability.GetCatalogForSingleRelation: CapabilitySupport(Support.Full),
             DbtCapability.TableLastModifiedMetadata: CapabilitySupport(Support.Full),
             DbtCapability.TableLastModifiedMetadataBatch: CapabilitySupport(Support.Full),
+            # Batches are made ready side by side; their one statement each takes its turn (see microbatch.sql).
+            DbtCapability.MicrobatchConcurrency: CapabilitySupport(Support.Full),
         }
     )
 
     def __init__(self, config: Any, mp_context: Any) -> None:
         super().__init__(config, mp_context)
+        self._table_locks = NamedLocks()
         self._view_schemas: set[str] = set()
         for integration in catalogs.of_project(config):
             self.add_catalog_integration(integration)
@@ -179,10 +183,19 @@ class PaimonAdapter(SparkAdapter, metaclass=AdapterMeta):
             return list(cursor.fetchall())
 
     @available.parse(lambda *a, **k: ("", None))
-    def execute_with_conf(self, sql: str, conf: Mapping[str, str]) -> tuple[Any, agate.Table]:
-        """Run a statement with Spark settings that hold for it alone."""
+    def execute_with_conf(
+        self, sql: str, conf: Mapping[str, str], alone_on: PaimonRelation | None = None
+    ) -> tuple[Any, agate.Table]:
+        """Run a statement with Spark settings that hold for it alone.
+
+        Args:
+            sql: one statement.
+            conf: its settings.
+            alone_on: a table that no other such statement of this process may write meanwhile.
+        """
         assert isinstance(self.connections, PaimonConnectionManager)
-        return self.connections.execute(sql, conf=conf)
+        with self._table_locks.of(alone_on.render()) if alone_on else nullcontext():
+            return self.connections.execute(sql, conf=conf)
 
     @available
     def unique_suffix(self) -> str:

@@ -51,7 +51,9 @@
     'spec': spec,
   } -%}
   {%- set build_sql = strategy_macro(strategy_arguments) -%}
-  {%- call paimon__statement_with_conf('main', paimon__strategy_conf(strategy, spec)) -%}
+  {#- Batches of one model run side by side, and each carries rows over that another one may write. -#}
+  {%- set alone_on = target if strategy == 'microbatch' else none -%}
+  {%- call paimon__statement_with_conf('main', paimon__strategy_conf(strategy, spec), alone_on) -%}
     {{ build_sql }}
   {%- endcall -%}
 

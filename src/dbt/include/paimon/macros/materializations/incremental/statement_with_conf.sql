@@ -1,10 +1,13 @@
-{#- dbt's `statement` with Spark settings that hold for this one statement, also when it fails. -#}
-{% macro paimon__statement_with_conf(name, conf) %}
+{#-
+  dbt's `statement` with Spark settings that hold for this one statement, also when it fails; `alone_on`: a table that no
+  other such statement of this run may write meanwhile.
+-#}
+{% macro paimon__statement_with_conf(name, conf, alone_on=none) %}
   {%- set sql = caller() -%}
   {%- if name == 'main' -%}
     {{ write(sql) }}
   {%- endif -%}
-  {%- set result = adapter.execute_with_conf(sql, conf) -%}
+  {%- set result = adapter.execute_with_conf(sql, conf, alone_on) -%}
   {{ store_result(name, response=result[0], agate_table=result[1]) }}
 {% endmacro %}
 
