@@ -62,3 +62,100 @@ class TestSeed:
         (result,) = run_dbt(["seed", "--select", "cells"], expect_pass=False)
         assert "money" in result.message and "a lot" in result.message
         assert rows("select * from {schema}.cells") == before
+
+
+TYPES = """
+seeds:
+  - name: typed
+    config:
+      column_types:
+        small: smallint
+        exact: decimal(38,18)
+        ratio: float
+        day: date
+        local: timestamp_ntz
+        short: varchar(3)
+        raw: binary
+  - name: empty_typed
+    config:
+      column_types: {day: date, exact: "decimal(10,2)"}
+"""
+TYPED = """small,exact,ratio,day,local,short,raw,iso,mixed,big,negative,text_null
+32767,12345678901234567890.123456789012345678,0.1,1582-10-15,2024-03-31 02:30:00.000001,äöü,abc,2024-01-01T12:00:00.123456,1.5,9223372036854775807,-9223372036854775808,x
+-1,0.000000000000000001,,9999-12-31,,,,1969-12-31T23:59:59.999999,2,0,0,
+"""
+
+
+class TestTypes:
+    @pytest.fixture(scope="class")
+    def seeds(self):
+        return {"types.yml": TYPES, "typed.csv": TYPED, "empty_typed.csv": "id,day,exact\n"}
+
+    def test_values_are_those_of_the_file(self, project, rows):
+        run_dbt(["seed"])
+        assert [(row[0], row[1]) for row in rows("describe {schema}.typed")][:12] == [
+            ("small", "smallint"),
+            ("exact", "decimal(38,18)"),
+            ("ratio", "float"),
+            ("day", "date"),
+            ("local", "timestamp_ntz"),
+            ("short", "varchar(3)"),
+            ("raw", "binary"),
+            ("iso", "timestamp"),
+            ("mixed", "double"),
+            ("big", "bigint"),
+            ("negative", "bigint"),
+            ("text_null", "string"),
+        ]
+        two, one = sorted(rows("select * from {schema}.typed"), key=lambda row: row[0])
+        assert one[1] == Decimal("12345678901234567890.123456789012345678")
+        assert round(one[2], 6) == 0.1
+        assert one[3] == dt.date(1582, 10, 15)
+        assert one[4] == dt.datetime(2024, 3, 31, 2, 30, 0, 1)
+        assert one[5:8] == ("äöü", bytearray(b"abc"), dt.datetime(2024, 1, 1, 12, 0, 0, 123456))
+        assert one[8:] == (1.5, 9223372036854775807, -9223372036854775808, "x")
+        assert two[1] == Decimal("0.000000000000000001")
+        assert two[2:7] == (None, dt.date(9999, 12, 31), None, None, None)
+        assert two[7:] == (dt.datetime(1969, 12, 31, 23, 59, 59, 999999), 2.0, 0, 0, None)
+
+    def test_an_empty_file_has_its_types(self, project, rows):
+        assert [row[1] for row in rows("describe {schema}.empty_typed")][1:3] == ["date", "decimal(10,2)"]
+        assert rows("select * from {schema}.empty_typed") == []
+
+
+class TestHeaders:
+    @pytest.fixture(scope="class")
+    def seeds(self):
+        return {
+            "named.csv": "order by,tick`ed,Größe,UPPER,1st,it's 100%\n1,2,3,4,5,6\n",
+            "piped.csv": 'a|b\n"1|2"|it,is\n',
+            "tabbed.csv": "a\tb\n1\t2\n",
+            "windows.csv": '\ufeffa,b\r\n1,"two\r\nlines"\r\n',
+            "plain.csv": "a,B_2\n1,2\n",
+        }
+
+    @pytest.fixture(scope="class")
+    def project_config_update(self):
+        return {
+            "seeds": {
+                "test": {
+                    "named": {"+quote_columns": True},
+                    "plain": {"+quote_columns": False},
+                    "piped": {"+delimiter": "|"},
+                    "tabbed": {"+delimiter": "\t"},
+                }
+            }
+        }
+
+    def test_names_and_delimiters(self, project, rows):
+        run_dbt(["seed"])
+        run_dbt(["seed"])
+        names = [row[0] for row in rows("describe {schema}.named")][:6]
+        assert names == ["order by", "tick`ed", "Größe", "UPPER", "1st", "it's 100%"]
+        assert rows("select * from {schema}.named") == [(1, 2, 3, 4, 5, 6)]
+        assert rows("select * from {schema}.piped") == [("1|2", "it,is")]
+        assert rows("select * from {schema}.tabbed") == [(1, 2)]
+        assert [(a, b.replace("\r", "")) for a, b in rows("select a, b from {schema}.windows")] == [
+            (1, "two\nlines")
+        ]
+        assert rows("select a, b_2 from {schema}.plain") == [(1, 2)]

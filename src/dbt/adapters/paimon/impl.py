@@ -32,6 +32,7 @@ from dbt.adapters.paimon import (
     docs_catalog,
     metadata,
     model_query,
+    names,
     ordering,
     packages,
     predicates,
@@ -60,6 +61,7 @@ from dbt.adapters.paimon.locks import NamedLocks
 from dbt.adapters.paimon.model_query import ModelQuery
 from dbt.adapters.paimon.relation import PaimonRelation
 from dbt.adapters.paimon.sql_text import quoted, string_literal
+from dbt.adapters.paimon.staging import HalfBuilt
 from dbt.adapters.paimon.table_spec import TableSpec, build_table_spec
 from dbt.adapters.paimon.view_registry import ViewRegistry
 
@@ -109,6 +111,7 @@ class PaimonAdapter(SparkAdapter, metaclass=AdapterMeta):
         super().__init__(config, mp_context)
         self._table_locks = NamedLocks()
         self._view_schemas: set[str] = set()
+        self._half_built = HalfBuilt()
         for integration in catalogs.of_project(config):
             self.add_catalog_integration(integration)
         views.DIRECTORY.configure(self.credentials.database, self.view_catalog, self.credentials.unique_field)
@@ -406,7 +409,40 @@ class PaimonAdapter(SparkAdapter, metaclass=AdapterMeta):
         present = {column.name.lower() for column in self.get_columns_in_relation(relation)}
         return [column for column in columns if column.name.lower() not in present]
 
+    # -- staging ----------------------------------------------------------------------------------------------------
+
+    @available.parse_none
+    def staging_begins(self, relation: PaimonRelation) -> None:
+        """A table is about to be built under this name: if its node fails before it is whole, it goes."""
+        self._half_built.add(relation)
+
+    @available.parse_none
+    def staging_ends(self, relation: PaimonRelation) -> None:
+        """The table is whole."""
+        self._half_built.remove(relation)
+
+    def post_model_hook(self, config: Mapping[str, Any], context: Any) -> None:
+        """A node has ended, well or not: drop what it left half built. What cannot be dropped, the next run clears."""
+        for relation in self._half_built.take():
+            with suppress(DbtRuntimeError):
+                self.query(f"drop table if exists {relation.render()}")
+
     # -- tables -----------------------------------------------------------------------------------------------------
+
+    @available
+    def schema_problem(self, schema: str | None) -> str:
+        """Why a schema cannot have this name; empty if it can."""
+        return names.schema_problem(schema or "")
+
+    @available.parse_none
+    def check_schema_name(self, model: Mapping[str, Any]) -> None:
+        """Refuse a node whose schema has a name that Spark or Paimon does not take.
+
+        Raises:
+            DbtRuntimeError: the name, and what is wrong with it.
+        """
+        if problem := self.schema_problem(model.get("schema")):
+            raise DbtRuntimeError(f"{model.get('resource_type', 'model')} '{model['name']}': {problem}")
 
     @available.parse(lambda *a, **k: {})
     def table_spec(self, model: Mapping[str, Any], default_primary_key: Sequence[str] = ()) -> TableSpec:
@@ -419,6 +455,7 @@ class PaimonAdapter(SparkAdapter, metaclass=AdapterMeta):
         Raises:
             ConfigErrors: everything that is wrong with the config, in one message.
         """
+        self.check_schema_name(model)
         config = dict(model["config"])
         if default_primary_key and not config.get("primary_key"):
             config["primary_key"] = list(default_primary_key)
@@ -437,6 +474,7 @@ class PaimonAdapter(SparkAdapter, metaclass=AdapterMeta):
         Raises:
             ConfigErrors: everything that is wrong with either, and what to use instead.
         """
+        self.check_schema_name(model)
         return strategies.plan_incremental(
             model["config"],
             model=model.get("name", ""),
@@ -588,8 +626,14 @@ class PaimonAdapter(SparkAdapter, metaclass=AdapterMeta):
 
     @available.parse(lambda *a, **k: "")
     def create_view_sql(self, relation: PaimonRelation, definition: views.ViewDefinition) -> str:
-        """`CREATE OR REPLACE VIEW` with its comments."""
+        """`CREATE OR REPLACE VIEW` with its comments.
+
+        Raises:
+            DbtRuntimeError: the catalog of views does not take the name.
+        """
         home = views.DIRECTORY.home_of_new(relation.database)
+        if problem := names.view_problem(home, definition.schema, definition.identifier):
+            raise DbtRuntimeError(problem)
         return views.create_view_sql(quoted(home, definition.schema, definition.identifier), definition)
 
     @available.parse_none
@@ -600,10 +644,17 @@ class PaimonAdapter(SparkAdapter, metaclass=AdapterMeta):
 
     @available.parse_none
     def ensure_view_schema(self, relation: PaimonRelation) -> None:
-        """Create a view's schema where views live elsewhere than tables; once for the process."""
+        """Create a view's schema where views live elsewhere than tables; once for the process.
+
+        A name that their catalog does not take is left for the view to be refused: its tables need no such schema.
+        """
         schema = relation.schema or ""
         home = relation.database == self.credentials.database and self.view_catalog != relation.database
-        if home and schema not in self._view_schemas:
+        if (
+            home
+            and schema not in self._view_schemas
+            and not names.view_problem(self.view_catalog, schema, "_")
+        ):
             self.query(f"create database if not exists {quoted(self.view_catalog, schema)}")
             self._view_schemas.add(schema)
 
@@ -612,7 +663,8 @@ class PaimonAdapter(SparkAdapter, metaclass=AdapterMeta):
         """A schema was dropped, and its views with it."""
         if views.DIRECTORY.needed and relation.database == self.credentials.database and relation.schema:
             self._view_schemas.discard(relation.schema)
-            self.query(f"drop database if exists {quoted(self.view_catalog, relation.schema)} cascade")
+            if not names.view_problem(self.view_catalog, relation.schema, "_"):
+                self.query(f"drop database if exists {quoted(self.view_catalog, relation.schema)} cascade")
             views.DIRECTORY.replace_schema(relation.schema, [])
 
     @available.parse_none

@@ -1,7 +1,12 @@
-{#- Where views live in another catalog, the schema exists there too. -#}
+{#-
+  Where views live in another catalog, the schema exists there too. dbt creates the schemas of all nodes before the first
+  of them runs: one that cannot be is left for its nodes to be refused, so that the others run.
+-#}
 {% macro paimon__create_schema(relation) -%}
-  {%- call statement('create_schema') -%}
-    create database if not exists {{ relation.without_identifier().render() }}
-  {%- endcall -%}
-  {%- do adapter.ensure_view_schema(relation) -%}
+  {%- if not adapter.schema_problem(relation.schema) -%}
+    {%- call statement('create_schema') -%}
+      create database if not exists {{ relation.without_identifier().render() }}
+    {%- endcall -%}
+    {%- do adapter.ensure_view_schema(relation) -%}
+  {%- endif -%}
 {%- endmacro %}

@@ -49,12 +49,14 @@
 {#- Build a table whole under a staging name, and then give it the name, which `existing` (a table, or none) may have. -#}
 {% macro paimon__build_staged(target, existing, columns, spec, source, comment) %}
   {%- set staging = make_intermediate_relation(target) -%}
+  {%- do adapter.staging_begins(staging) -%}
   {#- One script, so that the file under target/run shows the table with its rows. -#}
   {%- call statement('main') -%}
     {{ paimon__create_table_sql(staging, columns, spec, comment) }};
 
     {{ paimon__insert_sql(staging, columns, source) }}
   {%- endcall -%}
+  {%- do adapter.staging_ends(staging) -%}
   {%- if existing is not none -%}
     {%- set backup = make_backup_relation(target, 'table') -%}
     {%- do adapter.rename_relation(existing, backup) -%}
