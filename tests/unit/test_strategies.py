@@ -66,7 +66,11 @@ def test_default_with_a_unique_key(unique_key):
     config = {"unique_key": unique_key}
     assert default_strategy(APPEND, config) == "merge"
     assert default_strategy(ENGINES["deduplicate"], config) == "upsert"
-    assert default_strategy(APPEND, {"unique_key": []}) == default_strategy(APPEND, {"unique_key": ""}) == "append"
+    assert (
+        default_strategy(APPEND, {"unique_key": []})
+        == default_strategy(APPEND, {"unique_key": ""})
+        == "append"
+    )
 
 
 def test_missing_key():

@@ -42,6 +42,7 @@ from dbt.adapters.paimon import (
     strategies,
     swaps,
     typed_values,
+    unsupported,
     views,
 )
 from dbt.adapters.paimon.capabilities import Capability, Environment, parse_version
@@ -60,7 +61,7 @@ from dbt.adapters.paimon.credentials import PaimonCredentials
 from dbt.adapters.paimon.locks import NamedLocks
 from dbt.adapters.paimon.model_query import ModelQuery
 from dbt.adapters.paimon.relation import PaimonRelation
-from dbt.adapters.paimon.sql_text import quoted, string_literal
+from dbt.adapters.paimon.sql_text import ilike, quoted, string_literal
 from dbt.adapters.paimon.staging import HalfBuilt
 from dbt.adapters.paimon.table_spec import TableSpec, build_table_spec
 from dbt.adapters.paimon.view_registry import ViewRegistry
@@ -238,6 +239,29 @@ class PaimonAdapter(SparkAdapter, metaclass=AdapterMeta):
         return [
             self.Relation.create(database=database, schema=schema, identifier=name, type=kind)
             for name, kind in names
+        ]
+
+    @available.parse_list
+    def relations_like(
+        self, database: str, schema_pattern: str, table_pattern: str, exclude: str = ""
+    ) -> list[PaimonRelation]:
+        """The tables and views whose names match patterns of ILIKE, as dbt's cache knows them.
+
+        Args:
+            database: the Spark catalog.
+            schema_pattern: of the schema's name; one without `%` and `_` is looked up as it is.
+            table_pattern: of the table's name.
+            exclude: of names to leave out; none if empty.
+        """
+        schemas = [schema_pattern]
+        if set("%_") & set(schema_pattern):
+            schemas = [name for name in self.list_schemas(database) if ilike(name, schema_pattern)]
+        return [
+            relation
+            for schema in schemas
+            for relation in self._listed(database, schema)
+            if ilike(relation.identifier or "", table_pattern)
+            and not (exclude and ilike(relation.identifier or "", exclude))
         ]
 
     def _listed(self, database: str | None, schema: str) -> list[PaimonRelation]:
@@ -435,14 +459,25 @@ class PaimonAdapter(SparkAdapter, metaclass=AdapterMeta):
         return names.schema_problem(schema or "")
 
     @available.parse_none
-    def check_schema_name(self, model: Mapping[str, Any]) -> None:
-        """Refuse a node whose schema has a name that Spark or Paimon does not take.
+    def check_node(self, model: Mapping[str, Any]) -> None:
+        """Refuse a node whose schema has a name that Spark or Paimon does not take, and one with grants.
 
         Raises:
-            DbtRuntimeError: the name, and what is wrong with it.
+            DbtRuntimeError: what is wrong, and what to do.
         """
         if problem := self.schema_problem(model.get("schema")):
             raise DbtRuntimeError(f"{model.get('resource_type', 'model')} '{model['name']}': {problem}")
+        if model.get("config", {}).get("grants"):
+            self.refuse("grants", model)
+
+    @available
+    def refuse(self, feature: str, model: Mapping[str, Any]) -> None:
+        """End a node that asks for what neither Spark nor Paimon can do (see `unsupported`).
+
+        Raises:
+            DbtRuntimeError: always.
+        """
+        raise DbtRuntimeError(unsupported.problem(feature, model))
 
     @available.parse(lambda *a, **k: {})
     def table_spec(self, model: Mapping[str, Any], default_primary_key: Sequence[str] = ()) -> TableSpec:
@@ -455,7 +490,7 @@ class PaimonAdapter(SparkAdapter, metaclass=AdapterMeta):
         Raises:
             ConfigErrors: everything that is wrong with the config, in one message.
         """
-        self.check_schema_name(model)
+        self.check_node(model)
         config = dict(model["config"])
         if default_primary_key and not config.get("primary_key"):
             config["primary_key"] = list(default_primary_key)
@@ -474,7 +509,7 @@ class PaimonAdapter(SparkAdapter, metaclass=AdapterMeta):
         Raises:
             ConfigErrors: everything that is wrong with either, and what to use instead.
         """
-        self.check_schema_name(model)
+        self.check_node(model)
         return strategies.plan_incremental(
             model["config"],
             model=model.get("name", ""),

@@ -28,7 +28,8 @@ def stage(session: SparkSession, load: Load, code: str, model: Mapping[str, Any]
         DbtRuntimeError: the model raised, or returned no frame: file, line and reason.
     """
     path = model.get("original_file_path") or model["name"]
-    namespace: dict[str, Any] = {"__name__": f"dbt_model_{model['name']}"}
+    # `spark` by itself is the session too, as in a notebook.
+    namespace: dict[str, Any] = {"__name__": f"dbt_model_{model['name']}", "spark": session}
     try:
         exec(compile(code, path, "exec"), namespace)  # noqa: S102 - the model is the project's own code
         result = namespace["model"](namespace["dbtObj"](load), session)
@@ -49,11 +50,9 @@ def to_frame(session: SparkSession, result: Any, name: str, path: str) -> DataFr
     frame: DataFrame
     module = type(result).__module__.split(".")
     if module[:2] == ["pyspark", "sql"] and type(result).__name__ == "DataFrame":
-        frame = result
-        return frame
+        return _of_session(session, result)
     if module[:2] == ["pyspark", "pandas"] and hasattr(result, "to_spark"):
-        frame = result.to_spark()
-        return frame
+        return _of_session(session, result.to_spark())
     if module[0] == "pandas" and type(result).__name__ == "DataFrame":
         # Arrow carries the columns with their types, and without a Python worker.
         session.conf.set("spark.sql.execution.arrow.pyspark.enabled", "true")
@@ -63,6 +62,16 @@ def to_frame(session: SparkSession, result: Any, name: str, path: str) -> DataFr
         f"Python model '{name}' ({path}) returned {type(result).__name__}: model(dbt, session) has to return a Spark, "
         "pandas or pandas-on-Spark DataFrame."
     )
+
+
+def _of_session(session: SparkSession, frame: DataFrame) -> DataFrame:
+    """The frame as one of this session: pandas on Spark makes its frames in whichever session the process had first."""
+    if frame.sparkSession is session:
+        return frame
+    from pyspark.sql import DataFrame
+
+    dataset: Any = session._jvm.org.apache.spark.sql.Dataset  # type: ignore[union-attr]
+    return DataFrame(dataset.ofRows(session._jsparkSession, frame._jdf.queryExecution().analyzed()), session)
 
 
 def _line_in(path: str, exc: BaseException) -> int | None:

@@ -28,7 +28,6 @@
   {%- endif -%}
 
   {%- do paimon__clone_table(target_relation, existing_relation, original) -%}
-  {%- do apply_grants(target_relation, config.get('grants'), should_revoke=false) -%}
   {{ return({'relations': [target_relation]}) }}
 {% endmaterialization %}
 

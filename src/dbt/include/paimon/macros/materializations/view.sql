@@ -1,7 +1,7 @@
 {% materialization view, adapter='paimon' %}
   {%- set target_relation = this.incorporate(type='view') -%}
   {%- set existing_relation = load_cached_relation(this) -%}
-  {%- do adapter.check_schema_name(model) -%}
+  {%- do adapter.check_node(model) -%}
 
   {{ run_hooks(pre_hooks, inside_transaction=False) }}
   {{ run_hooks(pre_hooks, inside_transaction=True) }}

@@ -1,0 +1,37 @@
+"""dbt features that neither Spark nor Paimon can do: each is refused by name, with what to use in its place."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any, Final
+
+UNSUPPORTED: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        # Source: Spark's SqlBaseParser, "Operation not allowed: GRANT"; Paimon's privileges are Flink procedures.
+        "grants": (
+            "Spark has no GRANT, and Paimon's catalogs take privileges from Flink alone. Remove `grants` from the "
+            "config, and give rights where the warehouse and its catalog are kept."
+        ),
+        # Source: SPARK-46057, CREATE FUNCTION … RETURN comes with Spark 4.0.
+        "functions": (
+            "Spark 3.5 makes no functions by SQL that outlive a session. Write a macro that renders the expression, or "
+            "a Python model."
+        ),
+        # Source: Paimon's documentation, "Materialized Table": of Flink's catalog.
+        "materialized_view": (
+            "Spark has no materialized views, and Paimon's materialized tables are refreshed by Flink alone. Use "
+            "materialized='incremental' with a primary_key, or 'view'."
+        ),
+    }
+)
+
+
+def problem(feature: str, node: Mapping[str, Any]) -> str:
+    """Why a node cannot have a feature, and what to use in its place.
+
+    Args:
+        feature: a key of UNSUPPORTED.
+        node: of the manifest.
+    """
+    return f"{node.get('resource_type', 'model')} '{node['name']}': {feature}: {UNSUPPORTED[feature]}"

@@ -1,0 +1,3 @@
+{% materialization materialized_view, adapter='paimon' %}
+  {%- do adapter.refuse('materialized_view', model) -%}
+{% endmaterialization %}

@@ -1,0 +1,57 @@
+"""What neither Spark nor Paimon can do is refused node by node, by name and with a remedy."""
+
+from __future__ import annotations
+
+import pytest
+from dbt.tests.util import run_dbt
+
+FUNCTION = """
+functions:
+  - name: doubled
+    arguments: [{name: price, data_type: double}]
+    returns: {data_type: double}
+  - name: summed
+    config: {type: aggregate}
+    arguments: [{name: price, data_type: double}]
+    returns: {data_type: double}
+"""
+
+
+class TestUnsupported:
+    @pytest.fixture(scope="class")
+    def models(self):
+        grants = "grants={'select': ['reader']}"
+        return {
+            "granted_table.sql": f"{{{{ config(materialized='table', {grants}) }}}} select 1 as id",
+            "granted_view.sql": f"{{{{ config(materialized='view', {grants}) }}}} select 1 as id",
+            "granted_increment.sql": f"{{{{ config(materialized='incremental', {grants}) }}}} select 1 as id",
+            "materialized.sql": "{{ config(materialized='materialized_view') }} select 1 as id",
+            "good.sql": "{{ config(materialized='table', grants={}) }} select 1 as id",
+        }
+
+    @pytest.fixture(scope="class")
+    def functions(self):
+        return {"doubled.sql": "price * 2", "summed.sql": "sum(price)", "functions.yml": FUNCTION}
+
+    @pytest.fixture(scope="class")
+    def seeds(self):
+        return {
+            "granted_seed.csv": "id\n1\n",
+            "seeds.yml": "seeds: [{name: granted_seed, config: {grants: {select: [a]}}}]",
+        }
+
+    def test_each_node_says_so(self, project):
+        results = run_dbt(["build"], expect_pass=False)
+        messages = {result.node.name: result.message for result in results if result.status == "error"}
+        assert [result.node.name for result in results if result.status == "success"] == ["good"]
+        for name in ("granted_table", "granted_view", "granted_increment", "granted_seed"):
+            assert f"'{name}': grants: Spark has no GRANT" in messages[name]
+            assert "Remove `grants`" in messages[name]
+        assert (
+            "'materialized': materialized_view: Spark has no materialized views" in messages["materialized"]
+        )
+        for name in ("doubled", "summed"):
+            assert f"function '{name}': functions: Spark 3.5" in messages[name]
+            assert "Write a macro" in messages[name]
+        tables = [row[1] for row in project.run_sql(f"show tables in {project.test_schema}", fetch="all")]
+        assert tables == ["good"]
