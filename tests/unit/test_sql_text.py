@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from dbt.adapters.paimon.sql_text import statements
+from dbt.adapters.paimon.sql_text import ilike, statements
 
 
 @pytest.mark.parametrize(
@@ -32,3 +32,25 @@ from dbt.adapters.paimon.sql_text import statements
 )
 def test_statements(script: str, expected: list[str]) -> None:
     assert statements(script) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "pattern", "matches"),
+    [
+        ("events", "events", True),
+        ("Events", "eVENTS", True),
+        ("events_1", "event%", True),
+        ("events", "event_", True),
+        ("events_1", "event_", False),
+        ("events_1", r"events\_1", True),
+        ("eventsx1", r"events\_1", False),
+        ("a\nb", "a%b", True),
+        ("a.c", "abc", False),
+        ("a.c", "a.c", True),
+        ("100%", r"100\%", True),
+        ("x", "", False),
+        ("", "%", True),
+    ],
+)
+def test_ilike(text: str, pattern: str, matches: bool) -> None:
+    assert ilike(text, pattern) is matches

@@ -38,6 +38,17 @@ def quoted(*parts: str) -> str:
     return ".".join(f"`{part.replace('`', '``')}`" for part in parts)
 
 
+def ilike(text: str, pattern: str) -> bool:
+    """Whether a text matches a pattern of SQL's ILIKE.
+
+    `%` stands for any text, `_` for one character, and a backslash takes the next character as it is.
+    """
+    parts = re.findall(r"\\.|.", pattern, re.DOTALL)
+    wild = {"%": ".*", "_": "."}
+    expression = "".join(wild.get(part) or re.escape(part[-1]) for part in parts)
+    return re.fullmatch(expression, text, re.IGNORECASE | re.DOTALL) is not None
+
+
 def statements(script: str) -> list[str]:
     """The statements of a script, in order and without the semicolons that end them.
 

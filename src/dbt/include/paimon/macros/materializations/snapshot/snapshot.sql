@@ -22,6 +22,7 @@
     {%- set build_sql = build_snapshot_table(strategy, model['compiled_code']) -%}
     {{ check_time_data_types(build_sql) }}
     {%- set source = paimon__model_query(target_relation, build_sql) -%}
+    {%- do paimon__require_check_cols(source.columns) -%}
     {%- do paimon__build_table(target_relation, none, spec, source) -%}
   {%- else -%}
     {{ adapter.assert_valid_snapshot_target_given_strategy(target_relation, columns, strategy) }}
@@ -58,4 +59,16 @@
       "snapshot '" ~ model.name ~ "': unique_key is missing. Name the column or columns that identify a row of the query."
     ) -%}
   {%- endif -%}
+{% endmacro %}
+
+{#- dbt leaves a name out that the query has not, and from then on changes of that column make no version. -#}
+{% macro paimon__require_check_cols(columns) %}
+  {%- set check_cols = config.get('check_cols', []) -%}
+  {%- set known = columns | map(attribute='name') | map('lower') | list -%}
+  {%- for column in check_cols if check_cols is not string and column | lower not in known -%}
+    {%- do exceptions.raise_compiler_error(
+      "snapshot '" ~ model.name ~ "': check_cols: '" ~ column ~ "' is no column of its query, which has " ~
+      columns | map(attribute='name') | join(', ') ~ '.'
+    ) -%}
+  {%- endfor -%}
 {% endmacro %}

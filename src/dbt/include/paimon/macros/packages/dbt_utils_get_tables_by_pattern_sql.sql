@@ -1,0 +1,15 @@
+{#-
+  For dbt_utils.get_relations_by_pattern and get_relations_by_prefix: Paimon's catalogs have no information_schema, and
+  dbt's listing knows the tables and views of a schema already. It takes effect where a project's dispatch config names
+  `dbt` in front of `dbt_utils` (docs/packages.md).
+-#}
+{% macro paimon__get_tables_by_pattern_sql(schema_pattern, table_pattern, exclude='', database=target.database) %}
+  {%- set found = adapter.relations_like(database, schema_pattern, table_pattern, exclude) -%}
+  select table_schema, table_name, table_type
+  from values
+    {%- for relation in found %}
+    ({{ adapter.string_literal(relation.schema) }}, {{ adapter.string_literal(relation.identifier) }}, '{{ relation.type }}'),
+    {%- endfor %}
+    (null, null, null) as listed (table_schema, table_name, table_type)
+  where table_name is not null
+{% endmacro %}

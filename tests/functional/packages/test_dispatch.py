@@ -1,0 +1,66 @@
+"""A package's macros find Spark's implementations and the adapter's own, by the `dispatch` config of docs/packages.md."""
+
+from __future__ import annotations
+
+import pytest
+from dbt.tests.util import run_dbt
+
+# What dbt_utils does: a macro that dispatches in its own namespace, with a default and one for Spark.
+PACKAGE = """
+{% macro get_tables_by_pattern_sql(schema_pattern, table_pattern, exclude='', database=target.database) %}
+  {{ return(adapter.dispatch('get_tables_by_pattern_sql', 'dbt_utils')
+    (schema_pattern, table_pattern, exclude, database)) }}
+{% endmacro %}
+
+{% macro default__get_tables_by_pattern_sql(schema_pattern, table_pattern, exclude='', database=target.database) %}
+  select table_schema, table_name, table_type from {{ database }}.information_schema.tables
+{% endmacro %}
+
+{% macro words() %}{{ return(adapter.dispatch('words', 'dbt_utils')()) }}{% endmacro %}
+{% macro default__words() %}'default'{% endmacro %}
+{% macro spark__words() %}'spark'{% endmacro %}
+"""
+
+FOUND = """
+{{ config(materialized='table') }}
+{{ dbt_utils.get_tables_by_pattern_sql(target.schema, 'event%', exclude='%_old') }}
+"""
+
+
+class TestDispatch:
+    @pytest.fixture(scope="class", autouse=True)
+    def package(self, project_root):
+        package = project_root.join("packages", "dbt_utils")
+        package.join("macros").ensure_dir()
+        package.join("dbt_project.yml").write("name: dbt_utils\nversion: '1.0'\nconfig-version: 2\n")
+        package.join("macros", "all.sql").write(PACKAGE)
+
+    @pytest.fixture(scope="class")
+    def packages(self):
+        return {"packages": [{"local": "packages/dbt_utils"}]}
+
+    @pytest.fixture(scope="class")
+    def project_config_update(self):
+        return {"dispatch": [{"macro_namespace": "dbt_utils", "search_order": ["test", "dbt", "dbt_utils"]}]}
+
+    @pytest.fixture(scope="class")
+    def models(self):
+        table = "{{ config(materialized='table') }} select 1 as id"
+        return {
+            "events_1.sql": table,
+            "event_2_old.sql": table,
+            "other_event.sql": table,
+            "Events_view.sql": "{{ config(materialized='view') }} select 1 as id",
+            "found.sql": FOUND
+            + "-- depends_on: {{ ref('events_1') }} {{ ref('Events_view') }} {{ ref('event_2_old') }}",
+            "spark_words.sql": "{{ config(materialized='table') }} select {{ dbt_utils.words() }} as word",
+        }
+
+    def test_macros(self, project, rows):
+        run_dbt(["deps"])
+        run_dbt(["run"])
+        assert rows("select word from {schema}.spark_words") == [("spark",)]
+        assert rows("select table_name, table_type, table_schema from {schema}.found order by 1") == [
+            ("Events_view", "view", project.test_schema),
+            ("events_1", "table", project.test_schema),
+        ]
