@@ -31,6 +31,8 @@ logger = AdapterLogger("Paimon")
 # Settings of Spark SQL that belong to the JVM; a session cannot have its own.
 _STATIC = frozenset({"spark.sql.catalogImplementation", "spark.sql.extensions", "spark.sql.warehouse.dir"})
 _START = RLock()
+# Seconds; a repository that does not answer for a moment is asked again.
+_RESOLVE_AGAIN_AFTER = (2, 8)
 # Seconds; a job that starts after Ctrl-C lives no longer.
 _CANCEL_EVERY = 0.2
 
@@ -281,10 +283,17 @@ def _launch(conf: Mapping[str, str], plan: packages.PackagePlan) -> None:
         logger.info(f"Resolving {', '.join(plan.packages)} (downloaded on first use, then kept by Ivy)")
     started = time.perf_counter()
     with packages.resolution_lock(plan), log.open("ab") as output:
-        try:
-            gateway = launch_gateway(launch_conf, popen_kwargs={"stdout": output, "stderr": output})
-        except PySparkRuntimeError as exc:
-            raise DbtRuntimeError(_why_not_started(log)) from exc
+        before = len(log.read_text(errors="replace"))
+        for wait in (*(_RESOLVE_AGAIN_AFTER if plan.packages else ()), None):
+            try:
+                gateway = launch_gateway(launch_conf, popen_kwargs={"stdout": output, "stderr": output})
+                break
+            except PySparkRuntimeError as exc:
+                said = log.read_text(errors="replace")[before:]
+                if wait is None or not _is_unresolved(said):
+                    raise DbtRuntimeError(_why_not_started(said, log)) from exc
+                logger.info(f"The jars could not be resolved: once more in {wait} s")
+                time.sleep(wait)
     SparkContext._ensure_initialized(gateway=gateway)
     logger.debug(f"Spark's JVM answered after {time.perf_counter() - started:.1f} s; its log is {log}")
 
@@ -312,9 +321,12 @@ def _log_options(log: Path) -> str:
     )
 
 
-def _why_not_started(log: Path) -> str:
-    text = log.read_text(errors="replace")[-20_000:]
-    if any(sign in text.lower() for sign in ("unresolved dependenc", "download failed")):
+def _is_unresolved(text: str) -> bool:
+    return any(sign in text.lower() for sign in ("unresolved dependenc", "download failed"))
+
+
+def _why_not_started(text: str, log: Path) -> str:
+    if _is_unresolved(text):
         return packages.explain_resolution_failure(text)
     reason = next((line for line in reversed(text.splitlines()) if "rror" in line or "xception" in line), "")
     return f"Spark's JVM did not start: {reason.strip() or 'it ended without a word'}. Its whole output is in {log}."

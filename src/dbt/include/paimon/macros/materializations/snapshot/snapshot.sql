@@ -63,7 +63,7 @@
 
 {#- dbt leaves a name out that the query has not, and from then on changes of that column make no version. -#}
 {% macro paimon__require_check_cols(columns) %}
-  {%- set check_cols = config.get('check_cols', []) -%}
+  {%- set check_cols = config.get('check_cols') or [] -%}
   {%- set known = columns | map(attribute='name') | map('lower') | list -%}
   {%- for column in check_cols if check_cols is not string and column | lower not in known -%}
     {%- do exceptions.raise_compiler_error(
