@@ -7,7 +7,7 @@ from dbt.adapters.paimon.changeset import (
     Changeset,
     ExistingColumn,
     ExistingTable,
-    ImmutableChange,
+    PropertyChange,
     compute_changeset,
 )
 from dbt.adapters.paimon.table_spec import TableSpec
@@ -150,7 +150,7 @@ def test_immutable(wanted, present, environment, expected):
 )
 def test_keys_are_compared_in_order(wanted, present, name, old, new):
     changes = compute_changeset(wanted, present, P09)
-    assert changes.immutable == (ImmutableChange(name, old, new),)
+    assert changes.immutable == (PropertyChange(name, old, new),)
     assert changes.requires_swap
 
 
@@ -184,9 +184,25 @@ def test_setting_what_is_wanted_ends_the_drift(environment):
     assert compare(wanted, after, environment).is_empty
 
 
+@pytest.mark.parametrize(
+    ("wanted", "present", "unset_first"),
+    [
+        ({}, {"write-only": "true"}, False),
+        (
+            {"snapshot.num-retained.max": "20"},
+            {"snapshot.num-retained.max": "8", "snapshot.num-retained.min": "5"},
+            False,
+        ),
+        ({"streaming-read-overwrite": "true"}, {"changelog-producer": "lookup"}, True),
+    ],
+)
+def test_the_order_of_the_two_statements_keeps_the_table_valid(wanted, present, unset_first):
+    assert compare(wanted, present).unset_first is unset_first
+
+
 def test_an_immutable_change_reads_as_a_sentence():
     assert (
-        str(ImmutableChange("merge-engine", None, "aggregation")) == "merge-engine: not set -> 'aggregation'"
+        str(PropertyChange("merge-engine", None, "aggregation")) == "merge-engine: not set -> 'aggregation'"
     )
 
 

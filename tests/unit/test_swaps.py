@@ -1,8 +1,10 @@
 """Half-done swaps are finished, whole ones are left alone."""
 
+from pathlib import Path
+
 import pytest
 
-from dbt.adapters.paimon.swaps import Rename, unfinished_swaps
+from dbt.adapters.paimon.swaps import Rename, exchange, unfinished_swaps
 
 
 @pytest.mark.parametrize(
@@ -20,3 +22,19 @@ from dbt.adapters.paimon.swaps import Rename, unfinished_swaps
 )
 def test_unfinished_swaps(tables, expected):
     assert unfinished_swaps(tables) == expected
+
+
+def test_folders_change_names_in_one_step(tmp_path: Path) -> None:
+    one, other = tmp_path / "ä one", tmp_path / "other"
+    for folder in (one, other):
+        folder.mkdir()
+        (folder / "name").write_text(folder.name)
+    assert exchange(one, other)
+    assert (one / "name").read_text() == "other"
+    assert (other / "name").read_text() == "ä one"
+
+
+def test_nothing_is_done_where_one_is_missing(tmp_path: Path) -> None:
+    (tmp_path / "one").mkdir()
+    assert not exchange(tmp_path / "one", tmp_path / "other")
+    assert [path.name for path in tmp_path.iterdir()] == ["one"]

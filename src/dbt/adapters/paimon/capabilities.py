@@ -43,6 +43,10 @@ class Capability(_TextEnum):
     ROW_TRACKING = "row tracking"
     FIELD_DEFAULT_VALUE = "field default value"
     LOOKUP_WITH_DELTA_COMMITS = "lookup with delta commits"
+    AGGREGATE_OUTSIDE_SEQUENCE_GROUP = "aggregate outside sequence group"
+    LAST_VALUE_WITHOUT_SEQUENCE_GROUP = "last value without sequence group"
+    LISTAGG_ON_VARCHAR = "listagg on varchar"
+    RECORD_EXPIRY_BY_TIMESTAMP = "record expiry by timestamp"
     GUARDED_OPTION_CHANGES = "guarded option changes"
     MERGE_NOT_MATCHED_BY_SOURCE = "merge not matched by source"
     MERGE_ON_AGGREGATION = "merge on aggregation"
@@ -109,6 +113,28 @@ _RULES: Final[Mapping[Capability, _Rule]] = MappingProxyType(
             "default values by table option (fields.<column>.default-value)",
             until="1.2",
             remedy="Give the default in the model's SQL, with coalesce().",
+        ),
+        # PartialUpdateMergeFunction: one sequence group anywhere was enough until 1.1 [ran, 0.9.0].
+        Capability.AGGREGATE_OUTSIDE_SEQUENCE_GROUP: _Rule(
+            "partial-update that aggregates columns outside its sequence groups", until="1.1", shown=False
+        ),
+        # PartialUpdateMergeFunction, from 1.1; before it counts as any other function [ran, 0.9.0].
+        Capability.LAST_VALUE_WITHOUT_SEQUENCE_GROUP: _Rule(
+            "last_non_null_value in partial-update tables without a sequence group", paimon="1.1", shown=False
+        ),
+        # FieldListaggAggFactory, from 1.4: STRING only.
+        Capability.LISTAGG_ON_VARCHAR: _Rule(
+            "listagg on varchar(n)",
+            until="1.4",
+            remedy="Cast the column to string.",
+            shown=False,
+        ),
+        # RecordLevelExpire, from 1.0; before by whole numbers only, of the type in record-level.time-field-type.
+        Capability.RECORD_EXPIRY_BY_TIMESTAMP: _Rule(
+            "record-level.time-field of type timestamp",
+            paimon="1.0",
+            remedy="Give the model a column of seconds (int), or of milliseconds (bigint).",
+            shown=False,
         ),
         # SchemaValidation of 2.0 refuses full-compaction.delta-commits with changelog-producer = lookup.
         Capability.LOOKUP_WITH_DELTA_COMMITS: _Rule(

@@ -6,12 +6,15 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
+from dbt_common.exceptions import DbtRuntimeError
+
 from dbt.adapters.paimon.capabilities import Capability, Environment
 from dbt.adapters.paimon.table_options import canonical, lookup
-from dbt.adapters.paimon.table_spec import TableSpec
+from dbt.adapters.paimon.table_rules import RULES
+from dbt.adapters.paimon.table_spec import DEFAULT_MERGE_ENGINE, TableSpec
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
 # Written by Paimon, Spark or the metastore, or compared on their own: never set or reset as options.
 PROTECTED_OPTIONS: Final = frozenset(
@@ -59,8 +62,8 @@ class ExistingTable:
 
 
 @dataclass(frozen=True)
-class ImmutableChange:
-    """A wanted change that no ALTER can make. None stands for "not set"."""
+class PropertyChange:
+    """An option or a key that is to change. None stands for "not set"."""
 
     name: str
     old: str | None
@@ -74,15 +77,26 @@ class ImmutableChange:
 class Changeset:
     """What brings a table to its wanted options.
 
-    `set_options` and `unset_options` are for ALTER TABLE; with `requires_swap` they are only what differs,
-    since the new table gets all of its options when it is created. With `needs_overwrite` the data written
-    before still has the old layout, and Paimon refuses to append to it: rewrite it right after the ALTER.
+    `altered` is for ALTER TABLE; with `requires_swap` it is only what differs, since the new table gets all of its
+    options when it is created. With `needs_overwrite` the data written before still has the old layout, and Paimon
+    refuses to append to it: rewrite it right after the ALTER. `unset_first`: of the two statements that ALTER takes,
+    the one that resets options comes first.
     """
 
-    set_options: Mapping[str, str] = field(default_factory=dict)
-    unset_options: tuple[str, ...] = ()
-    immutable: tuple[ImmutableChange, ...] = ()
+    altered: tuple[PropertyChange, ...] = ()
+    immutable: tuple[PropertyChange, ...] = ()
     needs_overwrite: bool = False
+    unset_first: bool = False
+
+    @property
+    def set_options(self) -> Mapping[str, str]:
+        """What ALTER TABLE … SET TBLPROPERTIES takes."""
+        return {change.name: change.new for change in self.altered if change.new is not None}
+
+    @property
+    def unset_options(self) -> tuple[str, ...]:
+        """What ALTER TABLE … UNSET TBLPROPERTIES takes."""
+        return tuple(change.name for change in self.altered if change.new is None)
 
     @property
     def requires_swap(self) -> bool:
@@ -92,7 +106,7 @@ class Changeset:
     @property
     def is_empty(self) -> bool:
         """Whether the table is as it should be."""
-        return not (self.set_options or self.unset_options or self.immutable)
+        return not (self.altered or self.immutable)
 
 
 def compute_changeset(
@@ -118,9 +132,7 @@ def compute_changeset(
     }
     wanted = {**defaults, **spec.options}
     immutable = _key_changes(spec, existing)
-    set_options: dict[str, str] = {}
-    unset_options: list[str] = []
-    needs_overwrite = False
+    altered: list[PropertyChange] = []
 
     for name in sorted({*wanted, *existing.options} - PROTECTED_OPTIONS):
         definition = lookup(name, environment.paimon)
@@ -131,23 +143,70 @@ def compute_changeset(
             continue
         fixed = definition is not None and definition.immutable
         if fixed or _guarded(name, old, new, existing.options, environment):
-            immutable.append(ImmutableChange(name, old, new))
-        elif new is None:
-            unset_options.append(name)
+            immutable.append(PropertyChange(name, old, new))
         else:
-            set_options[name] = new
-            needs_overwrite = needs_overwrite or name == "bucket"
+            altered.append(PropertyChange(name, old, new))
 
-    return Changeset(set_options, tuple(unset_options), tuple(immutable), needs_overwrite)
+    return Changeset(
+        tuple(altered),
+        tuple(immutable),
+        needs_overwrite=any(change.name == "bucket" for change in altered),
+        unset_first=_unset_first(existing, altered, environment),
+    )
 
 
-def _key_changes(spec: TableSpec, existing: ExistingTable) -> list[ImmutableChange]:
+def _unset_first(
+    existing: ExistingTable, altered: Sequence[PropertyChange], environment: Environment
+) -> bool:
+    """Whether setting before resetting would leave a table in between that Paimon refuses.
+
+    Each ALTER is checked as a whole [ran, 0.9.0]: `streaming-read-overwrite` cannot come while a changelog producer is
+    still there, and `snapshot.num-retained.min` cannot go while the maximum is below its default.
+    """
+    between = dict(existing.as_spec().options) | {
+        change.name: change.new for change in altered if change.new is not None
+    }
+    engine = between.get("merge-engine", DEFAULT_MERGE_ENGINE) if existing.primary_key else ""
+    spec = TableSpec(existing.primary_key, existing.partition_by, between, engine)
+    return any(True for rule in RULES for _ in rule(spec, environment))
+
+
+def refuse_rebuild(resource_type: str, name: str, changes: Changeset) -> None:
+    """Refuse changes that need rows written anew, where a run writes only what is new.
+
+    Raises:
+        DbtRuntimeError: the properties, their old and new values, and what --full-refresh would do.
+    """
+    where = f"{resource_type} '{name}'"
+    if changes.immutable:
+        listed = "; ".join(str(change) for change in changes.immutable)
+        remedy = (
+            "No query has a snapshot's history, so --full-refresh does not build it again. Put the config back; or "
+            "rename the table, let a run create the new one, and INSERT OVERWRITE it with the rows of the old one."
+            if resource_type == "snapshot"
+            else "Run it once with --full-refresh: a new table is built beside the old one, takes its place when it is "
+            "whole, and the old one's table snapshots and tags go. Or put the config back."
+        )
+        raise DbtRuntimeError(f"{where}: Paimon cannot change this on an existing table: {listed}. {remedy}")
+    if changes.needs_overwrite:
+        change = next(change for change in changes.altered if change.name == "bucket")
+        remedy = (
+            "Put the config back; or set the table's 'bucket' by ALTER TABLE and INSERT OVERWRITE it with its own rows."
+            if resource_type == "snapshot"
+            else "Run it once with --full-refresh to rewrite them, or put the config back."
+        )
+        raise DbtRuntimeError(
+            f"{where}: {change}: rows written before keep the old number of buckets. {remedy}"
+        )
+
+
+def _key_changes(spec: TableSpec, existing: ExistingTable) -> list[PropertyChange]:
     keys = (
         ("primary-key", existing.primary_key, spec.primary_key),
         ("partition", existing.partition_by, spec.partition_by),
     )
     return [
-        ImmutableChange(name, ",".join(old) or None, ",".join(new) or None)
+        PropertyChange(name, ",".join(old) or None, ",".join(new) or None)
         for name, old, new in keys
         if tuple(old) != tuple(new)
     ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING, Any
@@ -10,9 +11,9 @@ from dbt.adapters.contracts.connection import AdapterResponse, Connection, Conne
 from dbt.adapters.events.logging import AdapterLogger
 from dbt.adapters.exceptions import FailedToConnectError
 from dbt.adapters.spark.connections import SparkConnectionManager
-from dbt_common.exceptions import DbtRuntimeError
+from dbt_common.exceptions import DbtDatabaseError, DbtRuntimeError
 
-from dbt.adapters.paimon import errors
+from dbt.adapters.paimon import conflicts, errors
 from dbt.adapters.paimon.credentials import PaimonCredentials
 
 if TYPE_CHECKING:
@@ -75,6 +76,7 @@ class PaimonConnectionManager(SparkConnectionManager):
         fetch: bool = False,
         limit: int | None = None,
         conf: Mapping[str, str] | None = None,
+        may_repeat: bool = False,
     ) -> tuple[AdapterResponse, agate.Table]:
         """Run one statement to its end, also a query whose rows nobody wants.
 
@@ -83,13 +85,29 @@ class PaimonConnectionManager(SparkConnectionManager):
             auto_begin: ignored, there are no transactions over statements.
             fetch: whether to bring the rows (at most `limit`) to the driver.
             conf: Spark settings for this statement alone.
+            may_repeat: whether to send it again, with a pause, when another writer came before it.
 
         Returns:
             The response and the rows as an agate table (empty unless `fetch`).
         """
+        sql = self._add_query_comment(sql)
+        if may_repeat or conflicts.may_repeat_procedure(sql):
+            for seconds in conflicts.BACK_OFF:
+                try:
+                    return self._execute(sql, auto_begin, fetch, limit, conf)
+                except DbtDatabaseError as exc:  # noqa: PERF203 - a few attempts
+                    if not conflicts.is_conflict(errors.error_text(exc.__cause__ or exc)):
+                        raise
+                    wait = conflicts.pause(seconds)
+                    logger.info(f"Another writer came before: the statement is sent again in {wait:.1f} s")
+                    time.sleep(wait)
+        return self._execute(sql, auto_begin, fetch, limit, conf)
+
+    def _execute(
+        self, sql: str, auto_begin: bool, fetch: bool, limit: int | None, conf: Mapping[str, str] | None
+    ) -> tuple[AdapterResponse, agate.Table]:
         from dbt_common.clients.agate_helper import empty_table
 
-        sql = self._add_query_comment(sql)
         handle = self.get_thread_connection().handle
         with handle.configured(conf) if conf else nullcontext():
             _, cursor = self.add_query(sql, auto_begin)

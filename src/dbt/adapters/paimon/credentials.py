@@ -78,6 +78,13 @@ class SparkCatalog:
             return ""
         return location_scheme(self.warehouse)
 
+    @property
+    def local_folder(self) -> Path | None:
+        """The warehouse as a path of this machine's file system, or None where it is elsewhere."""
+        if self.warehouse is None or self.scheme != "file":
+            return None
+        return Path(re.sub(r"^file:(//)?(?=/)", "", self.warehouse))
+
 
 @dataclass(repr=False)
 class PaimonCredentials(Credentials):
@@ -137,6 +144,10 @@ class PaimonCredentials(Credentials):
         """The target's own catalog and those of catalogs.yml."""
         return (self.spark_catalog, *self.integrations.values())
 
+    def catalog_of(self, name: str) -> SparkCatalog | None:
+        """The catalog of a name, the target's own or one of catalogs.yml; None if it is another."""
+        return next((catalog for catalog in self.spark_catalogs if catalog.name == name), None)
+
     @property
     def paimon_catalogs(self) -> frozenset[str]:
         """The names of the Spark catalogs that are known to be Paimon's, those that `spark_config` adds too."""
@@ -160,9 +171,7 @@ class PaimonCredentials(Credentials):
     @property
     def local_warehouse(self) -> Path | None:
         """The warehouse as a local path, or None where it is not on this machine's file system."""
-        if self.warehouse is None or self.warehouse_scheme != "file":
-            return None
-        return Path(re.sub(r"^file:(//)?(?=/)", "", self.warehouse))
+        return self.spark_catalog.local_folder
 
     def _connection_keys(self) -> tuple[str, ...]:
         return (

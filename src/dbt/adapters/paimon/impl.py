@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import nullcontext, suppress
+from contextlib import suppress
 from dataclasses import replace
 from functools import cached_property
 from importlib.metadata import version
@@ -28,6 +28,9 @@ from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.paimon import (
     catalogs,
+    changeset,
+    column_rules,
+    conflicts,
     debug,
     docs_catalog,
     metadata,
@@ -58,7 +61,7 @@ from dbt.adapters.paimon.column_changes import (
 from dbt.adapters.paimon.config import PaimonConfig
 from dbt.adapters.paimon.connections import PaimonConnectionManager
 from dbt.adapters.paimon.credentials import PaimonCredentials
-from dbt.adapters.paimon.locks import NamedLocks
+from dbt.adapters.paimon.locks import TableLocks
 from dbt.adapters.paimon.model_query import ModelQuery
 from dbt.adapters.paimon.relation import PaimonRelation
 from dbt.adapters.paimon.sql_text import ilike, quoted, string_literal
@@ -110,7 +113,7 @@ class PaimonAdapter(SparkAdapter, metaclass=AdapterMeta):
 
     def __init__(self, config: Any, mp_context: Any) -> None:
         super().__init__(config, mp_context)
-        self._table_locks = NamedLocks()
+        self._table_locks = TableLocks()
         self._view_schemas: set[str] = set()
         self._half_built = HalfBuilt()
         for integration in catalogs.of_project(config):
@@ -187,19 +190,24 @@ class PaimonAdapter(SparkAdapter, metaclass=AdapterMeta):
             return list(cursor.fetchall())
 
     @available.parse(lambda *a, **k: ("", None))
-    def execute_with_conf(
-        self, sql: str, conf: Mapping[str, str], alone_on: PaimonRelation | None = None
+    def write_table(
+        self, relation: PaimonRelation, sql: str, kind: str, spec: TableSpec, conf: Mapping[str, str]
     ) -> tuple[Any, agate.Table]:
-        """Run a statement with Spark settings that hold for it alone.
+        """Run the statement that writes a model's rows into a table that is there, as its only writer.
 
         Args:
-            sql: one statement.
-            conf: its settings.
-            alone_on: a table that no other such statement of this process may write meanwhile.
+            relation: the table.
+            sql: the statement.
+            kind: what it is (see `conflicts.may_repeat`); if it may, it is sent again where another writer came before.
+            spec: the table as the model wants it.
+            conf: Spark settings that hold for it alone.
+
+        Raises:
+            DbtDatabaseError: with a short message.
         """
         assert isinstance(self.connections, PaimonConnectionManager)
-        with self._table_locks.of(alone_on.render()) if alone_on else nullcontext():
-            return self.connections.execute(sql, conf=conf)
+        with self._table_locks.alone(relation.render(), self._local_warehouse(relation)):
+            return self.connections.execute(sql, conf=conf, may_repeat=conflicts.may_repeat(kind, spec))
 
     @available
     def unique_suffix(self) -> str:
@@ -433,6 +441,34 @@ class PaimonAdapter(SparkAdapter, metaclass=AdapterMeta):
         present = {column.name.lower() for column in self.get_columns_in_relation(relation)}
         return [column for column in columns if column.name.lower() not in present]
 
+    # -- locks ------------------------------------------------------------------------------------------------------
+
+    @available.parse_none
+    def hold_table(self, relation: PaimonRelation) -> None:
+        """Be the only writer of a table until the node has ended (see `locks`)."""
+        if self._table_locks.hold(relation.render(), self._local_warehouse(relation)):
+            self._list_again(relation)
+
+    @available.parse_none
+    def release_tables(self) -> None:
+        """Let others write what this thread held; a node that has ended does so by itself."""
+        self._table_locks.release()
+
+    def _list_again(self, relation: PaimonRelation) -> None:
+        """Another process has written the table since dbt listed its schema."""
+        listed = self.list_relations_without_caching(relation.without_identifier())
+        found = {entry.identifier: entry for entry in listed}
+        for suffix in ("", swaps.STAGING_SUFFIX, swaps.BACKUP_SUFFIX):
+            name = f"{relation.identifier}{suffix}"
+            self.cache_dropped(relation.replace_path(identifier=name))
+            if name in found:
+                self.cache_added(found[name])
+
+    def _local_warehouse(self, relation: PaimonRelation) -> Path | None:
+        """The folder of a relation's catalog, where it is on this machine's file system."""
+        catalog = self.credentials.catalog_of(relation.database or "")
+        return catalog.local_folder if catalog else None
+
     # -- staging ----------------------------------------------------------------------------------------------------
 
     @available.parse_none
@@ -450,6 +486,22 @@ class PaimonAdapter(SparkAdapter, metaclass=AdapterMeta):
         for relation in self._half_built.take():
             with suppress(DbtRuntimeError):
                 self.query(f"drop table if exists {relation.render()}")
+        self._table_locks.release()
+
+    @available.parse(lambda *a, **k: False)
+    def exchange_tables(self, one: PaimonRelation, other: PaimonRelation) -> bool:
+        """Let two tables of a schema change names in one step, where their catalog is a local folder.
+
+        Returns:
+            Whether it was done; where it cannot be, nothing was.
+        """
+        catalog = self.credentials.catalog_of(one.database or "")
+        warehouse = self._local_warehouse(one)
+        # A metastore would go on to say what each name was.
+        if catalog is None or catalog.metastore != "filesystem" or warehouse is None:
+            return False
+        schema = warehouse / f"{one.schema}.db"
+        return swaps.exchange(schema / (one.identifier or ""), schema / (other.identifier or ""))
 
     # -- tables -----------------------------------------------------------------------------------------------------
 
@@ -548,23 +600,25 @@ class PaimonAdapter(SparkAdapter, metaclass=AdapterMeta):
 
     @available.parse_none
     def refuse_immutable_changes(self, model: Mapping[str, Any], changes: Changeset) -> None:
-        """An increment never rebuilds: what ALTER cannot change is refused, with what --full-refresh would do.
+        """An increment never rebuilds: what ALTER cannot change is refused (see `changeset.refuse_rebuild`)."""
+        changeset.refuse_rebuild(model["resource_type"], model["name"], changes)
+
+    @available.parse_none
+    def check_columns(
+        self, model: Mapping[str, Any], spec: TableSpec, columns: Iterable[ExistingColumn]
+    ) -> None:
+        """Refuse a config that the columns of its table do not bear, before any DDL.
 
         Raises:
-            DbtRuntimeError: the properties, their old and new values.
+            ConfigErrors: every problem at once (see `column_rules`).
         """
-        if changes.immutable:
-            listed = "; ".join(str(change) for change in changes.immutable)
-            raise DbtRuntimeError(
-                f"model '{model['name']}': Paimon cannot change this on an existing table: {listed}. Run it once with "
-                "--full-refresh: a new table is built beside the old one, takes its place when it is whole, and the "
-                "old one's table snapshots and tags go. Or put the config back."
-            )
-        if changes.needs_overwrite:
-            raise DbtRuntimeError(
-                f"model '{model['name']}': the number of buckets changes to {changes.set_options['bucket']}, and rows "
-                "written before keep the old layout. Run it once with --full-refresh to rewrite them."
-            )
+        column_rules.check_columns(
+            spec,
+            [(column.name, column.data_type) for column in columns],
+            config=model["config"],
+            model=model["name"],
+            environment=self.environment,
+        )
 
     @available.parse_none
     def check_unique_key(

@@ -1,18 +1,123 @@
-"""Locks by name, among the threads of this process."""
+"""One writer of a table at a time: among the threads of this process and, on a local warehouse, among processes.
+
+Paimon commits by giving a snapshot's file its name. On a local disk two processes can both do that: LocalFileIO.rename
+looks whether the name is taken and then moves the file, under a lock of its own JVM (0.9.0 to 2.0.0). The later one
+replaces the earlier one's snapshot, whose rows are gone. HDFS refuses the second, and the catalogs hive, jdbc and rest
+have locks of their own. The names of staging tables are shared by all processes, too.
+"""
 
 from __future__ import annotations
 
-from threading import Lock
+import hashlib
+import threading
+import time
+import uuid
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from pathlib import Path
+from typing import IO
+
+from dbt.adapters.events.logging import AdapterLogger
+
+try:
+    import fcntl
+except ImportError:  # Windows: threads are kept apart, processes are not.
+    fcntl = None  # type: ignore[assignment]
+
+logger = AdapterLogger("Paimon")
+
+# In the warehouse, beside the folders of its databases.
+FOLDER = ".dbt_paimon"
 
 
-class NamedLocks:
-    """A lock for each name that was ever asked for."""
+class _Held(threading.local):
+    """What this thread holds, by name; dbt runs a node on one thread."""
 
     def __init__(self) -> None:
-        self._guard = Lock()
-        self._locks: dict[str, Lock] = {}
+        self.stacks: dict[str, ExitStack] = {}
 
-    def of(self, name: str) -> Lock:
-        """The lock of a name, the same one every time."""
+
+class TableLocks:
+    """A lock for each table that was ever asked for; a process that dies lets go of its own."""
+
+    def __init__(self) -> None:
+        self._guard = threading.Lock()
+        self._locks: dict[str, threading.Lock] = {}
+        self._held = _Held()
+        self._run = uuid.uuid4().hex
+        self._began = time.time_ns()
+
+    def hold(self, name: str, warehouse: Path | None) -> bool:
+        """Take a table's lock, for this thread until `release`; waits as long as it takes.
+
+        Args:
+            name: the table.
+            warehouse: where it is, if that is a local folder.
+
+        Returns:
+            Whether another process has written the table since this one began: what is known of it may be old.
+        """
+        if name in self._held.stacks:
+            return False
+        stack = ExitStack()
+        lock = self._of(name)
+        lock.acquire()
+        stack.callback(lock.release)
+        file = self._lock_file(name, warehouse)
+        written_by = ""
+        if file is not None:
+            stack.callback(file.close)
+            _lock(file, name)
+            file.seek(0)
+            written_by = file.read()
+            stack.callback(self._sign, file)
+        self._held.stacks[name] = stack
+        run, _, at = written_by.partition(" ")
+        return run not in ("", self._run) and at.isdigit() and int(at) > self._began
+
+    def release(self) -> None:
+        """Let go of all that this thread holds."""
+        held, self._held.stacks = self._held.stacks, {}
+        for stack in held.values():
+            stack.close()
+
+    @contextmanager
+    def alone(self, name: str, warehouse: Path | None) -> Iterator[None]:
+        """Hold a table's lock for what is done inside, unless this thread holds it anyway."""
+        if name in self._held.stacks:
+            yield
+            return
+        self.hold(name, warehouse)
+        try:
+            yield
+        finally:
+            self._held.stacks.pop(name).close()
+
+    def _of(self, name: str) -> threading.Lock:
         with self._guard:
-            return self._locks.setdefault(name, Lock())
+            return self._locks.setdefault(name, threading.Lock())
+
+    def _lock_file(self, name: str, warehouse: Path | None) -> IO[str] | None:
+        if warehouse is None or fcntl is None:
+            return None
+        folder = warehouse / FOLDER
+        # Where it cannot be made, nothing can be written, and Spark says so better.
+        with suppress(OSError):
+            folder.mkdir(exist_ok=True)
+            return (folder / f"{hashlib.sha256(name.encode()).hexdigest()[:32]}.lock").open("a+")
+        return None
+
+    def _sign(self, file: IO[str]) -> None:
+        with suppress(OSError):
+            file.seek(0)
+            file.truncate()
+            file.write(f"{self._run} {time.time_ns()}")
+            file.flush()
+
+
+def _lock(file: IO[str], name: str) -> None:
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        logger.info(f"{name} is being written by another process: waiting for it")
+        fcntl.flock(file, fcntl.LOCK_EX)

@@ -1,14 +1,18 @@
-"""Swaps that a killed run left half done.
+"""A table that was built whole under a staging name takes the name of the one it replaces.
 
-A table whose immutable part changes is built whole under a staging name; then the old table steps back to a backup name
-and the staged one takes its own. A process that dies between these two renames leaves no table under the name, but two
-whole ones beside it.
+Where the catalog is a local folder, the two change names in one step. Elsewhere the old table steps back to a backup
+name first: a process that dies between these two renames leaves no table under the name, but two whole ones beside it,
+and the next run's listing finishes the swap.
 """
 
 from __future__ import annotations
 
+import ctypes
+import os
 from collections.abc import Iterable
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
 
 STAGING_SUFFIX = "__dbt_tmp"
 BACKUP_SUFFIX = "__dbt_backup"
@@ -20,6 +24,27 @@ class Rename:
 
     source: str
     target: str
+
+
+# Source: renameat2(2) of Linux.
+_AT_FDCWD: Final = -100
+_RENAME_EXCHANGE: Final = 2
+
+
+def exchange(one: Path, other: Path) -> bool:
+    """Let two folders change names; no moment passes in which either name is missing.
+
+    Args:
+        one, other: folders of one file system.
+
+    Returns:
+        False, and nothing done, where the system or the file system has no such call.
+    """
+    renameat2 = getattr(ctypes.CDLL(None, use_errno=True), "renameat2", None) if os.name == "posix" else None
+    if renameat2 is None:
+        return False
+    done = renameat2(_AT_FDCWD, os.fsencode(one), _AT_FDCWD, os.fsencode(other), _RENAME_EXCHANGE)
+    return bool(done == 0)
 
 
 def unfinished_swaps(tables: Iterable[str]) -> list[Rename]:

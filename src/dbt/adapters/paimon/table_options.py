@@ -27,6 +27,7 @@ from dbt.adapters.paimon.capabilities import (
     options_version,
     parse_version,
 )
+from dbt.adapters.paimon.option_values import value_fault
 
 _INT_MAX: Final = 2**31 - 1
 _LONG_MAX: Final = 2**63 - 1
@@ -45,7 +46,7 @@ class OptionDefinition:
 
 
 # Attributes of `fields.<column>.<attribute>`: (type, first version). Source: the constants beside
-# CoreOptions.FIELDS_PREFIX, and PartialUpdateMergeFunction.SEQUENCE_GROUP.
+# CoreOptions.FIELDS_PREFIX, CoreOptions.STATS_MODE_SUFFIX and PartialUpdateMergeFunction.SEQUENCE_GROUP.
 FIELD_ATTRIBUTES: Final[Mapping[str, tuple[str, str]]] = MappingProxyType(
     {
         "aggregate-function": ("AggregateFunction", "0.9"),
@@ -54,6 +55,7 @@ FIELD_ATTRIBUTES: Final[Mapping[str, tuple[str, str]]] = MappingProxyType(
         "sequence-group": ("String", "0.9"),
         "distinct": ("Boolean", "0.9"),
         "list-agg-delimiter": ("String", "0.9"),
+        "stats-mode": ("String", "0.9"),
         "nested-key": ("String", "0.9"),
         "count-limit": ("Integer", "1.1"),
         "ts-field": ("String", "1.4"),
@@ -83,6 +85,7 @@ AGGREGATE_FUNCTIONS: Final[Mapping[str, str]] = MappingProxyType(
             "last_non_null_value",
             "first_value",
             "first_non_null_value",
+            "first_not_null_value",  # its old name, FieldFirstNonNullValueAgg.LEGACY_NAME
             "listagg",
             "bool_and",
             "bool_or",
@@ -138,6 +141,8 @@ _FLINK_ONLY: Final = frozenset(
     partition.mark-done-action.mode partition.mark-done.recover-from-state end-input.watermark
     precommit-compact changelog.precommit-compact.thread-num changelog.precommit-compact.buffer-size
     commit.custom-listeners filesystem.job-level-settings.enabled
+    sink.writer-coordinator.cache-expire-after-access sink.writer-coordinator.cache-soft-values
+    sink.writer-coordinator.prefetch-manifests
     """.split()
 )
 
@@ -376,27 +381,36 @@ def _check_value(definition: OptionDefinition, value: Any, version: Version | st
         hint = f"Did you mean '{near}'? " if near else ""
         return f"not an allowed value. {hint}Allowed: {', '.join(definition.values)}"
     parser = _PARSERS.get(definition.type)
-    if parser is None:
-        return None
-    try:
-        parser(text)
-    except ValueError:
-        return f"not {_EXAMPLES[definition.type]}"
-    return None
+    if parser is not None:
+        try:
+            parser(text)
+        except ValueError:
+            return f"not {_EXAMPLES[definition.type]}"
+        # How the catalogue prints the largest default; Paimon itself does not parse the word.
+        if text == "infinite" and definition.type != "String":
+            return f"not {_EXAMPLES[definition.type]}"
+    return value_fault(definition.name, text, _version(version))
 
 
 # The parsers follow Paimon's OptionsUtils, TimeUtils and MemorySize (0.9.0), each raising ValueError.
 
 
+def _whole(text: str) -> int:
+    # int() also takes '1_000' and digits of other scripts.
+    if re.fullmatch(r"[+-]?[0-9]+", text) is None:
+        raise ValueError(text)
+    return int(text)
+
+
 def _integer(text: str) -> int:
-    number = _INT_MAX if text == "infinite" else int(text)
+    number = _INT_MAX if text == "infinite" else _whole(text)
     if not -_INT_MAX - 1 <= number <= _INT_MAX:
         raise ValueError(text)
     return number
 
 
 def _long(text: str) -> int:
-    number = _LONG_MAX if text == "infinite" else int(text)
+    number = _LONG_MAX if text == "infinite" else _whole(text)
     if not -_LONG_MAX - 1 <= number <= _LONG_MAX:
         raise ValueError(text)
     return number
@@ -451,7 +465,6 @@ def parse_duration(text: str) -> int:
 
 
 def _memory_size(text: str) -> int:
-    # The catalogue prints the largest default as 'infinite'; Paimon itself would not parse that word.
     return _LONG_MAX if text == "infinite" else _quantity(text, _MEMORY_UNITS, bare=1)
 
 

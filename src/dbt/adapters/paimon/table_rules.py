@@ -6,10 +6,12 @@ each: SchemaValidation, TableSchema and the merge functions, read at release-0.9
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
 from dbt.adapters.paimon.capabilities import Capability, Environment
+from dbt.adapters.paimon.option_values import codec_fault
 from dbt.adapters.paimon.table_options import canonical, split_field_option
 
 if TYPE_CHECKING:
@@ -166,12 +168,12 @@ def _sequence_group_rules(spec: TableSpec, environment: Environment) -> _Found:
 def _aggregate_rules(spec: TableSpec, environment: Environment) -> _Found:
     if not spec.primary_key:
         return
-    grouped = {name for columns, members in spec.sequence_groups.items() for name in (*columns, *members)}
     for name, function in spec.options.items():
         found = split_field_option(name)
-        if found is None or found[1] != "aggregate-function":
+        default = name == "fields.default-aggregate-function"
+        if not default and (found is None or found[1] != "aggregate-function"):
             continue
-        (column,) = found[0] if len(found[0]) == 1 else (",".join(found[0]),)
+        column = "" if found is None else ",".join(found[0])
         if column in spec.primary_key:
             yield name, f"'{column}' is in the primary key, which Paimon never aggregates. Remove it"
         elif spec.merge_engine in ("deduplicate", "first-row"):
@@ -179,17 +181,35 @@ def _aggregate_rules(spec: TableSpec, environment: Environment) -> _Found:
                 name,
                 f"merge_engine='{spec.merge_engine}' does not aggregate. Use 'aggregation', or remove it",
             )
-        elif (
-            spec.merge_engine == "partial-update"
-            and column not in grouped
-            and function != "last_non_null_value"
-        ):
-            # Refused only when rows are written: "Must use sequence group for aggregation functions".
-            yield (
-                name,
-                "partial-update aggregates columns of a sequence group only. List "
-                f"'{column}' in the sequence_group of its sequence column, or use merge_engine='aggregation'",
-            )
+        elif spec.merge_engine == "partial-update":
+            fault = _outside_groups(spec, column, function, environment)
+            if fault:
+                yield name, fault
+
+
+def _outside_groups(spec: TableSpec, column: str, function: str, environment: Environment) -> str | None:
+    """Why partial-update does not aggregate a column ('' for all of them); refused when rows are written.
+
+    PartialUpdateMergeFunction: "Must use sequence group for aggregation functions".
+    """
+    groups = spec.sequence_groups
+    grouped = {name for columns, members in groups.items() for name in (*columns, *members)}
+    if column in grouped:
+        return None
+    keeps_last = function == "last_non_null_value"
+    if keeps_last and environment.supports(Capability.LAST_VALUE_WITHOUT_SEQUENCE_GROUP):
+        return None
+    if groups and environment.supports(Capability.AGGREGATE_OUTSIDE_SEQUENCE_GROUP):
+        return None
+    if not column:
+        # Which columns it is for is known by their names only: see `column_rules`.
+        return (
+            None if groups else "partial-update aggregates with a sequence_group only. Give one, or remove it"
+        )
+    return (
+        "partial-update aggregates columns of a sequence group only. List "
+        f"'{column}' in the sequence_group of its sequence column, or use merge_engine='aggregation'"
+    )
 
 
 def _default_value_rules(spec: TableSpec, environment: Environment) -> _Found:
@@ -265,6 +285,12 @@ def _delete_rules(spec: TableSpec, environment: Environment) -> _Found:
     aggregation = "aggregation.remove-record-on-delete"
     if spec.is_true(aggregation) and spec.primary_key and spec.merge_engine != "aggregation":
         yield aggregation, f"is for merge_engine='aggregation', and this is '{spec.merge_engine}'. Remove it"
+    if spec.is_true(aggregation):
+        # FieldAggregatorFactory.create
+        for name in spec.options:
+            found = split_field_option(name)
+            if found and found[1] == "ignore-retract" and spec.is_true(name):
+                yield name, f"contradicts '{aggregation}'='true'. Keep one of the two"
 
 
 def _retention_rules(spec: TableSpec, environment: Environment) -> _Found:
@@ -302,6 +328,137 @@ def _partition_rules(spec: TableSpec, environment: Environment) -> _Found:
         yield "partition.expiration-time", "needs partitions. Set partition_by, or remove it"
 
 
+def _record_expiry_rules(spec: TableSpec, environment: Environment) -> _Found:
+    # RecordLevelExpire.create: refused when rows are written.
+    if "record-level.expire-time" not in spec.options:
+        return
+    if not spec.primary_key:
+        yield (
+            "record-level.expire-time",
+            "needs a primary key; without one no row ever expires. Set primary_key, or remove it",
+        )
+    elif "record-level.time-field" not in spec.options:
+        yield (
+            "record-level.expire-time",
+            "needs a column to tell a row's age by. Set 'record-level.time-field', or remove it",
+        )
+
+
+def _codec_rules(spec: TableSpec, environment: Environment) -> _Found:
+    # RowDataParquetBuilder, OrcFile: refused when rows are written.
+    file_format = spec.options.get("file.format", "parquet").lower()
+    per_level = pairs(spec.options.get("file.format.per.level", ""))
+    if "file.compression" in spec.options:
+        fault = codec_fault(file_format, spec.options["file.compression"])
+        if fault:
+            yield "file.compression", fault
+    for level, codec in pairs(spec.options.get("file.compression.per.level", "")).items():
+        fault = codec_fault(per_level.get(level, file_format).lower(), codec)
+        if fault:
+            yield "file.compression.per.level", f"level {level}: {fault}"
+
+
+def pairs(text: str) -> dict[str, str]:
+    """The pairs of an option's value, '0:avro,5:orc'."""
+    found = (item.split(":", 1) for item in text.split(",") if ":" in item)
+    return {key.strip(): value.strip() for key, value in found}
+
+
+# scan.mode -> what it needs one of. Source: SchemaValidation.validateStartupMode, CoreOptions.startupMode.
+_STARTUP: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
+    {
+        "from-timestamp": ("scan.timestamp-millis", "scan.timestamp"),
+        "from-snapshot": ("scan.snapshot-id", "scan.tag-name", "scan.watermark", "scan.version"),
+        "from-snapshot-full": ("scan.snapshot-id",),
+        "from-file-creation-time": ("scan.file-creation-time-millis",),
+        "from-creation-timestamp": ("scan.creation-time-millis",),
+        "incremental": ("incremental-between", "incremental-between-timestamp", "incremental-to-auto-tag"),
+    }
+)
+
+
+def _scan_rules(spec: TableSpec, environment: Environment) -> _Found:
+    starts = {name for names in _STARTUP.values() for name in names if name in spec.options}
+    mode = spec.options.get("scan.mode", "default").lower()
+    if mode == "default":
+        # Their order is CoreOptions.startupMode's.
+        mode = next((key for key, names in _STARTUP.items() if starts & set(names)), mode)
+    needed = _STARTUP.get(mode, ())
+    if needed and not starts & set(needed):
+        yield "scan.mode", f"needs one of {', '.join(needed)}. Set it, or remove scan.mode"
+        return
+    first = next((name for name in needed if name in starts), "")
+    for name in sorted(starts - {first}):
+        beside = f"beside '{first}'" if first else f"with 'scan.mode'='{mode}'"
+        yield name, f"where a read starts is told {beside}. Remove one of the two"
+
+
+def _clustering_override_rules(spec: TableSpec, environment: Environment) -> _Found:
+    # SchemaValidation.validatePkClusteringOverride
+    name = "pk-clustering-override"
+    if not spec.is_true(name):
+        return
+    if "clustering.columns" not in spec.options:
+        yield name, "needs columns to cluster by. Set 'clustering.columns', or remove it"
+    if not spec.is_true("deletion-vectors.enabled"):
+        yield name, "needs deletion vectors. Set deletion_vectors, or remove it"
+    if spec.merge_engine in ("partial-update", "aggregation"):
+        yield (
+            name,
+            f"takes merge_engine 'deduplicate' and 'first-row' only, and this is '{spec.merge_engine}'. Remove it",
+        )
+    for other in ("sequence.field", "record-level.expire-time"):
+        if other in spec.options:
+            yield name, f"does not work with '{other}'. Remove one of the two"
+    producer = spec.options.get("changelog-producer", "none").lower()
+    if producer not in ("none", "input"):
+        yield name, f"does not work with changelog_producer='{producer}'. Use 'none' or 'input'"
+
+
+def _chain_rules(spec: TableSpec, environment: Environment) -> _Found:
+    # SchemaValidation.validateChainTable
+    name = "chain-table.enabled"
+    if not spec.is_true(name):
+        return
+    missing = [
+        key
+        for key, there in (
+            ("primary_key", spec.primary_key),
+            ("partition_by", spec.partition_by),
+            ("bucket (from 1)", spec.bucket > 0),
+            ("sequence_field", "sequence.field" in spec.options),
+            ("'partition.timestamp-pattern'", "partition.timestamp-pattern" in spec.options),
+            ("'partition.timestamp-formatter'", "partition.timestamp-formatter" in spec.options),
+        )
+        if not there
+    ]
+    if missing:
+        yield name, f"needs {', '.join(missing)}. Set what is missing, or remove it"
+    if spec.is_true("deletion-vectors.enabled"):
+        yield name, "takes no deletion vectors. Remove one of the two"
+    if spec.options.get("changelog-producer", "none").lower() not in ("none", "input"):
+        yield name, "takes changelog_producer 'none' and 'input' only. Use one of them"
+
+
+def _snapshot_ordering_rules(spec: TableSpec, environment: Environment) -> _Found:
+    # SchemaValidation.validateSnapshotSequenceOrdering, 2.0
+    name = "sequence.snapshot-ordering"
+    if not spec.is_true(name):
+        return
+    if not spec.primary_key:
+        yield name, "needs a primary key. Set primary_key, or remove it"
+    if "sequence.field" in spec.options:
+        yield name, "orders rows by table snapshot, and 'sequence.field' by a column. Remove one of the two"
+    if not spec.is_true("write-only"):
+        yield name, "needs 'write-only'='true', and compaction in a run of its own. Set it, or remove this"
+
+
+def _branch_rules(spec: TableSpec, environment: Environment) -> _Found:
+    # SchemaValidation.validateFallbackBranch: a model's table has no branch when it is created.
+    if {"scan.fallback-branch", "scan.primary-branch"} <= set(spec.options):
+        yield "scan.primary-branch", "contradicts 'scan.fallback-branch'. Keep one of the two"
+
+
 def _append_only_rules(spec: TableSpec, environment: Environment) -> _Found:
     # SchemaValidation.validateRowTracking, validateIncrementalClustering and the upsert-key check (1.4)
     for name in ("row-tracking.enabled", "clustering.incremental"):
@@ -311,8 +468,27 @@ def _append_only_rules(spec: TableSpec, environment: Environment) -> _Found:
         yield "row-tracking.enabled", "needs bucket=-1. Remove bucket, or row tracking"
     if spec.is_true("data-evolution.enabled") and not spec.is_true("row-tracking.enabled"):
         yield "data-evolution.enabled", "needs 'row-tracking.enabled'='true'. Set it, or remove this"
+        return
+    for name in ("deletion-vectors.enabled", "clustering.incremental"):
+        if spec.is_true("data-evolution.enabled") and spec.is_true(name):
+            yield "data-evolution.enabled", f"does not work with '{name}'. Remove one of the two"
+    if spec.is_true("clustering.incremental") and not spec.primary_key and spec.bucket != DYNAMIC_BUCKET:
+        if spec.options.get("bucket-append-ordered", "true").lower() == "true":
+            yield (
+                "clustering.incremental",
+                "keeps no order in buckets. Set 'bucket-append-ordered': false, or remove bucket",
+            )
+        if spec.is_true("deletion-vectors.enabled"):
+            yield "clustering.incremental", "takes no deletion vectors with buckets. Remove one of the two"
+
+
+def _keyed_rules(spec: TableSpec, environment: Environment) -> _Found:
+    # SchemaValidation: validateTableSchema (upsert key), validateChangelogReadSequenceNumber
     if "upsert-key" in spec.options and spec.primary_key:
         yield "upsert-key", "is for tables without primary key. Remove it"
+    name = "table-read.sequence-number.enabled"
+    if spec.is_true(name) and not spec.primary_key:
+        yield name, "needs a primary key; other tables number no rows. Set primary_key, or remove it"
 
 
 RULES: Final[tuple[Callable[[TableSpec, Environment], _Found], ...]] = (
@@ -329,4 +505,12 @@ RULES: Final[tuple[Callable[[TableSpec, Environment], _Found], ...]] = (
     _retention_rules,
     _partition_rules,
     _append_only_rules,
+    _keyed_rules,
+    _record_expiry_rules,
+    _codec_rules,
+    _scan_rules,
+    _clustering_override_rules,
+    _chain_rules,
+    _snapshot_ordering_rules,
+    _branch_rules,
 )

@@ -6,13 +6,14 @@ Each key is checked on its own here, the table as a whole by `table_rules`, and 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
 from dbt_common.exceptions import CompilationError
 
+from dbt.adapters.paimon.option_values import FILE_FORMATS
 from dbt.adapters.paimon.table_options import (
     FIELD_ATTRIBUTES,
     canonical,
@@ -95,7 +96,6 @@ _FOREIGN_KEYS: Final[Mapping[str, str]] = MappingProxyType(
     }
 )
 _TABLE_FORMATS: Final = frozenset({"paimon", "delta", "iceberg", "hudi", "hive", "text", "jdbc"})
-_FILE_FORMATS: Final = ("parquet", "orc", "avro", "csv", "json", "lance")
 
 # An alias people reach for that no likeness would find.
 _ALIASES: Final[Mapping[str, str]] = MappingProxyType(
@@ -109,6 +109,18 @@ _ALIASES: Final[Mapping[str, str]] = MappingProxyType(
 
 # Options that are a list of columns.
 _COLUMN_LISTS: Final = frozenset({"bucket-key", "sequence.field"})
+
+# Options whose value names columns that have to be there.
+_NAMING_OPTIONS: Final = (
+    "bucket-key",
+    "sequence.field",
+    "rowkind.field",
+    "record-level.time-field",
+    "upsert-key",
+    "partial-update.remove-record-on-sequence-group",
+)
+
+_FILE_INDEX_COLUMNS: Final = re.compile(r"file-index\.[\w-]+\.columns")
 
 # A column's name in an option's value: Paimon splits these lists at commas.
 _COLUMN_NAME: Final = re.compile(r"[^,`\s][^,`]*")
@@ -228,12 +240,14 @@ def collect_table_spec(
     engine = options.get("merge-engine", DEFAULT_MERGE_ENGINE) if primary_key else ""
     spec = TableSpec(primary_key, partition_by, MappingProxyType(options), engine)
 
-    where = _Where(config)
+    where = Written(config)
     for rule in RULES:
         for name, reason in rule(spec, environment):
             problems.add(*where.find(name, spec), reason)
     if contracted and columns:
-        for name, column in _unknown_columns(spec, columns):
+        for name, column in named_columns(spec):
+            if column in columns:  # Paimon's names have a case
+                continue
             near = suggestion(column, columns)
             hint = f"Did you mean '{near}'?" if near else f"Its columns: {', '.join(columns)}"
             problems.add(*where.find(name, spec), f"the contract has no column '{column}'. {hint}")
@@ -431,7 +445,7 @@ def _own_options(config: Mapping[str, Any], problems: Problems) -> Iterator[tupl
         elif key == "merge_engine" and isinstance(value, str):
             value = value.strip().lower().replace("_", "-")
         elif key == "file_format":
-            fault = _file_format_fault(value)
+            fault = _table_format_fault(value)
             if fault:
                 problems.add(key, value, fault)
                 continue
@@ -440,17 +454,15 @@ def _own_options(config: Mapping[str, Any], problems: Problems) -> Iterator[tupl
     yield from _field_options(config.get("fields"), problems)
 
 
-def _file_format_fault(value: Any) -> str | None:
+def _table_format_fault(value: Any) -> str | None:
+    """What dbt-spark's key of this name means, and ours does not."""
     text = str(value).lower()
-    if text in _FILE_FORMATS:
+    if text not in _TABLE_FORMATS or text in FILE_FORMATS:
         return None
-    choices = "Use one of parquet (the default), orc, avro, or leave it out"
-    if text in _TABLE_FORMATS:
-        return (
-            "this adapter always writes Paimon tables; file_format names the format of their data files. "
-            + choices
-        )
-    return f"not a file format. {choices}"
+    return (
+        "this adapter always writes Paimon tables; file_format names the format of their data files. "
+        "Use one of parquet (the default), orc, avro, or leave it out"
+    )
 
 
 def _retention_options(retention: Any, problems: Problems) -> Iterator[tuple[str, str, Any]]:
@@ -506,7 +518,7 @@ def _field_keys() -> list[str]:
     return [name.replace("-", "_") for name, (_, since) in FIELD_ATTRIBUTES.items() if since == "0.9"]
 
 
-class _Where:
+class Written:
     """Leads from Paimon's name of an option back to the key and the value that the user wrote."""
 
     def __init__(self, config: Mapping[str, Any]) -> None:
@@ -536,24 +548,20 @@ class _Where:
         return key, spec.options.get(name)
 
 
-def _unknown_columns(spec: TableSpec, columns: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """(where, column) of every column that is named and not in the contract. Paimon's names have a case."""
-    named: list[tuple[str, Iterable[str]]] = [
-        ("primary_key", spec.primary_key),
-        ("partition_by", spec.partition_by),
-    ]
-    named += [
-        (name, split_columns(spec.options.get(name, "")))
-        for name in ("bucket-key", "sequence.field", "rowkind.field", "record-level.time-field")
-    ]
-    for name, value in spec.options.items():
-        found = split_field_option(name)
+def named_columns(spec: TableSpec) -> Iterator[tuple[str, str]]:
+    """(where, column) of every column that a table's config names; `where` as `Written.find` takes it."""
+    yield from (("primary_key", name) for name in spec.primary_key)
+    yield from (("partition_by", name) for name in spec.partition_by)
+    for option in _NAMING_OPTIONS:
+        yield from ((option, name) for name in split_columns(spec.options.get(option, "")))
+    for option, value in spec.options.items():
+        if _FILE_INDEX_COLUMNS.fullmatch(option):
+            # A map's key is in brackets: 'm[a]'.
+            yield from ((option, name.split("[")[0]) for name in split_columns(value))
+        found = split_field_option(option)
         if found is not None:
-            named.append((name, (*found[0], *(split_columns(value) if found[1] == "sequence-group" else ()))))
-    for where, names in named:
-        for column in names:
-            if column not in columns:
-                yield where, column
+            members = split_columns(value) if found[1] == "sequence-group" else ()
+            yield from ((option, name) for name in (*found[0], *members))
 
 
 def _display(value: Any) -> str:

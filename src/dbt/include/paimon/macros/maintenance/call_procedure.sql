@@ -15,7 +15,9 @@
   {%- set sql = adapter.procedure_call(name, target_relation, given) -%}
   {#- In an operation the `model` of dbt's context is the macro itself. -#}
   {%- if model.resource_type == 'macro' -%}
+    {%- do adapter.hold_table(target_relation) -%}
     {%- set answer = run_query(sql) -%}
+    {%- do adapter.release_tables() -%}
     {%- do log(name ~ ' on ' ~ target_relation ~ ': done', info=true) -%}
     {%- for row in answer.rows -%}
       {%- for column in answer.column_names -%}

@@ -1,7 +1,7 @@
 {% materialization table, adapter='paimon', supported_languages=['sql', 'python'] %}
   {%- set target_relation = this.incorporate(type='table') -%}
-  {%- set existing_relation = paimon__load_existing(target_relation) -%}
   {%- set spec = adapter.table_spec(model) -%}
+  {%- set existing_relation = paimon__load_existing(target_relation) -%}
 
   {{ run_hooks(pre_hooks, inside_transaction=False) }}
   {{ run_hooks(pre_hooks, inside_transaction=True) }}

@@ -1,18 +1,34 @@
-{#- What a changed config means for an existing table, before its data is written. -#}
+{#- What a changed config means for an existing table, before its data is written; each change is told. -#}
 {% macro paimon__alter_options(relation, changes) %}
-  {%- if changes.set_options -%}
+  {%- for change in changes.altered -%}
+    {%- do log(relation ~ ' is altered: ' ~ change, info=true) -%}
+  {%- endfor -%}
+  {%- if changes.unset_first -%}
+    {%- do paimon__unset_options(relation, changes.unset_options) -%}
+  {%- endif -%}
+  {%- do paimon__set_options(relation, changes.set_options) -%}
+  {%- if not changes.unset_first -%}
+    {%- do paimon__unset_options(relation, changes.unset_options) -%}
+  {%- endif -%}
+{% endmacro %}
+
+{% macro paimon__set_options(relation, options) %}
+  {%- if options -%}
     {%- call statement('set_options') -%}
       alter table {{ relation.render() }} set tblproperties (
-        {%- for name, value in changes.set_options.items() %}
+        {%- for name, value in options.items() %}
         {{ adapter.string_literal(name) }} = {{ adapter.string_literal(value) }}{{ ',' if not loop.last }}
         {%- endfor %}
       )
     {%- endcall -%}
   {%- endif -%}
-  {%- if changes.unset_options -%}
+{% endmacro %}
+
+{% macro paimon__unset_options(relation, names) %}
+  {%- if names -%}
     {%- call statement('unset_options') -%}
       alter table {{ relation.render() }} unset tblproperties (
-        {%- for name in changes.unset_options %}{{ adapter.string_literal(name) }}{{ ', ' if not loop.last }}{% endfor -%}
+        {%- for name in names %}{{ adapter.string_literal(name) }}{{ ', ' if not loop.last }}{% endfor -%}
       )
     {%- endcall -%}
   {%- endif -%}

@@ -12,6 +12,7 @@
 -#}
 {% macro paimon__build_table(target, existing, spec, source) %}
   {%- set columns = adapter.wanted_columns(source.columns, model, spec) -%}
+  {%- do adapter.check_columns(model, spec, columns) -%}
   {%- do paimon__check_documented_columns(target, columns) -%}
   {%- set comment = model.description if config.persist_relation_docs() else '' -%}
   {%- if existing is none or not existing.is_table -%}
@@ -28,9 +29,10 @@
       {%- do paimon__log_rebuild(target, table_changes, column_changes) -%}
       {%- do paimon__build_staged(target, existing, columns, spec, source, comment) -%}
     {%- else -%}
-      {%- do paimon__alter_options(target, table_changes) -%}
+      {#- Options may name the columns that come. -#}
       {%- do paimon__add_and_widen_columns(target, column_changes) -%}
-      {%- call statement('main') -%}
+      {%- do paimon__alter_options(target, table_changes) -%}
+      {%- call paimon__write_table('main', target, 'rebuild', spec) -%}
         {{ paimon__overwrite_sql(target, columns, column_changes.drop, source) }}
       {%- endcall -%}
       {%- if column_changes.drop -%}
@@ -58,10 +60,7 @@
   {%- endcall -%}
   {%- do adapter.staging_ends(staging) -%}
   {%- if existing is not none -%}
-    {%- set backup = make_backup_relation(target, 'table') -%}
-    {%- do adapter.rename_relation(existing, backup) -%}
-    {%- do adapter.rename_relation(staging, target) -%}
-    {%- do adapter.drop_relation(backup) -%}
+    {%- do paimon__swap_tables(staging, target) -%}
   {%- else -%}
     {%- do adapter.rename_relation(staging, target) -%}
   {%- endif -%}

@@ -1,12 +1,13 @@
 {% materialization incremental, adapter='paimon', supported_languages=['sql', 'python'] %}
   {%- set target_relation = this.incorporate(type='table') -%}
-  {%- set existing_relation = paimon__load_existing(target_relation) -%}
   {#- Everything that can be wrong with the config is said here, before the first statement. -#}
   {%- set plan = adapter.incremental_plan(model) -%}
   {%- set spec = plan[0] -%}
   {%- set strategy = plan[1] -%}
   {%- set on_schema_change = incremental_validate_on_schema_change(config.get('on_schema_change'), default='ignore') -%}
   {%- set strategy_macro = adapter.get_incremental_strategy_macro(context, strategy) -%}
+  {#- Batches of one model are made ready side by side, and written one after the other. -#}
+  {%- set existing_relation = paimon__load_existing(target_relation, hold=(strategy != 'microbatch')) -%}
 
   {{ run_hooks(pre_hooks, inside_transaction=False) }}
   {{ run_hooks(pre_hooks, inside_transaction=True) }}
@@ -32,14 +33,17 @@
   {%- set current = adapter.existing_table(target) -%}
   {%- set table_changes = adapter.table_changes(spec, current) -%}
   {%- do adapter.refuse_immutable_changes(model, table_changes) -%}
-  {%- do paimon__alter_options(target, table_changes) -%}
-
   {%- set columns = adapter.wanted_columns(source.columns, model, spec) -%}
   {%- do paimon__check_documented_columns(target, columns) -%}
   {%- do adapter.check_unique_key(model, strategy, columns) -%}
   {%- set column_changes = adapter.column_changes(columns, current, model) -%}
   {%- do adapter.check_schema_change(model, on_schema_change, strategy, spec, column_changes) -%}
+  {%- set table_columns = paimon__synced_columns(on_schema_change, current, column_changes) -%}
+  {%- do adapter.check_columns(model, spec, table_columns) -%}
+
+  {#- Everything that can be refused has been; options may name the columns that come. -#}
   {%- set dest_columns = paimon__sync_columns(target, on_schema_change, columns, current, column_changes) -%}
+  {%- do paimon__alter_options(target, table_changes) -%}
 
   {%- set strategy_arguments = {
     'target_relation': target,
@@ -47,13 +51,11 @@
     'unique_key': config.get('unique_key') or spec.primary_key | list,
     'dest_columns': dest_columns,
     'incremental_predicates': adapter.table_predicates(model, strategy, current.columns),
-    'table_columns': paimon__synced_columns(on_schema_change, current, column_changes),
+    'table_columns': table_columns,
     'spec': spec,
   } -%}
   {%- set build_sql = strategy_macro(strategy_arguments) -%}
-  {#- Batches of one model run side by side, and each carries rows over that another one may write. -#}
-  {%- set alone_on = target if strategy == 'microbatch' else none -%}
-  {%- call paimon__statement_with_conf('main', paimon__strategy_conf(strategy, spec), alone_on) -%}
+  {%- call paimon__write_table('main', target, strategy, spec, paimon__strategy_conf(strategy, spec)) -%}
     {{ build_sql }}
   {%- endcall -%}
 
@@ -79,4 +81,12 @@
     {{ spark__create_temporary_view(view, 'select * from ' ~ source) }}
   {%- endcall -%}
   {%- do return(view) -%}
+{% endmacro %}
+
+{#- Strategies that replace partitions need Spark's dynamic mode; nothing else may see it. -#}
+{% macro paimon__strategy_conf(strategy, spec) %}
+  {%- if strategy in ('insert_overwrite', 'microbatch') and spec.partition_by -%}
+    {%- do return({'spark.sql.sources.partitionOverwriteMode': 'dynamic'}) -%}
+  {%- endif -%}
+  {%- do return({}) -%}
 {% endmacro %}

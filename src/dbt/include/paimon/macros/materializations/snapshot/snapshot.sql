@@ -5,13 +5,13 @@
 {% materialization snapshot, adapter='paimon' %}
   {%- set columns = config.get('snapshot_table_column_names') or get_snapshot_table_column_names() -%}
   {%- set target_relation = this.incorporate(type='table') -%}
+  {%- do paimon__require_snapshot_key() -%}
+  {%- set spec = adapter.table_spec(model, [columns.dbt_scd_id]) -%}
   {%- set existing_relation = paimon__load_existing(target_relation) -%}
   {%- if existing_relation is not none and not existing_relation.is_table -%}
     {%- do exceptions.relation_wrong_type(existing_relation, 'table') -%}
   {%- endif -%}
   {%- set exists = existing_relation is not none -%}
-  {%- do paimon__require_snapshot_key() -%}
-  {%- set spec = adapter.table_spec(model, [columns.dbt_scd_id]) -%}
 
   {{ run_hooks(pre_hooks, inside_transaction=False) }}
   {{ run_hooks(pre_hooks, inside_transaction=True) }}
@@ -26,6 +26,9 @@
     {%- do paimon__build_table(target_relation, none, spec, source) -%}
   {%- else -%}
     {{ adapter.assert_valid_snapshot_target_given_strategy(target_relation, columns, strategy) }}
+    {%- set current = adapter.existing_table(target_relation) -%}
+    {%- set table_changes = adapter.table_changes(spec, current) -%}
+    {%- do adapter.refuse_immutable_changes(model, table_changes) -%}
     {%- set staging_sql = snapshot_staging_table(strategy, sql, target_relation) -%}
     {{ check_time_data_types(staging_sql) }}
     {%- set source = paimon__model_query(target_relation, staging_sql) -%}
@@ -33,11 +36,12 @@
     {%- if strategy.unique_key | is_list -%}
       {%- for key in strategy.unique_key -%}{%- do helpers.append('dbt_unique_key_' ~ loop.index) -%}{%- endfor -%}
     {%- endif -%}
-    {%- do create_columns(
-      target_relation, adapter.columns_missing_in(target_relation, source.columns) | rejectattr('name', 'in', helpers) | list
-    ) -%}
+    {%- set added = adapter.columns_missing_in(target_relation, source.columns) | rejectattr('name', 'in', helpers) | list -%}
+    {%- do adapter.check_columns(model, spec, (current.columns | list) + (adapter.wanted_columns(added, model, spec) | list)) -%}
+    {%- do create_columns(target_relation, added) -%}
+    {%- do paimon__alter_options(target_relation, table_changes) -%}
     {%- set written = source.columns | rejectattr('name', 'in', helpers) | list -%}
-    {%- call statement('main') -%}
+    {%- call paimon__write_table('main', target_relation, 'snapshot', spec) -%}
       {{ snapshot_merge_sql(target_relation, source, paimon__quoted_names(written)) }}
     {%- endcall -%}
   {%- endif -%}

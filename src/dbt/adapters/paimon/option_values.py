@@ -1,0 +1,126 @@
+"""Values that an option's type allows and Paimon refuses: at CREATE TABLE, at the first row written, or not at all.
+
+Every entry names the class that refuses, and [ran, 0.9.0] where it was seen.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Final
+
+from packaging.version import Version
+
+from dbt.adapters.paimon.capabilities import minor
+
+# Formats of data files: name -> first version. Source: FileFormatFactory's services at the release tags.
+FILE_FORMATS: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "parquet": "0.9",
+        "orc": "0.9",
+        "avro": "0.9",
+        "csv": "1.3",
+        "json": "1.3",
+        "lance": "1.3",
+        "text": "1.4",
+        "mosaic": "2.0",
+        "vortex": "2.0",
+        "row": "2.0",
+    }
+)
+_FORMAT_OPTIONS: Final = frozenset({"file.format", "changelog-file.format"})
+
+# Compressions of data files; avro takes any text [ran, 0.9.0]. Sources: CompressionCodecName, CompressionKind.
+CODECS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
+    {
+        "parquet": ("uncompressed", "snappy", "gzip", "lzo", "brotli", "lz4", "zstd", "lz4_raw"),
+        "orc": ("none", "zlib", "snappy", "lzo", "lz4", "zstd", "brotli"),
+    }
+)
+
+# Options with a few words that Paimon keeps as plain text.
+_WORDS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
+    {
+        # ManifestFile and ManifestList read with FileFormat; the writers of text formats keep no statistics.
+        "manifest.format": ("avro", "orc", "parquet"),
+        # BlockCompressionFactory [ran, 0.9.0]
+        "spill-compression": ("none", "zstd", "lz4", "lzo"),
+        "lookup.cache-spill-compression": ("none", "zstd", "lz4", "lzo"),
+    }
+)
+
+# SimpleColStatsCollector.from [ran, 0.9.0]
+_STATS_MODE: Final = re.compile(r"none|full|counts|truncate\(\d+\)", re.IGNORECASE)
+
+# name -> (the least value, what happens below it)
+_LEAST: Final[Mapping[str, tuple[int, str]]] = MappingProxyType(
+    {
+        # Levels [ran, 0.9.0]
+        "num-levels": (2, "no row could be written"),
+        "num-sorted-run.compaction-trigger": (1, "no row could be written"),
+        # BinaryExternalMerger [ran, 0.9.0]
+        "sort-spill-threshold": (2, "no row could be written"),
+        # ScanParallelExecutor [ran, 0.9.0]
+        "scan.manifest.parallelism": (1, "no row could be written"),
+        # FormatReaderContext [ran, 0.9.0]
+        "read.batch-size": (1, "a read would never end"),
+        # SimpleHashBucketAssigner and BucketAssigner [ran, 0.9.0]
+        "dynamic-bucket.initial-buckets": (1, "no row could be written"),
+        "dynamic-bucket.assigner-parallelism": (1, "rows would be lost without a word"),
+        # SchemaValidation, 2.0
+        "target-file-row-num": (1, "no table could be created"),
+    }
+)
+
+
+def value_fault(name: str, text: str, version: Version) -> str | None:
+    """Why Paimon `version` would not work with option `name` at value `text`: 'reason. Remedy'; None if it would.
+
+    `text` is of the option's type already.
+    """
+    if name in _FORMAT_OPTIONS:
+        return file_format_fault(text, version)
+    if name in _WORDS:
+        allowed = _WORDS[name]
+        return None if text.lower() in allowed else f"not an allowed value. Allowed: {', '.join(allowed)}"
+    if name.endswith("stats-mode"):
+        return _stats_mode_fault(text)
+    if name == "metadata.stats-mode.per.level":
+        return next((fault for mode in _values(text) if (fault := _stats_mode_fault(mode))), None)
+    if name == "file.format.per.level":
+        return next((fault for kind in _values(text) if (fault := file_format_fault(kind, version))), None)
+    if name in _LEAST:
+        least, consequence = _LEAST[name]
+        if int(text) < least:
+            return f"below {least}, {consequence}. Use {least} or more"
+    return None
+
+
+def file_format_fault(text: str, version: Version) -> str | None:
+    """Why `text` is no format of data files at Paimon `version`; None if it is one."""
+    known = [name for name, since in FILE_FORMATS.items() if Version(minor(version)) >= Version(since)]
+    if text.lower() in known:
+        return None
+    choices = "Use parquet (the default), orc or avro"
+    if text.lower() in FILE_FORMATS:
+        return f"the file format {text} needs Paimon >= {FILE_FORMATS[text.lower()]}, this is {version}. {choices}"
+    return f"'{text}' is not a file format. {choices}"
+
+
+def codec_fault(file_format: str, codec: str) -> str | None:
+    """Why data files of a format cannot have a compression; None if they can."""
+    allowed = CODECS.get(file_format)
+    if allowed is None or codec.lower() in allowed:
+        return None
+    return f"{file_format} files have no compression '{codec}'. Use one of {', '.join(allowed)}"
+
+
+def _stats_mode_fault(text: str) -> str | None:
+    if _STATS_MODE.fullmatch(text):
+        return None
+    return "not a mode of statistics. Use none, counts, full or truncate(16), the number being a length"
+
+
+def _values(pairs: str) -> list[str]:
+    return [pair.split(":", 1)[1].strip() for pair in pairs.split(",") if ":" in pair]

@@ -1,0 +1,85 @@
+"""Which statements may be sent again after another writer came before."""
+
+from __future__ import annotations
+
+import pytest
+
+from dbt.adapters.paimon import conflicts
+from dbt.adapters.paimon.strategies import STRATEGIES
+from dbt.adapters.paimon.table_spec import TableSpec
+
+APPEND = TableSpec()
+KEYED = TableSpec(primary_key=("id",), merge_engine="deduplicate")
+
+
+def engine(name: str, **options: str) -> TableSpec:
+    return TableSpec(primary_key=("id",), options={"merge-engine": name} | options, merge_engine=name)
+
+
+@pytest.mark.parametrize(
+    ("kind", "spec", "repeated"),
+    [
+        (conflicts.REBUILD, APPEND, True),
+        (conflicts.SNAPSHOT, KEYED, True),
+        ("append", APPEND, False),
+        ("merge", APPEND, True),
+        ("merge", KEYED, True),
+        ("delete+insert", APPEND, True),
+        ("insert_overwrite", APPEND, True),
+        ("microbatch", KEYED, True),
+        ("upsert", KEYED, True),
+        ("upsert", engine("first-row"), True),
+        ("upsert", engine("partial-update"), True),
+        ("upsert", engine("aggregation"), True),  # by default the last value that is not null
+        ("upsert", engine("aggregation", **{"fields.n.aggregate-function": "max"}), True),
+        ("upsert", engine("aggregation", **{"fields.n.aggregate-function": "sum"}), False),
+        ("upsert", engine("aggregation", **{"fields.default-aggregate-function": "product"}), False),
+        ("partial_update", engine("partial-update"), True),
+        ("partial_update", engine("partial-update", **{"fields.n.aggregate-function": "listagg"}), False),
+        ("upsert", engine("an-engine-to-come"), False),
+        ("a_macro_of_the_project", KEYED, False),
+    ],
+)
+def test_may_repeat(kind: str, spec: TableSpec, repeated: bool) -> None:
+    assert conflicts.may_repeat(kind, spec) is repeated
+
+
+def test_every_strategy_is_decided() -> None:
+    known = {*conflicts._BY_KIND, "upsert", "partial_update"}
+    assert set(STRATEGIES) <= known
+
+
+@pytest.mark.parametrize(
+    ("sql", "repeated"),
+    [
+        ("call `paimon`.sys.compact(table => 'a.b')", True),
+        ('/* {"app": "dbt"} */\nCALL paimon.sys.expire_snapshots(table => \'a.b\')', True),
+        ("CALL `p`.`sys`.`remove_orphan_files`(table => 'a.b')", True),
+        ("call paimon.sys.create_tag(table => 'a.b', tag => 'sys.compact')", False),
+        ("call paimon.sys.rollback(table => 'a.b')", False),
+        ("insert into t select 'call sys.compact('", False),
+        ("call paimon.sys.compact_database()", False),
+    ],
+)
+def test_may_repeat_procedure(sql: str, repeated: bool) -> None:
+    assert conflicts.may_repeat_procedure(sql) is repeated
+
+
+@pytest.mark.parametrize(
+    ("text", "conflict"),
+    [
+        ("java.lang.RuntimeException: File deletion conflicts detected! Give up committing.", True),
+        ("java.lang.RuntimeException: LSM conflicts detected! Give up committing. Conflict files are:", True),
+        ("File 'x' not found, Possible causes: 1.snapshot expires too fast, you can configure …", True),
+        ("[DIVIDE_BY_ZERO] Division by zero.", False),
+        ("Cannot write null to non-null column(id)", False),
+    ],
+)
+def test_is_conflict(text: str, conflict: bool) -> None:
+    assert conflicts.is_conflict(text) is conflict
+
+
+def test_pauses_are_bounded() -> None:
+    assert sum(conflicts.BACK_OFF) < 20
+    for seconds in conflicts.BACK_OFF:
+        assert seconds <= conflicts.pause(seconds) <= 1.5 * seconds

@@ -1,0 +1,124 @@
+"""One writer of a table at a time, among threads and among processes; a process that dies lets go."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from dbt.adapters.paimon.locks import FOLDER, TableLocks
+
+HOLD = """
+import sys, time
+from pathlib import Path
+from dbt.adapters.paimon.locks import TableLocks
+locks = TableLocks()
+time.sleep(0.01)
+locks.hold("t", Path(sys.argv[1]))
+print("held", flush=True)
+sys.stdin.readline()
+locks.release()
+print("released", flush=True)
+sys.stdin.readline()
+"""
+
+
+@pytest.fixture
+def other(tmp_path: Path):
+    """Another process that holds table `t`; a line of input makes it release."""
+    process = subprocess.Popen(
+        [sys.executable, "-c", HOLD, str(tmp_path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
+    assert process.stdout is not None
+    assert process.stdout.readline() == "held\n"
+    yield process
+    process.kill()
+    process.wait()
+
+
+def holder(locks: TableLocks, warehouse: Path | None, name: str = "t") -> tuple[threading.Thread, list[bool]]:
+    got: list[bool] = []
+
+    def run() -> None:
+        got.append(locks.hold(name, warehouse))
+        locks.release()
+
+    thread = threading.Thread(target=run, daemon=True)
+    thread.start()
+    return thread, got
+
+
+@pytest.mark.parametrize("local", [True, False])
+def test_threads_take_turns(tmp_path: Path, local: bool) -> None:
+    locks = TableLocks()
+    warehouse = tmp_path if local else None
+    locks.hold("t", warehouse)
+    thread, got = holder(locks, warehouse)
+    _, other_table = holder(locks, warehouse, "u")
+    time.sleep(0.2)
+    assert got == []
+    assert other_table == [False]
+    locks.release()
+    thread.join(5)
+    assert got == [False]
+
+
+def test_a_thread_that_holds_it_goes_on(tmp_path: Path) -> None:
+    locks = TableLocks()
+    locks.hold("t", tmp_path)
+    with locks.alone("t", tmp_path):
+        assert not locks.hold("t", tmp_path)
+    thread, got = holder(locks, tmp_path)
+    time.sleep(0.1)
+    assert got == []
+    locks.release()
+    thread.join(5)
+    with locks.alone("t", tmp_path):
+        pass
+
+
+def test_another_process_is_waited_for(tmp_path: Path, other: subprocess.Popen[str]) -> None:
+    locks = TableLocks()
+    thread, got = holder(locks, tmp_path)
+    time.sleep(0.3)
+    assert got == []
+    assert other.stdin is not None
+    other.stdin.write("\n")
+    other.stdin.flush()
+    thread.join(5)
+    assert got == [True]  # it wrote after this one began
+
+
+def test_what_was_written_before_is_known(tmp_path: Path, other: subprocess.Popen[str]) -> None:
+    assert other.stdin is not None and other.stdout is not None
+    other.stdin.write("\n")
+    other.stdin.flush()
+    assert other.stdout.readline() == "released\n"
+    assert TableLocks().hold("t", tmp_path) is False
+
+
+def test_a_killed_process_lets_go(tmp_path: Path, other: subprocess.Popen[str]) -> None:
+    thread, got = holder(TableLocks(), tmp_path)
+    other.kill()
+    thread.join(5)
+    assert len(got) == 1
+
+
+def test_names_of_any_text_make_one_file_each(tmp_path: Path) -> None:
+    locks = TableLocks()
+    names = ["a", "a/b", "../a", "ä" * 200, "a\nb", ""]
+    for name in names:
+        locks.hold(name, tmp_path)
+    locks.release()
+    assert len(list((tmp_path / FOLDER).iterdir())) == len(names)
+    assert [path.name for path in tmp_path.iterdir()] == [FOLDER]
+
+
+def test_a_folder_that_is_not_there_is_no_fault(tmp_path: Path) -> None:
+    locks = TableLocks()
+    assert not locks.hold("t", tmp_path / "missing" / "too")
+    locks.release()
