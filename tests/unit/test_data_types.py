@@ -2,7 +2,7 @@
 
 import pytest
 
-from dbt.adapters.paimon.data_types import is_nullable, to_spark_type
+from dbt.adapters.paimon.data_types import is_nullable, to_spark_type, type_text, typed_nulls
 
 
 @pytest.mark.parametrize(
@@ -19,6 +19,7 @@ from dbt.adapters.paimon.data_types import is_nullable, to_spark_type
         ({"type": "ARRAY NOT NULL", "element": "INT"}, "array<int>"),
         ({"type": "MAP", "key": "STRING NOT NULL", "value": "DOUBLE"}, "map<string,double>"),
         ({"type": "ROW", "fields": [{"id": 1, "name": "a", "type": "BIGINT"}]}, "struct<a:bigint>"),
+        ({"type": "ROW", "fields": [{"id": 1, "name": "a`:b", "type": "INT"}]}, "struct<`a``:b`:int>"),
     ],
 )
 def test_to_spark_type(paimon, spark):
@@ -29,3 +30,27 @@ def test_is_nullable():
     assert is_nullable("INT")
     assert not is_nullable("INT NOT NULL")
     assert not is_nullable({"type": "ARRAY NOT NULL", "element": "INT"})
+
+
+def test_fields_whose_names_need_backticks():
+    from pyspark.sql import types
+
+    inner = types.StructType(
+        [types.StructField("a b", types.IntegerType()), types.StructField("c", types.NullType())]
+    )
+    whole = types.MapType(types.StringType(), types.ArrayType(inner))
+    assert type_text(whole) == "map<string,array<struct<`a b`:int,c:void>>>"
+
+
+@pytest.mark.parametrize(
+    ("data_type", "typed"),
+    [
+        ("void", "string"),
+        ("array<void>", "array<string>"),
+        ("map<void,void>", "map<string,string>"),
+        ("struct<avoid:int,void:int,v:void>", "struct<avoid:int,void:int,v:string>"),
+        ("struct<`a void b`:void>", "struct<`a void b`:string>"),
+    ],
+)
+def test_untyped_nulls(data_type, typed):
+    assert typed_nulls(data_type) == typed

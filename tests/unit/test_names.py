@@ -1,10 +1,16 @@
-"""Names of schemas and views are refused before Spark or Paimon stumble over them."""
+"""Names of schemas, tables, columns, tags and views are refused before Spark or Paimon stumble over them."""
 
 from __future__ import annotations
 
 import pytest
 
-from dbt.adapters.paimon.names import schema_problem, view_problem
+from dbt.adapters.paimon.names import (
+    column_problems,
+    schema_problem,
+    table_problem,
+    tag_problem,
+    view_problem,
+)
 
 
 @pytest.mark.parametrize("schema", ["analytics", "Analytics_2", "a-b", "a b", "ünï", "a$b", ""])
@@ -17,6 +23,65 @@ def test_schemas_that_cannot_be(schema: str) -> None:
     problem = schema_problem(schema)
     assert problem.startswith(f"schema {schema!r}: ")
     assert "generate_schema_name" in problem
+
+
+@pytest.mark.parametrize(
+    ("schema", "said"), [("sys", "Paimon's own"), ("s" * 253, "256 bytes"), ("é" * 127, "257 bytes")]
+)
+def test_schemas_that_are_taken_or_too_long(schema: str, said: str) -> None:
+    assert said in schema_problem(schema)
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["t", "it's", 'a"b', "a`b", "a.b", "a\\b", "a\nb", "a b", "...", ".a", "漢", "x" * 243, "__dbt_tmp_"],
+)
+def test_tables_that_can_be(name: str) -> None:
+    assert table_problem(name) == ""
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("a/b", "'/'"),
+        ("a:b", "':'"),
+        ("a$b", "'$'"),
+        ("a\0b", "'\\x00'"),
+        (".", "folder"),
+        ("..", "folder"),
+        (" ", "folder"),
+        ("_dbt_views", "views of a schema"),
+        ("a__dbt_tmp", "when 'a' is built"),
+        ("a__dbt_backup", "when 'a' is built"),
+        ("x" * 244, "256 bytes"),
+        ("é" * 122, "256 bytes"),
+    ],
+)
+def test_tables_that_cannot_be(name: str, said: str) -> None:
+    problem = table_problem(name)
+    assert problem.startswith(f"table {name!r}: ")
+    assert said in problem and "as `alias` of the node" in problem
+
+
+def test_columns() -> None:
+    assert column_problems(["a", "A b", "a.b", "rowkind", "_key_"]) == []
+    said = column_problems(["a", "A", "_KEY_a", "_SEQUENCE_NUMBER", " "])
+    assert [problem.split(":")[0].split(" have")[0] for problem in said] == [
+        "column '_KEY_a'",
+        "column '_SEQUENCE_NUMBER'",
+        "column ' '",
+        "columns 'a', 'A'",
+    ]
+
+
+@pytest.mark.parametrize("tag", ["v1", "it's", "a.b", "2024-01-01", "a b", "ü", "x" * 251])
+def test_tags_that_can_be(tag: str) -> None:
+    assert tag_problem(tag) == ""
+
+
+@pytest.mark.parametrize("tag", ["", " ", "12", "a/b", "a:b", "a,b", "a\0", "x" * 252])
+def test_tags_that_cannot_be(tag: str) -> None:
+    assert tag_problem(tag)
 
 
 def test_the_session_catalog_takes_fewer_names() -> None:

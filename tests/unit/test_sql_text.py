@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from dbt.adapters.paimon.sql_text import ilike, statements
+from dbt.adapters.paimon.sql_text import ilike, is_plain, statements, string_literal
 
 
 @pytest.mark.parametrize(
@@ -54,3 +54,27 @@ def test_statements(script: str, expected: list[str]) -> None:
 )
 def test_ilike(text: str, pattern: str, matches: bool) -> None:
     assert ilike(text, pattern) is matches
+
+
+@pytest.mark.parametrize(
+    ("text", "literal"),
+    [
+        ("plain", "'plain'"),
+        ("it's", r"'it\'s'"),
+        ("a\\b\nc\rd", r"'a\\b\nc\rd'"),
+        ("${env:HOME} $x {y}", r"'\u0024{env:HOME} $x {y}'"),
+    ],
+)
+def test_string_literal(text: str, literal: str) -> None:
+    assert string_literal(text) == literal
+
+
+@pytest.mark.parametrize(
+    ("name", "plain"),
+    [
+        *((name, True) for name in ("a", "A_1", "_", "1a", "1e", "select", "1dd")),
+        *((name, False) for name in ("", "a b", "a.b", "é", "123", "1e5", "1L", "2bd", "a`")),
+    ],
+)
+def test_names_without_backticks(name: str, plain: bool) -> None:
+    assert is_plain(name) is plain

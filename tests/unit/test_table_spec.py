@@ -156,6 +156,16 @@ def test_valid(config, properties, partition_by, engine):
         (pk(bucket_key="id"), "bucket_key='id'", "bucket is -1 (dynamic)"),
         (pk(bucket=-1, bucket_key="id"), "bucket_key='id'", "bucket is -1 (dynamic)"),
         (pk(bucket=0), "bucket=0", "Use a number from 1"),
+        (
+            {"primary_key": "a-b", "bucket": 1},
+            "primary_key=['a-b']",
+            "'a-b': fixed buckets by one column whose name",
+        ),
+        (
+            {"bucket_key": "123", "bucket": 1},
+            "bucket_key='123'",
+            "'123': fixed buckets by one column whose name",
+        ),
         (pk(bucket=-3), "bucket=-3", "Use a number from 1"),
         (pk(bucket="four"), "bucket='four'", "not a whole number"),
         (pk(bucket=-2), "bucket=-2", "needs Paimon >= 1.1, this is 0.9.0"),

@@ -37,6 +37,7 @@ def test_safe_cast(field: Any, data_type: str, sql: str) -> None:
         (dt.date(2024, 2, 29), "date", "cast('2024-02-29' as date)"),
         ("it's", "string", r"cast('it\'s' as string)"),
         ([], "array<int>", "cast(array() as array<int>)"),
+        ({"a:b, c": 1}, "struct<`a:b, c`:int>", "named_struct('a:b, c', cast(1 as int))"),
         ([1, None], "array<int>", "array(cast(1 as int), cast(null as int))"),
         ([[1]], "array<array<int>>", "array(array(cast(1 as int)))"),
         ({}, "map<int,string>", "cast(map() as map<int,string>)"),

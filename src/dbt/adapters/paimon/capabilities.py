@@ -40,6 +40,7 @@ class Capability(_TextEnum):
     RENAME_WITH_CATALOG = "rename with catalog"
     POSTPONE_BUCKET = "postpone bucket"
     FIXED_BUCKET_ACROSS_PARTITIONS = "fixed bucket across partitions"
+    FIXED_BUCKET_BY_QUOTED_COLUMN = "fixed bucket by quoted column"
     ROW_TRACKING = "row tracking"
     FIELD_DEFAULT_VALUE = "field default value"
     LOOKUP_WITH_DELTA_COMMITS = "lookup with delta commits"
@@ -105,6 +106,13 @@ _RULES: Final[Mapping[Capability, _Rule]] = MappingProxyType(
             "fixed buckets when the primary key leaves out a partition column",
             paimon="1.3",
             remedy="Add every partition column to primary_key, or use bucket = -1.",
+        ),
+        # PaimonScan.extractBucketTransform quotes the bucket key since 1.3: before, every read fails [ran, 0.9.0].
+        Capability.FIXED_BUCKET_BY_QUOTED_COLUMN: _Rule(
+            "fixed buckets by one column whose name needs backticks",
+            paimon="1.3",
+            remedy="Give the column a name of letters, digits and _, or use bucket = -1.",
+            shown=False,
         ),
         # CoreOptions 'row-tracking.enabled', from 1.3.
         Capability.ROW_TRACKING: _Rule("row tracking (row-tracking.enabled)", paimon="1.3"),

@@ -9,6 +9,7 @@ from typing import Any
 from dbt_common.exceptions import CompilationError
 
 from dbt.adapters.paimon.changeset import ExistingColumn, ExistingTable
+from dbt.adapters.paimon.data_types import typed_nulls
 from dbt.adapters.paimon.table_spec import TableSpec
 
 _INTEGERS = ("tinyint", "smallint", "int", "bigint")
@@ -72,9 +73,7 @@ def wanted_columns(
         columns.append(
             ExistingColumn(
                 name=name,
-                data_type=(
-                    declared.lower() if _carries_length(declared) else data_type.replace("void", "string")
-                ),
+                data_type=(declared.lower() if _carries_length(declared) else typed_nulls(data_type)),
                 nullable=not (name.lower() in required or {"not_null", "primary_key"} & constraints),
                 comment=(column.get("description") or "") if comments else "",
             )

@@ -3,7 +3,13 @@
 from __future__ import annotations
 
 import re
-from typing import Any
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+from dbt.adapters.paimon.sql_text import is_plain, quoted
+
+if TYPE_CHECKING:
+    from pyspark.sql.types import DataType
 
 _ATOMIC = {
     "BOOLEAN": "boolean",
@@ -19,6 +25,8 @@ _ATOMIC = {
     "BYTES": "binary",
     "VARIANT": "variant",
 }
+# The type, not a field of that name.
+_VOID = re.compile(r"`(?:[^`]|``)*`|(?P<void>\bvoid\b(?!:))")
 _PARAMETRIC = re.compile(r"^(?P<name>[A-Z]+)\s*\((?P<args>[\d, ]+)\)(?P<rest>.*)$")
 
 
@@ -70,5 +78,41 @@ def _nested(paimon_type: dict[str, Any]) -> str:
         return f"map<{to_spark_type(paimon_type['key'])},{to_spark_type(paimon_type['value'])}>"
     if kind == "MULTISET":
         return f"map<{to_spark_type(paimon_type['element'])},int>"
-    fields = ",".join(f"{field['name']}:{to_spark_type(field['type'])}" for field in paimon_type["fields"])
-    return f"struct<{fields}>"
+    return _struct((field["name"], to_spark_type(field["type"])) for field in paimon_type["fields"])
+
+
+def type_text(data_type: DataType) -> str:
+    """Spark's type text of a type, as DDL takes it.
+
+    As `DataType.simpleString`, which writes the names of a struct's fields bare, whatever they are.
+    """
+    from pyspark.sql import types
+
+    if isinstance(data_type, types.ArrayType):
+        return f"array<{type_text(data_type.elementType)}>"
+    if isinstance(data_type, types.MapType):
+        return f"map<{type_text(data_type.keyType)},{type_text(data_type.valueType)}>"
+    if isinstance(data_type, types.StructType):
+        return _struct((field.name, type_text(field.dataType)) for field in data_type.fields)
+    return data_type.simpleString()
+
+
+def _struct(fields: Iterable[tuple[str, str]]) -> str:
+    listed = (f"{name if is_plain(name) else quoted(name)}:{data_type}" for name, data_type in fields)
+    return f"struct<{','.join(listed)}>"
+
+
+def is_whole(described: str) -> bool:
+    """Whether a type as DESCRIBE shows it is sure to be one that DDL takes.
+
+    Fields of a wide struct are left out (spark.sql.debug.maxToStringFields), and names that need quotes have none.
+    """
+    return "struct<" not in described
+
+
+def typed_nulls(data_type: str) -> str:
+    """A type in which `string` stands for every untyped NULL (`void`), also inside of arrays, maps and structs.
+
+    `string`, because every later type of the column can be read from it.
+    """
+    return _VOID.sub(lambda found: "string" if found["void"] else found[0], data_type)

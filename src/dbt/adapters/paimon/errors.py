@@ -60,6 +60,12 @@ REMEDIES: tuple[Remedy, ...] = (
         "another predicate: give the model a plain column for it.",
     ),
     Remedy(
+        # FileIO.mkdirs of a partition, which HadoopFileIO only says it did not do.
+        re.compile(r"Mkdirs failed to create \S*/[^/=\s]+=|File name too long"),
+        "A partition is a folder that is named after its value, and file systems take names of 255 bytes: partition by "
+        "something shorter, for example a hash of it.",
+    ),
+    Remedy(
         re.compile(r"Not a supported type: void"),
         "A column is an untyped NULL: cast it, for example cast(null as string).",
     ),

@@ -61,6 +61,7 @@ from dbt.adapters.paimon.column_changes import (
 from dbt.adapters.paimon.config import PaimonConfig
 from dbt.adapters.paimon.connections import PaimonConnectionManager
 from dbt.adapters.paimon.credentials import PaimonCredentials
+from dbt.adapters.paimon.data_types import is_whole
 from dbt.adapters.paimon.locks import TableLocks
 from dbt.adapters.paimon.model_query import ModelQuery
 from dbt.adapters.paimon.relation import PaimonRelation
@@ -229,6 +230,8 @@ class PaimonAdapter(SparkAdapter, metaclass=AdapterMeta):
     def list_relations_without_caching(self, schema_relation: PaimonRelation) -> list[PaimonRelation]:  # type: ignore[override]
         """All tables and views of a schema, in two statements at most (three where views live elsewhere)."""
         database, schema = schema_relation.database, schema_relation.schema or ""
+        if self.schema_problem(schema):
+            return []  # There is none, and Paimon would end the run by asking for it.
         try:
             tables = [row[1] for row in self.query(metadata.list_tables_sql(schema_relation))]
         except DbtRuntimeError as exc:
@@ -302,7 +305,7 @@ class PaimonAdapter(SparkAdapter, metaclass=AdapterMeta):
             if not name or name.startswith("# "):
                 break
             columns.append(PaimonColumn(column=name, dtype=data_type, column_index=len(columns)))
-        if any(metadata.is_cut_short(column.dtype) for column in columns):
+        if any(not is_whole(column.dtype) for column in columns):
             return list(self._query_columns(f"select * from {relation.render()}"))
         return columns
 
@@ -512,12 +515,15 @@ class PaimonAdapter(SparkAdapter, metaclass=AdapterMeta):
 
     @available.parse_none
     def check_node(self, model: Mapping[str, Any]) -> None:
-        """Refuse a node whose schema has a name that Spark or Paimon does not take, and one with grants.
+        """Refuse a node whose schema or table has a name that Spark or Paimon does not take, and one with grants.
 
         Raises:
             DbtRuntimeError: what is wrong, and what to do.
         """
-        if problem := self.schema_problem(model.get("schema")):
+        problem = self.schema_problem(model.get("schema"))
+        if not problem and model.get("config", {}).get("materialized") != "view":
+            problem = names.table_problem(model.get("alias") or "")
+        if problem:
             raise DbtRuntimeError(f"{model.get('resource_type', 'model')} '{model['name']}': {problem}")
         if model.get("config", {}).get("grants"):
             self.refuse("grants", model)
@@ -574,7 +580,15 @@ class PaimonAdapter(SparkAdapter, metaclass=AdapterMeta):
     def wanted_columns(
         self, query_columns: Sequence[PaimonColumn], model: Mapping[str, Any], spec: TableSpec
     ) -> tuple[ExistingColumn, ...]:
-        """The columns of a model's table: types of its query, NOT NULL and comments of its YAML."""
+        """The columns of a model's table: types of its query, NOT NULL and comments of its YAML.
+
+        Raises:
+            DbtRuntimeError: names that no Paimon table can have.
+        """
+        if problems := names.column_problems(c.name for c in query_columns):
+            raise DbtRuntimeError(
+                f"{model.get('resource_type', 'model')} '{model['name']}': {' '.join(problems)}"
+            )
         return wanted_columns([(c.name, c.dtype) for c in query_columns], model, spec)
 
     @available.parse(lambda *a, **k: None)

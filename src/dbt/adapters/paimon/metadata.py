@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -29,11 +28,6 @@ def list_tables_sql(schema: PaimonRelation) -> str:
 def list_views_sql(schema: PaimonRelation) -> str:
     """One statement for all views of a schema, in a catalog that has views."""
     return f"show views in {schema.include(identifier=False).render()}"
-
-
-def is_cut_short(data_type: str) -> bool:
-    """Whether DESCRIBE left fields of a wide struct out (spark.sql.debug.maxToStringFields)."""
-    return re.search(r"\.\.\. \d+ more fields", data_type) is not None
 
 
 def schemas_sql(relation: PaimonRelation) -> str:

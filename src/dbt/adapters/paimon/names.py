@@ -1,26 +1,101 @@
-"""Names of schemas and views that Spark and Paimon take; every other one is refused before a statement is sent."""
+"""Names that Spark and Paimon take; every other one is refused before a statement is sent."""
 
 from __future__ import annotations
 
 import re
+from collections import Counter
+from collections.abc import Iterable
 from typing import Final
+
+from dbt.adapters.paimon.swaps import BACKUP_SUFFIX, STAGING_SUFFIX
+from dbt.adapters.paimon.views import REGISTRY_TABLE
 
 # Quotes end a name within another; Paimon takes a name apart at dots when it renames a table [ran, 0.9.0], and makes a
 # folder of it, where a slash means two of them and a colon a URI.
 _NOT_IN_SCHEMAS: Final = re.compile(r"""['"`./\\:\x00-\x1f]""")
+# A table is a folder too; what follows a `$` is the name of a system table (Identifier.isSystemTable).
+_NOT_IN_TABLES: Final = re.compile(r"[/:$\x00]")
+# A tag is a file (TagManager.tagPath): one with a colon in it keeps every tag of its table from being listed, and
+# delete_tag cuts its argument at commas [ran, 0.9.0].
+_NOT_IN_TAGS: Final = re.compile(r"[/:,\x00]")
+_TAG_PREFIX: Final = "tag-"
+# NAME_MAX of Linux, dfs.namenode.fs-limits.max-component-length of HDFS; in bytes.
+_LONGEST_NAME: Final = 255
 # Source: org.apache.spark.sql.catalyst.catalog.SessionCatalog.validateName, 3.5.7
 _SESSION_CATALOG: Final = re.compile(r"\w+", re.ASCII)
+# Of one version or another: SystemColumns of 0.9, SpecialFields since 1.0. (`rowkind` is free in 0.9.)
+_PAIMONS_COLUMNS: Final = frozenset({"_VALUE_COUNT", "_SEQUENCE_NUMBER", "_VALUE_KIND", "_LEVEL", "_ROW_ID"})
+_PAIMONS_PREFIX: Final = "_KEY_"
 
 
 def schema_problem(schema: str) -> str:
     """Why a schema cannot have this name, and what to do; empty if it can."""
-    found = _NOT_IN_SCHEMAS.search(schema)
-    if found is None:
-        return ""
-    return (
-        f"schema {schema!r}: {found[0]!r} cannot be part of a schema's name. Use letters, digits and _ in `schema` of "
-        "the node's config, or in what generate_schema_name makes of it."
-    )
+    remedy = "in `schema` of the node's config, or in what generate_schema_name makes of it."
+    if found := _NOT_IN_SCHEMAS.search(schema):
+        return f"schema {schema!r}: {found[0]!r} cannot be part of a schema's name. Use letters, digits and _ {remedy}"
+    if schema == "sys":
+        return f"schema 'sys' is Paimon's own. Use another name {remedy}"
+    if too_long := _too_long(f"{schema}.db"):
+        return f"schema {schema!r}: its folder's name, with .db, {too_long}. Use a shorter name {remedy}"
+    return ""
+
+
+def table_problem(identifier: str) -> str:
+    """Why a table cannot have this name, and what to do; empty if it can."""
+    remedy = "as `alias` of the node, or as its name."
+    if found := _NOT_IN_TABLES.search(identifier):
+        return (
+            f"table {identifier!r}: {found[0]!r} cannot be part of a table's name. Use another name {remedy}"
+        )
+    if identifier in (".", "..") or not identifier.strip():
+        return f"table {identifier!r}: a folder cannot have this name. Use another name {remedy}"
+    if identifier == REGISTRY_TABLE:
+        return (
+            f"table {identifier!r}: dbt-paimon keeps the views of a schema there. Use another name {remedy}"
+        )
+    for suffix in (STAGING_SUFFIX, BACKUP_SUFFIX):
+        if identifier.endswith(suffix):
+            other = identifier.removesuffix(suffix)
+            return (
+                f"table {identifier!r}: a name that ends in {suffix} is that of a table which is being built, and goes "
+                f"when {other!r} is built. Use another name {remedy}"
+            )
+    if too_long := _too_long(identifier + BACKUP_SUFFIX):
+        return (
+            f"table {identifier!r}: its name, with {BACKUP_SUFFIX}, {too_long}. Use a shorter name {remedy}"
+        )
+    return ""
+
+
+def column_problems(columns: Iterable[str]) -> list[str]:
+    """Why a table cannot have columns of these names, and what to do; empty if it can."""
+    names = list(columns)
+    problems = []
+    for name in names:
+        if not name.strip():
+            problems.append(f"column {name!r}: a column's name needs a character. Name it with `as`.")
+        elif name in _PAIMONS_COLUMNS or name.startswith(_PAIMONS_PREFIX):
+            problems.append(f"column {name!r}: Paimon has a column of this name itself. Rename it with `as`.")
+    # Spark finds columns without regard to case.
+    for name, count in Counter(name.lower() for name in names).items():
+        if count > 1:
+            same = ", ".join(repr(other) for other in names if other.lower() == name)
+            problems.append(f"columns {same} have the same name. Rename all but one of them with `as`.")
+    return problems
+
+
+def tag_problem(tag: str) -> str:
+    """Why a tag cannot have this name; empty if it can."""
+    if not tag.strip():
+        return "a text is needed."
+    # TagManager: a name of digits would be taken for a snapshot's number.
+    if tag.isdigit():
+        return "a tag's name needs a letter; a number alone means a table snapshot."
+    if found := _NOT_IN_TAGS.search(tag):
+        return f"{found[0]!r} cannot be part of a tag's name. Use another character, such as '-' or '_'."
+    if too_long := _too_long(_TAG_PREFIX + tag):
+        return f"its file's name, with {_TAG_PREFIX}, {too_long}."
+    return ""
 
 
 def view_problem(catalog: str, schema: str, identifier: str) -> str:
@@ -32,3 +107,12 @@ def view_problem(catalog: str, schema: str, identifier: str) -> str:
                 f"{name!r} has others. Use another name, or materialize it as a table."
             )
     return ""
+
+
+def _too_long(name: str) -> str:
+    length = len(name.encode("utf-8", "surrogatepass"))
+    return (
+        f"has {length} bytes in UTF-8, and file systems take {_LONGEST_NAME}"
+        if length > _LONGEST_NAME
+        else ""
+    )

@@ -16,6 +16,7 @@ from typing import Any, Final
 from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.paimon.capabilities import Capability, Environment
+from dbt.adapters.paimon.names import tag_problem
 from dbt.adapters.paimon.sql_text import quoted, string_literal
 from dbt.adapters.paimon.table_options import normalize, parse_duration, suggestion, validate_option
 
@@ -262,11 +263,9 @@ def _text(value: Any, environment: Environment) -> str:
 
 
 def _tag(value: Any, environment: Environment) -> str:
-    # TagManager: a name of digits would be taken for a snapshot's number.
-    text = _text(value, environment)
-    if value.isdigit():
-        raise _InvalidValueError("a tag's name needs a letter; a number alone means a table snapshot.")
-    return text
+    if problem := tag_problem(value) if isinstance(value, str) else "a text is needed.":
+        raise _InvalidValueError(problem)
+    return string_literal(value)
 
 
 def _integer(value: Any, environment: Environment) -> str:

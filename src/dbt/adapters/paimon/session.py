@@ -19,6 +19,7 @@ from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.paimon import java, packages, views
 from dbt.adapters.paimon.credentials import PaimonCredentials
+from dbt.adapters.paimon.data_types import type_text
 from dbt.adapters.paimon.spark_conf import EXTENSIONS, spark_conf
 from dbt.adapters.paimon.sql_text import statements
 from dbt.adapters.paimon.timestamps import on_session_clock
@@ -99,7 +100,7 @@ class SessionCursor:
         if self._frame is None:
             return []
         return [
-            (f.name, f.dataType.simpleString(), None, None, None, None, f.nullable)
+            (f.name, type_text(f.dataType), None, None, None, None, f.nullable)
             for f in self._frame.schema.fields
         ]
 

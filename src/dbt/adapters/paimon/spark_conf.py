@@ -44,6 +44,9 @@ def spark_conf(credentials: PaimonCredentials, plan: PackagePlan) -> dict[str, s
         # dbt-sized work is many small statements: their timestamps must not depend on whose machine runs them.
         "spark.sql.session.timeZone": "UTC",
         "spark.ui.showConsoleProgress": "false",
+        # Templates are Jinja's. Spark's own blanks every `${word}` of a statement, in a regular expression or a comment
+        # too, and `${env:WORD}` would write the machine's environment into tables.
+        "spark.sql.variable.substitute": "false",
         **_local_defaults(credentials.spark_master),
         **catalog,
         "spark.sql.defaultCatalog": credentials.catalog,

@@ -20,6 +20,9 @@ _OPAQUE: Final = re.compile(
 )
 _BRACKET: Final = re.compile(r"/\*|\*/")
 
+# IDENTIFIER of the same grammar, without what its rules for numbers take first.
+_PLAIN_NAME: Final = re.compile(r"(?!\d+(?:e\d+)?(?:[lsydf]|bd)?\Z)\w+", re.ASCII | re.IGNORECASE)
+
 
 def string_literal(text: str) -> str:
     """A Spark SQL string literal of any text.
@@ -30,12 +33,19 @@ def string_literal(text: str) -> str:
     Source: https://spark.apache.org/docs/3.5.7/sql-ref-literals.html#string-literal
     """
     escaped = text.replace("\\", "\\\\").replace("'", "\\'").replace("\n", "\\n").replace("\r", "\\r")
+    # Where `spark.sql.variable.substitute` is on, Spark would put a setting or an environment variable there.
+    escaped = escaped.replace("${", "\\u0024{")
     return f"'{escaped}'"
 
 
 def quoted(*parts: str) -> str:
     """A name of one or more parts in backticks; a backtick in a part is doubled."""
     return ".".join(f"`{part.replace('`', '``')}`" for part in parts)
+
+
+def is_plain(name: str) -> bool:
+    """Whether Spark's grammar takes a name without backticks."""
+    return _PLAIN_NAME.fullmatch(name) is not None
 
 
 def ilike(text: str, pattern: str) -> bool:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 from dbt.adapters.paimon.capabilities import Capability, Environment
 from dbt.adapters.paimon.option_values import codec_fault
+from dbt.adapters.paimon.sql_text import is_plain
 from dbt.adapters.paimon.table_options import canonical, split_field_option
 
 if TYPE_CHECKING:
@@ -103,6 +104,11 @@ def _bucket_key_rules(spec: TableSpec, environment: Environment) -> _Found:
             f"{_outside(keys, spec.primary_key)} is not in the primary key ({', '.join(spec.primary_key)}). "
             "Use a part of the primary key",
         )
+    hashed = keys or tuple(name for name in spec.primary_key if name not in spec.partition_by)
+    quoted_column = Capability.FIXED_BUCKET_BY_QUOTED_COLUMN
+    bare = len(hashed) != 1 or is_plain(hashed[0]) or environment.supports(quoted_column)
+    if spec.bucket > 0 and not bare:
+        yield "bucket-key" if keys else "primary_key", f"'{hashed[0]}': {environment.explain(quoted_column)}"
     inside = [name for name in keys if name in spec.partition_by]
     if inside:
         yield (

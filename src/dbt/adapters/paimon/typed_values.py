@@ -71,15 +71,12 @@ def _nested_value(value: Any, kind: str, inner: str, data_type: str) -> str:
 
 
 def _struct(value: Mapping[Any, Any], inner: str, data_type: str) -> str:
-    fields = [_split(field, ":") for field in _split(inner, ",")]
+    fields = [(_bare(name), kind) for name, kind in (_split(field, ":") for field in _split(inner, ","))]
     given = {str(name).lower(): entry for name, entry in value.items()}
-    unknown = sorted(set(given) - {name.strip().lower() for name, _ in fields})
+    unknown = sorted(set(given) - {name.lower() for name, _ in fields})
     if unknown:
         raise DbtRuntimeError(f"{data_type} has no field {', '.join(unknown)}: {value!r}")
-    parts = [
-        f"{string_literal(name.strip())}, {typed_value(given.get(name.strip().lower()), kind)}"
-        for name, kind in fields
-    ]
+    parts = [f"{string_literal(name)}, {typed_value(given.get(name.lower()), kind)}" for name, kind in fields]
     return f"named_struct({', '.join(parts)})"
 
 
@@ -87,10 +84,19 @@ def _misshapen(value: Any, data_type: str) -> DbtRuntimeError:
     return DbtRuntimeError(f"{value!r} does not have the shape of {data_type}")
 
 
+def _bare(name: str) -> str:
+    """A field's name without its backticks."""
+    name = name.strip()
+    return name[1:-1].replace("``", "`") if name.startswith("`") else name
+
+
 def _split(text: str, separator: str) -> list[str]:
-    """The parts of a type's inner text; `:` splits once, a name from its type."""
-    parts, begin, depth = [], 0, 0
+    """The parts of a type's inner text, names in backticks kept whole; `:` splits once, a name from its type."""
+    parts, begin, depth, quoted = [], 0, 0, False
     for position, character in enumerate(text):
+        quoted ^= character == "`"
+        if quoted:
+            continue
         depth += (character in "<(") - (character in ">)")
         if character == separator and not depth:
             parts.append(text[begin:position])

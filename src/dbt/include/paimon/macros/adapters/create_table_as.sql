@@ -6,6 +6,7 @@
   {%- if temporary -%}
     {{ spark__create_temporary_view(relation, compiled_code) }}
   {%- else -%}
+    {%- do adapter.check_node(model) -%}
 create table {{ relation.render() }} using paimon as
 {{ compiled_code }}
   {%- endif -%}
