@@ -2,9 +2,22 @@
 
 from __future__ import annotations
 
+import os
+from typing import Any
+
 import pytest
 
-pytest_plugins = ["conformance", "dbt.tests.fixtures.project"]
+pytest_plugins = ["conformance", "faults.report", "dbt.tests.fixtures.project"]
+
+
+@pytest.fixture(scope="session")
+def spark_config() -> dict[str, Any]:
+    """Spark for a test machine; a pytest worker's JVM takes no more than this."""
+    return {
+        "spark.master": "local[2]",
+        "spark.driver.memory": os.environ.get("DBT_PAIMON_TEST_MEMORY", "2g"),
+        "spark.sql.shuffle.partitions": 2,
+    }
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -24,16 +24,6 @@ def warehouse(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("warehouse")
 
 
-@pytest.fixture(scope="session")
-def spark_config() -> dict[str, Any]:
-    """Spark for a test machine; a pytest worker's JVM takes no more than this."""
-    return {
-        "spark.master": "local[2]",
-        "spark.driver.memory": os.environ.get("DBT_PAIMON_TEST_MEMORY", "2g"),
-        "spark.sql.shuffle.partitions": 2,
-    }
-
-
 @pytest.fixture(scope="class")
 def dbt_profile_target(warehouse: Path, spark_config: dict[str, Any]) -> dict[str, Any]:
     """An embedded Spark; `DBT_PAIMON_JARS` puts another connector in its place."""

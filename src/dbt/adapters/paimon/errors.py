@@ -29,6 +29,11 @@ class Remedy:
 
 REMEDIES: tuple[Remedy, ...] = (
     Remedy(
+        re.compile(r"conflicts detected! Give up committing"),
+        "Another writer changed the table's files meanwhile. Look at its $snapshots before the model runs again: "
+        "an INSERT whose compaction alone failed is there.",
+    ),
+    Remedy(
         re.compile(
             r"PaimonSparkSessionExtensions|org\.apache\.paimon\.spark\.SparkCatalog.*(not found|ClassNotFound)"
         ),

@@ -1,0 +1,70 @@
+"""dbt in a process that kills itself and its JVM (SIGKILL to the process group) at a point chosen from outside.
+
+python -m faults.killed_run POINT dbt-arguments…, POINT being JSON:
+  table, statement: the statements that name the table and match this regular expression;
+  when: `before` or `after` the first of them; or
+  after_seconds: so long after the first statement that writes something;
+  driver_only: leave the JVM to find out by itself;
+  two_renames: as where the catalog cannot exchange two tables in one step.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import sys
+import threading
+import time
+from typing import Any
+
+from dbt.cli.main import cli
+
+from dbt.adapters.paimon import swaps
+from dbt.adapters.paimon.session import SessionCursor
+
+WRITES = re.compile(
+    r"^\s*(?:/\*.*?\*/\s*)*(insert|merge|create|alter|drop|call)\b", re.IGNORECASE | re.DOTALL
+)
+
+
+def die(point: dict[str, Any]) -> None:
+    """End at once, with nothing tidied up."""
+    if point.get("driver_only"):
+        os.kill(os.getpid(), signal.SIGKILL)
+    os.killpg(0, signal.SIGKILL)
+
+
+def watch(point: dict[str, Any]) -> None:
+    """Put the point between dbt and Spark."""
+    run = SessionCursor._run
+    started = threading.Lock()
+
+    def die_later() -> None:
+        time.sleep(point["after_seconds"])
+        die(point)
+
+    def watched(cursor: SessionCursor, statement: str, *args: Any) -> None:
+        if "after_seconds" in point:
+            if WRITES.match(statement) and started.acquire(blocking=False):
+                threading.Thread(target=die_later, daemon=True).start()
+            run(cursor, statement, *args)
+            return
+        mine = re.search(rf"`{point['table']}(__dbt_\w+)?`", statement) and re.search(
+            point["statement"], statement, re.IGNORECASE | re.DOTALL
+        )
+        if mine and point["when"] == "before":
+            die(point)
+        run(cursor, statement, *args)
+        if mine:
+            die(point)
+
+    SessionCursor._run = watched  # type: ignore[method-assign]
+    if point.get("two_renames"):
+        swaps.exchange = lambda one, other: False
+
+
+if __name__ == "__main__":
+    watch(json.loads(sys.argv[1]))
+    cli(sys.argv[2:])

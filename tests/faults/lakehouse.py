@@ -1,0 +1,182 @@
+"""A project whose every model changes with each step, and what its tables hold after each step.
+
+A model for each way in which the adapter writes: rebuilds (same columns, other columns, another primary key), every
+incremental strategy, a seed, a snapshot, a view, and one with every maintenance macro as a hook. `step` is a variable of the
+run; steps count from 1, and the same step may run again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+IDS = 300
+VERSIONED = 40
+DAYS = ("2026-01-01", "2026-01-02")
+SCHEMA = "faults"
+Row = tuple[Any, ...]
+
+MODELS = {
+    "rebuilt": "{{ config(materialized='table') }} select id, {{ var('step') }} as step from range(<ids>)",
+    "rebuilt_columns": """{{ config(materialized='table') }}
+select id, {{ var('step') }} as {{ 'even' if var('step') % 2 == 0 else 'odd' }} from range(<ids>)""",
+    "rebuilt_key": """{{ config(materialized='table', primary_key=['id'] if var('step') % 2 == 0 else ['id', 'step']) }}
+select id, {{ var('step') }} as step from range(<ids>)""",
+    # An append is not the same twice: the model itself says what is new, as a user's would.
+    "appended": """{{ config(materialized='incremental', incremental_strategy='append') }}
+select id, {{ var('step') }} as step from range(<ids>)
+{% if is_incremental() %} where {{ var('step') }} > (select max(step) from {{ this }}) {% endif %}""",
+    "upserted": """{{ config(materialized='incremental', primary_key='id', bucket=2) }}
+select id, {{ var('step') }} as step from range(<ids>) where {{ part_of_the_ids() }}""",
+    "merged": """{{ config(materialized='incremental', incremental_strategy='merge', unique_key='id') }}
+select id, {{ var('step') }} as step from range(<ids>) where {{ part_of_the_ids() }}""",
+    "filled": """{{ config(
+    materialized='incremental', incremental_strategy='partial_update', primary_key='id', merge_engine='partial-update'
+) }}
+{% if is_incremental() %}
+select id, {{ var('step') }} as {{ 'even' if var('step') % 2 == 0 else 'odd' }} from range(<ids>) where {{ part_of_the_ids() }}
+{% else %}
+select id, cast(null as int) as even, {{ var('step') }} as odd from range(<ids>)
+{% endif %}""",
+    "overwritten": """{{ config(materialized='incremental', incremental_strategy='insert_overwrite', partition_by='part') }}
+select id, {{ var('step') }} as step, part from range(<ids>) cross join {{ parts() }}""",
+    "replaced": """{{ config(materialized='incremental', incremental_strategy='delete+insert', unique_key='part') }}
+select id, {{ var('step') }} as step, part from range(<ids>) cross join {{ parts() }}""",
+    "batched": """{{ config(
+    materialized='incremental', incremental_strategy='microbatch', event_time='at', batch_size='day', begin='2026-01-01',
+    primary_key='id'
+) }}
+select * from {{ ref('events') }}""",
+    "events": """{{ config(materialized='view', event_time='at') }}
+select id, {{ var('step') }} as step, timestampadd(day, cast(id % 2 as int), timestamp '2026-01-01 06:00:00') as at
+from range(<ids>)""",
+    "versions": "{{ config(materialized='view') }} select id, {{ var('step') }} as step from range(<versioned>)",
+    "maintained": """{{ config(
+    materialized='incremental', primary_key='id', bucket=2,
+    post_hook=[
+        "{{ compact(this) }}",
+        "{{ create_tag(this, 't' ~ invocation_id.replace('-', '')) }}",
+        "{{ delete_tag(this, 't' ~ invocation_id.replace('-', '')) }}",
+        "{{ expire_snapshots(this, retain_max=3, retain_min=1, older_than='2100-01-01 00:00:00') }}",
+        "{{ remove_orphan_files(this, dry_run=false) }}",
+    ]
+) }}
+select id, {{ var('step') }} as step from range(<ids>) where {{ part_of_the_ids() }}""",
+}
+SNAPSHOT = """
+snapshots:
+  - name: history
+    relation: ref('versions')
+    config: {unique_key: id, strategy: check, check_cols: [step]}
+"""
+MACROS = """
+{% macro part_of_the_ids() %}
+  {%- if is_incremental() -%} (id + {{ var('step') }}) % 3 = 0 {%- else -%} true {%- endif -%}
+{% endmacro %}
+{% macro parts() %}
+  {%- if is_incremental() -%} (select {{ var('step') % 3 }} as part)
+  {%- else -%} (select explode(array(0, 1, 2)) as part)
+  {%- endif -%}
+{% endmacro %}
+"""
+
+
+def write_project(folder: Path, target: dict[str, Any]) -> None:
+    """The project, its profile and an empty warehouse in a folder."""
+    for part in ("models", "macros", "seeds", "snapshots", "lake"):
+        (folder / part).mkdir(parents=True)
+    project = {"name": "faults", "profile": "faults", "flags": {"send_anonymous_usage_stats": False}}
+    (folder / "dbt_project.yml").write_text(yaml.safe_dump(project))
+    outputs = {"here": target | {"schema": SCHEMA, "warehouse": str(folder / "lake")}}
+    (folder / "profiles.yml").write_text(yaml.safe_dump({"faults": {"target": "here", "outputs": outputs}}))
+    for name, sql in MODELS.items():
+        (folder / "models" / f"{name}.sql").write_text(
+            sql.replace("<ids>", str(IDS)).replace("<versioned>", str(VERSIONED))
+        )
+    (folder / "macros" / "macros.sql").write_text(MACROS)
+    (folder / "snapshots" / "history.yml").write_text(SNAPSHOT)
+    write_seed(folder, 1)
+
+
+def write_seed(folder: Path, step: int) -> None:
+    """The seed of a step."""
+    lines = ["id,step", *(f"{number},{step}" for number in range(IDS))]
+    (folder / "seeds" / "planted.csv").write_text("\n".join(lines) + "\n")
+
+
+def arguments(folder: Path, step: int) -> list[str]:
+    """The `dbt build` of a step."""
+    return [
+        *(
+            "build",
+            "--project-dir",
+            str(folder),
+            "--profiles-dir",
+            str(folder),
+            "--log-path",
+            str(folder / "logs"),
+        ),
+        *("--target-path", str(folder / "target"), "--vars", yaml.safe_dump({"step": step}).strip()),
+        *("--event-time-start", DAYS[0], "--event-time-end", "2026-01-03"),
+    ]
+
+
+def _all_of(step: int) -> Iterable[Row]:
+    return ((number, step) for number in range(IDS))
+
+
+def _by_key(step: int) -> dict[int, int]:
+    rows = dict(_all_of(1))
+    for past in range(2, step + 1):
+        rows |= {number: past for number in rows if (number + past) % 3 == 0}
+    return rows
+
+
+def _filled(step: int) -> Iterable[Row]:
+    rows: dict[int, list[Any]] = {number: [None, 1] for number in range(IDS)}
+    for past in range(2, step + 1):
+        for number, values in rows.items():
+            if (number + past) % 3 == 0:
+                values[past % 2] = past
+    return ((number, *values) for number, values in rows.items())
+
+
+def _by_part(step: int) -> Iterable[Row]:
+    parts = dict.fromkeys((0, 1, 2), 1) | {past % 3: past for past in range(max(2, step - 2), step + 1)}
+    return ((number, past, part) for part, past in parts.items() for number in range(IDS))
+
+
+def _history(step: int) -> Iterable[Row]:
+    return ((number, past, past == step) for past in range(1, step + 1) for number in range(VERSIONED))
+
+
+# table -> (the query that reads its state, its rows after a step)
+STATES: dict[str, tuple[str, Callable[[int], Iterable[Row]]]] = {
+    "rebuilt": ("select * from {t}", _all_of),
+    "rebuilt_columns": ("select * from {t}", _all_of),
+    "rebuilt_key": ("select * from {t}", _all_of),
+    "appended": (
+        "select * from {t}",
+        lambda step: (row for past in range(1, step + 1) for row in _all_of(past)),
+    ),
+    "upserted": ("select * from {t}", lambda step: _by_key(step).items()),
+    "merged": ("select * from {t}", lambda step: _by_key(step).items()),
+    "filled": ("select id, even, odd from {t}", _filled),
+    "overwritten": ("select id, step, part from {t}", _by_part),
+    "replaced": ("select id, step, part from {t}", _by_part),
+    "planted": ("select * from {t}", _all_of),
+    "history": ("select id, step, dbt_valid_to is null from {t}", _history),
+    "maintained": ("select * from {t}", lambda step: _by_key(step).items()),
+    # A batch is a commit of its own: each day is whole.
+    **{
+        f"batched {day}": (
+            f"select id, step from {{t}} where to_date(at) = date '{day}'",
+            lambda step, rest=number: (row for row in _all_of(step) if row[0] % 2 == rest),
+        )
+        for number, day in enumerate(DAYS)
+    },
+}
+TABLES = frozenset(name.split()[0] for name in STATES)

@@ -1,0 +1,182 @@
+"""Two dbt processes over one project at once, with 8 threads each: no row is lost, none is there twice, no reader fails."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from dbt.adapters.paimon.credentials import PaimonCredentials
+
+ROUNDS = 3
+BATCH = 100
+READ_SECONDS = 0.02
+
+MODELS = {
+    # Every run brings rows of its own: run r of process p those of its number.
+    "appended": """{{ config(materialized='incremental', incremental_strategy='append') }}
+select id, {{ var('run') }} as run from range(<batch>)""",
+    "appended_and_compacted": """{{ config(
+    materialized='incremental', incremental_strategy='append', bucket=2, bucket_key='id', post_hook="{{ compact(this) }}"
+) }}
+select id, {{ var('run') }} as run from range(<batch>)""",
+    "upserted": """{{ config(materialized='incremental', primary_key=['run', 'id'], bucket=2, post_hook="{{ compact(this) }}") }}
+select {{ var('run') }} as run, id from range(<batch>)""",
+    "counted": """{{ config(
+    materialized='incremental', primary_key='id', merge_engine='aggregation', fields={'n': {'aggregate_function': 'sum'}}
+) }}
+select id, 1 as n from range(<batch>)""",
+    "merged": """{{ config(materialized='incremental', incremental_strategy='merge', unique_key=['run', 'id']) }}
+select {{ var('run') }} as run, id from range(<batch>)""",
+    "overwritten": """{{ config(materialized='incremental', incremental_strategy='insert_overwrite', partition_by='run') }}
+select id, {{ var('run') }} as run from range(<batch>)""",
+    "rebuilt": "{{ config(materialized='table') }} select id, {{ var('run') }} as run from range(<batch>)",
+    "swapped": """{{ config(materialized='table', primary_key=['id'] if var('run') % 2 else ['id', 'run']) }}
+select id, {{ var('run') }} as run from range(<batch>)""",
+    "seen": "{{ config(materialized='view') }} select id, {{ var('run') }} as run from range(<batch>)",
+}
+
+
+@pytest.fixture(scope="class")
+def folder(tmp_path_factory: pytest.TempPathFactory, spark_config: dict[str, Any]) -> Path:
+    folder = tmp_path_factory.mktemp("concurrency")
+    (folder / "models").mkdir()
+    (folder / "lake").mkdir()
+    for name, sql in MODELS.items():
+        (folder / "models" / f"{name}.sql").write_text(sql.replace("<batch>", str(BATCH)))
+    (folder / "dbt_project.yml").write_text(yaml.safe_dump({"name": "both", "profile": "both"}))
+    target = {
+        "type": "paimon",
+        "method": "session",
+        "schema": "both",
+        "warehouse": str(folder / "lake"),
+        "threads": 8,
+        "spark_config": spark_config,
+    }
+    (folder / "profiles.yml").write_text(
+        yaml.safe_dump({"both": {"target": "here", "outputs": {"here": target}}})
+    )
+    return folder
+
+
+@pytest.fixture(scope="class")
+def read(folder: Path, spark_config: dict[str, Any]):
+    from dbt.adapters.paimon.session import open_session
+
+    session = open_session(
+        PaimonCredentials(schema="both", warehouse=str(folder / "lake"), spark_config=dict(spark_config))
+    ).session
+    return lambda sql: [tuple(row) for row in session.sql(sql).collect()]
+
+
+def start(folder: Path, run: int, *more: str) -> subprocess.Popen[str]:
+    """A dbt process of its own; its logs and artifacts are its own, too."""
+    own = folder / f"process_{run % 2}"
+    return subprocess.Popen(
+        [
+            *(sys.executable, "-c", "from dbt.cli.main import cli; cli()", "run"),
+            *("--project-dir", str(folder), "--profiles-dir", str(folder)),
+            *("--target-path", str(own / "target"), "--log-path", str(own / "logs")),
+            *("--vars", f"{{run: {run}}}", *more),
+        ],
+        env=os.environ | {"DBT_SEND_ANONYMOUS_USAGE_STATS": "false"},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+
+
+class TestTwoProcesses:
+    def test_no_row_is_lost(self, folder: Path, read) -> None:
+        runs = range(2 * ROUNDS)
+        for first in runs[::2]:
+            both = [start(folder, first), start(folder, first + 1)]
+            for process in both:
+                output, _ = process.communicate(timeout=300)
+                assert process.returncode == 0, output
+
+        every = sorted((number, run) for run in runs for number in range(BATCH))
+        by_run = sorted((run, number) for number, run in every)
+        both_ways = {"appended": every, "appended_and_compacted": every, "overwritten": every}
+        both_ways |= {"upserted": by_run, "merged": by_run}
+        both_ways["counted"] = [(number, len(runs)) for number in range(BATCH)]
+        for table, expected in both_ways.items():
+            assert sorted(read(f"select * from paimon.both.{table}")) == expected, table
+        # The last writer wins: one of the last two, whole.
+        for table in ("rebuilt", "swapped"):
+            rows = sorted(read(f"select * from paimon.both.{table}"))
+            assert rows in [[(number, run) for number in range(BATCH)] for run in runs[-2:]], table
+        assert {row[1] for row in read("show tables in paimon.both")} == {*MODELS, "_dbt_views"} - {"seen"}
+
+
+class TestReader:
+    """A reader of another process polls two tables while dbt rebuilds them 30 times."""
+
+    REBUILDS = 30
+
+    @pytest.fixture(scope="class")
+    def loop(self) -> str:
+        """dbt, started once and run many times: rebuilds follow each other without a pause."""
+        return (
+            "import sys; from dbt.cli.main import dbtRunner\n"
+            "for run in range(int(sys.argv[1])):\n"
+            "    result = dbtRunner().invoke(['run', *sys.argv[2:], '--vars', f'{{run: {run}}}'])\n"
+            "    assert result.success, result\n"
+        )
+
+    def test_no_read_fails(self, folder: Path, read, loop: str, record_property) -> None:
+        for run in (0, 1):
+            process = start(folder, run, "--select", "rebuilt", "swapped")
+            assert process.wait(300) == 0
+        command = [
+            "--project-dir",
+            str(folder),
+            "--profiles-dir",
+            str(folder),
+            "--select",
+            "rebuilt",
+            "swapped",
+        ]
+        process = subprocess.Popen(
+            [sys.executable, "-c", loop, str(self.REBUILDS), *command, "--log-path", str(folder / "logs")],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+        done = threading.Event()
+        answers: dict[str, list[Any]] = {"rebuilt": [], "swapped": []}
+        faults: dict[str, list[str]] = {"rebuilt": [], "swapped": []}
+
+        def look(table: str) -> None:
+            try:
+                answers[table] += read(f"select count(*), count(distinct run) from paimon.both.{table}")
+            except Exception as exc:  # noqa: BLE001 - whatever it is, it counts
+                faults[table].append(str(exc).split("\n")[0])
+
+        def poll() -> None:
+            while not done.is_set():
+                for table in answers:
+                    look(table)
+                time.sleep(READ_SECONDS)
+
+        reader = threading.Thread(target=poll)
+        reader.start()
+        try:
+            output, _ = process.communicate(timeout=500)
+        finally:
+            done.set()
+            reader.join()
+        assert process.returncode == 0, output
+        snapshots = read("select count(*) from paimon.both.`rebuilt$snapshots`")[0][0]
+        assert snapshots >= self.REBUILDS
+        for table, found in answers.items():
+            assert len(found) > self.REBUILDS
+            assert set(found) == {(BATCH, 1)}, table
+            assert faults[table] == [], table

@@ -1,0 +1,182 @@
+"""The disk fills up, the warehouse turns read-only, a manifest is damaged: one clear message, and nothing is lost."""
+
+from __future__ import annotations
+
+import os
+import resource
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from dbt.adapters.paimon.credentials import PaimonCredentials
+
+MEGABYTE = 1024 * 1024
+ROWS = "select id, uuid() as text from range({{ var('rows') }})"
+MODELS = {
+    "rebuilt": "{{ config(materialized='table') }} " + ROWS,
+    "upserted": "{{ config(materialized='incremental', primary_key='id', bucket=2) }} " + ROWS,
+    "created": "{{ config(materialized='table', enabled=var('rows') > 100) }} " + ROWS,
+}
+
+
+@pytest.fixture
+def folder(tmp_path: Path, spark_config: dict[str, Any]) -> Path:
+    (tmp_path / "models").mkdir()
+    (tmp_path / "lake").mkdir()
+    for name, sql in MODELS.items():
+        (tmp_path / "models" / f"{name}.sql").write_text(sql)
+    (tmp_path / "dbt_project.yml").write_text(yaml.safe_dump({"name": "full", "profile": "full"}))
+    target = {
+        "type": "paimon",
+        "method": "session",
+        "schema": "full",
+        "warehouse": str(tmp_path / "lake"),
+        "threads": 2,
+        "spark_config": spark_config,
+    }
+    (tmp_path / "profiles.yml").write_text(
+        yaml.safe_dump({"full": {"target": "here", "outputs": {"here": target}}})
+    )
+    return tmp_path
+
+
+@pytest.fixture
+def read(folder: Path, spark_config: dict[str, Any]):
+    from dbt.adapters.paimon.session import open_session
+
+    session = open_session(
+        PaimonCredentials(schema="full", warehouse=str(folder / "lake"), spark_config=dict(spark_config))
+    ).session
+    return lambda sql: [tuple(row) for row in session.sql(sql).collect()]
+
+
+def run(folder: Path, rows: int, file_size: int = resource.RLIM_INFINITY) -> subprocess.CompletedProcess[str]:
+    """dbt in a process of its own, which may write files of a size and no larger ones."""
+
+    def limit() -> None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (file_size, file_size))
+
+    return subprocess.run(
+        [
+            *(
+                sys.executable,
+                "-c",
+                "from dbt.cli.main import cli; cli()",
+                "run",
+                "--vars",
+                f"{{rows: {rows}}}",
+            ),
+            *("--project-dir", str(folder), "--profiles-dir", str(folder)),
+            *("--target-path", str(folder / "target"), "--log-path", str(folder / "logs")),
+        ],
+        env=os.environ | {"DBT_SEND_ANONYMOUS_USAGE_STATS": "false"},
+        preexec_fn=limit,
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+
+
+def tables(folder: Path) -> set[str]:
+    return {path.name for path in (folder / "lake" / "full.db").iterdir()}
+
+
+class TestFullDisk:
+    """A quota of a file's size; where file systems may be mounted, a small one that really is full."""
+
+    @pytest.fixture(params=["quota", "tmpfs"])
+    def filling(self, request, folder: Path) -> Iterator[int]:
+        if request.param == "quota":
+            yield MEGABYTE
+            return
+        lake = folder / "lake"
+        mount = ["mount", "-t", "tmpfs", "-o", "size=8m", "tmpfs", str(lake)]
+        if subprocess.run(mount, capture_output=True, check=False).returncode != 0:
+            pytest.skip("this user may not mount a file system")
+        yield resource.RLIM_INFINITY
+        subprocess.run(["umount", "--lazy", str(lake)], check=True)
+
+    def test_old_rows_stay(self, folder: Path, read, filling: int) -> None:
+        assert run(folder, 100).returncode == 0
+        before = {
+            table: sorted(read(f"select * from paimon.full.{table}")) for table in ("rebuilt", "upserted")
+        }
+        failed = run(folder, 1_000_000, filling)
+        assert failed.returncode == 1, failed.stdout
+        for model in ("rebuilt", "upserted", "created"):
+            assert f"Failure in model {model} " in failed.stdout
+        assert "No space left on device" in failed.stdout or "File too large" in failed.stdout
+        assert "\tat " not in failed.stdout
+        for table, rows in before.items():
+            assert len(rows) == 100
+            assert sorted(read(f"select * from paimon.full.{table}")) == rows, table
+        assert "created" not in tables(folder)
+
+        healed = run(folder, 200)
+        assert healed.returncode == 0, healed.stdout
+        for table in MODELS:
+            assert read(f"select count(*) from paimon.full.{table}") == [(200,)]
+        assert tables(folder) == set(MODELS)
+
+
+class TestReadOnly:
+    def test_old_rows_stay(self, folder: Path, read) -> None:
+        lake = folder / "lake"
+        mount = subprocess.run(
+            ["mount", "-t", "tmpfs", "-o", "size=64m", "tmpfs", str(lake)], capture_output=True, check=False
+        )
+        mounted = mount.returncode == 0
+        try:
+            assert run(folder, 100).returncode == 0
+            before = sorted(read("select * from paimon.full.rebuilt"))
+            if mounted:
+                subprocess.run(["mount", "-o", "remount,ro", str(lake)], check=True)
+            else:
+                subprocess.run(["chmod", "-R", "a-w", str(lake)], check=True)
+            failed = run(folder, 200)
+            assert failed.returncode != 0
+            assert f"The warehouse {lake} cannot be written" in failed.stdout
+            assert "\tat " not in failed.stdout
+            assert sorted(read("select * from paimon.full.rebuilt")) == before
+            if mounted:
+                subprocess.run(["mount", "-o", "remount,rw", str(lake)], check=True)
+            else:
+                subprocess.run(["chmod", "-R", "u+w", str(lake)], check=True)
+            assert run(folder, 200).returncode == 0
+            assert read("select count(*) from paimon.full.rebuilt") == [(200,)]
+        finally:
+            if mounted:
+                subprocess.run(["umount", "--lazy", str(lake)], check=True)
+
+
+class TestDamagedManifest:
+    def test_the_table_is_named(self, folder: Path, read) -> None:
+        (folder / "models" / "reader.sql").write_text(
+            "{{ config(materialized='table') }} select count(*) as n from {{ ref('upserted') }}"
+        )
+        (folder / "models" / "other.sql").write_text("{{ config(materialized='table') }} select 1 as id")
+        assert run(folder, 100).returncode == 0
+        manifests = folder / "lake" / "full.db" / "upserted" / "manifest"
+        shutil.copytree(manifests, folder / "kept")
+        for path in manifests.iterdir():
+            if not path.name.startswith("."):
+                path.write_bytes(b"damaged")
+        failed = run(folder, 100)
+        assert failed.returncode == 1
+        # The model that writes the table, and what reads it, say which table it is; the others are built.
+        assert "Done. PASS=2 WARN=0 ERROR=1 SKIP=1" in failed.stdout
+        message = failed.stdout.split("Failure in model upserted")[1]
+        assert "`upserted`" in message or "full.db/upserted" in message
+        assert "manifest" in message
+        assert "\tat " not in failed.stdout
+        shutil.rmtree(manifests)
+        shutil.copytree(folder / "kept", manifests)
+        assert run(folder, 100).returncode == 0
+        assert read("select n from paimon.full.reader") == [(100,)]

@@ -1,0 +1,74 @@
+"""A writer that is not dbt comes before a commit: what may be sent again is, what may not is reported."""
+
+from __future__ import annotations
+
+import threading
+
+import pytest
+from dbt.tests.util import run_dbt
+
+from dbt.adapters.paimon.session import SessionCursor
+
+# Seconds of work before the statement's commit, on whatever machine: the other writer takes well under one.
+SLOWLY = "(select sum(hash(a.id, b.id)) from range(40000) as a cross join range(30000) as b) is not null"
+INCREMENT = (
+    """
+select id, {{ 2 if is_incremental() else 1 }} as n from range({{ 3 if is_incremental() else 2 }})
+{% if is_incremental() %} where """
+    + SLOWLY
+    + "{% endif %}"
+)
+# A strategy of a project's own: the adapter cannot know whether doing it twice is doing it once.
+MACRO = """
+{% macro get_incremental_mine_sql(arg_dict) %}
+  {% do return(paimon__get_incremental_merge_sql(arg_dict)) %}
+{% endmacro %}
+"""
+
+
+class TestConflicts:
+    @pytest.fixture(scope="class")
+    def models(self):
+        config = "{{{{ config(materialized='incremental', incremental_strategy='{}', unique_key='id') }}}}"
+        return {
+            "repeated.sql": config.format("merge") + INCREMENT,
+            "reported.sql": config.format("mine") + INCREMENT,
+        }
+
+    @pytest.fixture(scope="class")
+    def macros(self):
+        return {"mine.sql": MACRO}
+
+    @pytest.fixture
+    def overwritten_meanwhile(self, project, monkeypatch):
+        """Another session rewrites a table's files once, a second after dbt's MERGE into it began."""
+        merges: list[str] = []
+        run = SessionCursor._run
+
+        def watched(cursor, statement, *args):
+            if "merge into" in statement:
+                merges.append(statement)
+                if len(merges) == 1:
+                    table = f"paimon.{project.test_schema}.{'repeated' if '`repeated`' in statement else 'reported'}"
+                    other = cursor._session.newSession()
+                    rows = "select * from values (0, 7), (1, 7), (9, 7) as t (id, n)"
+                    threading.Timer(1, other.sql, [f"insert overwrite {table} {rows}"]).start()
+            run(cursor, statement, *args)
+
+        monkeypatch.setattr(SessionCursor, "_run", watched)
+        return merges
+
+    @pytest.mark.parametrize("model", ["repeated", "reported"])
+    def test_merge(self, project, rows, overwritten_meanwhile, model):
+        run_dbt(["run", "--select", model])
+        (result,) = run_dbt(["run", "--select", model], expect_pass=model == "repeated")
+        kinds = [kind for (kind,) in rows(f"select commit_kind from {{schema}}.`{model}$snapshots`")]
+        if model == "repeated":
+            assert len(overwritten_meanwhile) == 2
+            assert sorted(rows("select id, n from {schema}.repeated")) == [(0, 2), (1, 2), (2, 2), (9, 7)]
+            assert kinds.count("OVERWRITE") >= 1
+        else:
+            assert len(overwritten_meanwhile) == 1
+            assert "Another writer changed the table" in result.message
+            assert "reported" in result.message
+            assert sorted(rows("select id, n from {schema}.reported")) == [(0, 7), (1, 7), (9, 7)]
