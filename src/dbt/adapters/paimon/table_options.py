@@ -177,6 +177,10 @@ RESERVED_PROPERTIES: Final[Mapping[str, str]] = MappingProxyType(
 _FREE_PROPERTIES: Final = frozenset({"owner"})
 
 
+# CoreOptions declares another type than the one that reads the option takes: RowDataParquetBuilder.
+_TYPES: Final[Mapping[str, str]] = MappingProxyType({"parquet.enable.dictionary": "Boolean"})
+
+
 def _version(version: Version | str) -> Version:
     return version if isinstance(version, Version) else parse_version(version)
 
@@ -188,7 +192,7 @@ def _catalogues() -> Mapping[str, Mapping[str, OptionDefinition]]:
         key: {
             name: OptionDefinition(
                 name=name,
-                type=entry["type"],
+                type=_TYPES.get(name, entry["type"]),
                 default=entry["default"],
                 values=tuple(entry.get("values", ())),
                 immutable=name in raw[key]["immutable"],

@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from dbt.adapters.paimon.table_spec import TableSpec
 
 
+# Settings of a column that tables without primary key have, too.
+_OF_ANY_TABLE: Final = ("default-value", "stats-mode", "map.storage-layout")
+
 DYNAMIC_BUCKET: Final = -1
 POSTPONE_BUCKET: Final = -2
 
@@ -56,7 +59,7 @@ def _key_rules(spec: TableSpec, environment: Environment) -> _Found:
         yield "changelog-producer", "needs a primary key. Set primary_key, or remove it"
     for name in spec.options:
         found = split_field_option(name)
-        if name == "fields.default-aggregate-function" or (found and found[1] != "default-value"):
+        if name == "fields.default-aggregate-function" or (found and found[1] not in _OF_ANY_TABLE):
             yield name, "needs a primary key; without one Paimon ignores it. Set primary_key, or remove it"
 
 

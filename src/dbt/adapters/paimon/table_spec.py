@@ -308,7 +308,11 @@ def _tblproperties(config: Mapping[str, Any], problems: Problems) -> dict[str, A
     if properties is None:
         return {}
     if not isinstance(properties, Mapping):
-        problems.add("tblproperties", properties, "a mapping of option names to values is needed")
+        problems.add(
+            "tblproperties",
+            properties,
+            "a mapping of option names to values is needed. Write it as in {'write-only': true}",
+        )
         return {}
     # A null takes a preset back: the option is not set.
     return {str(name).strip(): value for name, value in properties.items() if value is not None}
@@ -345,7 +349,9 @@ def _columns(value: Any, key: str, problems: Problems) -> tuple[str, ...]:
     for name in names:
         if not _COLUMN_NAME.fullmatch(name):
             problems.add(
-                key, name, "not a plain column name. Columns of a key cannot hold commas or backticks"
+                key,
+                name,
+                "not a plain column name, without commas and backticks. Name it without quotes, or give it an alias",
             )
     for name in sorted({name for name in names if names.count(name) > 1}):
         problems.add(key, value, f"'{name}' is there twice. Name each column once")
@@ -470,7 +476,11 @@ def _retention_options(retention: Any, problems: Problems) -> Iterator[tuple[str
         return
     known = ", ".join(RETENTION_KEYS)
     if not isinstance(retention, Mapping):
-        problems.add("snapshot_retention", retention, f"a mapping is needed, with any of {known}")
+        problems.add(
+            "snapshot_retention",
+            retention,
+            f"a mapping is needed. Write it as in {{'num_retained_max': 20}}, with any of {known}",
+        )
         return
     for key, value in retention.items():
         if value is None:
@@ -487,7 +497,11 @@ def _field_options(fields: Any, problems: Problems) -> Iterator[tuple[str, str, 
     if fields is None:
         return
     if not isinstance(fields, Mapping):
-        problems.add("fields", fields, "a mapping of columns to their settings is needed")
+        problems.add(
+            "fields",
+            fields,
+            "a mapping of columns to their settings is needed. Write it as in {'n': {'aggregate_function': 'sum'}}",
+        )
         return
     attributes = {squash(name): name for name in FIELD_ATTRIBUTES}
     for column, settings in fields.items():

@@ -1,0 +1,126 @@
+"""Configs, good and bad, in readable tables: *.yml beside this file. `bad_*.yml` say how their cases are written."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from dbt.adapters.paimon.capabilities import Environment
+from dbt.adapters.paimon.column_rules import check_columns
+from dbt.adapters.paimon.strategies import plan_incremental
+from dbt.adapters.paimon.table_spec import TableSpec, build_table_spec
+
+FOLDER = Path(__file__).parent
+MODEL = "orders"
+
+
+@dataclass(frozen=True)
+class Case:
+    """A config, and what is to be said of it; `where`, `reason` and `remedy` are empty for a good one.
+
+    `columns` are (name, type) of the model's query; `paimon` is what Paimon 0.9.0 does with such a table.
+    """
+
+    about: str
+    config: Mapping[str, Any]
+    where: str = ""
+    reason: str = ""
+    remedy: str = ""
+    version: str = "0.9.0"
+    columns: tuple[tuple[str, str], ...] = ()
+    contract: Mapping[str, Any] = field(default_factory=dict)
+    paimon: str = ""
+
+    @property
+    def id(self) -> str:
+        """A name for pytest."""
+        return f"{self.about}: {self.where or self.config}"
+
+    def plan(self) -> TableSpec:
+        """What the adapter makes of the config, without SQL.
+
+        Raises:
+            ConfigErrors: what is wrong with it.
+        """
+        environment = Environment.of(self.version)
+        contract = {
+            "model": MODEL,
+            "environment": environment,
+            "constraints": self.contract.get("constraints", ()),
+            "columns": self.contract.get("columns", {}),
+        }
+        if self.config.get("materialized") == "incremental":
+            spec, _ = plan_incremental(self.config, **contract)
+        else:
+            spec = build_table_spec(self.config, **contract)
+        check_columns(spec, self.columns, config=self.config, model=MODEL, environment=environment)
+        return spec
+
+
+@cache
+def column_table() -> Mapping[str, tuple[str, str]]:
+    """name -> (Spark's type, SQL of a value)."""
+    return {name: tuple(entry) for name, entry in _load("columns.yml").items()}
+
+
+def good() -> list[Case]:
+    """Every config that is to pass."""
+    return [
+        Case(**common, config={**group.get("config", {}), **case})
+        for group, common in _groups("good.yml")
+        for case in group["cases"]
+    ]
+
+
+def bad() -> list[Case]:
+    """Every config that is to be refused."""
+    cases = []
+    for group, common in _groups("bad_tables.yml"):
+        for config, where, reason, remedy in group["cases"]:
+            cases.append(
+                Case(**common, config={**group.get("config", {}), **config}, **_said(where, reason, remedy))
+            )
+    for group, common in _groups("bad_options.yml"):
+        for name, value, reason, remedy in group["cases"]:
+            config = {**group.get("config", {}), "tblproperties": {name: value}}
+            where = f"tblproperties['{name}']={value!r}"
+            cases.append(Case(**common, config=config, **_said(where, reason, remedy)))
+    return cases
+
+
+def changes() -> list[dict[str, Any]]:
+    """Configs against tables that are there: see changes.yml."""
+    loaded: list[dict[str, Any]] = _load("changes.yml")
+    return loaded
+
+
+def _said(where: str, reason: str, remedy: str) -> dict[str, str]:
+    return {"where": str(where), "reason": reason, "remedy": remedy}
+
+
+def _groups(name: str) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
+    """Each group, with what all of its cases have."""
+    for group in _load(name):
+        contract = group.get("contract", {})
+        if contract:
+            group["config"] = {**group.get("config", {}), "contract": {"enforced": True}}
+        columns = group.get("columns") or {column: kind for column, (kind, _) in column_table().items()}
+        yield (
+            group,
+            {
+                "about": group["about"],
+                "version": group.get("version", "0.9.0"),
+                "columns": tuple(columns.items()),
+                "contract": contract,
+                "paimon": group.get("paimon", ""),
+            },
+        )
+
+
+def _load(name: str) -> Any:
+    return yaml.safe_load((FOLDER / name).read_text("utf-8"))

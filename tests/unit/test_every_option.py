@@ -1,0 +1,108 @@
+"""Every option of the three catalogues at every version: right values pass; wrong ones, wrong names and too old a Paimon
+are told, each with what to do."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from dbt.adapters.paimon.table_options import (
+    RESERVED_PROPERTIES,
+    OptionDefinition,
+    lookup,
+    table_options,
+    validate_option,
+)
+
+VERSIONS = ("0.9.0", "1.0.1", "1.1.1", "1.2.0", "1.3.2", "1.4.2", "2.0.0")
+# Set by a config key of their own, by Flink or by the catalog.
+ELSEWHERE = {"auto-create", *RESERVED_PROPERTIES}
+
+RIGHT = {
+    "Integer": (8, "8"),
+    "Long": (2_000_000, "2000000"),
+    "Boolean": (True, "false", "TRUE"),
+    "Float": (0.75, "0.75"),
+    "Double": (0.05, "1e-3"),
+    "Duration": ("1 h", "30min", "7 days", 60_000),
+    "MemorySize": ("128 mb", "1 GB", 1024),
+    "Map": ({}, {"0": "zstd"}),
+    "String": ("text",),
+}
+WRONG = {
+    "Integer": ("many", "1.5", "", True, {"a": 1}),
+    "Long": ("many", "1.5", "", 2**63),
+    "Boolean": ("yes", 1, "", "t"),
+    "Float": ("much", ""),
+    "Double": ("much", ""),
+    "Duration": ("a while", "1 fortnight", "", "-1 h"),
+    "MemorySize": ("large", "1 pb", "", "-1 mb"),
+    "Map": ("a", "a:b:c"),
+    "Enum": ("no such word", ""),
+    "String": ({"a": 1},),
+}
+REMEDY = re.compile(r"\b(Write|Allowed|Use|Did you mean|Remove|Set|Put)\b")
+
+# Their texts are checked further: see `option_values`.
+TEXTS = {
+    "file.format": "orc",
+    "changelog-file.format": "orc",
+    "manifest.format": "orc",
+    "metadata.stats-mode": "full",
+    "changelog-file.stats-mode": "full",
+    "spill-compression": "lz4",
+    "lookup.cache-spill-compression": "lz4",
+    "fields.default-aggregate-function": "sum",
+    "metadata.stats-mode.per.level": {"0": "none"},
+    "file.format.per.level": {"0": "avro"},
+}
+
+
+def every():
+    return [
+        pytest.param(version, definition, id=f"{version} {name}")
+        for version in VERSIONS
+        for name, definition in table_options(version).items()
+        if name not in ELSEWHERE
+    ]
+
+
+@pytest.mark.parametrize(("version", "option"), every())
+def test_right_and_wrong_values(version: str, option: OptionDefinition):
+    right = option.values if option.type == "Enum" else RIGHT[option.type]
+    for value in (TEXTS[option.name],) if option.name in TEXTS else right:
+        assert validate_option(option.name, value, version) == [], value
+    for value in WRONG[option.type]:
+        (problem,) = validate_option(option.name, value, version)
+        assert REMEDY.search(problem), problem
+
+
+def camel(name: str) -> str:
+    head, *rest = re.split(r"[-.]", name)
+    return head + "".join(part.capitalize() for part in rest)
+
+
+@pytest.mark.parametrize(("version", "option"), every())
+def test_other_spellings(version: str, option: OptionDefinition):
+    for spelling in (option.name.replace("-", "_").replace(".", "_"), camel(option.name), f"{option.name}s"):
+        if lookup(spelling, version) or spelling.startswith("fields."):
+            continue
+        (problem,) = validate_option(spelling, "1", version)
+        assert "Did you mean '" in problem, problem
+        if not spelling.endswith("s"):
+            # Two options may differ by a separator only.
+            assert re.sub(r"[^a-z]", "", option.name) in re.sub(r"[^a-z]", "", problem), problem
+
+
+def test_an_older_paimon_is_told():
+    newest = table_options("2.0.0")
+    for version in ("0.9.0", "1.4.2"):
+        missing = [name for name in newest if name not in table_options(version)]
+        assert missing
+        for name in missing:
+            (problem,) = validate_option(name, "1", version)
+            assert "only Flink" in problem or re.search(
+                r"(1\.4|2\.0) has it|the catalog decides|always", problem
+            ), problem
+            assert "paimon_version" in problem or "Remove it" in problem
