@@ -84,7 +84,6 @@ def test_lookup_of_what_is_not_there(name, version):
         ("fields.v.ignore-retract", False),
         ("fields.v.aggregate-function", "rbm64"),
         ("fields.default-aggregate-function", "last_non_null_value"),
-        ("owner", "etl"),
     ],
 )
 def test_valid_values(name, value):
@@ -141,6 +140,7 @@ def test_wrong_values(name, value, part):
         ("first-row.ignore-delete", "0.9.0", "'ignore-delete'"),
         ("path", "0.9.0", "`warehouse`"),
         ("comment", "0.9.0", "persist_docs"),
+        ("owner", "0.9.0", "Spark sets it"),
         ("xyzzy", "0.9.0", "no such table option"),
         ("fields.v.aggregate_function", "0.9.0", "Did you mean 'aggregate-function'?"),
         ("fields.v.count-limit", "0.9.0", "needs Paimon >= 1.1"),

@@ -169,13 +169,11 @@ RESERVED_PROPERTIES: Final[Mapping[str, str]] = MappingProxyType(
         "type": "this adapter always creates plain Paimon tables. Remove it",
         "comment": "it is written from the model's description. Use `description` with persist_docs",
         "external": "Spark sets it. Remove it",
+        "owner": "Spark sets it to who runs dbt. Remove it",
         "is_managed_location": "Spark sets it. Remove it",
         "transient_lastDdlTime": "the metastore sets it. Remove it",
     }
 )
-# Plain metadata that is a user's to set.
-_FREE_PROPERTIES: Final = frozenset({"owner"})
-
 
 # CoreOptions declares another type than the one that reads the option takes: RowDataParquetBuilder.
 _TYPES: Final[Mapping[str, str]] = MappingProxyType({"parquet.enable.dictionary": "Boolean"})
@@ -273,8 +271,6 @@ def validate_option(name: str, value: Any, paimon_version: Version | str) -> lis
     """
     if name in RESERVED_PROPERTIES:
         return [RESERVED_PROPERTIES[name]]
-    if name in _FREE_PROPERTIES:
-        return []
     if name in _GONE:
         return [_GONE[name]]
     if name in _FLINK_ONLY or name in _FLINK_ACTED:

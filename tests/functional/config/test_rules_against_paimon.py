@@ -1,0 +1,184 @@
+"""The corpus of configs against Paimon itself: what is refused, Paimon refuses or breaks on; what passes, Paimon takes.
+
+Each case is one table, made by Spark from the config as it stands, without the adapter's checks; two commits of one row,
+which the merge functions have to merge, and a read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+from dbt.tests.util import get_connection
+from dbt_common.exceptions import DbtDatabaseError
+from tests.functional.conftest import CONNECTOR
+from tests.unit import corpus
+from tests.unit.corpus import Case, column_table
+
+from dbt.adapters.paimon.capabilities import options_version
+from dbt.adapters.paimon.sql_text import quoted, string_literal
+from dbt.adapters.paimon.table_options import normalize
+from dbt.adapters.paimon.table_spec import OPTION_KEYS, RETENTION_KEYS
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(options_version(CONNECTOR) != "0.9", reason="the corpus says what Paimon 0.9 does"),
+]
+
+# Of the good ones, which have to be written and read, one in so many: the whole takes about three minutes.
+ONE_IN = 2
+
+COLUMNS = ("id", "name", "v", "w", "n", "d", "ts", "dt", "op")
+
+
+def told(case: Case, of: str) -> bool:
+    """Whether the case is for a table of this Paimon, and says that it does what is asked for."""
+    return case.version == "0.9.0" and case.paimon == of
+
+
+def as_texts(value: Any) -> list[str]:
+    return [
+        part.strip()
+        for item in (value if isinstance(value, list) else [value])
+        for part in str(item).split(",")
+    ]
+
+
+class Tables:
+    """Makes the table of a case, writes it and reads it."""
+
+    def __init__(self, project: Any) -> None:
+        self.adapter = project.adapter
+        self.schema = f"paimon.{quoted(project.test_schema)}"
+        self.count = 0
+
+    def run(self, sql: str) -> list[Any]:
+        with get_connection(self.adapter):
+            return self.adapter.query(sql)
+
+    def create(self, case: Case) -> str:
+        """The name of the case's table; raises what Paimon raises."""
+        self.count += 1
+        table = f"{self.schema}.case_{self.count}"
+        columns = ", ".join(f"{quoted(name)} {kind}" for name, kind in self.columns(case).items())
+        partitions = as_texts(case.config["partition_by"]) if case.config.get("partition_by") else []
+        parts = [f"create table {table} ({columns}) using paimon"]
+        properties = self.properties(case.config)
+        partitions += as_texts(properties.pop("partition")) if "partition" in properties else []
+        if partitions:
+            parts.append(f"partitioned by ({', '.join(quoted(name) for name in partitions)})")
+        if properties:
+            listed = ", ".join(f"{string_literal(k)} = {string_literal(v)}" for k, v in properties.items())
+            parts.append(f"tblproperties ({listed})")
+        self.run(" ".join(parts))
+        return table
+
+    def write_and_read(self, case: Case, table: str) -> list[Any]:
+        values = ", ".join(
+            f"cast({column_table()[name][1] if name in column_table() else '1'} as {kind})"
+            for name, kind in self.columns(case).items()
+        )
+        for _ in range(2):
+            self.run(f"insert into {table} values ({values})")
+        return self.run(f"select * from {table}")
+
+    def columns(self, case: Case) -> Mapping[str, str]:
+        """The columns of a case's table: a few, and those that its config speaks of."""
+        types = dict(case.columns)
+        if "id" not in types or len(types) < len(COLUMNS):
+            return types
+        spoken = str(case.config)
+        named = {
+            name for name in types if f"'{name}'" in spoken or f"'{name}," in spoken or f".{name}." in spoken
+        }
+        named |= {
+            name for name in types if f",{name}'" in spoken or f" {name}'" in spoken or f"{name}, " in spoken
+        }
+        return {name: kind for name, kind in types.items() if name in ("id", "name", "v") or name in named}
+
+    @staticmethod
+    def properties(config: Mapping[str, Any]) -> dict[str, str]:
+        found = {name: config[key] for key, name in OPTION_KEYS.items() if config.get(key) is not None}
+        if "merge-engine" in found:
+            found["merge-engine"] = str(found["merge-engine"]).lower().replace("_", "-")
+        if config.get("primary_key"):
+            found["primary-key"] = config["primary_key"]
+        for key, value in (config.get("snapshot_retention") or {}).items():
+            if value is not None:
+                found[RETENTION_KEYS[key]] = value
+        for column, settings in (config.get("fields") or {}).items():
+            for key, value in (settings or {}).items():
+                if value is not None:
+                    attribute = key.replace("_", "-").replace("aggregateFunction", "aggregate-function")
+                    found[f"fields.{column}.{attribute}"] = value
+        found |= {k: v for k, v in (config.get("tblproperties") or {}).items() if v is not None}
+        lists = ("primary-key", "partition", "bucket-key", "sequence.field")
+        return {
+            name: ",".join(as_texts(value)) if name in lists or name.endswith("-group") else normalize(value)
+            for name, value in found.items()
+        }
+
+
+@pytest.fixture(scope="class")
+def models():
+    return {}
+
+
+@pytest.fixture(scope="class")
+def tables(project):
+    tables = Tables(project)
+    tables.run(f"create database if not exists {tables.schema}")
+    return tables
+
+
+class TestRules:
+    def test_what_paimon_refuses_at_once(self, tables):
+        cases = [case for case in corpus.bad() if told(case, "refuses")]
+        taken = [case.id for case in cases if self.refusal(tables, case) is None]
+        assert not taken, "\n".join(taken)
+        assert len(cases) >= 100
+
+    def test_what_breaks_when_rows_are_written_or_read(self, tables):
+        cases = [case for case in corpus.bad() if told(case, "breaks")]
+        worked = [case.id for case in cases if self.fault(tables, case) is None]
+        assert not worked, "\n".join(worked)
+        assert len(cases) >= 95
+
+    def test_what_paimon_takes_without_a_word_and_ignores(self, tables):
+        """Why a name is looked up at all: nobody else would tell."""
+        cases = [case for case in corpus.bad() if told(case, "ignores")]
+        refused = {case.id: why for case in cases if (why := self.refusal(tables, case))}
+        assert not refused, refused
+        assert len(cases) >= 100
+
+    def test_what_passes_is_taken_written_and_read(self, tables):
+        cases = [case for case in corpus.good() if told(case, "") and case.config][::ONE_IN]
+        broken = {case.id: why for case in cases if (why := self.fault(tables, case))}
+        assert not broken, broken
+        assert len(cases) >= 90
+
+    @staticmethod
+    def refusal(tables: Tables, case: Case) -> str | None:
+        """What CREATE TABLE says against it."""
+        try:
+            tables.create(case)
+        except DbtDatabaseError as exc:
+            return said(exc)
+        return None
+
+    @staticmethod
+    def fault(tables: Tables, case: Case) -> str | None:
+        """What went wrong on the way to rows that can be read."""
+        try:
+            rows = tables.write_and_read(case, tables.create(case))
+        except DbtDatabaseError as exc:
+            return said(exc)
+        return None if rows else "no rows"
+
+
+def said(error: DbtDatabaseError) -> str:
+    """Paimon's refusal; a statement that Spark cannot read is this test's own mistake."""
+    if "PARSE_SYNTAX" in str(error):
+        raise error
+    return str(error)[:300]
