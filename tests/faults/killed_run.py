@@ -51,7 +51,7 @@ def watch(point: dict[str, Any]) -> None:
                 threading.Thread(target=die_later, daemon=True).start()
             run(cursor, statement, *args)
             return
-        mine = re.search(rf"`{point['table']}(__dbt_\w+)?`", statement) and re.search(
+        mine = re.search(rf"[`.]{point['table']}(__dbt_\w+)?[`']", statement) and re.search(
             point["statement"], statement, re.IGNORECASE | re.DOTALL
         )
         if mine and point["when"] == "before":

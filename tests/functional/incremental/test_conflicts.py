@@ -9,8 +9,10 @@ from dbt.tests.util import run_dbt
 
 from dbt.adapters.paimon.session import SessionCursor
 
-# Seconds of work before the statement's commit, on whatever machine: the other writer takes well under one.
-SLOWLY = "(select sum(hash(a.id, b.id)) from range(40000) as a cross join range(30000) as b) is not null"
+# Seconds between two commits of the other writer.
+PAUSE = 0.1
+# Some seconds of work before the statement's commit.
+SLOWLY = "(select sum(hash(a.id, b.id)) from range(20000) as a cross join range(30000) as b) is not null"
 INCREMENT = (
     """
 select id, {{ 2 if is_incremental() else 1 }} as n from range({{ 3 if is_incremental() else 2 }})
@@ -40,35 +42,44 @@ class TestConflicts:
         return {"mine.sql": MACRO}
 
     @pytest.fixture
-    def overwritten_meanwhile(self, project, monkeypatch):
-        """Another session rewrites a table's files once, a second after dbt's MERGE into it began."""
+    def merges(self, project, monkeypatch):
+        """dbt's MERGE statements; while the first one runs, another session rewrites its table's files again and again."""
         merges: list[str] = []
+        ended = threading.Event()
         run = SessionCursor._run
 
+        def overwrite(session, sql):
+            while len(merges) == 1 and not ended.wait(PAUSE):
+                session.sql(sql)
+
         def watched(cursor, statement, *args):
-            if "merge into" in statement:
-                merges.append(statement)
-                if len(merges) == 1:
-                    table = f"paimon.{project.test_schema}.{'repeated' if '`repeated`' in statement else 'reported'}"
-                    other = cursor._session.newSession()
-                    rows = "select * from values (0, 7), (1, 7), (9, 7) as t (id, n)"
-                    threading.Timer(1, other.sql, [f"insert overwrite {table} {rows}"]).start()
-            run(cursor, statement, *args)
+            if "merge into" not in statement:
+                return run(cursor, statement, *args)
+            merges.append(statement)
+            if len(merges) == 1:
+                table = (
+                    f"paimon.{project.test_schema}.{'repeated' if '`repeated`' in statement else 'reported'}"
+                )
+                rows = "select * from values (0, 7), (1, 7), (9, 7) as t (id, n)"
+                other = cursor._session.newSession()
+                threading.Thread(target=overwrite, args=(other, f"insert overwrite {table} {rows}")).start()
+            return run(cursor, statement, *args)
 
         monkeypatch.setattr(SessionCursor, "_run", watched)
-        return merges
+        yield merges
+        ended.set()
 
     @pytest.mark.parametrize("model", ["repeated", "reported"])
-    def test_merge(self, project, rows, overwritten_meanwhile, model):
+    def test_merge(self, project, rows, merges, model):
         run_dbt(["run", "--select", model])
         (result,) = run_dbt(["run", "--select", model], expect_pass=model == "repeated")
         kinds = [kind for (kind,) in rows(f"select commit_kind from {{schema}}.`{model}$snapshots`")]
         if model == "repeated":
-            assert len(overwritten_meanwhile) == 2
+            assert len(merges) == 2
             assert sorted(rows("select id, n from {schema}.repeated")) == [(0, 2), (1, 2), (2, 2), (9, 7)]
             assert kinds.count("OVERWRITE") >= 1
         else:
-            assert len(overwritten_meanwhile) == 1
+            assert len(merges) == 1
             assert "Another writer changed the table" in result.message
             assert "reported" in result.message
             assert sorted(rows("select id, n from {schema}.reported")) == [(0, 7), (1, 7), (9, 7)]

@@ -18,10 +18,10 @@ from dbt.adapters.paimon.table_spec import TableSpec
 # Seconds between attempts; each is stretched by up to a half, so that two that met do not meet again.
 BACK_OFF: Final = (0.5, 1.0, 2.0, 4.0, 8.0)
 
-# Source: FileStoreCommitImpl.createConflictException; FileUtils.checkExists and FileStorePathFactory for what was
-# expired under a reader's feet.
-_SIGNS: Final = re.compile(
-    r"conflicts detected|Give up committing|Conflicts during commits|snapshot expires too fast", re.IGNORECASE
+# Source: FileStoreCommitImpl.createConflictException; PaimonCommand.createNewRelation, as MERGE, UPDATE and DELETE look
+# at a table's files twice; FileUtils for a file that was expired under a reader's feet.
+SIGNS: Final = re.compile(
+    r"conflicts detected! Give up committing|RuntimeException: Missing file: |snapshot expires too fast"
 )
 
 # What INSERT does to a key that is there, where doing it again changes nothing.
@@ -64,7 +64,7 @@ _PROCEDURES: Final = re.compile(
 
 def is_conflict(text: str) -> bool:
     """Whether an error of Spark, with all its causes, says that another writer was faster."""
-    return _SIGNS.search(text) is not None
+    return SIGNS.search(text) is not None
 
 
 def may_repeat(kind: str, spec: TableSpec) -> bool:

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 
 from dbt_common.exceptions import DbtDatabaseError
 
+from dbt.adapters.paimon import conflicts
+
 _CAUSE = re.compile(r"^Caused by: (?P<type>[\w.$]+)(?:: (?P<message>.*))?$", re.MULTILINE)
 _FIRST = re.compile(
     r"^(?:: )?(?P<type>[a-z][\w.$]*\.[\w.$]*(?:Exception|Error)\w*)(?:: (?P<message>.*))?$", re.MULTILINE
@@ -29,7 +31,7 @@ class Remedy:
 
 REMEDIES: tuple[Remedy, ...] = (
     Remedy(
-        re.compile(r"conflicts detected! Give up committing"),
+        conflicts.SIGNS,
         "Another writer changed the table's files meanwhile. Look at its $snapshots before the model runs again: "
         "an INSERT whose compaction alone failed is there.",
     ),
