@@ -133,9 +133,12 @@ def check_columns(
         ConfigErrors: every problem at once.
     """
     types = dict(columns)
+    in_lower_case = {name.lower() for name in types}
     problems, written = Problems(model), Written(config)
     for where, column in named_columns(spec):
-        if column not in types:
+        # Names have a case for Paimon; those of PARTITIONED BY Spark looks up, which sees none [ran, 0.9.0].
+        known = column.lower() in in_lower_case if where == "partition_by" else column in types
+        if not known:
             near = suggestion(column, types)
             hint = f"Did you mean '{near}'?" if near else f"Its columns: {', '.join(types)}"
             problems.add(*written.find(where, spec), f"the query gives no column '{column}'. {hint}")
