@@ -47,6 +47,7 @@ class Capability(_TextEnum):
     AGGREGATE_OUTSIDE_SEQUENCE_GROUP = "aggregate outside sequence group"
     LAST_VALUE_WITHOUT_SEQUENCE_GROUP = "last value without sequence group"
     LISTAGG_ON_VARCHAR = "listagg on varchar"
+    ROWKIND_IS_PAIMONS_COLUMN = "rowkind is paimons column"
     RECORD_EXPIRY_BY_TIMESTAMP = "record expiry by timestamp"
     GUARDED_OPTION_CHANGES = "guarded option changes"
     MERGE_NOT_MATCHED_BY_SOURCE = "merge not matched by source"
@@ -129,6 +130,10 @@ _RULES: Final[Mapping[Capability, _Rule]] = MappingProxyType(
         # PartialUpdateMergeFunction, from 1.1; before it counts as any other function [ran, 0.9.0].
         Capability.LAST_VALUE_WITHOUT_SEQUENCE_GROUP: _Rule(
             "last_non_null_value in partial-update tables without a sequence group", paimon="1.1", shown=False
+        ),
+        # SpecialFields.SYSTEM_FIELD_NAMES, from 1.0; free in 0.9 [ran].
+        Capability.ROWKIND_IS_PAIMONS_COLUMN: _Rule(
+            "a column of its own named rowkind", paimon="1.0", shown=False
         ),
         # FieldListaggAggFactory, from 1.4: STRING only.
         Capability.LISTAGG_ON_VARCHAR: _Rule(

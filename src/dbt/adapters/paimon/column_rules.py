@@ -14,28 +14,13 @@ from decimal import Decimal
 from types import MappingProxyType
 from typing import Any, Final
 
-from packaging.version import Version
-
-from dbt.adapters.paimon.capabilities import Capability, Environment, minor
+from dbt.adapters.paimon.capabilities import Capability, Environment
 from dbt.adapters.paimon.table_options import split_field_option, suggestion
 from dbt.adapters.paimon.table_rules import split_columns
 from dbt.adapters.paimon.table_spec import Problems, TableSpec, Written, named_columns
 
 _NUMBERS: Final = ("tinyint", "smallint", "int", "bigint", "float", "double", "decimal")
 _NESTED: Final = ("array", "map", "struct")
-
-# Names of columns that Paimon keeps for itself: (first version, first version without).
-# Source: SystemColumns (0.9) and SpecialFields.SYSTEM_FIELD_NAMES.
-_SYSTEM_NAMES: Final[Mapping[str, tuple[str, str | None]]] = MappingProxyType(
-    {
-        "_SEQUENCE_NUMBER": ("0.9", None),
-        "_VALUE_KIND": ("0.9", None),
-        "_VALUE_COUNT": ("0.9", "1.0"),
-        "_LEVEL": ("1.0", None),
-        "rowkind": ("1.0", None),
-        "_ROW_ID": ("1.3", None),
-    }
-)
 
 
 def type_name(data_type: str) -> str:
@@ -153,10 +138,8 @@ def check_columns(
 
 
 def _column_fault(name: str, data_type: str, environment: Environment) -> str | None:
-    release = Version(minor(environment.paimon))
-    since, until = _SYSTEM_NAMES.get(name, ("0.9", "0.9"))
-    kept = Version(since) <= release and (until is None or release < Version(until))
-    if kept or name.startswith("_KEY_"):
+    # Names that no version takes are `names`' matter.
+    if name == "rowkind" and environment.supports(Capability.ROWKIND_IS_PAIMONS_COLUMN):
         return "Paimon keeps this name for itself. Give the column another alias in the model"
     if type_name(data_type) == "interval":
         # SparkTypeUtils.toPaimonType
