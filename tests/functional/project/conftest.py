@@ -99,7 +99,8 @@ def new_lakehouse(
             "schema": "flights",
             "warehouse": str(folder / "warehouse"),
             "threads": 2,
-            "spark_config": spark_config,
+            # As in profiles/profiles.yml: Spark fills in its own folder.
+            "spark_config": spark_config | {"spark.sql.variable.substitute": True},
         }
         profile = {"flights_lakehouse": {"target": "test", "outputs": {"test": target}}}
         (folder / "profiles.yml").write_text(yaml.safe_dump(profile))
