@@ -75,7 +75,7 @@ class TestConflicts:
         (result,) = run_dbt(["run", "--select", model], expect_pass=model == "repeated")
         kinds = [kind for (kind,) in rows(f"select commit_kind from {{schema}}.`{model}$snapshots`")]
         if model == "repeated":
-            assert len(merges) == 2
+            assert len(merges) > 1
             assert sorted(rows("select id, n from {schema}.repeated")) == [(0, 2), (1, 2), (2, 2), (9, 7)]
             assert kinds.count("OVERWRITE") >= 1
         else:
