@@ -88,7 +88,7 @@ class Tables:
         types = dict(case.columns)
         if "id" not in types or len(types) < len(COLUMNS):
             return types
-        spoken = str(case.config)
+        spoken = str(case.config).lower()
         named = {
             name for name in types if f"'{name}'" in spoken or f"'{name}," in spoken or f".{name}." in spoken
         }

@@ -11,8 +11,8 @@ from dbt.adapters.paimon.session import SessionCursor
 
 # Seconds between two commits of the other writer.
 PAUSE = 0.1
-# Some seconds of work before the statement's commit.
-SLOWLY = "(select sum(hash(a.id, b.id)) from range(20000) as a cross join range(30000) as b) is not null"
+# Some seconds of work before the statement's commit, in one task: the other writer's need a core, too.
+SLOWLY = "(select sum(hash(a.id, b.id)) from range(0, 20000, 1, 1) as a cross join range(0, 20000, 1, 1) as b) is not null"
 INCREMENT = (
     """
 select id, {{ 2 if is_incremental() else 1 }} as n from range({{ 3 if is_incremental() else 2 }})
