@@ -12,7 +12,8 @@ from dbt_common.dataclass_schema import ValidationError
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dbt.adapters.paimon.credentials import MASK, PaimonCredentials, is_secret, redact_text
+from dbt.adapters.paimon.credentials import PaimonCredentials
+from dbt.adapters.paimon.redaction import MASK, is_secret, redact_text
 
 
 def load(**profile: Any) -> PaimonCredentials:

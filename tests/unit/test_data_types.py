@@ -2,7 +2,7 @@
 
 import pytest
 
-from dbt.adapters.paimon.data_types import is_nullable, to_spark_type, type_text, typed_nulls
+from dbt.adapters.paimon.data_types import field_names, is_nullable, to_spark_type, type_text, typed_nulls
 
 
 @pytest.mark.parametrize(
@@ -54,3 +54,9 @@ def test_fields_whose_names_need_backticks():
 )
 def test_untyped_nulls(data_type, typed):
     assert typed_nulls(data_type) == typed
+
+
+def test_names_of_fields():
+    data_type = "map<int,array<struct<a:decimal(3,2),`b:``c`:struct<d:int>>>>"
+    assert field_names(data_type) == ["a", "b:`c", "d"]
+    assert field_names("decimal(10,2)") == []

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+from itertools import product
 
 from dbt.tests.util import run_dbt
 from hypothesis import example, given, settings
 from tests.functional.names.texts import CURATED, FEW, TEXTS, jinja, some, write_project, yaml_text
 
 from dbt.adapters.paimon.names import column_problems
-from dbt.adapters.paimon.sql_text import quoted
+from dbt.adapters.paimon.sql_text import quoted, string_literal
 
 CONFIGS = {
     "replaced": "materialized='table'",
@@ -120,6 +121,33 @@ class TestColumns:
             assert REFUSED[result.node.name][1] in result.message
             assert f"'{result.node.name}'" in result.message
         assert ask(f"show tables in {quoted('paimon', project.test_schema)}") == []
+
+    def test_names_in_files_of_other_formats(self, project, ask):
+        """A name that ORC or Avro does not bear ends its node; each of the others is read."""
+        names = ["a b", "a.b", "a`b", "it's", "1a", "Éa", "a😀", "${x}", "select"]
+        borne = {"parquet": names, "orc": [n for n in names if "`" not in n], "avro": ["Éa", "select"]}
+        shapes = {
+            "plain": "7 as {quoted}",
+            "nested": "array(named_struct('x', 1, {literal}, 7)) as word",
+        }
+        models, expected = {}, {}
+        for file_format, (i, name), shape in product(borne, enumerate(names), shapes):
+            model = f"{file_format}{i}_{shape}"
+            column = shapes[shape].format(quoted=quoted(name), literal=string_literal(name))
+            models[f"{model}.sql"] = (
+                f"{{{{ config(materialized='table', file_format='{file_format}') }}}} select {column}"
+            )
+            expected[model] = quoted(name) if shape == "plain" else f"word[0].{quoted(name)}"
+        write_project(project.project_root, "models", models)
+        results = run_dbt(["run"], expect_pass=False)
+        for result in results:
+            model = result.node.name
+            name = names[int(model.partition("_")[0][-1])]
+            if name in borne[model.partition("_")[0][:-1]]:
+                table = quoted("paimon", project.test_schema, model)
+                assert ask(f"select {expected[model]} from {table}") == [(7,)], model
+            else:
+                assert result.status == "error" and f"'{name}'" in result.message, (model, result.message)
 
     def test_a_bucket_key_in_backticks(self, project, ask):
         """Paimon before 1.3 reads no table whose one bucket key needs backticks."""

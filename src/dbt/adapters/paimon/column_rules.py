@@ -15,12 +15,15 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from dbt.adapters.paimon.capabilities import Capability, Environment
+from dbt.adapters.paimon.data_types import field_names
 from dbt.adapters.paimon.table_options import split_field_option, suggestion
 from dbt.adapters.paimon.table_rules import split_columns
 from dbt.adapters.paimon.table_spec import Problems, TableSpec, Written, named_columns
 
 _NUMBERS: Final = ("tinyint", "smallint", "int", "bigint", "float", "double", "decimal")
 _NESTED: Final = ("array", "map", "struct")
+_AVRO_NAME: Final = re.compile(r"[^\W\d]\w*")
+_DECIMAL_FIRST: Final = re.compile(r"struct<(?:`(?:[^`]|``)*`|\w+):decimal\(")
 
 
 def type_name(data_type: str) -> str:
@@ -264,6 +267,31 @@ def _record_expiry_rules(spec: TableSpec, types: _Types, environment: Environmen
         )
 
 
+def _file_format_rules(spec: TableSpec, types: _Types, environment: Environment) -> _Found:
+    file_format = spec.options.get("file.format", "parquet").lower()
+    capability = Capability.DECIMAL_FIRST_IN_STRUCT
+    for name, data_type in types.items():
+        if file_format == "parquet" and _DECIMAL_FIRST.search(data_type):
+            if not environment.supports(capability):
+                yield "file.format", f"'{name}' is {data_type}. {environment.explain(capability)}"
+            continue
+        for field in (name, *field_names(data_type)):
+            where = f"'{name}'" if field == name else f"the field '{field}' of '{name}'"
+            if file_format == "orc" and "`" in field:
+                # It is written, and read as NULL [ran, 0.9.0].
+                yield (
+                    "file.format",
+                    f"{where} has a backtick, which ORC cannot read. Rename it, or use 'parquet'",
+                )
+            elif file_format == "avro" and not _AVRO_NAME.fullmatch(field):
+                # org.apache.avro.Schema.validateName
+                yield (
+                    "file.format",
+                    f"{where} has other characters than letters, digits and _, which Avro does not take. "
+                    "Rename it, or use 'parquet'",
+                )
+
+
 def _default_value_rules(spec: TableSpec, types: _Types, environment: Environment) -> _Found:
     # SchemaValidation.validateDefaultValues [ran, 0.9.0]
     for name, value in spec.options.items():
@@ -301,5 +329,6 @@ _RULES: Final[tuple[Callable[[TableSpec, _Types, Environment], _Found], ...]] = 
     _rowkind_rules,
     _aggregate_rules,
     _record_expiry_rules,
+    _file_format_rules,
     _default_value_rules,
 )

@@ -14,9 +14,18 @@ from dbt.adapters.contracts.connection import Credentials
 from dbt_common.dataclass_schema import StrEnum, ValidationError
 from packaging.version import InvalidVersion, Version
 
+from dbt.adapters.paimon.redaction import (
+    REFUSAL,
+    blank,
+    is_secret_option,
+    redact_text,
+    redacted,
+    secrets_of,
+    tell_dbt,
+)
+
 DEFAULT_CATALOG = "paimon"
 DEFAULT_PAIMON_VERSION = "0.9.0"
-MASK = "********"
 
 METASTORES = ("filesystem", "hive", "jdbc", "rest")
 # Keys that dbt itself puts into a target; they are taken out before or after the credentials see them.
@@ -30,17 +39,6 @@ _FOREIGN_KEYS = {
     "master": "write it under spark_config as spark.master",
     "location_root": "tables live in the catalog's warehouse: set warehouse",
 }
-_SECRET_KEY = re.compile(
-    r"passw|passphrase|pwd|secret|token|credential|signature|(^|[._-])sas($|[._-])"
-    r"|(access|account|api|encryption|shared|private)[._-]?key",
-    re.IGNORECASE,
-)
-# `https://user:pass@host`, and `…?password=x`, `-Dsome.secret=x`, `;pwd=x` inside a longer text.
-_USER_INFO = re.compile(r"(?<=://)[^/@\s]+(?=@)")
-_INLINE_SECRET = re.compile(
-    r"([\w.-]*(?:password|passwd|pwd|secret|token|access[._-]?key|account[._-]?key|signature)[\w.-]*\s*=\s*)[^\s;&,'\"]+",
-    re.IGNORECASE,
-)
 _SCHEME = re.compile(r"^([A-Za-z][A-Za-z0-9+.-]+):")
 _CATALOG_NAME = re.compile(r"^\w+$", re.ASCII)
 _COORDINATES = re.compile(r"^[\w.-]+:[\w.-]+:[\w.-]+$", re.ASCII)
@@ -118,6 +116,7 @@ class PaimonCredentials(Credentials):
         # Those of catalogs.yml, by their names in Spark; dbt reads that file after the profile.
         self.integrations: dict[str, SparkCatalog] = {}
         self.jars = [absolute_location(jar) for jar in self.jars]
+        tell_dbt(self.secrets)
 
     @property
     def type(self) -> str:
@@ -203,27 +202,39 @@ class PaimonCredentials(Credentials):
         shown = ", ".join(f"{key}={value!r}" for key, value in self.connection_info())
         return f"{type(self).__name__}({shown})"
 
+    @property
+    def secrets(self) -> tuple[str, ...]:
+        """The values that nobody is to read, the longest first."""
+        addresses = [self.warehouse or "", self.uri or "", *self.jars, *self.repositories]
+        return secrets_of(
+            [
+                *self.spark_config.items(),
+                *self.catalog_options.items(),
+                *(("", address) for address in addresses),
+            ]
+        )
+
     def redact(self, text: str) -> str:
         """Take this target's secrets, and whatever looks like one, out of a text meant for a log or an error."""
-        for options in (self.spark_config, self.catalog_options):
-            for key, value in options.items():
-                # A very short value would blank half of the text and is no secret.
-                if is_secret(key) and len(value) > 3:
-                    text = text.replace(value, MASK)
-        return redact_text(text)
+        return blank(text, self.secrets)
 
     @classmethod
     def translate_aliases(cls, kwargs: dict[str, Any], recurse: bool = False) -> dict[str, Any]:
         """Settle which of `catalog`, `database` and `schema` means what.
 
         dbt calls this for a target, and for the config of models and sources, where `catalog` is an alias of
-        `database` and nothing more; a target is known by the keys that every one of them has.
+        `database`; a target is known by the keys that every one of them has.
 
         In a target `catalog` stays in the result, so that a second call (dbt makes one) changes nothing; a
         contradiction is left for `validate`, which reports it together with everything else.
+
+        Raises:
+            ValidationError: a secret among the options of a table. Here, because the next thing that dbt does with them
+                is to write them into the manifest; dbt adds the node's name.
         """
         if recurse or not _TARGET_KEYS & kwargs.keys():
             aliased: dict[str, Any] = super().translate_aliases(kwargs, recurse)
+            refuse_secret_options(aliased.get("tblproperties"))
             return aliased
         data = dict(kwargs)
         catalog, database, schema = (data.get(key) for key in ("catalog", "database", "schema"))
@@ -489,22 +500,20 @@ def _absolute(path: str) -> str:
     return os.path.normpath(Path(path).expanduser().absolute())
 
 
-def is_secret(key: str) -> bool:
-    """Whether an option's name says that its value is nobody else's business."""
-    return _SECRET_KEY.search(key) is not None
+def refuse_secret_options(properties: Any) -> None:
+    """Refuse options of a table that are secrets.
 
+    Args:
+        properties: the config `tblproperties` of a node, whatever it is.
 
-def redact_text(text: str) -> str:
-    """Blank user info in URIs and `password=…`-like parts of a text."""
-    return _INLINE_SECRET.sub(rf"\1{MASK}", _USER_INFO.sub(MASK, text))
-
-
-def redacted(key: str, value: Any) -> Any:
-    """A value as it may be shown: secrets masked by name, in nested options and inside text."""
-    if isinstance(value, Mapping):
-        return {name: redacted(str(name), item) for name, item in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [redacted(key, item) for item in value]
-    if value is not None and is_secret(key):
-        return MASK
-    return redact_text(value) if isinstance(value, str) else value
+    Raises:
+        ValidationError: their names.
+    """
+    if isinstance(properties, Mapping):
+        names = [
+            str(name)
+            for name, value in properties.items()
+            if is_secret_option(str(name)) and value is not None
+        ]
+        if names:
+            raise ValidationError(f"tblproperties: {', '.join(names)}: {REFUSAL}.")

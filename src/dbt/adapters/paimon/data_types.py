@@ -27,6 +27,7 @@ _ATOMIC = {
 }
 # The type, not a field of that name.
 _VOID = re.compile(r"`(?:[^`]|``)*`|(?P<void>\bvoid\b(?!:))")
+_FIELD = re.compile(r"(`(?:[^`]|``)*`|\w+):")
 _PARAMETRIC = re.compile(r"^(?P<name>[A-Z]+)\s*\((?P<args>[\d, ]+)\)(?P<rest>.*)$")
 
 
@@ -100,6 +101,14 @@ def type_text(data_type: DataType) -> str:
 def _struct(fields: Iterable[tuple[str, str]]) -> str:
     listed = (f"{name if is_plain(name) else quoted(name)}:{data_type}" for name, data_type in fields)
     return f"struct<{','.join(listed)}>"
+
+
+def field_names(data_type: str) -> list[str]:
+    """The names of all fields of all structs in Spark's type text."""
+    return [
+        found[1:-1].replace("``", "`") if found.startswith("`") else found
+        for found in _FIELD.findall(data_type)
+    ]
 
 
 def is_whole(described: str) -> bool:

@@ -73,6 +73,14 @@ REMEDIES: tuple[Remedy, ...] = (
         "something shorter, for example a hash of it.",
     ),
     Remedy(
+        re.compile(r"year -?\d+ is out of range"),
+        "dbt shows dates and timestamps from the year 1 to the year 9999: cast the column to string.",
+    ),
+    Remedy(
+        re.compile(r"SchemaParseException: Illegal (?:initial )?character"),
+        "Avro takes letters, digits and _ in names of columns and fields: rename it, or use another file_format.",
+    ),
+    Remedy(
         re.compile(r"Not a supported type: void"),
         "A column is an untyped NULL: cast it, for example cast(null as string).",
     ),

@@ -419,6 +419,16 @@ class PaimonAdapter(SparkAdapter, metaclass=AdapterMeta):
         sql = model_query.one_query(sql)
         return model_query.from_sql(sql, self._query_columns(sql))
 
+    @available.parse(lambda *a, **k: "")
+    def typed_query(self, sql: str) -> str:
+        """A query whose untyped NULLs have a type (see `data_types.typed_nulls`); one without any as it is.
+
+        Raises:
+            DbtDatabaseError: Spark does not take it.
+        """
+        sql = model_query.one_query(sql)
+        return model_query.with_typed_nulls(sql, self._query_columns(sql))
+
     @available.parse(lambda *a, **k: None)
     def staged_query(self, view: str) -> ModelQuery:
         """The rows of a temporary view of this session, and its columns."""
@@ -583,7 +593,7 @@ class PaimonAdapter(SparkAdapter, metaclass=AdapterMeta):
         """The columns of a model's table: types of its query, NOT NULL and comments of its YAML.
 
         Raises:
-            DbtRuntimeError: names that no Paimon table can have.
+            DbtRuntimeError: names that no table can have.
         """
         if problems := names.column_problems(c.name for c in query_columns):
             raise DbtRuntimeError(

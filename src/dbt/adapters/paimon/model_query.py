@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from dbt.adapters.paimon.column import PaimonColumn
+from dbt.adapters.paimon.data_types import typed_nulls
 from dbt.adapters.paimon.sql_text import quoted, statements
 
 
@@ -33,6 +34,16 @@ def one_query(sql: str) -> str:
 def from_sql(sql: str, columns: tuple[PaimonColumn, ...]) -> ModelQuery:
     """The query of a SQL model; a comment at its end must not swallow the parenthesis."""
     return ModelQuery(f"(\n{sql}\n)", columns)
+
+
+def with_typed_nulls(sql: str, columns: tuple[PaimonColumn, ...]) -> str:
+    """A query that gives the same columns, none of them untyped."""
+    if all(typed_nulls(column.dtype) == column.dtype for column in columns):
+        return sql
+    selected = ", ".join(
+        f"cast({column.quoted} as {typed_nulls(column.dtype)}) as {column.quoted}" for column in columns
+    )
+    return f"select {selected}\nfrom {from_sql(sql, columns)}"
 
 
 def from_view(view: str, columns: tuple[PaimonColumn, ...]) -> ModelQuery:

@@ -70,12 +70,16 @@ def table_problem(identifier: str) -> str:
 def column_problems(columns: Iterable[str]) -> list[str]:
     """Why a table cannot have columns of these names, and what to do; empty if it can."""
     names = list(columns)
-    problems = []
-    for name in names:
-        if not name.strip():
-            problems.append(f"column {name!r}: a column's name needs a character. Name it with `as`.")
-        elif name in _PAIMONS_COLUMNS or name.startswith(_PAIMONS_PREFIX):
-            problems.append(f"column {name!r}: Paimon has a column of this name itself. Rename it with `as`.")
+    problems = [
+        f"column {name!r}: a column's name needs a character. Name it with `as`."
+        for name in names
+        if not name.strip()
+    ]
+    problems += [
+        f"column {name!r}: Paimon has a column of this name itself. Rename it with `as`."
+        for name in names
+        if name in _PAIMONS_COLUMNS or name.startswith(_PAIMONS_PREFIX)
+    ]
     # Spark finds columns without regard to case.
     for name, count in Counter(name.lower() for name in names).items():
         if count > 1:

@@ -20,7 +20,8 @@ except ImportError:  # Windows
     fcntl = None  # type: ignore[assignment]
 
 from dbt.adapters.paimon import capabilities
-from dbt.adapters.paimon.credentials import PaimonCredentials, location_scheme, redact_text
+from dbt.adapters.paimon.credentials import PaimonCredentials, location_scheme
+from dbt.adapters.paimon.redaction import redact_text
 
 JARS_VARIABLE = "DBT_PAIMON_JARS"
 GROUP = "org.apache.paimon"

@@ -17,6 +17,7 @@ from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.paimon.capabilities import Capability, Environment
 from dbt.adapters.paimon.names import tag_problem
+from dbt.adapters.paimon.redaction import redacted
 from dbt.adapters.paimon.sql_text import quoted, string_literal
 from dbt.adapters.paimon.table_options import normalize, parse_duration, suggestion, validate_option
 
@@ -95,7 +96,7 @@ def render(procedure: str, table: TableName, arguments: Mapping[str, Any], envir
         try:
             rendered[parameter.to or name] = parameter.render(value, environment)
         except _InvalidValueError as fault:
-            problems.append(f"{name}={value!r}: {fault}")
+            problems.append(f"{name}={redacted(name, value)!r}: {fault}")
     problems += [
         f"{name}: required."
         for name, parameter in definition.parameters.items()

@@ -3,21 +3,16 @@
 from __future__ import annotations
 
 import os
-import sys
-import tempfile
-import time
 import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from importlib import resources
-from pathlib import Path
 from threading import Event, RLock, Thread
 from typing import TYPE_CHECKING, Any
 
 from dbt.adapters.events.logging import AdapterLogger
 from dbt_common.exceptions import DbtRuntimeError
 
-from dbt.adapters.paimon import java, packages, views
+from dbt.adapters.paimon import java, jvm, packages, views
 from dbt.adapters.paimon.credentials import PaimonCredentials
 from dbt.adapters.paimon.data_types import type_text
 from dbt.adapters.paimon.spark_conf import EXTENSIONS, spark_conf
@@ -32,8 +27,6 @@ logger = AdapterLogger("Paimon")
 # Settings of Spark SQL that belong to the JVM; a session cannot have its own.
 _STATIC = frozenset({"spark.sql.catalogImplementation", "spark.sql.extensions", "spark.sql.warehouse.dir"})
 _START = RLock()
-# Seconds; a repository that does not answer for a moment is asked again.
-_RESOLVE_AGAIN_AFTER = (2, 8)
 # Seconds; a job that starts after Ctrl-C lives no longer.
 _CANCEL_EVERY = 0.2
 
@@ -128,8 +121,7 @@ class SessionCursor:
     def _brought(self, how: Callable[[DataFrame], list[Any]]) -> list[Any]:
         if self._frame is None:
             return []
-        zone = self._session.conf.get("spark.sql.session.timeZone", "UTC") or "UTC"
-        return list(on_session_clock(how(self._frame), [column[1] for column in self.description], zone))
+        return [tuple(row) for row in how(on_session_clock(self._frame))]
 
     def close(self) -> None:
         """Let go of the last result."""
@@ -245,7 +237,7 @@ def _start(credentials: PaimonCredentials) -> tuple[SparkSession, dict[str, str]
     from pyspark.sql import SparkSession
 
     if SparkContext._active_spark_context is None:
-        _launch(conf, plan)
+        jvm.launch(conf, plan, credentials.secrets)
     builder = SparkSession.builder
     # What a gateway was launched with is not known to a builder that somebody else made: give it all.
     for key, value in conf.items():
@@ -257,80 +249,6 @@ def _start(credentials: PaimonCredentials) -> tuple[SparkSession, dict[str, str]
             f"Stop it, or start it with spark.sql.extensions={EXTENSIONS}."
         )
     return root, conf
-
-
-def _launch(conf: Mapping[str, str], plan: packages.PackagePlan) -> None:
-    """Start the JVM quietly: what it prints goes to a log file, and out of it comes the reason when it fails."""
-    from pyspark import SparkConf, SparkContext
-    from pyspark.errors import PySparkRuntimeError
-    from pyspark.java_gateway import launch_gateway
-
-    if conf["spark.master"].startswith("local"):
-        # Spark looks for `python3` on the path, which need not be the Python that runs dbt.
-        os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-    log = log_path()
-    launch_conf = SparkConf(loadDefaults=False)
-    for key, value in conf.items():
-        # Only what the launcher needs goes on its command line, where `ps` shows it: secrets come later, over py4j.
-        if key.startswith(
-            ("spark.driver.", "spark.jars", "spark.master", "spark.submit.", "spark.repositories")
-        ):
-            launch_conf.set(key, value)
-    launch_conf.set(
-        "spark.driver.extraJavaOptions",
-        f"{conf.get('spark.driver.extraJavaOptions', '')} {_log_options(log)}".strip(),
-    )
-    if plan.packages:
-        logger.info(f"Resolving {', '.join(plan.packages)} (downloaded on first use, then kept by Ivy)")
-    started = time.perf_counter()
-    with packages.resolution_lock(plan), log.open("ab") as output:
-        before = len(log.read_text(errors="replace"))
-        for wait in (*(_RESOLVE_AGAIN_AFTER if plan.packages else ()), None):
-            try:
-                gateway = launch_gateway(launch_conf, popen_kwargs={"stdout": output, "stderr": output})
-                break
-            except PySparkRuntimeError as exc:
-                said = log.read_text(errors="replace")[before:]
-                if wait is None or not _is_unresolved(said):
-                    raise DbtRuntimeError(_why_not_started(said, log)) from exc
-                logger.info(f"The jars could not be resolved: once more in {wait} s")
-                time.sleep(wait)
-    SparkContext._ensure_initialized(gateway=gateway)
-    logger.debug(f"Spark's JVM answered after {time.perf_counter() - started:.1f} s; its log is {log}")
-
-
-def log_path() -> Path:
-    """Where Spark's log goes: `spark.log` beside dbt's own."""
-    try:
-        from dbt.flags import get_flags
-
-        folder = Path(get_flags().LOG_PATH)
-    except (ImportError, AttributeError, TypeError):
-        folder = Path(os.environ.get("DBT_LOG_PATH", "logs"))
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError:
-        folder = Path(tempfile.gettempdir())
-    return (folder / "spark.log").absolute()
-
-
-def _log_options(log: Path) -> str:
-    properties = resources.files("dbt.adapters.paimon") / "data" / "log4j2.properties"
-    level = os.environ.get("DBT_PAIMON_LOG_LEVEL", "WARN")
-    return (
-        f'-Dlog4j2.configurationFile="{properties}" -Ddbt.paimon.log="{log}" -Ddbt.paimon.log.level={level}'
-    )
-
-
-def _is_unresolved(text: str) -> bool:
-    return any(sign in text.lower() for sign in ("unresolved dependenc", "download failed"))
-
-
-def _why_not_started(text: str, log: Path) -> str:
-    if _is_unresolved(text):
-        return packages.explain_resolution_failure(text)
-    reason = next((line for line in reversed(text.splitlines()) if "rror" in line or "xception" in line), "")
-    return f"Spark's JVM did not start: {reason.strip() or 'it ended without a word'}. Its whole output is in {log}."
 
 
 def _pyspark_version() -> str:

@@ -12,8 +12,9 @@ from pathlib import Path
 
 from dbt_common.exceptions import DbtRuntimeError
 
-from dbt.adapters.paimon.credentials import PaimonCredentials, SparkCatalog, is_secret
+from dbt.adapters.paimon.credentials import PaimonCredentials, SparkCatalog
 from dbt.adapters.paimon.packages import EXCLUDES, PackagePlan
+from dbt.adapters.paimon.redaction import SPARK_REDACTION, is_secret
 
 CATALOG_CLASS = "org.apache.paimon.spark.SparkCatalog"
 EXTENSIONS = "org.apache.paimon.spark.extensions.PaimonSparkSessionExtensions"
@@ -47,6 +48,11 @@ def spark_conf(credentials: PaimonCredentials, plan: PackagePlan) -> dict[str, s
         # Templates are Jinja's. Spark's own blanks every `${word}` of a statement, in a regular expression or a comment
         # too, and `${env:WORD}` would write the machine's environment into tables.
         "spark.sql.variable.substitute": "false",
+        # Paimon's writer takes rows as Java's objects (SparkRow): the old classes count days before October 1582 by
+        # another calendar, and such dates and timestamps would be read back days off [ran, 0.9.0].
+        "spark.sql.datetime.java8API.enabled": "true",
+        # Spark's own default does not know Paimon's `access-key`.
+        "spark.redaction.regex": SPARK_REDACTION,
         **_local_defaults(credentials.spark_master),
         **catalog,
         "spark.sql.defaultCatalog": credentials.catalog,

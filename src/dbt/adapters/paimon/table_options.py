@@ -28,6 +28,7 @@ from dbt.adapters.paimon.capabilities import (
     parse_version,
 )
 from dbt.adapters.paimon.option_values import value_fault
+from dbt.adapters.paimon.redaction import REFUSAL, is_secret_option
 
 _INT_MAX: Final = 2**31 - 1
 _LONG_MAX: Final = 2**63 - 1
@@ -269,6 +270,8 @@ def validate_option(name: str, value: Any, paimon_version: Version | str) -> lis
 
     Each problem is 'reason. Remedy', without the option's name. Inputs are as the user wrote them.
     """
+    if is_secret_option(name):
+        return [REFUSAL]
     if name in RESERVED_PROPERTIES:
         return [RESERVED_PROPERTIES[name]]
     if name in _GONE:

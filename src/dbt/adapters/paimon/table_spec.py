@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 from dbt_common.exceptions import CompilationError
 
 from dbt.adapters.paimon.option_values import FILE_FORMATS
+from dbt.adapters.paimon.redaction import redacted
 from dbt.adapters.paimon.table_options import (
     FIELD_ATTRIBUTES,
     canonical,
@@ -182,7 +183,7 @@ class Problems:
 
     def add(self, key: str, value: Any, reason: str) -> None:
         """`reason` is 'what is wrong. What to do instead'."""
-        shown = "" if value is None else f"={_display(value)}"
+        shown = "" if value is None else f"={_display(redacted(key, value))}"
         end = "" if reason.endswith((".", "?")) else "."
         message = f"model '{self.model}': {key}{shown}: {reason}{end}"
         if message not in self.messages:

@@ -1,50 +1,30 @@
 """Timestamps of result rows on the wall clock of the Spark session, as SQL shows them.
 
 PySpark gives a TIMESTAMP to Python on the clock of the machine that dbt runs on (TimestampType.fromInternal): the same
-query would show other figures on another laptop, and dbt takes them for UTC.
+query would show other figures on another laptop, and dbt takes them for UTC. And `datetime.fromtimestamp` looks a day
+back, which the first day of the year 1 has not.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from contextlib import suppress
-from datetime import datetime, tzinfo
-from typing import Any
-from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
 
 
-def on_session_clock(
-    rows: Sequence[Sequence[Any]], data_types: Sequence[str], zone: str
-) -> list[tuple[Any, ...]]:
-    """Move the TIMESTAMP columns of rows from this machine's clock to that of the session.
+def on_session_clock(frame: DataFrame) -> DataFrame:
+    """A frame of the same rows, its TIMESTAMP columns as TIMESTAMP_NTZ; those in arrays, maps and structs stay.
 
-    Args:
-        rows: as PySpark collected them: datetimes without a zone.
-        data_types: Spark's type text of each column; TIMESTAMP_NTZ and nested types stay as they are.
-        zone: `spark.sql.session.timeZone`; one that Python does not know leaves the rows as they are.
+    Names may be others: two columns of a query may have one name, and only their places tell them apart.
     """
-    moved = {index for index, data_type in enumerate(data_types) if data_type == "timestamp"}
-    clock = _zone(zone)
-    if not moved or clock is None:
-        return [tuple(row) for row in rows]
-    return [
-        tuple(_moved(value, clock) if index in moved else value for index, value in enumerate(row))
-        for row in rows
-    ]
-
-
-def _zone(name: str) -> tzinfo | None:
-    # "Z", an offset such as "+01:00": ISO 8601, which datetime reads.
-    for read in (ZoneInfo, lambda text: datetime.fromisoformat(f"2000-01-01T00:00:00{text}").tzinfo):
-        with suppress(ValueError, ZoneInfoNotFoundError):
-            return read(name)
-    return None
-
-
-def _moved(value: datetime | None, clock: tzinfo) -> datetime | None:
-    if value is None:
-        return None
-    # The first and last days that Python can count have no neighbour to move to.
-    with suppress(OverflowError, ValueError, OSError):
-        return value.astimezone(clock).replace(tzinfo=None, fold=0)
-    return value
+    kinds = [field.dataType.typeName() for field in frame.schema.fields]
+    if "timestamp" not in kinds:
+        return frame
+    names = [f"c{place}" for place in range(len(kinds))]
+    return frame.toDF(*names).selectExpr(
+        *(
+            f"cast({name} as timestamp_ntz) as {name}" if kind == "timestamp" else name
+            for name, kind in zip(names, kinds, strict=True)
+        )
+    )

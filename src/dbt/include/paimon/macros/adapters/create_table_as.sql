@@ -8,6 +8,6 @@
   {%- else -%}
     {%- do adapter.check_node(model) -%}
 create table {{ relation.render() }} using paimon as
-{{ compiled_code }}
+{{ adapter.typed_query(compiled_code) }}
   {%- endif -%}
 {%- endmacro %}

@@ -1,0 +1,248 @@
+"""Starting Spark's JVM: what it prints goes to a log file, and no secret is seen on the way, in its log or by `ps`."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import shutil
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from importlib import resources
+from pathlib import Path
+from threading import Thread
+from typing import TYPE_CHECKING, Any, Final
+
+from dbt.adapters.events.logging import AdapterLogger
+from dbt_common.exceptions import DbtRuntimeError
+
+from dbt.adapters.paimon import packages
+from dbt.adapters.paimon.redaction import blank, secrets_of
+
+if TYPE_CHECKING:
+    from py4j.java_gateway import JavaGateway
+
+logger = AdapterLogger("Paimon")
+
+# Seconds; a repository that does not answer for a moment is asked again.
+_RESOLVE_AGAIN_AFTER = (2, 8)
+# What the launcher has to know before there is a JVM; all else comes later, over py4j.
+_FOR_THE_LAUNCHER: Final = (
+    "spark.driver.",
+    "spark.jars",
+    "spark.master",
+    "spark.submit.",
+    "spark.repositories",
+)
+_JAVA_OPTIONS: Final = "spark.driver.extraJavaOptions"
+_SUBMIT_ARGUMENTS: Final = "PYSPARK_SUBMIT_ARGS"
+# The system property that log4j2.properties reads.
+_SECRETS_PROPERTY: Final = "dbt.paimon.secrets"
+
+
+def launch(conf: Mapping[str, str], plan: packages.PackagePlan, secrets: Sequence[str]) -> None:
+    """Start the JVM of this process and make it PySpark's.
+
+    Args:
+        conf: the settings of Spark.
+        plan: the jars; they are resolved while it starts.
+        secrets: values that are to be seen nowhere.
+
+    Raises:
+        DbtRuntimeError: it does not start, and why.
+    """
+    from pyspark import SparkContext
+
+    if conf["spark.master"].startswith("local"):
+        # Spark looks for `python3` on the path, which need not be the Python that runs dbt.
+        os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    log = log_path()
+    if plan.packages:
+        logger.info(f"Resolving {', '.join(plan.packages)} (downloaded on first use, then kept by Ivy)")
+    started = time.perf_counter()
+    for_launcher = {key: value for key, value in conf.items() if key.startswith(_FOR_THE_LAUNCHER)}
+    with packages.resolution_lock(plan), _hidden(for_launcher, secrets) as shown:
+        shown[_JAVA_OPTIONS] = f"{shown.get(_JAVA_OPTIONS, '')} {_log_options(log)}".strip()
+        gateway = _resolved(shown, plan, log, secrets)
+    _keep_out_of_the_log(gateway, secrets)
+    SparkContext._ensure_initialized(gateway=gateway)
+    logger.debug(f"Spark's JVM answered after {time.perf_counter() - started:.1f} s; its log is {log}")
+
+
+def log_path() -> Path:
+    """Where Spark's log goes: `spark.log` beside dbt's own."""
+    try:
+        from dbt.flags import get_flags
+
+        folder = Path(get_flags().LOG_PATH)
+    except (ImportError, AttributeError, TypeError):
+        folder = Path(os.environ.get("DBT_LOG_PATH", "logs"))
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError:
+        folder = Path(tempfile.gettempdir())
+    return (folder / "spark.log").absolute()
+
+
+def _resolved(
+    conf: Mapping[str, str], plan: packages.PackagePlan, log: Path, secrets: Sequence[str]
+) -> JavaGateway:
+    """The gateway of a new JVM; where a repository did not answer, it is asked again."""
+    from pyspark import SparkConf
+    from pyspark.errors import PySparkRuntimeError
+    from pyspark.java_gateway import launch_gateway
+
+    launch_conf = SparkConf(loadDefaults=False).setAll(list(conf.items()))
+    for wait in (*(_RESOLVE_AGAIN_AFTER if plan.packages else ()), None):
+        output = _Output(log, secrets)
+        try:
+            return launch_gateway(launch_conf, popen_kwargs={"stdout": output.end, "stderr": output.end})
+        except PySparkRuntimeError as exc:
+            said = output.said()
+            if wait is None or not _is_unresolved(said):
+                raise DbtRuntimeError(_why_not_started(said, log)) from exc
+            logger.info(f"The jars could not be resolved: once more in {wait} s")
+            time.sleep(wait)
+        finally:
+            output.close()
+    raise AssertionError("the last attempt returns or raises")
+
+
+class _Output:
+    """What a JVM prints, on its way into the log: Ivy names repositories with user and password."""
+
+    def __init__(self, log: Path, secrets: Sequence[str]) -> None:
+        source, self.end = os.pipe()
+        self._open = self._wanted = True
+        self._lines: list[str] = []
+        self._thread = Thread(
+            target=self._copy, args=(source, log, tuple(secrets)), name="spark-log", daemon=True
+        )
+        self._thread.start()
+
+    def _copy(self, source: int, log: Path, secrets: Sequence[str]) -> None:
+        with os.fdopen(source, encoding="utf-8", errors="replace") as lines, log.open("a") as file:
+            for line in lines:
+                shown = blank(line, secrets)
+                file.write(shown)
+                file.flush()
+                if self._wanted:
+                    self._lines.append(shown)
+
+    def said(self) -> str:
+        """All that a process which has ended printed."""
+        self._close_end()
+        self._thread.join(timeout=10)
+        return "".join(self._lines)
+
+    def close(self) -> None:
+        """Nobody is going to ask; what the JVM prints is copied as long as it lives."""
+        self._wanted = False
+        self._close_end()
+
+    def _close_end(self) -> None:
+        if self._open:
+            self._open = False
+            os.close(self.end)
+
+
+@contextmanager
+def _hidden(conf: Mapping[str, str], secrets: Sequence[str]) -> Iterator[dict[str, str]]:
+    """The settings that may stand on a command line; the others are in files of this user alone while the JVM starts.
+
+    Args:
+        conf: settings for the launcher.
+        secrets: known secrets; whatever looks like one is hidden too.
+    """
+    hidden = {
+        key: value
+        for key, value in conf.items()
+        if secrets_of([(key, value)]) or any(secret in value for secret in secrets)
+    }
+    if not hidden:
+        yield dict(conf)
+        return
+    shown = {key: value for key, value in conf.items() if key not in hidden}
+    folder = Path(tempfile.mkdtemp(prefix="dbt-paimon-"))
+    before = os.environ.get(_SUBMIT_ARGUMENTS)
+    try:
+        options = hidden.pop(_JAVA_OPTIONS, None)
+        if options is not None:
+            # Java reads its options from such a file since version 9.
+            shown[_JAVA_OPTIONS] = f"@{folder / 'java'}"
+            _write(folder / "java", "\n".join(_java_argument(part) for part in shlex.split(options)))
+        if hidden:
+            # It takes the place of spark-defaults.conf.
+            properties = "".join(f"{key}={_property(value)}\n" for key, value in hidden.items())
+            _write(folder / "spark.conf", f"{_spark_defaults()}\n{properties}")
+            rest = before or "pyspark-shell"
+            os.environ[_SUBMIT_ARGUMENTS] = (
+                f"--properties-file {shlex.quote(str(folder / 'spark.conf'))} {rest}"
+            )
+        yield shown
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+        if before is None:
+            os.environ.pop(_SUBMIT_ARGUMENTS, None)
+        else:
+            os.environ[_SUBMIT_ARGUMENTS] = before
+
+
+def _write(path: Path, text: str) -> None:
+    path.touch(mode=0o600)
+    path.write_text(text, encoding="utf-8")
+
+
+def _java_argument(text: str) -> str:
+    """One argument in a file of arguments (the `java` command's documentation, "java Command-Line Argument Files")."""
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}"'
+
+
+def _property(text: str) -> str:
+    """A value in a properties file, whole: java.util.Properties.load."""
+    return re.sub(r"[^\x21-\x7e]", lambda found: _utf16(found[0]), text.replace("\\", "\\\\"))
+
+
+def _utf16(text: str) -> str:
+    units = text.encode("utf-16-be")
+    return "".join(f"\\u{units[i]:02x}{units[i + 1]:02x}" for i in range(0, len(units), 2))
+
+
+def _spark_defaults() -> str:
+    from pyspark.find_spark_home import _find_spark_home
+
+    folder = os.environ.get("SPARK_CONF_DIR") or Path(_find_spark_home()) / "conf"
+    path = Path(folder) / "spark-defaults.conf"
+    return path.read_text() if path.is_file() else ""
+
+
+def _keep_out_of_the_log(gateway: Any, secrets: Sequence[str]) -> None:
+    """Have log4j write a mask for secrets; it knows by itself what only looks like one (log4j2.properties)."""
+    if not secrets:
+        return
+    pattern = "|".join(_utf16(secret) for secret in secrets)
+    gateway.jvm.java.lang.System.setProperty(_SECRETS_PROPERTY, pattern)
+    gateway.jvm.org.apache.logging.log4j.core.config.Configurator.reconfigure()
+
+
+def _log_options(log: Path) -> str:
+    properties = resources.files("dbt.adapters.paimon") / "data" / "log4j2.properties"
+    level = os.environ.get("DBT_PAIMON_LOG_LEVEL", "WARN")
+    return (
+        f'-Dlog4j2.configurationFile="{properties}" -Ddbt.paimon.log="{log}" -Ddbt.paimon.log.level={level}'
+    )
+
+
+def _is_unresolved(text: str) -> bool:
+    return any(sign in text.lower() for sign in ("unresolved dependenc", "download failed"))
+
+
+def _why_not_started(text: str, log: Path) -> str:
+    if _is_unresolved(text):
+        return packages.explain_resolution_failure(text)
+    reason = next((line for line in reversed(text.splitlines()) if "rror" in line or "xception" in line), "")
+    return f"Spark's JVM did not start: {reason.strip() or 'it ended without a word'}. Its whole output is in {log}."

@@ -1,0 +1,70 @@
+"""What stands on the JVM's command line while it starts."""
+
+from __future__ import annotations
+
+import os
+import stat
+from pathlib import Path
+
+import pytest
+
+from dbt.adapters.paimon import jvm
+
+PLAIN = {"spark.master": "local[2]", "spark.driver.memory": "2g"}
+
+
+@pytest.fixture
+def environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    monkeypatch.delenv("PYSPARK_SUBMIT_ARGS", raising=False)
+    monkeypatch.setenv("SPARK_CONF_DIR", str(tmp_path))
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    return tmp_path
+
+
+def hidden_files(folder: Path) -> dict[str, str]:
+    found = {path.name: path for path in folder.glob("dbt-paimon-*/*")}
+    assert all(stat.S_IMODE(path.stat().st_mode) == 0o600 for path in found.values())
+    return {name: path.read_text() for name, path in found.items()}
+
+
+def test_without_secrets_nothing_is_hidden(environment: Path) -> None:
+    with jvm._hidden(PLAIN, ["elsewhere"]) as shown:
+        assert shown == PLAIN
+        assert hidden_files(environment) == {}
+        assert "PYSPARK_SUBMIT_ARGS" not in os.environ
+
+
+def test_options_of_java(environment: Path) -> None:
+    options = r"""-Xss4m -Da.password='two "words"' -Db=c\\d"""
+    with jvm._hidden({**PLAIN, "spark.driver.extraJavaOptions": options}, []) as shown:
+        (folder,) = environment.glob("dbt-paimon-*")
+        assert shown == {**PLAIN, "spark.driver.extraJavaOptions": f"@{folder / 'java'}"}
+        assert hidden_files(environment) == {"java": '"-Xss4m"\n"-Da.password=two \\"words\\""\n"-Db=c\\\\d"'}
+    assert list(environment.glob("dbt-paimon-*")) == []
+
+
+def test_other_settings_go_with_the_defaults(environment: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (environment / "spark-defaults.conf").write_text("spark.x 1\n")
+    monkeypatch.setenv("PYSPARK_SUBMIT_ARGS", "--verbose pyspark-shell")
+    conf = {**PLAIN, "spark.jars.repositories": "https://ann:hunter2@h/ü", "spark.jars": "/x/told/a.jar"}
+    with jvm._hidden(conf, ["told"]) as shown:
+        assert shown == PLAIN
+        assert hidden_files(environment) == {
+            "spark.conf": (
+                "spark.x 1\n\nspark.jars.repositories=https://ann:hunter2@h/\\u00fc\nspark.jars=/x/told/a.jar\n"
+            )
+        }
+        arguments = os.environ["PYSPARK_SUBMIT_ARGS"].split()
+        assert arguments[0] == "--properties-file" and arguments[2:] == ["--verbose", "pyspark-shell"]
+    assert os.environ["PYSPARK_SUBMIT_ARGS"] == "--verbose pyspark-shell"
+
+
+def test_what_is_printed_is_blanked_on_its_way(tmp_path: Path) -> None:
+    log = tmp_path / "spark.log"
+    output = jvm._Output(log, ["hunter2"])
+    os.write(output.end, b"http://ann:pw@host added\nsaid hunter2\nx.token=abc\n\xff")
+    assert (
+        output.said()
+        == log.read_text()
+        == "http://********@host added\nsaid ********\nx.token=********\n\ufffd"
+    )

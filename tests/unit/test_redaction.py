@@ -1,0 +1,87 @@
+"""Secrets: which values are some, and where they are kept from."""
+
+from __future__ import annotations
+
+import os
+import re
+from importlib.resources import files
+
+import pytest
+from dbt_common.dataclass_schema import ValidationError
+from dbt_common.exceptions import DbtRuntimeError
+
+from dbt.adapters.paimon import redaction
+from dbt.adapters.paimon.capabilities import Environment
+from dbt.adapters.paimon.credentials import PaimonCredentials
+from dbt.adapters.paimon.procedures import compact
+from dbt.adapters.paimon.table_options import validate_option
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "secrets"),
+    [
+        ("s3.secret-key", "s3cr3t", ("s3cr3t",)),
+        ("s3.endpoint", "http://host", ()),
+        ("fs.s3a.token.enabled", "true", ()),
+        ("jdbc.password", "abc", ()),
+        ("uri", "jdbc:mysql://ann:hunter2@db/x?password=pa55word&a=b", ("pa55word", "hunter2")),
+        ("uri", "http://token@host/", ("token",)),
+        ("uri", "http://ann:p@ss/w@host/", ()),
+        ("uri", "http://ann:p@ss@host/", ("p@ss",)),
+        ("uri", "http://ann:p%40ssw@host/", ("p%40ssw", "p@ssw")),
+        ("uri", "http://host/?mail=a@b", ()),
+        (
+            "spark.driver.extraJavaOptions",
+            "-Da=b -Dx.passphrase='two words' -Dy.token=tok-1",
+            ("two words", "tok-1"),
+        ),
+        ("sasl.jaas.config", 'required username="ann" password="hunter2";', ("hunter2",)),
+    ],
+)
+def test_secrets_of(key: str, value: str, secrets: tuple[str, ...]) -> None:
+    assert redaction.secrets_of([(key, value)]) == secrets
+
+
+def test_one_that_is_part_of_another_leaves_nothing() -> None:
+    secrets = redaction.secrets_of([("password", "pass"), ("secret", "password-of-ann")])
+    assert (
+        redaction.blank("x password-of-ann y pass z", secrets) == f"x {redaction.MASK} y {redaction.MASK} z"
+    )
+
+
+def test_dbt_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "environ", {"DBT_ENV_SECRET_A": "known"})
+    PaimonCredentials(
+        schema="s", warehouse="/x", catalog_options={"s3.secret-key": "known", "token": "other"}
+    )
+    with pytest.raises(DbtRuntimeError, match=r"\*\*\*\*\* and \*\*\*\*\*"):
+        raise DbtRuntimeError("known and other")
+    assert sorted(os.environ.values()) == ["known", "other"]
+
+
+@pytest.mark.parametrize(
+    "name", ["s3.secret-key", "metadata.iceberg.jdbc.password", "fs.oss.accessKeySecret"]
+)
+def test_no_option_of_a_table(name: str) -> None:
+    assert validate_option(name, "s3cr3t", "0.9.0") == [redaction.REFUSAL]
+    with pytest.raises(ValidationError, match=re.escape(f"tblproperties: {name}: whoever reads the table")):
+        PaimonCredentials.translate_aliases(
+            {"materialized": "table", "tblproperties": {name: "s3cr3t", "bucket": 1}}
+        )
+    with pytest.raises(DbtRuntimeError) as raised:
+        compact(("c", "s", "t"), options={name: "s3cr3t"}, environment=Environment.of("0.9.0"))
+    assert redaction.REFUSAL in str(raised.value) and "s3cr3t" not in str(raised.value)
+
+
+@pytest.mark.parametrize("name", ["fields.token.aggregate-function", "file-index.bloom-filter.password.fpp"])
+def test_a_column_may_have_any_name(name: str) -> None:
+    config = {"tblproperties": {name: "0.1", "bucket": None}}
+    assert PaimonCredentials.translate_aliases(config) == config
+    assert redaction.REFUSAL not in validate_option(name, "sum", "0.9.0")
+
+
+def test_the_log_of_spark_blanks_the_same() -> None:
+    properties = files("dbt.adapters.paimon.data").joinpath("log4j2.properties").read_text("utf-8")
+    pattern = properties.replace("\\\\", "\\")
+    assert f"{{{redaction.USER_INFO}}}{{{redaction.MASK}}}" in pattern
+    assert f"{{(?i){redaction.INLINE}}}{{$1{redaction.MASK}}}" in pattern
