@@ -40,6 +40,12 @@ MERGE = """An error occurred while calling o44.sql.
             "",
             ["UnsupportedOperation", "cast(null"],
         ),
+        (
+            "java.lang.RuntimeException: Failed to read manifest list manifest-list-1-0\nCaused by: "
+            "org.apache.avro.InvalidAvroMagicException: Not an Avro data file",
+            "insert into `flights`.`legs` select `t`.`id` from `flights`.`raw` as t",
+            ["Failed to read manifest list manifest-list-1-0", "(`flights`.`legs`, `flights`.`raw`)"],
+        ),
         ("something else", "", ["something else"]),
     ],
 )

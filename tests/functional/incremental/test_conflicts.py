@@ -7,7 +7,7 @@ import threading
 import pytest
 from dbt.tests.util import run_dbt
 
-from dbt.adapters.paimon.session import SessionCursor
+from dbt.adapters.paimon.session import SessionCursor, open_session
 
 # Seconds between two commits of the other writer.
 PAUSE = 0.1
@@ -46,9 +46,11 @@ class TestConflicts:
         """dbt's MERGE statements; while the first one runs, another session rewrites its table's files again and again."""
         merges: list[str] = []
         ended = threading.Event()
+        others: list[threading.Thread] = []
         run = SessionCursor._run
 
-        def overwrite(session, sql):
+        def overwrite(sql):
+            session = open_session(project.adapter.config.credentials).session
             while len(merges) == 1 and not ended.wait(PAUSE):
                 session.sql(sql)
 
@@ -57,17 +59,17 @@ class TestConflicts:
                 return run(cursor, statement, *args)
             merges.append(statement)
             if len(merges) == 1:
-                table = (
-                    f"paimon.{project.test_schema}.{'repeated' if '`repeated`' in statement else 'reported'}"
-                )
-                rows = "select * from values (0, 7), (1, 7), (9, 7) as t (id, n)"
-                other = cursor._session.newSession()
-                threading.Thread(target=overwrite, args=(other, f"insert overwrite {table} {rows}")).start()
+                table = f"{project.test_schema}.{'repeated' if '`repeated`' in statement else 'reported'}"
+                sql = f"insert overwrite {table} select * from values (0, 7), (1, 7), (9, 7) as t (id, n)"
+                others.append(threading.Thread(target=overwrite, args=(sql,)))
+                others[0].start()
             return run(cursor, statement, *args)
 
         monkeypatch.setattr(SessionCursor, "_run", watched)
         yield merges
         ended.set()
+        for other in others:
+            other.join()
 
     @pytest.mark.parametrize("model", ["repeated", "reported"])
     def test_merge(self, project, rows, merges, model):

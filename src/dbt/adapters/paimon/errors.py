@@ -17,13 +17,19 @@ _INNERMOST = re.compile(r"\): (?P<type>[a-z][\w.$]*(?:Exception|Error)): (?P<mes
 _POSITION = re.compile(
     r"\(line (?P<a>\d+), pos \d+\)|; line (?P<b>\d+) pos \d+|== SQL \(line (?P<c>\d+), position \d+\) =="
 )
+_TABLE = re.compile(
+    r"\b(?:from|join|into|overwrite|table|using|update)\s+(?P<name>`(?:[^`]|``)+`(?:\.`(?:[^`]|``)+`)*)", re.IGNORECASE
+)
 # Wrappers that say nothing of their own: the cause below them is what a person needs.
 _WRAPPERS = ("SparkException", "ExecutionException", "InvocationTargetException", "RuntimeException")
 
 
 @dataclass(frozen=True)
 class Remedy:
-    """A known failure: `pattern` is searched in the error's text, `advice` ends the message."""
+    """A known failure: `pattern` is searched in the error's text, `advice` ends the message.
+
+    `{0}` in the advice is what the pattern found, `{tables}` the tables that the statement names.
+    """
 
     pattern: re.Pattern[str]
     advice: str
@@ -34,6 +40,13 @@ REMEDIES: tuple[Remedy, ...] = (
         conflicts.SIGNS,
         "Another writer changed the table's files meanwhile. Look at its $snapshots before the model runs again: "
         "an INSERT whose compaction alone failed is there.",
+    ),
+    Remedy(
+        # ObjectsFile.read: Paimon names the file and not the table.
+        re.compile(r"Failed to read manifest(?: list)? \S+"),
+        "{0}: the metadata of a table that the statement reads or writes is damaged or lost ({tables}). Bring the file "
+        "back from a copy of the warehouse, or go back to a whole table snapshot with rollback_to; its $snapshots names "
+        "the manifest lists.",
     ),
     Remedy(
         re.compile(
@@ -104,8 +117,9 @@ def shorten(text: str, statement: str = "") -> str:
     if line:
         parts.append(line)
     for remedy in REMEDIES:
-        if remedy.pattern.search(text):
-            parts.append(remedy.advice)
+        found = remedy.pattern.search(text)
+        if found:
+            parts.append(remedy.advice.format(found[0], tables=_tables_of(statement)))
             break
     return "\n".join(parts)
 
@@ -157,6 +171,10 @@ def _first_paragraph(text: str) -> str:
         if line.strip():
             lines.append(line.strip())
     return " ".join(lines) or text[:300]
+
+
+def _tables_of(statement: str) -> str:
+    return ", ".join(dict.fromkeys(found["name"] for found in _TABLE.finditer(statement))) or "see its SQL"
 
 
 def _line_of(text: str, statement: str) -> str:
