@@ -18,7 +18,8 @@ _POSITION = re.compile(
     r"\(line (?P<a>\d+), pos \d+\)|; line (?P<b>\d+) pos \d+|== SQL \(line (?P<c>\d+), position \d+\) =="
 )
 _TABLE = re.compile(
-    r"\b(?:from|join|into|overwrite|table|using|update)\s+(?P<name>`(?:[^`]|``)+`(?:\.`(?:[^`]|``)+`)*)", re.IGNORECASE
+    r"\b(?:from|join|into|overwrite|table|using|update)\s+(?P<name>`(?:[^`]|``)+`(?:\.`(?:[^`]|``)+`)*)",
+    re.IGNORECASE,
 )
 # Wrappers that say nothing of their own: the cause below them is what a person needs.
 _WRAPPERS = ("SparkException", "ExecutionException", "InvocationTargetException", "RuntimeException")
@@ -45,8 +46,8 @@ REMEDIES: tuple[Remedy, ...] = (
         # ObjectsFile.read: Paimon names the file and not the table.
         re.compile(r"Failed to read manifest(?: list)? \S+"),
         "{0}: the metadata of a table that the statement reads or writes is damaged or lost ({tables}). Bring the file "
-        "back from a copy of the warehouse, or go back to a whole table snapshot with rollback_to; its $snapshots names "
-        "the manifest lists.",
+        "back from a copy of the warehouse, or go back to a whole table snapshot with rollback_to: $snapshots names the "
+        "manifest lists.",
     ),
     Remedy(
         re.compile(
