@@ -46,8 +46,8 @@ REMEDIES: tuple[Remedy, ...] = (
         # ObjectsFile.read: Paimon names the file and not the table.
         re.compile(r"Failed to read manifest(?: list)? \S+"),
         "{0}: the metadata of a table that the statement reads or writes is damaged or lost ({tables}). Bring the file "
-        "back from a copy of the warehouse, or go back to a whole table snapshot with rollback_to: $snapshots names the "
-        "manifest lists.",
+        "back from a copy of the warehouse, or go back to a whole table snapshot with rollback_to "
+        "($snapshots names the manifest lists).",
     ),
     Remedy(
         re.compile(
