@@ -31,7 +31,7 @@ $(STAMP): uv.lock pyproject.toml
 	  || { echo "dbt-paimon needs Python 3.10 to 3.13: set PYTHON=python3.12, for example" >&2; exit 1; }
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	@test -x "$(UV)" || $(BIN)/python -m pip install --quiet "uv>=0.9"
-	"$(UV)" sync --frozen --inexact --python $(BIN)/python $(EXTRAS)
+	"$(UV)" sync --frozen --inexact --python $(BIN)/python --extra connect --extra thrift $(EXTRAS)
 	@touch $@
 
 run: $(STAMP) ## Build the flights lakehouse and test it (target local, tables under target/warehouse)

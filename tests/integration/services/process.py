@@ -1,0 +1,85 @@
+"""A service as a process of its own: started on a free port of the loopback interface, waited for, stopped with its children."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import socket
+import subprocess
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+LOOPBACK = "127.0.0.1"
+
+
+def free_port() -> int:
+    """A port that nobody listens on."""
+    with socket.socket() as probe:
+        probe.bind((LOOPBACK, 0))
+        return int(probe.getsockname()[1])
+
+
+def answers(port: int) -> bool:
+    """Whether somebody listens on a port of the loopback interface."""
+    with contextlib.suppress(OSError), socket.create_connection((LOOPBACK, port), timeout=1):
+        return True
+    return False
+
+
+@contextlib.contextmanager
+def running(
+    command: Sequence[str | Path],
+    log: Path,
+    ports: Sequence[int],
+    env: Mapping[str, str] | None = None,
+    cwd: Path | None = None,
+    timeout: float = 120,
+) -> Iterator[subprocess.Popen[bytes]]:
+    """Run a command until the block ends.
+
+    Args:
+        command: the program and its arguments; it stays in the foreground.
+        log: the file that gets its output.
+        ports: all of them listen before the block begins.
+        env: variables on top of this process's.
+        timeout: seconds to wait for the ports.
+
+    Raises:
+        RuntimeError: it ended or did not listen in time; with the end of its log.
+    """
+    log.parent.mkdir(parents=True, exist_ok=True)
+    with log.open("wb") as output:
+        process = subprocess.Popen(
+            [str(part) for part in command],
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            stdin=subprocess.DEVNULL,
+            env={**os.environ, **(env or {})},
+            cwd=cwd,
+            start_new_session=True,
+        )
+    try:
+        end = time.monotonic() + timeout
+        while not all(answers(port) for port in ports):
+            if process.poll() is not None or time.monotonic() > end:
+                said = log.read_text(errors="replace")[-3000:]
+                raise RuntimeError(f"{command[0]} does not listen on {ports}:\n{said}")
+            time.sleep(0.2)
+        yield process
+    finally:
+        stop(process)
+
+
+def stop(process: subprocess.Popen[bytes]) -> None:
+    """End a process and all that it started."""
+    for sign in (signal.SIGTERM, signal.SIGKILL):
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, sign)
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(timeout=15)
+            break
+    # The leader may be gone before its children are.
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
