@@ -172,8 +172,7 @@ class TestValues:
     def test_all_problems_in_one_message(self) -> None:
         problems = problems_of(
             warehous="x",
-            host="localhost",
-            method="thrift",
+            method="http",
             metastore="hiv",
             spark_config={"fs.s3a.endpoint": "x", "spark.a": [1]},
             catalog_options="x",
@@ -183,8 +182,7 @@ class TestValues:
         )
         expected = (
             "warehous: not a key of a paimon profile; did you mean warehouse?",
-            "host: not a key of a paimon profile; an embedded session has no host",
-            "method: 'thrift' is none of session",
+            "method: 'http' is none of session, connect, thrift",
             "metastore: 'hiv' is none of filesystem, hive, jdbc, rest; did you mean hive?",
             "catalog_options: must be a mapping",
             "spark_config: spark.a: must be text, a number or a boolean, not a list",

@@ -288,6 +288,17 @@ def connector_artifact(spark_version: str | Version, paimon_version: str | Versi
     return f"org.apache.paimon:paimon-spark-{spark_line}{suffix}:{paimon_version}"
 
 
+def connect_server_artifact(spark_version: str | Version) -> str | None:
+    """The Maven coordinates of Spark Connect's server, or None where Spark has it among its own jars (from 4.0).
+
+    Raises DbtRuntimeError for a Spark older than 3.5: its server cannot be watched.
+    """
+    spark = _as_version(spark_version)
+    if spark < Version("3.5"):
+        raise DbtRuntimeError(f"`dbt-paimon server` needs PySpark 3.5 or newer, this is {spark}.")
+    return f"org.apache.spark:spark-connect_2.12:{spark_version}" if spark.major == 3 else None
+
+
 # Spark line -> the first Paimon with a connector for it.
 _CONNECTORS: Final[Mapping[str, str]] = MappingProxyType(
     {"3.2": "0.9", "3.3": "0.9", "3.4": "0.9", "3.5": "0.9", "4.0": "1.2", "4.1": "2.0"}

@@ -14,7 +14,8 @@ from dbt.adapters.spark.connections import SparkConnectionManager
 from dbt_common.exceptions import DbtDatabaseError, DbtRuntimeError
 
 from dbt.adapters.paimon import conflicts, errors
-from dbt.adapters.paimon.credentials import PaimonCredentials
+from dbt.adapters.paimon.credentials import PaimonConnectionMethod, PaimonCredentials
+from dbt.adapters.paimon.handles import Handle
 
 if TYPE_CHECKING:
     import agate
@@ -120,8 +121,17 @@ class PaimonConnectionManager(SparkConnectionManager):
         return self.get_response(cursor), table
 
 
-def _open_handle(credentials: PaimonCredentials) -> Any:
-    # Imported here: a process that never opens a connection (dbt parse, dbt ls) never loads pyspark.
-    from dbt.adapters.paimon.session import open_session
+def _open_handle(credentials: PaimonCredentials) -> Handle:
+    # Imported here: a process that never opens a connection (dbt parse, dbt ls) never loads pyspark, and one that
+    # uses a server never loads what drives a JVM.
+    if credentials.method == PaimonConnectionMethod.CONNECT:
+        from dbt.adapters.paimon import connect
 
-    return open_session(credentials)
+        return connect.open_session(credentials)
+    if credentials.method == PaimonConnectionMethod.THRIFT:
+        from dbt.adapters.paimon import thrift
+
+        return thrift.open_session(credentials)
+    from dbt.adapters.paimon import session
+
+    return session.open_session(credentials)

@@ -14,6 +14,7 @@ from dbt.adapters.contracts.connection import Credentials
 from dbt_common.dataclass_schema import StrEnum, ValidationError
 from packaging.version import InvalidVersion, Version
 
+from dbt.adapters.paimon.handles import STATIC_CONF
 from dbt.adapters.paimon.redaction import (
     REFUSAL,
     blank,
@@ -27,13 +28,26 @@ from dbt.adapters.paimon.redaction import (
 DEFAULT_CATALOG = "paimon"
 DEFAULT_PAIMON_VERSION = "0.9.0"
 
+# Where a server listens if the profile does not say: Spark's own defaults.
+_PORTS = {"connect": 15002, "thrift": 10000}
+# PyHive's, after hive.server2.authentication.
+_AUTHS = ("NONE", "NOSASL", "LDAP", "CUSTOM", "KERBEROS")
+# Keys that only some methods have.
+_METHODS_OF = {
+    "host": ("connect", "thrift"),
+    "port": ("connect", "thrift"),
+    "user": ("connect", "thrift"),
+    "use_ssl": ("connect", "thrift"),
+    "token": ("connect",),
+    "password": ("thrift",),
+    "auth": ("thrift",),
+    "kerberos_service_name": ("thrift",),
+}
 METASTORES = ("filesystem", "hive", "jdbc", "rest")
 # Keys that dbt itself puts into a target; they are taken out before or after the credentials see them.
 _DBT_KEYS = frozenset({"type", "threads", "name", "target_name", "profile_name"})
 # Keys of dbt-spark's profiles that people bring along, with what they mean here.
 _FOREIGN_KEYS = {
-    "host": "an embedded session has no host: leave it out, or name a cluster in spark_config as spark.master",
-    "port": "an embedded session has no port: leave it out",
     "server_side_parameters": "write them under spark_config",
     "spark_master": "write it under spark_config as spark.master",
     "master": "write it under spark_config as spark.master",
@@ -48,6 +62,8 @@ class PaimonConnectionMethod(StrEnum):
     """How dbt reaches Spark."""
 
     SESSION = "session"
+    CONNECT = "connect"
+    THRIFT = "thrift"
 
 
 @dataclass(frozen=True)
@@ -95,6 +111,14 @@ class PaimonCredentials(Credentials):
     database: str = DEFAULT_CATALOG
     schema: str = ""
     method: PaimonConnectionMethod = PaimonConnectionMethod.SESSION
+    host: str | None = None
+    port: int | None = None
+    user: str | None = None
+    password: str | None = None
+    token: str | None = None
+    auth: str | None = None
+    kerberos_service_name: str | None = None
+    use_ssl: bool | None = None
     metastore: str = "filesystem"
     warehouse: str | None = None
     uri: str | None = None
@@ -127,6 +151,21 @@ class PaimonCredentials(Credentials):
     def unique_field(self) -> str:
         """What tells one lakehouse from another; dbt hashes it before it leaves the machine."""
         return self.warehouse or self.uri or self.database
+
+    @property
+    def server_port(self) -> int:
+        """The port of a server, given or usual."""
+        return self.port or _PORTS[self.method]
+
+    @property
+    def address(self) -> str:
+        """The server, for errors."""
+        return "this machine" if self.host is None else f"{self.host}:{self.server_port}"
+
+    @property
+    def is_remote(self) -> bool:
+        """Whether somebody else's Spark does the work: its jars and its own settings are not ours to choose."""
+        return self.host is not None
 
     @property
     def catalog(self) -> str:
@@ -175,6 +214,14 @@ class PaimonCredentials(Credentials):
     def _connection_keys(self) -> tuple[str, ...]:
         return (
             "method",
+            "host",
+            "port",
+            "user",
+            "password",
+            "token",
+            "auth",
+            "kerberos_service_name",
+            "use_ssl",
             "catalog",
             "schema",
             "metastore",
@@ -208,6 +255,7 @@ class PaimonCredentials(Credentials):
         addresses = [self.warehouse or "", self.uri or "", *self.jars, *self.repositories]
         return secrets_of(
             [
+                *(("password", secret) for secret in (self.password, self.token) if secret),
                 *self.spark_config.items(),
                 *self.catalog_options.items(),
                 *(("", address) for address in addresses),
@@ -276,6 +324,7 @@ class PaimonCredentials(Credentials):
 _KEYS = tuple(f.name for f in fields(PaimonCredentials) if not f.name.startswith("_"))
 # One of them is in every valid target, and in no config of a model.
 _TARGET_KEYS = frozenset({"method", "metastore", "warehouse", "uri"})
+_ONE_OF_METHODS = tuple(str(method) for method in PaimonConnectionMethod)
 _ALLOWED = frozenset(_KEYS) | frozenset(PaimonCredentials._ALIASES)
 
 
@@ -293,6 +342,7 @@ def profile_problems(data: Any) -> list[str]:
         if key in given:
             problems.extend(f"{key}: {problem}" for problem in check(given[key]))
     problems.extend(_name_problems(given))
+    problems.extend(_server_problems(given))
     problems.extend(_storage_problems(given))
     return problems
 
@@ -321,7 +371,41 @@ def _name_problems(given: Mapping[str, Any]) -> Iterable[str]:
         yield "view_catalog: the same as catalog; leave it out where the Paimon catalog holds views itself"
 
 
+def _server_problems(given: Mapping[str, Any]) -> Iterable[str]:
+    method = given.get("method", "session")
+    for key, methods in _METHODS_OF.items():
+        if key in given and method in _ONE_OF_METHODS and method not in methods:
+            where = " or ".join(methods)
+            hint = ", or name a cluster in spark_config as spark.master" if key == "host" else ""
+            yield f"{key}: method {method} has none; set method to {where}, or leave it out{hint}"
+    if method == "thrift" and given.get("host") is None:
+        yield "host: missing; name the machine of the Thrift server"
+    if method == "connect" and given.get("host") is None and given.get("port") is not None:
+        yield "port: the server of `dbt-paimon server` is meant, which chooses its own; add host, or leave it out"
+    auth = given.get("auth", "NONE")
+    if auth in ("LDAP", "CUSTOM") and given.get("password") is None:
+        yield f"password: missing; auth {auth} asks for one"
+    if auth == "KERBEROS" and given.get("kerberos_service_name") is None:
+        yield "kerberos_service_name: missing; auth KERBEROS asks for it"
+    if given.get("host") is not None and method in ("connect", "thrift"):
+        yield from _settings_of_a_server(given)
+
+
+def _settings_of_a_server(given: Mapping[str, Any]) -> Iterable[str]:
+    for key in ("jars", "packages", "repositories"):
+        if given.get(key):
+            yield f"{key}: a server has its jars from its own start; leave it out"
+    config = given.get("spark_config")
+    names = config if isinstance(config, Mapping) else {}
+    fixed = [str(name) for name in names if not str(name).startswith("spark.sql.") or name in STATIC_CONF]
+    if fixed:
+        yield f"spark_config: {', '.join(fixed)}: fixed when a server starts; set it there, and leave it out here"
+
+
 def _storage_problems(given: Mapping[str, Any]) -> Iterable[str]:
+    if given.get("host") is not None and not {"warehouse", "uri"} & given.keys():
+        # The catalog as the server knows it.
+        return
     metastore = given.get("metastore", "filesystem")
     warehouse = given.get("warehouse")
     if metastore in ("filesystem", "jdbc") and warehouse is None:
@@ -342,6 +426,16 @@ def _text(value: Any) -> Iterable[str]:
         yield f"must be text, not {_kind(value)}"
     elif not value.strip():
         yield "must not be empty"
+
+
+def _port(value: Any) -> Iterable[str]:
+    if isinstance(value, bool) or not isinstance(value, int) or not 0 < value < 65536:
+        yield f"{value!r} is not a port; write a number from 1 to 65535"
+
+
+def _boolean(value: Any) -> Iterable[str]:
+    if not isinstance(value, bool):
+        yield f"must be true or false, not {_kind(value)}"
 
 
 def _catalog_name(value: Any) -> Iterable[str]:
@@ -440,9 +534,17 @@ def _package_problem(package: str) -> str | None:
 
 
 _CHECKS: dict[str, Callable[[Any], Iterable[str]]] = {
-    "method": _one_of(*(str(method) for method in PaimonConnectionMethod)),
+    "method": _one_of(*_ONE_OF_METHODS),
     "catalog": _catalog_name,
     "schema": _schema_name,
+    "host": _text,
+    "port": _port,
+    "user": _text,
+    "password": _text,
+    "token": _text,
+    "auth": _one_of(*_AUTHS),
+    "kerberos_service_name": _text,
+    "use_ssl": _boolean,
     "metastore": _one_of(*METASTORES),
     "warehouse": _text,
     "uri": _text,

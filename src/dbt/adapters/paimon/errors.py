@@ -57,6 +57,12 @@ REMEDIES: tuple[Remedy, ...] = (
         "or name its jar there.",
     ),
     Remedy(
+        # FactoryUtil looks with the class loader of the thread, and a Thrift server's threads have not that of --jars.
+        re.compile(r"Could not find any factories that implement 'org\.apache\.paimon\."),
+        "Start the server with Paimon's connector on the class path of its driver, too (--driver-class-path), or among "
+        "Spark's own jars.",
+    ),
+    Remedy(
         re.compile(r"Could not find a file io implementation for scheme '(\w+)'|No FileSystem for scheme"),
         "The jar of that storage is missing: name it under `packages` or `jars` in the profile "
         "(org.apache.paimon:paimon-s3 for s3://, org.apache.paimon:paimon-oss for oss://).",

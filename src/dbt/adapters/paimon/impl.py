@@ -62,6 +62,7 @@ from dbt.adapters.paimon.config import PaimonConfig
 from dbt.adapters.paimon.connections import PaimonConnectionManager
 from dbt.adapters.paimon.credentials import PaimonCredentials
 from dbt.adapters.paimon.data_types import is_whole
+from dbt.adapters.paimon.handles import Handle
 from dbt.adapters.paimon.locks import TableLocks
 from dbt.adapters.paimon.model_query import ModelQuery
 from dbt.adapters.paimon.relation import PaimonRelation
@@ -135,6 +136,12 @@ class PaimonAdapter(SparkAdapter, metaclass=AdapterMeta):
             spark=parse_version(version("pyspark")),
             catalog_kind=self.credentials.metastore,
         )
+
+    @property
+    def _handle(self) -> Handle:
+        """The handle of this thread."""
+        handle: Handle = self.connections.get_thread_connection().handle
+        return handle
 
     @property
     def view_catalog(self) -> str:
@@ -674,8 +681,9 @@ class PaimonAdapter(SparkAdapter, metaclass=AdapterMeta):
         # A strategy of the project's own has its own names for the table.
         if not wanted or strategy not in strategies.STRATEGIES:
             return wanted
-        session = self.connections.get_thread_connection().handle.session
-        return predicates.of_table(session, wanted, [column.name for column in columns], model["name"])
+        return predicates.of_table(
+            self._handle.references, wanted, [column.name for column in columns], model["name"]
+        )
 
     @available
     @classmethod
@@ -816,8 +824,7 @@ class PaimonAdapter(SparkAdapter, metaclass=AdapterMeta):
         Raises:
             DbtRuntimeError: a value that its column's type does not take; names file, column and row.
         """
-        handle = self.connections.get_thread_connection().handle
-        seeds.stage(handle.session, view_name, agate_table, model, self.convert_type)
+        seeds.stage(self._handle, view_name, agate_table, model, self.convert_type)
 
     @available.parse_none
     def stage_python_model(self, view_name: str, code: str, model: Mapping[str, Any]) -> None:
@@ -826,8 +833,7 @@ class PaimonAdapter(SparkAdapter, metaclass=AdapterMeta):
         Raises:
             DbtRuntimeError: the model raised, or returned no frame.
         """
-        handle = self.connections.get_thread_connection().handle
-        python_models.stage(handle.session, handle.load, code, model, view_name)
+        python_models.stage(self._handle, code, model, view_name)
 
     # -- constraints ------------------------------------------------------------------------------------------------
 

@@ -8,7 +8,7 @@ import tempfile
 import zipfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 
@@ -102,6 +102,14 @@ def plan_packages(
         if storage and not own and not _names_artifact(storage, jars, packages):
             packages.append(f"{GROUP}:{storage}:{version}")
     return PackagePlan(jars, tuple(packages), tuple(credentials.repositories), version)
+
+
+def with_connect(plan: PackagePlan, spark_version: str) -> PackagePlan:
+    """The same plan with the jar of Spark Connect's server, if it is not among its jars."""
+    package = capabilities.connect_server_artifact(spark_version)
+    if package is None or _names_artifact(package.split(":")[1].partition("_")[0], plan.jars, plan.packages):
+        return plan
+    return replace(plan, packages=(*plan.packages, package))
 
 
 def effective_paimon_version(credentials: PaimonCredentials, environ: Mapping[str, str] | None = None) -> str:
@@ -231,6 +239,7 @@ def _version_of_packages(packages: Iterable[str]) -> str | None:
 
 
 def _names_artifact(artifact: str, jars: Iterable[str], packages: Iterable[str]) -> bool:
-    return any(jar.rsplit("/", 1)[-1].startswith(f"{artifact}-") for jar in jars) or any(
-        package.startswith(f"{GROUP}:{artifact}:") for package in packages
+    name = re.compile(rf"{re.escape(artifact)}(_2\.1\d)?[-:]")
+    return any(name.match(jar.rsplit("/", 1)[-1]) for jar in jars) or any(
+        name.match(package.partition(":")[2]) for package in packages
     )

@@ -6,7 +6,7 @@ only the table is read, and projects write their predicates for that.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from dbt_common.exceptions import DbtRuntimeError
@@ -31,9 +31,18 @@ def as_list(value: Any) -> list[str]:
 
 
 def of_table(
-    session: SparkSession, predicates: Sequence[str], columns: Iterable[str], model: str
+    references_of: Callable[[str], Iterable[Reference]],
+    predicates: Sequence[str],
+    columns: Iterable[str],
+    model: str,
 ) -> list[str]:
     """The predicates with each bare column of the table written as the table's, in parentheses.
+
+    Args:
+        references_of: gives the names in an expression, of `by_spark` or `by_sqlglot`.
+        predicates: SQL expressions.
+        columns: the table's columns.
+        model: the model's name, for errors.
 
     Raises:
         DbtRuntimeError: Spark does not parse one: the model, the predicate and Spark's reason.
@@ -42,7 +51,9 @@ def of_table(
     found = []
     for text in predicates:
         try:
-            references = _references(session, text)
+            references = references_of(text)
+        except DbtRuntimeError:
+            raise
         except Exception as exc:
             raise DbtRuntimeError(
                 f"model '{model}': incremental_predicates: {text!r} is no SQL expression: "
@@ -66,10 +77,44 @@ def qualify(text: str, references: Iterable[Reference], columns: set[str]) -> st
     return text
 
 
-def _references(session: SparkSession, text: str) -> list[Reference]:
+def by_spark(session: SparkSession, text: str) -> list[Reference]:
     """The names of columns in an expression, as Spark's own parser finds them; none from within a subquery."""
     parser = session._jsparkSession.sessionState().sqlParser()
     return list(_walk(parser.parseExpression(text), frozenset()))
+
+
+def by_sqlglot(text: str) -> list[Reference]:
+    """The same where Spark's parser is on another machine.
+
+    Raises:
+        DbtRuntimeError: sqlglot is not installed.
+        sqlglot.errors.SqlglotError: it is no expression.
+    """
+    try:
+        import sqlglot
+        from sqlglot import expressions
+    except ImportError as exc:
+        raise DbtRuntimeError(
+            "incremental_predicates on a Spark server are read by sqlglot: pip install 'dbt-paimon[connect]' "
+            "or 'dbt-paimon[thrift]'."
+        ) from exc
+    tree = sqlglot.parse_one(text, dialect="spark")
+    found = []
+    for column in tree.find_all(expressions.Column):
+        if column.find_ancestor(expressions.Query) is not None:
+            continue
+        names = [part.name for part in column.parts]
+        shadow = column.find_ancestor(expressions.Lambda)
+        if shadow is not None and names[0] in {argument.name for argument in shadow.expressions}:
+            continue
+        found.append((_start_of(text, column.parts[0]), tuple(names)))
+    return found
+
+
+def _start_of(text: str, identifier: Any) -> int:
+    start = int(identifier.meta["start"])
+    # The place of a quoted name is that of its first letter in some versions of sqlglot, of its quote in others.
+    return start - 1 if identifier.args.get("quoted") and text[start] != "`" else start
 
 
 def _walk(expression: Any, arguments: frozenset[str]) -> Iterable[Reference]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import traceback
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from dbt_common.exceptions import DbtRuntimeError
@@ -11,28 +11,28 @@ from dbt_common.exceptions import DbtRuntimeError
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-Load = Callable[[str], "DataFrame"]
+    from dbt.adapters.paimon.handles import Handle
 
 
-def stage(session: SparkSession, load: Load, code: str, model: Mapping[str, Any], view_name: str) -> None:
+def stage(handle: Handle, code: str, model: Mapping[str, Any], view_name: str) -> None:
     """Run a Python model and make what it returns a temporary view of the session.
 
     Args:
-        session: the Spark session that the model gets.
-        load: gives the frame of a rendered relation, for dbt.ref and dbt.source.
+        handle: the thread's; the model gets its Spark session, and its frames by dbt.ref and dbt.source.
         code: the compiled model, with dbt's part behind it (`py_script_postfix`).
         model: the node of the manifest.
         view_name: the name of the temporary view.
 
     Raises:
-        DbtRuntimeError: the model raised, or returned no frame: file, line and reason.
+        DbtRuntimeError: the model raised, or returned no frame: file, line and reason; or there is no session here.
     """
+    session = handle.session
     path = model.get("original_file_path") or model["name"]
     # `spark` by itself is the session too, as in a notebook.
     namespace: dict[str, Any] = {"__name__": f"dbt_model_{model['name']}", "spark": session}
     try:
         exec(compile(code, path, "exec"), namespace)  # noqa: S102 - the model is the project's own code
-        result = namespace["model"](namespace["dbtObj"](load), session)
+        result = namespace["model"](namespace["dbtObj"](handle.load), session)
     except Exception as exc:
         line = _line_in(path, exc)
         raise DbtRuntimeError(

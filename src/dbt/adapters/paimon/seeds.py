@@ -14,14 +14,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from dbt.adapters.events.logging import AdapterLogger
 from dbt_common.exceptions import CompilationError, DbtRuntimeError
 
 from dbt.adapters.paimon.sql_text import quoted
 
 if TYPE_CHECKING:
     import agate
-    from pyspark.sql import SparkSession
 
+    from dbt.adapters.paimon.handles import Handle
+
+logger = AdapterLogger("Paimon")
 ConvertType = Callable[["agate.Table", int], "str | None"]
 ROWS_A_DOCUMENT = 1_000
 # Types that JSON has; a value of any other type travels as text and is cast by Spark, which knows them all.
@@ -138,7 +141,7 @@ def _refuse_quoted_names(names: Sequence[str], model: Mapping[str, Any]) -> None
 
 
 def stage(
-    session: SparkSession,
+    handle: Handle,
     view_name: str,
     table: agate.Table,
     model: Mapping[str, Any],
@@ -153,19 +156,18 @@ def stage(
     documents = list(_documents(table.rows, columns, model))
     schema = ", ".join(f"c{index}: {column.carried}" for index, column in enumerate(columns))
     raw = f"{view_name}_raw"
-    session.sql(
+    handle.create_temporary_view(
+        raw,
         f"select inline(from_json(document, 'array<struct<{schema}>>', map('mode', 'FAILFAST')))\n"
         f"from values {', '.join(['(?)'] * len(documents))} as documents(document)",
-        args=documents,
-    ).createOrReplaceTempView(quoted(raw))
-    _refuse_bad_text(session, raw, columns, model)
+        documents,
+    )
+    _refuse_bad_text(handle, raw, columns, model)
     selected = ", ".join(
         f"cast(c{index} as {column.data_type}) as {quoted(column.name)}"
         for index, column in enumerate(columns)
     )
-    session.sql(
-        f"create or replace temporary view {quoted(view_name)} as select {selected} from {quoted(raw)}"
-    )
+    handle.create_temporary_view(view_name, f"select {selected} from {quoted(raw)}", [])
 
 
 def _documents(
@@ -200,7 +202,7 @@ def _json_value(value: Any, column: SeedColumn, model: Mapping[str, Any]) -> Any
 
 
 def _refuse_bad_text(
-    session: SparkSession, raw: str, columns: Sequence[SeedColumn], model: Mapping[str, Any]
+    handle: Handle, raw: str, columns: Sequence[SeedColumn], model: Mapping[str, Any]
 ) -> None:
     checked = [
         (f"c{i}", column)
@@ -215,9 +217,11 @@ def _refuse_bad_text(
         + f" from {quoted(raw)}"
     )
     try:
-        bad = session.sql(sql).collect()[0]
+        cursor = handle.cursor()
+        cursor.execute(sql)
+        (bad,) = cursor.fetchall()
     except Exception:
-        _refuse_bad_types(session, [column for _, column in checked], model)
+        _refuse_bad_types(handle, [column for _, column in checked], model)
         raise
     problems = [
         f"column {column.name}: {value!r} is no {column.data_type}"
@@ -236,24 +240,24 @@ def _is_bad(cell: str, column: SeedColumn) -> str:
     return f"{cell} is not null and not ({fits})"
 
 
-def _refuse_bad_types(session: SparkSession, columns: Sequence[SeedColumn], model: Mapping[str, Any]) -> None:
+def _refuse_bad_types(handle: Handle, columns: Sequence[SeedColumn], model: Mapping[str, Any]) -> None:
     """Find the column whose type Spark does not know, or does not read from text."""
     for column in columns:
-        if not _reads_text_as(session, column.data_type):
+        if not _reads_text_as(handle, column.data_type):
             raise DbtRuntimeError(
                 f"{_where(model)}: column_types: column {column.name}: '{column.data_type}' is no type that Spark "
                 "reads from text. Use one of its own names: string, bigint, decimal(10,2), date, timestamp, …"
             )
 
 
-def _reads_text_as(session: SparkSession, data_type: str) -> bool:
-    from pyspark.errors import PySparkException
-
+def _reads_text_as(handle: Handle, data_type: str) -> bool:
+    cursor = handle.cursor()
     try:
-        session.sql(f"select cast('' as {data_type})")
-    except PySparkException:
+        cursor.execute(f"select cast('' as {data_type})")
+        return bool(cursor.description)
+    except Exception as exc:  # noqa: BLE001 - whatever the engine raises: it does not take the type
+        logger.debug(f"{data_type} is not read from text: {exc}")
         return False
-    return True
 
 
 def _where(model: Mapping[str, Any]) -> str:

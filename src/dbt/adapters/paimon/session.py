@@ -1,4 +1,4 @@
-"""`method: session`: Spark embedded in dbt's process, one JVM for the process and one session for each dbt thread."""
+"""`method: session`: Spark's driver in dbt's own process, one JVM for it and one session for each dbt thread."""
 
 from __future__ import annotations
 
@@ -12,11 +12,12 @@ from typing import TYPE_CHECKING, Any
 from dbt.adapters.events.logging import AdapterLogger
 from dbt_common.exceptions import DbtRuntimeError
 
-from dbt.adapters.paimon import java, jvm, packages, views
+from dbt.adapters.paimon import java, jvm, packages, predicates, views
 from dbt.adapters.paimon.credentials import PaimonCredentials
 from dbt.adapters.paimon.data_types import type_text
+from dbt.adapters.paimon.handles import session_conf
 from dbt.adapters.paimon.spark_conf import EXTENSIONS, spark_conf
-from dbt.adapters.paimon.sql_text import statements
+from dbt.adapters.paimon.sql_text import quoted, statements
 from dbt.adapters.paimon.timestamps import on_session_clock
 
 if TYPE_CHECKING:
@@ -24,8 +25,6 @@ if TYPE_CHECKING:
 
 logger = AdapterLogger("Paimon")
 
-# Settings of Spark SQL that belong to the JVM; a session cannot have its own.
-_STATIC = frozenset({"spark.sql.catalogImplementation", "spark.sql.extensions", "spark.sql.warehouse.dir"})
 _START = RLock()
 # Seconds; a job that starts after Ctrl-C lives no longer.
 _CANCEL_EVERY = 0.2
@@ -146,6 +145,16 @@ class SessionHandle:
         cursor.execute(f"select * from {name}")
         return cursor.frame
 
+    def create_temporary_view(self, name: str, query: str, bindings: Sequence[Any]) -> None:
+        """Make a query with `?` markers a view of this session."""
+        cursor = self.cursor()
+        cursor.execute(query, bindings)
+        cursor.frame.createOrReplaceTempView(quoted(name))
+
+    def references(self, expression: str) -> list[predicates.Reference]:
+        """The names of columns in an expression, by Spark's own parser."""
+        return predicates.by_spark(self.session, expression)
+
     def cancel(self) -> None:
         """Stop the Spark jobs of this thread, also those that the statement in progress has yet to start.
 
@@ -193,9 +202,8 @@ def open_session(credentials: PaimonCredentials) -> SessionHandle:
         root, conf = _start(credentials)
     session = root.newSession()
     # The catalogs are set for the session, so that two profiles may share a JVM (tests, notebooks).
-    for key, value in conf.items():
-        own = key.startswith("spark.sql.") and key not in _STATIC
-        if own and session.conf.get(key, None) != value:
+    for key, value in session_conf(conf).items():
+        if session.conf.get(key, None) != value:
             session.conf.set(key, value)
     # Loaded here and not by the first query: Paimon's check of the session's settings fails inside a view, where Spark
     # shows it those of the view's making; and a catalog that cannot be opened is told before any model runs.
@@ -232,23 +240,36 @@ def _start(credentials: PaimonCredentials) -> tuple[SparkSession, dict[str, str]
     java.prepare_java(_pyspark_version())
     plan = packages.plan_packages(credentials, _pyspark_version())
     conf = spark_conf(credentials, plan)
-
-    from pyspark import SparkContext
-    from pyspark.sql import SparkSession
-
-    if SparkContext._active_spark_context is None:
-        jvm.launch(conf, plan, credentials.secrets)
-    builder = SparkSession.builder
-    # What a gateway was launched with is not known to a builder that somebody else made: give it all.
-    for key, value in conf.items():
-        builder = builder.config(key, value)
-    root = builder.getOrCreate()
+    root = start_spark(conf, plan, credentials.secrets)
     if EXTENSIONS not in (root.sparkContext.getConf().get("spark.sql.extensions") or ""):
         raise DbtRuntimeError(
             "A Spark session without Paimon's extensions is already running in this process. "
             f"Stop it, or start it with spark.sql.extensions={EXTENSIONS}."
         )
     return root, conf
+
+
+def start_spark(conf: Mapping[str, str], plan: packages.PackagePlan, secrets: Sequence[str]) -> SparkSession:
+    """The Spark of this process, started unless it runs.
+
+    Args:
+        conf: its settings, if it does not run.
+        plan: the jars.
+        secrets: values that are to be seen nowhere.
+
+    Raises:
+        DbtRuntimeError: it does not start, and why.
+    """
+    from pyspark import SparkContext
+    from pyspark.sql import SparkSession
+
+    if SparkContext._active_spark_context is None:
+        jvm.launch(conf, plan, secrets)
+    builder = SparkSession.builder
+    # What a gateway was launched with is not known to a builder that somebody else made: give it all.
+    for key, value in conf.items():
+        builder = builder.config(key, value)
+    return builder.getOrCreate()
 
 
 def _pyspark_version() -> str:

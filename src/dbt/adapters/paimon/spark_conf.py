@@ -33,30 +33,16 @@ def spark_conf(credentials: PaimonCredentials, plan: PackagePlan) -> dict[str, s
         DbtRuntimeError: settings of `spark_config` or `catalog_options` that contradict the profile or would lose data,
             all of them in one message.
     """
-    catalog = _catalog_conf(credentials.spark_catalog)
-    _check(credentials, catalog)
-    for integration in credentials.integrations.values():
-        catalog |= _catalog_conf(integration)
     conf = {
         "spark.master": credentials.spark_master,
         "spark.app.name": "dbt-paimon",
         # A session catalog of this process; Hive's is there for who asks (catalogImplementation: hive).
         "spark.sql.catalogImplementation": "in-memory",
-        # dbt-sized work is many small statements: their timestamps must not depend on whose machine runs them.
-        "spark.sql.session.timeZone": "UTC",
         "spark.ui.showConsoleProgress": "false",
-        # Templates are Jinja's. Spark's own blanks every `${word}` of a statement, in a regular expression or a comment
-        # too, and `${env:WORD}` would write the machine's environment into tables.
-        "spark.sql.variable.substitute": "false",
-        # Paimon's writer takes rows as Java's objects (SparkRow): the old classes count days before October 1582 by
-        # another calendar, and such dates and timestamps would be read back days off [ran, 0.9.0].
-        "spark.sql.datetime.java8API.enabled": "true",
         # Spark's own default does not know Paimon's `access-key`.
         "spark.redaction.regex": SPARK_REDACTION,
         **_local_defaults(credentials.spark_master),
-        **catalog,
-        "spark.sql.defaultCatalog": credentials.catalog,
-        **credentials.spark_config,
+        **remote_conf(credentials),
     }
     own = credentials.spark_config
     conf["spark.sql.extensions"] = _joined([EXTENSIONS], own.get("spark.sql.extensions"))
@@ -66,6 +52,33 @@ def spark_conf(credentials: PaimonCredentials, plan: PackagePlan) -> dict[str, s
         _set_joined(conf, "spark.jars.excludes", EXCLUDES, own)
     _set_joined(conf, "spark.jars.repositories", plan.repositories, own)
     return conf
+
+
+def remote_conf(credentials: PaimonCredentials) -> dict[str, str]:
+    """Those of a target's settings that a Spark server takes, too: of its sessions and catalogs.
+
+    Raises:
+        DbtRuntimeError: as `spark_conf` does.
+    """
+    catalog: dict[str, str] = {}
+    if not credentials.is_remote or credentials.warehouse or credentials.uri:
+        catalog = _catalog_conf(credentials.spark_catalog)
+    _check(credentials, catalog)
+    for integration in credentials.integrations.values():
+        catalog |= _catalog_conf(integration)
+    return {
+        # dbt-sized work is many small statements: their timestamps must not depend on whose machine runs them.
+        "spark.sql.session.timeZone": "UTC",
+        # Templates are Jinja's. Spark's own blanks every `${word}` of a statement, in a regular expression or a comment
+        # too, and `${env:WORD}` would write the machine's environment into tables.
+        "spark.sql.variable.substitute": "false",
+        # Paimon's writer takes rows as Java's objects (SparkRow): the old classes count days before October 1582 by
+        # another calendar, and such dates and timestamps would be read back days off [ran, 0.9.0].
+        "spark.sql.datetime.java8API.enabled": "true",
+        **catalog,
+        "spark.sql.defaultCatalog": credentials.catalog,
+        **credentials.spark_config,
+    }
 
 
 def _catalog_conf(catalog: SparkCatalog) -> dict[str, str]:

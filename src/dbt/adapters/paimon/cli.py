@@ -1,0 +1,170 @@
+"""The command `dbt-paimon`: a Spark that stays warm between runs of dbt."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from typing import Any
+
+import click
+from dbt_common.exceptions import DbtBaseException
+
+from dbt.adapters.paimon import server
+from dbt.adapters.paimon.profile import load_credentials
+
+# Seconds: a first start may download jars.
+_START_WITHIN = 600.0
+_END_WITHIN = 30.0
+_LOOK_EVERY = 0.1
+_TARGET_OPTIONS = (
+    click.option("--project-dir", help="Folder of dbt_project.yml."),
+    click.option("--profiles-dir", help="Folder of profiles.yml."),
+    click.option("--profile", help="Profile, if not the project's."),
+    click.option("--target", "-t", help="Target, if not the profile's."),
+    click.option("--vars", help="Variables for the profile, as YAML."),
+)
+
+
+def _with_target(command: Callable[..., Any]) -> Callable[..., Any]:
+    for option in reversed(_TARGET_OPTIONS):
+        command = option(command)
+    return command
+
+
+@click.group()
+def main() -> None:
+    """Tools beside dbt for Apache Paimon."""
+
+
+@main.group("server")
+def server_group() -> None:
+    """A warm local Spark: targets with `method: connect` and no host run on it without starting a JVM."""
+
+
+@server_group.command()
+@_with_target
+@click.option(
+    "--idle-minutes", default=30.0, show_default=True, help="End after so long without a statement."
+)
+def start(idle_minutes: float, **target: str | None) -> None:
+    """Start the server of a target, unless it runs."""
+    with _clear_errors():
+        credentials = load_credentials(**target)
+        server.require_warm_target(credentials)
+        path = server.note_path(credentials)
+        note = server.read_note(path)
+        if note is not None:
+            differences = server.mismatches(note, credentials)
+            if differences:
+                raise click.ClickException(
+                    f"A server of this target runs (process {note.pid}) and does not fit: {'; '.join(differences)}. "
+                    f"End it first: {server.STOP}"
+                )
+            click.echo(f"It runs already: {_line(note)}")
+            return
+        server.launch_plan(credentials)
+        note = _start(path, idle_minutes, target)
+        click.echo(_line(note))
+
+
+@server_group.command()
+def status() -> None:
+    """Show the servers that run; exit code 1 if there is none."""
+    with _clear_errors():
+        notes = server.running()
+        for note in notes:
+            click.echo(_line(note))
+        if not notes:
+            click.echo(f"No warm Spark server runs. Start one: {server.START}")
+            sys.exit(1)
+
+
+@server_group.command()
+@_with_target
+@click.option("--all", "every", is_flag=True, help="End every server of this user.")
+def stop(every: bool, **target: str | None) -> None:
+    """End the server of a target, or all of them."""
+    with _clear_errors():
+        if every:
+            notes = server.running()
+        else:
+            found = server.read_note(server.note_path(load_credentials(**target)))
+            notes = [found] if found is not None else []
+        for note in notes:
+            _end(note)
+            click.echo(f"Ended: {_line(note)}")
+        if not notes:
+            click.echo(
+                "No warm Spark server runs for this target." if not every else "No warm Spark server runs."
+            )
+
+
+def _start(path: Any, idle_minutes: float, target: dict[str, str | None]) -> server.ServerNote:
+    arguments = [
+        part for key, value in target.items() if value for part in (f"--{key.replace('_', '-')}", value)
+    ]
+    log = path.with_suffix(".log")
+    click.echo("Starting Spark …")
+    log.touch(mode=0o600)
+    with log.open("wb") as output:
+        process = subprocess.Popen(
+            [
+                *(sys.executable, "-m", "dbt.adapters.paimon.server_process"),
+                *("--idle-minutes", str(idle_minutes), *arguments),
+            ],
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+            env={**os.environ, "DBT_LOG_PATH": str(path.with_suffix(""))},
+        )
+    end = time.monotonic() + _START_WITHIN
+    while time.monotonic() < end:
+        note = server.read_note(path)
+        if note is not None:
+            return note
+        if process.poll() is not None:
+            said = [line for line in log.read_text(errors="replace").splitlines() if line.strip()]
+            raise click.ClickException(
+                f"Spark did not start: {said[-1] if said else 'no word'}\nMore in {log}"
+            )
+        time.sleep(_LOOK_EVERY)
+    process.terminate()
+    raise click.ClickException(f"Spark did not start within {_START_WITHIN:.0f} s. More in {log}")
+
+
+def _end(note: server.ServerNote) -> None:
+    with suppress(ProcessLookupError):
+        os.kill(note.pid, signal.SIGTERM)
+        end = time.monotonic() + _END_WITHIN
+        while time.monotonic() < end:
+            os.kill(note.pid, 0)
+            time.sleep(_LOOK_EVERY)
+        os.kill(note.pid, signal.SIGKILL)
+
+
+def _line(note: server.ServerNote) -> str:
+    versions = ", ".join(f"{name} {value}" for name, value in note.versions.items())
+    places = ", ".join(f"{key} {value}" for key, value in note.works_on.items())
+    return (
+        f"port {note.port} of {server.LOOPBACK}, process {note.pid}, {versions}; {places}; "
+        f"ends after {note.idle_minutes:g} idle minutes"
+    )
+
+
+@contextmanager
+def _clear_errors() -> Iterator[None]:
+    """Errors of dbt and of the adapter as one message."""
+    try:
+        yield
+    except DbtBaseException as exc:
+        raise click.ClickException(str(exc)) from None
+
+
+if __name__ == "__main__":
+    main()

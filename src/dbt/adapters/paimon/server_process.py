@@ -1,0 +1,108 @@
+"""The process that keeps a warm Spark Connect server: starts Spark, notes itself, ends when nobody asks for anything.
+
+Run by `dbt-paimon server start` as `python -m dbt.adapters.paimon.server_process`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import signal
+import socket
+import time
+from contextlib import suppress
+from typing import Any
+
+from dbt.adapters.paimon import java, server
+from dbt.adapters.paimon.credentials import PaimonCredentials
+from dbt.adapters.paimon.profile import load_credentials
+from dbt.adapters.paimon.session import check_warehouse, start_spark
+from dbt.adapters.paimon.spark_conf import spark_conf
+
+_PLUGIN = "org.apache.spark.sql.connect.SparkConnectPlugin"
+# Seconds.
+_LOOK_EVERY = 2.0
+
+
+def main() -> None:
+    """Serve the target of the command line until idle or told to end (SIGTERM)."""
+    parser = argparse.ArgumentParser()
+    for option in ("--project-dir", "--profiles-dir", "--profile", "--target", "--vars"):
+        parser.add_argument(option)
+    parser.add_argument("--idle-minutes", type=float, required=True)
+    given = vars(parser.parse_args())
+    idle_minutes = given.pop("idle_minutes")
+    serve(load_credentials(**given), idle_minutes)
+
+
+def serve(credentials: PaimonCredentials, idle_minutes: float) -> None:
+    """Start Spark with a Connect server on the loopback interface and stay until it is not needed any more.
+
+    Args:
+        credentials: the target.
+        idle_minutes: minutes without a statement after which it ends.
+
+    Raises:
+        DbtRuntimeError: Spark does not start, and why.
+    """
+    # Ends as by Ctrl-C: finally blocks run.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    check_warehouse(credentials)
+    plan = server.launch_plan(credentials)
+    java.prepare_java(server.versions(plan)["PySpark"])
+    conf = spark_conf(credentials, plan)
+    port = _free_port()
+    note = server.ServerNote(
+        os.getpid(),
+        port,
+        server.versions(plan),
+        server.fixed_settings(conf),
+        server.works_on(credentials),
+        idle_minutes,
+    )
+    session = start_spark(
+        {
+            **conf,
+            "spark.plugins": ",".join(filter(None, (_PLUGIN, conf.get("spark.plugins")))),
+            "spark.connect.grpc.binding.address": server.LOOPBACK,
+            "spark.connect.grpc.binding.port": str(port),
+            # A small Parquet footer apart, everything a client sends is SQL; seeds are sent whole.
+            "spark.connect.grpc.maxInboundMessageSize": str(512 * 1024 * 1024),
+        },
+        plan,
+        credentials.secrets,
+    )
+    path = server.note_path(credentials)
+    server.write_note(path, note)
+    try:
+        _wait_until_idle(session, idle_minutes * 60)
+    except KeyboardInterrupt:
+        pass
+    finally:
+        if (known := server.read_note(path)) is not None and known.pid == os.getpid():
+            path.unlink()
+        with suppress(Exception):
+            session.stop()
+
+
+def _wait_until_idle(session: Any, seconds: float) -> None:
+    service = session._jvm.org.apache.spark.sql.connect.service.SparkConnectService
+    since = time.monotonic()
+    last = None
+    while time.monotonic() - since < seconds:
+        time.sleep(min(_LOOK_EVERY, seconds))
+        # Left: when the last statement ended; right: those that run now.
+        active = service.listActiveExecutions()
+        now = active.left().get() if active.isLeft() else None
+        if now is None or now != last:
+            since, last = time.monotonic(), now
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind((server.LOOPBACK, 0))
+        return int(probe.getsockname()[1])
+
+
+if __name__ == "__main__":
+    main()
