@@ -19,7 +19,7 @@ DBT := $(BIN)/dbt
 PROJECT := --profiles-dir profiles --target local
 QUERY := select carrier_name, scheduled, late_percent from {{ ref('mart_carrier_punctuality') }} order by late_percent
 
-.PHONY: help venv run test unit functional conformance faults wheel-check lint format docs debug wheel clean
+.PHONY: help venv run test unit functional conformance integration faults wheel-check lint format docs debug wheel clean
 
 help: ## List the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/\1\t\2/' | expand -t 14
@@ -60,6 +60,9 @@ functional: $(STAMP) ## Run the tests on Spark and Paimon; one of them: make fun
 
 conformance: $(STAMP) ## Run dbt's own conformance suite and write docs/conformance.md
 	$(PYTEST) $(XDIST) tests/functional/adapter --conformance write
+
+integration: $(STAMP) ## Start real catalogs, stores and engines, build the reference project on each, stop them
+	$(PYTEST) tests/integration $(ARGS)
 
 faults: $(STAMP) ## Kill runs of dbt (60, or KILLS=200), run two at once, fill the disk; what became of the tables
 	$(PYTEST) tests/faults --kills $(KILLS)

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-pytest_plugins = ["conformance", "faults.report", "dbt.tests.fixtures.project"]
+pytest_plugins = ["conformance", "faults.report", "integration.report", "dbt.tests.fixtures.project"]
 
 
 @pytest.fixture(scope="session")

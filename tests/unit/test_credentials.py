@@ -337,3 +337,54 @@ def test_dbt_loads_a_good_profile(tmp_path: Path) -> None:
     assert profile.threads == 3
     target = profile.to_target_dict()
     assert (target["catalog"], target["database"], target["schema"]) == ("lake", "lake", "a")
+
+
+class TestServers:
+    def test_thrift(self) -> None:
+        credentials = load(method="thrift", host="h", user="u", auth="LDAP", password="hush-hush")
+        assert (credentials.server_port, credentials.address, credentials.is_remote) == (
+            10000,
+            "h:10000",
+            True,
+        )
+        assert "hush-hush" not in repr(credentials)
+        assert credentials.redact("it was hush-hush") == f"it was {MASK}"
+
+    def test_connect(self) -> None:
+        assert load(method="connect", host="h", port=5, token="hush-hush").secrets == ("hush-hush",)
+        assert load(method="connect", host="h").server_port == 15002
+        assert not load(method="connect").is_remote
+
+    def test_a_servers_own_catalog(self) -> None:
+        assert load(method="thrift", host="h", warehouse=None).warehouse is None
+        assert problems_of(method="connect", warehouse=None)[0].startswith("warehouse: missing")
+
+    @pytest.mark.parametrize(
+        ("profile", "said"),
+        [
+            ({"host": "h"}, "host: method session has none; set method to connect or thrift"),
+            ({"method": "session", "port": 1}, "port: method session has none"),
+            ({"method": "thrift"}, "host: missing"),
+            ({"method": "connect", "port": 1}, "port: the server of `dbt-paimon server` is meant"),
+            ({"method": "connect", "host": "h", "password": "x" * 9}, "password: method connect has none"),
+            ({"method": "thrift", "host": "h", "token": "x" * 9}, "token: method thrift has none"),
+            ({"method": "thrift", "host": "h", "port": 70000}, "port: 70000 is not a port"),
+            ({"method": "thrift", "host": "h", "port": "1"}, "port: '1' is not a port"),
+            ({"method": "thrift", "host": "h", "auth": "none"}, "auth: 'none' is none of"),
+            ({"method": "thrift", "host": "h", "auth": "LDAP"}, "password: missing; auth LDAP"),
+            ({"method": "thrift", "host": "h", "auth": "KERBEROS"}, "kerberos_service_name: missing"),
+            ({"method": "thrift", "host": "h", "use_ssl": "yes"}, "use_ssl: must be true or false"),
+            ({"method": "thrift", "host": "h", "jars": ["a.jar"]}, "jars: a server has its jars"),
+            (
+                {
+                    "method": "connect",
+                    "host": "h",
+                    "spark_config": {"spark.driver.memory": "1g", "spark.sql.x": 1},
+                },
+                "spark_config: spark.driver.memory: fixed when a server starts",
+            ),
+        ],
+    )
+    def test_problems(self, profile: dict[str, Any], said: str) -> None:
+        (problem,) = problems_of(**profile)
+        assert problem.startswith(said)

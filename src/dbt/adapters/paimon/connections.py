@@ -51,7 +51,7 @@ class PaimonConnectionManager(SparkConnectionManager):
         credentials = connection.credentials
         assert isinstance(credentials, PaimonCredentials)
         try:
-            connection.handle = _open_handle(credentials)
+            connection.handle = open_handle(credentials)
         except DbtRuntimeError:
             connection.state = ConnectionState.FAIL
             raise
@@ -121,7 +121,12 @@ class PaimonConnectionManager(SparkConnectionManager):
         return self.get_response(cursor), table
 
 
-def _open_handle(credentials: PaimonCredentials) -> Handle:
+def open_handle(credentials: PaimonCredentials) -> Handle:
+    """The handle of a thread, by the profile's `method`.
+
+    Raises:
+        DbtRuntimeError: Spark does not start, or a server is not to be had: why, and what to do.
+    """
     # Imported here: a process that never opens a connection (dbt parse, dbt ls) never loads pyspark, and one that
     # uses a server never loads what drives a JVM.
     if credentials.method == PaimonConnectionMethod.CONNECT:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from dbt.adapters.events.logging import AdapterLogger
 from dbt_common.exceptions import DbtRuntimeError
 
-from dbt.adapters.paimon import java, jvm, packages, predicates, views
+from dbt.adapters.paimon import addresses, java, jvm, packages, predicates, views
 from dbt.adapters.paimon.credentials import PaimonCredentials
 from dbt.adapters.paimon.data_types import type_text
 from dbt.adapters.paimon.handles import session_conf
@@ -235,8 +235,24 @@ def check_warehouse(credentials: PaimonCredentials) -> None:
         )
 
 
+def check_master(master: str) -> None:
+    """See that a cluster's master answers; Spark itself would try for a minute.
+
+    Raises:
+        DbtRuntimeError: none of a standalone cluster's masters does.
+    """
+    if master.startswith("spark://"):
+        found = [addresses.host_and_port(item) for item in master.removeprefix("spark://").split(",")]
+        addresses.require_listener(
+            "A Spark master",
+            [address for address in found if address is not None],
+            "Start the cluster, or correct spark.master under spark_config in the profile.",
+        )
+
+
 def _start(credentials: PaimonCredentials) -> tuple[SparkSession, dict[str, str]]:
     check_warehouse(credentials)
+    check_master(credentials.spark_master)
     java.prepare_java(_pyspark_version())
     plan = packages.plan_packages(credentials, _pyspark_version())
     conf = spark_conf(credentials, plan)

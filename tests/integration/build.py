@@ -1,0 +1,71 @@
+"""One build of the reference project in a process of its own: what of it passed, and what its tables hold.
+
+Run as `python -m integration.build OUTPUT DBT-ARGUMENT…`; writes a JSON document to OUTPUT.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+from dbt.cli.main import dbtRunner
+
+from dbt.adapters.paimon.connections import open_handle
+from dbt.adapters.paimon.credentials import PaimonCredentials
+from dbt.adapters.paimon.profile import load_credentials
+
+
+def main(output: Path, arguments: list[str]) -> int:
+    """Build, read every table, write down what there is; the exit code is dbt's."""
+    result = dbtRunner().invoke(["build", *arguments])
+    nodes = result.result or []
+    statuses = [str(node.status) for node in nodes]
+    report: dict[str, Any] = {
+        "passed": sum(status in ("success", "pass") for status in statuses),
+        "failed": [f"{n.node.name}: {n.message}" for n in nodes if str(n.status) in ("error", "fail")],
+        "exception": str(result.exception) if result.exception else "",
+    }
+    if result.success:
+        options = dict(pairwise(arguments))
+        credentials = load_credentials(
+            options["--project-dir"], options["--profiles-dir"], target=options["--target"]
+        )
+        report["tables"] = fingerprints(credentials)
+    output.write_text(json.dumps(report))
+    return 0 if result.success else 1
+
+
+def fingerprints(credentials: PaimonCredentials) -> dict[str, list[str]]:
+    """Row count and sum of the rows' hashes of every table of the target's schemas, by `schema.table`.
+
+    Left out is what says when dbt looked: the columns of a snapshot that hold it.
+    """
+    cursor = open_handle(credentials).cursor()
+
+    def rows(sql: str) -> list[Any]:
+        cursor.execute(sql)
+        return [tuple(row) for row in cursor.fetchall()]
+
+    catalog = credentials.catalog
+    found = {}
+    for (schema,) in rows(f"show databases in `{catalog}`"):
+        if not schema.startswith(credentials.schema):
+            continue
+        for _, table, *_ in rows(f"show tables in `{catalog}`.`{schema}`"):
+            name = f"`{catalog}`.`{schema}`.`{table}`"
+            columns = [
+                row[0] for row in rows(f"describe table {name}") if row[0] and not row[0].startswith("#")
+            ]
+            kept = [f"`{c}`" for c in dict.fromkeys(columns) if c not in ("dbt_updated_at", "dbt_scd_id")]
+            ((count, total),) = rows(
+                f"select count(*), sum(cast(xxhash64({', '.join(kept)}) as decimal(38, 0))) from {name}"
+            )
+            found[f"{schema}.{table}"] = [str(count), str(total)]
+    return found
+
+
+if __name__ == "__main__":
+    sys.exit(main(Path(sys.argv[1]), sys.argv[2:]))

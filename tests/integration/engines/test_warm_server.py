@@ -1,0 +1,163 @@
+"""`dbt-paimon server`: started, found through the profile, refused when it does not fit, ended by hand and when idle."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import asdict, replace
+from pathlib import Path
+
+import pytest
+import yaml
+
+from dbt.adapters.paimon import server
+
+SECONDS = 240
+
+
+class Folder:
+    """A project with one model, its profile, and a home for its servers."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        (path / "models").mkdir()
+        (path / "models" / "one.sql").write_text("{{ config(materialized='table') }} select 1 as id")
+        (path / "dbt_project.yml").write_text(yaml.safe_dump({"name": "warm", "profile": "warm"}))
+        self.write_profile()
+
+    def write_profile(self, **more: object) -> None:
+        target = {
+            "type": "paimon",
+            "method": "connect",
+            "schema": "warm",
+            "warehouse": str(self.path / "lake"),
+            "spark_config": {"spark.master": "local[2]", "spark.driver.memory": "1g", **more},
+        }
+        profiles = {"warm": {"target": "dev", "outputs": {"dev": target}}}
+        (self.path / "profiles.yml").write_text(yaml.safe_dump(profiles))
+
+    def run(self, module: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [sys.executable, "-m", module, *arguments],
+            cwd=self.path,
+            env={
+                **os.environ,
+                server.FOLDER_VARIABLE: str(self.path / "servers"),
+                "DBT_SEND_ANONYMOUS_USAGE_STATS": "false",
+            },
+            capture_output=True,
+            text=True,
+            timeout=SECONDS,
+            check=False,
+        )
+
+    def tool(self, *arguments: str) -> subprocess.CompletedProcess[str]:
+        return self.run("dbt.adapters.paimon.cli", "server", *arguments)
+
+    def dbt(self, *arguments: str) -> subprocess.CompletedProcess[str]:
+        return self.run("dbt.cli.main", *arguments)
+
+    def note(self) -> tuple[Path, server.ServerNote]:
+        (path,) = (self.path / "servers").glob("*.json")
+        return path, server.ServerNote(**json.loads(path.read_text()))
+
+
+@pytest.fixture(scope="class")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Folder]:
+    found = Folder(tmp_path_factory.mktemp("warm"))
+    yield found
+    found.tool("stop", "--all")
+
+
+def is_alive(pid: int) -> bool:
+    status = Path(f"/proc/{pid}/stat")
+    return status.exists() and status.read_text().rsplit(") ", 1)[1][0] != "Z"
+
+
+def wait_for_end(pid: int, seconds: float) -> None:
+    end = time.monotonic() + seconds
+    while is_alive(pid):
+        assert time.monotonic() < end, f"process {pid} still runs"
+        time.sleep(0.5)
+
+
+class TestWarmServer:
+    def test_none_runs(self, folder: Folder) -> None:
+        ended = folder.dbt("run")
+        assert ended.returncode != 0
+        assert "Start it: dbt-paimon server start" in ended.stdout
+        assert folder.tool("status").returncode == 1
+
+    def test_start_and_run(self, folder: Folder) -> None:
+        started = folder.tool("start")
+        assert started.returncode == 0, started.stdout + started.stderr
+        _, note = folder.note()
+        assert is_alive(note.pid)
+        again = folder.tool("start")
+        assert again.returncode == 0
+        assert folder.note()[1].pid == note.pid
+        assert str(note.port) in folder.tool("status").stdout
+        ended = folder.dbt("run")
+        assert ended.returncode == 0, ended.stdout
+        assert (folder.path / "lake" / "warm.db" / "one" / "snapshot" / "LATEST").read_text() == "1"
+        # It was that server and no other Spark: this run has written no log of a JVM.
+        assert not (folder.path / "logs" / "spark.log").exists()
+
+    def test_only_the_loopback_interface(self, folder: Folder) -> None:
+        _, note = folder.note()
+        listening = subprocess.run(
+            ["cat", f"/proc/{note.pid}/net/tcp", f"/proc/{note.pid}/net/tcp6"],
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        port = f":{note.port:04X}"
+        addresses = {
+            line.split()[1].removesuffix(port)
+            for line in listening.splitlines()
+            if line.split()[1].endswith(port) and line.split()[3] == "0A"
+        }
+        assert addresses <= {"0100007F", "0000000000000000FFFF00000100007F"}
+        assert addresses
+
+    def test_the_note_is_its_users_alone(self, folder: Folder) -> None:
+        path, _ = folder.note()
+        assert path.stat().st_mode & 0o077 == 0
+
+    def test_another_version_is_refused(self, folder: Folder) -> None:
+        path, note = folder.note()
+        server.write_note(path, replace(note, versions={**note.versions, "PySpark": "3.5.0"}))
+        try:
+            ended = folder.dbt("run")
+        finally:
+            path.write_text(json.dumps(asdict(note)))
+        assert ended.returncode != 0
+        assert "it runs PySpark 3.5.0, this is" in ended.stdout
+        assert "dbt-paimon server stop && dbt-paimon server start" in ended.stdout
+
+    def test_other_settings_are_refused(self, folder: Folder) -> None:
+        folder.write_profile(**{"spark.driver.memory": "2g"})
+        try:
+            ended = folder.dbt("run")
+        finally:
+            folder.write_profile()
+        assert ended.returncode != 0
+        assert "started with other settings (spark.driver.memory)" in ended.stdout
+
+    def test_stop(self, folder: Folder) -> None:
+        _, note = folder.note()
+        ended = folder.tool("stop")
+        assert ended.returncode == 0
+        wait_for_end(note.pid, 5)
+        assert not list((folder.path / "servers").glob("*.json"))
+
+    def test_idle(self, folder: Folder) -> None:
+        assert folder.tool("start", "--idle-minutes", "0.05").returncode == 0
+        notes = list((folder.path / "servers").glob("*.json"))
+        for path in notes:
+            wait_for_end(json.loads(path.read_text())["pid"], 60)
+        assert not list((folder.path / "servers").glob("*.json"))

@@ -1,0 +1,102 @@
+"""Notes of warm servers: kept for their user, found by what a target works on, compared with what it asks for."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from dbt_common.exceptions import DbtRuntimeError
+
+from dbt.adapters.paimon import server
+from dbt.adapters.paimon.credentials import PaimonCredentials
+from dbt.adapters.paimon.spark_conf import spark_conf
+
+
+@pytest.fixture(autouse=True)
+def _home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(server.FOLDER_VARIABLE, str(tmp_path / "servers"))
+
+
+def target(**more: Any) -> PaimonCredentials:
+    return PaimonCredentials.from_dict({"schema": "x", "method": "connect", "warehouse": "/lake", **more})
+
+
+def note_of(credentials: PaimonCredentials, **more: Any) -> server.ServerNote:
+    plan = server.launch_plan(credentials)
+    return replace(
+        server.ServerNote(
+            os.getpid(),
+            1,
+            server.versions(plan),
+            server.fixed_settings(spark_conf(credentials, plan)),
+            server.works_on(credentials),
+            30,
+        ),
+        **more,
+    )
+
+
+def test_a_note_is_read_back() -> None:
+    credentials = target()
+    path = server.note_path(credentials)
+    note = note_of(credentials)
+    server.write_note(path, note)
+    assert server.read_note(path) == note
+    assert server.running() == [note]
+    assert path.stat().st_mode & 0o077 == 0
+    assert server.mismatches(note, credentials) == []
+
+
+def test_a_note_of_the_dead_is_taken_away() -> None:
+    ended = subprocess.Popen([sys.executable, "-c", ""])
+    ended.wait()
+    path = server.note_path(target())
+    server.write_note(path, note_of(target(), pid=ended.pid))
+    assert server.read_note(path) is None
+    assert not path.exists()
+    with pytest.raises(DbtRuntimeError, match="dbt-paimon server start"):
+        server.find(target())
+
+
+def test_a_damaged_note_is_none() -> None:
+    path = server.note_path(target())
+    path.write_text("{")
+    assert server.read_note(path) is None
+
+
+@pytest.mark.parametrize(
+    ("more", "same"),
+    [
+        ({"schema": "y"}, True),
+        ({"spark_config": {"spark.sql.shuffle.partitions": "7"}}, True),
+        ({"warehouse": "/other"}, False),
+        ({"catalog": "lake", "database": "lake"}, False),
+        ({"spark_config": {"spark.master": "local[1]"}}, False),
+    ],
+)
+def test_what_tells_servers_apart(more: dict[str, Any], same: bool) -> None:
+    assert (server.note_path(target()) == server.note_path(target(**more))) is same
+
+
+def test_mismatches() -> None:
+    credentials = target()
+    note = note_of(credentials)
+    older = replace(note, versions={**note.versions, "Paimon": "0.8"})
+    assert server.mismatches(older, credentials) == [f"it runs Paimon 0.8, this is {note.versions['Paimon']}"]
+    more = target(spark_config={"spark.driver.memory": "9g", "spark.sql.shuffle.partitions": "7"})
+    assert server.mismatches(note, more) == ["it was started with other settings (spark.driver.memory)"]
+
+
+def test_no_secret_in_a_note() -> None:
+    credentials = target(
+        spark_config={"spark.hadoop.fs.s3a.secret.key": "hush-hush"},
+        catalog_options={"s3.secret-key": "hush-hush"},
+    )
+    path = server.note_path(credentials)
+    server.write_note(path, note_of(credentials))
+    assert "hush" not in path.read_text()
