@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from dbt_common.exceptions import DbtRuntimeError
 
@@ -17,8 +17,14 @@ from dbt.adapters.paimon.frames import FrameCursor, FrameHandle
 from dbt.adapters.paimon.handles import session_conf
 from dbt.adapters.paimon.spark_conf import EXTENSIONS, remote_conf
 
+# Sessions that no thread uses, by the server's address. They are used again and never thrown away: the first client of
+# a process that is would end the pool of threads that all of them share (SparkConnectClient.close, of 3.5).
+_IDLE: dict[str, list[Any]] = {}
 # With the client's pauses of 0.05, 0.2, 0.8, 3.2 and 12.8 s: that a server has gone is told after 17 s, not minutes.
 _RETRIES = 5
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 
 class ConnectCursor(FrameCursor):
@@ -44,6 +50,16 @@ class ConnectCursor(FrameCursor):
 
 class ConnectHandle(FrameHandle):
     """What dbt holds for a thread: a session of the server that no other thread uses."""
+
+    def __init__(self, session: SparkSession, url: str) -> None:
+        super().__init__(session)
+        self._url = url
+
+    def close(self) -> None:
+        """Leave the session to the next handle."""
+        if not self._closed.is_set():
+            super().close()
+            _IDLE.setdefault(self._url, []).append(self.session)
 
     def cursor(self) -> ConnectCursor:
         """A cursor over this session."""
@@ -76,10 +92,18 @@ def open_session(credentials: PaimonCredentials) -> ConnectHandle:
     )
     # Functions of pyspark.sql, which Python models import, ask this variable whom they work for.
     os.environ["SPARK_CONNECT_MODE_ENABLED"] = "1"
-    session: Any = SparkSession.builder.remote(_url(credentials, host, port)).create()
-    session.client._retry_policy["max_retries"] = _RETRIES
-    _prepare(session, credentials)
-    return ConnectHandle(session)
+    url = _url(credentials, host, port)
+    try:
+        session = _IDLE[url].pop()
+    except LookupError:
+        session = SparkSession.builder.remote(url).create()
+        session.client._retry_policy["max_retries"] = _RETRIES
+    try:
+        _prepare(session, credentials)
+    except BaseException:
+        _IDLE.setdefault(url, []).append(session)
+        raise
+    return ConnectHandle(session, url)
 
 
 def _prepare(session: Any, credentials: PaimonCredentials) -> None:
