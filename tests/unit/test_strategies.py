@@ -4,6 +4,7 @@ import pytest
 from dbt_common.exceptions import CompilationError
 
 from dbt.adapters.paimon.capabilities import Environment
+from dbt.adapters.paimon.change_rows import sequence_columns
 from dbt.adapters.paimon.strategies import (
     STRATEGIES,
     default_strategy,
@@ -82,13 +83,13 @@ def test_missing_key():
 
 # One row a table, one column a strategy, with a unique_key where that is not the primary key: y is accepted.
 MATRIX = """
-                    append upsert merge partial_update insert_overwrite delete+insert microbatch
-append              y      -      y     -              -                y             y
-partitioned_append  y      -      y     -              y                y             y
-deduplicate         -      y      y     -              -                y             y
-partial-update      -      y      y     y              -                -             -
-aggregation         -      y      -     -              -                -             -
-first-row           -      y      -     -              -                -             -
+                    append upsert merge partial_update insert_overwrite delete+insert microbatch apply_changes
+append              y      -      y     -              -                y             y          -
+partitioned_append  y      -      y     -              y                y             y          -
+deduplicate         -      y      y     -              -                y             y          y
+partial-update      -      y      y     y              -                -             -          -
+aggregation         -      y      -     -              -                -             -          -
+first-row           -      y      -     -              -                -             -          -
 """
 
 
@@ -105,6 +106,8 @@ def test_matrix(table, strategy, accepted):
     config = {} if spec.primary_key else {"unique_key": "id"}
     if strategy in ("append", "upsert", "partial_update"):
         config = {}
+    if strategy == "apply_changes" and spec.primary_key:
+        spec = with_options(spec.merge_engine, rowkind_field="op", sequence_field="seq")
     if accepted:
         assert resolve(strategy, spec, **config) == strategy
     else:
@@ -112,6 +115,49 @@ def test_matrix(table, strategy, accepted):
         assert message.startswith(f"model 'orders': incremental_strategy='{strategy}': ")
         # every refusal says what to use instead
         assert any(f"'{other}'" in message for other in STRATEGIES if other != strategy), message
+
+
+CHANGES = {"rowkind_field": "op", "sequence_field": "seq"}
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"sequence_field": "seq"}, ["needs rowkind_field"]),
+        ({"rowkind_field": "op"}, ["needs sequence_field"]),
+        # the row kind alone is no order
+        ({"rowkind_field": "op", "sequence_field": "op"}, ["needs sequence_field"]),
+        ({}, ["needs rowkind_field", "needs sequence_field"]),
+        ({**CHANGES, "ignore__delete": "true"}, ["drop every delete"]),
+        ({**CHANGES, "sequence_field_sort__order": "descending"}, ["the greatest sequence is the newest"]),
+    ],
+)
+def test_apply_changes_refuses(options, said):
+    messages = refusals("apply_changes", with_options("deduplicate", **options))
+    assert len(messages) == len(said)
+    for message, part in zip(messages, said, strict=True):
+        assert message.startswith("model 'orders': ")
+        assert part in message
+
+
+def test_apply_changes_takes_no_other_key():
+    (message,) = refusals("apply_changes", with_options("deduplicate", **CHANGES), unique_key="other")
+    assert "unique_key='other'" in message
+
+
+@pytest.mark.parametrize("sequence", ["seq", ["seq", "sub"], ["seq", "op"]])
+def test_apply_changes_orders_by_the_kind_last(sequence):
+    config = {
+        "incremental_strategy": "apply_changes",
+        "primary_key": "id",
+        "rowkind_field": "op",
+        "sequence_field": sequence,
+    }
+    spec, strategy = plan_incremental(config, model="orders", environment=P09)
+    assert strategy == "apply_changes"
+    named = [sequence] if isinstance(sequence, str) else sequence
+    assert spec.options["sequence.field"].split(",") == [*dict.fromkeys([*named, "op"])]
+    assert sequence_columns(spec) == tuple(name for name in named if name != "op")
 
 
 def test_matrix_covers_every_strategy():

@@ -28,6 +28,7 @@ from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.paimon import (
     catalogs,
+    change_rows,
     changeset,
     column_rules,
     conflicts,
@@ -440,6 +441,23 @@ class PaimonAdapter(SparkAdapter, metaclass=AdapterMeta):
     def staged_query(self, view: str) -> ModelQuery:
         """The rows of a temporary view of this session, and its columns."""
         return model_query.from_view(view, self._query_columns(f"select * from {quoted(view)}"))
+
+    @available.parse(lambda *a, **k: None)
+    def change_rows_sql(self, source: ModelQuery, spec: TableSpec, model: Mapping[str, Any]) -> str | None:
+        """The query of a model's change rows as its table takes them (see `change_rows`).
+
+        None if the model's query lacks a column that its config names, which the check of columns refuses.
+        """
+        columns = [column.name for column in source.columns]
+        named = {spec.options[change_rows.ROWKIND], *spec.primary_key, *change_rows.sequence_columns(spec)}
+        if not named <= set(columns):
+            return None
+        return change_rows.change_rows_sql(str(source), columns, spec, model["name"])
+
+    @available.parse(lambda *a, **k: ())
+    def sequence_columns(self, spec: TableSpec) -> tuple[str, ...]:
+        """The columns that order the changes of a key (see `change_rows`)."""
+        return change_rows.sequence_columns(spec)
 
     def _query_columns(self, sql: str) -> tuple[PaimonColumn, ...]:
         """The columns of a query, which is analyzed and not run.

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from dbt_common.exceptions import CompilationError
 
+from dbt.adapters.paimon.change_rows import ROWKIND, ordered_by_kind, sequence_columns
 from dbt.adapters.paimon.table_options import suggestion
 from dbt.adapters.paimon.table_spec import (
     STRATEGY_KEYS,
@@ -35,6 +36,7 @@ PARTIAL_UPDATE: Final = "partial_update"
 INSERT_OVERWRITE: Final = "insert_overwrite"
 DELETE_INSERT: Final = "delete+insert"
 MICROBATCH: Final = "microbatch"
+APPLY_CHANGES: Final = "apply_changes"
 
 # RowLevelOp.MergeInto.supportedMergeEngine, the same at 0.9.0, 1.4.2 and 2.0.0; '' is no primary key.
 _MERGEABLE: Final = frozenset({"", "deduplicate", "partial-update"})
@@ -119,7 +121,7 @@ def plan_incremental(
     )
     strategy = collect_strategy(config.get("incremental_strategy"), spec, config, environment, problems)
     problems.raise_if_any()
-    return spec, strategy
+    return ordered_by_kind(spec) if strategy == APPLY_CHANGES else spec, strategy
 
 
 def collect_strategy(
@@ -321,6 +323,59 @@ def _microbatch(request: _Request) -> _Faults:
     ]
 
 
+def _apply_changes(request: _Request) -> _Faults:
+    spec = request.spec
+    if not spec.primary_key:
+        return [
+            (
+                "incremental_strategy",
+                "needs a primary key, by which a change finds its row. Set primary_key, or use 'merge' with "
+                "unique_key and merge_delete_condition",
+            )
+        ]
+    faults: _Faults = []
+    if spec.merge_engine != "deduplicate":
+        # PartialUpdateMergeFunction, AggregateMergeFunction and FirstRowMergeFunction: add()
+        faults.append(
+            (
+                "incremental_strategy",
+                f"a change row is the whole row as it is from then on, and a delete takes it away, which "
+                f"merge_engine='{spec.merge_engine}' does not do. Use 'deduplicate', or 'upsert'",
+            )
+        )
+    if ROWKIND not in spec.options:
+        faults.append(
+            (
+                "incremental_strategy",
+                "needs rowkind_field, the column that says whether a row is an insert, an update or a delete. "
+                "Set it, or use 'upsert'",
+            )
+        )
+    if not sequence_columns(spec):
+        faults.append(
+            (
+                "incremental_strategy",
+                "needs sequence_field, by which a change that comes late is known: a log position, a version, "
+                "a time of the source. Set it",
+            )
+        )
+    if spec.options.get("sequence.field.sort-order", "").lower() == "descending":
+        faults.append(
+            (
+                "tblproperties['sequence.field.sort-order']",
+                "the change with the greatest sequence is the newest. Remove it",
+            )
+        )
+    if spec.is_true("ignore-delete"):
+        faults.append(
+            (
+                "tblproperties['ignore-delete']",
+                "makes the table drop every delete. Remove it, or use 'upsert'",
+            )
+        )
+    return faults + _same_key(request)
+
+
 def _same_key(request: _Request) -> _Faults:
     """INSERT upserts by the primary key; another unique_key would be ignored without a word."""
     unique_key = column_list(request.config.get("unique_key"))
@@ -364,5 +419,6 @@ STRATEGIES: Final[Mapping[str, Callable[[_Request], _Faults]]] = MappingProxyTyp
         INSERT_OVERWRITE: _insert_overwrite,
         DELETE_INSERT: _delete_insert,
         MICROBATCH: _microbatch,
+        APPLY_CHANGES: _apply_changes,
     }
 )

@@ -13,12 +13,23 @@
   {{ run_hooks(pre_hooks, inside_transaction=True) }}
 
   {%- set source = paimon__model_query(target_relation, compiled_code, model['language']) -%}
+  {%- set staged = source -%}
+  {%- if strategy == 'apply_changes' -%}
+    {%- set source = paimon__stage_changes(target_relation, source, spec) -%}
+  {%- endif -%}
   {%- if existing_relation is none or existing_relation.is_view or should_full_refresh() -%}
-    {%- do paimon__build_table(target_relation, existing_relation, spec, source) -%}
+    {%- if strategy == 'apply_changes' -%}
+      {%- do paimon__build_from_changes(target_relation, existing_relation, spec, source) -%}
+    {%- else -%}
+      {%- do paimon__build_table(target_relation, existing_relation, spec, source) -%}
+    {%- endif -%}
   {%- else -%}
     {%- do paimon__increment(target_relation, spec, strategy, strategy_macro, on_schema_change, source) -%}
   {%- endif -%}
   {%- do paimon__drop_staged(source) -%}
+  {%- if staged.view != source.view -%}
+    {%- do paimon__drop_staged(staged) -%}
+  {%- endif -%}
   {%- do paimon__drop_if_view(existing_relation) -%}
 
   {{ run_hooks(post_hooks, inside_transaction=True) }}

@@ -1,0 +1,99 @@
+"""Change rows: what a model of the strategy `apply_changes` selects, as its table takes it.
+
+A change row is a row with a word for what happened to it. Paimon reads `+I`, `+U`, `-U` and `-D`
+(org.apache.paimon.types.RowKind) from the column that `rowkind.field` names; other tools write other words.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from types import MappingProxyType
+from typing import Final
+
+from dbt.adapters.paimon.sql_text import quoted, string_literal
+from dbt.adapters.paimon.table_rules import split_columns
+from dbt.adapters.paimon.table_spec import TableSpec
+
+ROWKIND: Final = "rowkind.field"
+SEQUENCE: Final = "sequence.field"
+
+INSERT: Final = "+I"
+UPDATE_BEFORE: Final = "-U"
+UPDATE: Final = "+U"
+DELETE: Final = "-D"
+
+# Paimon's kind -> the words for it, in any case: Paimon's and Flink's own, SQL's (Snowflake's streams too),
+# Debezium's `op`, and `_change_type` of Delta's change data feed.
+WORDS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
+    {
+        INSERT: ("+I", "INSERT", "I", "C", "R"),
+        UPDATE: ("+U", "UPDATE", "U", "UPDATE_POSTIMAGE"),
+        DELETE: ("-D", "DELETE", "D"),
+        UPDATE_BEFORE: ("-U", "UPDATE_PREIMAGE"),
+    }
+)
+
+
+def sequence_columns(spec: TableSpec) -> tuple[str, ...]:
+    """The columns that order the changes of a key, as the model names them."""
+    rowkind = spec.options.get(ROWKIND, "")
+    return tuple(name for name in split_columns(spec.options.get(SEQUENCE, "")) if name != rowkind)
+
+
+def ordered_by_kind(spec: TableSpec) -> TableSpec:
+    """The table with the row kind as the last of its sequence fields.
+
+    Of changes with one sequence Paimon would keep the one that came last, so that the table would depend on how the
+    changes were split into runs. As text, `+I` < `+U` < `-D`: the delete wins, whenever it comes.
+    """
+    rowkind = spec.options.get(ROWKIND, "")
+    if not rowkind or not sequence_columns(spec):
+        return spec
+    fields = [*sequence_columns(spec), rowkind]
+    return replace(spec, options=MappingProxyType({**spec.options, SEQUENCE: ",".join(fields)}))
+
+
+def change_rows_sql(source: str, columns: Sequence[str], spec: TableSpec, model: str) -> str:
+    """The query of the rows that a table takes.
+
+    Args:
+        source: what stands after FROM.
+        columns: all its columns; those of the row kind, the key and the sequence are among them.
+        spec: the table.
+        model: its name, for messages.
+
+    Returns:
+        The rows with Paimon's words for their kinds, without those of before an update: the key tells which row is
+        replaced. The query fails on a kind that is none, and on a change without key or sequence, which no order has.
+    """
+    rowkind = spec.options[ROWKIND]
+    kind = _kind_sql(rowkind, [*spec.primary_key, *sequence_columns(spec)], model)
+    selected = ", ".join(f"{kind} as {quoted(name)}" if name == rowkind else quoted(name) for name in columns)
+    return f"select {selected}\nfrom {source}\nwhere {kind} <> {string_literal(UPDATE_BEFORE)}"
+
+
+def _kind_sql(rowkind: str, ordering: Sequence[str], model: str) -> str:
+    column = f"cast({quoted(rowkind)} as string)"
+    where = f"model '{model}': rowkind_field='{rowkind}':"
+    known = "; ".join(", ".join(words) for words in WORDS.values())
+    lines = [
+        f"when {quoted(name)} is null then raise_error("
+        + string_literal(
+            f"{where} a change row has no '{name}', which is part of its key or its order. Fill it in the model, "
+            "or filter such rows out."
+        )
+        + ")"
+        for name in ordering
+    ]
+    lines += [
+        f"when upper(trim({column})) in ({', '.join(string_literal(word) for word in words)}) "
+        f"then {string_literal(kind)}"
+        for kind, words in WORDS.items()
+    ]
+    fault = string_literal(f"{where} unknown row kind ")
+    remedy = string_literal(f". Known, in any case: {known}. Map it in the model, or filter such rows out.")
+    lines.append(
+        f"else raise_error(concat({fault}, coalesce(concat('\\'', {column}, '\\''), 'NULL'), {remedy}))"
+    )
+    return "case " + " ".join(lines) + " end"

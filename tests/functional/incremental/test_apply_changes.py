@@ -1,0 +1,230 @@
+"""apply_changes: the table that change rows leave, however they come."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+from dbt.tests.util import run_dbt
+
+CONFIG = (
+    "materialized='incremental', incremental_strategy='apply_changes', "
+    "primary_key='id', rowkind_field='op', sequence_field='seq'"
+)
+
+# name -> (the changes of each run, the rows they leave); a scenario has keys of its own, so that all share the runs.
+# The table is compacted after each run: Paimon then has forgotten the deletes.
+Change = tuple[object, ...]
+SCENARIOS: dict[str, tuple[list[list[Change]], list[Change]]] = {
+    "the first run holds the surviving rows": (
+        # 3 is deleted before it is inserted, in one run
+        [[(1, "+I", 1, "a"), (2, "+I", 1, "b"), (3, "-D", 2, None), (3, "+I", 1, "c"), (2, "+U", 3, "B")]],
+        [(1, "+I", 1, "a"), (2, "+U", 3, "B")],
+    ),
+    "insert, update, delete": (
+        [
+            [(1, "+I", 1, "a"), (2, "+I", 1, "b")],
+            [(1, "-U", 4, "a"), (1, "+U", 4, "A"), (2, "-D", 4, None), (3, "+I", 4, "c")],
+        ],
+        [(1, "+U", 4, "A"), (3, "+I", 4, "c")],
+    ),
+    "a late update": ([[(1, "+U", 9, "new")], [(1, "+U", 5, "late")]], [(1, "+U", 9, "new")]),
+    "a late delete": ([[(1, "+U", 9, "new")], [(1, "-D", 5, None)]], [(1, "+U", 9, "new")]),
+    "an update later than its delete": (
+        [[(1, "+I", 1, "a")], [(1, "-D", 9, None)], [(1, "+U", 5, "late")]],
+        [],
+    ),
+    "a delete before its insert": ([[(1, "-D", 9, None)], [(1, "+I", 5, "late")]], []),
+    "inserted again": (
+        [[(1, "+I", 1, "a")], [(1, "-D", 2, None)], [(1, "+I", 3, "again")]],
+        [(1, "+I", 3, "again")],
+    ),
+    "a late row before an update": ([[(1, "+U", 3, "A")], [(1, "-U", 3, "a")]], [(1, "+U", 3, "A")]),
+    "duplicates": (
+        [
+            [(1, "+I", 1, "a"), (2, "+I", 1, "b")],
+            *[[(1, "+U", 4, "A"), (1, "+U", 4, "A"), (2, "-D", 4, None)]] * 2,
+        ],
+        [(1, "+U", 4, "A")],
+    ),
+    "the delete wins at one sequence": ([[(1, "+I", 4, "a")], [(1, "-D", 4, None)]], []),
+    "also when it comes first": ([[(1, "-D", 4, None)], [(1, "+U", 4, "a")]], []),
+    **{
+        f"the words of {name}": (
+            [
+                [(1, insert, 1, "a"), (2, insert, 1, "b")],
+                [*([(1, before, 2, "a")] if before else []), (1, after, 2, "A"), (2, delete, 2, None)],
+            ],
+            [(1, "+U", 2, "A")],
+        )
+        for name, insert, before, after, delete in [
+            ("Paimon and Flink", "+I", "-U", "+U", "-D"),
+            ("Delta", "insert", "update_preimage", "update_postimage", "delete"),
+            ("Debezium", "c", None, "u", "d"),
+            ("Debezium's snapshot", "r", None, "u", "d"),
+            ("SQL", "INSERT", None, "Update", " DELETE "),
+        ]
+    },
+}
+OFFSETS = {name: 100 * (index + 1) for index, name in enumerate(SCENARIOS)}
+ROWS = "select id, op, seq, word from {schema}.changed where id > 0 order by id"
+DELETES = "select * from {schema}.changed__dbt_deletes order by id"
+COMMITS = "select count(*) from {schema}.`changed$snapshots` where commit_kind <> 'COMPACT'"
+
+
+def shifted(changes: list[Change], offset: int) -> list[Change]:
+    return [(offset + int(str(change[0])), *change[1:]) for change in changes]
+
+
+def run(index: int) -> list[Change]:
+    """What all scenarios bring in a run."""
+    return [
+        change
+        for name, (runs, _) in SCENARIOS.items()
+        for change in shifted(runs[index] if index < len(runs) else [], OFFSETS[name])
+    ]
+
+
+def literal(value: object) -> str:
+    return "null" if value is None else f"'{value}'" if isinstance(value, str) else str(value)
+
+
+def apply(*changes: Change, full_refresh: bool = False, expect_pass: bool = True):
+    values = ", ".join(f"({', '.join(map(literal, change))})" for change in changes)
+    flags = ["--full-refresh"] if full_refresh else []
+    return run_dbt(["run", *flags, "--vars", str({"batch": values})], expect_pass=expect_pass)
+
+
+class TestApplyChanges:
+    @pytest.fixture(scope="class")
+    def models(self):
+        return {
+            "changed.sql": f"{{{{ config({CONFIG}, bucket=1, post_hook='{{{{ compact(this) }}}}') }}}}\n"
+            "select cast(id as int) as id, cast(op as string) as op, cast(seq as bigint) as seq, word\n"
+            "from values {{ var('batch') }} as t(id, op, seq, word)"
+        }
+
+    @pytest.fixture(scope="class")
+    def applied(self, project, rows):
+        """The rows after all runs, and how many commits each run made."""
+        apply(*run(0))
+        commits = [rows(COMMITS)[0][0]]
+        for index in (1, 2):
+            apply(*run(index))
+            commits.append(rows(COMMITS)[0][0])
+        return rows(ROWS), commits
+
+    @pytest.mark.parametrize("name", SCENARIOS)
+    def test_rows(self, applied, name):
+        offset = OFFSETS[name]
+        got = [row for row in applied[0] if offset < row[0] < offset + 100]
+        assert got == shifted(SCENARIOS[name][1], offset)
+
+    def test_a_run_is_one_commit(self, applied):
+        assert applied[1] == [1, 2, 3]
+
+    @pytest.mark.parametrize(
+        ("change", "said", "full_refresh"),
+        [
+            ((-1, "upsert", 4, "A"), "unknown row kind 'upsert'", False),
+            ((-1, "upsert", 4, "A"), "unknown row kind 'upsert'", True),
+            ((-1, None, 4, "A"), "unknown row kind NULL", False),
+            ((-1, "+U", None, "A"), "no 'seq'", False),
+            ((None, "-D", 4, "A"), "no 'id'", False),
+        ],
+    )
+    def test_what_is_no_change_is_refused_and_nothing_written(
+        self, applied, rows, change, said, full_refresh
+    ):
+        state = (ROWS, DELETES, "select max(snapshot_id) from {schema}.`changed$snapshots`")
+        before = [rows(sql) for sql in state]
+        (result,) = apply((-2, "-D", 9, None), change, full_refresh=full_refresh, expect_pass=False).results
+        assert "model 'changed': rowkind_field='op'" in result.message
+        assert said in result.message
+        assert "\tat " not in result.message
+        assert [rows(sql) for sql in state] == before
+
+    def test_a_run_that_died_between_its_commits_is_repeated(self, applied, rows):
+        apply((-1, "+I", 1, "a"), (-2, "+I", 1, "b"))
+        state = "select id, word from {schema}.changed where id < 0 order by id"
+        last = rows("select max(snapshot_id) from {schema}.`changed$snapshots`")[0][0]
+        changes = [(-1, "-D", 4, None), (-2, "+U", 4, "B")]
+        apply(*changes)
+        # The deletes are written first: with the table as it was before, this is what a kill leaves.
+        run_dbt(["run-operation", "rollback_to", "--args", f"{{relation: changed, version: {last}}}"])
+        assert rows(state) == [(-2, "b"), (-1, "a")]
+        apply(*changes)
+        assert rows(state) == [(-2, "B")]
+
+    def test_full_refresh_starts_the_order_anew(self, applied, rows):
+        apply((1, "-D", 1000, None))
+        apply((1, "+I", 1, "reset"), full_refresh=True)
+        assert rows(ROWS) == [(1, "+I", 1, "reset")]
+        assert rows(DELETES) == []
+        apply((1, "+U", 2, "on"))
+        assert rows(ROWS) == [(1, "+U", 2, "on")]
+
+
+CASES, RUNS, KEYS = 8, 4, 5
+RANK = {"+I": 0, "+U": 1, "-D": 2}
+
+
+def stream(seed: int) -> tuple[list[tuple[int, int, str, int, int, str]], list[tuple[int, str, str]]]:
+    """A random stream of changes, shuffled, doubled here and there and split into runs; and the rows it leaves.
+
+    The sequence has two columns, the second of which is all that tells some changes apart.
+    """
+    rng = random.Random(seed)
+    changes: list[tuple[int, str, int, int, str]] = []
+    alive: set[int] = set()
+    for position in range(40):
+        key = rng.randrange(KEYS)
+        kind = rng.choice(["+U", "-D"]) if key in alive else "+I"
+        (alive.discard if kind == "-D" else alive.add)(key)
+        changes.append((key, kind, position // 7, position % 7, f"{seed}.{position}"))
+    newest = {key: max((c for c in changes if c[0] == key), key=lambda c: c[2:4]) for key in range(KEYS)}
+    left = sorted((c[0], c[1], c[4]) for c in newest.values() if c[1] != "-D")
+    arriving = changes + rng.sample(changes, 10)
+    if seed:
+        rng.shuffle(arriving)
+    return [(rng.randrange(RUNS), *change) for change in arriving], left
+
+
+class TestAnyOrder:
+    """Any order and splitting of a stream into runs gives what the whole stream in order gives.
+
+    Odd cases are compacted in every run, so that Paimon has forgotten their deletes; some are partitioned, some have
+    dynamic buckets.
+    """
+
+    @pytest.fixture(scope="class")
+    def models(self):
+        def model(case: int) -> str:
+            hook = ", post_hook='{{ compact(this) }}'" if case % 2 else ""
+            key = "['id', 'part'], partition_by='part'" if case % 3 == 2 else "'id'"
+            config = CONFIG.replace("sequence_field='seq'", "sequence_field=['seq', 'sub']").replace(
+                "'id'", key
+            )
+            return (
+                f"{{{{ config({config}, bucket={-1 if case % 4 == 0 else 2}{hook}) }}}}\n"
+                "select id, id % 2 as part, op, seq, sub, word from {{ source('s', 'stream') }}\n"
+                f"where case = {case} and run = {{{{ var('run') }}}}"
+            )
+
+        return {f"case_{case}.sql": model(case) for case in range(CASES)} | {
+            "s.yml": '{version: 2, sources: [{name: s, schema: "{{ target.schema }}", tables: [{name: stream}]}]}'
+        }
+
+    def test_any_order(self, project, rows):
+        values = ", ".join(str((case, *change)) for case in range(CASES) for change in stream(case)[0])
+        rows(
+            "create table {schema}.stream (case int, run int, id int, op string, seq int, sub int, word string) "
+            "using paimon"
+        )
+        rows(f"insert into {{schema}}.stream values {values}")
+        for run in range(RUNS):
+            run_dbt(["run", "--vars", f"run: {run}"])
+        for case in range(CASES):
+            assert rows(f"select id, op, word from {{schema}}.case_{case} order by id") == stream(case)[1], (
+                case
+            )
