@@ -18,6 +18,9 @@ from dbt.adapters.paimon.table_spec import TableSpec
 ROWKIND: Final = "rowkind.field"
 SEQUENCE: Final = "sequence.field"
 
+# Beside a table: the deletes that were applied to it (apply_changes.sql).
+DELETES_SUFFIX: Final = "__dbt_deletes"
+
 INSERT: Final = "+I"
 UPDATE_BEFORE: Final = "-U"
 UPDATE: Final = "+U"

@@ -53,6 +53,7 @@ _BY_KIND: Final[Mapping[str, bool]] = MappingProxyType(
         "delete+insert": True,
         "insert_overwrite": True,
         "microbatch": True,
+        "apply_changes": True,  # as upsert on deduplicate
         "append": False,  # the rows would be there twice
     }
 )

@@ -62,6 +62,17 @@ def existing_table(row: Sequence[Any]) -> ExistingTable:
     )
 
 
+def comments(rows: Sequence[Sequence[Any]]) -> dict[str, str]:
+    """The comments of columns, by name, from the rows of DESCRIBE TABLE."""
+    found: dict[str, str] = {}
+    for name, _, comment, *_ in rows:
+        if not name or name.startswith("# "):
+            break
+        if comment:
+            found[name] = comment
+    return found
+
+
 def last_modified_sql(relations: Sequence[PaimonRelation]) -> str:
     """One statement for the last change of each table's rows, read from `$snapshots`: no data file is opened.
 

@@ -1,0 +1,60 @@
+"""What clearing or dropping a table would lose, and the confirmation that this is meant."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from dbt_common.exceptions import DbtRuntimeError
+
+from dbt.adapters.paimon.relation import PaimonRelation
+
+
+@dataclass(frozen=True)
+class Holdings:
+    """What a table holds. `snapshots` is None for a table that is not Paimon's."""
+
+    rows: int
+    snapshots: int | None = None
+    tags: Sequence[str] = ()
+
+    def __str__(self) -> str:
+        parts = [f"{self.rows} rows"]
+        if self.snapshots is not None:
+            parts.append(f"{self.snapshots} table snapshots")
+            named = f" ({', '.join(self.tags)})" if self.tags else ""
+            parts.append(f"{len(self.tags)} tags{named}")
+        return ", ".join(parts)
+
+
+def refuse_unconfirmed(
+    operation: str, relation: PaimonRelation, asked: str, confirmation: object, holdings: Holdings
+) -> None:
+    """Refuse an operation whose confirmation is not the name of its table.
+
+    Args:
+        operation: `clear_table` or `drop_table`.
+        relation: the table.
+        asked: its name as the user wrote it.
+        confirmation: what the user confirmed; None if nothing.
+        holdings: what the table holds.
+
+    Raises:
+        DbtRuntimeError: what would be lost, and how to confirm.
+    """
+    full = ".".join(filter(None, (relation.database, relation.schema, relation.identifier)))
+    if confirmation in (asked, full):
+        return
+    if operation == "clear_table":
+        lost = f"would take all rows out of {full}, which holds {holdings}"
+        kept = "Its table snapshots and tags stay: rollback_to brings the rows back until they expire."
+        if holdings.snapshots is None:
+            kept = "Nothing brings them back."
+    else:
+        lost = f"would drop {full}, which holds {holdings}"
+        kept = "Nothing brings them back."
+    given = "" if confirmation is None else f" confirm is '{confirmation}', which is another name."
+    raise DbtRuntimeError(
+        f"{operation} {lost}. {kept} Nothing was done.{given} "
+        f"To go on, confirm the table's name: --args '{{table: {asked}, confirm: {asked}}}'"
+    )

@@ -1,0 +1,39 @@
+{#-
+  Take all rows out of a table, in one commit: its table snapshots and tags stay.
+
+  table: the name of a model, seed or snapshot, or `table`, `schema.table`, `catalog.schema.table`; confirm: the same
+  name again (or the var `confirm`), without which the operation says what would be lost and does nothing.
+
+  dbt run-operation clear_table --args '{table: fct_flights, confirm: fct_flights}'
+-#}
+{% macro clear_table(table, confirm=none) %}
+  {%- set relation = paimon__confirmed_table('clear_table', table, confirm) -%}
+  {%- for each in paimon__with_deletes(relation) -%}
+    {%- do adapter.hold_table(each) -%}
+    {%- do run_query('truncate table ' ~ each.render()) -%}
+    {%- do adapter.release_tables() -%}
+  {%- endfor -%}
+  {%- do log('clear_table on ' ~ relation ~ ': done', info=true) -%}
+{% endmacro %}
+
+{#- The table that an operation is meant for, or the end of it (see adapter.refuse_unconfirmed). -#}
+{% macro paimon__confirmed_table(operation, table, confirm) %}
+  {%- set wanted = paimon__named_relation(table) -%}
+  {%- set relation = adapter.get_relation(wanted.database, wanted.schema, wanted.identifier) -%}
+  {%- if relation is none -%}
+    {%- do exceptions.raise_compiler_error(operation ~ ': there is no table ' ~ wanted ~ '.') -%}
+  {%- elif not relation.is_table -%}
+    {%- do exceptions.raise_compiler_error(
+      operation ~ ': ' ~ wanted ~ ' is a view, which holds no rows: remove its model, or drop it in Spark.'
+    ) -%}
+  {%- endif -%}
+  {%- do adapter.refuse_unconfirmed(operation, relation, table, confirm if confirm is not none else var('confirm', none)) -%}
+  {%- do return(relation) -%}
+{% endmacro %}
+
+{#- A table, and what the strategy apply_changes keeps beside it. -#}
+{% macro paimon__with_deletes(relation) %}
+  {%- set deletes = paimon__deletes_relation(relation) -%}
+  {%- set kept = adapter.get_relation(deletes.database, deletes.schema, deletes.identifier) -%}
+  {%- do return([relation] + ([kept] if kept is not none else [])) -%}
+{% endmacro %}

@@ -1,0 +1,16 @@
+{#-
+  Drop a table with its table snapshots and tags.
+
+  table, confirm: as those of clear_table.
+
+  dbt run-operation drop_table --args '{table: old_flights, confirm: old_flights}'
+-#}
+{% macro drop_table(table, confirm=none) %}
+  {%- set relation = paimon__confirmed_table('drop_table', table, confirm) -%}
+  {%- for each in paimon__with_deletes(relation) -%}
+    {%- do adapter.hold_table(each) -%}
+    {%- do adapter.drop_relation(each) -%}
+    {%- do adapter.release_tables() -%}
+  {%- endfor -%}
+  {%- do log('drop_table on ' ~ relation ~ ': done', info=true) -%}
+{% endmacro %}

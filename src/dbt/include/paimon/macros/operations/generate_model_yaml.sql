@@ -1,0 +1,26 @@
+{#-
+  The properties of models as YAML, from what they have built: descriptions, columns with the types that a contract
+  asks for, NOT NULL and the primary key as constraints. Printed, or written to a file if `path` is given.
+
+  model_names: a model or a list of them; contract: whether the file enforces the contract; path, overwrite: as those of
+  generate_sources.
+
+  dbt run-operation generate_model_yaml --args '{model_names: [fct_flights], contract: true}'
+-#}
+{% macro generate_model_yaml(model_names, contract=false, path=none, overwrite=false) %}
+  {%- set wanted = [model_names] if model_names is string else model_names -%}
+  {%- set nodes = [] -%}
+  {%- for name in wanted -%}
+    {%- set found = [] -%}
+    {%- for node in graph.nodes.values() if node.resource_type == 'model' and node.name == name -%}
+      {%- do found.append(node) -%}
+    {%- endfor -%}
+    {%- if not found -%}
+      {%- do exceptions.raise_compiler_error("generate_model_yaml: there is no model '" ~ name ~ "'.") -%}
+    {%- endif -%}
+    {%- do nodes.append(found[0]) -%}
+  {%- endfor -%}
+  {%- set text = adapter.models_yaml(nodes, contract) -%}
+  {%- do paimon__give_yaml(text, path, overwrite) -%}
+  {%- do return(text) -%}
+{% endmacro %}

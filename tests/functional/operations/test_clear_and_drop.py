@@ -1,0 +1,103 @@
+"""clear_table and drop_table: nothing without a confirmation, and what is there after one."""
+
+from __future__ import annotations
+
+import pytest
+from dbt.tests.util import run_dbt
+
+CONFIGS = {
+    "plain": "materialized='table'",
+    "keyed": "materialized='incremental', primary_key='id', bucket=1",
+    "days": "materialized='table', primary_key=['id', 'day'], partition_by='day', bucket=1",
+}
+
+
+def operate(macro, table, confirm=None, *, variable=None, expect_pass=True):
+    arguments = {"table": table} | ({} if confirm is None else {"confirm": confirm})
+    flags = [] if variable is None else ["--vars", f"confirm: {variable}"]
+    return run_dbt(["run-operation", macro, "--args", str(arguments), *flags], expect_pass=expect_pass)
+
+
+def refusal(macro, table, confirm=None) -> str:
+    result = operate(macro, table, confirm, expect_pass=False)
+    (node,) = result.results
+    return node.message or str(result.exception)
+
+
+class TestClearAndDrop:
+    @pytest.fixture(scope="class")
+    def models(self):
+        return {
+            f"{name}.sql": f"{{{{ config({config}) }}}} select id, '2024-01-01' as day from range(3)"
+            for name, config in CONFIGS.items()
+        } | {
+            "viewed.sql": "{{ config(materialized='view') }} select 1 as id",
+            "changed.sql": "{{ config(materialized='incremental', incremental_strategy='apply_changes', primary_key='id', "
+            "rowkind_field='op', sequence_field='seq') }} select id, op, 1L as seq from values (1, '+I'), (2, '-D') "
+            "as t(id, op)",
+        }
+
+    @pytest.fixture(scope="class", autouse=True)
+    def built(self, project):
+        run_dbt(["run"])
+
+    @pytest.mark.parametrize("name", CONFIGS)
+    def test_clear(self, project, rows, name):
+        count, snapshots = f"select count(*) from {{schema}}.{name}", f"{{schema}}.`{name}$snapshots`"
+        before = rows(f"select count(*) from {snapshots}")[0][0]
+        message = refusal("clear_table", name)
+        assert (
+            f"paimon.{project.test_schema}.{name}, which holds 3 rows, 1 table snapshots, 0 tags" in message
+        )
+        assert f"confirm: {name}" in message
+        assert "which is another name" in refusal("clear_table", name, "something")
+        assert rows(count) == [(3,)]
+        operate("clear_table", name, name)
+        assert rows(count) == [(0,)]
+        assert rows(f"select count(*) from {snapshots}") == [(before + 1,)]
+        # The history is there, and the way back.
+        operation = {"relation": name, "version": before}
+        run_dbt(["run-operation", "rollback_to", "--args", str(operation)])
+        assert rows(count) == [(3,)]
+
+    def test_any_schema_and_catalog(self, project, rows):
+        rows("create database paimon.`a place`")
+        rows("create table paimon.`a place`.things using paimon as select 1 as id")
+        rows("create database spark_catalog.elsewhere")
+        rows("create table spark_catalog.elsewhere.facts using parquet as select 1 as id")
+        try:
+            operate("clear_table", "a place.things", variable="a place.things")
+            assert rows("select * from paimon.`a place`.things") == []
+            assert "holds 1 rows. Nothing brings them back" in refusal(
+                "clear_table", "spark_catalog.elsewhere.facts"
+            )
+            for table in ("paimon.a place.things", "spark_catalog.elsewhere.facts"):
+                operate("drop_table", table, table)
+            assert rows("show tables in paimon.`a place`") == []
+            assert rows("show tables in spark_catalog.elsewhere") == []
+        finally:
+            rows("drop database paimon.`a place` cascade")
+            rows("drop database spark_catalog.elsewhere cascade")
+
+    def test_drop(self, project, rows):
+        rows("create table {schema}.old using paimon as select 1 as id")
+        rows(f"call paimon.sys.create_tag(table => '{project.test_schema}.old', tag => 'kept')")
+        message = refusal("drop_table", "old")
+        assert "1 rows, 1 table snapshots, 1 tags (kept). Nothing brings them back" in message
+        assert rows("select * from {schema}.old") == [(1,)]
+        operate("drop_table", "old", "old")
+        assert "old" not in {row[1] for row in rows("show tables in {schema}")}
+
+    def test_the_deletes_of_change_rows_go_too(self, project, rows):
+        assert rows("select id from {schema}.changed__dbt_deletes") == [(2,)]
+        operate("clear_table", "changed", "changed")
+        assert rows("select id from {schema}.changed__dbt_deletes") == []
+        operate("drop_table", "changed", "changed")
+        assert not {row[1] for row in rows("show tables in {schema}")} & {"changed", "changed__dbt_deletes"}
+
+    @pytest.mark.parametrize("macro", ["clear_table", "drop_table"])
+    @pytest.mark.parametrize(("table", "said"), [("nothing", "there is no table"), ("viewed", "is a view")])
+    def test_refused(self, project, rows, macro, table, said):
+        assert said in refusal(macro, table, table)
+        assert rows("select * from {schema}.keyed limit 1")
+        assert rows(f"select count(*) from spark_catalog.{project.test_schema}.viewed") == [(1,)]
