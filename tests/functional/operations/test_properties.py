@@ -46,9 +46,9 @@ class TestGenerateSources:
         rows("insert into {schema}.plain values (1, 'a')")
         run_dbt(["run"])  # a view: `one`
 
-    def generated(self, project, name, **arguments) -> tuple[dict, Path]:
-        path = Path(project.project_root, "models", name)
-        run_dbt(["run-operation", "generate_sources", "--args", str({"path": f"models/{name}", **arguments})])
+    def generated(self, project, file, **arguments) -> tuple[dict, Path]:
+        path = Path(project.project_root, "models", file)
+        run_dbt(["run-operation", "generate_sources", "--args", str({"path": f"models/{file}", **arguments})])
         return yaml.safe_load(path.read_text(encoding="utf-8")), path
 
     def test_own_schema(self, project, rows):
@@ -82,7 +82,7 @@ class TestGenerateSources:
         }
         # dbt reads it, and knows the same names and comments.
         (Path(project.project_root) / "models" / "reads.sql").write_text(
-            "select id, word from {{ source('own', 'plain') }}"
+            "{{ config(materialized='table') }} select id, word from {{ source('own', 'plain') }}"
         )
         run_dbt(["run", "--select", "reads"])
         assert rows("select * from {schema}.reads") == [(1, "a")]
@@ -130,7 +130,7 @@ class TestGenerateSources:
     def test_printed(self, project, capsys):
         arguments = {"table_names": ["plain"], "generate_columns": False}
         run_dbt(["--quiet", "run-operation", "generate_sources", "--args", str(arguments)])
-        content = yaml.safe_load(capsys.readouterr().out)
+        content = yaml.safe_load("version: 2" + capsys.readouterr().out.partition("version: 2")[2])
         assert [source["tables"] for source in content["sources"]] == [[{"name": "plain"}]]
 
     def test_a_file_is_not_overwritten_unasked(self, project):
@@ -183,7 +183,7 @@ class TestGenerateModelYaml:
             {"name": "day", "data_type": "string"},
         ]
         run_dbt(["run"])
-        assert rows("select id, day from {schema}.viewed") == [(1, "2024-01-01")]
+        assert rows(f"select id, day from spark_catalog.{project.test_schema}.viewed") == [(1, "2024-01-01")]
         # It is a contract: another type is refused.
         path.write_text(path.read_text().replace("decimal(10,2)", "date"))
         run_dbt(["run", "--select", "keyed"], expect_pass=False)

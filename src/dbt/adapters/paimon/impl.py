@@ -742,6 +742,30 @@ class PaimonAdapter(SparkAdapter, metaclass=AdapterMeta):
 
     # -- operations -------------------------------------------------------------------------------------------------
 
+    def execute_macro(
+        self,
+        macro_name: str,
+        macro_resolver: MacroResolverProtocol | None = None,
+        project: str | None = None,
+        context_override: dict[str, Any] | None = None,
+        kwargs: dict[str, Any] | None = None,
+        needs_conn: bool = False,
+    ) -> Any:
+        """Run a macro; the operation `drop_table` is ours where dbt would find its own, which takes a relation."""
+        resolver = macro_resolver or self._macro_resolver
+        if (
+            macro_name == "drop_table"
+            and project is None
+            and resolver is not None
+            and "table" in (kwargs or {})
+        ):
+            found = resolver.find_macro_by_name(macro_name, self.config.project_name, project)
+            if getattr(found, "package_name", None) == "dbt":
+                macro_name = "paimon__drop_table_operation"
+        return super().execute_macro(
+            macro_name, macro_resolver, project, context_override, kwargs, needs_conn
+        )
+
     @available.parse(lambda *a, **k: "")
     def sources_yaml(
         self,

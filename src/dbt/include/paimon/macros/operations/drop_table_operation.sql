@@ -1,11 +1,12 @@
 {#-
-  Drop a table with its table snapshots and tags.
+  Drop a table with its table snapshots and tags: `dbt run-operation drop_table`. dbt has a macro of that name, which
+  writes the DDL for a relation and is another's to call; adapter.execute_macro leads the operation here.
 
   table, confirm: as those of clear_table.
 
   dbt run-operation drop_table --args '{table: old_flights, confirm: old_flights}'
 -#}
-{% macro drop_table(table, confirm=none) %}
+{% macro paimon__drop_table_operation(table, confirm=none) %}
   {%- set relation = paimon__confirmed_table('drop_table', table, confirm) -%}
   {%- for each in paimon__with_deletes(relation) -%}
     {%- do adapter.hold_table(each) -%}
