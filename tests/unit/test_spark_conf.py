@@ -66,7 +66,7 @@ def test_local_defaults() -> None:
     assert int(settings["spark.driver.memory"].removesuffix("m")) >= 512
 
 
-@pytest.mark.parametrize("master", ["spark://h:7077", "yarn", "k8s://https://h", "local-cluster[2,1,1024]"])
+@pytest.mark.parametrize("master", ["spark://h:7077", "local-cluster[2,1,1024]"])
 def test_a_cluster_keeps_its_own_settings(master: str) -> None:
     settings = conf(spark_config={"spark.master": master})
     assert settings["spark.master"] == master

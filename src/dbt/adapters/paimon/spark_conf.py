@@ -13,6 +13,7 @@ from pathlib import Path
 from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.paimon.credentials import PaimonCredentials, SparkCatalog
+from dbt.adapters.paimon.masters import master_defaults, master_problems
 from dbt.adapters.paimon.packages import EXCLUDES, PackagePlan
 from dbt.adapters.paimon.redaction import SPARK_REDACTION, is_secret
 
@@ -42,6 +43,7 @@ def spark_conf(credentials: PaimonCredentials, plan: PackagePlan) -> dict[str, s
         # Spark's own default does not know Paimon's `access-key`.
         "spark.redaction.regex": SPARK_REDACTION,
         **_local_defaults(credentials.spark_master),
+        **master_defaults(credentials.spark_master),
         **remote_conf(credentials),
     }
     own = credentials.spark_config
@@ -129,6 +131,7 @@ def _check(credentials: PaimonCredentials, catalog: dict[str, str]) -> None:
                 f"{place}: cache-enabled={cached} corrupts a table that another session drops and creates again; "
                 "leave it out"
             )
+    problems += master_problems(credentials.spark_master, credentials.spark_config)
     if problems:
         raise DbtRuntimeError(
             "The profile's Spark settings:\n" + "\n".join(f"  - {problem}" for problem in problems)

@@ -1,0 +1,181 @@
+"""deploy/kubernetes: manifests that Kubernetes takes, a profile that the adapter takes, and nothing secret."""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+from typing import Any
+
+import kubernetes_validate
+import pytest
+import yaml
+from dbt.config.renderer import ProfileRenderer
+from dbt_common.context import set_invocation_context
+
+from dbt.adapters.paimon.credentials import DEFAULT_PAIMON_VERSION, PaimonCredentials
+from dbt.adapters.paimon.packages import PackagePlan
+from dbt.adapters.paimon.redaction import is_secret
+from dbt.adapters.paimon.spark_conf import spark_conf
+
+FOLDER = Path(__file__).parents[2] / "deploy" / "kubernetes"
+MANIFESTS = {
+    f"{path.stem}-{index}-{document['kind']}": document
+    for path in sorted(FOLDER.glob("*.yaml"))
+    for index, document in enumerate(yaml.safe_load_all(path.read_text()))
+}
+KUBERNETES_VERSIONS = ("1.27", "1.33")
+
+
+def of_kind(kind: str) -> list[dict[str, Any]]:
+    return [document for document in MANIFESTS.values() if document["kind"] == kind]
+
+
+def pods() -> dict[str, dict[str, Any]]:
+    """The pod templates of the workloads, by the names of these."""
+    jobs = {job["metadata"]["name"]: job["spec"]["template"] for job in of_kind("Job")}
+    return jobs | {
+        job["metadata"]["name"]: job["spec"]["jobTemplate"]["spec"]["template"] for job in of_kind("CronJob")
+    }
+
+
+(CONFIG,) = of_kind("ConfigMap")
+EXECUTOR = yaml.safe_load(CONFIG["data"]["executor.yaml"])
+
+
+def container(pod: dict[str, Any]) -> dict[str, Any]:
+    (only,) = pod["spec"]["containers"]
+    assert isinstance(only, dict)
+    return only
+
+
+def environment(name: str) -> dict[str, str]:
+    """What dbt's container sees, with values for what the cluster puts in."""
+    found = {"S3_ACCESS_KEY": "an-access-key", "S3_SECRET_KEY": "a-secret-key"}
+    for variable in container(pods()[name])["env"]:
+        source = variable.get("valueFrom", {})
+        key = source.get("configMapKeyRef", {}).get("key")
+        found[variable["name"]] = variable.get("value") or (CONFIG["data"][key] if key else "a-pod")
+    return found
+
+
+def settings(name: str, monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
+    """Spark's settings of the profile, as dbt reads it in a pod."""
+    monkeypatch.setattr("os.environ", {**os.environ, **environment(name)})
+    set_invocation_context(environment(name))
+    profile = ProfileRenderer({}).render_data(yaml.safe_load(CONFIG["data"]["profiles.yml"]))
+    ((_, target),) = profile["lakehouse"]["outputs"].items()
+    data = PaimonCredentials.translate_aliases(
+        {key: value for key, value in target.items() if key not in ("type", "threads")}
+    )
+    PaimonCredentials.validate(data)
+    credentials = PaimonCredentials.from_dict(data)
+    return spark_conf(credentials, PackagePlan(tuple(credentials.jars), (), (), DEFAULT_PAIMON_VERSION))
+
+
+@pytest.mark.parametrize("version", KUBERNETES_VERSIONS)
+@pytest.mark.parametrize("document", [*MANIFESTS.values(), EXECUTOR], ids=[*MANIFESTS, "executor"])
+def test_kubernetes_takes_it(document: dict[str, Any], version: str) -> None:
+    kubernetes_validate.validate(document, version, strict=True)
+
+
+def test_the_validator_refuses() -> None:
+    wrong = yaml.safe_load((FOLDER / "namespace.yaml").read_text()) | {"metadat": {}}
+    with pytest.raises(kubernetes_validate.ValidationError):
+        kubernetes_validate.validate(wrong, KUBERNETES_VERSIONS[0], strict=True)
+
+
+def test_what_is_there() -> None:
+    kinds = {document["kind"] for document in MANIFESTS.values()}
+    assert kinds == {
+        *(
+            "Namespace",
+            "ServiceAccount",
+            "Role",
+            "RoleBinding",
+            "ConfigMap",
+            "Secret",
+            "Service",
+            "Job",
+            "CronJob",
+        )
+    }
+    (namespace,) = of_kind("Namespace")
+    assert {
+        document["metadata"]["namespace"]
+        for document in MANIFESTS.values()
+        if document["kind"] != "Namespace"
+    } == {namespace["metadata"]["name"]}
+
+
+@pytest.mark.parametrize("name", pods())
+def test_the_profile(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    conf = settings(name, monkeypatch)
+    assert conf["spark.submit.deployMode"] == "client"
+    assert conf["spark.kubernetes.driver.pod.name"] == "a-pod"
+    assert conf["spark.kubernetes.container.image"] == container(pods()[name])["image"]
+    assert conf["spark.sql.catalog.paimon.warehouse"].startswith("s3://")
+    assert conf["spark.sql.catalog.paimon.s3.secret-key"] == "a-secret-key"
+    assert all(jar.startswith("local:///opt/paimon/") for jar in conf["spark.jars"].split(","))
+    (account,) = of_kind("ServiceAccount")
+    assert conf["spark.kubernetes.authenticate.serviceAccountName"] == account["metadata"]["name"]
+    assert conf["spark.kubernetes.namespace"] == account["metadata"]["namespace"]
+
+
+@pytest.mark.parametrize("name", pods())
+def test_executors_find_the_driver(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    conf, pod = settings(name, monkeypatch), pods()[name]
+    (service,) = [found for found in of_kind("Service") if found["metadata"]["name"] == name]
+    assert service["spec"]["clusterIP"] == "None"
+    assert service["spec"]["publishNotReadyAddresses"]
+    assert service["spec"]["selector"].items() <= pod["metadata"]["labels"].items()
+    others = [labels["metadata"]["labels"] for other, labels in pods().items() if other != name]
+    assert not any(service["spec"]["selector"].items() <= labels.items() for labels in others)
+    assert conf["spark.driver.host"] == f"{name}.{service['metadata']['namespace']}.svc"
+    ports = {int(conf["spark.driver.port"]), int(conf["spark.driver.blockManager.port"])}
+    assert {port["port"] for port in service["spec"]["ports"]} == ports
+    assert {port["containerPort"] for port in container(pod)["ports"]} == ports
+
+
+@pytest.mark.parametrize("name", pods())
+def test_the_pod_has_what_its_command_names(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    pod = pods()[name]
+    (mount,) = container(pod)["volumeMounts"]
+    command = container(pod)["command"]
+    assert command[:2] == ["dbt", "build"]
+    assert command[command.index("--profiles-dir") + 1] == mount["mountPath"]
+    template = settings(name, monkeypatch)["spark.kubernetes.executor.podTemplateFile"]
+    assert template == f"{mount['mountPath']}/executor.yaml"
+    (secret,) = of_kind("Secret")
+    assert container(pod)["envFrom"] == [{"secretRef": {"name": secret["metadata"]["name"]}}]
+    (role,) = of_kind("Role")
+    assert {"create", "delete", "watch"} <= set(role["rules"][0]["verbs"])
+
+
+@pytest.mark.parametrize("pod", [*pods().values(), EXECUTOR], ids=[*pods(), "executor"])
+def test_pods_are_allowed_where_security_is_restricted(pod: dict[str, Any]) -> None:
+    # https://kubernetes.io/docs/concepts/security/pod-security-standards/#restricted
+    assert pod["spec"]["securityContext"]["runAsNonRoot"]
+    assert pod["spec"]["securityContext"]["seccompProfile"]["type"] == "RuntimeDefault"
+    assert container(pod)["securityContext"]["allowPrivilegeEscalation"] is False
+    assert container(pod)["securityContext"]["capabilities"]["drop"] == ["ALL"]
+
+
+def test_no_secret_is_written_down() -> None:
+    (secret,) = of_kind("Secret")
+    assert set(secret["stringData"].values()) == {""}
+    assert "data" not in secret
+    for path in FOLDER.iterdir():
+        for key, value in re.findall(r"^\s*([\w.-]+): *(\S.*)$", path.read_text(), re.MULTILINE):
+            if is_secret(key) and value not in ("true", "false"):
+                assert value == '""' or "env_var(" in value, f"{path.name}: {key}"
+
+
+def test_the_image_has_what_the_profile_names() -> None:
+    text = (FOLDER / "Dockerfile").read_text()
+    assert f"PAIMON_VERSION={DEFAULT_PAIMON_VERSION}\n" in text
+    target = yaml.safe_load(CONFIG["data"]["profiles.yml"])["lakehouse"]["outputs"]["kubernetes"]
+    for jar in target["jars"]:
+        assert jar.removeprefix("local://") in text
+    (user,) = {pod["spec"]["securityContext"]["runAsUser"] for pod in [*pods().values(), EXECUTOR]}
+    assert text.rstrip().endswith(f"USER {user}")
