@@ -63,7 +63,7 @@ class TestTypesOfPaimon:
             row = paimon.data.GenericRow(len(values))
             for index, value in enumerate(values):
                 row.setField(index, value)
-            write_builder = table.newBatchWriteBuilder()
+            write_builder = paimon.table.sink.BatchWriteBuilderImpl(table)
             write = write_builder.newWrite()
             write.write(row)
             write_builder.newCommit().commit(write.prepareCommit())

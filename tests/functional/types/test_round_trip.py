@@ -8,7 +8,7 @@ from decimal import Decimal
 
 import pyarrow.parquet
 import pytest
-from dbt.tests.util import run_dbt
+from dbt.tests.util import get_connection, run_dbt
 from pypaimon import CatalogFactory
 from tests.functional.conftest import CONNECTOR
 
@@ -187,18 +187,21 @@ class TestRoundTrip:
         }
 
     @pytest.fixture(scope="class")
-    def written(self, project, rows):
+    def written(self, project):
         """The rows as Spark has them without Paimon."""
         columns = ", ".join(f"`{name}` {spark}" for name, (spark, *_) in TYPES.items())
-        home = f"spark_catalog.{project.test_schema}"
-        rows(f"create database {home}")
-        # Spark's own files: the query is planned once.
-        rows(f"create table {home}.given using parquet as {query()}")
-        for table, options in TABLES.items():
-            rows(f"create table {{schema}}.{table} (id int not null, {columns}) using paimon {options}")
-            rows(f"insert into {{schema}}.{table} select * from {home}.given")
-        yield by_column(rows(texts(f"({query()})")))
-        rows(f"drop database {home} cascade")
+        with get_connection(project.adapter):
+            # Planned once, and none of Paimon's.
+            project.adapter.query(f"cache table given as {query()}")
+            for table, options in TABLES.items():
+                name = f"paimon.{project.test_schema}.{table}"
+                project.adapter.query(
+                    f"create table {name} (id int not null, {columns}) using paimon {options}"
+                )
+                project.adapter.query(f"insert into {name} select * from given")
+            values = project.adapter.query(texts("given"))
+            project.adapter.query("drop view given")
+        return by_column(values)
 
     @pytest.fixture(scope="class")
     def read(self, written, rows):
@@ -225,8 +228,6 @@ class TestRoundTrip:
         relation = project.adapter.Relation.create(
             database="paimon", schema=project.test_schema, identifier="keyed", type="table"
         )
-        from dbt.tests.util import get_connection
-
         with get_connection(project.adapter):
             existing = project.adapter.existing_table(relation)
             columns = {c.name: c.dtype for c in project.adapter.get_columns_in_relation(relation)}
