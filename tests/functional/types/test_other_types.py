@@ -151,7 +151,18 @@ class TestTypesOfSpark:
         rows("insert into {schema}.narrow values ('ab ', 'a', 12.34, 1)")
         # A char is filled up with blanks; a decimal is rounded to its scale.
         assert rows("select v, c, cast(d as string), t from {schema}.narrow") == [("ab ", "a  ", "12.3", 1)]
-        for values in ("'abcd', 'a', 1, 1", "'a', 'abcd', 1, 1", "'a', 'a', 100, 1", "'a', 'a', 1, 128"):
-            with pytest.raises(Exception, match=r"EXCEED|OVERFLOW|OUT_OF_RANGE|Exceeds"):
+        for values in ("'abcd', 'a', 1, 1", "'a', 'abcd', 1, 1"):
+            with pytest.raises(Exception, match="EXCEED_LIMIT_LENGTH"):
                 rows(f"insert into {{schema}}.narrow values ({values})")
         assert rows("select count(*) from {schema}.narrow") == [(1,)]
+
+    @pytest.mark.xfail(
+        strict=True,
+        reason="Paimon's own INSERT casts as Spark does without ANSI (PaimonAnalysis.cast): 128 becomes -128, and 100 "
+        "in a decimal(3,1) NULL. What dbt writes is checked by the adapter (test_narrower_columns.py)",
+    )
+    @pytest.mark.parametrize("values", ["100, 1", "1, 128"])
+    def test_too_great_for_its_column(self, project, rows, values):
+        rows("create table if not exists {schema}.small (d decimal(3,1), t tinyint) using paimon")
+        with pytest.raises(Exception, match="OVERFLOW"):
+            rows(f"insert into {{schema}}.small values ({values})")

@@ -9,7 +9,9 @@ from typing import Any
 from dbt_common.exceptions import CompilationError
 
 from dbt.adapters.paimon.changeset import ExistingColumn, ExistingTable
+from dbt.adapters.paimon.column import PaimonColumn
 from dbt.adapters.paimon.data_types import typed_nulls
+from dbt.adapters.paimon.sql_text import string_literal
 from dbt.adapters.paimon.table_spec import TableSpec
 
 _INTEGERS = ("tinyint", "smallint", "int", "bigint")
@@ -173,6 +175,43 @@ def refuse_schema_change(
             "Set on_schema_change='sync_all_columns' to drop them, 'append_new_columns' to fill them with NULL, "
             "or run once with --full-refresh."
         )
+
+
+def checked_columns(
+    columns: Sequence[PaimonColumn], existing: ExistingTable, changes: ColumnChanges, model: str
+) -> list[str]:
+    """A model's columns as SQL, those of another type than the table's cast to it, or ending the statement.
+
+    Paimon's INSERT and MERGE cast as Spark does without ANSI: a number that is too great wraps around or becomes
+    NULL, and a text that is no number NULL, without a word (PaimonAnalysis.cast) [ran, 0.9.0].
+
+    Args:
+        columns: of the model's query.
+        existing: the table.
+        changes: its columns against the model's; types that stay as they are in the table.
+        model: its name, for messages.
+    """
+    types = {column.name.lower(): column.data_type for column in existing.columns}
+    changed = {column.name.lower() for column in changes.changed_types}
+    selected = []
+    for column in columns:
+        old = types.get(column.name.lower(), "")
+        plain = not any(kind in f"{old}{column.dtype}" for kind in ("array<", "map<", "struct<"))
+        if column.name.lower() not in changed or not plain or widens(column.dtype, old):
+            selected.append(column.quoted)
+            continue
+        fault = string_literal(
+            f"model '{model}': column {column.name} is {old} in the table, which does not take "
+        )
+        remedy = string_literal(
+            ". Cast it in the model, or set on_schema_change='sync_all_columns', or run once with --full-refresh."
+        )
+        selected.append(
+            f"case when {column.quoted} is null then null "
+            f"when try_cast({column.quoted} as {old}) is not null then try_cast({column.quoted} as {old}) "
+            f"else raise_error(concat({fault}, cast({column.quoted} as string), {remedy})) end as {column.quoted}"
+        )
+    return selected
 
 
 def widens(old: str, new: str) -> bool:

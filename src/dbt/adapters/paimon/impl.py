@@ -56,6 +56,7 @@ from dbt.adapters.paimon.changeset import Changeset, ExistingColumn, ExistingTab
 from dbt.adapters.paimon.column import PaimonColumn
 from dbt.adapters.paimon.column_changes import (
     ColumnChanges,
+    checked_columns,
     column_of_yaml,
     compare_columns,
     refuse_schema_change,
@@ -681,6 +682,16 @@ class PaimonAdapter(SparkAdapter, metaclass=AdapterMeta):
         """Refuse a unique_key that is no column (see `strategies.refuse_missing_key`)."""
         unique_key = model["config"].get("unique_key")
         strategies.refuse_missing_key(model["name"], strategy, unique_key, [c.name for c in columns])
+
+    @available.parse(lambda *a, **k: None)
+    def checked_source(
+        self, source: ModelQuery, existing: ExistingTable, changes: ColumnChanges, model: Mapping[str, Any]
+    ) -> ModelQuery:
+        """A model's rows, whose values fit into the table's columns or end the statement (`checked_columns`)."""
+        selected = checked_columns(source.columns, existing, changes, model["name"])
+        if selected == [column.quoted for column in source.columns]:
+            return source
+        return replace(source, text=f"(select {', '.join(selected)} from {source})")
 
     @available.parse_none
     def check_schema_change(

@@ -52,6 +52,10 @@
   {%- set table_columns = paimon__synced_columns(on_schema_change, current, column_changes) -%}
   {%- do adapter.check_columns(model, spec, table_columns) -%}
 
+  {%- if on_schema_change != 'sync_all_columns' -%}
+    {%- set source = adapter.checked_source(source, current, column_changes, model) -%}
+  {%- endif -%}
+
   {#- Everything that can be refused has been; options may name the columns that come. -#}
   {%- set dest_columns = paimon__sync_columns(target, on_schema_change, columns, current, column_changes) -%}
   {%- do paimon__alter_options(target, table_changes) -%}
