@@ -67,6 +67,8 @@ class Capability(_TextEnum):
     REPLACE_TAG = "replace tag"
     BRANCHES = "branches"
     FAST_FORWARD = "fast forward"
+    S3_WITHOUT_KEYS = "s3 without keys"
+    ATOMIC_OSS_COMMITS = "atomic oss commits"
 
 
 @dataclass(frozen=True)
@@ -209,6 +211,12 @@ _RULES: Final[Mapping[Capability, _Rule]] = MappingProxyType(
         Capability.REPLACE_TAG: _Rule("sys.replace_tag", paimon="1.0"),
         Capability.BRANCHES: _Rule("branches"),
         Capability.FAST_FORWARD: _Rule("sys.fast_forward"),
+        # S3Loader.requiredOptions is gone in 2.0: the keys may be those of the machine.
+        Capability.S3_WITHOUT_KEYS: _Rule(
+            "S3 without keys in the catalog's options", paimon="2.0", shown=False
+        ),
+        # OSSFileIO.tryToWriteAtomic, which forbids to overwrite, from 2.0; S3FileIO has none yet.
+        Capability.ATOMIC_OSS_COMMITS: _Rule("atomic commits on OSS", paimon="2.0", shown=False),
     }
 )
 
@@ -282,9 +290,7 @@ def connector_artifact(spark_version: str | Version, paimon_version: str | Versi
             f"Paimon {paimon} has no connector for Spark {spark_line}: the first is Paimon {first}. "
             f"Set paimon_version to {first} or newer, or use PySpark 3.5."
         )
-    suffix = ""
-    if Version(minor(paimon)) >= Version("1.4"):
-        suffix = "_2.12" if spark.major == 3 else "_2.13"
+    suffix = f"_{scala_version(spark_line)}" if Version(minor(paimon)) >= Version("1.4") else ""
     return f"org.apache.paimon:paimon-spark-{spark_line}{suffix}:{paimon_version}"
 
 
@@ -297,6 +303,11 @@ def connect_server_artifact(spark_version: str | Version) -> str | None:
     if spark < Version("3.5"):
         raise DbtRuntimeError(f"`dbt-paimon server` needs PySpark 3.5 or newer, this is {spark}.")
     return f"org.apache.spark:spark-connect_2.12:{spark_version}" if spark.major == 3 else None
+
+
+def scala_version(spark_version: str) -> str:
+    """The Scala that PySpark's own jars of a Spark version are made with."""
+    return "2.12" if parse_version(spark_version).major == 3 else "2.13"
 
 
 # Spark line -> the first Paimon with a connector for it.

@@ -14,6 +14,7 @@ from dbt.adapters.contracts.connection import Credentials
 from dbt_common.dataclass_schema import StrEnum, ValidationError
 from packaging.version import InvalidVersion, Version
 
+from dbt.adapters.paimon import storage
 from dbt.adapters.paimon.handles import STATIC_CONF
 from dbt.adapters.paimon.redaction import (
     REFUSAL,
@@ -197,6 +198,11 @@ class PaimonCredentials(Credentials):
         return frozenset({*(catalog.name for catalog in self.spark_catalogs), *added})
 
     @property
+    def surroundings(self) -> storage.Surroundings:
+        """What else says how the storages of the catalogs are reached."""
+        return storage.Surroundings(self.spark_config, (*self.jars, *self.packages), os.environ)
+
+    @property
     def spark_master(self) -> str:
         """The Spark master this target runs on."""
         return self.spark_config.get("spark.master", "local[*]")
@@ -258,6 +264,7 @@ class PaimonCredentials(Credentials):
                 *(("password", secret) for secret in (self.password, self.token) if secret),
                 *self.spark_config.items(),
                 *self.catalog_options.items(),
+                *storage.settings_outside(os.environ),
                 *(("", address) for address in addresses),
             ]
         )

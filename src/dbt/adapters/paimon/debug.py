@@ -7,6 +7,9 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from dbt_common.exceptions import DbtRuntimeError
+from dbt_common.ui import yellow
+
+from dbt.adapters.paimon import storage
 
 if TYPE_CHECKING:
     from dbt.adapters.paimon.impl import PaimonAdapter
@@ -51,6 +54,10 @@ def check(adapter: PaimonAdapter, say: Say) -> None:
     environment = adapter.environment
     say(f"  spark: {environment.spark}, paimon: {environment.paimon}, catalog: {environment.catalog_kind}")
     say(f"  {where}: a table was created, written, read and dropped")
+    for catalog in credentials.spark_catalogs:
+        safe, sentence = storage.writers(catalog, str(environment.paimon))
+        label = f"  storage of {catalog.name}: {catalog.scheme or 'named by the catalog'}; "
+        say(f"{label}{sentence}" if safe else yellow(f"{label}WARNING: {sentence}."))
     for capability, supported, remark in environment.describe():
         say(f"  {'yes' if supported else 'no ':3} {capability}{f' ({remark})' if remark else ''}")
 

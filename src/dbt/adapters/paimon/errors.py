@@ -63,9 +63,46 @@ REMEDIES: tuple[Remedy, ...] = (
         "Spark's own jars.",
     ),
     Remedy(
-        re.compile(r"Could not find a file io implementation for scheme '(\w+)'|No FileSystem for scheme"),
+        # FileIO.get; the classes are those of Hadoop's S3A, which s3a:// goes to where Paimon's own plug-in is not used.
+        re.compile(
+            r"Could not find a file io implementation for scheme '(\w+)'|No FileSystem for scheme"
+            r"|com/amazonaws/\w+|com\.amazonaws\.\w+ *not found|ClassNotFoundException: (?:Class )?com\.amazonaws\."
+            r"|S3AFileSystem not found|AliyunOSSFileSystem not found"
+        ),
         "The jar of that storage is missing: name it under `packages` or `jars` in the profile "
-        "(org.apache.paimon:paimon-s3 for s3://, org.apache.paimon:paimon-oss for oss://).",
+        "(org.apache.paimon:paimon-s3 for s3://, org.apache.paimon:paimon-oss for oss://), and write s3:// instead of "
+        "s3a://.",
+    ),
+    Remedy(
+        re.compile(r"InvalidAccessKeyId|SignatureDoesNotMatch|Status Code: 40[13]|The AWS Access Key Id"),
+        "The storage refuses the keys, or they may not do this there: check s3.access-key and s3.secret-key (fs.oss.accessKeyId "
+        "and fs.oss.accessKeySecret) under catalog_options in the profile, and the rights of their user on the bucket.",
+    ),
+    Remedy(
+        re.compile(r"NoSuchBucket|UnknownStoreException|The specified bucket does not exist"),
+        "There is no such bucket: create it, or correct `warehouse` (or the endpoint, if another server has it) in the profile.",
+    ),
+    Remedy(
+        re.compile(
+            r"Unable to execute HTTP request|Connect to \S+ failed|SdkClientException: .*(?:[Cc]onnect|timed out)"
+        ),
+        "The storage does not answer. Tables are in their old state or their new one: run again when it is "
+        "back (`dbt retry` runs what failed).",
+    ),
+    Remedy(
+        re.compile(
+            r"Call From \S+ to \S+ failed on|ConnectTimeoutException|could only be written to 0 of the"
+            r"|NoRouteToHostException|SafeModeException"
+        ),
+        "HDFS does not answer, or takes no writes. Tables are in their old state or their new one: run again when it "
+        "is back (`dbt retry` runs what failed).",
+    ),
+    Remedy(
+        re.compile(
+            r"(?:NoSuchMethodError|NoClassDefFoundError|NoSuchFieldError|IncompatibleClassChangeError): \S*\bscala[./]"
+        ),
+        "A jar on Spark's class path was made for another Scala version than Spark: look at `jars`, `packages` and "
+        "spark.jars for names that end in another _2.1x than Spark's own.",
     ),
     Remedy(
         re.compile(r"each of them match more then one source rows"),

@@ -1,4 +1,4 @@
-"""Clusters that Spark gets from a resource manager: what a target on YARN or Kubernetes needs, and what it lacks.
+"""Clusters: what a target on YARN or Kubernetes needs and what it lacks, and whether a standalone one answers.
 
 dbt's process is the driver, always: only client mode is there.
 Sources: https://spark.apache.org/docs/3.5.7/running-on-kubernetes.html#client-mode and running-on-yarn.html
@@ -11,6 +11,8 @@ import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Final
+
+from dbt.adapters.paimon import addresses
 
 _KUBERNETES: Final = re.compile(r"^k8s://(?:https?://)?[^/\s:]+(?::\d+)?(?:/\S*)?$")
 _MODE: Final = "spark.submit.deployMode"
@@ -92,3 +94,18 @@ def _yarn_problems(master: str, environ: Mapping[str, str]) -> Iterator[str]:
     elif not any(Path(folder, "yarn-site.xml").is_file() for folder in named.values()):
         shown = ", ".join(f"{name}={folder}" for name, folder in named.items())
         yield f"spark_config: spark.master=yarn: {shown} holds no yarn-site.xml; name the folder that does"
+
+
+def require_master(master: str) -> None:
+    """See that a cluster's master answers; Spark itself would try for a minute.
+
+    Raises:
+        DbtRuntimeError: none of a standalone cluster's masters does.
+    """
+    if master.startswith("spark://"):
+        found = [addresses.host_and_port(item) for item in master.removeprefix("spark://").split(",")]
+        addresses.require_listener(
+            "A Spark master",
+            [address for address in found if address is not None],
+            "Start the cluster, or correct spark.master under spark_config in the profile.",
+        )

@@ -19,15 +19,12 @@ try:
 except ImportError:  # Windows
     fcntl = None  # type: ignore[assignment]
 
-from dbt.adapters.paimon import capabilities
-from dbt.adapters.paimon.credentials import PaimonCredentials, location_scheme
+from dbt.adapters.paimon import capabilities, storage
+from dbt.adapters.paimon.credentials import PaimonCredentials, SparkCatalog, location_scheme
 from dbt.adapters.paimon.redaction import redact_text
 
 JARS_VARIABLE = "DBT_PAIMON_JARS"
 GROUP = "org.apache.paimon"
-
-# Storage that is not in the connector itself: https://paimon.apache.org/docs/master/filesystems/overview/
-_STORAGE_ARTIFACTS = {"s3": "paimon-s3", "s3a": "paimon-s3", "s3n": "paimon-s3", "oss": "paimon-oss"}
 # What the connector's pom asks for and does not need: Paimon's own bundle is inside its jar, and Spark ships the rest,
 # which must not come a second time in another version.
 EXCLUDES = (
@@ -43,6 +40,8 @@ EXCLUDES = (
     "com.google.code.findbugs:jsr305",
 )
 _CONNECTOR_NAME = re.compile(r"^paimon-spark-\d+\.\d+(?:_2\.1\d)?-(?P<version>\d.*?)\.jar$")
+_SCALA_SUFFIX = re.compile(r"_(2\.1\d)(?=-|$)")
+_CONNECTOR_LINE = re.compile(r"^paimon-spark-(\d+\.\d+)(?=-\d|$)")
 _CONNECTOR_ARTIFACT = re.compile(r"^paimon-spark-\d+\.\d+(_2\.1\d)?$")
 _CONNECTOR_POM = re.compile(
     rf"^META-INF/maven/{re.escape(GROUP)}/paimon-spark-\d+\.\d+(_2\.1\d)?/pom\.properties$"
@@ -86,6 +85,7 @@ def plan_packages(
     override = _override(environ)
     own = [jar for jar in credentials.jars if not (override and _is_connector(jar))]
     _check_jars((JARS_VARIABLE, override), ("jars in the profile", own))
+    _check_scala((*override, *own), credentials.packages, spark_version)
     jars = (*override, *own)
     packages = [
         package for package in credentials.packages if not (override and _is_connector_package(package))
@@ -96,11 +96,15 @@ def plan_packages(
     )
     if not jars and not _version_of_packages(packages):
         packages.insert(0, capabilities.connector_artifact(spark_version, version))
-    # With a profile's own jars nothing is downloaded that it does not ask for.
-    for scheme in sorted({catalog.scheme for catalog in credentials.spark_catalogs}):
-        storage = _STORAGE_ARTIFACTS.get(scheme)
-        if storage and not own and not _names_artifact(storage, jars, packages):
-            packages.append(f"{GROUP}:{storage}:{version}")
+    # What is not in the connector itself: https://paimon.apache.org/docs/master/filesystems/overview/
+    for catalog in credentials.spark_catalogs:
+        store = storage.store_of(catalog, credentials.surroundings)
+        if store is None or _names_artifact(store.artifact, jars, packages):
+            continue
+        if not own:
+            packages.append(f"{GROUP}:{store.artifact}:{version}")
+        elif not _has_plug_in(store, jars, credentials.surroundings):
+            raise DbtRuntimeError(_no_plug_in(store, catalog, version))
     return PackagePlan(jars, tuple(packages), tuple(credentials.repositories), version)
 
 
@@ -203,6 +207,54 @@ def _check_jars(*groups: tuple[str, Sequence[str]]) -> None:
         )
 
 
+def _check_scala(jars: Sequence[str], packages: Sequence[str], spark_version: str) -> None:
+    """Classes of one Scala do not fit a Spark of another, and Java says so in riddles."""
+    wanted = capabilities.scala_version(spark_version)
+    found = {jar: _scala_of_jar(jar) for jar in jars} | {
+        package: _scala_of_name(package.split(":")[1]) for package in packages
+    }
+    wrong = [
+        f"{name} is made for Scala {scala}" for name, scala in found.items() if scala not in (None, wanted)
+    ]
+    if wrong:
+        raise DbtRuntimeError(
+            f"Jars for Spark: {'; '.join(wrong)}, and Spark {spark_version} runs on Scala {wanted}. Take the artifact whose "
+            f"name ends in _{wanted} (Paimon's connector before 1.4 has no such ending), or leave the connector out to "
+            "have the right one downloaded."
+        )
+
+
+def _scala_of_jar(jar: str) -> str | None:
+    named = _scala_of_name(jar.rsplit("/", 1)[-1])
+    path = _local_path(jar)
+    if named is None and path is not None:
+        return _scala_of_name(_artifact_inside(path) or "")
+    return named
+
+
+def _scala_of_name(name: str) -> str | None:
+    """The Scala version that an artifact's or a jar's name tells."""
+    found = _SCALA_SUFFIX.search(name)
+    if found is None and (connector := _CONNECTOR_LINE.match(name)):
+        return capabilities.scala_version(connector.group(1))
+    return found.group(1) if found else None
+
+
+def _has_plug_in(store: storage.ObjectStore, jars: Sequence[str], around: storage.Surroundings) -> bool:
+    """Whether a storage's plug-in is inside some jar, or on a class path that Spark gets otherwise."""
+    inside = any((path := _local_path(jar)) is not None and storage.carries(path, store) for jar in jars)
+    return inside or around.has_jar(store.artifact)
+
+
+def _no_plug_in(store: storage.ObjectStore, catalog: SparkCatalog, version: str) -> str:
+    where = f"https://repo1.maven.org/maven2/{GROUP.replace('.', '/')}/{store.artifact}/{version}"
+    return (
+        f"The warehouse {redact_text(catalog.warehouse or '')} needs Paimon's plug-in for {store.name}, and no jar of the "
+        f"profile has it (with `jars` nothing is downloaded). Add {store.artifact}-{version}.jar to `jars` "
+        f"({where}/{store.artifact}-{version}.jar), or {GROUP}:{store.artifact}:{version} to `packages`."
+    )
+
+
 def _local_path(jar: str) -> Path | None:
     if location_scheme(jar) not in ("file", "local"):
         return None
@@ -220,6 +272,17 @@ def _version_inside(path: Path) -> str | None:
     except (OSError, zipfile.BadZipFile):
         return None
     return None
+
+
+@lru_cache(maxsize=32)
+def _artifact_inside(path: Path) -> str | None:
+    """The artifact of the connector that a jar is, whatever the jar's name."""
+    try:
+        with zipfile.ZipFile(path) as jar:
+            names = (name.split("/")[3] for name in jar.namelist() if _CONNECTOR_POM.match(name))
+            return next(names, None)
+    except (OSError, zipfile.BadZipFile):
+        return None
 
 
 def _is_connector(jar: str) -> bool:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from dbt.adapters.events.logging import AdapterLogger
 from dbt_common.exceptions import DbtRuntimeError
 
-from dbt.adapters.paimon import addresses, java, jvm, packages, predicates, views
+from dbt.adapters.paimon import java, jvm, masters, packages, predicates, storage, views
 from dbt.adapters.paimon.credentials import PaimonCredentials
 from dbt.adapters.paimon.frames import FrameCursor, FrameHandle
 from dbt.adapters.paimon.handles import session_conf
@@ -84,11 +84,13 @@ def open_session(credentials: PaimonCredentials) -> SessionHandle:
 
 
 def check_warehouse(credentials: PaimonCredentials) -> None:
-    """Make the folder of a local warehouse, and see that it can be written.
+    """Make the folder of a local warehouse, and see that it can be written; see that another storage answers.
 
     Raises:
-        DbtRuntimeError: it cannot, and why; Paimon would say that a schema is not found.
+        DbtRuntimeError: it cannot, or does not, and why; Paimon would say that a schema is not found.
     """
+    for catalog in credentials.spark_catalogs:
+        storage.check_reachable(catalog, storage.all_options(catalog, credentials.surroundings))
     folder = credentials.local_warehouse
     if folder is None:
         return
@@ -106,27 +108,12 @@ def check_warehouse(credentials: PaimonCredentials) -> None:
         )
 
 
-def check_master(master: str) -> None:
-    """See that a cluster's master answers; Spark itself would try for a minute.
-
-    Raises:
-        DbtRuntimeError: none of a standalone cluster's masters does.
-    """
-    if master.startswith("spark://"):
-        found = [addresses.host_and_port(item) for item in master.removeprefix("spark://").split(",")]
-        addresses.require_listener(
-            "A Spark master",
-            [address for address in found if address is not None],
-            "Start the cluster, or correct spark.master under spark_config in the profile.",
-        )
-
-
 def _start(credentials: PaimonCredentials) -> tuple[SparkSession, dict[str, str]]:
-    check_warehouse(credentials)
-    check_master(credentials.spark_master)
-    java.prepare_java(_pyspark_version())
     plan = packages.plan_packages(credentials, _pyspark_version())
     conf = spark_conf(credentials, plan)
+    check_warehouse(credentials)
+    masters.require_master(credentials.spark_master)
+    java.prepare_java(_pyspark_version())
     root = start_spark(conf, plan, credentials.secrets)
     if EXTENSIONS not in (root.sparkContext.getConf().get("spark.sql.extensions") or ""):
         raise DbtRuntimeError(

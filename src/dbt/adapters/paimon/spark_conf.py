@@ -12,9 +12,10 @@ from pathlib import Path
 
 from dbt_common.exceptions import DbtRuntimeError
 
+from dbt.adapters.paimon import storage
 from dbt.adapters.paimon.credentials import PaimonCredentials, SparkCatalog
 from dbt.adapters.paimon.masters import master_defaults, master_problems
-from dbt.adapters.paimon.packages import EXCLUDES, PackagePlan
+from dbt.adapters.paimon.packages import EXCLUDES, PackagePlan, effective_paimon_version
 from dbt.adapters.paimon.redaction import SPARK_REDACTION, is_secret
 
 CATALOG_CLASS = "org.apache.paimon.spark.SparkCatalog"
@@ -44,6 +45,7 @@ def spark_conf(credentials: PaimonCredentials, plan: PackagePlan) -> dict[str, s
         "spark.redaction.regex": SPARK_REDACTION,
         **_local_defaults(credentials.spark_master),
         **master_defaults(credentials.spark_master),
+        **storage.hadoop_settings(credentials.spark_catalogs),
         **remote_conf(credentials),
     }
     own = credentials.spark_config
@@ -62,12 +64,13 @@ def remote_conf(credentials: PaimonCredentials) -> dict[str, str]:
     Raises:
         DbtRuntimeError: as `spark_conf` does.
     """
+    around = credentials.surroundings
     catalog: dict[str, str] = {}
     if not credentials.is_remote or credentials.warehouse or credentials.uri:
-        catalog = _catalog_conf(credentials.spark_catalog)
-    _check(credentials, catalog)
+        catalog = _catalog_conf(credentials.spark_catalog, around)
+    _check(credentials, catalog, effective_paimon_version(credentials))
     for integration in credentials.integrations.values():
-        catalog |= _catalog_conf(integration)
+        catalog |= _catalog_conf(integration, around)
     return {
         # dbt-sized work is many small statements: their timestamps must not depend on whose machine runs them.
         "spark.sql.session.timeZone": "UTC",
@@ -83,11 +86,13 @@ def remote_conf(credentials: PaimonCredentials) -> dict[str, str]:
     }
 
 
-def _catalog_conf(catalog: SparkCatalog) -> dict[str, str]:
+def _catalog_conf(catalog: SparkCatalog, around: storage.Surroundings) -> dict[str, str]:
+    store = storage.store_of(catalog, around)
     prefix = f"spark.sql.catalog.{catalog.name}"
     conf = {prefix: CATALOG_CLASS}
-    if catalog.warehouse is not None:
-        conf[f"{prefix}.warehouse"] = catalog.warehouse
+    warehouse = storage.warehouse_of(catalog, store)
+    if warehouse is not None:
+        conf[f"{prefix}.warehouse"] = warehouse
     if catalog.metastore != "filesystem":
         conf[f"{prefix}.metastore"] = catalog.metastore
     if catalog.uri is not None:
@@ -95,11 +100,12 @@ def _catalog_conf(catalog: SparkCatalog) -> dict[str, str]:
     # A cached table outlives its drop by another session: this one would then read wrong rows of the table that
     # took its name, and from Paimon 1.4 an INSERT here would corrupt it.
     conf[f"{prefix}.cache-enabled"] = "false"
-    conf.update({f"{prefix}.{key}": value for key, value in catalog.options.items()})
+    options = {**storage.catalog_options(catalog, store, around), **catalog.options}
+    conf.update({f"{prefix}.{key}": value for key, value in options.items()})
     return conf
 
 
-def _check(credentials: PaimonCredentials, catalog: dict[str, str]) -> None:
+def _check(credentials: PaimonCredentials, catalog: dict[str, str], paimon_version: str) -> None:
     prefix = f"spark.sql.catalog.{credentials.catalog}"
     problems = [
         f"catalog_options: {key} is a key of the profile itself; write it there"
@@ -132,6 +138,14 @@ def _check(credentials: PaimonCredentials, catalog: dict[str, str]) -> None:
                 "leave it out"
             )
     problems += master_problems(credentials.spark_master, credentials.spark_config)
+    for each in credentials.spark_catalogs:
+        store = storage.store_of(each, credentials.surroundings)
+        if store is not None and (
+            missing := storage.missing_keys(
+                store, storage.all_options(each, credentials.surroundings), paimon_version
+            )
+        ):
+            problems.append(f"{missing} (for {each.warehouse})")
     if problems:
         raise DbtRuntimeError(
             "The profile's Spark settings:\n" + "\n".join(f"  - {problem}" for problem in problems)

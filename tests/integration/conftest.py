@@ -1,0 +1,48 @@
+"""Integration tests run dbt against real services, each started once for a pytest worker; its tests share one JVM."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from dbt.adapters.paimon import packages
+from dbt.adapters.paimon.credentials import PaimonCredentials
+from integration.services.hdfs import Hdfs, hdfs
+from integration.services.s3 import S3, s3
+
+CONNECTOR = packages.effective_paimon_version(PaimonCredentials(schema="any"))
+# A JVM gets its jars when it starts, whichever test starts it: those of all of them.
+EVERY_PACKAGE = [f"org.apache.paimon:paimon-s3:{CONNECTOR}", "org.xerial:sqlite-jdbc:3.46.1.3"]
+
+
+@pytest.fixture(scope="session")
+def spark_config(spark_config: dict[str, Any]) -> dict[str, Any]:
+    return spark_config | {"spark.jars.packages": ",".join(EVERY_PACKAGE)}
+
+
+@pytest.fixture(scope="session")
+def object_store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[S3]:
+    with s3(tmp_path_factory.mktemp("s3")) as service:
+        yield service
+
+
+@pytest.fixture(scope="session")
+def hadoop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hdfs]:
+    with hdfs(tmp_path_factory.mktemp("hdfs")) as service:
+        yield service
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _quiet_environment() -> Iterator[None]:
+    """Nothing of the developer's environment may leak into the profiles that dbt's fixtures write."""
+    names = ("DBT_PROFILES_DIR", "DBT_TARGET", "DBT_TARGET_PATH", "HADOOP_CONF_DIR")
+    before = {key: os.environ.pop(key, None) for key in (*names, *filter(_is_a_clouds, os.environ))}
+    yield
+    os.environ.update({key: value for key, value in before.items() if value is not None})
+
+
+def _is_a_clouds(name: str) -> bool:
+    return name.startswith(("AWS_", "OSS_"))

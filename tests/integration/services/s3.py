@@ -1,0 +1,84 @@
+"""An S3 protocol server (moto) as a process: it checks the signature of every request, and knows one user and one bucket."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from integration.services.process import LOOPBACK, free_port, running
+
+REGION = "us-east-1"
+# What the set-up below asks for before keys are checked.
+_UNCHECKED_REQUESTS = 4
+
+
+@dataclass(frozen=True)
+class S3:
+    """Where the server listens, and the keys that it takes."""
+
+    endpoint: str
+    access_key: str
+    secret_key: str
+    bucket: str
+
+    def client(self, service: str = "s3") -> Any:
+        """A client of boto3 with the user's keys."""
+        import boto3
+
+        return boto3.client(
+            service,
+            endpoint_url=self.endpoint,
+            region_name=REGION,
+            aws_access_key_id=self.access_key,
+            aws_secret_access_key=self.secret_key,
+        )
+
+    def keys(self, prefix: str = "") -> list[str]:
+        """The names of the objects below a prefix, without the empty ones that stand for folders."""
+        pages = self.client().get_paginator("list_objects_v2").paginate(Bucket=self.bucket, Prefix=prefix)
+        found = (item["Key"] for page in pages for item in page.get("Contents", ()))
+        return sorted(key for key in found if not key.endswith("/"))
+
+    def catalog_options(self) -> dict[str, str]:
+        """The options of a Paimon catalog on this server, as a profile has them."""
+        return {
+            "s3.endpoint": self.endpoint,
+            "s3.access-key": self.access_key,
+            "s3.secret-key": self.secret_key,
+            "s3.path.style.access": "true",
+        }
+
+
+@contextlib.contextmanager
+def s3(folder: Path, bucket: str = "warehouse", port: int | None = None) -> Iterator[S3]:
+    """Run a server with an empty bucket; what it holds is gone when the block ends.
+
+    Args:
+        folder: for its log.
+        bucket: the name of the bucket.
+        port: where it listens, if it has to be a certain one.
+
+    Raises:
+        RuntimeError: it did not start.
+    """
+    port = port or free_port()
+    tests = Path(__file__).parents[2]
+    command = [sys.executable, "-m", "integration.services.s3_server", "-H", LOOPBACK, "-p", str(port)]
+    env = {"INITIAL_NO_AUTH_ACTION_COUNT": str(_UNCHECKED_REQUESTS), "AWS_DEFAULT_REGION": REGION}
+    with running(command, folder / "s3.log", [port], env=env, cwd=tests):
+        unchecked = S3(f"http://{LOOPBACK}:{port}", "anybody", "anybody", bucket)
+        users = unchecked.client("iam")
+        users.create_user(UserName="dbt")
+        everything = {
+            "Version": "2012-10-17",
+            "Statement": [{"Effect": "Allow", "Action": "*", "Resource": "*"}],
+        }
+        users.put_user_policy(UserName="dbt", PolicyName="all", PolicyDocument=json.dumps(everything))
+        key = users.create_access_key(UserName="dbt")["AccessKey"]
+        unchecked.client().create_bucket(Bucket=bucket)
+        yield S3(unchecked.endpoint, key["AccessKeyId"], key["SecretAccessKey"], bucket)

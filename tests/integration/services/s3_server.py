@@ -1,0 +1,35 @@
+"""moto's server, made to check what the SDK of Java signs: `python -m integration.services.s3_server` takes its arguments.
+
+moto works a signature out anew by botocore's rules, from what it has made of the request. Two things differ: botocore
+leaves out headers that Java signs (only signed ones come that far), and moto has decoded the query.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+from urllib.parse import parse_qsl, quote
+
+import botocore.auth
+import flask
+from moto.iam.access_control import S3IAMRequest
+from moto.server import main
+
+
+class _AsSent(botocore.auth.S3SigV4Auth):
+    """Signature Version 4 over the query as it came."""
+
+    def canonical_query_string(self, request: Any) -> str:
+        sent = parse_qsl(flask.request.environ["QUERY_STRING"], keep_blank_values=True)
+        pairs = sorted((quote(name, safe="-_.~"), quote(value, safe="-_.~")) for name, value in sent)
+        return "&".join(f"{name}={value}" for name, value in pairs)
+
+
+def _auth(self: S3IAMRequest, credentials: Any) -> _AsSent:
+    return _AsSent(credentials, self._service, self._region)
+
+
+if __name__ == "__main__":
+    botocore.auth.SIGNED_HEADERS_BLACKLIST = []
+    S3IAMRequest._create_auth = _auth
+    main(sys.argv[1:])

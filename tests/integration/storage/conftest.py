@@ -1,0 +1,66 @@
+"""A warehouse on each storage, as a test sees it: the target of a profile, and the files that are there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from dbt.tests.util import get_connection
+
+from integration.services.hdfs import Hdfs
+from integration.services.s3 import S3
+
+
+@dataclass(frozen=True)
+class Warehouse:
+    """Attributes: target (the keys of a profile that name the storage), files (all below a folder of the warehouse)."""
+
+    target: dict[str, Any]
+    files: Callable[[str], list[str]]
+
+
+def on_s3(store: S3, folder: str, **target: Any) -> Warehouse:
+    """A warehouse in a folder of the bucket; the profile has its keys unless `target` says otherwise."""
+    return Warehouse(
+        {"warehouse": f"s3://{store.bucket}/{folder}", "catalog_options": store.catalog_options(), **target},
+        lambda path: [key.removeprefix(f"{folder}/") for key in store.keys(f"{folder}/{path}")],
+    )
+
+
+def on_hdfs(service: Hdfs, folder: str) -> Warehouse:
+    """A warehouse in a folder of HDFS."""
+    return Warehouse(
+        {"warehouse": f"{service.address}/{folder}"},
+        lambda path: [name.removeprefix(f"/{folder}/") for name in service.files(f"/{folder}/{path}".rstrip("/"))],
+    )
+
+
+@pytest.fixture(scope="class", params=["s3", "hdfs"])
+def storage(request: pytest.FixtureRequest) -> Warehouse:
+    """Each storage in turn."""
+    if request.param == "s3":
+        return on_s3(request.getfixturevalue("object_store"), "lake")
+    return on_hdfs(request.getfixturevalue("hadoop"), "lake")
+
+
+@pytest.fixture(scope="class")
+def dbt_profile_target(storage: Warehouse, spark_config: dict[str, Any]) -> dict[str, Any]:
+    return {"type": "paimon", "method": "session", "threads": 2, "spark_config": spark_config, **storage.target}
+
+
+@pytest.fixture(scope="class")
+def rows(project: Any) -> Callable[[str], list[tuple[Any, ...]]]:
+    """Run a query on the test's own session and give its rows as tuples; `{schema}` is the test's schema."""
+
+    def run(sql: str) -> list[tuple[Any, ...]]:
+        with get_connection(project.adapter):
+            return [
+                tuple(row)
+                for row in project.adapter.query(sql.format(schema=f"paimon.{project.test_schema}"))
+            ]
+
+    return run
+
