@@ -77,8 +77,41 @@ class TestPlan:
 
     def test_jars_download_nothing(self, tmp_path: Path) -> None:
         jar = make_jar(tmp_path / "paimon-spark-3.5-1.0.1.jar", "paimon-spark-3.5", "1.0.1")
-        plan = plan_packages(target(jars=[jar], warehouse="s3://b/w"), SPARK, {})
+        plan = plan_packages(target(jars=[jar]), SPARK, {})
         assert (plan.jars, plan.packages, plan.paimon_version) == ((jar,), (), "1.0.1")
+
+    def test_jars_without_the_plug_in_of_the_storage(self, tmp_path: Path) -> None:
+        jar = make_jar(tmp_path / "paimon-spark-3.5-1.0.1.jar", "paimon-spark-3.5", "1.0.1")
+        with pytest.raises(DbtRuntimeError, match=r"plug-in for S3.*paimon-s3-1\.0\.1\.jar to `jars`"):
+            plan_packages(target(jars=[jar], warehouse="s3://b/w"), SPARK, {})
+
+    def test_the_plug_in_under_any_name(self, tmp_path: Path) -> None:
+        jar = make_jar(tmp_path / "paimon-spark-3.5-1.0.1.jar", "paimon-spark-3.5", "1.0.1")
+        named = make_jar(tmp_path / "paimon-s3-1.0.1.jar")
+        renamed = str(tmp_path / "storage.jar")
+        with zipfile.ZipFile(renamed, "w") as archive:
+            archive.writestr("org/apache/paimon/s3/S3Loader.class", "")
+        for plug_in in (named, renamed):
+            plan = plan_packages(target(jars=[jar, plug_in], warehouse="s3://b/w"), SPARK, {})
+            assert (plan.jars, plan.packages) == ((jar, plug_in), ())
+
+    @pytest.mark.parametrize(
+        "name", ["paimon-spark-3.5_2.13-1.4.2.jar", "paimon-spark-4.0-1.2.0.jar", "spark-avro_2.13-3.5.7.jar"]
+    )
+    def test_a_jar_of_another_scala(self, tmp_path: Path, name: str) -> None:
+        with pytest.raises(
+            DbtRuntimeError, match=r"is made for Scala 2\.13, and Spark 3\.5\.7 runs on Scala 2\.12"
+        ):
+            plan_packages(target(jars=[make_jar(tmp_path / name)]), SPARK, {})
+
+    def test_a_renamed_jar_of_another_scala(self, tmp_path: Path) -> None:
+        jar = make_jar(tmp_path / "connector.jar", "paimon-spark-3.5_2.13", "1.4.2")
+        with pytest.raises(DbtRuntimeError, match=r"connector\.jar is made for Scala 2\.13"):
+            plan_packages(target(jars=[jar]), SPARK, {})
+
+    def test_a_package_of_another_scala(self) -> None:
+        with pytest.raises(DbtRuntimeError, match=r"spark-avro_2\.13:3\.5\.7 is made for Scala 2\.13"):
+            plan_packages(target(packages=["org.apache.spark:spark-avro_2.13:3.5.7"]), SPARK, {})
 
     def test_jars_that_are_not_there(self, tmp_path: Path) -> None:
         text = tmp_path / "text.jar"

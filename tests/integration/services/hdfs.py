@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-import json
-import urllib.parse
-import urllib.request
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,25 +18,24 @@ _MANAGER = "org.apache.hadoop.test.MiniDFSClusterManager"
 
 @dataclass(frozen=True)
 class Hdfs:
-    """Where the name node listens: for clients, and for HTTP."""
+    """Where the name node listens."""
 
     address: str
-    web: str
 
     def files(self, path: str) -> list[str]:
-        """The files below a folder, by WebHDFS; none where there is no such folder."""
-        url = f"{self.web}/webhdfs/v1{urllib.parse.quote(path)}?op=LISTSTATUS&user.name=root"
-        try:
-            with urllib.request.urlopen(url, timeout=30) as answer:
-                listed = json.load(answer)["FileStatuses"]["FileStatus"]
-        except urllib.error.HTTPError as exc:
-            if exc.code == 404:
-                return []
-            raise
+        """The files below a folder, asked of the name node by the client in this process's JVM; none without a folder."""
+        from pyspark import SparkContext
+
+        context = SparkContext._active_spark_context
+        assert context is not None
+        jvm = context._jvm
+        place = jvm.org.apache.hadoop.fs.Path(self.address + path)
+        system = place.getFileSystem(jvm.org.apache.hadoop.conf.Configuration())
         found = []
-        for item in listed:
-            below = f"{path.rstrip('/')}/{item['pathSuffix']}"
-            found += self.files(below) if item["type"] == "DIRECTORY" else [below]
+        if system.exists(place):
+            listed = system.listFiles(place, True)
+            while listed.hasNext():
+                found.append(listed.next().getPath().toUri().getPath())
         return sorted(found)
 
 
@@ -55,7 +52,7 @@ def hdfs(folder: Path, port: int | None = None) -> Iterator[Hdfs]:
     """
     from pyspark.find_spark_home import _find_spark_home
 
-    port, web = port or free_port(), free_port()
+    port = port or free_port()
     jars = [
         jar("org.apache.hadoop", "hadoop-client-minicluster", _HADOOP),
         jar("org.mockito", "mockito-core", "2.28.2"),
@@ -63,6 +60,9 @@ def hdfs(folder: Path, port: int | None = None) -> Iterator[Hdfs]:
         Path(_find_spark_home()) / "jars" / "*",
     ]
     folder.mkdir(parents=True, exist_ok=True)
+    # Written when the data node is there, too.
+    ready = folder / "hdfs-site.xml"
+    ready.unlink(missing_ok=True)
     command = [
         *(
             "java",
@@ -72,9 +72,14 @@ def hdfs(folder: Path, port: int | None = None) -> Iterator[Hdfs]:
             ":".join(map(str, jars)),
             _MANAGER,
         ),
-        *("-format", "-datanodes", "1", "-nnport", str(port), "-httpport", str(web)),
+        *("-format", "-datanodes", "1", "-nnport", str(port)),
         *("-D", "dfs.permissions.enabled=false", "-D", "dfs.replication=1"),
-        *("-writeConfig", str(folder / "hdfs-site.xml")),
+        *("-writeConfig", str(ready)),
     ]
-    with running(command, folder / "hdfs.log", [port, web], cwd=folder):
-        yield Hdfs(f"hdfs://{LOOPBACK}:{port}", f"http://{LOOPBACK}:{web}")
+    with running(command, folder / "hdfs.log", [port], cwd=folder):
+        end = time.monotonic() + 120
+        while not ready.exists():
+            if time.monotonic() > end:
+                raise RuntimeError(f"HDFS has no data node:\n{(folder / 'hdfs.log').read_text()[-3000:]}")
+            time.sleep(0.2)
+        yield Hdfs(f"hdfs://{LOOPBACK}:{port}")

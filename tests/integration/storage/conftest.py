@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -34,7 +33,9 @@ def on_hdfs(service: Hdfs, folder: str) -> Warehouse:
     """A warehouse in a folder of HDFS."""
     return Warehouse(
         {"warehouse": f"{service.address}/{folder}"},
-        lambda path: [name.removeprefix(f"/{folder}/") for name in service.files(f"/{folder}/{path}".rstrip("/"))],
+        lambda path: [
+            name.removeprefix(f"/{folder}/") for name in service.files(f"/{folder}/{path}".rstrip("/"))
+        ],
     )
 
 
@@ -48,7 +49,13 @@ def storage(request: pytest.FixtureRequest) -> Warehouse:
 
 @pytest.fixture(scope="class")
 def dbt_profile_target(storage: Warehouse, spark_config: dict[str, Any]) -> dict[str, Any]:
-    return {"type": "paimon", "method": "session", "threads": 2, "spark_config": spark_config, **storage.target}
+    return {
+        "type": "paimon",
+        "method": "session",
+        "threads": 2,
+        "spark_config": spark_config,
+        **storage.target,
+    }
 
 
 @pytest.fixture(scope="class")
@@ -63,4 +70,3 @@ def rows(project: Any) -> Callable[[str], list[tuple[Any, ...]]]:
             ]
 
     return run
-

@@ -63,7 +63,7 @@ REMEDIES: tuple[Remedy, ...] = (
         "Spark's own jars.",
     ),
     Remedy(
-        # FileIO.get; the classes are those of Hadoop's S3A, which s3a:// goes to where Paimon's own plug-in is not used.
+        # FileIO.get; the classes are those of Hadoop's S3A, where s3a:// goes without Paimon's own plug-in.
         re.compile(
             r"Could not find a file io implementation for scheme '(\w+)'|No FileSystem for scheme"
             r"|com/amazonaws/\w+|com\.amazonaws\.\w+ *not found|ClassNotFoundException: (?:Class )?com\.amazonaws\."
@@ -75,12 +75,14 @@ REMEDIES: tuple[Remedy, ...] = (
     ),
     Remedy(
         re.compile(r"InvalidAccessKeyId|SignatureDoesNotMatch|Status Code: 40[13]|The AWS Access Key Id"),
-        "The storage refuses the keys, or they may not do this there: check s3.access-key and s3.secret-key (fs.oss.accessKeyId "
-        "and fs.oss.accessKeySecret) under catalog_options in the profile, and the rights of their user on the bucket.",
+        "The storage refuses the keys, or they may not do this there: check s3.access-key and s3.secret-key "
+        "(fs.oss.accessKeyId and fs.oss.accessKeySecret) under catalog_options in the profile, and the rights of their "
+        "user on the bucket.",
     ),
     Remedy(
         re.compile(r"NoSuchBucket|UnknownStoreException|The specified bucket does not exist"),
-        "There is no such bucket: create it, or correct `warehouse` (or the endpoint, if another server has it) in the profile.",
+        "There is no such bucket: create it, or correct `warehouse` (or the endpoint, if another server has it) "
+        "in the profile.",
     ),
     Remedy(
         re.compile(

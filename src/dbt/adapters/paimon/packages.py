@@ -218,9 +218,9 @@ def _check_scala(jars: Sequence[str], packages: Sequence[str], spark_version: st
     ]
     if wrong:
         raise DbtRuntimeError(
-            f"Jars for Spark: {'; '.join(wrong)}, and Spark {spark_version} runs on Scala {wanted}. Take the artifact whose "
-            f"name ends in _{wanted} (Paimon's connector before 1.4 has no such ending), or leave the connector out to "
-            "have the right one downloaded."
+            f"Jars for Spark: {'; '.join(wrong)}, and Spark {spark_version} runs on Scala {wanted}. Take the artifact "
+            f"whose name ends in _{wanted} (Paimon's connector before 1.4 has no such ending), or leave the "
+            "connector out to have the right one downloaded."
         )
 
 
@@ -249,8 +249,8 @@ def _has_plug_in(store: storage.ObjectStore, jars: Sequence[str], around: storag
 def _no_plug_in(store: storage.ObjectStore, catalog: SparkCatalog, version: str) -> str:
     where = f"https://repo1.maven.org/maven2/{GROUP.replace('.', '/')}/{store.artifact}/{version}"
     return (
-        f"The warehouse {redact_text(catalog.warehouse or '')} needs Paimon's plug-in for {store.name}, and no jar of the "
-        f"profile has it (with `jars` nothing is downloaded). Add {store.artifact}-{version}.jar to `jars` "
+        f"The warehouse {redact_text(catalog.warehouse or '')} needs Paimon's plug-in for {store.name}, and no jar of "
+        f"the profile has it (with `jars` nothing is downloaded). Add {store.artifact}-{version}.jar to `jars` "
         f"({where}/{store.artifact}-{version}.jar), or {GROUP}:{store.artifact}:{version} to `packages`."
     )
 

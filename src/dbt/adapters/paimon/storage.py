@@ -137,12 +137,12 @@ STORES: Final[Mapping[str, ObjectStore]] = MappingProxyType({"s3": S3, "s3a": S3
 _OWN_SCHEME: Final[Mapping[str, str]] = MappingProxyType({"s3a": "s3", "s3n": "s3"})
 # Stores whose rename is a copy and a delete; Paimon's commit is a rename (RenamingSnapshotCommit says so).
 _NOT_ATOMIC: Final = frozenset({*STORES, "abfs", "abfss", "wasb", "wasbs", "cos", "cosn", "gs", "obs", "tos"})
-# Catalogs with a lock of their own: HiveCatalog and JdbcCatalog.defaultLockFactory. FileSystemCatalog has none, and those
-# of the others do not fit it (each casts the lock's context to its own class).
+# Catalogs with a lock of their own: HiveCatalog and JdbcCatalog.defaultLockFactory. FileSystemCatalog has none, and
+# those of the others do not fit it (each casts the lock's context to its own class).
 _LOCKING: Final = frozenset({"hive", "jdbc"})
 
-# For a name node that does not answer. Hadoop's own (CommonConfigurationKeysPublic, 3.3.4): 45 connections, each given up
-# after 20 s; and 10 where it is refused.
+# For a name node that does not answer. Hadoop's own (CommonConfigurationKeysPublic, 3.3.4): 45 connections, each
+# given up after 20 s; and 10 where it is refused.
 HDFS_BOUNDS: Final[Mapping[str, str]] = MappingProxyType(
     {
         "spark.hadoop.ipc.client.connect.timeout": "5000",
