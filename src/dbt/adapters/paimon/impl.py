@@ -141,6 +141,8 @@ class PaimonAdapter(SparkAdapter, metaclass=AdapterMeta):
         """The catalog that holds views: the Paimon catalog where it can, else the profile's `view_catalog`."""
         if self.credentials.view_catalog:
             return self.credentials.view_catalog
+        if self.credentials.spark_catalog.is_sessions:
+            return self.credentials.database
         return self.credentials.database if self.environment.supports(Capability.VIEWS) else "spark_catalog"
 
     @cached_property
@@ -687,6 +689,18 @@ class PaimonAdapter(SparkAdapter, metaclass=AdapterMeta):
     def string_literal(self, text: Any) -> str:
         """A Spark SQL string literal of any text."""
         return string_literal(str(text))
+
+    @available.parse_list
+    def tables_to_drop_with(self, schema: PaimonRelation) -> list[PaimonRelation]:
+        """The tables of a schema that have to be dropped before it: JdbcCatalog.dropDatabaseImpl keeps their files."""
+        catalog = self.credentials.catalog_of(schema.database or "")
+        if catalog is None or catalog.metastore != "jdbc":
+            return []
+        return [found for found in self.list_relations_without_caching(schema) if found.is_table] + [
+            schema.replace_path(identifier=views.REGISTRY_TABLE)
+            .include(identifier=True)
+            .replace(type=RelationType.Table)
+        ]
 
     @available.parse(lambda *a, **k: "")
     def procedure_call(self, name: str, relation: PaimonRelation, arguments: Mapping[str, Any]) -> str:

@@ -41,6 +41,8 @@ EXCLUDES = (
     "org.lz4:lz4-java",
     "org.slf4j:slf4j-api",
     "com.google.code.findbugs:jsr305",
+    "org.checkerframework:checker-qual",
+    "com.google.protobuf:protobuf-java",
 )
 _CONNECTOR_NAME = re.compile(r"^paimon-spark-\d+\.\d+(?:_2\.1\d)?-(?P<version>\d.*?)\.jar$")
 _CONNECTOR_ARTIFACT = re.compile(r"^paimon-spark-\d+\.\d+(_2\.1\d)?$")
@@ -101,6 +103,10 @@ def plan_packages(
         storage = _STORAGE_ARTIFACTS.get(scheme)
         if storage and not own and not _names_artifact(storage, jars, packages):
             packages.append(f"{GROUP}:{storage}:{version}")
+    for protocol in sorted({catalog.jdbc_protocol for catalog in credentials.spark_catalogs}):
+        driver = capabilities.JDBC_DRIVERS.get(protocol)
+        if driver and not own and not _names_artifact(driver.split(":")[1], jars, packages):
+            packages.append(driver)
     return PackagePlan(jars, tuple(packages), tuple(credentials.repositories), version)
 
 
@@ -232,5 +238,5 @@ def _version_of_packages(packages: Iterable[str]) -> str | None:
 
 def _names_artifact(artifact: str, jars: Iterable[str], packages: Iterable[str]) -> bool:
     return any(jar.rsplit("/", 1)[-1].startswith(f"{artifact}-") for jar in jars) or any(
-        package.startswith(f"{GROUP}:{artifact}:") for package in packages
+        package.split(":")[1] == artifact for package in packages
     )

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from dbt.adapters.events.logging import AdapterLogger
 from dbt_common.exceptions import DbtRuntimeError
 
-from dbt.adapters.paimon import java, jvm, packages, views
+from dbt.adapters.paimon import java, jvm, metastores, packages, sqlite_catalogs, views
 from dbt.adapters.paimon.credentials import PaimonCredentials
 from dbt.adapters.paimon.data_types import type_text
 from dbt.adapters.paimon.spark_conf import EXTENSIONS, spark_conf
@@ -201,6 +201,9 @@ def open_session(credentials: PaimonCredentials) -> SessionHandle:
     # shows it those of the view's making; and a catalog that cannot be opened is told before any model runs.
     session._jvm.SparkSession.setActiveSession(session._jsparkSession)  # type: ignore[union-attr]
     session.catalog.setCurrentCatalog(credentials.catalog)
+    for catalog in credentials.spark_catalogs:
+        if catalog.jdbc_protocol == "sqlite":
+            sqlite_catalogs.close_queries(session, catalog.name)
     return SessionHandle(session)
 
 
@@ -229,6 +232,7 @@ def check_warehouse(credentials: PaimonCredentials) -> None:
 
 def _start(credentials: PaimonCredentials) -> tuple[SparkSession, dict[str, str]]:
     check_warehouse(credentials)
+    metastores.check_reachable(credentials.spark_catalogs)
     java.prepare_java(_pyspark_version())
     plan = packages.plan_packages(credentials, _pyspark_version())
     conf = spark_conf(credentials, plan)

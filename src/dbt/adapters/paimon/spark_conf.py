@@ -6,17 +6,20 @@ import getpass
 import os
 import re
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
 
 from dbt_common.exceptions import DbtRuntimeError
 
+from dbt.adapters.paimon.capabilities import Capability, Environment
 from dbt.adapters.paimon.credentials import PaimonCredentials, SparkCatalog
 from dbt.adapters.paimon.packages import EXCLUDES, PackagePlan
 from dbt.adapters.paimon.redaction import SPARK_REDACTION, is_secret
 
 CATALOG_CLASS = "org.apache.paimon.spark.SparkCatalog"
+# Takes the place of Spark's own catalog, and leaves to it what is not Paimon's.
+GENERIC_CATALOG_CLASS = "org.apache.paimon.spark.SparkGenericCatalog"
 EXTENSIONS = "org.apache.paimon.spark.extensions.PaimonSparkSessionExtensions"
 _LOCAL_MASTER = re.compile(r"^local(?:\[(?P<cores>\*|\d+)(?:,\s*\d+)?\])?$")
 _MIB = 1024 * 1024
@@ -33,10 +36,11 @@ def spark_conf(credentials: PaimonCredentials, plan: PackagePlan) -> dict[str, s
         DbtRuntimeError: settings of `spark_config` or `catalog_options` that contradict the profile or would lose data,
             all of them in one message.
     """
-    catalog = _catalog_conf(credentials.spark_catalog)
-    _check(credentials, catalog)
+    environment = Environment.of(plan.paimon_version)
+    catalog = _catalog_conf(credentials.spark_catalog, environment)
+    _check(credentials, catalog, environment)
     for integration in credentials.integrations.values():
-        catalog |= _catalog_conf(integration)
+        catalog |= _catalog_conf(integration, environment)
     conf = {
         "spark.master": credentials.spark_master,
         "spark.app.name": "dbt-paimon",
@@ -68,9 +72,12 @@ def spark_conf(credentials: PaimonCredentials, plan: PackagePlan) -> dict[str, s
     return conf
 
 
-def _catalog_conf(catalog: SparkCatalog) -> dict[str, str]:
+def _catalog_conf(catalog: SparkCatalog, environment: Environment) -> dict[str, str]:
+    """The settings that make a Paimon catalog known to Spark; the catalog's own options win over the defaults here."""
     prefix = f"spark.sql.catalog.{catalog.name}"
-    conf = {prefix: CATALOG_CLASS}
+    conf = {prefix: GENERIC_CATALOG_CLASS if catalog.is_sessions else CATALOG_CLASS}
+    if catalog.is_sessions:
+        conf |= _session_catalog_conf(catalog)
     if catalog.warehouse is not None:
         conf[f"{prefix}.warehouse"] = catalog.warehouse
     if catalog.metastore != "filesystem":
@@ -80,24 +87,58 @@ def _catalog_conf(catalog: SparkCatalog) -> dict[str, str]:
     # A cached table outlives its drop by another session: this one would then read wrong rows of the table that
     # took its name, and from Paimon 1.4 an INSERT here would corrupt it.
     conf[f"{prefix}.cache-enabled"] = "false"
-    conf.update({f"{prefix}.{key}": value for key, value in catalog.options.items()})
+    options = dict(_DEFAULTS.get(catalog.jdbc_protocol or catalog.metastore, {}))
+    if catalog.metastore == "hive" and not environment.supports(Capability.HIVE_CALLS_ONE_AT_A_TIME):
+        # More than anyone has threads; each is made when it is needed.
+        options["client-pool-size"] = "128"
+    options |= catalog.options
+    conf.update({f"{prefix}.{key}": value for key, value in options.items()})
     return conf
 
 
-def _check(credentials: PaimonCredentials, catalog: dict[str, str]) -> None:
+# Options of a catalog by its metastore or, of a JDBC catalog, its database.
+_DEFAULTS: Mapping[str, Mapping[str, str]] = {
+    # HiveConf takes a catalog's options (HiveCatalog.createHiveConf). Hive waits 10 minutes for an answer of its
+    # metastore, and for a connection to one that is gone.
+    "hive": {
+        "hive.metastore.connect.retries": "3",
+        "hive.metastore.client.connect.retry.delay": "1s",
+        "hive.metastore.failure.retries": "1",
+        "hive.metastore.client.socket.timeout": "60s",
+        # Columns like `Id`: SparkCatalog.initialize means to allow them, and is too late with it.
+        "allow-upper-case": "true",
+    },
+    # Milliseconds; one writer at a time has the whole file.
+    "sqlite": {"jdbc.busy_timeout": "30000"},
+}
+
+
+def _session_catalog_conf(catalog: SparkCatalog) -> dict[str, str]:
+    """Spark's own catalog on the same metastore, which its JVM has to be started with."""
+    conf = {"spark.sql.catalogImplementation": "hive", "spark.hadoop.hive.metastore.uris": catalog.uri or ""}
+    if catalog.warehouse is not None:
+        conf["spark.sql.warehouse.dir"] = catalog.warehouse
+    defaults = {**_DEFAULTS["hive"], **catalog.options}
+    conf.update({f"spark.hadoop.{key}": value for key, value in defaults.items() if key.startswith("hive.")})
+    return conf
+
+
+def _check(credentials: PaimonCredentials, catalog: dict[str, str], environment: Environment) -> None:
     prefix = f"spark.sql.catalog.{credentials.catalog}"
     problems = [
         f"catalog_options: {key} is a key of the profile itself; write it there"
         for key in ("warehouse", "metastore", "uri")
         if key in credentials.catalog_options
     ]
+    for one in credentials.spark_catalogs:
+        problems += _not_to_be_had(one, environment)
     for key, value in credentials.spark_config.items():
         short = key.removeprefix(f"{prefix}.")
         if key == f"{prefix}.cache-enabled":
             continue
-        if key == prefix and value != CATALOG_CLASS:
+        if key == prefix and value != catalog[prefix]:
             problems.append(
-                f"spark_config: {key}={value} takes the place of Paimon's catalog ({CATALOG_CLASS}); "
+                f"spark_config: {key}={value} takes the place of Paimon's catalog ({catalog[prefix]}); "
                 "give the other catalog another name"
             )
         elif short in ("warehouse", "metastore", "uri") and value != catalog.get(key, "filesystem"):
@@ -120,6 +161,25 @@ def _check(credentials: PaimonCredentials, catalog: dict[str, str]) -> None:
         raise DbtRuntimeError(
             "The profile's Spark settings:\n" + "\n".join(f"  - {problem}" for problem in problems)
         )
+
+
+def _not_to_be_had(catalog: SparkCatalog, environment: Environment) -> list[str]:
+    """What this version of Paimon lacks for a catalog."""
+    needed = []
+    if catalog.metastore == "rest":
+        needed.append((Capability.REST_CATALOG, "metastore=rest"))
+    # AbstractCatalog.lockEnabled: asked for, or an object store. HDFS and local disks rename in one step.
+    atomic = catalog.scheme in ("file", "hdfs", "viewfs")
+    locks = catalog.options.get("lock.enabled", str(not atomic)).lower() == "true"
+    if catalog.jdbc_protocol == "postgresql" and locks and "lock.type" not in catalog.options:
+        needed.append(
+            (Capability.JDBC_LOCK_ON_POSTGRESQL, f"writing to {catalog.warehouse} with metastore=jdbc")
+        )
+    return [
+        f"catalog {catalog.name}: {what}: {environment.explain(capability)}"
+        for capability, what in needed
+        if not environment.supports(capability)
+    ]
 
 
 def _local_defaults(master: str) -> dict[str, str]:

@@ -1,0 +1,49 @@
+"""Integration tests run dbt against real services, each started once for a pytest worker; its tests share one JVM."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from dbt.adapters.paimon import packages
+from dbt.adapters.paimon.capabilities import JDBC_DRIVERS, Version, parse_version
+from dbt.adapters.paimon.credentials import PaimonCredentials
+from integration.services.metastore import Metastore, metastore
+from integration.services.postgres import Postgres, postgres
+
+# A JVM gets its jars when it starts, whichever test starts it: those of all of them.
+EVERY_PACKAGE = [JDBC_DRIVERS["sqlite"], JDBC_DRIVERS["postgresql"]]
+
+
+@pytest.fixture(scope="session")
+def spark_config(spark_config: dict[str, Any]) -> dict[str, Any]:
+    return spark_config | {"spark.jars.packages": ",".join(EVERY_PACKAGE)}
+
+
+@pytest.fixture(scope="session")
+def connector() -> Version:
+    """The Paimon that the tests run on: the default, or that of DBT_PAIMON_JARS."""
+    return parse_version(packages.effective_paimon_version(PaimonCredentials(schema="any")))
+
+
+@pytest.fixture(scope="session")
+def hive(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Metastore]:
+    with metastore(tmp_path_factory.mktemp("metastore")) as service:
+        yield service
+
+
+@pytest.fixture(scope="session")
+def postgresql() -> Iterator[Postgres]:
+    with postgres() as service:
+        yield service
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _quiet_environment() -> Iterator[None]:
+    """Nothing of the developer's environment may leak into the profiles that dbt's fixtures write."""
+    before = {key: os.environ.pop(key, None) for key in ("DBT_PROFILES_DIR", "DBT_TARGET", "DBT_TARGET_PATH")}
+    yield
+    os.environ.update({key: value for key, value in before.items() if value is not None})
