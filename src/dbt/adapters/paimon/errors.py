@@ -62,6 +62,29 @@ REMEDIES: tuple[Remedy, ...] = (
         "(org.apache.paimon:paimon-s3 for s3://, org.apache.paimon:paimon-oss for oss://).",
     ),
     Remedy(
+        re.compile(r"No suitable driver found for jdbc:"),
+        "The JDBC driver of that database is not on Spark's class path: name its Maven coordinates under `packages` "
+        "in the profile, or its jar under `jars`.",
+    ),
+    Remedy(
+        re.compile(r"password authentication failed|Access denied for user|no password was provided"),
+        "Correct jdbc.user and jdbc.password under `catalog_options` in the profile.",
+    ),
+    Remedy(
+        # JdbcClientPool.newClient
+        re.compile(r"Failed to connect: jdbc:\S+"),
+        "{0}: the database that keeps the catalog does not answer or cannot be opened. Correct `uri` in the profile, "
+        "or see that it runs.",
+    ),
+    Remedy(
+        # HiveMetaStoreClient, of any version, in whatever Paimon or Spark wraps it.
+        re.compile(
+            r"thrift\.transport\.TTransportException|Could not connect to meta ?store|to Hive Metastore"
+        ),
+        "The Hive metastore does not answer, or it is none: see that it runs, and that `uri` in the profile is its "
+        "address. What had been committed before stays; the next run goes on from there.",
+    ),
+    Remedy(
         re.compile(r"each of them match more then one source rows"),
         "Two rows of the model have the same unique_key: make them one (row_number() … = 1), "
         "or use incremental_strategy='upsert', where the last row wins.",

@@ -101,7 +101,7 @@ _DEFAULTS: Mapping[str, Mapping[str, str]] = {
     # HiveConf takes a catalog's options (HiveCatalog.createHiveConf). Hive waits 10 minutes for an answer of its
     # metastore, and for a connection to one that is gone.
     "hive": {
-        "hive.metastore.connect.retries": "3",
+        "hive.metastore.connect.retries": "2",
         "hive.metastore.client.connect.retry.delay": "1s",
         "hive.metastore.failure.retries": "1",
         "hive.metastore.client.socket.timeout": "60s",
