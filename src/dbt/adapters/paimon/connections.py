@@ -60,10 +60,8 @@ class PaimonConnectionManager(SparkConnectionManager):
         connection.state = ConnectionState.OPEN
         return connection
 
-    def begin(self) -> Connection:
+    def begin(self) -> None:
         """There are no transactions: dbt would open a session to end one, at the end of a run that had its last."""
-        connection: Connection = self.get_thread_connection()
-        return connection
 
     def cancel(self, connection: Connection) -> None:
         """Stop the Spark jobs of a connection."""

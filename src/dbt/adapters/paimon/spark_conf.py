@@ -145,7 +145,7 @@ def _check(credentials: PaimonCredentials, catalog: dict[str, str], environment:
             problems.append(
                 f"spark_config: {key} says otherwise than {short} of the profile; keep the profile's"
             )
-        elif key in catalog and key != prefix and value != catalog[key]:
+        elif short in credentials.catalog_options and value != catalog[key]:
             shown = "another value" if is_secret(key) else value
             problems.append(f"spark_config: {key} is {shown}, and catalog_options says otherwise; keep one")
     for place, cached in (
