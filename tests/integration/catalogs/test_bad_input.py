@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
+from dbt.adapters.factory import reset_adapters
 from dbt.cli.main import dbtRunner
 
 from dbt.adapters.paimon.credentials import PaimonCredentials
@@ -57,6 +58,13 @@ def write(folder: Path, spark_config: dict[str, Any], models: dict[str, str], **
     )
     for name, sql in models.items():
         (folder / "models" / f"{name}.sql").write_text(sql)
+
+
+@pytest.fixture(autouse=True)
+def _no_adapter_is_left() -> Iterator[None]:
+    """dbt's fixtures take the adapter that is there."""
+    yield
+    reset_adapters()
 
 
 def assert_short(said: str, *parts: str) -> None:

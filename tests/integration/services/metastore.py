@@ -42,8 +42,8 @@ def metastore(folder: Path, port: int | None = None) -> Iterator[Metastore]:
         "datanucleus.schema.autoCreateAll": "true",
         "hive.metastore.schema.verification": "false",
         "hive.metastore.warehouse.dir": warehouse.as_uri(),
-        # Hive makes the tables of its locks by itself in this mode alone; elsewhere its schematool does.
-        "hive.in.test": "true",
+        # The metastore makes the tables of its locks by itself in this mode alone; elsewhere Hive's schematool does.
+        "hive.in.tez.test": "true",
         "hive.metastore.metrics.enabled": "false",
     }
     properties = "".join(

@@ -77,6 +77,13 @@ REMEDIES: tuple[Remedy, ...] = (
         "or see that it runs.",
     ),
     Remedy(
+        # HiveCatalogLock; the metastore's log says why.
+        re.compile(r"Internal error processing lock"),
+        "The Hive metastore gives no locks, as a rule because its database lacks their tables: make them with Hive's "
+        "`schematool -initSchema` (or -upgradeSchema), or set lock.enabled to false under `catalog_options` in the "
+        "profile and let one process at a time write.",
+    ),
+    Remedy(
         # HiveMetaStoreClient, of any version, in whatever Paimon or Spark wraps it.
         re.compile(
             r"thrift\.transport\.TTransportException|Could not connect to meta ?store|to Hive Metastore"

@@ -535,6 +535,11 @@ class PaimonAdapter(SparkAdapter, metaclass=AdapterMeta):
         problem = self.schema_problem(model.get("schema"))
         if not problem and model.get("config", {}).get("materialized") != "view":
             problem = names.table_problem(model.get("alias") or "")
+            catalog = self.credentials.catalog_of(model.get("database") or "")
+            if not problem and catalog is not None:
+                problem = names.metastore_problem(
+                    catalog.metastore, model.get("schema") or "", model.get("alias") or ""
+                )
         if problem:
             raise DbtRuntimeError(f"{model.get('resource_type', 'model')} '{model['name']}': {problem}")
         if model.get("config", {}).get("grants"):
