@@ -13,6 +13,7 @@ import yaml
 
 TESTS = Path(__file__).parents[2]
 _ANSWER = "answer.json"
+_GOOD = ("success", "pass", "warn", "skipped")
 
 
 def write_project(folder: Path, target: dict[str, Any], files: dict[str, str]) -> None:
@@ -54,7 +55,7 @@ class OwnProcess:
         )
 
     def answers(self, timeout: float = 300) -> list[Any]:
-        """Of each step: the status of each node by its name, or the rows.
+        """Of each step: the status of each node by its name, or the message of one that failed; or the rows.
 
         Raises:
             AssertionError: a step failed that is not dbt's; with what the process printed.
@@ -83,7 +84,10 @@ def _run(task: dict[str, Any]) -> list[Any]:
         if "dbt" in step:
             result = dbtRunner().invoke([*step["dbt"], *places])
             answers.append(
-                {node.node.name: str(node.status) for node in getattr(result.result, "results", None) or []}
+                {
+                    node.node.name: str(node.status if node.status in _GOOD else node.message)
+                    for node in getattr(result.result, "results", None) or []
+                }
                 if result.exception is None
                 else {"error": str(result.exception)}
             )

@@ -58,7 +58,7 @@ def target(request, folder: Path, spark_config: dict[str, Any]) -> dict[str, Any
     return {
         "type": "paimon",
         "method": "session",
-        "schema": f"locks_{request.param}",
+        "schema": f"{request.function.__name__}_{request.param}",
         "warehouse": str(folder / "lake"),
         "threads": 4,
         "spark_config": spark_config,

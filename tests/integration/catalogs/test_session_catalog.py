@@ -18,11 +18,15 @@ select id, {{ var('step') }} as step from {{ source('others', 'landed') }}""",
 select * from {{ ref('upserted') }}""",
     "models/seen.sql": "{{ config(materialized='view') }} select id from {{ ref('swapped') }}",
     "models/counted.sql": "{{ config(materialized='table') }} select count(*) as n from {{ ref('seen') }}",
+    "models/taken.sql": "{{ config(materialized='table') }} select 1 as id",
     "models/sources.yml": """
 sources:
   - name: others
     schema: others
-    tables: [{name: landed, columns: [{name: id, data_tests: [not_null]}]}]
+    tables:
+      - name: landed
+        columns: [{name: id, data_tests: [not_null]}]
+        config: {freshness: {warn_after: {count: 1, period: day}}}
   - name: own
     schema: shared
     tables: [{name: upserted, config: {freshness: {warn_after: {count: 1, period: day}}}}]
@@ -62,10 +66,13 @@ def answers(target, tmp_path_factory: pytest.TempPathFactory) -> list[Any]:
         [
             {"sql": "create database spark_catalog.others"},
             {"sql": "create table spark_catalog.others.landed using parquet as select id from range(3)"},
-            {"dbt": ["build", "--vars", "{step: 1}"]},
-            {"dbt": ["build", "--vars", "{step: 2}"]},
+            {"dbt": ["build", "--exclude", "taken", "--vars", "{step: 1}"]},
+            {"dbt": ["build", "--exclude", "taken", "--vars", "{step: 2}"]},
             {"dbt": ["source", "freshness", "--vars", "{step: 2}"]},
             {"dbt": ["docs", "generate", "--vars", "{step: 2}"]},
+            {"sql": f"create table spark_catalog.{SCHEMA}.taken using parquet as select 7 as id"},
+            {"dbt": ["run", "--select", "taken", "--vars", "{step: 2}"]},
+            {"sql": f"select * from spark_catalog.{SCHEMA}.taken"},
             {"sql": f"select * from spark_catalog.{SCHEMA}.seen order by id"},
             {"sql": f"select n from spark_catalog.{SCHEMA}.counted"},
             {"sql": "select count(*) from spark_catalog.others.landed"},
@@ -79,7 +86,15 @@ def test_every_node_is_built(answers) -> None:
     for build in answers[2:4]:
         assert {name for name, status in build.items() if status == "success"} == nodes
         assert set(build.values()) == {"success", "pass"}
-    assert answers[4] == {"upserted": "pass"}
+    freshness = answers[4]
+    assert freshness["upserted"] == "pass"
+    assert "loaded_at_field" in freshness["landed"]
+
+
+def test_a_table_of_another_format_stays(answers) -> None:
+    refused, rows = answers[7:9]
+    assert f"`spark_catalog`.`{SCHEMA}`.`taken` is there and is no table of Paimon" in refused["taken"]
+    assert rows == [[7]]
 
 
 def test_rows(answers) -> None:

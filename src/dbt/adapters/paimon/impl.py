@@ -60,7 +60,7 @@ from dbt.adapters.paimon.column_changes import (
 )
 from dbt.adapters.paimon.config import PaimonConfig
 from dbt.adapters.paimon.connections import PaimonConnectionManager
-from dbt.adapters.paimon.credentials import PaimonCredentials
+from dbt.adapters.paimon.credentials import SESSION_CATALOG, PaimonCredentials
 from dbt.adapters.paimon.data_types import is_whole
 from dbt.adapters.paimon.locks import TableLocks
 from dbt.adapters.paimon.model_query import ModelQuery
@@ -235,7 +235,7 @@ class PaimonAdapter(SparkAdapter, metaclass=AdapterMeta):
         if self.schema_problem(schema):
             return []  # There is none, and Paimon would end the run by asking for it.
         try:
-            tables = [row[1] for row in self.query(metadata.list_tables_sql(schema_relation))]
+            tables = self._table_names(schema_relation)
         except DbtRuntimeError as exc:
             if any(sign in str(exc) for sign in metadata.NOT_FOUND):
                 return []
@@ -283,16 +283,29 @@ class PaimonAdapter(SparkAdapter, metaclass=AdapterMeta):
         return list(relations)
 
     def _finish_swaps(self, schema_relation: PaimonRelation, tables: list[str]) -> list[str]:
-        """Do the second rename of a swap whose process died, before anything asks whether the table is there."""
+        """Do the second rename of a swap whose process died, before anything asks whether the table is there.
+
+        A process that lives holds the table: it does the rename itself, and is waited for. Who holds a table waits for no
+        other, and leaves theirs alone.
+        """
         if schema_relation.database != self.credentials.database:
             return tables
         for rename in swaps.unfinished_swaps(tables):
             source = schema_relation.replace_path(identifier=rename.source).include(identifier=True)
             target = schema_relation.replace_path(identifier=rename.target).include(identifier=True)
-            logger.info(f"{target} was being replaced when a run died: {rename.source} takes its name")
-            self.query(f"alter table {source} rename to {target.in_catalog}")
-            tables = [rename.target if name == rename.source else name for name in tables]
+            if not self._table_locks.may_wait_for(target.render()):
+                continue
+            with self._table_locks.alone(target.render(), self._local_warehouse(target)):
+                if rename in swaps.unfinished_swaps(self._table_names(schema_relation)):
+                    logger.info(
+                        f"{target} was being replaced when a run died: {rename.source} takes its name"
+                    )
+                    self.query(f"alter table {source} rename to {target.in_catalog}")
+                tables = self._table_names(schema_relation)
         return tables
+
+    def _table_names(self, schema_relation: PaimonRelation) -> list[str]:
+        return [row[1] for row in self.query(metadata.list_tables_sql(schema_relation))]
 
     def get_columns_in_relation(self, relation: PaimonRelation) -> list[PaimonColumn]:  # type: ignore[override]
         """Name and type of each column of a table or view, in order; none if there is no such relation."""
@@ -389,9 +402,17 @@ class PaimonAdapter(SparkAdapter, metaclass=AdapterMeta):
             for found in self._listed(relation.database, relation.schema or "")
             if found.identifier == relation.identifier and found.is_table
         ]
-        return metadata.last_modified_sql(
-            [table for table in tables if table.database in self.credentials.paimon_catalogs]
-        )
+        return metadata.last_modified_sql([table for table in tables if self._is_paimons(table)])
+
+    def _is_paimons(self, table: PaimonRelation) -> bool:
+        """Whether a table has Paimon's system tables; in Spark's own catalog others live beside Paimon's."""
+        if table.database != SESSION_CATALOG or table.database not in self.credentials.paimon_catalogs:
+            return table.database in self.credentials.paimon_catalogs
+        try:
+            self._query_columns(f"select * from {table.system_table('schemas')}")
+        except DbtRuntimeError:
+            return False
+        return True
 
     def calculate_freshness_from_metadata(
         self, source: BaseRelation, macro_resolver: MacroResolverProtocol | None = None
@@ -610,8 +631,20 @@ class PaimonAdapter(SparkAdapter, metaclass=AdapterMeta):
 
     @available.parse(lambda *a, **k: None)
     def existing_table(self, relation: PaimonRelation) -> ExistingTable:
-        """The table as the catalog has it, in one statement."""
-        (row,) = self.query(metadata.schemas_sql(relation))
+        """The table as the catalog has it, in one statement.
+
+        Raises:
+            DbtRuntimeError: it is a table of another format, in Spark's own catalog.
+        """
+        try:
+            (row,) = self.query(metadata.schemas_sql(relation))
+        except DbtRuntimeError as exc:
+            if relation.database == SESSION_CATALOG and any(sign in str(exc) for sign in metadata.NOT_FOUND):
+                raise DbtRuntimeError(
+                    f"{relation} is there and is no table of Paimon. Give the node another `alias` or `schema`, or "
+                    "drop that table."
+                ) from exc
+            raise
         return metadata.existing_table(row)
 
     @available.parse(lambda *a, **k: None)
