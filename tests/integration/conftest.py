@@ -9,18 +9,31 @@ from typing import Any
 import pytest
 
 from dbt.adapters.paimon import packages
+from dbt.adapters.paimon.capabilities import JDBC_DRIVERS, Version, parse_version
 from dbt.adapters.paimon.credentials import PaimonCredentials
 from integration.services.hdfs import Hdfs, hdfs
+from integration.services.metastore import Metastore, metastore
+from integration.services.postgres import Postgres, postgres
 from integration.services.s3 import S3, s3
 
 CONNECTOR = packages.effective_paimon_version(PaimonCredentials(schema="any"))
 # A JVM gets its jars when it starts, whichever test starts it: those of all of them.
-EVERY_PACKAGE = [f"org.apache.paimon:paimon-s3:{CONNECTOR}", "org.xerial:sqlite-jdbc:3.46.1.3"]
+EVERY_PACKAGE = [
+    f"org.apache.paimon:paimon-s3:{CONNECTOR}",
+    JDBC_DRIVERS["sqlite"],
+    JDBC_DRIVERS["postgresql"],
+]
 
 
 @pytest.fixture(scope="session")
 def spark_config(spark_config: dict[str, Any]) -> dict[str, Any]:
     return spark_config | {"spark.jars.packages": ",".join(EVERY_PACKAGE)}
+
+
+@pytest.fixture(scope="session")
+def connector() -> Version:
+    """The Paimon that the tests run on: the default, or that of DBT_PAIMON_JARS."""
+    return parse_version(CONNECTOR)
 
 
 @pytest.fixture(scope="session")
@@ -32,6 +45,18 @@ def object_store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[S3]:
 @pytest.fixture(scope="session")
 def hadoop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hdfs]:
     with hdfs(tmp_path_factory.mktemp("hdfs")) as service:
+        yield service
+
+
+@pytest.fixture(scope="session")
+def hive(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Metastore]:
+    with metastore(tmp_path_factory.mktemp("metastore")) as service:
+        yield service
+
+
+@pytest.fixture(scope="session")
+def postgresql() -> Iterator[Postgres]:
+    with postgres() as service:
         yield service
 
 

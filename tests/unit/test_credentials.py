@@ -78,9 +78,28 @@ class TestNames:
         PaimonCredentials.validate(data)
         assert PaimonCredentials.from_dict(data) == credentials
 
-    @pytest.mark.parametrize("catalog", ["spark_catalog", "a.b", "a b", ""])
+    @pytest.mark.parametrize("catalog", ["a.b", "a b", ""])
     def test_catalog_names_that_spark_cannot_have(self, catalog: str) -> None:
         assert any("catalog" in problem for problem in problems_of(catalog=catalog))
+
+    @pytest.mark.parametrize(
+        ("target", "said"),
+        [
+            ({"catalog": "spark_catalog"}, "set metastore to hive"),
+            ({"metastore": "hive", "uri": "h:9083"}, "thrift://host:9083"),
+            ({"metastore": "jdbc", "uri": "postgresql://h/d"}, "is not an address of JDBC"),
+        ],
+    )
+    def test_addresses_that_are_none(self, target: dict[str, Any], said: str) -> None:
+        (problem,) = problems_of(**target)
+        assert said in problem
+
+    def test_sparks_own_catalog_on_two_metastores(self) -> None:
+        catalog = load(
+            catalog="spark_catalog", metastore="hive", uri="thrift://a:1, thrift://[::1]:2"
+        ).spark_catalog
+        assert catalog.is_sessions
+        assert catalog.thrift_addresses == (("a", 1), ("::1", 2))
 
     @pytest.mark.parametrize("schema", ["sys", "a.b", "a b", "../a", "", 3])
     def test_schema_names_that_paimon_cannot_have(self, schema: Any) -> None:
@@ -256,13 +275,15 @@ class TestSecrets:
 
     @given(
         secret=SECRET,
-        before=st.sampled_from(["", "jdbc:mysql://ann:", "-Da=b -Dx.password=", "https://h/?token="]),
+        before=st.sampled_from(
+            ["", "jdbc:mysql://ann:", "jdbc:x:-Da=b -Dx.password=", "jdbc:x:https://h/?token="]
+        ),
     )
     def test_none_is_shown_wherever_it_stands(self, secret: str, before: str) -> None:
         after = "@host/db" if before.endswith("ann:") else ""
         shown = load(
             metastore="jdbc",
-            uri=f"{before}{secret}{after}" if before else "jdbc:x",
+            uri=f"{before}{secret}{after}" if before else "jdbc:sqlite:x",
             catalog_options={"s3.secret-key": secret},
             spark_config={"spark.hadoop.fs.s3a.secret.key": secret},
         )

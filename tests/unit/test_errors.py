@@ -46,6 +46,24 @@ MERGE = """An error occurred while calling o44.sql.
             "insert into `flights`.`legs` select `t`.`id` from `flights`.`raw` as t",
             ["Failed to read manifest list manifest-list-1-0", "(`flights`.`legs`, `flights`.`raw`)"],
         ),
+        (
+            "java.lang.RuntimeException: Failed to connect: jdbc:postgresql://h/d\nCaused by: "
+            'org.postgresql.util.PSQLException: FATAL: password authentication failed for user "ann"',
+            "",
+            ['password authentication failed for user "ann"', "jdbc.password under `catalog_options`"],
+        ),
+        (
+            "java.lang.RuntimeException: Failed to connect: jdbc:oracle:x\nCaused by: "
+            "java.sql.SQLException: No suitable driver found for jdbc:oracle:x",
+            "",
+            ["No suitable driver found for jdbc:oracle:x", "`packages`"],
+        ),
+        (
+            "java.lang.RuntimeException: Failed to get database d properties\nCaused by: "
+            "org.apache.thrift.transport.TTransportException: java.net.SocketException: Broken pipe",
+            "",
+            ["The Hive metastore does not answer", "`uri`"],
+        ),
         ("something else", "", ["something else"]),
     ],
 )

@@ -6,6 +6,7 @@ import pytest
 
 from dbt.adapters.paimon.names import (
     column_problems,
+    metastore_problem,
     schema_problem,
     table_problem,
     tag_problem,
@@ -89,3 +90,19 @@ def test_the_session_catalog_takes_fewer_names() -> None:
     assert "'a-b'" in view_problem("spark_catalog", "a-b", "v")
     assert "'v.1'" in view_problem("spark_catalog", "s", "v.1")
     assert view_problem("paimon", "a-b", "v.1") == ""
+
+
+@pytest.mark.parametrize(
+    ("metastore", "name", "taken"),
+    [
+        ("hive", "fct_1", True),
+        ("hive", "Fct", False),
+        ("hive", "a-b", False),
+        ("jdbc", "a-b", True),
+        ("jdbc", "Fct", False),
+        ("filesystem", "Fct-1", True),
+    ],
+)
+def test_names_that_a_metastore_takes(metastore: str, name: str, taken: bool) -> None:
+    for names in (("s", name), (name, "t")):
+        assert (metastore_problem(metastore, *names) == "") is taken

@@ -65,6 +65,30 @@ class TestPlan:
     def test_hdfs_needs_nothing(self) -> None:
         assert plan_packages(target(warehouse="hdfs://nn/w"), SPARK, {}).packages == (CONNECTOR,)
 
+    @pytest.mark.parametrize(
+        ("uri", "driver"),
+        [
+            ("jdbc:sqlite:/c.db", "org.xerial:sqlite-jdbc"),
+            ("jdbc:postgresql://h/d", "org.postgresql:postgresql"),
+            ("jdbc:mysql://h/d", "com.mysql:mysql-connector-j"),
+            ("jdbc:mariadb://h/d", "org.mariadb.jdbc:mariadb-java-client"),
+        ],
+    )
+    def test_driver_of_a_jdbc_catalog(self, uri: str, driver: str) -> None:
+        plan = plan_packages(target(metastore="jdbc", uri=uri), SPARK, {})
+        assert [package.rsplit(":", 1)[0] for package in plan.packages] == [
+            CONNECTOR.rsplit(":", 1)[0],
+            driver,
+        ]
+
+    def test_driver_that_the_user_names(self) -> None:
+        jdbc = {"metastore": "jdbc", "uri": "jdbc:postgresql://h/d"}
+        own = "org.postgresql:postgresql:42.2.0"
+        assert plan_packages(target(**jdbc, packages=[own]), SPARK, {}).packages == (CONNECTOR, own)
+        assert plan_packages(target(metastore="jdbc", uri="jdbc:oracle:x"), SPARK, {}).packages == (
+            CONNECTOR,
+        )
+
     def test_further_packages_and_repositories(self) -> None:
         plan = plan_packages(target(packages=["a:b:1"], repositories=["https://mirror"]), SPARK, {})
         assert plan.packages == (CONNECTOR, "a:b:1")

@@ -44,6 +44,73 @@ def test_catalog_of_a_metastore() -> None:
     assert "spark.sql.catalog.lake.warehouse" not in settings
 
 
+HIVE = {"metastore": "hive", "uri": "thrift://h:9083"}
+
+
+def test_a_metastore_is_not_waited_for_for_ever() -> None:
+    settings = conf(**HIVE, catalog_options={"hive.metastore.failure.retries": 9})
+    assert settings[f"{PAIMON}.hive.metastore.connect.retries"] == "2"
+    assert settings[f"{PAIMON}.hive.metastore.client.socket.timeout"] == "60s"
+    assert settings[f"{PAIMON}.hive.metastore.failure.retries"] == "9"
+    own = {f"{PAIMON}.hive.metastore.connect.retries": 5}
+    assert conf(**HIVE, spark_config=own)[f"{PAIMON}.hive.metastore.connect.retries"] == "5"
+
+
+@pytest.mark.parametrize(("version", "clients"), [("0.9.0", "128"), ("1.0.0", None)])
+def test_clients_of_a_metastore(version: str, clients: str | None) -> None:
+    settings = conf(PackagePlan((), (), (), version), **HIVE)
+    assert settings.get(f"{PAIMON}.client-pool-size") == clients
+
+
+def test_sparks_own_catalog() -> None:
+    options = {"hive.metastore.client.socket.timeout": "9s"}
+    settings = conf(**HIVE, catalog="spark_catalog", catalog_options=options)
+    prefix = "spark.sql.catalog.spark_catalog"
+    assert settings[prefix] == "org.apache.paimon.spark.SparkGenericCatalog"
+    assert settings[f"{prefix}.metastore"] == "hive"
+    assert settings["spark.sql.catalogImplementation"] == "hive"
+    assert settings["spark.sql.defaultCatalog"] == "spark_catalog"
+    assert settings["spark.sql.warehouse.dir"] == "/tmp/wh"
+    assert settings["spark.hadoop.hive.metastore.uris"] == "thrift://h:9083"
+    assert settings["spark.hadoop.hive.metastore.client.socket.timeout"] == "9s"
+
+
+@pytest.mark.parametrize(
+    ("profile", "version", "said"),
+    [
+        ({"metastore": "rest", "uri": "http://h"}, "0.9.0", "needs Paimon >= 1.0"),
+        ({"metastore": "rest", "uri": "http://h"}, "1.0.0", ""),
+        (
+            {"metastore": "jdbc", "uri": "jdbc:postgresql://h/d", "warehouse": "s3://b/w"},
+            "0.9.0",
+            "Paimon >= 1.1",
+        ),
+        ({"metastore": "jdbc", "uri": "jdbc:postgresql://h/d", "warehouse": "s3://b/w"}, "1.1.0", ""),
+        ({"metastore": "jdbc", "uri": "jdbc:postgresql://h/d", "warehouse": "hdfs://n/w"}, "0.9.0", ""),
+        ({"metastore": "jdbc", "uri": "jdbc:mysql://h/d", "warehouse": "s3://b/w"}, "0.9.0", ""),
+        (
+            {
+                "metastore": "jdbc",
+                "uri": "jdbc:postgresql://h/d",
+                "warehouse": "s3://b/w",
+                "catalog_options": {"lock.enabled": False},
+            },
+            "0.9.0",
+            "",
+        ),
+    ],
+)
+def test_what_a_paimon_lacks_for_a_catalog(profile: dict[str, Any], version: str, said: str) -> None:
+    plan = PackagePlan((), (), (), version)
+    keys = {"s3.access-key": "k", "s3.secret-key": "s"}
+    profile = {**profile, "catalog_options": {**keys, **profile.get("catalog_options", {})}}
+    if said:
+        with pytest.raises(DbtRuntimeError, match=said):
+            conf(plan, **profile)
+    else:
+        assert conf(plan, **profile)[f"{PAIMON}.metastore"] == profile["metastore"]
+
+
 def test_jars_and_packages() -> None:
     plan = PackagePlan(("/a.jar",), ("g:a:1",), ("https://r",), "0.9.0")
     settings = conf(plan, spark_config={"spark.jars": "/b.jar, /a.jar", "spark.jars.packages": "g:b:1"})

@@ -36,6 +36,9 @@ class Capability(_TextEnum):
     """A named feature that some supported combination lacks."""
 
     VIEWS = "views"
+    REST_CATALOG = "rest catalog"
+    HIVE_CALLS_ONE_AT_A_TIME = "hive calls one at a time"
+    JDBC_LOCK_ON_POSTGRESQL = "jdbc lock on postgresql"
     SHOW_TABLE_EXTENDED = "show table extended"
     RENAME_WITH_CATALOG = "rename with catalog"
     POSTPONE_BUCKET = "postpone bucket"
@@ -94,6 +97,24 @@ _RULES: Final[Mapping[Capability, _Rule]] = MappingProxyType(
             "persistent views in the Paimon catalog",
             catalogs={"hive": "1.0", "rest": "1.1", "jdbc": "2.0"},
             remedy="Set `view_catalog` to a catalog that has views, or use 'table' or 'ephemeral'.",
+        ),
+        # org.apache.paimon.rest.RESTCatalogFactory, from 1.0.
+        Capability.REST_CATALOG: _Rule(
+            "REST catalogs",
+            paimon="1.0",
+            remedy="Set paimon_version to a release that has it, or metastore to filesystem, hive or jdbc.",
+        ),
+        # HiveCatalog.createTableImpl of 0.9 asks for a second client of its pool while it holds one: as many threads as
+        # clients wait for each other for ever [ran, 0.9.0].
+        Capability.HIVE_CALLS_ONE_AT_A_TIME: _Rule(
+            "hive catalogs that create tables with one client of the metastore", paimon="1.0", shown=False
+        ),
+        # PostgresqlDistributedLockDialect, from 1.1.
+        Capability.JDBC_LOCK_ON_POSTGRESQL: _Rule(
+            "locks of a jdbc catalog on PostgreSQL",
+            paimon="1.1",
+            remedy="Set paimon_version to a release that has them, use a hive catalog, or set lock.enabled to false "
+            "under catalog_options and let one process at a time write.",
         ),
         # PaimonShowTablesExtendedCommand, from 1.0.
         Capability.SHOW_TABLE_EXTENDED: _Rule("SHOW TABLE EXTENDED", paimon="1.0"),
@@ -313,6 +334,17 @@ def scala_version(spark_version: str) -> str:
 # Spark line -> the first Paimon with a connector for it.
 _CONNECTORS: Final[Mapping[str, str]] = MappingProxyType(
     {"3.2": "0.9", "3.3": "0.9", "3.4": "0.9", "3.5": "0.9", "4.0": "1.2", "4.1": "2.0"}
+)
+
+
+# The drivers that a jdbc catalog loads, by the protocol of its address (`jdbc:sqlite:…`).
+JDBC_DRIVERS: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "sqlite": "org.xerial:sqlite-jdbc:3.50.3.0",
+        "postgresql": "org.postgresql:postgresql:42.7.8",
+        "mysql": "com.mysql:mysql-connector-j:9.4.0",
+        "mariadb": "org.mariadb.jdbc:mariadb-java-client:3.5.5",
+    }
 )
 
 

@@ -17,7 +17,13 @@ from dbt.adapters.catalogs import (
 )
 from dbt.adapters.contracts.relation import RelationConfig
 
-from dbt.adapters.paimon.credentials import METASTORES, SparkCatalog, option_text, profile_problems
+from dbt.adapters.paimon.credentials import (
+    METASTORES,
+    SESSION_CATALOG,
+    SparkCatalog,
+    option_text,
+    profile_problems,
+)
 
 _TABLE_FORMAT = "paimon"
 
@@ -54,7 +60,12 @@ class PaimonCatalogIntegration(CatalogIntegration):
             "uri": properties.pop("uri", None),
             "catalog_options": properties,
         }
-        problems = [_in_catalogs_yml(problem) for problem in profile_problems(target)]
+        problems = [
+            "name: spark_catalog can only be the profile's own catalog (`catalog: spark_catalog`); give it another name"
+            for name in [self.catalog_name]
+            if name == SESSION_CATALOG
+        ]
+        problems += [_in_catalogs_yml(problem) for problem in profile_problems(target)]
         if config.table_format not in (None, _TABLE_FORMAT):
             problems.append(f"table_format: {config.table_format!r} is not written here; leave it out")
         if problems:

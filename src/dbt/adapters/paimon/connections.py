@@ -61,6 +61,9 @@ class PaimonConnectionManager(SparkConnectionManager):
         connection.state = ConnectionState.OPEN
         return connection
 
+    def begin(self) -> None:
+        """There are no transactions: dbt would open a session to end one, at the end of a run that had its last."""
+
     def cancel(self, connection: Connection) -> None:
         """Stop the Spark jobs of a connection."""
         connection.handle.cancel()

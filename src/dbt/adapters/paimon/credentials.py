@@ -27,6 +27,7 @@ from dbt.adapters.paimon.redaction import (
 )
 
 DEFAULT_CATALOG = "paimon"
+SESSION_CATALOG = "spark_catalog"
 DEFAULT_PAIMON_VERSION = "0.9.0"
 
 # Where a server listens if the profile does not say: Spark's own defaults.
@@ -56,6 +57,8 @@ _FOREIGN_KEYS = {
 }
 _SCHEME = re.compile(r"^([A-Za-z][A-Za-z0-9+.-]+):")
 _CATALOG_NAME = re.compile(r"^\w+$", re.ASCII)
+_JDBC_URI = re.compile(r"^jdbc:\w+:\S", re.ASCII)
+_THRIFT_URI = re.compile(r"^thrift://(?P<host>[^\s/:]+|\[[^\]]+\]):(?P<port>\d{1,5})/?$")
 _COORDINATES = re.compile(r"^[\w.-]+:[\w.-]+:[\w.-]+$", re.ASCII)
 
 
@@ -77,6 +80,13 @@ class SparkCatalog:
     uri: str | None
     options: Mapping[str, str]
 
+    @property
+    def thrift_addresses(self) -> tuple[tuple[str, int], ...]:
+        """Host and port of each server of a Hive metastore; none for another kind."""
+        addresses = split_list(self.uri or "") if self.metastore == "hive" else ()
+        found = (_THRIFT_URI.match(address) for address in addresses)
+        return tuple((match["host"].strip("[]"), int(match["port"])) for match in found if match)
+
     @classmethod
     def of(
         cls, name: str, metastore: str, warehouse: str | None, uri: str | None, options: Mapping[str, str]
@@ -92,6 +102,17 @@ class SparkCatalog:
         if self.warehouse is None or self.metastore == "rest":
             return ""
         return location_scheme(self.warehouse)
+
+    @property
+    def is_sessions(self) -> bool:
+        """Whether it is Spark's own catalog, in which Paimon's tables live beside those of other formats."""
+        return self.name == SESSION_CATALOG
+
+    @property
+    def jdbc_protocol(self) -> str:
+        """What keeps the names of a JDBC catalog (`sqlite`, `postgresql`…); empty for another kind."""
+        found = re.match(r"jdbc:(\w+):", self.uri or "") if self.metastore == "jdbc" else None
+        return found.group(1).lower() if found else ""
 
     @property
     def local_folder(self) -> Path | None:
@@ -424,8 +445,23 @@ def _storage_problems(given: Mapping[str, Any]) -> Iterable[str]:
             "rest": "http://host:8080",
         }[metastore]
         yield f"uri: missing; a {metastore} catalog needs its address, such as {example}"
+    if metastore == "jdbc" and isinstance(given.get("uri"), str) and not _JDBC_URI.match(given["uri"]):
+        yield f"uri: {redact_text(given['uri'])!r} is not an address of JDBC, such as jdbc:postgresql://host/db"
+    if metastore == "hive" and isinstance(given.get("uri"), str):
+        yield from (f"uri: {problem}" for problem in _thrift_problems(given["uri"]))
+    if (given.get("catalog") or given.get("database")) == SESSION_CATALOG and metastore != "hive":
+        yield (
+            "catalog: spark_catalog is Spark's own, which keeps its tables in a Hive metastore: set metastore to hive "
+            "and uri to its address, or give Paimon's catalog another name, such as paimon"
+        )
     if metastore == "filesystem" and given.get("uri") is not None:
         yield "uri: a filesystem catalog has none; set metastore to hive, jdbc or rest, or leave uri out"
+
+
+def _thrift_problems(uri: str) -> Iterable[str]:
+    for address in split_list(uri):
+        if not _THRIFT_URI.match(address):
+            yield f"{address!r} is not an address of a metastore, such as thrift://host:9083"
 
 
 def _text(value: Any) -> Iterable[str]:
@@ -447,11 +483,8 @@ def _boolean(value: Any) -> Iterable[str]:
 
 def _catalog_name(value: Any) -> Iterable[str]:
     yield from _text(value)
-    if isinstance(value, str) and value.strip():
-        if value == "spark_catalog":
-            yield "spark_catalog is Spark's own; give Paimon's catalog another name, such as paimon"
-        elif not _CATALOG_NAME.match(value):
-            yield f"{value!r} is not a catalog name; use letters, digits and underscores"
+    if isinstance(value, str) and value.strip() and not _CATALOG_NAME.match(value):
+        yield f"{value!r} is not a catalog name; use letters, digits and underscores"
 
 
 def _schema_name(value: Any) -> Iterable[str]:

@@ -107,6 +107,36 @@ REMEDIES: tuple[Remedy, ...] = (
         "spark.jars for names that end in another _2.1x than Spark's own.",
     ),
     Remedy(
+        re.compile(r"No suitable driver found for jdbc:"),
+        "The JDBC driver of that database is not on Spark's class path: name its Maven coordinates under `packages` "
+        "in the profile, or its jar under `jars`.",
+    ),
+    Remedy(
+        re.compile(r"password authentication failed|Access denied for user|no password was provided"),
+        "Correct jdbc.user and jdbc.password under `catalog_options` in the profile.",
+    ),
+    Remedy(
+        # JdbcClientPool.newClient
+        re.compile(r"Failed to connect: jdbc:\S+"),
+        "{0}: the database that keeps the catalog does not answer or cannot be opened. Correct `uri` in the profile, "
+        "or see that it runs.",
+    ),
+    Remedy(
+        # HiveCatalogLock; the metastore's log says why.
+        re.compile(r"Internal error processing lock"),
+        "The Hive metastore gives no locks, as a rule because its database lacks their tables: make them with Hive's "
+        "`schematool -initSchema` (or -upgradeSchema), or set lock.enabled to false under `catalog_options` in the "
+        "profile and let one process at a time write.",
+    ),
+    Remedy(
+        # HiveMetaStoreClient, of any version, in whatever Paimon or Spark wraps it.
+        re.compile(
+            r"thrift\.transport\.TTransportException|Could not connect to meta ?store|to Hive Metastore"
+        ),
+        "The Hive metastore does not answer, or it is none: see that it runs, and that `uri` in the profile is its "
+        "address. What had been committed before stays; the next run goes on from there.",
+    ),
+    Remedy(
         re.compile(r"each of them match more then one source rows"),
         "Two rows of the model have the same unique_key: make them one (row_number() … = 1), "
         "or use incremental_strategy='upsert', where the last row wins.",

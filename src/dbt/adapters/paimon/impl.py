@@ -64,7 +64,7 @@ from dbt.adapters.paimon.column_changes import (
 )
 from dbt.adapters.paimon.config import PaimonConfig
 from dbt.adapters.paimon.connections import PaimonConnectionManager
-from dbt.adapters.paimon.credentials import PaimonCredentials
+from dbt.adapters.paimon.credentials import SESSION_CATALOG, PaimonCredentials
 from dbt.adapters.paimon.data_types import is_whole
 from dbt.adapters.paimon.handles import Handle
 from dbt.adapters.paimon.locks import TableLocks
@@ -155,6 +155,8 @@ class PaimonAdapter(SparkAdapter, metaclass=AdapterMeta):
         """The catalog that holds views: the Paimon catalog where it can, else the profile's `view_catalog`."""
         if self.credentials.view_catalog:
             return self.credentials.view_catalog
+        if self.credentials.spark_catalog.is_sessions:
+            return self.credentials.database
         return self.credentials.database if self.environment.supports(Capability.VIEWS) else "spark_catalog"
 
     @cached_property
@@ -247,7 +249,7 @@ class PaimonAdapter(SparkAdapter, metaclass=AdapterMeta):
         if self.schema_problem(schema):
             return []  # There is none, and Paimon would end the run by asking for it.
         try:
-            tables = [row[1] for row in self.query(metadata.list_tables_sql(schema_relation))]
+            tables = self._table_names(schema_relation)
         except DbtRuntimeError as exc:
             if any(sign in str(exc) for sign in metadata.NOT_FOUND):
                 return []
@@ -295,16 +297,29 @@ class PaimonAdapter(SparkAdapter, metaclass=AdapterMeta):
         return list(relations)
 
     def _finish_swaps(self, schema_relation: PaimonRelation, tables: list[str]) -> list[str]:
-        """Do the second rename of a swap whose process died, before anything asks whether the table is there."""
+        """Do the second rename of a swap whose process died, before anything asks whether the table is there.
+
+        A process that lives holds the table: it does the rename itself, and is waited for. Who holds a table waits for
+        no other, and leaves theirs alone.
+        """
         if schema_relation.database != self.credentials.database:
             return tables
         for rename in swaps.unfinished_swaps(tables):
             source = schema_relation.replace_path(identifier=rename.source).include(identifier=True)
             target = schema_relation.replace_path(identifier=rename.target).include(identifier=True)
-            logger.info(f"{target} was being replaced when a run died: {rename.source} takes its name")
-            self.query(f"alter table {source} rename to {target.in_catalog}")
-            tables = [rename.target if name == rename.source else name for name in tables]
+            if not self._table_locks.may_wait_for(target.render()):
+                continue
+            with self._table_locks.alone(target.render(), self._local_warehouse(target)):
+                if rename in swaps.unfinished_swaps(self._table_names(schema_relation)):
+                    logger.info(
+                        f"{target} was being replaced when a run died: {rename.source} takes its name"
+                    )
+                    self.query(f"alter table {source} rename to {target.in_catalog}")
+                tables = self._table_names(schema_relation)
         return tables
+
+    def _table_names(self, schema_relation: PaimonRelation) -> list[str]:
+        return [row[1] for row in self.query(metadata.list_tables_sql(schema_relation))]
 
     def get_columns_in_relation(self, relation: PaimonRelation) -> list[PaimonColumn]:  # type: ignore[override]
         """Name and type of each column of a table or view, in order; none if there is no such relation."""
@@ -401,9 +416,17 @@ class PaimonAdapter(SparkAdapter, metaclass=AdapterMeta):
             for found in self._listed(relation.database, relation.schema or "")
             if found.identifier == relation.identifier and found.is_table
         ]
-        return metadata.last_modified_sql(
-            [table for table in tables if table.database in self.credentials.paimon_catalogs]
-        )
+        return metadata.last_modified_sql([table for table in tables if self._is_paimons(table)])
+
+    def _is_paimons(self, table: PaimonRelation) -> bool:
+        """Whether a table has Paimon's system tables; in Spark's own catalog others live beside Paimon's."""
+        if table.database != SESSION_CATALOG or table.database not in self.credentials.paimon_catalogs:
+            return table.database in self.credentials.paimon_catalogs
+        try:
+            self._query_columns(f"select * from {table.system_table('schemas')}")
+        except DbtRuntimeError:
+            return False
+        return True
 
     def calculate_freshness_from_metadata(
         self, source: BaseRelation, macro_resolver: MacroResolverProtocol | None = None
@@ -564,6 +587,11 @@ class PaimonAdapter(SparkAdapter, metaclass=AdapterMeta):
         problem = self.schema_problem(model.get("schema"))
         if not problem and model.get("config", {}).get("materialized") != "view":
             problem = names.table_problem(model.get("alias") or "")
+            catalog = self.credentials.catalog_of(model.get("database") or "")
+            if not problem and catalog is not None:
+                problem = names.metastore_problem(
+                    catalog.metastore, model.get("schema") or "", model.get("alias") or ""
+                )
         if problem:
             raise DbtRuntimeError(f"{model.get('resource_type', 'model')} '{model['name']}': {problem}")
         if model.get("config", {}).get("grants"):
@@ -634,8 +662,20 @@ class PaimonAdapter(SparkAdapter, metaclass=AdapterMeta):
 
     @available.parse(lambda *a, **k: None)
     def existing_table(self, relation: PaimonRelation) -> ExistingTable:
-        """The table as the catalog has it, in one statement."""
-        (row,) = self.query(metadata.schemas_sql(relation))
+        """The table as the catalog has it, in one statement.
+
+        Raises:
+            DbtRuntimeError: it is a table of another format, in Spark's own catalog.
+        """
+        try:
+            (row,) = self.query(metadata.schemas_sql(relation))
+        except DbtRuntimeError as exc:
+            if relation.database == SESSION_CATALOG and any(sign in str(exc) for sign in metadata.NOT_FOUND):
+                raise DbtRuntimeError(
+                    f"{relation} is there and is no table of Paimon. Give the node another `alias` or `schema`, or "
+                    "drop that table."
+                ) from exc
+            raise
         return metadata.existing_table(row)
 
     @available.parse(lambda *a, **k: None)
@@ -729,6 +769,18 @@ class PaimonAdapter(SparkAdapter, metaclass=AdapterMeta):
     def string_literal(self, text: Any) -> str:
         """A Spark SQL string literal of any text."""
         return string_literal(str(text))
+
+    @available.parse_list
+    def tables_to_drop_with(self, schema: PaimonRelation) -> list[PaimonRelation]:
+        """The tables of a schema that have to be dropped before it: JdbcCatalog.dropDatabaseImpl keeps their files."""
+        catalog = self.credentials.catalog_of(schema.database or "")
+        if catalog is None or catalog.metastore != "jdbc":
+            return []
+        return [found for found in self.list_relations_without_caching(schema) if found.is_table] + [
+            schema.replace_path(identifier=views.REGISTRY_TABLE)
+            .include(identifier=True)
+            .replace(type=RelationType.Table)
+        ]
 
     @available.parse(lambda *a, **k: "")
     def procedure_call(self, name: str, relation: PaimonRelation, arguments: Mapping[str, Any]) -> str:

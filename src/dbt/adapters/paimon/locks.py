@@ -75,6 +75,10 @@ class TableLocks:
         run, _, at = written_by.partition(" ")
         return run not in ("", self._run) and at.isdigit() and int(at) > self._began
 
+    def may_wait_for(self, name: str) -> bool:
+        """Whether this thread holds the table, or none: two that hold one each and wait for the other's never end."""
+        return not self._held.stacks or name in self._held.stacks
+
     def release(self) -> None:
         """Let go of all that this thread holds."""
         held, self._held.stacks = self._held.stacks, {}

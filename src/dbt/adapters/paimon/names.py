@@ -26,6 +26,11 @@ _SESSION_CATALOG: Final = re.compile(r"\w+", re.ASCII)
 # Of one version or another: SystemColumns of 0.9, SpecialFields since 1.0. (`rowkind` is free in 0.9.)
 _PAIMONS_COLUMNS: Final = frozenset({"_VALUE_COUNT", "_SEQUENCE_NUMBER", "_VALUE_KIND", "_LEVEL", "_ROW_ID"})
 _PAIMONS_PREFIX: Final = "_KEY_"
+# Sources: MetaStoreUtils.validateName of Hive, which also makes names lower case; JdbcCatalog.allowUpperCase.
+_METASTORE_NAMES: Final = {
+    "hive": (re.compile(r"^[a-z0-9_]+$"), "a Hive metastore takes lower-case letters, digits and _ only"),
+    "jdbc": (re.compile(r"^[^A-Z]+$"), "a JDBC catalog takes no upper-case letters"),
+}
 
 
 def schema_problem(schema: str) -> str:
@@ -64,6 +69,23 @@ def table_problem(identifier: str) -> str:
         return (
             f"table {identifier!r}: its name, with {BACKUP_SUFFIX}, {too_long}. Use a shorter name {remedy}"
         )
+    return ""
+
+
+def metastore_problem(metastore: str, schema: str, identifier: str) -> str:
+    """Why the server that keeps a catalog's names cannot keep those of a table, and what to do; empty if it can.
+
+    Args:
+        metastore: its kind, as the profile says.
+        schema, identifier: the names.
+    """
+    taken = _METASTORE_NAMES.get(metastore)
+    for name in (schema, identifier):
+        if taken is not None and not taken[0].search(name):
+            return (
+                f"table {schema}.{identifier}: {taken[1]}, and {name!r} has others. Use another name in `schema` or "
+                "`alias` of the node's config."
+            )
     return ""
 
 

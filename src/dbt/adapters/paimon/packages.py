@@ -38,6 +38,8 @@ EXCLUDES = (
     "org.lz4:lz4-java",
     "org.slf4j:slf4j-api",
     "com.google.code.findbugs:jsr305",
+    "org.checkerframework:checker-qual",
+    "com.google.protobuf:protobuf-java",
 )
 _CONNECTOR_NAME = re.compile(r"^paimon-spark-\d+\.\d+(?:_2\.1\d)?-(?P<version>\d.*?)\.jar$")
 _SCALA_SUFFIX = re.compile(r"_(2\.1\d)(?=-|$)")
@@ -105,6 +107,10 @@ def plan_packages(
             packages.append(f"{GROUP}:{store.artifact}:{version}")
         elif not _has_plug_in(store, jars, credentials.surroundings):
             raise DbtRuntimeError(_no_plug_in(store, catalog, version))
+    for protocol in sorted({catalog.jdbc_protocol for catalog in credentials.spark_catalogs}):
+        driver = capabilities.JDBC_DRIVERS.get(protocol)
+        if driver and not own and not _names_artifact(driver.split(":")[1], jars, packages):
+            packages.append(driver)
     return PackagePlan(jars, tuple(packages), tuple(credentials.repositories), version)
 
 

@@ -10,7 +10,17 @@ from typing import TYPE_CHECKING, Any
 from dbt.adapters.events.logging import AdapterLogger
 from dbt_common.exceptions import DbtRuntimeError
 
-from dbt.adapters.paimon import java, jvm, masters, packages, predicates, storage, views
+from dbt.adapters.paimon import (
+    java,
+    jvm,
+    masters,
+    metastores,
+    packages,
+    predicates,
+    sqlite_catalogs,
+    storage,
+    views,
+)
 from dbt.adapters.paimon.credentials import PaimonCredentials
 from dbt.adapters.paimon.frames import FrameCursor, FrameHandle
 from dbt.adapters.paimon.handles import session_conf
@@ -80,6 +90,9 @@ def open_session(credentials: PaimonCredentials) -> SessionHandle:
     # shows it those of the view's making; and a catalog that cannot be opened is told before any model runs.
     session._jvm.SparkSession.setActiveSession(session._jsparkSession)  # type: ignore[union-attr]
     session.catalog.setCurrentCatalog(credentials.catalog)
+    for catalog in credentials.spark_catalogs:
+        if catalog.jdbc_protocol == "sqlite":
+            sqlite_catalogs.close_queries(session, catalog.name)
     return SessionHandle(session)
 
 
@@ -113,6 +126,7 @@ def _start(credentials: PaimonCredentials) -> tuple[SparkSession, dict[str, str]
     conf = spark_conf(credentials, plan)
     check_warehouse(credentials)
     masters.require_master(credentials.spark_master)
+    metastores.check_reachable(credentials.spark_catalogs)
     java.prepare_java(_pyspark_version())
     root = start_spark(conf, plan, credentials.secrets)
     if EXTENSIONS not in (root.sparkContext.getConf().get("spark.sql.extensions") or ""):

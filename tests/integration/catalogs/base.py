@@ -1,0 +1,173 @@
+"""What a project does on every kind of catalog, and what its tables hold after each step."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from typing import Any
+
+import pytest
+from dbt.tests.util import run_dbt
+from pyspark.sql import SparkSession
+
+from dbt.adapters.paimon.credentials import PaimonCredentials
+from dbt.adapters.paimon.session import open_session
+
+MODELS = {
+    "rebuilt.sql": "{{ config(materialized='table') }} select id, {{ var('step') }} as step from range(3)",
+    # Another primary key is another table, which takes the place of the old one.
+    "swapped.sql": """{{ config(materialized='table', primary_key=['id'] if var('step') % 2 else ['id', 'step']) }}
+select id, {{ var('step') }} as step from {{ ref('rebuilt') }}""",
+    "upserted.sql": """{{ config(materialized='incremental', primary_key='id', bucket=2) }}
+select id, {{ var('step') }} as step from range(4) {% if is_incremental() %} where id % 2 = 0 {% endif %}""",
+    "parted.sql": """{{ config(
+    materialized='incremental', incremental_strategy='insert_overwrite', partition_by='part'
+) }}
+select id, {{ var('step') }} as step, id % 2 as part from range(4) {% if is_incremental() %} where id % 2 = 0 {% endif %}""",
+    "seen.sql": "{{ config(materialized='view') }} select id, step from {{ ref('upserted') }} where id < 2",
+    "read_from_a_view.sql": "{{ config(materialized='table') }} select * from {{ ref('seen') }}",
+    "items.yml": {
+        "snapshots": [
+            {
+                "name": "history",
+                "relation": "ref('swapped')",
+                "config": {"unique_key": "id", "strategy": "check", "check_cols": ["step"]},
+            }
+        ]
+    },
+}
+SEED = "id,name\n1,one\n2,two\n"
+
+# What a model is made of: its rows written, its view defined.
+_OWN = re.compile(r"^(insert|merge|create or replace view)\b", re.IGNORECASE)
+_COMMENT = re.compile(r"^/\*.*?\*/\s*", re.DOTALL)
+
+
+def states(step: int) -> dict[str, list[tuple[Any, ...]]]:
+    """The rows of every table after a step, in their order."""
+    return {
+        "rebuilt": [(number, step) for number in range(3)],
+        "swapped": [(number, step) for number in range(3)],
+        "upserted": [(number, 1 if number % 2 else step) for number in range(4)],
+        "parted": [(number, 1 if number % 2 else step, number % 2) for number in range(4)],
+        "read_from_a_view": [(0, step), (1, 1)],
+        "planted": [(1, "one"), (2, "two")],
+        "history": [(number, past, past == step) for number in range(3) for past in range(1, step + 1)],
+    }
+
+
+def credentials_of(target: dict[str, Any]) -> PaimonCredentials:
+    """A target of a profile as dbt reads it."""
+    keys = {key: value for key, value in target.items() if key not in ("type", "threads")}
+    credentials: PaimonCredentials = PaimonCredentials.from_dict(PaimonCredentials.translate_aliases(keys))
+    return credentials
+
+
+class Reader:
+    """Another session on a target's catalog, with nothing in common with dbt's but the JVM."""
+
+    def __init__(self, target: dict[str, Any]) -> None:
+        credentials = credentials_of(target)
+        self.session = open_session(credentials).session
+        self.schema = f"{credentials.catalog}.{credentials.schema}"
+
+    def rows(self, sql: str) -> list[tuple[Any, ...]]:
+        """Rows of a query; `{schema}` is the target's."""
+        return [tuple(row) for row in self.session.sql(sql.format(schema=self.schema)).collect()]
+
+    def state(self, table: str) -> list[tuple[Any, ...]]:
+        """The rows of a table of the project, in order."""
+        columns = {"history": "id, step, dbt_valid_to is null"}.get(table, "*")
+        return sorted(self.rows(f"select {columns} from {{schema}}.{table}"))
+
+    def tables(self) -> set[str]:
+        return {row[1] for row in self.rows("show tables in {schema}")}
+
+    def has_schema(self) -> bool:
+        catalog, _, schema = self.schema.partition(".")
+        return schema in [row[0] for row in self.rows(f"show databases in {catalog}")]
+
+    def primary_key(self, table: str) -> str:
+        query = f"select primary_keys from {{schema}}.`{table}$schemas` order by schema_id desc limit 1"
+        ((keys,),) = self.rows(query)
+        return str(keys)
+
+
+class CatalogTests:
+    """A subclass says what `dbt_profile_target` is."""
+
+    @pytest.fixture(scope="class")
+    def models(self):
+        return MODELS
+
+    @pytest.fixture(scope="class")
+    def seeds(self):
+        return {"planted.csv": SEED}
+
+    @pytest.fixture(scope="class")
+    def reader(self, project, dbt_profile_target) -> Reader:
+        return Reader(dbt_profile_target)
+
+    def build(self, step: int) -> None:
+        assert len(run_dbt(["build", "--vars", f"{{step: {step}}}"])) == 8
+
+    def assert_state(self, reader: Reader, step: int) -> None:
+        for table, rows in states(step).items():
+            assert reader.state(table) == rows, table
+        assert reader.tables() - {"_dbt_views", "seen"} == set(states(step))
+
+    def test_build(self, project, reader):
+        self.build(1)
+        self.assert_state(reader, 1)
+        assert reader.primary_key("swapped") == '["id"]'
+
+    def test_next_builds(self, project, reader):
+        self.build(2)
+        self.assert_state(reader, 2)
+        assert reader.primary_key("swapped") == '["id","step"]'
+        # A rebuild is a commit of the same table, a swap is a new table.
+        assert reader.rows("select count(*) from {schema}.`rebuilt$snapshots`") == [(2,)]
+        assert reader.rows("select count(*) from {schema}.`swapped$snapshots`") == [(1,)]
+
+    def test_budget(self, project, monkeypatch):
+        """As many statements as on a filesystem catalog: at most 5 a run and 2 a model."""
+        models = ["rebuilt", "upserted", "parted", "seen"]
+        statements: list[str] = []
+        spark_sql = SparkSession.sql
+
+        def counted(session, query, *args, **kwargs):
+            statements.append(_COMMENT.sub("", query).strip())
+            return spark_sql(session, query, *args, **kwargs)
+
+        monkeypatch.setattr(SparkSession, "sql", counted)
+        run_dbt(["run", "--select", *models, "--vars", "{step: 2}"])
+        monkeypatch.undo()
+        added = [statement for statement in statements if not _OWN.match(statement)]
+        assert len(added) <= 5 + 2 * len(models), Counter(added)
+
+    def test_docs(self, project):
+        nodes = run_dbt(["docs", "generate", "--vars", "{step: 2}"]).nodes
+        upserted = nodes["model.test.upserted"]
+        assert [(c.name, c.type) for c in upserted.columns.values()] == [("id", "bigint"), ("step", "int")]
+        assert upserted.stats["files"].value >= 1
+        assert nodes["model.test.seen"].metadata.type == "view"
+        assert nodes["seed.test.planted"].stats["rows"].value == 2
+
+    def test_a_schema_goes_with_its_files(self, project, reader):
+        run_dbt(["run", "--full-refresh", "--select", "rebuilt", "upserted", "--vars", "{step: 9}"])
+        assert reader.state("upserted") == [(number, 9) for number in range(4)]
+        adapter = project.adapter
+        schema = adapter.Relation.create(adapter.credentials.database, project.test_schema)
+        with adapter.connection_named("drop"):
+            adapter.drop_schema(schema)
+        assert not reader.has_schema()
+        # What the old tables have left behind would be in the way of the new ones.
+        run_dbt(["run", "--select", "rebuilt", "upserted", "--vars", "{step: 1}"])
+        for table in ("rebuilt", "upserted"):
+            assert reader.state(table) == states(1)[table]
+            assert reader.rows(f"select count(*) from {{schema}}.`{table}$snapshots`") == [(1,)]
+
+    def test_debug(self, project, reader):
+        before = reader.tables()
+        run_dbt(["debug"])
+        assert reader.tables() == before

@@ -1,0 +1,44 @@
+"""Whether a metastore listens, before anything is started for it."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Iterator
+
+import pytest
+from dbt_common.exceptions import DbtRuntimeError
+
+from dbt.adapters.paimon.credentials import SparkCatalog
+from dbt.adapters.paimon.metastores import check_reachable
+
+
+def catalog(*ports: int, metastore: str = "hive") -> SparkCatalog:
+    uri = ",".join(f"thrift://127.0.0.1:{port}" for port in ports)
+    return SparkCatalog.of("lake", metastore, "/tmp/wh", uri, {})
+
+
+@pytest.fixture
+def open_port() -> Iterator[int]:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        yield server.getsockname()[1]
+
+
+@pytest.fixture
+def closed_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        return int(server.getsockname()[1])
+
+
+def test_one_of_several_is_enough(open_port: int, closed_port: int) -> None:
+    check_reachable([catalog(open_port), catalog(closed_port, open_port)])
+
+
+def test_none_answers(closed_port: int) -> None:
+    with pytest.raises(DbtRuntimeError) as error:
+        check_reachable([catalog(closed_port, closed_port)])
+    address = f"127.0.0.1:{closed_port} (Connection refused)"
+    assert f"catalog lake: the Hive metastore does not answer at {address}, {address}." in str(error.value)
+
+
+def test_other_catalogs_are_not_asked(closed_port: int) -> None:
+    check_reachable([catalog(closed_port, metastore="rest")])
