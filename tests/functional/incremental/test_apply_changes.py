@@ -165,7 +165,7 @@ class TestApplyChanges:
         assert rows(ROWS) == [(1, "+U", 2, "on")]
 
 
-CASES, RUNS, KEYS = 8, 4, 5
+CASES, RUNS, KEYS = 6, 3, 5
 RANK = {"+I": 0, "+U": 1, "-D": 2}
 
 
