@@ -95,8 +95,9 @@ class TestStorage:
         assert self.files(project, storage) == before
 
 
-# The statement waits, in its own query, until another writer has replaced the files that it is about to merge into.
-WAITS = "while [ ! -e {{ var('sign') }} ]; do sleep 0.1; done; cat"
+# The statement waits, in its own query, until another writer has replaced the files that it is about to merge into. It
+# does so in one task: the other's need a core, too.
+WAITS = "for i in $(seq 600); do [ -e {{ var('sign') }} ] && break; sleep 0.1; done; cat"
 
 
 class TestConflict:
@@ -105,7 +106,7 @@ class TestConflict:
         return {
             "merged.sql": "{{ config(materialized='incremental', incremental_strategy='merge', unique_key='id') }}"
             "{% if is_incremental() %} select id, 2 as n from ("
-            f'select transform(id) using "{WAITS}" as (id bigint) from range(3)'
+            f'select transform(id) using "{WAITS}" as (id bigint) from range(0, 3, 1, 1)'
             "){% else %} select id, 1 as n from range(2){% endif %}"
         }
 
