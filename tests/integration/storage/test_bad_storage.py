@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
+from dbt.adapters.factory import reset_adapters
 from dbt.cli.main import dbtRunner
 
 from integration.services.maven import jar
@@ -29,7 +30,7 @@ def _jvm(spark_config: dict[str, Any], tmp_path_factory: pytest.TempPathFactory)
 
 
 @pytest.fixture
-def debug(tmp_path: Path, spark_config: dict[str, Any], capfd: pytest.CaptureFixture[str]) -> Debug:
+def debug(tmp_path: Path, spark_config: dict[str, Any], capfd: pytest.CaptureFixture[str]) -> Iterator[Debug]:
     """`dbt debug` of a target that cannot work; gives what it says."""
 
     def run(target: dict[str, Any]) -> str:
@@ -61,7 +62,9 @@ def debug(tmp_path: Path, spark_config: dict[str, Any], capfd: pytest.CaptureFix
         assert "Traceback" not in said
         return " ".join(said.split())
 
-    return run
+    yield run
+    # dbt keeps the adapter of a profile alone, which the next test's project would get.
+    reset_adapters()
 
 
 def test_wrong_endpoint(debug: Debug, object_store) -> None:

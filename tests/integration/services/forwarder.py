@@ -1,0 +1,67 @@
+"""A port of the loopback interface that leads to another, until it is shut: a service goes away and keeps what it holds."""
+
+from __future__ import annotations
+
+import contextlib
+import socket
+import threading
+from collections.abc import Iterator
+
+from integration.services.process import LOOPBACK, free_port
+
+
+class Forwarder:
+    """Leads connections to `target`; `shut` ends them and refuses new ones, `open` takes them again."""
+
+    def __init__(self, target: int) -> None:
+        self.port = free_port()
+        self._target = target
+        self._server: socket.socket | None = None
+        self._ends: set[socket.socket] = set()
+
+    def open(self) -> None:
+        """Listen."""
+        self._server = socket.create_server((LOOPBACK, self.port))
+        threading.Thread(target=self._accept, args=(self._server,), daemon=True).start()
+
+    def shut(self) -> None:
+        """Refuse and break off."""
+        if self._server is not None:
+            with contextlib.suppress(OSError):
+                self._server.shutdown(socket.SHUT_RDWR)
+            self._server.close()
+        for end in list(self._ends):
+            with contextlib.suppress(OSError):
+                end.shutdown(socket.SHUT_RDWR)
+
+    def _accept(self, server: socket.socket) -> None:
+        while True:
+            try:
+                near, _ = server.accept()
+                far = socket.create_connection((LOOPBACK, self._target))
+            except OSError:
+                return
+            self._ends |= {near, far}
+            for source, sink in ((near, far), (far, near)):
+                threading.Thread(target=self._copy, args=(source, sink), daemon=True).start()
+
+    def _copy(self, source: socket.socket, sink: socket.socket) -> None:
+        with contextlib.suppress(OSError):
+            while part := source.recv(65536):
+                sink.sendall(part)
+        for end in (source, sink):
+            with contextlib.suppress(OSError):
+                end.shutdown(socket.SHUT_RDWR)
+        self._ends.discard(source)
+        source.close()
+
+
+@contextlib.contextmanager
+def forwarding(target: int) -> Iterator[Forwarder]:
+    """A forwarder to a port, open until it is shut or the block ends."""
+    forwarder = Forwarder(target)
+    forwarder.open()
+    try:
+        yield forwarder
+    finally:
+        forwarder.shut()

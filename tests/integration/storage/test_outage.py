@@ -1,0 +1,67 @@
+"""A storage that goes away while a model writes: a clear error after bounded retries; the old rows are whole when it is back."""
+
+from __future__ import annotations
+
+import dataclasses
+import threading
+import time
+from urllib.parse import urlsplit
+
+import pytest
+from dbt.tests.util import run_dbt
+
+from integration.services.forwarder import Forwarder, forwarding
+from integration.storage.conftest import Warehouse, on_hdfs, on_s3
+
+# Of all retries together, on a machine with other work.
+SECONDS = 150
+# The model's query says that it runs, and waits for the storage to be gone.
+WAITS = "touch {{ var('signs') }}/runs; for i in $(seq 600); do [ -e {{ var('signs') }}/gone ] && break; sleep 0.1; done; cat"
+
+
+class TestOutage:
+    @pytest.fixture(scope="class", params=["s3", "hdfs"])
+    def way(self, request):
+        service = request.getfixturevalue("object_store" if request.param == "s3" else "hadoop")
+        address = service.endpoint if request.param == "s3" else service.address
+        with forwarding(urlsplit(address).port or 0) as way:
+            yield way
+
+    @pytest.fixture(scope="class")
+    def storage(self, request, way: Forwarder) -> Warehouse:
+        name = request.node.callspec.params["way"]
+        if name == "s3":
+            service = request.getfixturevalue("object_store")
+            return on_s3(dataclasses.replace(service, endpoint=f"http://127.0.0.1:{way.port}"), "outage")
+        service = request.getfixturevalue("hadoop")
+        return on_hdfs(dataclasses.replace(service, address=f"hdfs://127.0.0.1:{way.port}"), "outage")
+
+    @pytest.fixture(scope="class")
+    def models(self):
+        query = f'select transform(id) using "{WAITS}" as (id bigint) from range(0, 5, 1, 1)'
+        return {
+            "written.sql": "{{ config(materialized='table') }} "
+            f"{{% if var('signs', '') %}} {query} {{% else %}} select id from range(0, 3) {{% endif %}}"
+        }
+
+    def test_old_rows_are_whole(self, project, rows, way: Forwarder, tmp_path):
+        run_dbt(["run"])
+
+        def goes_away() -> None:
+            while not (tmp_path / "runs").exists():
+                time.sleep(0.1)
+            way.shut()
+            (tmp_path / "gone").touch()
+
+        threading.Thread(target=goes_away, daemon=True).start()
+        began = time.monotonic()
+        (result,) = run_dbt(["run", "--vars", f"signs: {tmp_path}"], expect_pass=False)
+        assert time.monotonic() - began < SECONDS
+        assert (tmp_path / "gone").exists()
+        assert "does not answer" in result.message, result.message
+        assert "\tat " not in result.message
+
+        way.open()
+        assert sorted(rows("select id from {schema}.written")) == [(0,), (1,), (2,)]
+        run_dbt(["run", "--vars", f"signs: {tmp_path}"])
+        assert sorted(rows("select id from {schema}.written")) == [(n,) for n in range(5)]
