@@ -94,6 +94,18 @@ class TestNames:
         (problem,) = problems_of(**target)
         assert said in problem
 
+    @pytest.mark.parametrize(
+        ("uri", "folder"),
+        [
+            ("jdbc:sqlite:/data/c.db", Path("/data")),
+            ("jdbc:sqlite:file:/data/c.db?cache=shared", Path("/data")),
+            ("jdbc:sqlite::memory:", None),
+            ("jdbc:postgresql://h/d", None),
+        ],
+    )
+    def test_folder_of_a_sqlite_catalog(self, uri: str, folder: Path | None) -> None:
+        assert load(metastore="jdbc", uri=uri).spark_catalog.sqlite_folder == folder
+
     def test_sparks_own_catalog_on_two_metastores(self) -> None:
         catalog = load(
             catalog="spark_catalog", metastore="hive", uri="thrift://a:1, thrift://[::1]:2"

@@ -122,3 +122,13 @@ def test_a_folder_that_is_not_there_is_no_fault(tmp_path: Path) -> None:
     locks = TableLocks()
     assert not locks.hold("t", tmp_path / "missing" / "too")
     locks.release()
+
+
+def test_who_holds_a_table_waits_for_no_other(tmp_path: Path) -> None:
+    locks = TableLocks()
+    assert locks.may_wait_for("t")
+    locks.hold("t", tmp_path)
+    assert locks.may_wait_for("t")
+    assert not locks.may_wait_for("u")
+    locks.release()
+    assert locks.may_wait_for("u")

@@ -81,6 +81,14 @@ class SparkCatalog:
     options: Mapping[str, str]
 
     @property
+    def sqlite_folder(self) -> Path | None:
+        """The folder of the file that keeps a JDBC catalog on SQLite; None for another one."""
+        if self.jdbc_protocol != "sqlite":
+            return None
+        path = (self.uri or "").removeprefix("jdbc:sqlite:").removeprefix("file:").partition("?")[0]
+        return Path(_absolute(path)).parent if path and not path.startswith(":") else None
+
+    @property
     def thrift_addresses(self) -> tuple[tuple[str, int], ...]:
         """Host and port of each server of a Hive metastore; none for another kind."""
         addresses = split_list(self.uri or "") if self.metastore == "hive" else ()

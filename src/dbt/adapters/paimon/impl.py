@@ -223,7 +223,7 @@ class PaimonAdapter(SparkAdapter, metaclass=AdapterMeta):
             DbtDatabaseError: with a short message.
         """
         assert isinstance(self.connections, PaimonConnectionManager)
-        with self._table_locks.alone(relation.render(), self._local_warehouse(relation)):
+        with self._table_locks.alone(relation.render(), self._lock_folder(relation)):
             return self.connections.execute(sql, conf=conf, may_repeat=conflicts.may_repeat(kind, spec))
 
     @available
@@ -309,7 +309,7 @@ class PaimonAdapter(SparkAdapter, metaclass=AdapterMeta):
             target = schema_relation.replace_path(identifier=rename.target).include(identifier=True)
             if not self._table_locks.may_wait_for(target.render()):
                 continue
-            with self._table_locks.alone(target.render(), self._local_warehouse(target)):
+            with self._table_locks.alone(target.render(), self._lock_folder(target)):
                 if rename in swaps.unfinished_swaps(self._table_names(schema_relation)):
                     logger.info(
                         f"{target} was being replaced when a run died: {rename.source} takes its name"
@@ -513,7 +513,7 @@ class PaimonAdapter(SparkAdapter, metaclass=AdapterMeta):
     @available.parse_none
     def hold_table(self, relation: PaimonRelation) -> None:
         """Be the only writer of a table until the node has ended (see `locks`)."""
-        if self._table_locks.hold(relation.render(), self._local_warehouse(relation)):
+        if self._table_locks.hold(relation.render(), self._lock_folder(relation)):
             self._list_again(relation)
 
     @available.parse_none
@@ -531,10 +531,10 @@ class PaimonAdapter(SparkAdapter, metaclass=AdapterMeta):
             if name in found:
                 self.cache_added(found[name])
 
-    def _local_warehouse(self, relation: PaimonRelation) -> Path | None:
-        """The folder of a relation's catalog, where it is on this machine's file system."""
+    def _lock_folder(self, relation: PaimonRelation) -> Path | None:
+        """Where the locks of a relation's catalog are, if some of it is on this machine's file system."""
         catalog = self.credentials.catalog_of(relation.database or "")
-        return catalog.local_folder if catalog else None
+        return (catalog.local_folder or catalog.sqlite_folder) if catalog else None
 
     # -- staging ----------------------------------------------------------------------------------------------------
 
@@ -563,11 +563,10 @@ class PaimonAdapter(SparkAdapter, metaclass=AdapterMeta):
             Whether it was done; where it cannot be, nothing was.
         """
         catalog = self.credentials.catalog_of(one.database or "")
-        warehouse = self._local_warehouse(one)
         # A metastore would go on to say what each name was.
-        if catalog is None or catalog.metastore != "filesystem" or warehouse is None:
+        if catalog is None or catalog.metastore != "filesystem" or catalog.local_folder is None:
             return False
-        schema = warehouse / f"{one.schema}.db"
+        schema = catalog.local_folder / f"{one.schema}.db"
         return swaps.exchange(schema / (one.identifier or ""), schema / (other.identifier or ""))
 
     # -- tables -----------------------------------------------------------------------------------------------------
