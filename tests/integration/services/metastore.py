@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Iterator
+import socket
+import struct
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from xml.sax.saxutils import escape
@@ -42,15 +44,9 @@ def metastore(folder: Path, port: int | None = None) -> Iterator[Metastore]:
         "datanucleus.schema.autoCreateAll": "true",
         "hive.metastore.schema.verification": "false",
         "hive.metastore.warehouse.dir": warehouse.as_uri(),
-        # The metastore makes the tables of its locks by itself in this mode alone; elsewhere Hive's schematool does.
-        "hive.in.tez.test": "true",
         "hive.metastore.metrics.enabled": "false",
     }
-    properties = "".join(
-        f"<property><name>{name}</name><value>{escape(value)}</value></property>"
-        for name, value in settings.items()
-    )
-    (folder / "hive-site.xml").write_text(f"<configuration>{properties}</configuration>")
+    site = folder / "hive-site.xml"
     jars = Path(pyspark.__file__).parent / "jars"
     java = Path(os.environ["JAVA_HOME"], "bin", "java") if os.environ.get("JAVA_HOME") else "java"
     command = [
@@ -59,5 +55,31 @@ def metastore(folder: Path, port: int | None = None) -> Iterator[Metastore]:
         *("-cp", f"{folder}{os.pathsep}{jars}/*{os.pathsep}{maven.jar(*_DISRUPTOR)}"),
         *("org.apache.hadoop.hive.metastore.HiveMetaStore", "-p", str(port)),
     ]
+    if not (folder / "derby").exists():
+        # In this mode alone a metastore makes the tables of its locks, and then it gives none (TxnHandler); elsewhere
+        # Hive's schematool makes them.
+        _write_settings(site, settings | {"hive.in.test": "true"})
+        with running(command, folder / "first.log", [port], cwd=folder):
+            _call(port, b"get_open_txns")
+    _write_settings(site, settings)
     with running(command, folder / "metastore.log", [port], cwd=folder):
         yield Metastore(f"thrift://{LOOPBACK}:{port}", warehouse)
+
+
+def _write_settings(path: Path, settings: Mapping[str, str]) -> None:
+    properties = "".join(
+        f"<property><name>{name}</name><value>{escape(value)}</value></property>"
+        for name, value in settings.items()
+    )
+    path.write_text(f"<configuration>{properties}</configuration>")
+
+
+def _call(port: int, method: bytes) -> None:
+    """Call a method that takes nothing, in Thrift's binary protocol, and wait for its answer."""
+    message = struct.pack(">II", 0x80010001, len(method)) + method + struct.pack(">I", 0) + b"\0"
+    with socket.create_connection((LOOPBACK, port), timeout=60) as connection:
+        connection.sendall(message)
+        answer = connection.recv(4)
+    # 2 is a reply, 3 an exception.
+    if answer != struct.pack(">I", 0x80010002):
+        raise RuntimeError(f"the metastore answered {method.decode()} with {answer!r}")
