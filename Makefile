@@ -48,9 +48,10 @@ run: $(STAMP) ## Build the flights lakehouse and test it (target local, tables u
 	@echo "A query to try:"
 	@echo "  $(DBT) show $(PROJECT) --inline \"$(QUERY)\""
 
-test: $(STAMP) ## Run every test: unit, functional (Spark and Paimon), packaging
+test: $(STAMP) ## Run every test: unit, functional (Spark and Paimon), packaging, faults, integration
 	$(DBT) debug $(PROJECT)
 	$(PYTEST) $(XDIST)
+	$(PYTEST) $(XDIST) tests/integration
 
 unit: $(STAMP) ## Run the tests that need no Java
 	$(PYTEST) tests/unit
@@ -62,7 +63,7 @@ conformance: $(STAMP) ## Run dbt's own conformance suite and write docs/conforma
 	$(PYTEST) $(XDIST) tests/functional/adapter --conformance write
 
 integration: $(STAMP) ## Start real catalogs, stores and engines, build the reference project on each, stop them
-	$(PYTEST) tests/integration $(ARGS)
+	$(PYTEST) $(XDIST) tests/integration $(ARGS)
 
 faults: $(STAMP) ## Kill runs of dbt (60, or KILLS=200), run two at once, fill the disk; what became of the tables
 	$(PYTEST) tests/faults --kills $(KILLS)
