@@ -8,7 +8,6 @@ from __future__ import annotations
 import argparse
 import os
 import signal
-import socket
 import time
 from contextlib import suppress
 from typing import Any
@@ -19,7 +18,8 @@ from dbt.adapters.paimon.profile import load_credentials
 from dbt.adapters.paimon.session import check_warehouse, start_spark
 from dbt.adapters.paimon.spark_conf import spark_conf
 
-_PLUGIN = "org.apache.spark.sql.connect.SparkConnectPlugin"
+# Bytes: a seed comes in one message, and gRPC's own bound is 4 MiB.
+_LARGEST_MESSAGE = 512 * 1024 * 1024
 # Seconds.
 _LOOK_EVERY = 2.0
 
@@ -51,26 +51,14 @@ def serve(credentials: PaimonCredentials, idle_minutes: float) -> None:
     plan = server.launch_plan(credentials)
     java.prepare_java(server.versions(plan)["PySpark"])
     conf = spark_conf(credentials, plan)
-    port = _free_port()
+    session = start_spark(conf, plan, credentials.secrets)
     note = server.ServerNote(
         os.getpid(),
-        port,
+        _listen(session),
         server.versions(plan),
         server.fixed_settings(conf),
         server.works_on(credentials),
         idle_minutes,
-    )
-    session = start_spark(
-        {
-            **conf,
-            "spark.plugins": ",".join(filter(None, (_PLUGIN, conf.get("spark.plugins")))),
-            "spark.connect.grpc.binding.address": server.LOOPBACK,
-            "spark.connect.grpc.binding.port": str(port),
-            # A small Parquet footer apart, everything a client sends is SQL; seeds are sent whole.
-            "spark.connect.grpc.maxInboundMessageSize": str(512 * 1024 * 1024),
-        },
-        plan,
-        credentials.secrets,
     )
     path = server.note_path(credentials)
     server.write_note(path, note)
@@ -85,6 +73,21 @@ def serve(credentials: PaimonCredentials, idle_minutes: float) -> None:
             session.stop()
 
 
+def _listen(session: Any) -> int:
+    """Serve Spark Connect on a free port of the loopback interface; gives the port.
+
+    Not by Spark's own plugin: that of 3.5 listens on every interface (SparkConnectService.startGRPCService).
+    """
+    jvm = session._jvm
+    service = jvm.org.apache.spark.sql.connect.service
+    address = jvm.java.net.InetSocketAddress(server.LOOPBACK, 0)
+    builder = jvm.org.sparkproject.connect.grpc.netty.NettyServerBuilder.forAddress(address)
+    builder.maxInboundMessageSize(_LARGEST_MESSAGE)
+    builder.addService(service.SparkConnectService(False))
+    service.SparkConnectInterceptorRegistry.chainInterceptors(builder)
+    return int(builder.build().start().getPort())
+
+
 def _wait_until_idle(session: Any, seconds: float) -> None:
     service = session._jvm.org.apache.spark.sql.connect.service.SparkConnectService
     since = time.monotonic()
@@ -96,12 +99,6 @@ def _wait_until_idle(session: Any, seconds: float) -> None:
         now = active.left().get() if active.isLeft() else None
         if now is None or now != last:
             since, last = time.monotonic(), now
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind((server.LOOPBACK, 0))
-        return int(probe.getsockname()[1])
 
 
 if __name__ == "__main__":
