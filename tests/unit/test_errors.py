@@ -74,3 +74,33 @@ def test_shorten(text, statement, said):
     assert "\tat " not in message
     assert "'Project" not in message
     assert len(message.splitlines()) <= 3
+
+
+@pytest.mark.parametrize(
+    ("text", "remedy"),
+    [
+        # As Spark 3.5.7, Hadoop 3.3.4 and Paimon 0.9.0 said it.
+        (
+            "org.apache.spark.SparkException: Job aborted due to stage failure: Task 0 in stage 2.0 failed 1 times, most "
+            "recent failure: Lost task 0.0 in stage 2.0 (TID 3) (192.0.2.2 executor driver): UnknownReason",
+            "Its text is in spark.log",
+        ),
+        (
+            "java.io.UncheckedIOException: org.apache.hadoop.fs.s3a.AWSClientIOException: getFileStatus on s3://w/x: "
+            "com.amazonaws.SdkClientException: Unable to execute HTTP request: Connect to 127.0.0.1:1 failed",
+            "The storage does not answer",
+        ),
+        (
+            "Caused by: com.amazonaws.services.s3.model.AmazonS3Exception: FORBIDDEN (Service: Amazon S3; "
+            "Status Code: 403; Error Code: 403 FORBIDDEN; Request ID: null)",
+            "The storage refuses the keys",
+        ),
+        (
+            "java.lang.NoClassDefFoundError: com/amazonaws/AmazonClientException",
+            "The jar of that storage is missing",
+        ),
+        ("java.lang.NoClassDefFoundError: scala/collection/IterableOnce", "another Scala version"),
+    ],
+)
+def test_storages(text: str, remedy: str) -> None:
+    assert remedy in shorten(text)

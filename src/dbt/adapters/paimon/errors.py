@@ -137,6 +137,12 @@ REMEDIES: tuple[Remedy, ...] = (
         "address. What had been committed before stays; the next run goes on from there.",
     ),
     Remedy(
+        # TaskResultGetter: the classes of a plug-in are not on Spark's own class path.
+        re.compile(r"Lost task .*: UnknownReason"),
+        "A task failed with an error of the storage's plug-in, which Spark cannot bring over: most likely the storage "
+        "does not answer, or refuses a request. Its text is in spark.log beside dbt's log.",
+    ),
+    Remedy(
         re.compile(r"each of them match more then one source rows"),
         "Two rows of the model have the same unique_key: make them one (row_number() … = 1), "
         "or use incremental_strategy='upsert', where the last row wins.",
