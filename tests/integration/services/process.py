@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import os
 import signal
 import socket
 import subprocess
+import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -59,6 +61,7 @@ def running(
             env={**os.environ, **(env or {})},
             cwd=cwd,
             start_new_session=True,
+            preexec_fn=_die_with_parent,  # noqa: PLW1509 - it calls the system and nothing else
         )
     try:
         end = time.monotonic() + timeout
@@ -70,6 +73,12 @@ def running(
         yield process
     finally:
         stop(process)
+
+
+def _die_with_parent() -> None:
+    # A test run that is killed leaves no service behind, where the system can see to it (prctl's PR_SET_PDEATHSIG).
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(1, signal.SIGKILL)
 
 
 def stop(process: subprocess.Popen[bytes]) -> None:

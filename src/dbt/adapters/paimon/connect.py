@@ -6,6 +6,7 @@ A server that `dbt-paimon server` keeps warm on this machine is found by the tar
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -81,6 +82,7 @@ def open_session(credentials: PaimonCredentials) -> ConnectHandle:
         DbtRuntimeError: no server there, one without Paimon, or PySpark's client is not installed.
     """
     try:
+        from pyspark.errors.exceptions.connect import SparkConnectGrpcException
         from pyspark.sql.connect.session import SparkSession
     except ImportError as exc:
         raise DbtRuntimeError(
@@ -94,16 +96,28 @@ def open_session(credentials: PaimonCredentials) -> ConnectHandle:
     os.environ["SPARK_CONNECT_MODE_ENABLED"] = "1"
     url = _url(credentials, host, port)
     try:
-        session = _IDLE[url].pop()
+        session: Any = _IDLE[url].pop()
     except LookupError:
-        session = SparkSession.builder.remote(url).create()
+        # Not by a builder, which talks to the server before its patience can be set.
+        session = SparkSession(connection=url)
         session.client._retry_policy["max_retries"] = _RETRIES
     try:
         _prepare(session, credentials)
-    except BaseException:
+    except Exception as exc:
         _IDLE.setdefault(url, []).append(session)
-        raise
+        # The errors of Spark itself are of classes below this one.
+        if type(exc) is not SparkConnectGrpcException:
+            raise
+        raise DbtRuntimeError(
+            f"What listens at {host}:{port} does not answer as a Spark Connect server: {_details(exc)} "
+            "Correct host, port and use_ssl in the profile, or start the server."
+        ) from exc
     return ConnectHandle(session, url)
+
+
+def _details(exc: Exception) -> str:
+    found = re.search(r'details = "([^"\n]*)', str(exc))
+    return (found[1] if found else str(exc).partition("\n")[0]).rstrip(".") + "."
 
 
 def _prepare(session: Any, credentials: PaimonCredentials) -> None:
