@@ -64,7 +64,7 @@ from dbt.adapters.paimon.column_changes import (
 )
 from dbt.adapters.paimon.config import PaimonConfig
 from dbt.adapters.paimon.connections import PaimonConnectionManager
-from dbt.adapters.paimon.credentials import SESSION_CATALOG, PaimonCredentials
+from dbt.adapters.paimon.credentials import SESSION_CATALOG, PaimonCredentials, SparkCatalog
 from dbt.adapters.paimon.data_types import is_whole
 from dbt.adapters.paimon.handles import Handle
 from dbt.adapters.paimon.locks import TableLocks
@@ -533,8 +533,14 @@ class PaimonAdapter(SparkAdapter, metaclass=AdapterMeta):
 
     def _lock_folder(self, relation: PaimonRelation) -> Path | None:
         """Where the locks of a relation's catalog are, if some of it is on this machine's file system."""
-        catalog = self.credentials.catalog_of(relation.database or "")
+        catalog = self._catalog_here(relation)
         return (catalog.local_folder or catalog.sqlite_folder) if catalog else None
+
+    def _catalog_here(self, relation: PaimonRelation) -> SparkCatalog | None:
+        """The catalog of a relation, if its local paths are this machine's: those of a server are the server's."""
+        if self.credentials.is_remote:
+            return None
+        return self.credentials.catalog_of(relation.database or "")
 
     # -- staging ----------------------------------------------------------------------------------------------------
 
@@ -562,7 +568,7 @@ class PaimonAdapter(SparkAdapter, metaclass=AdapterMeta):
         Returns:
             Whether it was done; where it cannot be, nothing was.
         """
-        catalog = self.credentials.catalog_of(one.database or "")
+        catalog = self._catalog_here(one)
         # A metastore would go on to say what each name was.
         if catalog is None or catalog.metastore != "filesystem" or catalog.local_folder is None:
             return False
