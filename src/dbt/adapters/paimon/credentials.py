@@ -273,9 +273,11 @@ class PaimonCredentials(Credentials):
         )
 
     def connection_info(self, *, with_aliases: bool = False) -> Iterable[tuple[str, Any]]:
-        """What `dbt debug` prints and Jinja's `target` holds: every key, no secret."""
+        """What `dbt debug` prints and Jinja's `target` holds: every key that the target's method has, no secret."""
         for key in self._connection_keys():
             value = getattr(self, key)
+            if value is None and key in _METHODS_OF:
+                continue
             yield key, str(value) if isinstance(value, PaimonConnectionMethod) else redacted(key, value)
         if with_aliases:
             yield "database", self.database
