@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 import uuid
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
@@ -319,7 +320,16 @@ class PaimonAdapter(SparkAdapter, metaclass=AdapterMeta):
         return tables
 
     def _table_names(self, schema_relation: PaimonRelation) -> list[str]:
-        return [row[1] for row in self.query(metadata.list_tables_sql(schema_relation))]
+        """The names of a schema's tables, asked for again where one of them has gone while they were listed."""
+        sql = metadata.list_tables_sql(schema_relation)
+        for seconds in conflicts.BACK_OFF:
+            try:
+                return [row[1] for row in self.query(sql)]
+            except DbtRuntimeError as exc:  # noqa: PERF203 - a few attempts
+                if metadata.GONE_MEANWHILE not in str(exc):
+                    raise
+                time.sleep(conflicts.pause(seconds))
+        return [row[1] for row in self.query(sql)]
 
     def get_columns_in_relation(self, relation: PaimonRelation) -> list[PaimonColumn]:  # type: ignore[override]
         """Name and type of each column of a table or view, in order; none if there is no such relation."""

@@ -18,6 +18,8 @@ NOT_FOUND = (
     "NoSuchDatabaseException",
     "NoSuchTableException",
 )
+# HiveCatalog.listTablesImpl of 0.9 looks at each table of its list, and another process may have renamed one by then.
+GONE_MEANWHILE = "Can not get table"
 
 
 def list_tables_sql(schema: PaimonRelation) -> str:

@@ -12,12 +12,12 @@ from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.paimon import (
     java,
+    jdbc_catalogs,
     jvm,
     masters,
     metastores,
     packages,
     predicates,
-    sqlite_catalogs,
     storage,
     views,
 )
@@ -89,10 +89,10 @@ def open_session(credentials: PaimonCredentials) -> SessionHandle:
     # Loaded here and not by the first query: Paimon's check of the session's settings fails inside a view, where Spark
     # shows it those of the view's making; and a catalog that cannot be opened is told before any model runs.
     session._jvm.SparkSession.setActiveSession(session._jsparkSession)  # type: ignore[union-attr]
-    session.catalog.setCurrentCatalog(credentials.catalog)
     for catalog in credentials.spark_catalogs:
-        if catalog.jdbc_protocol == "sqlite":
-            sqlite_catalogs.close_queries(session, catalog.name)
+        if catalog.metastore == "jdbc":
+            jdbc_catalogs.load(session, catalog)
+    session.catalog.setCurrentCatalog(credentials.catalog)
     return SessionHandle(session)
 
 
