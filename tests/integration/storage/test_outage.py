@@ -9,7 +9,6 @@ from collections.abc import Iterator
 from urllib.parse import urlsplit
 
 import pytest
-from dbt.adapters.exceptions import FailedToConnectError
 from dbt.tests.util import run_dbt
 
 from integration.services.forwarder import Forwarder, forwarding
@@ -60,14 +59,11 @@ class TestOutage:
 
         threading.Thread(target=goes_away, daemon=True).start()
         began = time.monotonic()
-        # The model fails; then dbt ends the run, for which it asks for a connection once more, and that is its last word.
-        with pytest.raises(FailedToConnectError, match="does not answer"):
-            run_dbt(["run", "--vars", f"signs: {tmp_path}"])
+        (result,) = run_dbt(["run", "--vars", f"signs: {tmp_path}"], expect_pass=False)
         assert time.monotonic() - began < SECONDS
         assert (tmp_path / "gone").exists()
-        said = capfd.readouterr().out
-        assert "Failure in model written" in said
-        assert "\tat " not in said
+        assert "does not answer" in result.message
+        assert "\tat " not in capfd.readouterr().out
 
         way.open()
         assert sorted(rows("select id from {schema}.written")) == [(0,), (1,), (2,)]
