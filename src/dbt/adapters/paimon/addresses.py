@@ -18,6 +18,15 @@ def host_and_port(address: str) -> tuple[str, int] | None:
     return (found["host"].strip("[]"), int(found["port"])) if found else None
 
 
+def refusal(host: str, port: int, seconds: float = TIMEOUT) -> OSError | None:
+    """Why an address takes no connection within some seconds; None if it does."""
+    try:
+        socket.create_connection((host, port), timeout=seconds).close()
+    except OSError as exc:
+        return exc
+    return None
+
+
 def require_listener(what: str, addresses: list[tuple[str, int]], remedy: str) -> None:
     """Return when one of some addresses takes a connection.
 
@@ -31,10 +40,9 @@ def require_listener(what: str, addresses: list[tuple[str, int]], remedy: str) -
     """
     reason = "no address"
     for host, port in addresses:
-        try:
-            with socket.create_connection((host, port), timeout=TIMEOUT):
-                return
-        except OSError as exc:  # noqa: PERF203 - a few addresses
-            reason = "no answer" if isinstance(exc, TimeoutError) else exc.strerror or str(exc)
+        error = refusal(host, port)
+        if error is None:
+            return
+        reason = "no answer" if isinstance(error, TimeoutError) else error.strerror or str(error)
     where = ", ".join(f"{host}:{port}" for host, port in addresses)
     raise DbtRuntimeError(f"{what} cannot be reached at {where}: {reason}. {remedy}")

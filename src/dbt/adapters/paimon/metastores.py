@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import socket
 from collections.abc import Iterable
 
 from dbt_common.exceptions import DbtRuntimeError
 
+from dbt.adapters.paimon import addresses
 from dbt.adapters.paimon.credentials import SparkCatalog
 
 # Seconds; a connection of Hive's own client waits as long as an answer may take.
@@ -35,8 +35,5 @@ def _unreachable(catalog: SparkCatalog) -> Iterable[str]:
 
 def _why_not(host: str, port: int) -> str:
     """Address and reason; empty if somebody listens there."""
-    try:
-        socket.create_connection((host, port), timeout=_CONNECT_WITHIN).close()
-    except OSError as exc:
-        return f"{host}:{port} ({exc.strerror or exc})"
-    return ""
+    error = addresses.refusal(host, port, _CONNECT_WITHIN)
+    return f"{host}:{port} ({error.strerror or error})" if error is not None else ""

@@ -218,9 +218,9 @@ class ThriftHandle:
         """There is no frame on this side.
 
         Raises:
-            DbtRuntimeError: always.
+            DbtRuntimeError: always, by `session`.
         """
-        raise NotImplementedError(name, self.session)
+        return self.session.table(name)
 
     def create_temporary_view(self, name: str, query: str, bindings: Sequence[Any]) -> None:
         """Make a query with `?` markers a view of this session."""
