@@ -1,0 +1,25 @@
+"""What the methods of this package use of the adapter that they become part of."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from dbt.adapters.base.meta import AdapterMeta
+
+if TYPE_CHECKING:
+    from dbt.adapters.paimon.capabilities import Environment
+    from dbt.adapters.paimon.credentials import PaimonCredentials
+
+
+class AvailableMethods(metaclass=AdapterMeta):
+    """Base of the groups; dbt's metaclass collects what they mark as `available`."""
+
+    if TYPE_CHECKING:
+
+        @property
+        def credentials(self) -> PaimonCredentials: ...
+
+        @property
+        def environment(self) -> Environment: ...
+
+        def query(self, sql: str) -> list[Any]: ...

@@ -1,0 +1,44 @@
+{#- The model's rows are these and no others: a list of {column: SQL literal}, the same columns in each; a row that
+    is there twice has to be listed twice. Fails with the rows that are missing or too many. -#}
+{% test rows_are(model, rows) %}
+
+{%- set columns = (rows | first).keys() | list %}
+
+with actual as (
+    select {{ columns | join(', ') }}
+    from {{ model }}
+),
+
+expected as (
+    {%- for row in rows %}
+    select
+        {%- for column in columns %}
+        {{ row[column] if row[column] is not none else 'null' }} as {{ column }}{{ ',' if not loop.last }}
+        {%- endfor %}
+    {{ 'union all' if not loop.last }}
+    {%- endfor %}
+),
+
+missing as (
+    select * from expected
+    except all
+    select * from actual
+),
+
+too_many as (
+    select * from actual
+    except all
+    select * from expected
+)
+
+select
+    'missing' as problem,
+    *
+from missing
+union all
+select
+    'too many' as problem,
+    *
+from too_many
+
+{% endtest %}
