@@ -48,9 +48,10 @@ run: $(STAMP) ## Build the flights lakehouse and test it (target local, tables u
 	@echo "A query to try:"
 	@echo "  $(DBT) show $(PROJECT) --inline \"$(QUERY)\""
 
-test: $(STAMP) ## Run every test that needs no service: unit, functional (Spark and Paimon), packaging, faults
+test: $(STAMP) ## Run every test: unit, functional (Spark and Paimon), packaging, faults, integration
 	$(DBT) debug $(PROJECT)
 	$(PYTEST) $(XDIST)
+	$(PYTEST) $(XDIST) tests/integration
 
 unit: $(STAMP) ## Run the tests that need no Java
 	$(PYTEST) tests/unit

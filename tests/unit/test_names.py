@@ -35,7 +35,7 @@ def test_schemas_that_are_taken_or_too_long(schema: str, said: str) -> None:
 
 @pytest.mark.parametrize(
     "name",
-    ["t", "it's", 'a"b', "a`b", "a.b", "a\\b", "a\nb", "a b", "...", ".a", "漢", "x" * 243, "__dbt_tmp_"],
+    ["t", "it's", 'a"b', "a`b", "a.b", "a\\b", "a\nb", "a b", "...", ".a", "漢", "x" * 229, "__dbt_tmp_"],
 )
 def test_tables_that_can_be(name: str) -> None:
     assert table_problem(name) == ""
@@ -54,8 +54,9 @@ def test_tables_that_can_be(name: str) -> None:
         ("_dbt_views", "views of a schema"),
         ("a__dbt_tmp", "when 'a' is built"),
         ("a__dbt_backup", "when 'a' is built"),
-        ("x" * 244, "256 bytes"),
-        ("é" * 122, "256 bytes"),
+        (f"a__dbt_tmp_{'0' * 16}", "when 'a' is built"),
+        ("x" * 230, "256 bytes"),
+        ("é" * 115, "256 bytes"),
     ],
 )
 def test_tables_that_cannot_be(name: str, said: str) -> None:

@@ -4,7 +4,14 @@ from pathlib import Path
 
 import pytest
 
-from dbt.adapters.paimon.swaps import Rename, exchange, unfinished_swaps
+from dbt.adapters.paimon.swaps import (
+    Rename,
+    exchange,
+    leftovers,
+    own_staging_name,
+    table_beside,
+    unfinished_swaps,
+)
 
 
 @pytest.mark.parametrize(
@@ -18,10 +25,33 @@ from dbt.adapters.paimon.swaps import Rename, exchange, unfinished_swaps
         (["t__dbt_backup"], [Rename("t__dbt_backup", "t")]),
         (["t__dbt_tmp", "t__dbt_backup"], [Rename("t__dbt_tmp", "t")]),
         (["a__dbt_backup", "b", "b__dbt_backup"], [Rename("a__dbt_backup", "a")]),
+        ([f"t__dbt_tmp_{'0' * 16}", "t__dbt_backup"], [Rename(f"t__dbt_tmp_{'0' * 16}", "t")]),
+        # Which of them is whole, nobody knows.
+        (["t__dbt_tmp", f"t__dbt_tmp_{'0' * 16}", "t__dbt_backup"], [Rename("t__dbt_backup", "t")]),
     ],
 )
 def test_unfinished_swaps(tables, expected):
     assert unfinished_swaps(tables) == expected
+
+
+def test_names_of_builds() -> None:
+    one, other = (own_staging_name("t", 1.8e9) for _ in range(2))
+    assert one != other
+    assert table_beside(one) == table_beside("t__dbt_tmp") == table_beside("t__dbt_backup") == "t"
+    assert table_beside("t") is table_beside("t__dbt_tmp_") is table_beside("t__dbt_tmp_1") is None
+
+
+@pytest.mark.parametrize("alone", [True, False])
+def test_leftovers(alone: bool) -> None:
+    now = 1.8e9
+    running, dead, others = (
+        own_staging_name(name, at) for name, at in [("t", now - 60), ("t", now - 1e6), ("t2", 0)]
+    )
+    tables = ["t", "t__dbt_tmp", "t__dbt_backup", running, dead, others, "t__dbt_tmp_kept"]
+    gone = {"t__dbt_tmp", "t__dbt_backup", dead} | ({running} if alone else set())
+    assert set(leftovers("t", tables, now, alone)) == gone
+    # The only one that has the rows.
+    assert "t__dbt_backup" not in leftovers("t", tables[1:], now, alone)
 
 
 def test_folders_change_names_in_one_step(tmp_path: Path) -> None:

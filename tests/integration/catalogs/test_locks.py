@@ -33,7 +33,7 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-@pytest.fixture(params=["hive", "sqlite", "postgresql"])
+@pytest.fixture(params=["hive", "hive_on_s3", "sqlite", "postgresql"])
 def target(request, folder: Path, spark_config: dict[str, Any]) -> dict[str, Any]:
     """The locks of Paimon on, where it has them."""
     catalog: dict[str, Any] = {
@@ -46,6 +46,15 @@ def target(request, folder: Path, spark_config: dict[str, Any]) -> dict[str, Any
             "metastore": "hive",
             "uri": request.getfixturevalue("hive").uri,
             "catalog_options": {"lock.enabled": True},
+        },
+        # No `lock.enabled`: the adapter sets it where a rename is no lock.
+        "hive_on_s3": lambda: {
+            "metastore": "hive",
+            "uri": request.getfixturevalue("hive").uri,
+            "warehouse": f"s3://{request.getfixturevalue('object_store').bucket}/locks",
+            # The metastore itself has no file system for s3://.
+            "catalog_options": request.getfixturevalue("object_store").catalog_options()
+            | {"location-in-properties": True},
         },
         "postgresql": lambda: {
             "metastore": "jdbc",
@@ -70,22 +79,42 @@ def target(request, folder: Path, spark_config: dict[str, Any]) -> dict[str, Any
 
 def test_two_runs_of_dbt(target, folder):
     write_project(folder, target, FILES)
-    runs = [["run", "--vars", f"{{run: {number}}}"] for number in range(4)]
+    models = {"appended", "upserted", "counted", "swapped"}
+    # docs/storage.md: swaps of one table are for one run at a time there.
+    if target["warehouse"].startswith("s3:"):
+        models.remove("swapped")
+    runs = [["run", "--vars", f"{{run: {number}}}", "--select", *sorted(models)] for number in range(4)]
     both = [
         OwnProcess(folder, target, [{"dbt": runs[first]}, {"dbt": runs[first + 2]}], name=f"process_{first}")
         for first in (0, 1)
     ]
-    for process in both:
-        for answer in process.answers():
-            assert set(answer.values()) == {"success"}, answer
+    answers = [process.answers() for process in both]
+    # Off local disks nothing keeps two runs from making one table at once: one of them ends with an error.
+    apart = not target["warehouse"].startswith("s3:")
+    written = {
+        model: [
+            first + 2 * step
+            for first in (0, 1)
+            for step in (0, 1)
+            if answers[first][step][model] == "success"
+        ]
+        for model in models
+    }
+    for found in written.values():
+        assert len(found) == 4 or (len(found) == 3 and not apart), answers
     reader = Reader(target)
-    every = sorted((number, run) for run in range(4) for number in range(BATCH))
-    assert reader.state("appended") == every
-    assert reader.state("upserted") == sorted((run, number) for number, run in every)
-    assert reader.state("counted") == [(number, 4) for number in range(BATCH)]
+
+    def rows(model: str) -> list[tuple[int, int]]:
+        return sorted((number, run) for run in written[model] for number in range(BATCH))
+
+    # Not a row of a run that succeeded is missing, and none of a failed one is there.
+    assert reader.state("appended") == rows("appended")
+    assert reader.state("upserted") == sorted((run, number) for number, run in rows("upserted"))
+    assert reader.state("counted") == [(number, len(written["counted"])) for number in range(BATCH)]
     # The last writer wins, whole.
-    assert reader.state("swapped") in [[(number, run) for number in range(BATCH)] for run in (2, 3)]
-    assert reader.tables() == {"appended", "upserted", "counted", "swapped"}
+    if "swapped" in models:
+        assert reader.state("swapped") in [[(number, run) for number in range(BATCH)] for run in (2, 3)]
+    assert reader.tables() == models
 
 
 @contextmanager

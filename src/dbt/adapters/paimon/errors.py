@@ -63,6 +63,13 @@ REMEDIES: tuple[Remedy, ...] = (
         "Spark's own jars.",
     ),
     Remedy(
+        # Of the metastore's own process, which makes the folders of databases and tables (Warehouse.mkdirs).
+        re.compile(r"MetaException\(message:Got exception: \S+ No FileSystem for scheme"),
+        "The Hive metastore has no file system for the warehouse: set `location-in-properties: true` under "
+        "catalog_options in the profile, and Paimon keeps the places of tables itself; or give the metastore that file "
+        "system (hadoop-aws for s3a://).",
+    ),
+    Remedy(
         # FileIO.get; the classes are those of Hadoop's S3A, where s3a:// goes without Paimon's own plug-in.
         re.compile(
             r"Could not find a file io implementation for scheme '(\w+)'|No FileSystem for scheme"

@@ -52,6 +52,7 @@ from dbt.adapters.paimon import (
     unsupported,
     views,
 )
+from dbt.adapters.paimon.available.building import BuildingMethods
 from dbt.adapters.paimon.capabilities import Capability, Environment, parse_version
 from dbt.adapters.paimon.changeset import Changeset, ExistingColumn, ExistingTable, compute_changeset
 from dbt.adapters.paimon.column import PaimonColumn
@@ -65,7 +66,7 @@ from dbt.adapters.paimon.column_changes import (
 )
 from dbt.adapters.paimon.config import PaimonConfig
 from dbt.adapters.paimon.connections import PaimonConnectionManager
-from dbt.adapters.paimon.credentials import SESSION_CATALOG, PaimonCredentials, SparkCatalog
+from dbt.adapters.paimon.credentials import SESSION_CATALOG, PaimonCredentials
 from dbt.adapters.paimon.data_types import is_whole
 from dbt.adapters.paimon.handles import Handle
 from dbt.adapters.paimon.locks import TableLocks
@@ -87,11 +88,13 @@ if TYPE_CHECKING:
 
 logger = AdapterLogger("Paimon")
 
-# Tables that stand beside those of models.
-_OWN_SUFFIXES = (swaps.STAGING_SUFFIX, swaps.BACKUP_SUFFIX, change_rows.DELETES_SUFFIX)
+
+def _is_beside(name: str) -> bool:
+    """Whether a table is one that stands beside that of a model."""
+    return swaps.table_beside(name) is not None or name.endswith(change_rows.DELETES_SUFFIX)
 
 
-class PaimonAdapter(SparkAdapter, metaclass=AdapterMeta):
+class PaimonAdapter(BuildingMethods, SparkAdapter, metaclass=AdapterMeta):
     """dbt's adapter for Apache Paimon tables through Spark."""
 
     Relation = PaimonRelation  # type: ignore[assignment]
@@ -315,7 +318,11 @@ class PaimonAdapter(SparkAdapter, metaclass=AdapterMeta):
                     logger.info(
                         f"{target} was being replaced when a run died: {rename.source} takes its name"
                     )
-                    self.query(f"alter table {source} rename to {target.in_catalog}")
+                    try:
+                        self.query(f"alter table {source} rename to {target.in_catalog}")
+                    except DbtRuntimeError as exc:
+                        # Whoever does not need this table can go on.
+                        logger.warning(f"{source} could not take the name {target.in_catalog}: {exc}")
                 tables = self._table_names(schema_relation)
         return tables
 
@@ -518,51 +525,7 @@ class PaimonAdapter(SparkAdapter, metaclass=AdapterMeta):
         present = {column.name.lower() for column in self.get_columns_in_relation(relation)}
         return [column for column in columns if column.name.lower() not in present]
 
-    # -- locks ------------------------------------------------------------------------------------------------------
-
-    @available.parse_none
-    def hold_table(self, relation: PaimonRelation) -> None:
-        """Be the only writer of a table until the node has ended (see `locks`)."""
-        if self._table_locks.hold(relation.render(), self._lock_folder(relation)):
-            self._list_again(relation)
-
-    @available.parse_none
-    def release_tables(self) -> None:
-        """Let others write what this thread held; a node that has ended does so by itself."""
-        self._table_locks.release()
-
-    def _list_again(self, relation: PaimonRelation) -> None:
-        """Another process has written the table since dbt listed its schema."""
-        listed = self.list_relations_without_caching(relation.without_identifier())
-        found = {entry.identifier: entry for entry in listed}
-        for suffix in ("", swaps.STAGING_SUFFIX, swaps.BACKUP_SUFFIX):
-            name = f"{relation.identifier}{suffix}"
-            self.cache_dropped(relation.replace_path(identifier=name))
-            if name in found:
-                self.cache_added(found[name])
-
-    def _lock_folder(self, relation: PaimonRelation) -> Path | None:
-        """Where the locks of a relation's catalog are, if some of it is on this machine's file system."""
-        catalog = self._catalog_here(relation)
-        return (catalog.local_folder or catalog.sqlite_folder) if catalog else None
-
-    def _catalog_here(self, relation: PaimonRelation) -> SparkCatalog | None:
-        """The catalog of a relation, if its local paths are this machine's: those of a server are the server's."""
-        if self.credentials.is_remote:
-            return None
-        return self.credentials.catalog_of(relation.database or "")
-
-    # -- staging ----------------------------------------------------------------------------------------------------
-
-    @available.parse_none
-    def staging_begins(self, relation: PaimonRelation) -> None:
-        """A table is about to be built under this name: if its node fails before it is whole, it goes."""
-        self._half_built.add(relation)
-
-    @available.parse_none
-    def staging_ends(self, relation: PaimonRelation) -> None:
-        """The table is whole."""
-        self._half_built.remove(relation)
+    # -- nodes ------------------------------------------------------------------------------------------------------
 
     def post_model_hook(self, config: Mapping[str, Any], context: Any) -> None:
         """A node has ended, well or not: drop what it left half built. What cannot be dropped, the next run clears."""
@@ -570,20 +533,6 @@ class PaimonAdapter(SparkAdapter, metaclass=AdapterMeta):
             with suppress(DbtRuntimeError):
                 self.query(f"drop table if exists {relation.render()}")
         self._table_locks.release()
-
-    @available.parse(lambda *a, **k: False)
-    def exchange_tables(self, one: PaimonRelation, other: PaimonRelation) -> bool:
-        """Let two tables of a schema change names in one step, where their catalog is a local folder.
-
-        Returns:
-            Whether it was done; where it cannot be, nothing was.
-        """
-        catalog = self._catalog_here(one)
-        # A metastore would go on to say what each name was.
-        if catalog is None or catalog.metastore != "filesystem" or catalog.local_folder is None:
-            return False
-        schema = catalog.local_folder / f"{one.schema}.db"
-        return swaps.exchange(schema / (one.identifier or ""), schema / (other.identifier or ""))
 
     # -- tables -----------------------------------------------------------------------------------------------------
 
@@ -867,7 +816,7 @@ class PaimonAdapter(SparkAdapter, metaclass=AdapterMeta):
                 self.Relation.create(database=database, schema=schema).without_identifier()
             )
             if (wanted is None or relation.identifier in wanted)
-            and not (relation.identifier or "").endswith(_OWN_SUFFIXES)
+            and not _is_beside(relation.identifier or "")
             and ilike(relation.identifier or "", table_pattern)
             and not (exclude and ilike(relation.identifier or "", exclude))
         ]

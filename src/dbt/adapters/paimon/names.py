@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import Final
 
-from dbt.adapters.paimon.swaps import BACKUP_SUFFIX, STAGING_SUFFIX
+from dbt.adapters.paimon.swaps import LONGEST_SUFFIX, table_beside
 from dbt.adapters.paimon.views import REGISTRY_TABLE
 
 # Quotes end a name within another; Paimon takes a name apart at dots when it renames a table [ran, 0.9.0], and makes a
@@ -58,16 +58,16 @@ def table_problem(identifier: str) -> str:
         return (
             f"table {identifier!r}: dbt-paimon keeps the views of a schema there. Use another name {remedy}"
         )
-    for suffix in (STAGING_SUFFIX, BACKUP_SUFFIX):
-        if identifier.endswith(suffix):
-            other = identifier.removesuffix(suffix)
-            return (
-                f"table {identifier!r}: a name that ends in {suffix} is that of a table which is being built, and goes "
-                f"when {other!r} is built. Use another name {remedy}"
-            )
-    if too_long := _too_long(identifier + BACKUP_SUFFIX):
+    other = table_beside(identifier)
+    if other is not None:
         return (
-            f"table {identifier!r}: its name, with {BACKUP_SUFFIX}, {too_long}. Use a shorter name {remedy}"
+            f"table {identifier!r}: a name that ends in {identifier.removeprefix(other)} is that of a table which is "
+            f"being built, and goes when {other!r} is built. Use another name {remedy}"
+        )
+    if too_long := _too_long(identifier + "_" * LONGEST_SUFFIX):
+        return (
+            f"table {identifier!r}: its name, with what it is built under ({LONGEST_SUFFIX} characters more), "
+            f"{too_long}. Use a shorter name {remedy}"
         )
     return ""
 

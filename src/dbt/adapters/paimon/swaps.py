@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import ctypes
 import os
+import re
+import secrets
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,6 +18,12 @@ from typing import Final
 
 STAGING_SUFFIX = "__dbt_tmp"
 BACKUP_SUFFIX = "__dbt_backup"
+# A name of its own for each build, where no lock keeps two runs from building one table at once: the second of its
+# start, and a random part, both hexadecimal.
+_OWN_STAGING: Final = re.compile(re.escape(STAGING_SUFFIX) + r"_(?P<second>[0-9a-f]{8})[0-9a-f]{8}$")
+LONGEST_SUFFIX: Final = len(STAGING_SUFFIX) + 17
+# Seconds after which no run is taken to be building a table still.
+_ABANDONED_AFTER: Final = 24 * 3600
 
 
 @dataclass(frozen=True)
@@ -47,6 +55,46 @@ def exchange(one: Path, other: Path) -> bool:
     return bool(done == 0)
 
 
+def own_staging_name(target: str, now: float) -> str:
+    """A name for building a table under that no other run has; `now` in seconds since 1970."""
+    return f"{target}{STAGING_SUFFIX}_{int(now):08x}{secrets.token_hex(4)}"
+
+
+def table_beside(name: str) -> str | None:
+    """The table that a staging or backup name belongs to; None for any other name."""
+    for suffix in (STAGING_SUFFIX, BACKUP_SUFFIX):
+        if name.endswith(suffix):
+            return name.removesuffix(suffix)
+    found = _OWN_STAGING.search(name)
+    return name[: found.start()] if found else None
+
+
+def leftovers(target: str, tables: Iterable[str], now: float, alone: bool) -> list[str]:
+    """What runs that were killed have left beside a table, and nobody needs any more.
+
+    Args:
+        target: the table that is about to be written.
+        tables: the names of its schema's tables.
+        now: seconds since 1970.
+        alone: whether no other run can be writing the table: else a staging table may be another's, and is left for a
+            day.
+
+    Returns:
+        Staging tables; the backup, if the table itself is there.
+    """
+    names = set(tables)
+    found = [name for name in (target + STAGING_SUFFIX,) if name in names]
+    if target in names and target + BACKUP_SUFFIX in names:
+        found.append(target + BACKUP_SUFFIX)
+    for name in sorted(names):
+        own = _OWN_STAGING.search(name)
+        if own and name[: own.start()] == target:
+            abandoned = now - int(own["second"], 16) > _ABANDONED_AFTER
+            if alone or abandoned:
+                found.append(name)
+    return found
+
+
 def unfinished_swaps(tables: Iterable[str]) -> list[Rename]:
     """The renames that finish the swaps of a schema.
 
@@ -55,7 +103,7 @@ def unfinished_swaps(tables: Iterable[str]) -> list[Rename]:
 
     Returns:
         For each name that only a backup is left of: the staged table takes the name, for it was whole before the old
-        one stepped back; where there is none, the backup takes it again.
+        one stepped back; where there is none, or one of several that may not be whole, the backup takes it again.
     """
     names = set(tables)
     renames = []
@@ -63,6 +111,6 @@ def unfinished_swaps(tables: Iterable[str]) -> list[Rename]:
         target = backup.removesuffix(BACKUP_SUFFIX)
         if target == backup or target in names:
             continue
-        staged = target + STAGING_SUFFIX
-        renames.append(Rename(staged if staged in names else backup, target))
+        staged = [name for name in names if name != backup and table_beside(name) == target]
+        renames.append(Rename(staged[0] if len(staged) == 1 else backup, target))
     return renames

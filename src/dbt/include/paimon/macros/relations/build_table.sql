@@ -50,7 +50,7 @@
 
 {#- Build a table whole under a staging name, and then give it the name, which `existing` (a table, or none) may have. -#}
 {% macro paimon__build_staged(target, existing, columns, spec, source, comment) %}
-  {%- set staging = make_intermediate_relation(target) -%}
+  {%- set staging = adapter.staging_relation(target) -%}
   {%- do adapter.staging_begins(staging) -%}
   {#- One script, so that the file under target/run shows the table with its rows. -#}
   {%- call statement('main') -%}
@@ -58,11 +58,13 @@
 
     {{ paimon__insert_sql(staging, columns, source) }}
   {%- endcall -%}
-  {%- do adapter.staging_ends(staging) -%}
   {%- if existing is not none -%}
+    {#- In the middle of a swap it may be the only table that is whole. -#}
+    {%- do adapter.staging_ends(staging) -%}
     {%- do paimon__swap_tables(staging, target) -%}
   {%- else -%}
     {%- do adapter.rename_relation(staging, target) -%}
+    {%- do adapter.staging_ends(staging) -%}
   {%- endif -%}
 {% endmacro %}
 

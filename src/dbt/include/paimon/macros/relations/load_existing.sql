@@ -8,7 +8,8 @@
   {%- if hold or load_cached_relation(target) is none -%}
     {%- do adapter.hold_table(target) -%}
   {%- endif -%}
-  {%- do drop_relation_if_exists(load_cached_relation(make_intermediate_relation(target))) -%}
-  {%- do drop_relation_if_exists(load_cached_relation(make_backup_relation(target, 'table'))) -%}
+  {%- for leftover in adapter.leftovers(target) -%}
+    {%- do adapter.drop_relation(leftover) -%}
+  {%- endfor -%}
   {%- do return(load_cached_relation(target)) -%}
 {% endmacro %}
