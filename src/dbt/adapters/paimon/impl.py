@@ -35,7 +35,6 @@ from dbt.adapters.paimon import (
     conflicts,
     debug,
     docs_catalog,
-    losses,
     metadata,
     model_query,
     names,
@@ -43,7 +42,6 @@ from dbt.adapters.paimon import (
     packages,
     predicates,
     procedures,
-    properties,
     python_models,
     seeds,
     strategies,
@@ -53,13 +51,14 @@ from dbt.adapters.paimon import (
     views,
 )
 from dbt.adapters.paimon.available.building import BuildingMethods
+from dbt.adapters.paimon.available.operations import OperationMethods
+from dbt.adapters.paimon.available.views import ViewMethods
 from dbt.adapters.paimon.capabilities import Capability, Environment, parse_version
 from dbt.adapters.paimon.changeset import Changeset, ExistingColumn, ExistingTable, compute_changeset
 from dbt.adapters.paimon.column import PaimonColumn
 from dbt.adapters.paimon.column_changes import (
     ColumnChanges,
     checked_columns,
-    column_of_yaml,
     compare_columns,
     refuse_schema_change,
     wanted_columns,
@@ -89,12 +88,7 @@ if TYPE_CHECKING:
 logger = AdapterLogger("Paimon")
 
 
-def _is_beside(name: str) -> bool:
-    """Whether a table is one that stands beside that of a model."""
-    return swaps.table_beside(name) is not None or name.endswith(change_rows.DELETES_SUFFIX)
-
-
-class PaimonAdapter(BuildingMethods, SparkAdapter, metaclass=AdapterMeta):
+class PaimonAdapter(BuildingMethods, OperationMethods, ViewMethods, SparkAdapter, metaclass=AdapterMeta):
     """dbt's adapter for Apache Paimon tables through Spark."""
 
     Relation = PaimonRelation  # type: ignore[assignment]
@@ -766,205 +760,6 @@ class PaimonAdapter(BuildingMethods, SparkAdapter, metaclass=AdapterMeta):
             dict(arguments),
             self.environment,
         )
-
-    # -- operations -------------------------------------------------------------------------------------------------
-
-    def execute_macro(
-        self,
-        macro_name: str,
-        macro_resolver: MacroResolverProtocol | None = None,
-        project: str | None = None,
-        context_override: dict[str, Any] | None = None,
-        kwargs: dict[str, Any] | None = None,
-        needs_conn: bool = False,
-    ) -> Any:
-        """Run a macro; the operation `drop_table` is ours where dbt would find its own, which takes a relation."""
-        resolver = macro_resolver or self._macro_resolver
-        if (
-            macro_name == "drop_table"
-            and project is None
-            and resolver is not None
-            and "table" in (kwargs or {})
-        ):
-            found = resolver.find_macro_by_name(macro_name, self.config.project_name, project)
-            if getattr(found, "package_name", None) == "dbt":
-                macro_name = "paimon__drop_table_operation"
-        return super().execute_macro(
-            macro_name, macro_resolver, project, context_override, kwargs, needs_conn
-        )
-
-    @available.parse(lambda *a, **k: "")
-    def sources_yaml(
-        self,
-        database: str,
-        schema: str,
-        name: str | None = None,
-        table_names: Sequence[str] | None = None,
-        table_pattern: str = "%",
-        exclude: str = "",
-        columns: bool = True,
-    ) -> str:
-        """The tables and views of a schema as a sources file (see `properties`); those that dbt keeps are left out.
-
-        Raises:
-            DbtRuntimeError: the schema holds none of them.
-        """
-        wanted = None if table_names is None else set(table_names)
-        relations = [
-            relation
-            for relation in self.list_relations_without_caching(
-                self.Relation.create(database=database, schema=schema).without_identifier()
-            )
-            if (wanted is None or relation.identifier in wanted)
-            and not _is_beside(relation.identifier or "")
-            and ilike(relation.identifier or "", table_pattern)
-            and not (exclude and ilike(relation.identifier or "", exclude))
-        ]
-        missing = sorted((wanted or set()) - {relation.identifier for relation in relations})
-        if missing or not relations:
-            raise DbtRuntimeError(
-                f"generate_sources: {database}.{schema} has no table {', '.join(missing) or table_pattern}. "
-                f"Its catalog has the schemas {', '.join(self.list_schemas(database))}."
-            )
-        relations.sort(key=lambda relation: relation.identifier or "")
-        return properties.sources_yaml(
-            name or schema,
-            schema,
-            None if database == self.credentials.database else database,
-            [self._found_table(relation) for relation in relations],
-            columns=columns,
-        )
-
-    @available.parse(lambda *a, **k: "")
-    def models_yaml(self, nodes: Sequence[Mapping[str, Any]], contract: bool = False) -> str:
-        """The properties of models as they are built (see `properties`).
-
-        Raises:
-            DbtRuntimeError: a model that is not built.
-        """
-        models: list[tuple[str, str, properties.FoundTable]] = []
-        for node in nodes:
-            relation = self.get_relation(node["database"], node["schema"], node["alias"])
-            if relation is None:
-                raise DbtRuntimeError(
-                    f"generate_model_yaml: model '{node['name']}' is not built: "
-                    f"there is no {node['database']}.{node['schema']}.{node['alias']}. Run it first."
-                )
-            assert isinstance(relation, PaimonRelation)
-            models.append((node["name"], node.get("description") or "", self._found_table(relation)))
-        return properties.models_yaml(models, contract=contract)
-
-    @available.parse_none
-    def write_properties(self, path: str, text: str, overwrite: bool = False) -> None:
-        """Write a properties file of the project (see `properties.write_file`)."""
-        properties.write_file(Path(self.config.project_root, path), text, overwrite=overwrite)
-
-    @available.parse_none
-    def refuse_unconfirmed(
-        self, operation: str, relation: PaimonRelation, asked: str, confirmation: object
-    ) -> None:
-        """Refuse an operation that loses rows and is not confirmed (see `losses`)."""
-        ((rows,),) = self.query(f"select count(*) from {relation.render()}")
-        holdings = losses.Holdings(rows)
-        if relation.database in self.credentials.paimon_catalogs:
-            ((snapshots,),) = self.query(f"select count(*) from {relation.system_table('snapshots')}")
-            tags = self.query(f"select tag_name from {relation.system_table('tags')} order by tag_name")
-            holdings = losses.Holdings(rows, snapshots, [row[0] for row in tags])
-        losses.refuse_unconfirmed(operation, relation, asked, confirmation, holdings)
-
-    def _found_table(self, relation: PaimonRelation) -> properties.FoundTable:
-        name = relation.identifier or ""
-        if relation.is_table and relation.database in self.credentials.paimon_catalogs:
-            return properties.FoundTable(name, self.existing_table(relation))
-        definition = views.DIRECTORY.get(relation.schema or "", name) if relation.is_view else None
-        comments = (
-            definition.column_comments
-            if definition
-            else metadata.comments(self.query(f"describe table {relation.render()}"))
-        )
-        columns = tuple(
-            ExistingColumn(column.name, column.dtype, comment=comments.get(column.name) or "")
-            for column in self.get_columns_in_relation(relation)
-        )
-        table = ExistingTable(columns=columns, comment=definition.comment if definition else "")
-        return properties.FoundTable(name, table, is_paimon_table=False)
-
-    # -- views ------------------------------------------------------------------------------------------------------
-
-    @available.parse(lambda *a, **k: None)
-    def view_definition(
-        self, relation: PaimonRelation, query: str, model: Mapping[str, Any]
-    ) -> views.ViewDefinition:
-        """A view as the model wants it: its query, and the comments that it persists.
-
-        Raises:
-            DbtRuntimeError: the catalog of catalogs.yml that it goes to holds no views.
-        """
-        catalog = self.credentials.integrations.get(relation.database or "")
-        if catalog is not None:
-            replace(self.environment, catalog_kind=catalog.metastore).require(
-                Capability.VIEWS, f"model '{model['name']}': a view in the catalog {catalog.name}"
-            )
-        persist = model.get("config", {}).get("persist_docs") or {}
-        columns: tuple[str, ...] = ()
-        comments: dict[str, str] = {}
-        if persist.get("columns") and model.get("columns"):
-            columns = tuple(row[0] for row in self.query(f"describe query {query}"))
-            described = {name: column_of_yaml(model, name).get("description") for name in columns}
-            comments = {name: text for name, text in described.items() if text}
-        comment = (model.get("description") or "") if persist.get("relation") else ""
-        return views.ViewDefinition(
-            relation.schema or "", relation.identifier or "", query.strip(), comment, comments, columns
-        )
-
-    @available.parse(lambda *a, **k: "")
-    def create_view_sql(self, relation: PaimonRelation, definition: views.ViewDefinition) -> str:
-        """`CREATE OR REPLACE VIEW` with its comments.
-
-        Raises:
-            DbtRuntimeError: the catalog of views does not take the name.
-        """
-        home = views.DIRECTORY.home_of_new(relation.database)
-        if problem := names.view_problem(home, definition.schema, definition.identifier):
-            raise DbtRuntimeError(problem)
-        return views.create_view_sql(quoted(home, definition.schema, definition.identifier), definition)
-
-    @available.parse_none
-    def remember_view(self, definition: views.ViewDefinition) -> None:
-        """Keep a view that was just created for later sessions, if its catalog does not."""
-        if views.DIRECTORY.needed:
-            self.view_registry.keep(definition)
-
-    @available.parse_none
-    def ensure_view_schema(self, relation: PaimonRelation) -> None:
-        """Create a view's schema where views live elsewhere than tables; once for the process.
-
-        A name that their catalog does not take is left for the view to be refused: its tables need no such schema.
-        """
-        schema = relation.schema or ""
-        home = relation.database == self.credentials.database and self.view_catalog != relation.database
-        if (
-            home
-            and schema not in self._view_schemas
-            and not names.view_problem(self.view_catalog, schema, "_")
-        ):
-            self.query(f"create database if not exists {quoted(self.view_catalog, schema)}")
-            self._view_schemas.add(schema)
-
-    @available.parse_none
-    def forget_schema(self, relation: PaimonRelation) -> None:
-        """A schema was dropped, and its views with it."""
-        if views.DIRECTORY.needed and relation.database == self.credentials.database and relation.schema:
-            self._view_schemas.discard(relation.schema)
-            if not names.view_problem(self.view_catalog, relation.schema, "_"):
-                self.query(f"drop database if exists {quoted(self.view_catalog, relation.schema)} cascade")
-            views.DIRECTORY.replace_schema(relation.schema, [])
-
-    @available.parse_none
-    def forget_view(self, relation: PaimonRelation) -> None:
-        """Take a dropped view out of what is kept for later sessions."""
-        if views.DIRECTORY.needed and relation.schema:
-            self.view_registry.remove(relation.schema, relation.identifier or "")
 
     # -- seeds ------------------------------------------------------------------------------------------------------
 

@@ -7,11 +7,17 @@ from typing import TYPE_CHECKING, Any
 from dbt.adapters.base.meta import AdapterMeta
 
 if TYPE_CHECKING:
+    from dbt.adapters.spark.impl import SparkAdapter as Adapter
+
     from dbt.adapters.paimon.capabilities import Environment
+    from dbt.adapters.paimon.changeset import ExistingTable
     from dbt.adapters.paimon.credentials import PaimonCredentials
+    from dbt.adapters.paimon.relation import PaimonRelation
+else:
+    Adapter = object
 
 
-class AvailableMethods(metaclass=AdapterMeta):
+class AvailableMethods(Adapter, metaclass=AdapterMeta):
     """Base of the groups; dbt's metaclass collects what they mark as `available`."""
 
     if TYPE_CHECKING:
@@ -23,3 +29,9 @@ class AvailableMethods(metaclass=AdapterMeta):
         def environment(self) -> Environment: ...
 
         def query(self, sql: str) -> list[Any]: ...
+
+        def list_relations_without_caching(  # type: ignore[override]
+            self, schema_relation: PaimonRelation
+        ) -> list[PaimonRelation]: ...
+
+        def existing_table(self, relation: PaimonRelation) -> ExistingTable: ...

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from dbt.adapters.base import available
 from dbt.adapters.contracts.relation import RelationType
@@ -22,13 +22,6 @@ class BuildingMethods(AvailableMethods):
 
     _table_locks: TableLocks
     _half_built: HalfBuilt
-
-    if TYPE_CHECKING:
-
-        def list_relations_without_caching(self, schema_relation: PaimonRelation) -> list[PaimonRelation]: ...
-        def list_relations(self, database: str | None, schema: str) -> list[Any]: ...
-        def cache_added(self, relation: PaimonRelation | None) -> str: ...
-        def cache_dropped(self, relation: PaimonRelation | None) -> str: ...
 
     @available.parse_none
     def hold_table(self, relation: PaimonRelation) -> None:
@@ -74,7 +67,7 @@ class BuildingMethods(AvailableMethods):
     @available.parse_list
     def leftovers(self, target: PaimonRelation) -> list[PaimonRelation]:
         """What killed runs have left beside a table (see `swaps.leftovers`), as dbt's cache knows them."""
-        listed = self.list_relations(target.database, target.schema or "")
+        listed: Any = self.list_relations(target.database, target.schema or "")
         beside = {relation.identifier: relation for relation in listed if relation.is_table}
         alone = self._lock_folder(target) is not None
         names = swaps.leftovers(target.identifier or "", beside, time.time(), alone)

@@ -1,0 +1,148 @@
+"""What `dbt run-operation` runs: properties files of what is there, and the loss of rows that was asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from dbt.adapters.base import available
+from dbt_common.exceptions import DbtRuntimeError
+
+from dbt.adapters.paimon import change_rows, losses, metadata, properties, swaps, views
+from dbt.adapters.paimon.available.base import AvailableMethods
+from dbt.adapters.paimon.changeset import ExistingColumn, ExistingTable
+from dbt.adapters.paimon.relation import PaimonRelation
+from dbt.adapters.paimon.sql_text import ilike
+
+if TYPE_CHECKING:
+    from dbt.adapters.contracts.macros import MacroResolverProtocol
+
+
+def _is_beside(name: str) -> bool:
+    """Whether a table is one that stands beside that of a model."""
+    return swaps.table_beside(name) is not None or name.endswith(change_rows.DELETES_SUFFIX)
+
+
+class OperationMethods(AvailableMethods):
+    """Methods of the operations' macros."""
+
+    def execute_macro(
+        self,
+        macro_name: str,
+        macro_resolver: MacroResolverProtocol | None = None,
+        project: str | None = None,
+        context_override: dict[str, Any] | None = None,
+        kwargs: dict[str, Any] | None = None,
+        needs_conn: bool = False,
+    ) -> Any:
+        """Run a macro; the operation `drop_table` is ours where dbt would find its own, which takes a relation."""
+        resolver = macro_resolver or self._macro_resolver
+        if (
+            macro_name == "drop_table"
+            and project is None
+            and resolver is not None
+            and "table" in (kwargs or {})
+        ):
+            found = resolver.find_macro_by_name(macro_name, self.config.project_name, project)
+            if getattr(found, "package_name", None) == "dbt":
+                macro_name = "paimon__drop_table_operation"
+        return super().execute_macro(
+            macro_name, macro_resolver, project, context_override, kwargs, needs_conn
+        )
+
+    @available.parse(lambda *a, **k: "")
+    def sources_yaml(
+        self,
+        database: str,
+        schema: str,
+        name: str | None = None,
+        table_names: Sequence[str] | None = None,
+        table_pattern: str = "%",
+        exclude: str = "",
+        columns: bool = True,
+    ) -> str:
+        """The tables and views of a schema as a sources file (see `properties`); those that dbt keeps are left out.
+
+        Raises:
+            DbtRuntimeError: the schema holds none of them.
+        """
+        wanted = None if table_names is None else set(table_names)
+        relations = [
+            relation
+            for relation in self.list_relations_without_caching(
+                PaimonRelation.create(database=database, schema=schema).without_identifier()
+            )
+            if (wanted is None or relation.identifier in wanted)
+            and not _is_beside(relation.identifier or "")
+            and ilike(relation.identifier or "", table_pattern)
+            and not (exclude and ilike(relation.identifier or "", exclude))
+        ]
+        missing = sorted((wanted or set()) - {relation.identifier for relation in relations})
+        if missing or not relations:
+            raise DbtRuntimeError(
+                f"generate_sources: {database}.{schema} has no table {', '.join(missing) or table_pattern}. "
+                f"Its catalog has the schemas {', '.join(self.list_schemas(database))}."
+            )
+        relations.sort(key=lambda relation: relation.identifier or "")
+        return properties.sources_yaml(
+            name or schema,
+            schema,
+            None if database == self.credentials.database else database,
+            [self._found_table(relation) for relation in relations],
+            columns=columns,
+        )
+
+    @available.parse(lambda *a, **k: "")
+    def models_yaml(self, nodes: Sequence[Mapping[str, Any]], contract: bool = False) -> str:
+        """The properties of models as they are built (see `properties`).
+
+        Raises:
+            DbtRuntimeError: a model that is not built.
+        """
+        models: list[tuple[str, str, properties.FoundTable]] = []
+        for node in nodes:
+            relation = self.get_relation(node["database"], node["schema"], node["alias"])
+            if relation is None:
+                raise DbtRuntimeError(
+                    f"generate_model_yaml: model '{node['name']}' is not built: "
+                    f"there is no {node['database']}.{node['schema']}.{node['alias']}. Run it first."
+                )
+            assert isinstance(relation, PaimonRelation)
+            models.append((node["name"], node.get("description") or "", self._found_table(relation)))
+        return properties.models_yaml(models, contract=contract)
+
+    @available.parse_none
+    def write_properties(self, path: str, text: str, overwrite: bool = False) -> None:
+        """Write a properties file of the project (see `properties.write_file`)."""
+        properties.write_file(Path(self.config.project_root, path), text, overwrite=overwrite)
+
+    @available.parse_none
+    def refuse_unconfirmed(
+        self, operation: str, relation: PaimonRelation, asked: str, confirmation: object
+    ) -> None:
+        """Refuse an operation that loses rows and is not confirmed (see `losses`)."""
+        ((rows,),) = self.query(f"select count(*) from {relation.render()}")
+        holdings = losses.Holdings(rows)
+        if relation.database in self.credentials.paimon_catalogs:
+            ((snapshots,),) = self.query(f"select count(*) from {relation.system_table('snapshots')}")
+            tags = self.query(f"select tag_name from {relation.system_table('tags')} order by tag_name")
+            holdings = losses.Holdings(rows, snapshots, [row[0] for row in tags])
+        losses.refuse_unconfirmed(operation, relation, asked, confirmation, holdings)
+
+    def _found_table(self, relation: PaimonRelation) -> properties.FoundTable:
+        name = relation.identifier or ""
+        if relation.is_table and relation.database in self.credentials.paimon_catalogs:
+            return properties.FoundTable(name, self.existing_table(relation))
+        definition = views.DIRECTORY.get(relation.schema or "", name) if relation.is_view else None
+        comments = (
+            definition.column_comments
+            if definition
+            else metadata.comments(self.query(f"describe table {relation.render()}"))
+        )
+        columns = tuple(
+            ExistingColumn(column.name, column.dtype, comment=comments.get(column.name) or "")
+            for column in self.get_columns_in_relation(relation)
+        )
+        table = ExistingTable(columns=columns, comment=definition.comment if definition else "")
+        return properties.FoundTable(name, table, is_paimon_table=False)
