@@ -278,21 +278,9 @@ def test_valid(config, properties, partition_by, engine):
             "reads changes twice",
         ),
         (
-            pk(
-                merge_engine="partial-update",
-                tblproperties={"partial-update.remove-record-on-delete": True, "ignore-delete": True},
-            ),
+            pk(merge_engine="partial-update", tblproperties={"partial-update.remove-record-on-delete": True}),
             "tblproperties['partial-update.remove-record-on-delete']=True",
-            "contradicts 'ignore-delete'",
-        ),
-        (
-            pk(
-                merge_engine="partial-update",
-                fields={"s": {"sequence_group": "v"}},
-                tblproperties={"partial-update.remove-record-on-delete": True},
-            ),
-            "tblproperties['partial-update.remove-record-on-delete']=True",
-            "does not work with a sequence_group",
+            "needs Paimon >= 1.0",
         ),
         # defaults
         (

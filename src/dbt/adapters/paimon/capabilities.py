@@ -51,6 +51,9 @@ class Capability(_TextEnum):
     AGGREGATE_OUTSIDE_SEQUENCE_GROUP = "aggregate outside sequence group"
     LAST_VALUE_WITHOUT_SEQUENCE_GROUP = "last value without sequence group"
     LISTAGG_ON_VARCHAR = "listagg on varchar"
+    LISTAGG_DISTINCT = "listagg distinct"
+    REMOVE_RECORD_ON_DELETE = "remove record on delete"
+    FULL_COMPACTION_ON_WRITE = "full compaction on write"
     ROWKIND_IS_PAIMONS_COLUMN = "rowkind is paimons column"
     RECORD_EXPIRY_BY_TIMESTAMP = "record expiry by timestamp"
     GUARDED_OPTION_CHANGES = "guarded option changes"
@@ -161,6 +164,21 @@ _RULES: Final[Mapping[Capability, _Rule]] = MappingProxyType(
         # PartialUpdateMergeFunction, from 1.1; before it counts as any other function [ran, 0.9.0].
         Capability.LAST_VALUE_WITHOUT_SEQUENCE_GROUP: _Rule(
             "last_non_null_value in partial-update tables without a sequence group", paimon="1.1", shown=False
+        ),
+        # FieldListaggAgg reads it from 1.4.
+        Capability.LISTAGG_DISTINCT: _Rule("listagg with distinct", paimon="1.4", shown=False),
+        # PartialUpdateMergeFunction of 0.9: a key that comes again after its delete breaks every read and compaction
+        # [ran, 0.9.0], and a compaction of some levels drops the delete and not the row.
+        Capability.REMOVE_RECORD_ON_DELETE: _Rule(
+            "partial-update.remove-record-on-delete",
+            paimon="1.0",
+            remedy="Use 'ignore-delete', a sequence_group, whose columns a delete empties, or 'deduplicate'.",
+        ),
+        # PaimonSparkWriter and DataWrite ask for it from 1.4; before, Flink alone does [ran, 0.9.0 and 1.4.2].
+        Capability.FULL_COMPACTION_ON_WRITE: _Rule(
+            "changelog_producer = full-compaction without a compaction of one's own",
+            paimon="1.4",
+            remedy='Add post_hook="{{ compact(this) }}".',
         ),
         # SpecialFields.SYSTEM_FIELD_NAMES, from 1.0; free in 0.9 [ran].
         Capability.ROWKIND_IS_PAIMONS_COLUMN: _Rule(

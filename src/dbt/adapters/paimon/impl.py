@@ -51,6 +51,7 @@ from dbt.adapters.paimon import (
     views,
 )
 from dbt.adapters.paimon.available.building import BuildingMethods
+from dbt.adapters.paimon.available.capabilities import CapabilityMethods
 from dbt.adapters.paimon.available.operations import OperationMethods
 from dbt.adapters.paimon.available.views import ViewMethods
 from dbt.adapters.paimon.capabilities import Capability, Environment, parse_version
@@ -88,7 +89,14 @@ if TYPE_CHECKING:
 logger = AdapterLogger("Paimon")
 
 
-class PaimonAdapter(BuildingMethods, OperationMethods, ViewMethods, SparkAdapter, metaclass=AdapterMeta):
+class PaimonAdapter(
+    BuildingMethods,
+    CapabilityMethods,
+    OperationMethods,
+    ViewMethods,
+    SparkAdapter,
+    metaclass=AdapterMeta,
+):
     """dbt's adapter for Apache Paimon tables through Spark."""
 
     Relation = PaimonRelation  # type: ignore[assignment]

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from dbt_common.exceptions import CompilationError
 
+from dbt.adapters.paimon.capabilities import Capability
 from dbt.adapters.paimon.change_rows import ROWKIND, ordered_by_kind, sequence_columns
 from dbt.adapters.paimon.table_options import suggestion
 from dbt.adapters.paimon.table_spec import (
@@ -236,7 +237,7 @@ def _merge(request: _Request) -> _Faults:
             )
         )
     if request.config.get("merge_delete_condition"):
-        fault = _merge_delete_fault(spec)
+        fault = _merge_delete_fault(spec, request.environment)
         if fault:
             faults.append(("merge_delete_condition", fault))
     faults += [
@@ -252,7 +253,7 @@ def _texts(value: Any) -> list[str]:
     return [str(item) for item in items if item]
 
 
-def _merge_delete_fault(spec: TableSpec) -> str | None:
+def _merge_delete_fault(spec: TableSpec, environment: Environment) -> str | None:
     """MERGE writes delete records; the merge engine has to take them (PartialUpdateMergeFunction.add)."""
     lost = _deletes_lost(spec) if spec.primary_key else None
     if lost is not None:
@@ -263,10 +264,10 @@ def _merge_delete_fault(spec: TableSpec) -> str | None:
         return None
     if "partial-update.remove-record-on-sequence-group" in spec.options:
         return None
-    return (
-        "a partial-update table that takes no deletes could not be read afterwards. "
-        "Put 'partial-update.remove-record-on-delete': true into tblproperties, or remove it"
-    )
+    unread = "a partial-update table that takes no deletes could not be read afterwards"
+    if not environment.supports(Capability.REMOVE_RECORD_ON_DELETE):
+        return f"{unread}. Remove it, or use merge_engine='deduplicate'"
+    return f"{unread}. Put 'partial-update.remove-record-on-delete': true into tblproperties, or remove it"
 
 
 def _partial_update(request: _Request) -> _Faults:

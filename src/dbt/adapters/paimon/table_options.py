@@ -103,6 +103,25 @@ AGGREGATE_FUNCTIONS: Final[Mapping[str, str]] = MappingProxyType(
     | {"merge_map_with_keytime": "1.4", "nested_partial_update": "1.4"}
 )
 
+# What takes a row back, by its value (a '-U' or '-D' row). Source: FieldAggregator.retract and who overrides it, the
+# same at every release from 0.9 to 2.0.
+RETRACTING_FUNCTIONS: Final = frozenset(
+    {"sum", "product", "collect", "merge_map", "nested_update", "last_value", "last_non_null_value"}
+)
+
+# Settings of a column -> the functions that read them. Source: the factories of the FieldAggregators.
+FUNCTION_SETTINGS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
+    {
+        "distinct": ("collect", "listagg"),
+        "list-agg-delimiter": ("listagg",),
+        "nested-key": ("nested_update", "nested_partial_update"),
+        "nested-key-null-strategy": ("nested_update", "nested_partial_update"),
+        "nested-sequence-field": ("nested_update", "nested_partial_update"),
+        "count-limit": ("nested_update",),
+        "ts-field": ("merge_map_with_keytime",),
+    }
+)
+
 # Families whose member names are open: (pattern, type). Sources: CoreOptions' `commit.callback.#.param`,
 # FileIndexOptions, IcebergOptions, and the writers' own options that FileFormat passes through.
 _OPEN_FAMILIES: Final[tuple[tuple[re.Pattern[str], str], ...]] = (

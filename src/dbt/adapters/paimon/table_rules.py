@@ -13,7 +13,12 @@ from typing import TYPE_CHECKING, Final
 from dbt.adapters.paimon.capabilities import Capability, Environment
 from dbt.adapters.paimon.option_values import codec_fault
 from dbt.adapters.paimon.sql_text import is_plain
-from dbt.adapters.paimon.table_options import canonical, split_field_option
+from dbt.adapters.paimon.table_options import (
+    FUNCTION_SETTINGS,
+    RETRACTING_FUNCTIONS,
+    canonical,
+    split_field_option,
+)
 
 if TYPE_CHECKING:
     from dbt.adapters.paimon.table_spec import TableSpec
@@ -221,6 +226,69 @@ def _outside_groups(spec: TableSpec, column: str, function: str, environment: En
     )
 
 
+def _function_setting_rules(spec: TableSpec, environment: Environment) -> _Found:
+    # Paimon takes a setting of a column without a word when nothing reads it.
+    if not spec.primary_key:
+        return
+    default = spec.options.get("fields.default-aggregate-function", "last_non_null_value")
+    aggregates = spec.merge_engine in ("aggregation", "partial-update")
+    distinct = Capability.LISTAGG_DISTINCT
+    for name in spec.options:
+        found = split_field_option(name)
+        if found is None or found[1] not in ("ignore-retract", *FUNCTION_SETTINGS):
+            continue
+        column = ",".join(found[0])
+        if not aggregates:
+            yield (
+                name,
+                f"merge_engine='{spec.merge_engine}' does not aggregate. Use 'aggregation', or remove it",
+            )
+            continue
+        function = spec.options.get(f"fields.{column}.aggregate-function", default)
+        readers = FUNCTION_SETTINGS.get(found[1], (function,))
+        if function not in readers:
+            yield name, f"'{function}' does not read it: it is for {' and '.join(readers)}. Remove it"
+        elif (found[1], function) == ("distinct", "listagg") and not environment.supports(distinct):
+            yield name, f"{environment.explain(distinct)} Remove it"
+
+
+def _retract_rules(spec: TableSpec, environment: Environment) -> _Found:
+    """Tables that get '-U' and '-D' rows and have no use for them: no query reads them afterwards [ran, 0.9.0]."""
+    rowkind = spec.options.get("rowkind.field")
+    if rowkind is None or spec.is_true("ignore-delete"):
+        return
+    remedy = "Put 'ignore-delete': true into tblproperties, or remove it"
+    removes = spec.is_true(f"{spec.merge_engine}.remove-record-on-delete")
+    if spec.merge_engine == "first-row":
+        # FirstRowMergeFunction.add
+        yield "rowkind.field", f"first-row takes no '-U' and '-D' rows. {remedy}"
+    elif spec.merge_engine == "partial-update" and not spec.sequence_groups and not removes:
+        # PartialUpdateMergeFunction.add
+        yield (
+            "rowkind.field",
+            "partial-update takes no '-U' and '-D' rows: the table could not be read any more. "
+            f"{remedy}; or give it a sequence_group, whose columns a delete empties",
+        )
+    # FieldAggregator.retract; where a '-D' row removes the record, no function gets it.
+    for name, function in spec.options.items():
+        found = split_field_option(name)
+        default = name == "fields.default-aggregate-function"
+        if removes or not (default or (found and found[1] == "aggregate-function")):
+            continue
+        column = "" if found is None else ",".join(found[0])
+        if function not in RETRACTING_FUNCTIONS and not spec.is_true(f"fields.{column}.ignore-retract"):
+            what = (
+                "Give such columns a function of their own"
+                if default
+                else "Set ignore_retract for the column"
+            )
+            yield (
+                name,
+                f"'{function}' cannot take back the '-U' and '-D' rows that rowkind_field='{rowkind}' announces: the "
+                f"table could not be read any more. {what}, or put 'ignore-delete': true into tblproperties",
+            )
+
+
 def _default_value_rules(spec: TableSpec, environment: Environment) -> _Found:
     # SchemaValidation.validateDefaultValues
     for name in spec.options:
@@ -273,7 +341,9 @@ def _deletion_vector_rules(spec: TableSpec, environment: Environment) -> _Found:
 def _delete_rules(spec: TableSpec, environment: Environment) -> _Found:
     # PartialUpdateMergeFunction.Factory
     removes = "partial-update.remove-record-on-delete"
-    if spec.is_true(removes):
+    if spec.is_true(removes) and not environment.supports(Capability.REMOVE_RECORD_ON_DELETE):
+        yield removes, environment.explain(Capability.REMOVE_RECORD_ON_DELETE)
+    elif spec.is_true(removes):
         if spec.is_true("ignore-delete"):
             yield removes, "contradicts 'ignore-delete'='true'. Keep one of the two"
         if spec.sequence_groups:
@@ -291,6 +361,9 @@ def _delete_rules(spec: TableSpec, environment: Environment) -> _Found:
         missing = [column for column in split_columns(spec.options[by_group]) if column not in ordering]
         if missing:
             yield by_group, f"{', '.join(missing)} orders no sequence_group. Name a column that has one"
+
+
+def _aggregation_delete_rules(spec: TableSpec, environment: Environment) -> _Found:
     aggregation = "aggregation.remove-record-on-delete"
     if spec.is_true(aggregation) and spec.primary_key and spec.merge_engine != "aggregation":
         yield aggregation, f"is for merge_engine='aggregation', and this is '{spec.merge_engine}'. Remove it"
@@ -507,10 +580,13 @@ RULES: Final[tuple[Callable[[TableSpec, Environment], _Found], ...]] = (
     _sequence_rules,
     _sequence_group_rules,
     _aggregate_rules,
+    _function_setting_rules,
+    _retract_rules,
     _default_value_rules,
     _changelog_rules,
     _deletion_vector_rules,
     _delete_rules,
+    _aggregation_delete_rules,
     _retention_rules,
     _partition_rules,
     _append_only_rules,

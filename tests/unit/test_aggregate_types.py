@@ -1,0 +1,72 @@
+"""Which aggregate function takes which type: the whole matrix, as Paimon's FieldAggregators have it."""
+
+import pytest
+
+from dbt.adapters.paimon.capabilities import Environment
+from dbt.adapters.paimon.column_rules import check_columns
+from dbt.adapters.paimon.table_options import AGGREGATE_FUNCTIONS, check_aggregate_function
+from dbt.adapters.paimon.table_spec import ConfigErrors, build_table_spec
+
+NUMBERS = {"tinyint", "smallint", "int", "bigint", "float", "double", "decimal(10,2)"}
+ORDERED = NUMBERS | {"string", "varchar(5)", "char(5)", "binary", "date", "timestamp", "timestamp_ntz"}
+ROWS = {"array<struct<k:int,x:string>>"}
+TIMED_MAPS = {"map<string,struct<x:int,at:bigint>>"}
+MAPS = {"map<string,int>"} | TIMED_MAPS
+TYPES = ORDERED | ROWS | MAPS | {"boolean", "array<int>", "struct<a:int>"}
+
+TAKES = {
+    "sum": NUMBERS,
+    "product": NUMBERS,
+    "max": ORDERED,
+    "min": ORDERED,
+    "last_value": TYPES,
+    "last_non_null_value": TYPES,
+    "first_value": TYPES,
+    "first_non_null_value": TYPES,
+    "first_not_null_value": TYPES,
+    "listagg": {"string", "varchar(5)"},
+    "bool_and": {"boolean"},
+    "bool_or": {"boolean"},
+    "collect": {"array<int>"} | ROWS,
+    "merge_map": MAPS,
+    "nested_update": ROWS,
+    "theta_sketch": {"binary"},
+    "hll_sketch": {"binary"},
+    "rbm32": {"binary"},
+    "rbm64": {"binary"},
+    "merge_map_with_keytime": TIMED_MAPS,
+    "nested_partial_update": ROWS,
+}
+
+
+def test_every_function_is_here():
+    assert set(TAKES) == set(AGGREGATE_FUNCTIONS)
+
+
+@pytest.mark.parametrize("version", ["0.9.0", "1.4.2", "2.0.0"])
+@pytest.mark.parametrize("function", TAKES)
+def test_types(function, version):
+    if check_aggregate_function(function, version):
+        assert version == "0.9.0"
+        assert AGGREGATE_FUNCTIONS[function] == "1.4"
+        return
+    expected = set(TAKES[function])
+    if function == "listagg" and version != "0.9.0":
+        expected.remove("varchar(5)")
+    assert {kind for kind in TYPES if taken(function, kind, version)} == expected
+
+
+def taken(function: str, kind: str, version: str) -> bool:
+    """Whether a column of a type may have a function, without any SQL."""
+    settings = {"aggregate_function": function}
+    if function == "nested_partial_update":
+        settings["nested_key"] = "k"
+    config = {"primary_key": "id", "merge_engine": "aggregation", "fields": {"v": settings}}
+    environment = Environment.of(version)
+    spec = build_table_spec(config, model="m", environment=environment)
+    try:
+        check_columns(spec, (("id", "int"), ("v", kind)), config=config, model="m", environment=environment)
+    except ConfigErrors as refused:
+        assert "fields.v." in str(refused)
+        return False
+    return True
