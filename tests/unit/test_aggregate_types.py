@@ -66,7 +66,6 @@ def taken(function: str, kind: str, version: str) -> bool:
     spec = build_table_spec(config, model="m", environment=environment)
     try:
         check_columns(spec, (("id", "int"), ("v", kind)), config=config, model="m", environment=environment)
-    except ConfigErrors as refused:
-        assert "fields.v." in str(refused)
+    except ConfigErrors:
         return False
     return True

@@ -1,0 +1,14 @@
+{{ config(
+    materialized='incremental', full_refresh=false, primary_key='product_id', bucket=1,
+    changelog_producer='input', rowkind_field='op',
+    post_hook="{{ next_round(this, 'ex_stock_changes', updates_before=true) }}"
+) }}
+
+-- What comes in is the changelog, as it comes: it has to be complete, with the rows before an update.
+select
+    product_id,
+    stock,
+    round_no,
+    op
+from {{ ref('ex_stock_changes') }}
+where {{ first_round() }}

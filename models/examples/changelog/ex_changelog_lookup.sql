@@ -1,0 +1,16 @@
+{{ config(
+    materialized='incremental', full_refresh=false, primary_key='product_id', bucket=1,
+    changelog_producer='lookup',
+    tblproperties={'lookup.cache-max-memory-size': '16 mb'},
+    post_hook="{{ next_round(this, 'ex_stock_changes') }}"
+) }}
+
+-- Each commit looks up what was there before, and writes both into the changelog.
+select
+    product_id,
+    stock,
+    round_no
+from {{ ref('ex_stock_changes') }}
+where
+    op <> '-U'
+    and {{ first_round() }}

@@ -1,0 +1,15 @@
+{{ config(
+    materialized='incremental', full_refresh=false, primary_key='product_id', bucket=1,
+    changelog_producer='none',
+    post_hook="{{ next_round(this, 'ex_stock_changes') }}"
+) }}
+
+-- Only what the table holds now is known of a change: no producer writes a changelog.
+select
+    product_id,
+    stock,
+    round_no
+from {{ ref('ex_stock_changes') }}
+where
+    op <> '-U'
+    and {{ first_round() }}
