@@ -93,6 +93,10 @@ class _Rule:
     shown: bool = True
 
 
+_WITH_BRANCHES: Final[Mapping[str, str]] = MappingProxyType(
+    {"filesystem": "0.9", "hive": "0.9", "rest": "1.0"}
+)
+
 _RULES: Final[Mapping[Capability, _Rule]] = MappingProxyType(
     {
         # HiveCatalog.createView from 1.0, RESTCatalog.createView from 1.1, JdbcCatalog.createView from 2.0.
@@ -248,8 +252,9 @@ _RULES: Final[Mapping[Capability, _Rule]] = MappingProxyType(
         ),
         Capability.ROLLBACK_TO_TIMESTAMP: _Rule("sys.rollback_to_timestamp", paimon="1.0"),
         Capability.REPLACE_TAG: _Rule("sys.replace_tag", paimon="1.0"),
-        Capability.BRANCHES: _Rule("branches"),
-        Capability.FAST_FORWARD: _Rule("sys.fast_forward"),
+        # JdbcCatalog.assertMainBranch, at 0.9.0 to 2.0.0.
+        Capability.BRANCHES: _Rule("branches", catalogs=_WITH_BRANCHES),
+        Capability.FAST_FORWARD: _Rule("sys.fast_forward", catalogs=_WITH_BRANCHES),
         # S3Loader.requiredOptions is gone in 2.0: the keys may be those of the machine.
         Capability.S3_WITHOUT_KEYS: _Rule(
             "S3 without keys in the catalog's options", paimon="2.0", shown=False

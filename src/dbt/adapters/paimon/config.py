@@ -30,6 +30,10 @@ class PaimonConfig(AdapterConfig):
     file_format: str | None = None
     deletion_vectors: bool | str | None = None
     snapshot_retention: dict[str, Any] | None = None
+    # Any: a name, or {name, time_retained, if_exists}
+    table_tag: Any = None
+    auto_tags: dict[str, Any] | None = None
+    wap: bool | str | None = None
     tblproperties: dict[str, Any] | None = None
 
     # Incremental models, beside dbt's own incremental_strategy and unique_key.

@@ -50,9 +50,11 @@ from dbt.adapters.paimon import (
     unsupported,
     views,
 )
+from dbt.adapters.paimon.available.audits import AuditMethods
 from dbt.adapters.paimon.available.building import BuildingMethods
 from dbt.adapters.paimon.available.capabilities import CapabilityMethods
 from dbt.adapters.paimon.available.operations import OperationMethods
+from dbt.adapters.paimon.available.time_travel import TimeTravelMethods
 from dbt.adapters.paimon.available.views import ViewMethods
 from dbt.adapters.paimon.capabilities import Capability, Environment, parse_version
 from dbt.adapters.paimon.changeset import Changeset, ExistingColumn, ExistingTable, compute_changeset
@@ -90,9 +92,11 @@ logger = AdapterLogger("Paimon")
 
 
 class PaimonAdapter(
+    AuditMethods,
     BuildingMethods,
     CapabilityMethods,
     OperationMethods,
+    TimeTravelMethods,
     ViewMethods,
     SparkAdapter,
     metaclass=AdapterMeta,

@@ -19,6 +19,9 @@ _NOT_IN_TABLES: Final = re.compile(r"[/:$\x00]")
 # delete_tag cuts its argument at commas [ran, 0.9.0].
 _NOT_IN_TAGS: Final = re.compile(r"[/:,\x00]")
 _TAG_PREFIX: Final = "tag-"
+# A branch is a folder (BranchManager.branchPath), and stands in the name of its table, which is cut at `$`.
+_NOT_IN_BRANCHES: Final = re.compile(r"[/:,$\x00]")
+_BRANCH_PREFIX: Final = "branch-"
 # NAME_MAX of Linux, dfs.namenode.fs-limits.max-component-length of HDFS; in bytes.
 _LONGEST_NAME: Final = 255
 # Source: org.apache.spark.sql.catalyst.catalog.SessionCatalog.validateName, 3.5.7
@@ -121,6 +124,22 @@ def tag_problem(tag: str) -> str:
         return f"{found[0]!r} cannot be part of a tag's name. Use another character, such as '-' or '_'."
     if too_long := _too_long(_TAG_PREFIX + tag):
         return f"its file's name, with {_TAG_PREFIX}, {too_long}."
+    return ""
+
+
+def branch_problem(branch: str) -> str:
+    """Why a branch cannot have this name; empty if it can."""
+    if not branch.strip():
+        return "a text is needed."
+    # BranchManager.createBranch
+    if branch.isdigit():
+        return "a branch's name needs a letter."
+    if branch == "main":
+        return "main is the table itself."
+    if found := _NOT_IN_BRANCHES.search(branch):
+        return f"{found[0]!r} cannot be part of a branch's name. Use another character, such as '-' or '_'."
+    if too_long := _too_long(_BRANCH_PREFIX + branch):
+        return f"its folder's name, with {_BRANCH_PREFIX}, {too_long}."
     return ""
 
 

@@ -16,7 +16,7 @@ from typing import Any, Final
 from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.paimon.capabilities import Capability, Environment
-from dbt.adapters.paimon.names import tag_problem
+from dbt.adapters.paimon.names import branch_problem, tag_problem
 from dbt.adapters.paimon.redaction import redacted
 from dbt.adapters.paimon.sql_text import quoted, string_literal
 from dbt.adapters.paimon.table_options import normalize, parse_duration, suggestion, validate_option
@@ -191,6 +191,35 @@ def delete_tag(table: TableName, tag: str, *, environment: Environment) -> str:
     return render("delete_tag", table, {"tag": tag}, environment)
 
 
+def replace_tag(
+    table: TableName,
+    tag: str,
+    snapshot: int | None = None,
+    time_retained: str | None = None,
+    *,
+    environment: Environment,
+) -> str:
+    """Put a tag that is there on another table snapshot. Raises DbtRuntimeError, see `render`."""
+    return render(
+        "replace_tag", table, {"tag": tag, "snapshot": snapshot, "time_retained": time_retained}, environment
+    )
+
+
+def create_branch(table: TableName, branch: str, tag: str | None = None, *, environment: Environment) -> str:
+    """A branch that begins at a tag, or without rows. Raises DbtRuntimeError, see `render`."""
+    return render("create_branch", table, {"branch": branch, "tag": tag}, environment)
+
+
+def delete_branch(table: TableName, branch: str, *, environment: Environment) -> str:
+    """Take a branch away. Raises DbtRuntimeError, see `render`."""
+    return render("delete_branch", table, {"branch": branch}, environment)
+
+
+def fast_forward(table: TableName, branch: str, *, environment: Environment) -> str:
+    """Make a table what its branch is. Raises DbtRuntimeError, see `render`."""
+    return render("fast_forward", table, {"branch": branch}, environment)
+
+
 def rollback_to(table: TableName, version: int | str, *, environment: Environment) -> str:
     """Make a table what it was at a table snapshot (a number) or a tag. Raises DbtRuntimeError."""
     return render("rollback_to", table, {"version": version}, environment)
@@ -265,6 +294,12 @@ def _text(value: Any, environment: Environment) -> str:
 
 def _tag(value: Any, environment: Environment) -> str:
     if problem := tag_problem(value) if isinstance(value, str) else "a text is needed.":
+        raise _InvalidValueError(problem)
+    return string_literal(value)
+
+
+def _branch(value: Any, environment: Environment) -> str:
+    if problem := branch_problem(value) if isinstance(value, str) else "a text is needed.":
         raise _InvalidValueError(problem)
     return string_literal(value)
 
@@ -470,6 +505,30 @@ PROCEDURES: Final[Mapping[str, Procedure]] = MappingProxyType(
             },
         ),
         "delete_tag": Procedure("delete_tag", {"tag": Parameter("name", _tag, required=True)}),
+        "replace_tag": Procedure(
+            "replace_tag",
+            {
+                "tag": Parameter("name", _tag, required=True),
+                "snapshot": Parameter("number of a table snapshot", _long),
+                "time_retained": Parameter("duration", _duration),
+            },
+            needs=Capability.REPLACE_TAG,
+        ),
+        "create_branch": Procedure(
+            "create_branch",
+            {"branch": Parameter("name", _branch, required=True), "tag": Parameter("name", _tag)},
+            needs=Capability.BRANCHES,
+        ),
+        "delete_branch": Procedure(
+            "delete_branch",
+            {"branch": Parameter("name", _branch, required=True)},
+            needs=Capability.BRANCHES,
+        ),
+        "fast_forward": Procedure(
+            "fast_forward",
+            {"branch": Parameter("name", _branch, required=True)},
+            needs=Capability.FAST_FORWARD,
+        ),
         "rollback_to": Procedure(
             "rollback",
             {

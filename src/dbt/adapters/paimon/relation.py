@@ -42,6 +42,8 @@ class PaimonRelation(BaseRelation):
     include_policy: Policy = field(default_factory=PaimonIncludePolicy)
     quote_character: str = "`"
     require_alias: bool = False
+    # What follows the name in FROM: VERSION AS OF …, TIMESTAMP AS OF … (see `time_travel`).
+    travel: str = ""
 
     @classmethod
     def create_from(
@@ -71,7 +73,10 @@ class PaimonRelation(BaseRelation):
         return f"`{identifier.replace('`', '``')}`"
 
     def render(self) -> str:
-        """The full name as Spark finds it."""
+        """The full name as Spark finds it, and the time that it is read at."""
+        return f"{self._name()} {self.travel}".rstrip()
+
+    def _name(self) -> str:
         named = self.include_policy.get_part(ComponentName.Database) and self.identifier
         if named and self.type in (None, RelationType.View):
             home = views.DIRECTORY.home_of(self.database, self.schema, self.identifier, self.type)

@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from dbt_common.exceptions import CompilationError
 
+from dbt.adapters.paimon import run_tags
+from dbt.adapters.paimon.capabilities import Capability
 from dbt.adapters.paimon.option_values import FILE_FORMATS
 from dbt.adapters.paimon.redaction import redacted
 from dbt.adapters.paimon.table_options import (
@@ -29,6 +31,7 @@ from dbt.adapters.paimon.table_rules import RULES, split_columns
 
 if TYPE_CHECKING:
     from dbt.adapters.paimon.capabilities import Environment
+    from dbt.adapters.paimon.run_tags import RunTag
 
 DEFAULT_MERGE_ENGINE: Final = "deduplicate"
 
@@ -52,12 +55,32 @@ RETENTION_KEYS: Final[Mapping[str, str]] = MappingProxyType(
         "time_retained": "snapshot.time-retained",
     }
 )
+AUTO_TAG_KEYS: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "creation": "tag.automatic-creation",
+        "period": "tag.creation-period",
+        "delay": "tag.creation-delay",
+        "formatter": "tag.period-formatter",
+        "num_retained_max": "tag.num-retained-max",
+        "time_retained": "tag.default-time-retained",
+    }
+)
+# Config keys that are a mapping of such keys, and how one is written.
+_GROUPED_KEYS: Final[Mapping[str, tuple[Mapping[str, str], str]]] = MappingProxyType(
+    {
+        "snapshot_retention": (RETENTION_KEYS, "{'num_retained_max': 20}"),
+        "auto_tags": (AUTO_TAG_KEYS, "{'creation': 'process-time', 'period': 'daily'}"),
+    }
+)
 TABLE_KEYS: Final = (
     "primary_key",
     "partition_by",
     *OPTION_KEYS,
     "fields",
     "snapshot_retention",
+    "auto_tags",
+    "table_tag",
+    "wap",
     "tblproperties",
 )
 STRATEGY_KEYS: Final = (
@@ -143,6 +166,9 @@ class TableSpec:
     partition_by: tuple[str, ...] = ()
     options: Mapping[str, str] = field(default_factory=dict)
     merge_engine: str = ""
+    # What happens around the write of its rows: the tag of the run, and whether they are audited first.
+    tag: RunTag | None = None
+    wap: bool = False
 
     def properties(self) -> dict[str, str]:
         """What CREATE TABLE gets as TBLPROPERTIES: the options and the primary key."""
@@ -239,7 +265,11 @@ def collect_table_spec(
 
     options = _options(config, properties, problems, environment)
     engine = options.get("merge-engine", DEFAULT_MERGE_ENGINE) if primary_key else ""
-    spec = TableSpec(primary_key, partition_by, MappingProxyType(options), engine)
+    tag = run_tags.read(config.get("table_tag"), problems)
+    wap = _wap(config, problems, environment)
+    if wap and options.get("bucket") == "-2":
+        problems.add("wap", True, "rows of postpone buckets cannot be audited before they are compacted")
+    spec = TableSpec(primary_key, partition_by, MappingProxyType(options), engine, tag, wap)
 
     where = Written(config)
     for rule in RULES:
@@ -253,6 +283,29 @@ def collect_table_spec(
             hint = f"Did you mean '{near}'?" if near else f"Its columns: {', '.join(columns)}"
             problems.add(*where.find(name, spec), f"the contract has no column '{column}'. {hint}")
     return spec
+
+
+def _wap(config: Mapping[str, Any], problems: Problems, environment: Environment) -> bool:
+    """Whether the rows are audited on a branch before they are published."""
+    value = config.get("wap")
+    if value is None or str(value).lower() == "false":
+        return False
+    if str(value).lower() != "true":
+        problems.add("wap", value, "true or false is needed")
+    elif config.get("materialized") in ("seed", "snapshot"):
+        problems.add(
+            "wap", value, f"a {config['materialized']} has no audit before its commit. Use it on models"
+        )
+    elif config.get("incremental_strategy") in ("microbatch", "apply_changes"):
+        problems.add(
+            "wap",
+            value,
+            f"does not work with incremental_strategy='{config['incremental_strategy']}'. Use upsert, merge, "
+            "insert_overwrite, delete+insert or append",
+        )
+    elif not environment.supports(Capability.BRANCHES):
+        problems.add("wap", value, environment.explain(Capability.BRANCHES))
+    return True
 
 
 def contract_enforced(config: Mapping[str, Any]) -> bool:
@@ -457,7 +510,8 @@ def _own_options(config: Mapping[str, Any], problems: Problems) -> Iterator[tupl
                 problems.add(key, value, fault)
                 continue
         yield key, name, value
-    yield from _retention_options(config.get("snapshot_retention"), problems)
+    for group in _GROUPED_KEYS:
+        yield from _grouped_options(group, config.get(group), problems)
     yield from _field_options(config.get("fields"), problems)
 
 
@@ -472,26 +526,23 @@ def _table_format_fault(value: Any) -> str | None:
     )
 
 
-def _retention_options(retention: Any, problems: Problems) -> Iterator[tuple[str, str, Any]]:
-    if retention is None:
+def _grouped_options(group: str, given: Any, problems: Problems) -> Iterator[tuple[str, str, Any]]:
+    if given is None:
         return
-    known = ", ".join(RETENTION_KEYS)
-    if not isinstance(retention, Mapping):
-        problems.add(
-            "snapshot_retention",
-            retention,
-            f"a mapping is needed. Write it as in {{'num_retained_max': 20}}, with any of {known}",
-        )
+    keys, example = _GROUPED_KEYS[group]
+    known = ", ".join(keys)
+    if not isinstance(given, Mapping):
+        problems.add(group, given, f"a mapping is needed. Write it as in {example}, with any of {known}")
         return
-    for key, value in retention.items():
+    for key, value in given.items():
         if value is None:
             continue
-        if key in RETENTION_KEYS:
-            yield f"snapshot_retention.{key}", RETENTION_KEYS[key], value
+        if key in keys:
+            yield f"{group}.{key}", keys[key], value
         else:
-            near = suggestion(str(key), RETENTION_KEYS, cutoff=0.6)
+            near = suggestion(str(key), keys, cutoff=0.6)
             hint = f"Did you mean '{near}'?" if near else f"Known: {known}"
-            problems.add(f"snapshot_retention.{key}", value, f"unknown key. {hint}")
+            problems.add(f"{group}.{key}", value, f"unknown key. {hint}")
 
 
 def _field_options(fields: Any, problems: Problems) -> Iterator[tuple[str, str, Any]]:
@@ -540,7 +591,7 @@ class Written:
         self._written: dict[str, tuple[str, Any]] = {}
         groups: list[tuple[str, Mapping[str, str], Any]] = [
             ("{}", OPTION_KEYS, config),
-            ("snapshot_retention.{}", RETENTION_KEYS, config.get("snapshot_retention")),
+            *((f"{group}.{{}}", keys, config.get(group)) for group, (keys, _) in _GROUPED_KEYS.items()),
         ]
         for template, keys, given in groups:
             for key, option in keys.items():

@@ -1,4 +1,13 @@
-{#- Make a table what it was at a table snapshot (number) or tag (name); later table snapshots are gone after it. -#}
-{% macro rollback_to(relation, version) -%}
+{#-
+  Make a table what it was: at a table snapshot (number), a tag (name) or a timestamp; later table snapshots, and tags on
+  them, are gone after it.
+-#}
+{% macro rollback_to(relation, version=none, timestamp=none) -%}
+  {%- if (version is none) == (timestamp is none) -%}
+    {%- do exceptions.raise_compiler_error('rollback_to on ' ~ relation ~ ': give version or timestamp, one of the two.') -%}
+  {%- endif -%}
+  {%- if execute and timestamp is not none -%}
+    {%- set version = adapter.snapshot_at(paimon__named_relation(relation), timestamp) -%}
+  {%- endif -%}
   {%- do return(paimon__call_procedure('rollback_to', relation, {'version': version})) -%}
 {%- endmacro %}

@@ -17,6 +17,7 @@
   {%- set source = adapter.staged_query(view) -%}
   {%- do paimon__build_table(target_relation, existing_relation, spec, source) -%}
   {%- do paimon__drop_staged(source) -%}
+  {%- do paimon__tag_run(target_relation, spec) -%}
 
   {%- set rows_affected = agate_table.rows | length -%}
   {%- call noop_statement('main', 'INSERT ' ~ rows_affected, 'INSERT', rows_affected) -%}

@@ -10,6 +10,7 @@
   {%- do paimon__build_table(target_relation, existing_relation, spec, source) -%}
   {%- do paimon__drop_staged(source) -%}
   {%- do paimon__drop_if_view(existing_relation) -%}
+  {%- do paimon__tag_run(target_relation, spec) -%}
 
   {{ run_hooks(post_hooks, inside_transaction=True) }}
   {{ adapter.commit() }}

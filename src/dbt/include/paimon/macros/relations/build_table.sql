@@ -29,23 +29,37 @@
       {%- do paimon__log_rebuild(target, table_changes, column_changes) -%}
       {%- do paimon__build_staged(target, existing, columns, spec, source, comment) -%}
     {%- else -%}
-      {#- Options may name the columns that come. -#}
-      {%- do paimon__add_and_widen_columns(target, column_changes) -%}
-      {%- do paimon__alter_options(target, table_changes) -%}
-      {%- call paimon__write_table('main', target, 'rebuild', spec) -%}
-        {{ paimon__overwrite_sql(target, columns, column_changes.drop, source) }}
-      {%- endcall -%}
-      {%- if column_changes.drop -%}
-        {%- call statement('drop_columns') -%}
-          alter table {{ target.render() }} drop columns (
-            {%- for name in column_changes.drop %}{{ adapter.quote(name) }}{{ ', ' if not loop.last }}{% endfor -%}
-          )
-        {%- endcall -%}
+      {%- if spec.wap -%}
+        {%- set branch = adapter.begin_audit(target, with_rows=false) -%}
+        {%- do paimon__rebuild_in_place(branch, current, columns, spec, source, table_changes, column_changes) -%}
+        {%- do paimon__audit(target, branch, spec) -%}
+        {%- set source = adapter.rows_of(source, branch) -%}
       {%- endif -%}
-      {%- do paimon__comment_columns(target, column_changes) -%}
-      {%- do paimon__comment_table(target, current, model) -%}
+      {%- do paimon__rebuild_in_place(target, current, columns, spec, source, table_changes, column_changes) -%}
+      {%- if spec.wap -%}
+        {%- do adapter.end_audit(target) -%}
+      {%- endif -%}
     {%- endif -%}
   {%- endif -%}
+{% endmacro %}
+
+{#- Options, columns and rows of a table that is there, or of a branch that begins as it; the rows in one commit. -#}
+{% macro paimon__rebuild_in_place(target, current, columns, spec, source, table_changes, column_changes) %}
+  {#- Options may name the columns that come. -#}
+  {%- do paimon__add_and_widen_columns(target, column_changes) -%}
+  {%- do paimon__alter_options(target, table_changes) -%}
+  {%- call paimon__write_table('main', target, 'rebuild', spec) -%}
+    {{ paimon__overwrite_sql(target, columns, column_changes.drop, source) }}
+  {%- endcall -%}
+  {%- if column_changes.drop -%}
+    {%- call statement('drop_columns') -%}
+      alter table {{ target.render() }} drop columns (
+        {%- for name in column_changes.drop %}{{ adapter.quote(name) }}{{ ', ' if not loop.last }}{% endfor -%}
+      )
+    {%- endcall -%}
+  {%- endif -%}
+  {%- do paimon__comment_columns(target, column_changes) -%}
+  {%- do paimon__comment_table(target, current, model) -%}
 {% endmacro %}
 
 {#- Build a table whole under a staging name, and then give it the name, which `existing` (a table, or none) may have. -#}
@@ -58,12 +72,18 @@
 
     {{ paimon__insert_sql(staging, columns, source) }}
   {%- endcall -%}
-  {%- if existing is not none -%}
-    {#- In the middle of a swap it may be the only table that is whole. -#}
+  {#- In the middle of a swap it may be the only table that is whole; after a failed audit somebody looks at it. -#}
+  {%- set kept = existing is not none or spec.wap -%}
+  {%- if kept -%}
     {%- do adapter.staging_ends(staging) -%}
+  {%- endif -%}
+  {%- do paimon__audit(target, staging, spec) -%}
+  {%- if existing is not none -%}
     {%- do paimon__swap_tables(staging, target) -%}
   {%- else -%}
     {%- do adapter.rename_relation(staging, target) -%}
+  {%- endif -%}
+  {%- if not kept -%}
     {%- do adapter.staging_ends(staging) -%}
   {%- endif -%}
 {% endmacro %}

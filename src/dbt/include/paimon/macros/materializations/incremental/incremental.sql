@@ -23,6 +23,14 @@
     {%- else -%}
       {%- do paimon__build_table(target_relation, existing_relation, spec, source) -%}
     {%- endif -%}
+  {%- elif spec.wap -%}
+    {#- Read once: what is published is what was audited. -#}
+    {%- set source = paimon__read_once(target_relation, source) -%}
+    {%- set branch = adapter.begin_audit(target_relation, with_rows=true) -%}
+    {%- do paimon__increment(branch, spec, strategy, strategy_macro, on_schema_change, source) -%}
+    {%- do paimon__audit(target_relation, branch, spec, source) -%}
+    {%- do paimon__increment(target_relation, spec, strategy, strategy_macro, on_schema_change, source) -%}
+    {%- do adapter.end_audit(target_relation) -%}
   {%- else -%}
     {%- do paimon__increment(target_relation, spec, strategy, strategy_macro, on_schema_change, source) -%}
   {%- endif -%}
@@ -31,6 +39,7 @@
     {%- do paimon__drop_staged(staged) -%}
   {%- endif -%}
   {%- do paimon__drop_if_view(existing_relation) -%}
+  {%- do paimon__tag_run(target_relation, spec) -%}
 
   {{ run_hooks(post_hooks, inside_transaction=True) }}
   {{ adapter.commit() }}

@@ -49,6 +49,7 @@
   {%- if exists -%}
     {%- do persist_docs(target_relation, model) -%}
   {%- endif -%}
+  {%- do paimon__tag_run(target_relation, spec) -%}
 
   {{ run_hooks(post_hooks, inside_transaction=True) }}
   {{ adapter.commit() }}

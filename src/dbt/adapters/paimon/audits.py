@@ -1,0 +1,156 @@
+"""Write, audit, publish: the data tests of a model, compiled against the branch that its new rows are on.
+
+dbt itself compiles them, as it does for `dbt test`, so that where, limit, arguments and singular tests are what they
+always are; only `ref()` of the model gives the branch.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from dbt_common.exceptions import DbtRuntimeError
+
+from dbt.adapters.paimon.relation import PaimonRelation
+
+if TYPE_CHECKING:
+    from dbt.contracts.graph.manifest import Manifest
+
+# The branch, and the tag on the published state that it begins at.
+BRANCH: Final = "dbt_audit"
+
+
+@dataclass(frozen=True)
+class Audit:
+    """A compiled data test, with what dbt's test materialization reads of its config."""
+
+    name: str
+    sql: str
+    severity: str
+    fail_calc: str
+    warn_if: str
+    error_if: str
+    limit: int | None
+
+
+@dataclass(frozen=True)
+class Result:
+    """What a data test found: how many rows, and whether that is an error or a warning."""
+
+    name: str
+    failures: int
+    is_error: bool
+    is_warning: bool
+
+    def __str__(self) -> str:
+        return f"{self.name}: {self.failures} {'row' if self.failures == 1 else 'rows'}"
+
+
+def of_model(model_id: str, manifest: Manifest) -> list[Any]:
+    """The data tests that can be run before the model is published, in the order of their names.
+
+    A test that reads a model which is not upstream of this one would read what is yet to be built: it runs after.
+    """
+    upstream = _upstream(model_id, manifest)
+    nodes: Iterable[Any] = manifest.nodes.values()
+    tests = [
+        node
+        for node in nodes
+        if node.resource_type == "test"
+        and model_id in node.depends_on.nodes
+        and {name for name in node.depends_on.nodes if name in manifest.nodes} <= upstream
+    ]
+    return sorted(tests, key=lambda node: str(node.name))
+
+
+def compiled(
+    tests: Iterable[Any], published: PaimonRelation, audited: PaimonRelation, config: Any, manifest: Manifest
+) -> list[Audit]:
+    """The data tests as SQL that reads `audited` where they say ref() of `published`."""
+    from dbt.clients.jinja import add_rendered_test_kwargs
+    from dbt.compilation import Compiler
+    from dbt.contracts.graph.nodes import GenericTestNode
+
+    class AuditCompiler(Compiler):
+        def _create_node_context(
+            self, node: Any, manifest: Manifest, extra_context: dict[str, Any]
+        ) -> dict[str, Any]:
+            context: dict[str, Any] = super()._create_node_context(node, manifest, extra_context)
+            ref = context["ref"]
+
+            def audited_ref(*args: Any, **kwargs: Any) -> Any:
+                relation = ref(*args, **kwargs)
+                same = (relation.database, relation.schema, relation.identifier) == (
+                    published.database,
+                    published.schema,
+                    published.identifier,
+                )
+                return relation.replace_path(identifier=audited.identifier) if same else relation
+
+            context["ref"] = audited_ref
+            context["builtins"] = {**context["builtins"], "ref": audited_ref}
+            if isinstance(node, GenericTestNode):
+                add_rendered_test_kwargs(context, node)
+            return context
+
+    compiler = AuditCompiler(config)
+    found = []
+    for test in tests:
+        # dbt compiles the node itself when it runs it, against the published table.
+        node = compiler.compile_node(copy.deepcopy(test), manifest, write=False)
+        settings: Any = node.config
+        found.append(
+            Audit(
+                node.name,
+                node.compiled_code or "",
+                str(settings.severity).upper(),
+                settings.fail_calc,
+                settings.warn_if,
+                settings.error_if,
+                settings.limit,
+            )
+        )
+    return found
+
+
+def result(audit: Audit, row: Sequence[Any]) -> Result:
+    """A row of dbt's get_test_sql, weighed as dbt weighs it (TestRunner.build_test_result)."""
+    failures, should_warn, should_error = row
+    is_error = audit.severity == "ERROR" and _is_true(should_error)
+    return Result(audit.name, int(failures or 0), is_error, not is_error and _is_true(should_warn))
+
+
+def refuse_failed(model: Mapping[str, Any], audited: PaimonRelation, results: Sequence[Result]) -> None:
+    """End a node whose rows did not pass.
+
+    Raises:
+        DbtRuntimeError: the tests that failed, where the rows are, and what can be done.
+    """
+    failed = [result for result in results if result.is_error]
+    if not failed:
+        return
+    listed = "\n".join(f"  {result}" for result in failed)
+    name = model["name"]
+    raise DbtRuntimeError(
+        f"model '{name}': {len(failed)} of {len(results)} audits failed, and nothing was published.\n{listed}\n"
+        f"  The rows that failed are in {audited}. Mend the model or its sources and run it again; or publish them as "
+        f"they are: dbt run-operation publish --args '{{relation: {name}}}'"
+    )
+
+
+def _upstream(model_id: str, manifest: Manifest) -> set[str]:
+    found: set[str] = set()
+    waiting = [model_id]
+    while waiting:
+        node_id = waiting.pop()
+        if node_id not in found and node_id in manifest.nodes:
+            found.add(node_id)
+            node: Any = manifest.nodes[node_id]
+            waiting += node.depends_on.nodes
+    return found
+
+
+def _is_true(value: Any) -> bool:
+    return value if isinstance(value, bool) else str(value).lower() in ("true", "1")

@@ -1,0 +1,122 @@
+"""Write, audit, publish, for macros."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from dbt.adapters.base import available
+from dbt_common.exceptions import DbtRuntimeError
+
+from dbt.adapters.paimon import audits, procedures, run_tags
+from dbt.adapters.paimon.audits import Audit, Result
+from dbt.adapters.paimon.available.base import AvailableMethods
+from dbt.adapters.paimon.relation import PaimonRelation
+from dbt.adapters.paimon.time_travel import branch_of
+
+if TYPE_CHECKING:
+    from dbt.adapters.paimon.model_query import ModelQuery
+
+
+class AuditMethods(AvailableMethods):
+    """The branch that a model's new rows are audited on (see `audits`)."""
+
+    @available.parse(lambda *a, **k: None)
+    def begin_audit(self, relation: PaimonRelation, with_rows: bool) -> PaimonRelation:
+        """Make the branch anew: with the table's rows, or with its columns and options alone."""
+        self.end_audit(relation)
+        tag = None
+        if with_rows:
+            ((newest,),) = self.query(f"select max(snapshot_id) from {relation.system_table('snapshots')}")
+            if newest is not None:
+                tag = audits.BRANCH
+                self._call("create_tag", relation, {"tag": tag, "snapshot": newest})
+        self._call("create_branch", relation, {"branch": audits.BRANCH, "tag": tag})
+        return branch_of(relation, audits.BRANCH)
+
+    @available.parse_none
+    def end_audit(self, relation: PaimonRelation) -> None:
+        """Take the branch of an audit away, and its tag; a table without one is left alone.
+
+        Paimon deletes a branch without its data files. Those of a branch that began without rows are all its own, and
+        are expired first; others wait for remove_orphan_files.
+        """
+        branch = branch_of(relation, audits.BRANCH)
+        known = "select branch_name from {} where branch_name = '{}' union all select concat('tag ', tag_name) from {}"
+        found = {
+            row[0]
+            for row in self.query(
+                known.format(relation.system_table("branches"), audits.BRANCH, relation.system_table("tags"))
+            )
+        }
+        tagged = f"tag {audits.BRANCH}" in found
+        if audits.BRANCH in found and not tagged:
+            with suppress(DbtRuntimeError):
+                self.query(f"truncate table {branch}")
+                self._call(
+                    "expire_snapshots",
+                    branch,
+                    {"retain_max": 1, "retain_min": 1, "older_than": "2999-12-31 00:00:00"},
+                )
+        if audits.BRANCH in found:
+            self._call("delete_branch", relation, {"branch": audits.BRANCH})
+        if tagged:
+            self._call("delete_tag", relation, {"tag": audits.BRANCH})
+
+    @available.parse_none
+    def audit_branch(self, relation: PaimonRelation) -> PaimonRelation | None:
+        """The branch of an audit that failed, if there is one."""
+        names = self.query(f"select branch_name from {relation.system_table('branches')}")
+        return branch_of(relation, audits.BRANCH) if (audits.BRANCH,) in [tuple(r) for r in names] else None
+
+    @available.parse_none
+    def refuse_stale_audit(self, relation: PaimonRelation) -> None:
+        """Refuse to publish a branch by hand that the table has outrun, or whose columns it has not.
+
+        Raises:
+            DbtRuntimeError: what is there, and that the model has to run again.
+        """
+        branch = branch_of(relation, audits.BRANCH)
+        ((newest, base),) = self.query(run_tags.state_sql(relation, audits.BRANCH))
+        rerun = "Run the model again."
+        if base is not None and base != newest:
+            raise DbtRuntimeError(
+                f"publish: {relation} is at table snapshot {newest}, and its audited branch began at {base}. {rerun}"
+            )
+        there = [column.name for column in self.get_columns_in_relation(relation)]
+        unknown = [c.name for c in self.get_columns_in_relation(branch) if c.name not in there]
+        if unknown:
+            raise DbtRuntimeError(f"publish: {relation} has no column {', '.join(unknown)}. {rerun}")
+
+    @available.parse(lambda *a, **k: None)
+    def rows_of(self, source: ModelQuery, relation: PaimonRelation) -> ModelQuery:
+        """A model's rows, read from where they have been written already."""
+        return replace(source, text=relation.render())
+
+    @available.parse_list
+    def compiled_audits(
+        self, model: Mapping[str, Any], published: PaimonRelation, audited: PaimonRelation
+    ) -> list[Audit]:
+        """The data tests of a model, compiled against its audited rows."""
+        # dbt gives the whole manifest; its type says no more than macros.
+        manifest: Any = self._macro_resolver
+        tests = audits.of_model(model["unique_id"], manifest)
+        return audits.compiled(tests, published, audited, self.config, manifest)
+
+    @available.parse(lambda *a, **k: None)
+    def audit_result(self, audit: Audit, row: Sequence[Any]) -> Result:
+        """What a data test found (see `audits.result`)."""
+        return audits.result(audit, list(row))
+
+    @available.parse_none
+    def refuse_failed_audits(
+        self, model: Mapping[str, Any], audited: PaimonRelation, results: Sequence[Result]
+    ) -> None:
+        """End a node whose rows did not pass (see `audits.refuse_failed`)."""
+        audits.refuse_failed(model, audited, results)
+
+    def _call(self, procedure: str, relation: PaimonRelation, arguments: Mapping[str, Any]) -> None:
+        table = (relation.database or "", relation.schema or "", relation.identifier or "")
+        self.query(procedures.render(procedure, table, arguments, self.environment))

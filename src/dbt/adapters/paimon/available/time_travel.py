@@ -1,0 +1,98 @@
+"""Older states of tables, tags and branches, for macros."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from dbt.adapters.base import available
+from dbt_common.exceptions import DbtRuntimeError
+
+from dbt.adapters.paimon import branches, procedures, run_tags, time_travel
+from dbt.adapters.paimon.available.base import AvailableMethods
+from dbt.adapters.paimon.capabilities import Capability
+from dbt.adapters.paimon.relation import PaimonRelation
+
+if TYPE_CHECKING:
+    from dbt.adapters.paimon.table_spec import TableSpec
+
+
+class TimeTravelMethods(AvailableMethods):
+    """What `at()`, the tags of runs and the macros of branches ask."""
+
+    @available.parse(lambda relation, *a, **k: relation)
+    def relation_at(
+        self, relation: PaimonRelation, arguments: Mapping[str, Any], model: Mapping[str, Any]
+    ) -> PaimonRelation:
+        """A table as it was, or a branch of it (see `time_travel`); the fixture of a unit test as it is.
+
+        Raises:
+            DbtRuntimeError: not exactly one state is asked for, the table has it not, or it is no table.
+        """
+        asked = time_travel.version("at", relation, arguments)
+        if relation.is_cte:
+            if model.get("resource_type") == "unit_test":
+                return relation
+            raise DbtRuntimeError(
+                f"at({relation}): an ephemeral model has no history. Materialize it as table or incremental."
+            )
+        found: Any = self.get_relation(relation.database or "", relation.schema or "", relation.identifier or "")
+        if found is not None and not found.is_table:
+            raise DbtRuntimeError(
+                f"at({relation}): a view has no history. Materialize it as table or incremental."
+            )
+        if found is not None:
+            rows = self.query(time_travel.recorded_sql(found, asked))
+            states = [time_travel.Recorded(*row) for row in rows]
+            if problem := time_travel.missing("at", relation, asked, states):
+                raise DbtRuntimeError(problem)
+        return time_travel.read(relation, asked)
+
+    @available.parse(lambda *a, **k: "")
+    def snapshot_at(self, relation: PaimonRelation, timestamp: Any) -> str:
+        """The number of the newest table snapshot that is not later than a timestamp.
+
+        Raises:
+            DbtRuntimeError: there is none, or it is no timestamp.
+        """
+        asked = time_travel.version("rollback_to", relation, {time_travel.TIMESTAMP: timestamp})
+        states = [time_travel.Recorded(*row) for row in self.query(time_travel.recorded_sql(relation, asked))]
+        if problem := time_travel.missing("rollback_to", relation, asked, states):
+            raise DbtRuntimeError(problem)
+        latest = time_travel.latest_at(states)
+        assert latest is not None
+        return latest.name
+
+    @available.parse_list
+    def run_tag_statements(self, relation: PaimonRelation, spec: TableSpec) -> list[str]:
+        """The CALLs that put the tag of the model's config on the newest table snapshot; none where it has none."""
+        if spec.tag is None:
+            return []
+        ((newest, tagged),) = self.query(run_tags.state_sql(relation, spec.tag.name))
+        if newest is None or (tagged is not None and spec.tag.if_exists == run_tags.KEEP):
+            return []
+        table = (relation.database or "", relation.schema or "", relation.identifier or "")
+        wanted = {"tag": spec.tag.name, "snapshot": newest, "time_retained": spec.tag.time_retained}
+        if tagged is None or tagged == newest:
+            return [procedures.render("create_tag", table, wanted, self.environment)]
+        if self.environment.supports(Capability.REPLACE_TAG):
+            return [procedures.render("replace_tag", table, wanted, self.environment)]
+        return [
+            procedures.render("delete_tag", table, {"tag": spec.tag.name}, self.environment),
+            procedures.render("create_tag", table, wanted, self.environment),
+        ]
+
+    @available.parse_none
+    def refuse_lossy_fast_forward(self, relation: PaimonRelation, branch: str) -> None:
+        """Refuse to make a table what its branch is where it has got commits or tags meanwhile (see `branches`).
+
+        Raises:
+            DbtRuntimeError: what would be gone; or there is no such branch.
+        """
+        asked = time_travel.Version(time_travel.BRANCH, branch)
+        known = [time_travel.Recorded(*row) for row in self.query(time_travel.recorded_sql(relation, asked))]
+        if problem := time_travel.missing("fast_forward", relation, asked, known):
+            raise DbtRuntimeError(problem)
+        rows = self.query(branches.lost_by_fast_forward_sql(relation, branch))
+        if problem := branches.losses(relation, branch, rows):
+            raise DbtRuntimeError(problem)

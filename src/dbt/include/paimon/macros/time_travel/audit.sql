@@ -1,0 +1,23 @@
+{#-
+  Run the data tests of a model on rows that are not published yet; ends the node where one of them fails.
+
+  target: the published table; audited: where the rows are, a branch or a staged table; spec: see adapter.table_spec;
+  staged: the query that holds the rows, let go of where they do not pass.
+-#}
+{% macro paimon__audit(target, audited, spec, staged=none) %}
+  {%- if not spec.wap -%}{%- do return(none) -%}{%- endif -%}
+  {%- set results = [] -%}
+  {%- for audit in adapter.compiled_audits(model, target, audited) -%}
+    {%- set sql = get_test_sql(
+      get_limit_subquery_sql(audit.sql, audit.limit), audit.fail_calc, audit.warn_if, audit.error_if, limit=none
+    ) -%}
+    {%- do results.append(adapter.audit_result(audit, run_query(sql).rows[0])) -%}
+  {%- endfor -%}
+  {%- if staged is not none and results | selectattr('is_error') | list -%}
+    {%- do paimon__drop_staged(staged) -%}
+  {%- endif -%}
+  {%- do adapter.refuse_failed_audits(model, audited, results) -%}
+  {%- for result in results if result.is_warning -%}
+    {%- do exceptions.warn("model '" ~ model.name ~ "', audit " ~ result) -%}
+  {%- endfor -%}
+{% endmacro %}

@@ -1,0 +1,28 @@
+{#-
+  Publish the rows of a model whose audit failed, as they are.
+
+  dbt run-operation publish --args '{relation: orders}'
+-#}
+{% macro publish(relation) %}
+  {%- set target = paimon__named_relation(relation) -%}
+  {%- set existing = adapter.get_relation(target.database, target.schema, target.identifier) -%}
+  {%- set staged_name = make_intermediate_relation(target).identifier -%}
+  {%- set staged = adapter.get_relation(target.database, target.schema, staged_name) -%}
+  {%- set branch = adapter.audit_branch(existing) if existing is not none and existing.is_table -%}
+  {%- if branch -%}
+    {%- do adapter.refuse_stale_audit(existing) -%}
+  {%- elif staged is none or (existing is not none and not existing.is_table) -%}
+    {%- do exceptions.raise_compiler_error('publish: ' ~ target ~ ' has no rows whose audit failed.') -%}
+  {%- endif -%}
+  {%- do adapter.hold_table(target) -%}
+  {%- if branch -%}
+    {%- do run_query(paimon__overwrite_sql(existing, adapter.get_columns_in_relation(branch), [], branch)) -%}
+    {%- do adapter.end_audit(existing) -%}
+  {%- elif existing is none -%}
+    {%- do adapter.rename_relation(staged, target) -%}
+  {%- else -%}
+    {%- do paimon__swap_tables(staged, existing) -%}
+  {%- endif -%}
+  {%- do adapter.release_tables() -%}
+  {%- do log('publish on ' ~ target ~ ': done', info=true) -%}
+{% endmacro %}

@@ -1,0 +1,171 @@
+"""Write, audit, publish: what a failed audit leaves, and what a passed one does."""
+
+from __future__ import annotations
+
+import pytest
+from dbt.tests.util import run_dbt
+
+ORDERS = """
+{{ config(materialized='table', primary_key='id', bucket=1, wap=true, changelog_producer='input') }}
+select * from {{ source('raw', 'orders') }}
+"""
+PAYMENTS = """
+{{ config(materialized='incremental', primary_key='id', bucket=1, wap=true) }}
+select id, amount from {{ ref('orders') }}
+{% if is_incremental() %} where id > (select max(id) from {{ this }}) {% endif %}
+"""
+DOWNSTREAM = "{{ config(materialized='table') }} select count(*) as n from {{ ref('payments') }}"
+PROPERTIES = """
+sources: [{name: raw, database: paimon, schema: "{{ target.schema }}", tables: [{name: orders, identifier: raw_orders}]}]
+models:
+  - name: orders
+    columns:
+      - {name: id, data_tests: [unique]}
+      - name: amount
+        data_tests:
+          - not_null: {config: {where: "id < 100"}}
+          - accepted_values:
+              arguments: {values: [1, 2, 3], quote: false}
+              config: {severity: warn}
+          - relationships: {arguments: {to: "ref('downstream')", field: n}, config: {severity: warn}}
+  - name: payments
+    data_tests:
+      - at_most: {arguments: {rows: 4}}
+    columns:
+      - {name: amount, data_tests: [not_null: {config: {error_if: ">1", warn_if: ">0"}}]}
+"""
+AT_MOST = """
+{% test at_most(model, rows) %} select * from (select count(*) as n from {{ model }}) where n > {{ rows }} {% endtest %}
+"""
+SINGULAR = "select o.id from {{ ref('payments') }} p join {{ ref('orders') }} o using (id) where p.id = 13"
+
+
+def messages(results):
+    return [result.message for result in results if result.message]
+
+
+class TestWap:
+    """Each test goes on from what the one before it left."""
+
+    @pytest.fixture(scope="class")
+    def models(self):
+        return {
+            "orders.sql": ORDERS,
+            "payments.sql": PAYMENTS,
+            "downstream.sql": DOWNSTREAM,
+            "properties.yml": PROPERTIES,
+        }
+
+    @pytest.fixture(scope="class")
+    def macros(self):
+        return {"at_most.sql": AT_MOST}
+
+    @pytest.fixture(scope="class")
+    def tests(self):
+        return {"no_13.sql": SINGULAR}
+
+    @pytest.fixture(scope="class")
+    def state(self, rows):
+        """Rows, newest table snapshot, tags and branches of a table."""
+
+        def read(table):
+            return (
+                rows(f"select id, amount from {{schema}}.{table} order by id"),
+                rows(f"select max(snapshot_id) from {{schema}}.`{table}$snapshots`")[0][0],
+                [row[0] for row in rows(f"select tag_name from {{schema}}.`{table}$tags` order by 1")],
+                [row[0] for row in rows(f"select branch_name from {{schema}}.`{table}$branches`")],
+            )
+
+        return read
+
+    @pytest.fixture(scope="class")
+    def raw(self, project, rows):
+        """Put the source's rows in place."""
+        rows("create table {schema}.raw_orders (id int, amount int)")
+        return lambda values: rows(f"insert overwrite {{schema}}.raw_orders values {values}")
+
+    def test_a_first_build_that_fails_publishes_nothing(self, project, rows, raw):
+        raw("(1, 1), (2, null)")
+        results = run_dbt(["build"], expect_pass=False)
+        assert [r.node.name for r in results if r.status == "error"] == ["orders"]
+        assert {r.node.name for r in results if r.status == "skipped"} >= {"payments", "downstream"}
+        message = messages(results)[0]
+        assert "1 of 3 audits failed, and nothing was published" in message
+        assert "not_null_orders_amount: 1 row\n" in message
+        assert "`orders__dbt_tmp`" in message
+        assert rows("show tables in {schema} like 'orders'") == []
+        assert rows("select * from {schema}.orders__dbt_tmp order by id") == [(1, 1), (2, None)]
+
+    def test_a_first_build_that_passes_is_published(self, project, state, raw, rows):
+        raw("(1, 1), (2, 2)")
+        run_dbt(["build"])
+        assert state("orders") == ([(1, 1), (2, 2)], 1, [], [])
+        assert state("payments") == ([(1, 1), (2, 2)], 1, [], [])
+        assert not [row for row in rows("show tables in {schema}") if "__dbt" in row[1]]
+        with_tag = "call sys.create_tag(table => '{schema}.%s', tag => 'kept')"
+        rows("use paimon")
+        rows(with_tag % "orders")
+        rows(with_tag % "payments")
+
+    def test_a_rebuild_that_fails_leaves_the_table_as_it_was(self, project, state, raw, rows):
+        raw("(1, 9), (3, null), (100, null)")
+        message = messages(run_dbt(["run", "--select", "orders"], expect_pass=False))[0]
+        assert "not_null_orders_amount: 1 row\n" in message  # `where` is the test's own
+        assert "`orders$branch_dbt_audit`" in message
+        assert state("orders") == ([(1, 1), (2, 2)], 1, ["kept"], ["dbt_audit"])
+        assert rows("select id, amount from {schema}.`orders$branch_dbt_audit` order by id") == [
+            (1, 9),
+            (3, None),
+            (100, None),
+        ]
+
+    def test_mended_it_is_published_in_one_commit(self, project, state, raw, rows):
+        raw("(1, 9), (3, 3)")
+        results = run_dbt(["run", "--select", "orders"])
+        assert results[0].status == "success"
+        assert state("orders") == ([(1, 9), (3, 3)], 2, ["kept"], [])
+        assert rows("select id, amount from {schema}.orders version as of 'kept' order by id") == [
+            (1, 1),
+            (2, 2),
+        ]
+        # No file of either branch is left.
+        run_dbt(
+            ["run-operation", "remove_orphan_files", "--args", "{relation: orders, older_than: '2999-01-01'}"]
+        )
+        files = rows("select count(*) from {schema}.`orders$files`")
+        assert files == [(1,)]
+
+    def test_an_increment_that_fails(self, project, state, raw, rows):
+        raw("(1, 9), (3, 3), (4, 1), (13, 2), (14, 3)")
+        results = run_dbt(["build"], expect_pass=False)
+        message = next(m for m in messages(results) if "payments" in m)
+        # 1, 2 of before and four new ones; both a generic test with arguments and a singular one.
+        assert "2 of 3 audits failed" in message
+        assert "at_most_payments_4: 1 row\n" in message
+        assert "no_13: 1 row\n" in message
+        assert state("payments") == ([(1, 1), (2, 2)], 1, ["dbt_audit", "kept"], ["dbt_audit"])
+        assert rows("select max(id) from {schema}.`payments$branch_dbt_audit`") == [(14,)]
+        assert rows("select n from {schema}.downstream") == [(2,)]
+
+    def test_the_next_increment_starts_from_the_published_state(self, project, state, raw, rows):
+        raw("(1, 9), (3, 3), (4, 1)")
+        run_dbt(["build"])
+        assert state("payments") == ([(1, 1), (2, 2), (3, 3), (4, 1)], 2, ["kept"], [])
+        assert rows("select n from {schema}.downstream") == [(4,)]
+
+    def test_publish_by_hand(self, project, state, raw, rows):
+        raw("(1, 9), (3, 3), (4, 1), (5, 5)")
+        run_dbt(["build"], expect_pass=False)
+        assert state("payments")[0][-1] == (4, 1)
+        run_dbt(["run-operation", "publish", "--args", "{relation: payments}"])
+        assert state("payments") == ([(1, 1), (2, 2), (3, 3), (4, 1), (5, 5)], 3, ["kept"], [])
+        run_dbt(["run-operation", "publish", "--args", "{relation: payments}"], expect_pass=False)
+        assert state("payments")[1] == 3
+
+    def test_publish_refuses_a_branch_that_the_table_has_outrun(self, project, state, raw, rows):
+        raw("(1, 9), (3, 3), (4, 1), (5, 5), (6, 6)")
+        run_dbt(["build"], expect_pass=False)
+        rows("insert into {schema}.payments values (7, 7)")
+        before = state("payments")
+        run_dbt(["run-operation", "publish", "--args", "{relation: payments}"], expect_pass=False)
+        assert state("payments") == before
