@@ -73,6 +73,8 @@ class Capability(_TextEnum):
     REPLACE_TAG = "replace tag"
     BRANCHES = "branches"
     FAST_FORWARD = "fast forward"
+    INCREMENTAL_QUERY_IN_ANY_CATALOG = "incremental query in any catalog"
+    INCREMENTAL_QUERY_MERGES = "incremental query merges"
     S3_WITHOUT_KEYS = "s3 without keys"
     ATOMIC_OSS_COMMITS = "atomic oss commits"
 
@@ -249,6 +251,14 @@ _RULES: Final[Mapping[Capability, _Rule]] = MappingProxyType(
         # RemoveOrphanFilesProcedure's parameters parallelism and mode, from 1.0.
         Capability.REMOVE_ORPHAN_FILES_MODE: _Rule(
             "sys.remove_orphan_files with parallelism and mode", paimon="1.0"
+        ),
+        # PaimonTableValuedFunctions.resolvePaimonTableValuedFunction takes the session's catalog until 1.0.
+        Capability.INCREMENTAL_QUERY_IN_ANY_CATALOG: _Rule(
+            "paimon_incremental_query on other catalogs than the session's", paimon="1.1", shown=False
+        ),
+        # IncrementalDeltaStartingScanner reads its splits as a stream since 1.1: several rows of a key.
+        Capability.INCREMENTAL_QUERY_MERGES: _Rule(
+            "paimon_incremental_query that gives one row a key", until="1.1", shown=False
         ),
         Capability.ROLLBACK_TO_TIMESTAMP: _Rule("sys.rollback_to_timestamp", paimon="1.0"),
         Capability.REPLACE_TAG: _Rule("sys.replace_tag", paimon="1.0"),

@@ -53,6 +53,7 @@ from dbt.adapters.paimon import (
 from dbt.adapters.paimon.available.audits import AuditMethods
 from dbt.adapters.paimon.available.building import BuildingMethods
 from dbt.adapters.paimon.available.capabilities import CapabilityMethods
+from dbt.adapters.paimon.available.changes import ChangesMethods
 from dbt.adapters.paimon.available.operations import OperationMethods
 from dbt.adapters.paimon.available.time_travel import TimeTravelMethods
 from dbt.adapters.paimon.available.views import ViewMethods
@@ -95,6 +96,7 @@ class PaimonAdapter(
     AuditMethods,
     BuildingMethods,
     CapabilityMethods,
+    ChangesMethods,
     OperationMethods,
     TimeTravelMethods,
     ViewMethods,

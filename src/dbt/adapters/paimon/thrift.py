@@ -236,15 +236,15 @@ class ThriftHandle:
         before = {key: self._setting(key) for key in conf}
         try:
             for key, value in conf.items():
-                self.cursor().execute(f"set {key}={value}")
+                self.cursor().execute(f"set {quoted(key)}={value}")
             yield
         finally:
             for key, old in before.items():
-                self.cursor().execute(f"reset {key}" if old is None else f"set {key}={old}")
+                self.cursor().execute(f"reset {quoted(key)}" if old is None else f"set {quoted(key)}={old}")
 
     def _setting(self, key: str) -> str | None:
         cursor = self.cursor()
-        cursor.execute(f"set {key}")
+        cursor.execute(f"set {quoted(key)}")
         ((_, value),) = cursor.fetchall()
         return None if value == "<undefined>" else str(value)
 

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from dbt.adapters.base.meta import AdapterMeta
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from dbt.adapters.spark.impl import SparkAdapter as Adapter
 
     from dbt.adapters.paimon.capabilities import Environment
     from dbt.adapters.paimon.changeset import ExistingTable
+    from dbt.adapters.paimon.column import PaimonColumn
     from dbt.adapters.paimon.credentials import PaimonCredentials
     from dbt.adapters.paimon.relation import PaimonRelation
 else:
@@ -34,4 +38,14 @@ class AvailableMethods(Adapter, metaclass=AdapterMeta):
             self, schema_relation: PaimonRelation
         ) -> list[PaimonRelation]: ...
 
+        def get_relation(
+            self, database: str | None, schema: str | None, identifier: str | None
+        ) -> PaimonRelation | None: ...
+
         def existing_table(self, relation: PaimonRelation) -> ExistingTable: ...
+
+        def release_tables(self) -> None: ...
+
+        def _query_columns(self, sql: str) -> Sequence[PaimonColumn]: ...
+
+        def _lock_folder(self, relation: PaimonRelation) -> Path | None: ...

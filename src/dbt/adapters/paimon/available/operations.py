@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from dbt.adapters.base import available
 from dbt_common.exceptions import DbtRuntimeError
 
-from dbt.adapters.paimon import change_rows, losses, metadata, properties, swaps, views
+from dbt.adapters.paimon import change_rows, losses, metadata, positions, properties, swaps, views
 from dbt.adapters.paimon.available.base import AvailableMethods
 from dbt.adapters.paimon.changeset import ExistingColumn, ExistingTable
 from dbt.adapters.paimon.relation import PaimonRelation
@@ -21,7 +21,9 @@ if TYPE_CHECKING:
 
 def _is_beside(name: str) -> bool:
     """Whether a table is one that stands beside that of a model."""
-    return swaps.table_beside(name) is not None or name.endswith(change_rows.DELETES_SUFFIX)
+    return swaps.table_beside(name) is not None or name.endswith(
+        (change_rows.DELETES_SUFFIX, positions.POSITIONS_SUFFIX)
+    )
 
 
 class OperationMethods(AvailableMethods):

@@ -36,7 +36,9 @@ class TimeTravelMethods(AvailableMethods):
             raise DbtRuntimeError(
                 f"at({relation}): an ephemeral model has no history. Materialize it as table or incremental."
             )
-        found: Any = self.get_relation(relation.database or "", relation.schema or "", relation.identifier or "")
+        found: Any = self.get_relation(
+            relation.database or "", relation.schema or "", relation.identifier or ""
+        )
         if found is not None and not found.is_table:
             raise DbtRuntimeError(
                 f"at({relation}): a view has no history. Materialize it as table or incremental."

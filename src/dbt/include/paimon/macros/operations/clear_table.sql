@@ -31,9 +31,14 @@
   {%- do return(relation) -%}
 {% endmacro %}
 
-{#- A table, and what the strategy apply_changes keeps beside it. -#}
+{#- A table, and what the strategy apply_changes and paimon_changes keep beside it. -#}
 {% macro paimon__with_deletes(relation) %}
-  {%- set deletes = paimon__deletes_relation(relation) -%}
-  {%- set kept = adapter.get_relation(deletes.database, deletes.schema, deletes.identifier) -%}
-  {%- do return([relation] + ([kept] if kept is not none else [])) -%}
+  {%- set found = [relation] -%}
+  {%- for beside in (paimon__deletes_relation(relation), paimon__positions_relation(relation)) -%}
+    {%- set kept = adapter.get_relation(beside.database, beside.schema, beside.identifier) -%}
+    {%- if kept is not none -%}
+      {%- do found.append(kept) -%}
+    {%- endif -%}
+  {%- endfor -%}
+  {%- do return(found) -%}
 {% endmacro %}

@@ -67,11 +67,16 @@
   {%- set staging = adapter.staging_relation(target) -%}
   {%- do adapter.staging_begins(staging) -%}
   {#- One script, so that the file under target/run shows the table with its rows. -#}
-  {%- call statement('main') -%}
+  {%- set sql -%}
     {{ paimon__create_table_sql(staging, columns, spec, comment) }};
 
     {{ paimon__insert_sql(staging, columns, source) }}
-  {%- endcall -%}
+  {%- endset -%}
+  {%- if adapter.commit_conf(model) -%}
+    {%- call paimon__write_table('main', staging, 'staging', spec) -%}{{ sql }}{%- endcall -%}
+  {%- else -%}
+    {%- call statement('main') -%}{{ sql }}{%- endcall -%}
+  {%- endif -%}
   {#- In the middle of a swap it may be the only table that is whole; after a failed audit somebody looks at it. -#}
   {%- set kept = existing is not none or spec.wap -%}
   {%- if kept -%}

@@ -10,6 +10,7 @@
   {%- if name == 'main' -%}
     {{ write(sql) }}
   {%- endif -%}
+  {%- set conf = dict(conf, **adapter.commit_conf(model)) -%}
   {%- set result = adapter.write_table(target, sql, kind, spec, conf) -%}
   {{ store_result(name, response=result[0], agate_table=result[1]) }}
 {% endmacro %}

@@ -8,6 +8,8 @@
   {%- set strategy_macro = adapter.get_incremental_strategy_macro(context, strategy) -%}
   {#- Batches of one model are made ready side by side, and written one after the other. -#}
   {%- set existing_relation = paimon__load_existing(target_relation, hold=(strategy != 'microbatch')) -%}
+  {%- do adapter.check_positions(model) -%}
+  {%- set rebuild = adapter.changes_rebuild(model) or should_full_refresh() -%}
 
   {{ run_hooks(pre_hooks, inside_transaction=False) }}
   {{ run_hooks(pre_hooks, inside_transaction=True) }}
@@ -17,7 +19,8 @@
   {%- if strategy == 'apply_changes' -%}
     {%- set source = paimon__stage_changes(target_relation, source, spec) -%}
   {%- endif -%}
-  {%- if existing_relation is none or existing_relation.is_view or should_full_refresh() -%}
+  {%- do paimon__keep_source_tags() -%}
+  {%- if existing_relation is none or existing_relation.is_view or rebuild -%}
     {%- if strategy == 'apply_changes' -%}
       {%- do paimon__build_from_changes(target_relation, existing_relation, spec, source) -%}
     {%- else -%}
@@ -34,6 +37,7 @@
   {%- else -%}
     {%- do paimon__increment(target_relation, spec, strategy, strategy_macro, on_schema_change, source) -%}
   {%- endif -%}
+  {%- do paimon__keep_positions(target_relation) -%}
   {%- do paimon__drop_staged(source) -%}
   {%- if staged.view != source.view -%}
     {%- do paimon__drop_staged(staged) -%}

@@ -1,0 +1,444 @@
+"""What `paimon_changes` and the materialization of the model that calls it ask: ranges, marks and positions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from dbt.adapters.base import available
+from dbt_common.exceptions import DbtRuntimeError
+
+from dbt.adapters.paimon import change_reads, positions
+from dbt.adapters.paimon.available.base import AvailableMethods
+from dbt.adapters.paimon.change_reads import Output, SourceTable, Way
+from dbt.adapters.paimon.positions import Checkpoint, Commit, Position, fingerprint
+
+if TYPE_CHECKING:
+    from dbt.adapters.paimon.relation import PaimonRelation
+
+_TAG = "dbt_changes"
+_ON_EXPIRED = ("error", "full")
+
+
+@dataclass(frozen=True)
+class Source:
+    """A source of a model as one run sees it: the table, its commits and tags, and where the run reads from and to."""
+
+    relation: PaimonRelation
+    table: SourceTable
+    commits: tuple[Commit, ...]
+    # Table snapshot and name.
+    tags: tuple[tuple[int, str], ...]
+    end: Position
+    # None: the whole table is read into a model that is built anew.
+    start: Position | None
+    keep: bool = False
+
+    @property
+    def key(self) -> str:
+        """What stands for it in a mark."""
+        return fingerprint(self.table.name)
+
+    @property
+    def start_tag(self) -> str:
+        """A tag of ours that keeps the snapshot where the run reads from; empty if there is none."""
+        if self.start is None:
+            return ""
+        end = f"_{self.start.snapshot}_{self.start.commit}"
+        return next((name for _, name in self.tags if name.startswith(_TAG) and name.endswith(end)), "")
+
+    @property
+    def start_is_there(self) -> bool:
+        """Whether the snapshot where the run reads from is one of the table's."""
+        return any(Position.at(commit) == self.start for commit in self.commits)
+
+
+@dataclass
+class Reading:
+    """What a model reads in this run."""
+
+    own: PaimonRelation
+    sources: dict[str, Source] = field(default_factory=dict)
+    # Of its table before the run; None until it is asked for.
+    commits: tuple[Commit, ...] | None = None
+    checkpoints: dict[str, Checkpoint] = field(default_factory=dict)
+    # Sources whose changes are lost: the model is built anew.
+    lost: dict[str, str] = field(default_factory=dict)
+
+    def ends(self) -> dict[str, Position]:
+        """Where the model stands when its rows are committed."""
+        return {source.key: source.end for source in self.sources.values()}
+
+
+class ChangesMethods(AvailableMethods):
+    """Reading changes: `paimon_changes` plans, the incremental materialization marks and keeps."""
+
+    @cached_property
+    def _readings(self) -> dict[str, Reading]:
+        return {}
+
+    @available.parse(lambda *a, **k: "")
+    def changes_sql(
+        self,
+        model: Mapping[str, Any],
+        own: PaimonRelation,
+        relation: PaimonRelation,
+        *,
+        full_refresh: bool,
+        row_kind: str,
+        snapshot_column: str | None,
+        before: bool,
+        on_expired: str,
+        keep: bool,
+    ) -> str:
+        """The subquery of the rows that a model has not read of a table.
+
+        Args:
+            model: the node.
+            own: its table.
+            relation: what ref() or source() gave.
+            full_refresh: whether the model's table is built anew, so that all rows are read.
+            row_kind: the name of the column of row kinds.
+            snapshot_column: the name of a column with the table snapshot up to which this run reads, or None.
+            before: whether the old rows of changed keys are given as `-U`.
+            on_expired: 'error' or 'full'.
+            keep: whether a tag keeps the table snapshot of the position from expiring.
+
+        Returns:
+            SQL that stands after FROM; empty if the table is not built.
+
+        Raises:
+            DbtRuntimeError: it is no such table or model, or the changes are not to be had; with the remedy.
+        """
+        try:
+            return self._changes_sql(
+                model,
+                own,
+                relation,
+                Output(row_kind, snapshot_column, before),
+                full_refresh=full_refresh,
+                on_expired=on_expired,
+                keep=keep,
+            )
+        except BaseException:
+            # dbt ends a node that does not compile without telling the adapter.
+            self.forget_changes(model)
+            self.release_tables()
+            raise
+
+    def _changes_sql(
+        self,
+        model: Mapping[str, Any],
+        own: PaimonRelation,
+        relation: PaimonRelation,
+        output: Output,
+        *,
+        full_refresh: bool,
+        on_expired: str,
+        keep: bool,
+    ) -> str:
+        what = f"model '{model['name']}': paimon_changes({relation.schema}.{relation.identifier})"
+        found = self.get_relation(relation.database, relation.schema, relation.identifier)
+        self._refuse_changes(what, model, found or relation, on_expired)
+        if found is None:
+            return ""
+        reading = self._readings.setdefault(model["unique_id"], Reading(own))
+        name = relation.render()
+        source = reading.sources.get(name)
+        if source is None:
+            source = self._source(relation, keep)
+            if not full_refresh:
+                source = self._from_position(what, source, reading, on_expired, model)
+            reading.sources[name] = source
+        table = _without(source.table, output, what)
+        if relation.limit is not None or relation.event_time_filter is not None:
+            return self._limited(reading, name, replace(source, table=table), str(relation), output)
+        if source.start is None or source.start == positions.NOTHING_READ:
+            return change_reads.whole_sql(table, source.end.snapshot, output)
+        return self._range_sql(what, source, table, output)
+
+    def _refuse_changes(
+        self, what: str, model: Mapping[str, Any], relation: PaimonRelation, on_expired: str
+    ) -> None:
+        config = model.get("config", {})
+        problems = []
+        if config.get("materialized") != "incremental":
+            problems.append(
+                f"only an incremental model knows what it has read, and this is materialized as "
+                f"'{config.get('materialized')}'. Set materialized='incremental', or select from the table itself."
+            )
+        elif config.get("incremental_strategy") == "microbatch":
+            problems.append(
+                "a microbatch model is read by event_time, not by commits. Use another incremental_strategy."
+            )
+        if on_expired not in _ON_EXPIRED:
+            problems.append(f"on_expired='{on_expired}' is unknown. Use 'error' or 'full'.")
+        if relation.is_view or relation.database not in self.credentials.paimon_catalogs:
+            problems.append("it is no Paimon table, and has no table snapshots. Materialize it as a table.")
+        if problems:
+            raise DbtRuntimeError("\n".join(f"{what}: {problem}" for problem in problems))
+
+    def _source(self, relation: PaimonRelation, keep: bool) -> Source:
+        """A table as it is now; to be read whole."""
+        plain = relation.replace(limit=None, event_time_filter=None)
+        existing = self.existing_table(plain)
+        table = SourceTable(
+            relation.database or "",
+            relation.schema or "",
+            relation.identifier or "",
+            tuple((column.name, column.data_type) for column in existing.columns),
+            existing.primary_key,
+            existing.partition_by,
+            existing.options,
+        )
+        commits = self._commits(plain)
+        tags = self.query(f"select snapshot_id, tag_name from {plain.system_table('tags')}")
+        named = tuple((int(row[0]), str(row[1])) for row in tags)
+        return Source(plain, table, commits, named, positions.latest(commits), None, keep)
+
+    def _commits(self, relation: PaimonRelation) -> tuple[Commit, ...]:
+        rows = self.query(
+            "select snapshot_id, commit_kind, commit_user, total_record_count "
+            f"from {relation.system_table('snapshots')}"
+        )
+        return tuple(Commit(int(row[0]), row[1], row[2], int(row[3] or 0)) for row in rows)
+
+    def _from_position(
+        self, what: str, source: Source, reading: Reading, on_expired: str, model: Mapping[str, Any]
+    ) -> Source:
+        """The source with the place where the model stands in it.
+
+        Raises:
+            DbtRuntimeError: the changes since then are not to be had, and the model does not want all rows instead.
+        """
+        if reading.commits is None:
+            reading.commits = self._commits(reading.own)
+            reading.checkpoints = self._checkpoints(reading.own)
+        start = positions.find(source.key, reading.commits, reading.checkpoints.get(source.key))
+        placed = replace(source, start=start)
+        problem = _lost(placed)
+        if not problem:
+            return placed
+        if on_expired != "full":
+            raise DbtRuntimeError(
+                f"{what}: {problem} Run the model once with --full-refresh, or set on_expired='full', which "
+                "builds it anew by itself. keep=true keeps what the model has yet to read from expiring."
+            )
+        if model.get("config", {}).get("full_refresh") is False:
+            raise DbtRuntimeError(
+                f"{what}: {problem} on_expired='full' would build the model anew, which full_refresh=false forbids."
+            )
+        reading.lost[source.table.name] = problem
+        return source
+
+    def _checkpoints(self, own: PaimonRelation) -> dict[str, Checkpoint]:
+        kept = self._positions_table(own)
+        if kept is None:
+            return {}
+        rows = self.query(positions.checkpoints_sql(kept.render()))
+        return {
+            fingerprint(row[0]): Checkpoint(Position(int(row[1]), row[2]), Position(int(row[3]), row[4]))
+            for row in rows
+        }
+
+    def _positions_table(self, own: PaimonRelation) -> PaimonRelation | None:
+        name = f"{own.identifier}{positions.POSITIONS_SUFFIX}"
+        return self.get_relation(own.database, own.schema, name)
+
+    def _range_sql(self, what: str, source: Source, table: SourceTable, output: Output) -> str:
+        assert source.start is not None
+        start, end = source.start.snapshot, source.end.snapshot
+        commits = [commit for commit in source.commits if commit.snapshot > start]
+        way = change_reads.way(
+            table,
+            commits,
+            self.environment,
+            default_catalog=self.credentials.database,
+            before=output.before,
+        )
+        if not source.start_is_there and way is not Way.NOTHING:
+            way = Way.COMPARE
+        if way is Way.FILES and not table.primary_key and not self._only_added(source):
+            way = Way.COMPARE
+        if way is Way.NOTHING:
+            return change_reads.nothing_sql(table, end, output)
+        if way is Way.FILES:
+            return change_reads.files_sql(table, start, end, output, self.environment)
+        if way is Way.KEYS:
+            return change_reads.keys_sql(table, start, end, output, self.environment)
+        if not table.primary_key and change_reads.has_maps(table):
+            raise DbtRuntimeError(
+                f"{what}: its files were rewritten since (INSERT OVERWRITE, UPDATE, DELETE), and rows with maps cannot "
+                "be compared where there is no primary key. Run the model once with --full-refresh."
+            )
+        version: int | str = start if source.start_is_there else source.start_tag
+        old = [column.name for column in self._query_columns(change_reads.version_sql(table, version))]
+        return change_reads.compare_sql(table, version, old, end, output)
+
+    def _only_added(self, source: Source) -> bool:
+        """Whether the commits of a table without a primary key added rows and rewrote none."""
+        assert source.start is not None
+        rows = {commit.snapshot: commit.rows for commit in source.commits}
+        start, end = source.start.snapshot, source.end.snapshot
+        counted = change_reads.count_sql(source.table, start, end, self.environment)
+        ((added,),) = self.query(counted)
+        return int(added) == rows[end] - rows[start]
+
+    def _limited(self, reading: Reading, name: str, source: Source, rendered: str, output: Output) -> str:
+        """--empty reads nothing, --sample some of it; neither moves a model that is there."""
+        if source.start is not None:
+            reading.sources[name] = replace(source, end=source.start)
+        elif " where false limit 0)" in rendered:
+            reading.sources[name] = replace(source, end=positions.NOTHING_READ)
+        return change_reads.limited_sql(source.table, rendered, source.end.snapshot, output)
+
+    # -- the run of the model ---------------------------------------------------------------------------------------
+
+    @available.parse(lambda *a, **k: False)
+    def changes_rebuild(self, model: Mapping[str, Any]) -> bool:
+        """Whether a model is to be built anew because changes are lost that it has not read (on_expired='full').
+
+        Raises:
+            DbtRuntimeError: it reads the changes of another source in the same query.
+        """
+        reading = self._readings.get(model["unique_id"])
+        if reading is None or not reading.lost:
+            return False
+        partial = [source.table.name for source in reading.sources.values() if source.start is not None]
+        if partial:
+            lost = " ".join(f"{name}: {problem}" for name, problem in reading.lost.items())
+            raise DbtRuntimeError(
+                f"model '{model['name']}': {lost} The model would be built anew, but it reads the changes of "
+                f"{', '.join(partial)}, too. Run it once with --full-refresh."
+            )
+        return True
+
+    @available.parse(lambda *a, **k: {})
+    def commit_conf(self, model: Mapping[str, Any]) -> dict[str, str]:
+        """The Spark setting that marks the commits of a model with what it has read; none where it reads no changes."""
+        reading = self._readings.get(model["unique_id"])
+        if reading is None or not reading.sources:
+            return {}
+        return {positions.COMMIT_USER_CONF: positions.mark(reading.ends())}
+
+    @available.parse_none
+    def check_positions(self, model: Mapping[str, Any]) -> None:
+        """See that no other run has read on since this one was planned, where no lock keeps processes apart.
+
+        Raises:
+            DbtRuntimeError: one has; nothing is written.
+        """
+        reading = self._readings.get(model["unique_id"])
+        if reading is None or self._lock_folder(reading.own) is not None:
+            return
+        planned = {s.key: s.start for s in reading.sources.values() if s.start is not None}
+        if not planned:
+            return
+        own, kept = self._commits(reading.own), self._checkpoints(reading.own)
+        if any(positions.find(key, own, kept.get(key)) != start for key, start in planned.items()):
+            raise DbtRuntimeError(
+                f"model '{model['name']}': another run has read the same changes meanwhile. Nothing was written; "
+                "run it again."
+            )
+
+    @available
+    def positions_table_sql(self, kept: PaimonRelation) -> str:
+        """The DDL of the table beside a model's."""
+        return positions.create_sql(kept.render())
+
+    @available.parse(lambda *a, **k: "")
+    def keep_positions_sql(self, model: Mapping[str, Any], kept: PaimonRelation) -> str:
+        """The statement that writes where a model stands now into the table beside its own; empty if it has not moved.
+
+        Args:
+            model: the node, whose rows are committed.
+            kept: the table of its positions.
+        """
+        reading = self._readings.get(model["unique_id"])
+        if reading is None or not reading.sources:
+            return ""
+        own = positions.latest(self._commits(reading.own))
+        moved = {
+            source.table.name: Checkpoint(source.end, own)
+            for source in reading.sources.values()
+            if reading.checkpoints.get(source.key) != Checkpoint(source.end, own)
+        }
+        return positions.keep_sql(kept.render(), moved) if moved else ""
+
+    @available.parse(lambda *a, **k: [])
+    def tags_to_keep(self, model: Mapping[str, Any]) -> list[tuple[PaimonRelation, str, int]]:
+        """The tags that have to be there before a model's rows are committed (keep=true): table, name, snapshot."""
+        return [
+            (source.relation, _tag(reading.own, source.end), source.end.snapshot)
+            for reading in [self._readings.get(model["unique_id"])]
+            if reading is not None
+            for source in reading.sources.values()
+            if source.keep
+            and source.end.snapshot
+            and _tag(reading.own, source.end) not in [name for _, name in source.tags]
+        ]
+
+    @available.parse(lambda *a, **k: [])
+    def tags_to_drop(self, model: Mapping[str, Any]) -> list[tuple[PaimonRelation, str]]:
+        """The tags of a model's earlier positions, which nobody needs once it stands at its new one."""
+        return [
+            (source.relation, name)
+            for reading in [self._readings.get(model["unique_id"])]
+            if reading is not None
+            for source in reading.sources.values()
+            for _, name in source.tags
+            if name.startswith(_tag(reading.own, None)) and name != _tag(reading.own, source.end)
+        ]
+
+    @available.parse_none
+    def forget_changes(self, model: Mapping[str, Any]) -> None:
+        """The model has run."""
+        self._readings.pop(model["unique_id"], None)
+
+
+def _lost(source: Source) -> str:
+    """Why the changes of a source since its start are not to be had; empty if they are."""
+    start = source.start
+    if start is None:
+        return "how far the model has read it is not known: its rows come from runs that did not read it so."
+    if start == positions.NOTHING_READ or source.start_is_there or source.start_tag:
+        return ""
+    numbers = [commit.snapshot for commit in source.commits]
+    if not numbers or start.snapshot >= min(numbers):
+        return f"the table was rolled back or made anew since the model read its table snapshot {start.snapshot}."
+    return (
+        f"the model has read up to table snapshot {start.snapshot}, which has expired (there are "
+        f"{min(numbers)} to {max(numbers)})."
+    )
+
+
+def _without(table: SourceTable, output: Output, what: str) -> SourceTable:
+    """The table without its own column of row kinds, which says how its rows came and not what changed.
+
+    Raises:
+        DbtRuntimeError: another column of it has the name of one that is added.
+    """
+    added = [name.lower() for name in (output.row_kind, output.snapshot_column) if name]
+    own_kind = table.options.get("rowkind.field", "").lower()
+    columns = tuple(
+        column
+        for column in table.columns
+        if not (column[0].lower() == own_kind and own_kind == output.row_kind.lower())
+    )
+    if output.snapshot_column and output.snapshot_column == table.options.get("sequence.field"):
+        columns = tuple(column for column in columns if column[0] != output.snapshot_column)
+    taken = [name for name, _ in columns if name.lower() in added]
+    if taken:
+        raise DbtRuntimeError(
+            f"{what}: the table has a column {', '.join(taken)} of its own. Give the added one another name by "
+            "row_kind or snapshot_column."
+        )
+    return replace(table, columns=columns)
+
+
+def _tag(own: PaimonRelation, at: Position | None) -> str:
+    """The tag that keeps a table snapshot for a model; without a position, what all its tags begin with."""
+    prefix = f"{_TAG}_{fingerprint(own.render())}_"
+    return prefix if at is None else f"{prefix}{at.snapshot}_{at.commit}"

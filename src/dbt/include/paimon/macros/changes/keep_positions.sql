@@ -1,0 +1,23 @@
+{#-
+  After a model's rows are committed: where it stands now in the tables whose changes it reads (see the Python module
+  positions), and no more tags on them than it needs.
+-#}
+{% macro paimon__keep_positions(target) %}
+  {%- set kept = paimon__positions_relation(target) -%}
+  {%- set sql = adapter.keep_positions_sql(model, kept) -%}
+  {%- if sql -%}
+    {%- if load_cached_relation(kept) is none -%}
+      {%- call statement('create_positions') -%}{{ adapter.positions_table_sql(kept) }}{%- endcall -%}
+      {%- do adapter.cache_added(kept) -%}
+    {%- endif -%}
+    {%- call statement('keep_positions') -%}{{ sql }}{%- endcall -%}
+  {%- endif -%}
+  {%- for source, tag in adapter.tags_to_drop(model) -%}
+    {%- call statement('drop_tag') -%}{{ delete_tag(source, tag) }}{%- endcall -%}
+  {%- endfor -%}
+  {%- do adapter.forget_changes(model) -%}
+{% endmacro %}
+
+{% macro paimon__positions_relation(target) %}
+  {%- do return(target.incorporate(path={'identifier': target.identifier ~ '__dbt_changes'}, type='table')) -%}
+{% endmacro %}

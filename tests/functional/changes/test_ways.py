@@ -1,0 +1,162 @@
+"""paimon_changes over every kind of table: what a run sees is what the table has changed by since the run before."""
+
+from __future__ import annotations
+
+import pytest
+from dbt.tests.util import run_dbt
+
+# name -> (DDL after the name, the rows of the first run, statements before the second, the rows of the second run).
+# The rows are (kind, id, v). `{t}` is the table.
+KEYED = "(id int, v int) tblproperties ('primary-key' = 'id', 'bucket' = '1'{more})"
+FIRST = "insert into {t} values (1, 10), (2, 20), (3, 30)"
+CHANGES = (
+    "insert into {t} values (1, 11), (4, 40)",
+    "insert into {t} values (1, 12)",
+    "delete from {t} where id = 3",
+    "update {t} set v = 41 where id = 4",
+    "insert into {t} values (5, 50)",
+    "delete from {t} where id = 5",
+)
+# What the files of the commits say, of a key the last: an insert may be an update, and a row that came and went shows.
+BY_FILES = [("+I", 1, 12), ("-D", 3, 30), ("+U", 4, 41), ("-D", 5, 50)]
+BY_COMPARING = [("+U", 1, 12), ("-D", 3, 30), ("+I", 4, 41)]
+
+TABLES: dict[str, tuple[str, str, tuple[str, ...], list[tuple[str, int, int]]]] = {
+    "appended": (
+        "(id int, v int)",
+        FIRST,
+        (
+            "insert into {t} values (4, 40)",
+            "insert into {t} values (4, 40)",
+            "insert into {t} select * from {t} where false",
+        ),
+        [("+I", 4, 40), ("+I", 4, 40)],
+    ),
+    # UPDATE and DELETE commit as APPEND, with whole files.
+    "rewritten": (
+        "(id int, v int)",
+        "insert into {t} select /*+ coalesce(1) */ * from values (1, 10), (2, 20), (2, 20), (3, 30)",
+        (
+            "delete from {t} where id = 1",
+            "update {t} set v = 31 where id = 3",
+            "insert into {t} values (2, 20)",
+        ),
+        [("-D", 1, 10), ("+I", 2, 20), ("-D", 3, 30), ("+I", 3, 31)],
+    ),
+    "overwritten": (
+        "(id int, v int)",
+        FIRST,
+        ("insert overwrite {t} values (1, 10), (2, 22)",),
+        [("-D", 2, 20), ("+I", 2, 22), ("-D", 3, 30)],
+    ),
+    "plain": (KEYED.format(more=""), FIRST, CHANGES, BY_FILES),
+    "input": (KEYED.format(more=", 'changelog-producer' = 'input'"), FIRST, CHANGES, BY_FILES),
+    "lookup": (KEYED.format(more=", 'changelog-producer' = 'lookup'"), FIRST, CHANGES, BY_COMPARING),
+    "full_compaction": (
+        KEYED.format(more=", 'changelog-producer' = 'full-compaction'"),
+        FIRST,
+        CHANGES,
+        BY_COMPARING,
+    ),
+    "vectors": (KEYED.format(more=", 'deletion-vectors.enabled' = 'true'"), FIRST, CHANGES, BY_COMPARING),
+    "keyed_overwritten": (
+        KEYED.format(more=""),
+        FIRST,
+        ("insert overwrite {t} values (1, 10), (3, 33), (4, 40)", "insert into {t} values (1, 11)"),
+        [("+U", 1, 11), ("-D", 2, 20), ("+U", 3, 33), ("+I", 4, 40)],
+    ),
+    # The late row of 2 does not get in; what did not change comes again.
+    "sequenced": (
+        KEYED.format(more=", 'sequence.field' = 'v'"),
+        FIRST,
+        (
+            "insert into {t} values (1, 12), (2, 19)",
+            "insert into {t} values (1, 11), (4, 40)",
+            "delete from {t} where id = 3",
+        ),
+        [("+U", 1, 12), ("+U", 2, 20), ("-D", 3, 30), ("+U", 4, 40)],
+    ),
+    "first_row": (
+        KEYED.format(more=", 'merge-engine' = 'first-row'"),
+        FIRST,
+        ("insert into {t} values (1, 11), (4, 40)",),
+        [("+I", 4, 40)],
+    ),
+    "summed": (
+        KEYED.format(more=", 'merge-engine' = 'aggregation', 'fields.v.aggregate-function' = 'sum'"),
+        FIRST,
+        ("insert into {t} values (1, 1), (4, 40)", "insert into {t} values (1, 2)"),
+        [("+U", 1, 13), ("+U", 4, 40)],
+    ),
+    "filled": (
+        "(id int, v int, w int) tblproperties ('primary-key' = 'id', 'bucket' = '1', 'merge-engine' = 'partial-update')",
+        "insert into {t} values (1, 10, null), (2, 20, 2)",
+        ("insert into {t} values (1, null, 1)",),
+        [("+U", 1, 10)],
+    ),
+    "moved": (
+        "(id int, v int) partitioned by (v) tblproperties ('primary-key' = 'id')",
+        FIRST,
+        ("insert into {t} values (1, 11)",),
+        [("+U", 1, 11)],
+    ),
+    "widened": (
+        KEYED.format(more=""),
+        FIRST,
+        (
+            "alter table {t} add columns (w map<string, int>)",
+            "insert overwrite {t} values (1, 10, null), (2, 20, map('a', 1))",
+        ),
+        [("+U", 2, 20), ("-D", 3, 30)],
+    ),
+}
+SOURCES = (
+    'version: 2\nsources:\n  - name: raw\n    schema: "{{ target.schema }}"\n    tables: ['
+    + ", ".join(f"{{name: {name}}}" for name in TABLES)
+    + "]"
+)
+
+
+# One model reads them all.
+LOG = "{{ config(materialized='incremental', incremental_strategy='append') }}\n" + "\nunion all\n".join(
+    f"select '{name}' as name, _row_kind as kind, id, v, {{{{ var('run') }}}} as run "
+    f"from {{{{ paimon_changes(source('raw', '{name}')) }}}}"
+    for name in TABLES
+)
+
+
+class TestWays:
+    @pytest.fixture(scope="class")
+    def models(self):
+        return {"sources.yml": SOURCES, "log.sql": LOG}
+
+    @pytest.fixture(scope="class")
+    def read(self, project, rows):
+        """What each run has read; nothing happens between the second and the third."""
+        for name, (ddl, first, _, _) in TABLES.items():
+            rows(f"create table {{schema}}.{name} {ddl}")
+            rows(first.format(t=f"{{schema}}.{name}"))
+        run_dbt(["run", "--vars", "run: 1"])
+        for name, (_, _, changes, _) in TABLES.items():
+            for statement in changes:
+                rows(statement.format(t=f"{{schema}}.{name}"))
+        run_dbt(["run", "--vars", "run: 2"])
+        run_dbt(["run", "--vars", "run: 3"])
+        return rows("select run, name, kind, id, v from {schema}.log order by id, v")
+
+    @pytest.mark.parametrize("name", TABLES)
+    def test_changes(self, read, name):
+        by_run = {run: [row[2:] for row in read if row[:2] == (run, name)] for run in (1, 2, 3)}
+        assert {kind for kind, *_ in by_run[1]} == {"+I"}
+        assert by_run[2] == TABLES[name][3]
+        assert by_run[3] == []
+
+    def test_positions(self, read, rows):
+        """The model stands at the newest snapshot of each table."""
+        at = dict(rows("select split(source, '`')[5], snapshot_id from {schema}.log__dbt_changes"))
+        newest = rows(
+            " union all ".join(
+                f"select '{name}', max(snapshot_id) from {{schema}}.`{name}$snapshots`" for name in TABLES
+            )
+        )
+        assert at == dict(newest)
