@@ -1,0 +1,74 @@
+{#-
+  The query of a type-2 dimension, a row for each version of a key with the time that it holds, in any order of arrival:
+
+    {{ config(materialized='incremental', primary_key=['user_id', 'valid_from']) }}
+    {{ scd2(paimon_changes(ref('user_updates')), key='user_id', columns=['name', 'email'], valid_from='updated_at') }}
+
+  An increment takes the versions of the keys in the new rows out of the model's own table, puts the new ones among
+  them, and gives all of these keys with their intervals: a late version splits the interval that it falls into.
+
+  rows: what stands after FROM, a relation or a subquery; of a model that is there only what is new, or more.
+  key: the column (or a list) that says what the row is about.
+  columns: the columns that have versions.
+  valid_from: the column of rows with the time from which a version holds; never NULL.
+  order_by: a column of rows that is kept, too: of two versions of one key and time the one with the greater value
+    holds. Without it the one that came in the later run.
+  row_kind: the column of rows that says what happened, where versions may be taken back: `-D` and `-U` rows do that.
+    Give the model rowkind_field with the same name, and paimon_changes before=true.
+  valid_from_as, valid_to, is_current: the names of the columns of the dimension. The first is
+    valid_from; the primary key of the model is the key and this column.
+-#}
+{% macro scd2(rows, key, columns, valid_from, order_by=none, row_kind=none, valid_from_as='valid_from', valid_to='valid_to', is_current='is_current') -%}
+  {%- set keys = [key] if key is string else key | list -%}
+  {%- set quoted_keys = [] -%}
+  {%- for name in keys -%}{%- do quoted_keys.append(adapter.quote(name)) -%}{%- endfor -%}
+  {%- set kept = [] -%}
+  {%- for name in columns | list + ([order_by] if order_by and order_by not in columns else []) -%}
+    {%- do kept.append(adapter.quote(name)) -%}
+  {%- endfor -%}
+  {%- set kind = adapter.quote(row_kind) if row_kind else none -%}
+  {%- set from_as = adapter.quote(valid_from_as) -%}
+  {%- set row = (quoted_keys + kept) | join(', ') -%}
+  {%- set window = 'over (partition by ' ~ quoted_keys | join(', ') ~ ' order by ' ~ from_as ~ ')' -%}
+with __dbt_new as (
+  select {{ row }}, {{ adapter.quote(valid_from) }} as {{ from_as }}, 1 as __dbt_run,
+    {% if kind %}{{ kind }} in ('-D', '-U'){% else %}false{% endif %} as __dbt_gone
+  from {{ rows }}
+),
+
+__dbt_versions as (
+  select * from __dbt_new
+  {%- if is_incremental() %}
+  union all
+  select {{ row }}, {{ from_as }}, 0 as __dbt_run, false as __dbt_gone
+  from {{ this }} as __dbt_known
+  left semi join __dbt_new
+    on {% for name in quoted_keys %}__dbt_known.{{ name }} = __dbt_new.{{ name }}{{ ' and ' if not loop.last }}{% endfor %}
+  {%- endif %}
+),
+
+__dbt_ranked as (
+  select *, row_number() over (
+    partition by {{ quoted_keys | join(', ') }}, {{ from_as }}
+    order by {% if order_by %}{{ adapter.quote(order_by) }} desc, {% endif %}__dbt_run desc, __dbt_gone
+  ) as __dbt_rank
+  from __dbt_versions
+)
+
+select
+  {{ row }},
+  {{ from_as }},
+  lead({{ from_as }}) {{ window }} as {{ adapter.quote(valid_to) }},
+  lead({{ from_as }}) {{ window }} is null as {{ adapter.quote(is_current) }}
+  {%- if kind %},
+  '+I' as {{ kind }}
+  {%- endif %}
+from __dbt_ranked
+where __dbt_rank = 1 and not __dbt_gone
+{%- if kind %}
+union all
+select {{ row }}, {{ from_as }}, null, false, '-D'
+from __dbt_ranked
+where __dbt_rank = 1 and __dbt_gone
+{%- endif %}
+{%- endmacro %}

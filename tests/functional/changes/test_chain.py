@@ -1,0 +1,114 @@
+"""A chain of models that read changes equals its full refresh, whatever happens to a run in the middle."""
+
+from __future__ import annotations
+
+import pytest
+from dbt.tests.util import run_dbt
+
+# An upsert, then change rows in the order of the runs, then sums, which a row read twice or never would spoil.
+UPSERTED = """
+{{ config(materialized='incremental', primary_key='id', rowkind_field='_row_kind', bucket=1) }}
+select id, customer, amount, _row_kind from {{ paimon_changes(source('raw', 'orders')) }}
+"""
+APPLIED = """
+{{ config(
+    materialized='incremental', incremental_strategy='apply_changes',
+    primary_key='id', rowkind_field='_row_kind', sequence_field='read_to', bucket=1
+) }}
+select id, customer, amount, _row_kind, read_to
+from {{ paimon_changes(ref('upserted'), snapshot_column='read_to') }}
+{% if var('fails', '') == 'applied' %}where assert_true(false, 'fails') is null{% endif %}
+"""
+SUMMED = """
+{{ config(
+    materialized='incremental', primary_key='customer', merge_engine='aggregation', bucket=1,
+    fields={'amount': {'aggregate_function': 'sum'}, 'orders': {'aggregate_function': 'sum'}}
+) }}
+select
+    customer,
+    sum(if(_row_kind in ('-U', '-D'), -amount, amount)) as amount,
+    sum(if(_row_kind in ('-U', '-D'), -1, 1)) as orders
+from {{ paimon_changes(ref('applied'), before=true) }}
+group by customer
+"""
+# A run that dies after its commit, before it has written where it stands.
+DIES = """
+{% macro paimon__keep_positions(target) %}
+  {% if var('dies', '') == model.name %}{% do exceptions.raise_compiler_error('died') %}{% endif %}
+  {{ return(dbt.paimon__keep_positions(target)) }}
+{% endmacro %}
+"""
+TRUTH = "select customer, sum(amount), count(*) from {schema}.orders group by customer order by 1"
+SUMS = "select customer, amount, orders from {schema}.summed where orders <> 0 order by 1"
+COMMITS = "select count(*) from {schema}.`summed$snapshots`"
+
+
+class TestChain:
+    @pytest.fixture(scope="class")
+    def models(self):
+        return {
+            "sources.yml": "sources: [{name: raw, schema: '{{ target.schema }}', tables: [{name: orders}]}]",
+            "upserted.sql": UPSERTED,
+            "applied.sql": APPLIED,
+            "summed.sql": SUMMED,
+        }
+
+    @pytest.fixture(scope="class")
+    def macros(self):
+        return {"dies.sql": DIES}
+
+    @pytest.fixture(scope="class")
+    def built(self, project, rows):
+        rows(
+            "create table {schema}.orders (id int, customer string, amount bigint) "
+            "tblproperties ('primary-key' = 'id', 'bucket' = '1')"
+        )
+        rows("insert into {schema}.orders values (1, 'ann', 4), (2, 'bob', 6), (3, 'cid', 30)")
+        run_dbt(["run"])
+
+    def test_a_value_adds_what_it_has_grown_by(self, built, rows):
+        """The latest value 5 adds 1 where it was 4, and takes 1 away where it was 6."""
+        rows("insert into {schema}.orders values (1, 'ann', 5), (2, 'bob', 5)")
+        run_dbt(["run"])
+        assert rows(SUMS) == rows(TRUTH) == [("ann", 5, 1), ("bob", 5, 1), ("cid", 30, 1)]
+
+    def test_a_run_that_fails_in_the_middle(self, built, rows):
+        rows("insert into {schema}.orders values (1, 'ann', 11), (4, 'dan', 40)")
+        results = run_dbt(["run", "--vars", "fails: applied"], expect_pass=False)
+        assert [result.status for result in results] == ["success", "error", "skipped"]
+        rows("delete from {schema}.orders where id = 2")
+        run_dbt(["run"])
+        assert rows(SUMS) == rows(TRUTH)
+
+    def test_runs_that_die_before_they_have_written_where_they_stand(self, built, rows):
+        rows("insert into {schema}.orders values (1, 'bob', 12), (5, 'ann', 50)")
+        results = run_dbt(["run", "--vars", "dies: summed"], expect_pass=False)
+        assert [result.status for result in results] == ["success", "success", "error"]
+        assert rows(SUMS) == rows(TRUTH)  # They were committed,
+        commits = rows(COMMITS)
+        run_dbt(["run", "--select", "summed"])
+        assert rows(SUMS) == rows(TRUTH)  # and are not added again.
+        assert rows(COMMITS) == commits
+        rows("insert into {schema}.orders values (5, 'ann', 51)")
+        run_dbt(["run", "--vars", "dies: upserted"], expect_pass=False)
+        run_dbt(["run"])
+        assert rows(SUMS) == rows(TRUTH)
+
+    def test_the_full_refresh_is_the_same(self, built, rows):
+        before = rows(SUMS)
+        run_dbt(["run", "--full-refresh"])
+        assert rows(SUMS) == before == rows(TRUTH)
+        # and goes on from there
+        rows("insert into {schema}.orders values (6, 'eve', 60)")
+        run_dbt(["run"])
+        assert rows(SUMS) == rows(TRUTH)
+
+    def test_a_rollback_of_the_models_own_table(self, built, rows):
+        """Positions of commits that are gone do not count."""
+        ((before,),) = rows("select max(snapshot_id) from {schema}.`summed$snapshots`")
+        rows("insert into {schema}.orders values (7, 'fay', 70)")
+        run_dbt(["run"])
+        run_dbt(["run-operation", "rollback_to", "--args", f"{{relation: summed, version: '{before}'}}"])
+        assert rows(SUMS) != rows(TRUTH)
+        run_dbt(["run", "--select", "summed"])
+        assert rows(SUMS) == rows(TRUTH)

@@ -1,0 +1,125 @@
+"""paimon_changes where it does not just go on: lost changes, --empty, compile, unit tests, what it is not for."""
+
+from __future__ import annotations
+
+import pytest
+from dbt.tests.util import run_dbt
+
+CONFIG = "{{ config(materialized='incremental', incremental_strategy='append') }}\n"
+CHANGES = "select id, _row_kind from {{{{ paimon_changes(source('raw', 'events'){more}) }}}}"
+SOURCES = """
+sources: [{name: raw, schema: "{{ target.schema }}", tables: [{name: events}]}]
+unit_tests:
+  - name: sees_all_as_inserted
+    model: strict
+    given: [{input: "source('raw', 'events')", rows: [{id: 1}]}]
+    expect: {rows: [{id: 1, _row_kind: '+I'}]}
+  - name: may_be_given_change_rows
+    model: strict
+    overrides: {macros: {paimon_changes: "(select 1 as id, '-D' as _row_kind)"}}
+    given: [{input: "source('raw', 'events')", rows: []}]
+    expect: {rows: [{id: 1, _row_kind: '-D'}]}
+"""
+IDS = "select id from {{schema}}.{name} order by id"
+
+
+class TestLostChanges:
+    @pytest.fixture(scope="class")
+    def models(self):
+        return {
+            "schema.yml": SOURCES,
+            "strict.sql": CONFIG + CHANGES.format(more=""),
+            "rebuilt.sql": CONFIG + CHANGES.format(more=", on_expired='full'"),
+            "kept.sql": CONFIG + CHANGES.format(more=", keep=true"),
+            "twice.sql": CONFIG + CHANGES.format(more="") + "\nunion all\n" + CHANGES.format(more=""),
+        }
+
+    @pytest.fixture(scope="class")
+    def built(self, project, rows):
+        """Four models that have read row 1, and a table whose snapshot of then has expired: it has 1, 2 and 3."""
+        rows("create table {schema}.events (id int)")
+        rows("insert into {schema}.events values (1)")
+        self.empty = run_dbt(["run", "--empty"])
+        assert rows(IDS.format(name="strict")) == []
+        run_dbt(["run"])
+        assert rows(IDS.format(name="strict")) == [(1,)]
+        rows("insert into {schema}.events values (2)")
+        rows("insert into {schema}.events values (3)")
+        rows(
+            "call paimon.sys.expire_snapshots(table => '{schema}.events', retain_max => 1)".replace(
+                "{schema}", project.test_schema
+            )
+        )
+        return {result.node.name: result for result in run_dbt(["run"], expect_pass=False)}
+
+    def test_the_error_says_what_is_lost_and_what_to_do(self, built, rows):
+        message = built["strict"].message
+        assert "model 'strict': paimon_changes(" in message
+        assert "has read up to table snapshot 1, which has expired (there are 3 to 3)" in message
+        assert "--full-refresh" in message
+        assert "on_expired='full'" in message
+        assert rows(IDS.format(name="strict")) == [(1,)]
+
+    def test_a_full_read_builds_the_model_anew(self, built, rows):
+        assert rows(IDS.format(name="rebuilt")) == [(1,), (2,), (3,)]
+
+    def test_a_tag_keeps_what_is_not_read_yet(self, built, rows):
+        assert rows(IDS.format(name="kept")) == [(1,), (2,), (3,)]
+        assert rows("select snapshot_id from {schema}.`events$tags`") == [(3,)]
+
+    def test_full_refresh_then_two_reads_of_one_range(self, built, rows):
+        run_dbt(["run", "--full-refresh", "--select", "strict", "twice"])
+        rows("insert into {schema}.events values (4)")
+        run_dbt(["run", "--empty"])
+        run_dbt(["run"])
+        for name in ("strict", "rebuilt", "kept"):
+            assert rows(IDS.format(name=name)) == [(1,), (2,), (3,), (4,)]
+        assert rows(IDS.format(name="twice")) == [(n,) for n in (1, 1, 2, 2, 3, 3, 4, 4)]
+
+    def test_compile_and_unit_tests_move_nothing(self, built, rows):
+        positions = "select snapshot_id, read_at from {schema}.strict__dbt_changes"
+        before = rows(positions)
+        rows("insert into {schema}.events values (5)")
+        (compiled,) = run_dbt(["compile", "--select", "strict", "--exclude", "test_type:unit"])
+        assert rows(compiled.node.compiled_code) == [(5, "+I")]
+        assert [result.status for result in run_dbt(["test"])] == ["pass", "pass"]
+        assert rows(positions) == before
+
+    def test_a_table_made_anew_is_seen(self, built, rows):
+        rows("drop table {schema}.events")
+        rows("create table {schema}.events (id int)")
+        for n in range(6):
+            rows(f"insert into {{schema}}.events values ({n})")
+        results = {
+            r.node.name: r for r in run_dbt(["run", "--select", "strict", "rebuilt"], expect_pass=False)
+        }
+        assert "rolled back or made anew" in results["strict"].message
+        assert rows(IDS.format(name="rebuilt")) == [(n,) for n in range(6)]
+
+
+class TestRefused:
+    @pytest.fixture(scope="class")
+    def models(self):
+        read = "select * from {{ paimon_changes(ref('plain')"
+        return {
+            "plain.sql": "{{ config(materialized='table') }} select 1 as id, 'x' as kind",
+            "a_view.sql": "{{ config(materialized='view') }} select 1 as id",
+            "no_increment.sql": "{{ config(materialized='table') }}" + read + ") }}",
+            "over_a_view.sql": CONFIG + "select * from {{ paimon_changes(ref('a_view')) }}",
+            "two_kinds.sql": CONFIG + read + ", row_kind='kind') }}",
+            "converted.sql": CONFIG
+            + "{% if var('converted', false) %}"
+            + read
+            + ") }}{% else %}select *, '' as _row_kind from {{ ref('plain') }}{% endif %}",
+        }
+
+    def test_each_with_its_remedy(self, project):
+        run_dbt(["run", "--select", "plain", "a_view", "converted"])
+        names = ["no_increment", "over_a_view", "two_kinds", "converted"]
+        results = run_dbt(["run", "--vars", "converted: true", "--select", *names], expect_pass=False)
+        said = {result.node.name: result.message for result in results}
+        assert "only an incremental model knows what it has read" in said["no_increment"]
+        assert "it is no Paimon table" in said["over_a_view"]
+        assert "has a column kind of its own" in said["two_kinds"]
+        assert "how far the model has read it is not known" in said["converted"]
+        assert "--full-refresh" in said["converted"]

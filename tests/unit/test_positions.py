@@ -1,0 +1,80 @@
+"""Where a model stands in a source, from the commits of its own table and from what is kept beside it."""
+
+from __future__ import annotations
+
+import pytest
+
+from dbt.adapters.paimon.positions import (
+    NOTHING_READ,
+    Checkpoint,
+    Commit,
+    Position,
+    find,
+    fingerprint,
+    mark,
+    marked,
+)
+
+KEY, OTHER = fingerprint("a"), fingerprint("b")
+AT_5, AT_7 = Position(5, fingerprint("five")), Position(7, fingerprint("seven"))
+UUID = "_9c2c2bf1-70ae-4fe5-926b-000000000000"
+
+
+def commit(number: int, at: Position | None = None, kind: str = "APPEND", rows: int = 1) -> Commit:
+    return Commit(number, kind, (mark({KEY: at}) if at else f"someone{number}") + UUID, rows)
+
+
+def test_a_mark_is_read_back():
+    positions = {KEY: AT_5, OTHER: NOTHING_READ}
+    assert marked(mark(positions) + UUID) == positions
+
+
+@pytest.mark.parametrize(
+    "user", ["", UUID[1:], "dbtc", "dbtc_x", "dbtc-zz.1.2_x", "someone-dbtc-00000000.1.00000000_"]
+)
+def test_other_users_are_none(user):
+    assert marked(user) == {}
+
+
+@pytest.mark.parametrize(
+    ("own", "checkpoint", "expected"),
+    [
+        pytest.param([], None, NOTHING_READ, id="a table without a commit"),
+        pytest.param([commit(1)], None, None, id="rows that came otherwise"),
+        pytest.param([commit(1, AT_5), commit(2, AT_7)], None, AT_7, id="the newest commit"),
+        pytest.param([commit(2, AT_7), commit(1, AT_5)], None, AT_7, id="in any order"),
+        pytest.param([commit(1, AT_5), commit(2)], None, AT_5, id="another's commit after it"),
+        pytest.param(
+            [commit(1, AT_5), commit(2, AT_7)],
+            Checkpoint(AT_5, Position.at(commit(1, AT_5))),
+            AT_7,
+            id="died after the commit",
+        ),
+        pytest.param(
+            [commit(1, AT_5)], Checkpoint(AT_7, Position.at(commit(1, AT_5))), AT_7, id="a run without rows"
+        ),
+        pytest.param([commit(9)], Checkpoint(AT_7, Position(3, "x")), AT_7, id="its commits have expired"),
+        pytest.param(
+            [commit(1, AT_5)],
+            Checkpoint(AT_7, Position(2, "x")),
+            AT_5,
+            id="rolled back behind the checkpoint",
+        ),
+        pytest.param(
+            [commit(1, AT_5), commit(2)],
+            Checkpoint(AT_7, Position.at(commit(2, AT_7))),
+            AT_5,
+            id="rolled back, and written again",
+        ),
+        pytest.param([], Checkpoint(AT_7, Position(2, "x")), NOTHING_READ, id="made anew, without a row"),
+        pytest.param([], Checkpoint(AT_7, NOTHING_READ), AT_7, id="never a row"),
+        pytest.param(
+            [commit(1, AT_5), commit(2, kind="OVERWRITE", rows=0)],
+            Checkpoint(AT_5, Position.at(commit(1, AT_5))),
+            NOTHING_READ,
+            id="emptied",
+        ),
+    ],
+)
+def test_find(own, checkpoint, expected):
+    assert find(KEY, own, checkpoint) == expected
