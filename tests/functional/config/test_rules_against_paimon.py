@@ -19,7 +19,7 @@ from tests.unit.corpus import Case, column_table
 from dbt.adapters.paimon.capabilities import options_version
 from dbt.adapters.paimon.sql_text import quoted, string_literal
 from dbt.adapters.paimon.table_options import normalize
-from dbt.adapters.paimon.table_spec import OPTION_KEYS, RETENTION_KEYS
+from dbt.adapters.paimon.table_spec import GROUPED_KEYS, OPTION_KEYS
 
 pytestmark = [
     pytest.mark.slow,
@@ -104,9 +104,10 @@ class Tables:
             found["merge-engine"] = str(found["merge-engine"]).lower().replace("_", "-")
         if config.get("primary_key"):
             found["primary-key"] = config["primary_key"]
-        for key, value in (config.get("snapshot_retention") or {}).items():
-            if value is not None:
-                found[RETENTION_KEYS[key]] = value
+        for group, (keys, _) in GROUPED_KEYS.items():
+            for key, value in (config.get(group) or {}).items():
+                if value is not None:
+                    found[keys[key]] = value
         for column, settings in (config.get("fields") or {}).items():
             for key, value in (settings or {}).items():
                 if value is not None:

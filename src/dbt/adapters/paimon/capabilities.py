@@ -42,6 +42,9 @@ class Capability(_TextEnum):
     SHOW_TABLE_EXTENDED = "show table extended"
     RENAME_WITH_CATALOG = "rename with catalog"
     POSTPONE_BUCKET = "postpone bucket"
+    COMPACT_POSTPONE_BUCKET = "compact postpone bucket"
+    RESCALE = "rescale"
+    BUCKETS_TABLE = "buckets table"
     FIXED_BUCKET_ACROSS_PARTITIONS = "fixed bucket across partitions"
     FIXED_BUCKET_BY_QUOTED_COLUMN = "fixed bucket by quoted column"
     DECIMAL_FIRST_IN_STRUCT = "decimal first in struct"
@@ -135,6 +138,16 @@ _RULES: Final[Mapping[Capability, _Rule]] = MappingProxyType(
             paimon="1.1",
             remedy="Use bucket = -1 (dynamic) or a fixed number.",
         ),
+        # SparkPostponeCompactProcedure, from 1.4; before, Flink alone compacts them.
+        Capability.COMPACT_POSTPONE_BUCKET: _Rule(
+            "sys.compact of postpone buckets",
+            paimon="1.4",
+            remedy="Compact the table with Flink, or set paimon_version to a release that has it.",
+        ),
+        # Spark's RescaleProcedure, from 1.4; Flink's is older.
+        Capability.RESCALE: _Rule("sys.rescale", paimon="1.4"),
+        # SystemTableLoader, from 1.0.
+        Capability.BUCKETS_TABLE: _Rule("the system table $buckets", paimon="1.0", shown=False),
         # SchemaValidation.validateBucket stopped refusing it in 1.3.
         Capability.FIXED_BUCKET_ACROSS_PARTITIONS: _Rule(
             "fixed buckets when the primary key leaves out a partition column",

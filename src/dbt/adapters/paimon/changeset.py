@@ -190,10 +190,12 @@ def refuse_rebuild(resource_type: str, name: str, changes: Changeset) -> None:
         raise DbtRuntimeError(f"{where}: Paimon cannot change this on an existing table: {listed}. {remedy}")
     if changes.needs_overwrite:
         change = next(change for change in changes.altered if change.name == "bucket")
+        rescale = f"`dbt run-operation rescale --args '{{relation: {name}, bucket_num: {change.new or 1}}}'`"
         remedy = (
-            "Put the config back; or set the table's 'bucket' by ALTER TABLE and INSERT OVERWRITE it with its own rows."
+            f"Rewrite them by {rescale}, or put the config back."
             if resource_type == "snapshot"
-            else "Run it once with --full-refresh to rewrite them, or put the config back."
+            else f"Rewrite them by {rescale}, which keeps the rows, table snapshots and tags there are; or build the "
+            "table anew with --full-refresh; or put the config back."
         )
         raise DbtRuntimeError(
             f"{where}: {change}: rows written before keep the old number of buckets. {remedy}"

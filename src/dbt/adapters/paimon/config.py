@@ -21,6 +21,9 @@ class PaimonConfig(AdapterConfig):
     partition_by: _Columns = None
     bucket: int | str | None = None
     bucket_key: _Columns = None
+    # Any: target_row_num, initial_buckets, …; batch_write_fixed_bucket, default_bucket_num, …
+    dynamic_bucket: dict[str, Any] | None = None
+    postpone_bucket: dict[str, Any] | None = None
     merge_engine: str | None = None
     # Any: column -> {aggregate_function, ignore_retract, default_value, sequence_group, …}
     fields: dict[str, Any] | None = None

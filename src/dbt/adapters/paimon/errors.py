@@ -156,7 +156,8 @@ REMEDIES: tuple[Remedy, ...] = (
     ),
     Remedy(
         re.compile(r"Try to write .* with a new bucket num (\d+), but the previous bucket num is (\d+)"),
-        "The number of buckets changed: run the model once with --full-refresh to rewrite its data.",
+        "The number of buckets changed, and rows written before keep the old one. Rewrite them: "
+        "`dbt run-operation rescale` (their own rows, in the partitions you name or all), or --full-refresh.",
     ),
     Remedy(
         re.compile(r"Cannot write null to non-null column\((\w+)\)"),

@@ -51,6 +51,7 @@ from dbt.adapters.paimon import (
     views,
 )
 from dbt.adapters.paimon.available.audits import AuditMethods
+from dbt.adapters.paimon.available.buckets import BucketMethods
 from dbt.adapters.paimon.available.building import BuildingMethods
 from dbt.adapters.paimon.available.capabilities import CapabilityMethods
 from dbt.adapters.paimon.available.changes import ChangesMethods
@@ -94,6 +95,7 @@ logger = AdapterLogger("Paimon")
 
 class PaimonAdapter(
     AuditMethods,
+    BucketMethods,
     BuildingMethods,
     CapabilityMethods,
     ChangesMethods,
@@ -593,13 +595,15 @@ class PaimonAdapter(
         config = dict(model["config"])
         if default_primary_key and not config.get("primary_key"):
             config["primary_key"] = list(default_primary_key)
-        return build_table_spec(
+        spec = build_table_spec(
             config,
             model=model.get("name", ""),
             constraints=model.get("constraints") or [],
             columns=model.get("columns") or {},
             environment=self.environment,
         )
+        self.advise(model, spec)
+        return spec
 
     @available.parse(lambda *a, **k: ({}, ""))
     def incremental_plan(self, model: Mapping[str, Any]) -> tuple[TableSpec, str]:
@@ -609,13 +613,15 @@ class PaimonAdapter(
             ConfigErrors: everything that is wrong with either, and what to use instead.
         """
         self.check_node(model)
-        return strategies.plan_incremental(
+        spec, strategy = strategies.plan_incremental(
             model["config"],
             model=model.get("name", ""),
             constraints=model.get("constraints") or [],
             columns=model.get("columns") or {},
             environment=self.environment,
         )
+        self.advise(model, spec)
+        return spec, strategy
 
     @available.parse(lambda *a, **k: ())
     def wanted_columns(
@@ -763,6 +769,8 @@ class PaimonAdapter(
         """
         nested = Capability.REMOVE_ORPHAN_FILES_OF_NESTED_PARTITIONS
         guarded = name == "remove_orphan_files" and not self.environment.supports(nested)
+        if name == "compact":
+            self.check_compaction(relation, arguments)
         # The procedure would wait for itself and never end.
         if guarded and len(self.existing_table(relation).partition_by) > 1:
             self.environment.require(

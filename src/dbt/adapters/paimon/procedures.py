@@ -93,10 +93,11 @@ def render(procedure: str, table: TableName, arguments: Mapping[str, Any], envir
         if parameter.needs is not None and not environment.supports(parameter.needs):
             problems.append(f"{name}: {environment.explain(parameter.needs)}")
             continue
-        try:
+        problem = argument_problem(procedure, name, value, environment)
+        if problem:
+            problems.append(problem)
+        else:
             rendered[parameter.to or name] = parameter.render(value, environment)
-        except _InvalidValueError as fault:
-            problems.append(f"{name}={redacted(name, value)!r}: {fault}")
     problems += [
         f"{name}: required."
         for name, parameter in definition.parameters.items()
@@ -110,6 +111,15 @@ def render(procedure: str, table: TableName, arguments: Mapping[str, Any], envir
             f"{procedure} on {'.'.join(table)}:\n{listed}\n  Arguments: {definition.usage}."
         )
     return _call(definition.name, table, rendered)
+
+
+def argument_problem(procedure: str, name: str, value: Any, environment: Environment) -> str:
+    """Why an argument does not take a value, as a sentence; '' when it does."""
+    try:
+        PROCEDURES[procedure].parameters[name].render(value, environment)
+    except _InvalidValueError as fault:
+        return f"{name}={redacted(name, value)!r}: {fault}"
+    return ""
 
 
 # -- the procedures, for callers in Python ---------------------------------------------------------------
@@ -268,6 +278,17 @@ def expire_partitions(
     )
 
 
+def rescale(
+    table: TableName,
+    bucket_num: int | None = None,
+    partitions: Partition | Sequence[Partition] | None = None,
+    *,
+    environment: Environment,
+) -> str:
+    """Rewrite partitions into another number of buckets, by default the table's. Raises DbtRuntimeError."""
+    return render("rescale", table, {"bucket_num": bucket_num, "partitions": partitions}, environment)
+
+
 # -- text ------------------------------------------------------------------------------------------------
 
 
@@ -405,6 +426,11 @@ def _options(value: Any, environment: Environment) -> str:
 
 def _partitions(value: Any, environment: Environment) -> str:
     """Partitions as a condition, which Paimon makes of its own `partitions` too, but cut at every comma."""
+    return string_literal(partition_condition(value))
+
+
+def partition_condition(value: Any) -> str:
+    """The condition of a partition {column: value}, or of a list of them. Raises ValueError, see `argument_problem`."""
     partitions = [value] if isinstance(value, Mapping) else value
     if (
         not isinstance(partitions, (list, tuple))
@@ -414,11 +440,9 @@ def _partitions(value: Any, environment: Environment) -> str:
         raise _InvalidValueError(
             "a list of partitions is needed, each a mapping of column to value, as in [{'dt': '2024-01-01'}]."
         )
-    return string_literal(
-        " OR ".join(
-            "(" + " AND ".join(f"{quoted(str(column))} {_equals(item)}" for column, item in p.items()) + ")"
-            for p in partitions
-        )
+    return " OR ".join(
+        "(" + " AND ".join(f"{quoted(str(column))} {_equals(item)}" for column, item in p.items()) + ")"
+        for p in partitions
     )
 
 
@@ -566,6 +590,15 @@ PROCEDURES: Final[Mapping[str, Procedure]] = MappingProxyType(
             },
             needs=Capability.EXPIRE_PARTITIONS,
             check=_check_expire_partitions,
+        ),
+        # The module `rescale` has what it takes beside this.
+        "rescale": Procedure(
+            "rescale",
+            {
+                "bucket_num": Parameter("whole number", _positive),
+                "partitions": Parameter("list of {column: value}", _partitions, to="where"),
+            },
+            needs=Capability.RESCALE,
         ),
     }
 )

@@ -27,7 +27,7 @@ from dbt.adapters.paimon.table_options import (
     table_options,
     validate_option,
 )
-from dbt.adapters.paimon.table_rules import RULES, split_columns
+from dbt.adapters.paimon.table_rules import DYNAMIC_BUCKET, RULES, split_columns
 
 if TYPE_CHECKING:
     from dbt.adapters.paimon.capabilities import Environment
@@ -65,11 +65,28 @@ AUTO_TAG_KEYS: Final[Mapping[str, str]] = MappingProxyType(
         "time_retained": "tag.default-time-retained",
     }
 )
+DYNAMIC_BUCKET_KEYS: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "target_row_num": "dynamic-bucket.target-row-num",
+        "initial_buckets": "dynamic-bucket.initial-buckets",
+        "max_buckets": "dynamic-bucket.max-buckets",
+        "assigner_parallelism": "dynamic-bucket.assigner-parallelism",
+    }
+)
+POSTPONE_BUCKET_KEYS: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "batch_write_fixed_bucket": "postpone.batch-write-fixed-bucket",
+        "default_bucket_num": "postpone.default-bucket-num",
+        "max_parallelism": "postpone.batch-write-fixed-bucket.max-parallelism",
+    }
+)
 # Config keys that are a mapping of such keys, and how one is written.
-_GROUPED_KEYS: Final[Mapping[str, tuple[Mapping[str, str], str]]] = MappingProxyType(
+GROUPED_KEYS: Final[Mapping[str, tuple[Mapping[str, str], str]]] = MappingProxyType(
     {
         "snapshot_retention": (RETENTION_KEYS, "{'num_retained_max': 20}"),
         "auto_tags": (AUTO_TAG_KEYS, "{'creation': 'process-time', 'period': 'daily'}"),
+        "dynamic_bucket": (DYNAMIC_BUCKET_KEYS, "{'target_row_num': 2000000}"),
+        "postpone_bucket": (POSTPONE_BUCKET_KEYS, "{'batch_write_fixed_bucket': false}"),
     }
 )
 TABLE_KEYS: Final = (
@@ -77,8 +94,7 @@ TABLE_KEYS: Final = (
     "partition_by",
     *OPTION_KEYS,
     "fields",
-    "snapshot_retention",
-    "auto_tags",
+    *GROUPED_KEYS,
     "table_tag",
     "wap",
     "tblproperties",
@@ -189,6 +205,20 @@ class TableSpec:
     def crosses_partitions(self) -> bool:
         """Whether one key may move between partitions: TableSchema.crossPartitionUpdate."""
         return bool(self.primary_key) and not set(self.partition_by) <= set(self.primary_key)
+
+    @property
+    def moves_keys(self) -> bool:
+        """Whether Paimon looks for a key in all partitions, and moves it: BucketMode.KEY_DYNAMIC."""
+        return self.crosses_partitions and self.bucket == DYNAMIC_BUCKET
+
+    @property
+    def overwrite_reads_old_keys(self) -> bool:
+        """Whether an INSERT OVERWRITE of the whole table goes by the keys that it replaces, and so is wrong.
+
+        GlobalIndexAssigner: a known key stays in its old partition, and first-row takes no row of it at all
+        [ran, 0.9.0 and 1.4.2].
+        """
+        return self.moves_keys and self.merge_engine != DEFAULT_MERGE_ENGINE
 
     @property
     def sequence_groups(self) -> Mapping[tuple[str, ...], tuple[str, ...]]:
@@ -510,7 +540,7 @@ def _own_options(config: Mapping[str, Any], problems: Problems) -> Iterator[tupl
                 problems.add(key, value, fault)
                 continue
         yield key, name, value
-    for group in _GROUPED_KEYS:
+    for group in GROUPED_KEYS:
         yield from _grouped_options(group, config.get(group), problems)
     yield from _field_options(config.get("fields"), problems)
 
@@ -529,7 +559,7 @@ def _table_format_fault(value: Any) -> str | None:
 def _grouped_options(group: str, given: Any, problems: Problems) -> Iterator[tuple[str, str, Any]]:
     if given is None:
         return
-    keys, example = _GROUPED_KEYS[group]
+    keys, example = GROUPED_KEYS[group]
     known = ", ".join(keys)
     if not isinstance(given, Mapping):
         problems.add(group, given, f"a mapping is needed. Write it as in {example}, with any of {known}")
@@ -591,7 +621,7 @@ class Written:
         self._written: dict[str, tuple[str, Any]] = {}
         groups: list[tuple[str, Mapping[str, str], Any]] = [
             ("{}", OPTION_KEYS, config),
-            *((f"{group}.{{}}", keys, config.get(group)) for group, (keys, _) in _GROUPED_KEYS.items()),
+            *((f"{group}.{{}}", keys, config.get(group)) for group, (keys, _) in GROUPED_KEYS.items()),
         ]
         for template, keys, given in groups:
             for key, option in keys.items():

@@ -4,7 +4,8 @@
   - no table yet: build it under a staging name, then give it its own;
   - a table whose immutable part is the same: ALTER what may be altered, then one INSERT OVERWRITE. A query that fails
     leaves the rows as they were; table snapshots and tags stay;
-  - anything else (a new primary key, partitioning, merge engine, a narrower type): build under a staging name, and swap
+  - anything else (a new primary key, partitioning, merge engine, a narrower type; also where Paimon's INSERT OVERWRITE
+    goes by the rows that it replaces, see TableSpec.overwrite_reads_old_keys): build under a staging name, and swap
     when it is whole.
 
   target: relation of type table; existing: what the cache has under its name, or none; spec: adapter.table_spec;
@@ -25,8 +26,8 @@
     {%- set current = adapter.existing_table(existing) -%}
     {%- set table_changes = adapter.table_changes(spec, current) -%}
     {%- set column_changes = adapter.column_changes(columns, current, model) -%}
-    {%- if table_changes.requires_swap or column_changes.rebuild -%}
-      {%- do paimon__log_rebuild(target, table_changes, column_changes) -%}
+    {%- if table_changes.requires_swap or column_changes.rebuild or spec.overwrite_reads_old_keys -%}
+      {%- do paimon__log_rebuild(target, table_changes, column_changes, spec) -%}
       {%- do paimon__build_staged(target, existing, columns, spec, source, comment) -%}
     {%- else -%}
       {%- if spec.wap -%}
@@ -93,8 +94,11 @@
   {%- endif -%}
 {% endmacro %}
 
-{% macro paimon__log_rebuild(target, table_changes, column_changes) %}
+{% macro paimon__log_rebuild(target, table_changes, column_changes, spec) %}
   {%- set reasons = [] -%}
+  {%- if spec.overwrite_reads_old_keys -%}
+    {%- do reasons.append('an INSERT OVERWRITE would go by the partitions of its old keys') -%}
+  {%- endif -%}
   {%- for change in table_changes.immutable -%}
     {%- do reasons.append(change.name ~ ': ' ~ (change.old or 'none') ~ ' -> ' ~ (change.new or 'none')) -%}
   {%- endfor -%}

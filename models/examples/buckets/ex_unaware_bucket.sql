@@ -1,0 +1,13 @@
+{{ config(materialized='incremental') }}
+
+-- Neither primary key nor bucket: Paimon keeps all files of a partition together, and rows in no order.
+select
+    orders.order_id,
+    orders.price,
+    orders.ts
+from {{ ref('ex_bucket_orders') }} as orders
+where
+    orders.order_id <= 3
+    {% if is_incremental() %}
+    and orders.order_id > (select max(this.order_id) from {{ this }} as this)
+    {% endif %}

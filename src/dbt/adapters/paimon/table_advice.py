@@ -1,0 +1,62 @@
+"""What a table's config may do that its writer does not expect: told as warnings, where `table_rules` refuses."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, Any, Final
+
+from dbt.adapters.paimon.table_rules import DYNAMIC_BUCKET, POSTPONE_BUCKET
+from dbt.adapters.paimon.table_spec import Problems, Written
+
+if TYPE_CHECKING:
+    from dbt.adapters.paimon.table_spec import TableSpec
+
+# As a rule of `table_rules`: (option, or 'primary_key', and the reason with its remedy).
+_Advice = Iterable[tuple[str, str]]
+
+
+def advice(spec: TableSpec, config: Mapping[str, Any], model: str) -> tuple[str, ...]:
+    """The warnings for a valid table: one text each, with the model, the key and the value, and what to do."""
+    problems = Problems(model)
+    where = Written(config)
+    for check in _CHECKS:
+        for name, reason in check(spec):
+            problems.add(*where.find(name, spec), reason)
+    return tuple(problems.messages)
+
+
+def _keys_in_several_partitions(spec: TableSpec) -> _Advice:
+    # KeyValueFileStore.bucketMode: only bucket=-1 keeps an index of keys over partitions.
+    if spec.crosses_partitions and spec.bucket != DYNAMIC_BUCKET:
+        outside = ", ".join(name for name in spec.partition_by if name not in spec.primary_key)
+        yield (
+            "primary_key",
+            f"leaves out the partition column {outside}, and with bucket={spec.bucket} Paimon does not look for a key "
+            "in other partitions: one that changes its partition is there twice. Delete the old row before, use "
+            f"bucket=-1 (dynamic), where Paimon moves the row, or add {outside} to primary_key",
+        )
+
+
+def _unread_bucket_options(spec: TableSpec) -> _Advice:
+    # PaimonSparkWriter.write: HASH_FIXED and BUCKET_UNAWARE read none of these.
+    dynamic = bool(spec.primary_key) and spec.bucket == DYNAMIC_BUCKET
+    for name in spec.options:
+        if name.startswith("dynamic-bucket.") and not dynamic:
+            yield (
+                name,
+                "only a primary-key table with bucket=-1 reads it, so it does nothing here. Set bucket to -1, or "
+                "remove it"
+                if spec.primary_key
+                else "only a primary-key table has dynamic buckets, so it does nothing here. Remove it",
+            )
+        if name.startswith("postpone.") and spec.bucket != POSTPONE_BUCKET:
+            yield (
+                name,
+                "only bucket=-2 (postpone) reads it, so it does nothing here. Set bucket to -2, or remove it",
+            )
+
+
+_CHECKS: Final[tuple[Callable[[TableSpec], _Advice], ...]] = (
+    _keys_in_several_partitions,
+    _unread_bucket_options,
+)

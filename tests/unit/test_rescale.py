@@ -1,0 +1,129 @@
+"""The steps of a rescale, and what is refused before the first."""
+
+from __future__ import annotations
+
+import pytest
+from dbt_common.exceptions import DbtRuntimeError
+
+from dbt.adapters.paimon.capabilities import Environment
+from dbt.adapters.paimon.changeset import ExistingTable
+from dbt.adapters.paimon.compaction import compaction_problems
+from dbt.adapters.paimon.rescale import rescale_steps
+
+TABLE = ("paimon", "s", "t")
+DYNAMIC = {"spark.sql.sources.partitionOverwriteMode": "dynamic"}
+ALTER = "alter table `paimon`.`s`.`t` set tblproperties ('bucket' = '4')"
+
+
+def table(bucket: str | None = "2", partition_by=("dt",), key=("id", "dt"), **options: str) -> ExistingTable:
+    written = {name.replace("_", "-"): value for name, value in options.items()}
+    return ExistingTable(key, partition_by, ({"bucket": bucket} if bucket else {}) | written)
+
+
+def steps(existing: ExistingTable, version: str = "0.9.0", **arguments) -> list[tuple[str, dict[str, str]]]:
+    found = rescale_steps(TABLE, existing, Environment.of(version), **arguments)
+    return [(step.sql, dict(step.conf)) for step in found]
+
+
+def refused(existing: ExistingTable, version: str = "0.9.0", **arguments) -> str:
+    with pytest.raises(DbtRuntimeError) as caught:
+        steps(existing, version, **arguments)
+    return str(caught.value)
+
+
+def test_a_table_is_rewritten_whole():
+    assert steps(table(), bucket_num=4) == [
+        (ALTER, {}),
+        ("insert overwrite `paimon`.`s`.`t` select * from `paimon`.`s`.`t`", {}),
+    ]
+
+
+def test_some_partitions_leave_the_others():
+    assert steps(table(), bucket_num=4, partitions=[{"dt": "it's"}, {"dt": None}]) == [
+        (ALTER, {}),
+        (
+            "insert overwrite `paimon`.`s`.`t` select * from `paimon`.`s`.`t` "
+            r"where (`dt` = 'it\'s') OR (`dt` IS NULL)",
+            DYNAMIC,
+        ),
+    ]
+
+
+def test_the_number_that_the_table_has():
+    (only,) = steps(table("4"), partitions={"dt": "a"})
+    assert only[0].startswith("insert overwrite") and only[1] == DYNAMIC
+
+
+def test_paimons_own_procedure():
+    call = "CALL `paimon`.sys.rescale(table => 'paimon.s.t'"
+    where = r", where => '(`dt` = \'a\')'"
+    assert steps(table(), "1.4.2", bucket_num=4) == [(ALTER, {}), (call + ")", {})]
+    assert steps(table(), "1.4.2", bucket_num=4, partitions={"dt": "a"}) == [
+        (ALTER, {}),
+        (call + where + ")", {}),
+    ]
+    assert steps(table("-2"), "1.4.2", bucket_num=4, partitions={"dt": "a"}) == [
+        (call + ", bucket_num => 4" + where + ")", {})
+    ]
+
+
+def test_an_option_by_which_the_procedure_would_lose_partitions():
+    kept = table(dynamic_partition_overwrite="false")
+    assert steps(kept, "1.4.2", bucket_num=4, partitions={"dt": "a"})[1][1] == DYNAMIC
+    postpone = table("-2", dynamic_partition_overwrite="false")
+    assert "all other partitions would be lost" in refused(
+        postpone, "1.4.2", bucket_num=4, partitions={"dt": "a"}
+    )
+
+
+@pytest.mark.parametrize("options", [{"deletion_vectors.enabled": "true"}, {"merge_engine": "first-row"}])
+def test_rows_that_reads_leave_out_are_compacted_first(options):
+    hidden = table(write_only="true", **options)
+    assert steps(hidden, bucket_num=4)[0] == ("CALL `paimon`.sys.compact(table => 'paimon.s.t')", {})
+    assert steps(table(**options), bucket_num=4)[0] == (ALTER, {})
+
+
+@pytest.mark.parametrize(
+    ("existing", "version", "arguments", "said"),
+    [
+        (table(None), "0.9.0", {"bucket_num": 4}, "its buckets grow with the rows (bucket=-1)"),
+        (table("-1", key=()), "1.4.2", {"bucket_num": 4}, "set bucket in the model's config"),
+        (table(), "0.9.0", {"bucket_num": 0}, "bucket_num=0: at least 1 is needed"),
+        (table(), "0.9.0", {"bucket_num": "four"}, "bucket_num='four': a whole number is needed"),
+        (table(), "0.9.0", {"partitions": "dt=a"}, "a list of partitions is needed"),
+        (table(), "0.9.0", {"partitions": {"id": 1}}, "id is no partition column. The table's: dt."),
+        (table(partition_by=()), "0.9.0", {"partitions": {"dt": "a"}}, "partitions: the table has none"),
+        (table("-2"), "1.3.0", {"bucket_num": 4}, "sys.rescale: needs Paimon >= 1.4, this is 1.3.0"),
+        (table("-2"), "1.4.2", {}, "bucket_num: required, for the table's own bucket is -2"),
+    ],
+)
+def test_refused(existing, version, arguments, said):
+    assert said in refused(existing, version, **arguments)
+
+
+def test_all_problems_at_once():
+    said = refused(table(), bucket_num=0, partitions=[{"id": 1}])
+    assert "at least 1" in said and "id is no partition column" in said
+
+
+@pytest.mark.parametrize(
+    ("existing", "version", "arguments", "said"),
+    [
+        (table("-2"), "1.4.2", {"partitions": [{"dt": "a"}]}, "partitions: postpone buckets (bucket=-2)"),
+        (table("-2"), "1.4.2", {"where": "dt = 'a'"}, "where: postpone buckets (bucket=-2)"),
+        (table("-2"), "1.4.2", {"order_strategy": "zorder", "order_by": "v"}, "order_strategy: only tables"),
+        (table("-2"), "1.3.0", {}, "needs Paimon >= 1.4, this is 1.3.0. Compact the table with Flink"),
+        (table("-1", key=("id",)), "1.4.2", {}, "its primary key leaves out a partition column"),
+    ],
+)
+def test_compactions_that_paimon_has_not(existing, version, arguments, said):
+    (problem,) = compaction_problems(existing.as_spec(), arguments, Environment.of(version))
+    assert said in problem
+
+
+@pytest.mark.parametrize(
+    "existing", [table("-2"), table("2"), table(None), table(None, key=()), table("2", key=("id",))]
+)
+def test_compactions_that_it_has(existing):
+    arguments = {"partitions": None, "where": None, "options": {"write-only": False}}
+    assert compaction_problems(existing.as_spec(), arguments, Environment.of("1.4.2")) == ()

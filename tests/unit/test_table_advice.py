@@ -1,0 +1,59 @@
+"""Warnings for valid tables."""
+
+from __future__ import annotations
+
+import pytest
+
+from dbt.adapters.paimon.capabilities import Environment
+from dbt.adapters.paimon.table_advice import advice
+from dbt.adapters.paimon.table_spec import build_table_spec
+
+
+def told(config, version="1.4.2") -> str:
+    spec = build_table_spec(config, model="orders", environment=Environment.of(version))
+    return "\n".join(advice(spec, config, "orders"))
+
+
+@pytest.mark.parametrize("bucket", [2, -2])
+def test_a_key_may_be_in_several_partitions(bucket):
+    said = told({"primary_key": "pk", "partition_by": "pt", "bucket": bucket})
+    assert said.startswith(
+        "model 'orders': primary_key=['pk']: leaves out the partition column pt, and with "
+    )
+    assert f"bucket={bucket} Paimon does not look for a key in other partitions" in said
+    assert "use bucket=-1" in said and "add pt to primary_key" in said
+
+
+@pytest.mark.parametrize(
+    ("config", "said"),
+    [
+        (
+            {"primary_key": "pk", "bucket": 2, "dynamic_bucket": {"target_row_num": 3}},
+            "dynamic_bucket.target_row_num=3: only a primary-key table with bucket=-1 reads it",
+        ),
+        (
+            {"bucket": -1, "tblproperties": {"dynamic-bucket.initial-buckets": 4}},
+            "tblproperties['dynamic-bucket.initial-buckets']=4: only a primary-key table has dynamic buckets",
+        ),
+        (
+            {"primary_key": "pk", "postpone_bucket": {"default_bucket_num": 2}},
+            "postpone_bucket.default_bucket_num=2: only bucket=-2 (postpone) reads it",
+        ),
+    ],
+)
+def test_options_that_do_nothing(config, said):
+    assert said in told(config)
+
+
+@pytest.mark.parametrize(
+    "config",
+    [
+        {},
+        {"primary_key": "pk", "partition_by": "pt"},
+        {"primary_key": ["pk", "pt"], "partition_by": "pt", "bucket": 2},
+        {"primary_key": "pk", "dynamic_bucket": {"target_row_num": 3}},
+        {"primary_key": "pk", "bucket": -2, "postpone_bucket": {"default_bucket_num": 2}},
+    ],
+)
+def test_nothing_to_tell(config):
+    assert told(config) == ""
