@@ -39,7 +39,7 @@ class TestLostChanges:
         """Four models that have read row 1, and a table whose snapshot of then has expired: it has 1, 2 and 3."""
         rows("create table {schema}.events (id int)")
         rows("insert into {schema}.events values (1)")
-        self.empty = run_dbt(["run", "--empty"])
+        run_dbt(["run", "--empty"])
         assert rows(IDS.format(name="strict")) == []
         run_dbt(["run"])
         assert rows(IDS.format(name="strict")) == [(1,)]
@@ -84,6 +84,12 @@ class TestLostChanges:
         assert rows(compiled.node.compiled_code) == [(5, "+I")]
         assert [result.status for result in run_dbt(["test"])] == ["pass", "pass"]
         assert rows(positions) == before
+
+    def test_an_emptied_model_starts_over(self, built, rows):
+        run_dbt(["run-operation", "clear_table", "--args", "{table: kept, confirm: kept}"])
+        assert rows(IDS.format(name="kept")) == []
+        run_dbt(["run", "--select", "kept"])
+        assert rows(IDS.format(name="kept")) == rows(IDS.format(name="events"))
 
     def test_a_table_made_anew_is_seen(self, built, rows):
         rows("drop table {schema}.events")

@@ -26,6 +26,8 @@ class AvailableMethods(Adapter, metaclass=AdapterMeta):
 
     if TYPE_CHECKING:
 
+        def __init__(self, config: Any, mp_context: Any) -> None: ...
+
         @property
         def credentials(self) -> PaimonCredentials: ...
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from dbt.adapters.base import available
@@ -75,9 +74,10 @@ class Reading:
 class ChangesMethods(AvailableMethods):
     """Reading changes: `paimon_changes` plans, the incremental materialization marks and keeps."""
 
-    @cached_property
-    def _readings(self) -> dict[str, Reading]:
-        return {}
+    def __init__(self, config: Any, mp_context: Any) -> None:
+        super().__init__(config, mp_context)
+        # By node; a node runs on one thread.
+        self._readings: dict[str, Reading] = {}
 
     @available.parse(lambda *a, **k: "")
     def changes_sql(

@@ -1,0 +1,69 @@
+"""Which way the changes of a table are read; what each way gives is tested on real tables (functional/changes)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from dbt.adapters.paimon.capabilities import Environment, parse_version
+from dbt.adapters.paimon.change_reads import SourceTable, Way, way
+from dbt.adapters.paimon.positions import Commit
+
+APPENDED = SourceTable("paimon", "db", "t", (("id", "int"), ("v", "int")))
+KEYED = replace(APPENDED, primary_key=("id",))
+
+
+def read(table: SourceTable, *kinds: str, paimon: str = "0.9.0", before: bool = False) -> Way:
+    commits = [Commit(number, kind, "someone", 1) for number, kind in enumerate(kinds)]
+    environment = Environment(parse_version(paimon), parse_version("3.5.7"), "filesystem")
+    return way(table, commits, environment, default_catalog="paimon", before=before)
+
+
+@pytest.mark.parametrize("table", [APPENDED, KEYED])
+def test_commits_decide_first(table):
+    assert read(table) is Way.NOTHING
+    assert read(table, "COMPACT", "ANALYZE") is Way.NOTHING
+    assert read(table, "APPEND", "COMPACT") is Way.FILES
+    assert read(table, "APPEND", "OVERWRITE") is Way.COMPARE
+    assert read(table, "APPEND", before=True) is Way.COMPARE
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        ({"changelog-producer": "input"}, Way.FILES),
+        ({"changelog-producer": "LOOKUP"}, Way.COMPARE),
+        ({"changelog-producer": "full-compaction"}, Way.COMPARE),
+        ({"merge-engine": "first-row"}, Way.COMPARE),
+        ({"merge-engine": "aggregation"}, Way.KEYS),
+        ({"merge-engine": "partial-update"}, Way.KEYS),
+        ({"sequence.field": "v"}, Way.KEYS),
+        ({"deletion-vectors.enabled": "true"}, Way.COMPARE),
+        ({"bucket": "-2"}, Way.COMPARE),
+    ],
+)
+def test_options_of_a_keyed_table(options, expected):
+    assert read(replace(KEYED, options=options), "APPEND") is expected
+
+
+def test_what_is_seen_after_compaction_only():
+    vectors = replace(KEYED, options={"deletion-vectors.enabled": "true"})
+    assert read(vectors, "COMPACT") is Way.COMPARE
+
+
+def test_a_key_that_may_move():
+    assert read(replace(KEYED, partition_by=("v",)), "APPEND") is Way.COMPARE
+    assert read(replace(KEYED, primary_key=("id", "v"), partition_by=("v",)), "APPEND") is Way.FILES
+
+
+def test_versions():
+    elsewhere = replace(KEYED, catalog="archive")
+    assert read(elsewhere, "APPEND") is Way.COMPARE
+    assert read(elsewhere, "APPEND", paimon="1.1.0") is Way.KEYS
+    assert read(KEYED, "APPEND", paimon="1.0.1") is Way.FILES
+    assert read(KEYED, "APPEND", paimon="1.4.2") is Way.KEYS
+
+
+def test_a_column_that_the_audit_log_has():
+    assert read(replace(KEYED, columns=(("id", "int"), ("RowKind", "string"))), "APPEND") is Way.COMPARE
