@@ -72,23 +72,20 @@ class TestChain:
         run_dbt(["run"])
         assert rows(SUMS) == rows(TRUTH) == [("ann", 5, 1), ("bob", 5, 1), ("cid", 30, 1)]
 
-    def test_a_run_that_fails_in_the_middle(self, built, rows):
-        rows("insert into {schema}.orders values (1, 'ann', 11), (4, 'dan', 40)")
+    def test_runs_that_fail_and_runs_that_die(self, built, rows):
+        rows("insert into {schema}.orders values (1, 'bob', 11), (4, 'dan', 40), (5, 'ann', 50)")
         results = run_dbt(["run", "--vars", "fails: applied"], expect_pass=False)
         assert [result.status for result in results] == ["success", "error", "skipped"]
         rows("delete from {schema}.orders where id = 2")
-        run_dbt(["run"])
-        assert rows(SUMS) == rows(TRUTH)
-
-    def test_runs_that_die_before_they_have_written_where_they_stand(self, built, rows):
-        rows("insert into {schema}.orders values (1, 'bob', 12), (5, 'ann', 50)")
         results = run_dbt(["run", "--vars", "dies: summed"], expect_pass=False)
         assert [result.status for result in results] == ["success", "success", "error"]
-        assert rows(SUMS) == rows(TRUTH)  # They were committed,
+        assert rows(SUMS) == rows(TRUTH)  # They were committed before it died,
         commits = rows(COMMITS)
         run_dbt(["run", "--select", "summed"])
         assert rows(SUMS) == rows(TRUTH)  # and are not added again.
         assert rows(COMMITS) == commits
+
+    def test_a_first_model_that_dies(self, built, rows):
         rows("insert into {schema}.orders values (5, 'ann', 51)")
         run_dbt(["run", "--vars", "dies: upserted"], expect_pass=False)
         run_dbt(["run"])

@@ -17,7 +17,7 @@ select * from values
     (4, 1, 'Ann', timestamp'2025-10-03 00:00:00'),
     -- earlier than all
     (5, 2, 'b', timestamp'2025-09-01 00:00:00'),
-    -- out of order within a run
+    -- late, and earlier than all
     (6, 3, 'cid', timestamp'2025-10-09 00:00:00'),
     (7, 3, 'c', timestamp'2025-10-02 00:00:00'),
     -- a correction at the same time, and an older message of that time that comes after it
@@ -46,7 +46,7 @@ snapshots:
     relation: ref('type_1')
     config: {unique_key: user_id, strategy: timestamp, updated_at: updated_at}
 """
-RUNS = [[1, 2], [3], [4, 5], [6, 7, 9], [8]]
+RUNS = [[1, 2, 6], [3, 9], [4, 5, 7, 8]]
 VERSIONS = (
     "select user_id, name, date_format(valid_from, 'MM-dd'), date_format(valid_to, 'MM-dd'), is_current "
     "from {schema}.type_2 order by user_id, valid_from"
