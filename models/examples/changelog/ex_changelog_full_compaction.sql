@@ -6,7 +6,7 @@
     ]
 ) }}
 
--- The changelog is written by full compactions: from Paimon 1.4 by each write, before by a CALL alone.
+-- A full compaction writes down what changed since the last one.
 select
     product_id,
     stock,

@@ -4,7 +4,7 @@
     post_hook="{{ next_round(this, 'ex_stock_changes') }}"
 ) }}
 
--- Only what the table holds now is known of a change: no producer writes a changelog.
+-- Nothing writes a changelog: of a change only what was written is known.
 select
     product_id,
     stock,

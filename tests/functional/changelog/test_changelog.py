@@ -150,7 +150,7 @@ class TestChangelog:
         assert changes("write_only") == [{("+I", 1, 5), ("+I", 2, 5)}]
 
     def test_full_compaction_by_a_call(self, changes):
-        """full-compaction.delta-commits is Flink's until 1.4: on Spark a compaction has to be called for."""
+        """full-compaction.delta-commits is Flink's alone before 1.4: on Spark a compaction has to be called for."""
         run_dbt(["run-operation", "compact", "--args", "{relation: full_by_commits}"])
         expected = COMPLETE if COMPACTS_ITSELF else [{("+I", 1, 5), ("+I", 2, 5)}]
         assert changes("full_by_commits") == expected

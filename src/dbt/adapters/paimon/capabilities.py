@@ -193,9 +193,9 @@ _RULES: Final[Mapping[Capability, _Rule]] = MappingProxyType(
             paimon="1.0",
             remedy="Use 'ignore-delete', a sequence_group, whose columns a delete empties, or 'deduplicate'.",
         ),
-        # PaimonSparkWriter and DataWrite ask for it from 1.4; before, Flink alone does [ran, 0.9.0 and 1.4.2].
+        # DataWrite.needFullCompaction, from 1.4; before, Flink alone reads it [ran, 0.9.0 and 1.4.2].
         Capability.FULL_COMPACTION_ON_WRITE: _Rule(
-            "changelog_producer = full-compaction without a compaction of one's own",
+            "full-compaction.delta-commits on Spark",
             paimon="1.4",
             remedy='Add post_hook="{{ compact(this) }}".',
         ),
