@@ -5,7 +5,8 @@
     tblproperties={'partial-update.remove-record-on-delete': true}
 ) }}
 
--- A delete removes the record; what comes afterwards begins a new one.
+-- A delete removes the record; what comes afterwards begins a new one. The delete names the key alone: Paimon keeps other
+-- values of it for the new record until it compacts.
 select
     cast(product_id as bigint) as product_id,
     message_no,
@@ -15,7 +16,7 @@ select
 from
     values
     (1, 1, '+I', 23.0D, null),
-    (1, 2, '-D', 23.0D, null),
+    (1, 2, '-D', null, null),
     (1, 3, '+U', null, 'This is a book'),
     (2, 4, '+I', 30.2D, 'Gone'),
     (2, 5, '-D', 30.2D, 'Gone')

@@ -104,7 +104,7 @@ SCENARIOS: dict[str, tuple[str, str, list[str], list[tuple[object, ...]]]] = {
         "id, v, w, op",
         [
             "(1, 'a', null, '+I'), (2, 'x', 'y', '+I')",
-            "(1, 'a', null, '-D'), (2, 'x', 'y', '-D')",
+            "(1, null, null, '-D'), (2, null, null, '-D')",
             "(1, null, 'b', '+I')",
         ],
         [(1, None, "b", "+I")],
