@@ -5,8 +5,10 @@ from __future__ import annotations
 import pytest
 from dbt.tests.util import run_dbt
 
+from dbt.adapters.paimon import audits
+
 ORDERS = """
-{{ config(materialized='table', primary_key='id', bucket=1, wap=true, changelog_producer='input') }}
+{{ config(materialized='table', primary_key=var('key', 'id'), bucket=1, wap=true, changelog_producer='input') }}
 select * from {{ source('raw', 'orders') }}
 """
 PAYMENTS = """
@@ -153,9 +155,42 @@ class TestWap:
         assert state("payments") == ([(1, 1), (2, 2), (3, 3), (4, 1)], 2, ["kept"], [])
         assert rows("select n from {schema}.downstream") == [(4,)]
 
+    @pytest.mark.parametrize("table", ["orders", "payments"])
+    def test_a_run_that_ends_between_audit_and_publication(
+        self, project, state, raw, rows, table, monkeypatch
+    ):
+        raw("(1, 9), (3, 3), (4, 1), (5, 1)")
+        before = state(table)
+
+        def ends(*args):
+            raise SystemExit("the run ends here")
+
+        with monkeypatch.context() as patched:
+            patched.setattr(audits, "refuse_failed", ends)
+            with pytest.raises((SystemExit, AssertionError)):
+                run_dbt(["run", "--select", table], expect_pass=True)
+        assert state(table)[:2] == before[:2]
+        raw("(1, 9), (3, 3), (4, 1)")
+        run_dbt(["run", "--select", table])
+        # The branch and its tag, left behind, are made anew and gone.
+        assert state(table)[0] == [row for row in before[0] if table == "payments" or row[0] != 2]
+        assert state(table)[2:] == (["kept"], [])
+
+    def test_another_key_is_audited_before_the_tables_change_names(self, project, state, raw, rows):
+        before = state("orders")
+        another = ["run", "--select", "orders", "--vars", "key: [id, amount]"]
+        raw("(1, 9), (1, 8)")
+        message = messages(run_dbt(another, expect_pass=False))[0]
+        assert "unique_orders_id: 1 row\n" in message
+        assert state("orders") == before
+        raw("(1, 9), (3, 3), (4, 1)")
+        run_dbt(another)
+        assert state("orders")[0] == [(1, 9), (3, 3), (4, 1)]
+        assert rows("select primary_keys from {schema}.`orders$schemas`") == [('["id","amount"]',)]
+
     def test_publish_by_hand(self, project, state, raw, rows):
         raw("(1, 9), (3, 3), (4, 1), (5, 5)")
-        run_dbt(["build"], expect_pass=False)
+        run_dbt(["run", "--select", "orders payments"], expect_pass=False)
         assert state("payments")[0][-1] == (4, 1)
         run_dbt(["run-operation", "publish", "--args", "{relation: payments}"])
         assert state("payments") == ([(1, 1), (2, 2), (3, 3), (4, 1), (5, 5)], 3, ["kept"], [])
@@ -164,7 +199,7 @@ class TestWap:
 
     def test_publish_refuses_a_branch_that_the_table_has_outrun(self, project, state, raw, rows):
         raw("(1, 9), (3, 3), (4, 1), (5, 5), (6, 6)")
-        run_dbt(["build"], expect_pass=False)
+        run_dbt(["run", "--select", "orders payments"], expect_pass=False)
         rows("insert into {schema}.payments values (7, 7)")
         before = state("payments")
         run_dbt(["run-operation", "publish", "--args", "{relation: payments}"], expect_pass=False)

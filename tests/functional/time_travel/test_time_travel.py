@@ -1,0 +1,159 @@
+"""at(), the tags of runs, automatic tags, rollback and branches."""
+
+from __future__ import annotations
+
+import pytest
+from dbt.tests.util import run_dbt
+
+PRICES = """
+{{ config(
+    materialized='incremental', primary_key='id', bucket=1,
+    table_tag={'name': 'run ' ~ var('run', 1), 'if_exists': var('if_exists', 'replace')},
+    auto_tags={'creation': 'process-time', 'period': 'hourly', 'time_retained': '7 d'},
+    post_hook="{{ create_branch(this, 'first', snapshot=1) if var('branch', false) }}"
+) }}
+select 1 as id, cast({{ var('run', 1) }} as int) as price
+union all select {{ var('run', 1) }} + 1, 0
+"""
+READERS = {
+    "by_snapshot.sql": "{{ config(materialized='table') }} select * from {{ at(ref('prices'), snapshot=1) }} as p",
+    "by_tag.sql": "{{ config(materialized='table') }} select * from {{ at(ref('prices'), tag='run 2') }}",
+    "by_time.sql": "{{ config(materialized='table') }} select * from {{ at(ref('prices'), timestamp='2999-01-01') }}",
+    "by_branch.sql": "{{ config(materialized='table') }} select * from {{ at(ref('prices'), branch='first') }}",
+}
+VAR = "{{ config(materialized='view') }} select * from {{ at(ref('prices'), **var('at', {'snapshot': 1})) }}"
+PROPERTIES = """
+sources: [{name: here, database: paimon, schema: "{{ target.schema }}", tables: [{name: prices}]}]
+unit_tests:
+  - name: the_fixture_is_read
+    model: by_tag
+    given: [{input: ref('prices'), rows: [{id: 7, price: 8}]}]
+    expect: {rows: [{id: 7, price: 8}]}
+"""
+THEN = "select * from {{ at(source('here', 'prices'), snapshot=1) }} where price <> 1 and id = 1"
+
+
+def failure(*arguments):
+    (result,) = run_dbt(list(arguments), expect_pass=False)
+    return result.message
+
+
+def operate(macro, *, expect_pass=True, **arguments):
+    return run_dbt(
+        ["run-operation", macro, "--args", str({"relation": "prices"} | arguments)], expect_pass=expect_pass
+    )
+
+
+class TestTimeTravel:
+    """Each test goes on from what the one before it left."""
+
+    @pytest.fixture(scope="class")
+    def models(self):
+        return {"prices.sql": PRICES, "any.sql": VAR, **READERS, "properties.yml": PROPERTIES}
+
+    @pytest.fixture(scope="class")
+    def tests(self):
+        return {"then.sql": THEN}
+
+    @pytest.fixture(scope="class")
+    def tags(self, rows):
+        """The tags that runs gave, and the table snapshots they are on."""
+
+        def read(like="run%"):
+            return rows(
+                f"select tag_name, snapshot_id from {{schema}}.`prices$tags` where tag_name like '{like}' order by 1"
+            )
+
+        return read
+
+    def test_compile_without_a_table(self, project):
+        results = run_dbt(["compile", "--select", "by_snapshot", "by_tag", "by_branch"])
+        compiled = {r.node.name: r.node.compiled_code for r in results}
+        assert compiled["by_snapshot"].endswith(".`prices` version as of 1 as p")
+        assert compiled["by_tag"].endswith(".`prices` version as of 'run 2'")
+        assert compiled["by_branch"].endswith(".`prices$branch_first`")
+
+    def test_tags_of_runs(self, project, tags, rows):
+        run_dbt(["run", "--select", "prices", "--vars", "branch: true"])
+        run_dbt(["run", "--select", "prices", "--vars", "run: 2"])
+        assert tags() == [("run 1", 1), ("run 2", 2)]
+        # A rerun puts the tag on what it wrote, or leaves it alone.
+        run_dbt(["run", "--select", "prices", "--vars", "run: 2"])
+        assert tags() == [("run 1", 1), ("run 2", 3)]
+        run_dbt(["run", "--select", "prices", "--vars", "{run: 1, if_exists: keep}"])
+        assert tags() == [("run 1", 1), ("run 2", 3)]
+        run_dbt(["run", "--select", "prices", "--vars", "run: 3"])
+        # The fifth commit may have compacted.
+        ((newest,),) = rows("select max(snapshot_id) from {schema}.`prices$snapshots`")
+        assert tags() == [("run 1", 1), ("run 2", 3), ("run 3", newest)]
+        assert rows("select * from {schema}.prices version as of 'run 1' order by id") == [(1, 1), (2, 0)]
+
+    def test_automatic_tags(self, project, tags, rows):
+        # At the first commit of an hour, for the hour before it.
+        automatic = rows(
+            "select snapshot_id, time_retained from {schema}.`prices$tags` where tag_name not like 'run%'"
+            " and tag_name not like 'branch%'"
+        )
+        assert automatic[0] == (1, "PT168H")
+        assert len(automatic) in (1, 2)  # the hour may turn
+
+    def test_every_way_to_read(self, project, rows):
+        run_dbt(["build", "--select", "by_snapshot", "by_tag", "by_time", "by_branch", "then"])
+        assert rows("select * from {schema}.by_snapshot order by id") == [(1, 1), (2, 0)]
+        assert rows("select * from {schema}.by_tag order by id") == [(1, 2), (2, 0), (3, 0)]
+        assert rows("select * from {schema}.by_time order by id") == [(1, 3), (2, 0), (3, 0), (4, 0)]
+        assert rows("select * from {schema}.by_branch order by id") == [(1, 1), (2, 0)]
+
+    def test_empty(self, project, rows):
+        run_dbt(["run", "--empty", "--select", "by_tag"])
+        assert rows("select * from {schema}.by_tag") == []
+
+    @pytest.mark.parametrize(
+        ("asked", "said"),
+        [
+            ("{snapshot: 99}", "there is no table snapshot 99. It has: 1, 2, 3, "),
+            ("{tag: run}", "there is no tag run. It has: "),
+            ("{branch: run}", "there is no branch run. It has: first."),
+            ("{timestamp: '2001-01-01 00:00:00.5'}", "the oldest table snapshot there is, 1, is of 20"),
+            ("{timestamp: soon}", "a timestamp is needed"),
+            ("{timestamp: '2024-01-01 00:00:00+02:00'}", "without time zone"),
+            ("{snapshot: one}", "the number of a table snapshot is needed"),
+            ("{snapshot: true}", "the number of a table snapshot is needed"),
+            ("{tag: 5}", "a name is needed"),
+            ("{tag: a, snapshot: 1}", "exactly one of snapshot, tag, timestamp, branch is needed"),
+            ("{}", "exactly one of snapshot, tag, timestamp, branch is needed, and there is none"),
+        ],
+    )
+    def test_what_is_not_there(self, project, asked, said):
+        message = failure("run", "--select", "any", "--vars", f"at: {asked}")
+        assert said in message
+        assert "prices" in message
+
+    def test_branches(self, project, rows):
+        operate("create_branch", branch="b", tag="run 3")
+        rows("insert into {schema}.`prices$branch_b` values (9, 9)")
+        assert rows("select count(*) from {schema}.prices") == [(4,)]
+        rows("insert into {schema}.prices values (8, 8)")
+        rows("call paimon.sys.create_tag(table => '{schema}.prices', tag => 'mine')")
+        # The commit and the tag that the branch has not would be gone.
+        operate("fast_forward", branch="b", expect_pass=False)
+        assert rows("select max(id) from {schema}.prices") == [(8,)]
+        operate("rollback_to", version="run 3")
+        operate("fast_forward", branch="b")
+        assert rows("select max(id) from {schema}.prices") == [(9,)]
+        operate("fast_forward", branch="first", expect_pass=False)
+        operate("fast_forward", branch="first", discard=True)
+        assert rows("select max(id) from {schema}.prices") == [(2,)]
+        operate("delete_branch", branch="b")
+        assert rows("select branch_name from {schema}.`prices$branches`") == [("first",)]
+
+    def test_rollback_to_a_timestamp(self, project, rows):
+        rows("insert into {schema}.prices values (50, 0)")
+        ((after,),) = rows("select cast(current_timestamp() as string)")
+        rows("insert into {schema}.prices values (51, 0)")
+        operate("rollback_to", timestamp="2001-01-01", expect_pass=False)
+        operate("rollback_to", timestamp=after)
+        assert rows("select max(id) from {schema}.prices") == [(50,)]
+
+    def test_the_fixture_of_a_unit_test(self, project):
+        run_dbt(["test", "--select", "the_fixture_is_read"])
