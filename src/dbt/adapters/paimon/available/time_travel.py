@@ -30,6 +30,8 @@ class TimeTravelMethods(AvailableMethods):
             DbtRuntimeError: not exactly one state is asked for, the table has it not, or it is no table.
         """
         asked = time_travel.version("at", relation, arguments)
+        if asked.kind == time_travel.BRANCH:
+            self.environment.require(Capability.BRANCHES, f"at({relation}, branch='{asked.value}')")
         if relation.is_cte:
             if model.get("resource_type") == "unit_test":
                 return relation
