@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from dbt.adapters.paimon.changeset import ExistingTable
     from dbt.adapters.paimon.column import PaimonColumn
     from dbt.adapters.paimon.credentials import PaimonCredentials
+    from dbt.adapters.paimon.locks import TableLocks
     from dbt.adapters.paimon.relation import PaimonRelation
 else:
     Adapter = object
@@ -33,6 +34,8 @@ class AvailableMethods(Adapter, metaclass=AdapterMeta):
 
         @property
         def environment(self) -> Environment: ...
+
+        _table_locks: TableLocks
 
         def query(self, sql: str) -> list[Any]: ...
 

@@ -12,7 +12,8 @@ from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.paimon.available.base import AvailableMethods
 from dbt.adapters.paimon.compaction import compaction_problems
-from dbt.adapters.paimon.rescale import Step, rescale_steps
+from dbt.adapters.paimon.connections import PaimonConnectionManager
+from dbt.adapters.paimon.rescale import rescale_steps
 from dbt.adapters.paimon.table_advice import advice
 
 if TYPE_CHECKING:
@@ -47,22 +48,27 @@ class BucketMethods(AvailableMethods):
             listed = "\n".join(f"  {problem}" for problem in problems)
             raise DbtRuntimeError(f"compact on {relation}:\n{listed}")
 
-    @available.parse(lambda *a, **k: [])
-    def rescale_steps(
+    @available.parse_none
+    def rescale(
         self,
         relation: PaimonRelation,
         bucket_num: int | None = None,
         partitions: Mapping[str, Any] | Sequence[Mapping[str, Any]] | None = None,
-    ) -> Sequence[Step]:
-        """The statements that give a table's partitions another number of buckets (see `rescale`).
+    ) -> None:
+        """Give a table's partitions another number of buckets (see `rescale`), as their only writer.
 
         Raises:
-            DbtRuntimeError: all that is wrong, before any of them.
+            DbtRuntimeError: all that is wrong, before any statement.
+            DbtDatabaseError: a statement failed; run it again.
         """
-        return rescale_steps(
-            (relation.database or "", relation.schema or "", relation.identifier or ""),
-            self.existing_table(relation),
-            self.environment,
-            bucket_num=bucket_num,
-            partitions=partitions,
-        )
+        assert isinstance(self.connections, PaimonConnectionManager)
+        with self._table_locks.alone(relation.render(), self._lock_folder(relation)):
+            steps = rescale_steps(
+                (relation.database or "", relation.schema or "", relation.identifier or ""),
+                self.existing_table(relation),
+                self.environment,
+                bucket_num=bucket_num,
+                partitions=partitions,
+            )
+            for step in steps:
+                self.connections.execute(step.sql, conf=step.conf)

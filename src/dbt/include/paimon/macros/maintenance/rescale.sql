@@ -13,15 +13,9 @@
 {% macro rescale(relation, bucket_num=none, partitions=none) -%}
   {%- if not execute -%}{%- do return('') -%}{%- endif -%}
   {%- set target_relation = paimon__named_relation(relation) -%}
-  {%- set operation = model.resource_type == 'macro' -%}
-  {%- if operation -%}
-    {%- do adapter.hold_table(target_relation) -%}
-  {%- endif -%}
-  {%- for step in adapter.rescale_steps(target_relation, bucket_num, partitions) -%}
-    {%- do adapter.write_table(target_relation, step.sql, 'rescale', none, step.conf) -%}
-  {%- endfor -%}
-  {%- if operation -%}
-    {%- do adapter.release_tables() -%}
+  {%- do adapter.rescale(target_relation, bucket_num, partitions) -%}
+  {#- In an operation the `model` of dbt's context is the macro itself. -#}
+  {%- if model.resource_type == 'macro' -%}
     {%- do log('rescale on ' ~ target_relation ~ ': done', info=true) -%}
   {%- endif -%}
   {%- do return('') -%}

@@ -1,0 +1,141 @@
+"""Buckets that come with a compaction, and fixed ones across partitions: what newer connectors have."""
+
+from __future__ import annotations
+
+import pytest
+from dbt.tests.util import run_dbt, run_dbt_and_capture
+from tests.functional.conftest import CONNECTOR
+
+from dbt.adapters.paimon.capabilities import Capability, Environment
+
+ENVIRONMENT = Environment.of(CONNECTOR)
+
+ORDERS = """
+{{ config(
+    materialized='incremental', primary_key=['order_date', 'order_id'], partition_by='order_date', bucket=-2,
+    postpone_bucket={'batch_write_fixed_bucket': var('fixed', true), 'default_bucket_num': 2}, file_format='parquet'
+) }}
+select order_id, 1000 + order_id as customer_id, order_date
+from values {{ var('orders', '(1, 1)') }} as t(order_id, order_date)
+"""
+DELETED = """
+{{ config(
+    materialized='incremental', primary_key='k', partition_by='pt', bucket=-2,
+    postpone_bucket={'batch_write_fixed_bucket': false, 'default_bucket_num': 2},
+    post_hook="{{ 'delete from ' ~ this ~ ' where k = 1' if var('fixed', true) }}"
+) }}
+select * from values
+{{ "(1, 10, 1), (2, 20, 1), (3, 30, 1), (4, 40, 1)" if var('fixed', true) else "(1, 11, 2)" }} as t(k, v, pt)
+"""
+
+
+def write(select: str, fixed: bool, orders: str = "") -> None:
+    run_dbt(["run", "--select", select, "--vars", str({"fixed": fixed, "orders": orders})])
+
+
+@pytest.mark.skipif(
+    not ENVIRONMENT.supports(Capability.COMPACT_POSTPONE_BUCKET),
+    reason=ENVIRONMENT.explain(Capability.COMPACT_POSTPONE_BUCKET),
+)
+class TestPostpone:
+    @pytest.fixture(scope="class")
+    def models(self):
+        return {"postpone_bucket_table.sql": ORDERS, "t.sql": DELETED}
+
+    @pytest.fixture
+    def ids(self, rows):
+        return lambda: [
+            row[0] for row in rows("select order_id from {schema}.postpone_bucket_table order by 1")
+        ]
+
+    @pytest.fixture
+    def buckets(self, rows):
+        return lambda: rows(
+            "select partition, bucket, record_count from {schema}.`postpone_bucket_table$buckets` order by 1, 2"
+        )
+
+    def operate(self, name: str, expect_pass: bool = True, **arguments) -> str:
+        """What the user reads."""
+        given = {"relation": "postpone_bucket_table", **arguments}
+        return run_dbt_and_capture(["run-operation", name, "--args", str(given)], expect_pass=expect_pass)[1]
+
+    def test_the_documents_orders(self, project, rows, ids, buckets):
+        name = "postpone_bucket_table"
+        write(name, False, "(1, '2023-10-01'), (2, '2023-10-01'), (3, '2023-10-02')")
+        assert ids() == [], "rows wait where no query reads"
+        assert buckets() == [("{2023-10-01}", -2, 2), ("{2023-10-02}", -2, 1)]
+        write(name, True, "(4, '2023-10-02')")
+        write(name, True, "(5, '2023-10-03'), (6, '2023-10-03')")
+        assert ids() == [4, 5, 6], "written to real buckets at once"
+
+        # A rescale takes what is in real buckets; the rows that wait stay.
+        self.operate("rescale", bucket_num=1, partitions=[{"order_date": "2023-10-02"}])
+        assert ids() == [4, 5, 6]
+
+        said = self.operate("compact", expect_pass=False, partitions=[{"order_date": "2023-10-03"}])
+        assert "compacted in all partitions at once" in said
+        self.operate("compact")
+        assert ids() == [1, 2, 3, 4, 5, 6]
+        assert all(bucket >= 0 for _, bucket, _ in buckets())
+
+        self.operate("rescale", bucket_num=1, partitions=[{"order_date": "2023-10-02"}])
+        files = "select record_count from {schema}.`postpone_bucket_table$files` where partition = '{{2023-10-02}}'"
+        assert rows(files) == [(2,)], "orders 3 and 4 are in one file"
+        assert "bucket_num: required" in self.operate("rescale", expect_pass=False)
+
+        write(name, True, "(7, '2023-10-03')")
+        write(name, False, "(8, '2023-10-03')")
+        write(name, False, "(9, '2023-10-03')")
+        write(name, True, "(10, '2023-10-03')")
+        assert ids() == [1, 2, 3, 4, 5, 6, 7, 10]
+        self.operate("compact")
+        assert ids() == list(range(1, 11))
+
+    def test_a_delete_before_the_compaction_does_nothing(self, project, rows):
+        write("t", True)  # the rows, and `delete … where k = 1`
+        write("t", False)
+        self.operate("compact", relation="t")
+        assert rows("select * from {schema}.t order by k, pt") == [
+            (1, 10, 1),
+            (1, 11, 2),
+            (2, 20, 1),
+            (3, 30, 1),
+            (4, 40, 1),
+        ]
+
+    def test_rows_of_a_compacted_table_are_deleted(self, project, rows):
+        project.run_sql("delete from {database}.{schema}.t where k = 2")
+        self.operate("compact", relation="t")
+        assert rows("select k from {schema}.t where k = 2") == []
+
+
+ACROSS = """
+{{ config(
+    materialized='incremental', primary_key='pk', partition_by='pt', bucket=2, dynamic_bucket={'target_row_num': 3},
+    pre_hook="{{ 'delete from ' ~ this ~ ' where pk = 1' if is_incremental() and not var('keep', false) }}"
+) }}
+select * from values {{ var('batch', '(1, 1, 1)') }} as t(pk, v, pt)
+"""
+
+
+@pytest.mark.skipif(
+    not ENVIRONMENT.supports(Capability.FIXED_BUCKET_ACROSS_PARTITIONS),
+    reason=ENVIRONMENT.explain(Capability.FIXED_BUCKET_ACROSS_PARTITIONS),
+)
+class TestFixedAcrossPartitions:
+    @pytest.fixture(scope="class")
+    def models(self):
+        return {"across.sql": ACROSS}
+
+    def test_the_writer_keeps_keys_unique(self, project, rows):
+        first = "(1, 10, 1), (2, 20, 1), (3, 30, 1), (4, 40, 1)"
+        refused = run_dbt(["--warn-error", "run", "--vars", str({"batch": first})], expect_pass=False)
+        assert "one that changes its partition is there twice" in refused[0].message
+        assert rows("show tables in {schema}") == []
+
+        for batch in (first, "(1, 11, 2)", "(1, 12, 3)"):
+            run_dbt(["run", "--vars", str({"batch": batch})])
+        others = [(2, 20, 1), (3, 30, 1), (4, 40, 1)]
+        assert rows("select * from {schema}.across order by pk, pt") == [(1, 12, 3), *others]
+        run_dbt(["run", "--vars", str({"batch": "(1, 13, 4)", "keep": True})])
+        assert rows("select * from {schema}.across order by pk, pt") == [(1, 12, 3), (1, 13, 4), *others]

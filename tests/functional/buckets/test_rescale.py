@@ -1,0 +1,109 @@
+"""The number of buckets changes: what a run refuses, and what `rescale` does about it."""
+
+from __future__ import annotations
+
+import pytest
+from dbt.tests.util import run_dbt, run_dbt_and_capture
+
+PARTITIONED = """
+{{ config(materialized='incremental', primary_key=['id', "it's"], partition_by="it's", bucket=var('bucket')) }}
+select cast(id as int) as id, {{ var('run') }} as v, {{ "concat('p', id % 2)" if var('run') == 1 else var('into') }} as `it's`
+from range({{ 8 if var('run') == 1 else 1 }})
+"""
+APPENDED = """
+{{ config(
+    materialized='incremental', bucket=var('bucket'), bucket_key='id',
+    post_hook=["{{ rescale(this, 4) if var('rescaled', false) }}"]
+) }}
+select id, {{ var('run') }} as v from range(4)
+"""
+
+
+def values(**given) -> list[str]:
+    return ["--vars", str(given)]
+
+
+class TestRescale:
+    @pytest.fixture(scope="class")
+    def models(self):
+        return {"partitioned.sql": PARTITIONED, "appended.sql": APPENDED}
+
+    @pytest.fixture
+    def buckets(self, rows):
+        """The buckets that have files, by partition."""
+
+        def read(name: str) -> list[tuple]:
+            return rows(
+                "select distinct regexp_replace(partition, '[^p0-9]', ''), bucket "
+                f"from {{schema}}.`{name}$files` order by 1, 2"
+            )
+
+        return read
+
+    def rescale(self, expect_pass: bool = True, **arguments) -> str:
+        """What the user reads."""
+        return run_dbt_and_capture(
+            ["run-operation", "rescale", "--args", str(arguments)], expect_pass=expect_pass
+        )[1]
+
+    def test_partition_by_partition(self, project, rows, buckets):
+        one = ["run", "--select", "partitioned"]
+        contents = "select id, v, `it's` from {schema}.partitioned order by 1, 3"
+        run_dbt([*one, *values(run=1, bucket=2)])
+        before = rows(contents)
+        assert len(before) == 8 and {bucket for _, bucket in buckets("partitioned")} == {0, 1}
+
+        # A changed config is refused before any SQL, with the way out.
+        (result,) = run_dbt([*one, *values(run=2, bucket=4, into="'p0'")], expect_pass=False)
+        assert "bucket: '2' -> '4': rows written before keep the old number of buckets" in result.message
+        assert "dbt run-operation rescale --args '{relation: partitioned, bucket_num: 4}'" in result.message
+        assert rows("select value from {schema}.`partitioned$options` where key = 'bucket'") == [("2",)]
+
+        old = [bucket for partition, bucket in buckets("partitioned") if partition == "p1"]
+        self.rescale(relation="partitioned", bucket_num=4, partitions=[{"it's": "p0"}])
+        assert rows(contents) == before
+        assert max(bucket for partition, bucket in buckets("partitioned") if partition == "p0") > 1
+        assert [bucket for partition, bucket in buckets("partitioned") if partition == "p1"] == old
+        assert rows("select value from {schema}.`partitioned$options` where key = 'bucket'") == [("4",)]
+        assert len(rows("select snapshot_id from {schema}.`partitioned$snapshots`")) == 2, "history stays"
+
+        # The rescaled partition takes rows, and the other one is refused by Paimon until it is rescaled too.
+        run_dbt([*one, *values(run=2, bucket=4, into="'p0'")])
+        (result,) = run_dbt([*one, *values(run=2, bucket=4, into="'p1'")], expect_pass=False)
+        assert "with a new bucket num 4, but the previous bucket num is 2" in result.message
+        assert "dbt run-operation rescale" in result.message
+        self.rescale(relation="partitioned")
+        run_dbt([*one, *values(run=3, bucket=4, into="'p1'")])
+        assert rows("select v, `it's` from {schema}.partitioned where id = 0 order by 2") == [
+            (2, "p0"),
+            (3, "p1"),
+        ]
+        assert rows("select count(*) from {schema}.partitioned") == [(9,)]
+
+    def test_an_append_table_by_a_hook(self, project, rows, buckets):
+        one = ["run", "--select", "appended"]
+        run_dbt([*one, *values(run=1, bucket=2)])
+        run_dbt([*one, *values(run=2, bucket=2, rescaled=True)])
+        assert rows("select value from {schema}.`appended$options` where key = 'bucket'") == [("4",)]
+        assert max(bucket for _, bucket in buckets("appended")) > 1
+        assert rows("select id, v from {schema}.appended order by 2, 1") == [
+            (id_, v) for v in (1, 2) for id_ in range(4)
+        ]
+
+    def test_a_full_refresh_takes_the_new_number(self, project, rows, buckets):
+        run_dbt(["run", "--full-refresh", "--select", "appended", *values(run=1, bucket=1)])
+        assert {bucket for _, bucket in buckets("appended")} == {0}
+
+    @pytest.mark.parametrize(
+        ("arguments", "said"),
+        [
+            ({"relation": "partitioned", "bucket_num": 0}, "at least 1 is needed"),
+            ({"relation": "partitioned", "partitions": [{"id": 1}]}, "id is no partition column"),
+            ({"relation": "appended", "partitions": [{"id": 1}]}, "partitions: the table has none"),
+        ],
+    )
+    def test_refused(self, project, rows, arguments, said):
+        count = "select count(*) from {schema}.`partitioned$snapshots`"
+        before = rows(count)
+        assert said in self.rescale(expect_pass=False, **arguments)
+        assert rows(count) == before
