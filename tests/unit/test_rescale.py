@@ -58,10 +58,7 @@ def test_paimons_own_procedure():
     call = "CALL `paimon`.sys.rescale(table => 'paimon.s.t'"
     where = r", where => '(`dt` = \'a\')'"
     assert steps(table(), "1.4.2", bucket_num=4) == [(ALTER, {}), (call + ")", {})]
-    assert steps(table(), "1.4.2", bucket_num=4, partitions={"dt": "a"}) == [
-        (ALTER, {}),
-        (call + where + ")", {}),
-    ]
+    assert steps(table(), "1.4.2", partitions={"dt": "a"}) == [(call + where + ")", {})]
     assert steps(table("-2"), "1.4.2", bucket_num=4, partitions={"dt": "a"}) == [
         (call + ", bucket_num => 4" + where + ")", {})
     ]
@@ -69,7 +66,7 @@ def test_paimons_own_procedure():
 
 def test_an_option_by_which_the_procedure_would_lose_partitions():
     kept = table(dynamic_partition_overwrite="false")
-    assert steps(kept, "1.4.2", bucket_num=4, partitions={"dt": "a"})[1][1] == DYNAMIC
+    assert steps(kept, "1.4.2", partitions={"dt": "a"})[0][1] == DYNAMIC
     postpone = table("-2", dynamic_partition_overwrite="false")
     assert "all other partitions would be lost" in refused(
         postpone, "1.4.2", bucket_num=4, partitions={"dt": "a"}
@@ -86,6 +83,7 @@ def test_rows_that_reads_leave_out_are_compacted_first(options):
 @pytest.mark.parametrize(
     ("existing", "version", "arguments", "said"),
     [
+        (table(), "1.4.2", {"bucket_num": 4, "partitions": {"dt": "a"}}, "keys written to them again"),
         (table(None), "0.9.0", {"bucket_num": 4}, "its buckets grow with the rows (bucket=-1)"),
         (table("-1", key=()), "1.4.2", {"bucket_num": 4}, "set bucket in the model's config"),
         (table(), "0.9.0", {"bucket_num": 0}, "bucket_num=0: at least 1 is needed"),

@@ -57,3 +57,11 @@ def test_options_that_do_nothing(config, said):
 )
 def test_nothing_to_tell(config):
     assert told(config) == ""
+
+
+def test_deletes_that_a_compaction_drops():
+    waits = {"primary_key": "pk", "bucket": -2, "postpone_bucket": {"batch_write_fixed_bucket": False}}
+    assert told(waits) == ""
+    assert "incremental_strategy='delete+insert': writes deletes" in told(
+        waits | {"incremental_strategy": "delete+insert"}
+    )

@@ -103,6 +103,11 @@ class TestPostpone:
             (4, 40, 1),
         ]
 
+    @pytest.mark.xfail(
+        strict=True,
+        raises=AssertionError,
+        reason="SparkPostponeCompactProcedure of 1.4.2 reads the rows that wait without their kinds: [(2,)] == []",
+    )
     def test_rows_of_a_compacted_table_are_deleted(self, project, rows):
         project.run_sql("delete from {database}.{schema}.t where k = 2")
         self.operate("compact", relation="t")

@@ -44,6 +44,7 @@ class Capability(_TextEnum):
     POSTPONE_BUCKET = "postpone bucket"
     COMPACT_POSTPONE_BUCKET = "compact postpone bucket"
     RESCALE = "rescale"
+    OLD_BUCKETS_GUARDED = "old buckets guarded"
     BUCKETS_TABLE = "buckets table"
     FIXED_BUCKET_ACROSS_PARTITIONS = "fixed bucket across partitions"
     FIXED_BUCKET_BY_QUOTED_COLUMN = "fixed bucket by quoted column"
@@ -146,6 +147,14 @@ _RULES: Final[Mapping[Capability, _Rule]] = MappingProxyType(
         ),
         # Spark's RescaleProcedure, from 1.4; Flink's is older.
         Capability.RESCALE: _Rule("sys.rescale", paimon="1.4"),
+        # AbstractFileStoreScan.checkNumOfBuckets, up to 0.9. AbstractFileStoreWrite looks at the bucket that is written
+        # alone and lets rows into new ones: a key that is in an old one is then there twice [ran, 1.4.2].
+        Capability.OLD_BUCKETS_GUARDED: _Rule(
+            "partitions of another number of buckets than their table's, which take no rows",
+            until="1.0",
+            remedy="Leave partitions out: all of them are rewritten.",
+            shown=False,
+        ),
         # SystemTableLoader, from 1.0.
         Capability.BUCKETS_TABLE: _Rule("the system table $buckets", paimon="1.0", shown=False),
         # SchemaValidation.validateBucket stopped refusing it in 1.3.

@@ -194,8 +194,8 @@ def refuse_rebuild(resource_type: str, name: str, changes: Changeset) -> None:
         remedy = (
             f"Rewrite them by {rescale}, or put the config back."
             if resource_type == "snapshot"
-            else f"Rewrite them by {rescale}, which keeps the rows, table snapshots and tags there are; or build the "
-            "table anew with --full-refresh; or put the config back."
+            else f"Run it once with --full-refresh to build them anew, rewrite them as they are by {rescale}, or put "
+            "the config back."
         )
         raise DbtRuntimeError(
             f"{where}: {change}: rows written before keep the old number of buckets. {remedy}"

@@ -1,7 +1,7 @@
 """The statements that give a table, or some of its partitions, another number of buckets.
 
-Paimon: a partition keeps the number it was written with until it is overwritten, and writes into it fail while the
-table's option says another one (AbstractFileStoreWrite.scanExistingFileMetas).
+Paimon: a partition keeps the number it was written with until it is overwritten. While the table's option says another
+one, writes into it fail (0.9), or those into a bucket that is there already (from 1.0, see OLD_BUCKETS_GUARDED).
 """
 
 from __future__ import annotations
@@ -27,10 +27,11 @@ _BY_PARTITION: Final = {"spark.sql.sources.partitionOverwriteMode": "dynamic"}
 
 @dataclass(frozen=True)
 class Step:
-    """A statement, and the Spark settings that hold for it alone."""
+    """A statement, the Spark settings that hold for it alone, and what takes it back if a later step fails."""
 
     sql: str
     conf: Mapping[str, str]
+    undo: str = ""
 
 
 def rescale_steps(
@@ -71,7 +72,8 @@ def rescale_steps(
     if _may_hide_rows(spec):
         steps.append(Step(procedures.compact(table, environment=environment), {}))
     if number != spec.bucket:
-        steps.append(Step(f"alter table {_name(table)} set tblproperties ('bucket' = '{number}')", {}))
+        alter = f"alter table {_name(table)} set tblproperties ('bucket' = '%s')"
+        steps.append(Step(alter % number, {}, undo=alter % spec.bucket))
     if environment.supports(Capability.RESCALE) and _overwrites_by_partition(spec):
         steps.append(Step(procedures.rescale(table, partitions=partitions, environment=environment), {}))
     else:
@@ -87,6 +89,13 @@ def rescale_steps(
 
 def _table_problems(spec: TableSpec, given: Mapping[str, Any], environment: Environment) -> list[str]:
     if spec.bucket > 0:
+        changed = str(given["bucket_num"] or spec.bucket) != str(spec.bucket)
+        guarded = environment.supports(Capability.OLD_BUCKETS_GUARDED)
+        if given["partitions"] is not None and changed and not guarded:
+            return [
+                f"partitions: the others would keep {spec.bucket} buckets, and keys written to them again would be "
+                "there twice. Leave partitions out: all of them are rewritten."
+            ]
         return []
     if spec.bucket != POSTPONE_BUCKET:
         kind = "grow with the rows" if spec.primary_key else "are none: its files are in no order"

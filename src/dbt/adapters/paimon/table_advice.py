@@ -22,6 +22,8 @@ def advice(spec: TableSpec, config: Mapping[str, Any], model: str) -> tuple[str,
     for check in _CHECKS:
         for name, reason in check(spec):
             problems.add(*where.find(name, spec), reason)
+    for key, reason in _lost_deletes(spec, config):
+        problems.add(key, config.get(key), reason)
     return tuple(problems.messages)
 
 
@@ -54,6 +56,20 @@ def _unread_bucket_options(spec: TableSpec) -> _Advice:
                 name,
                 "only bucket=-2 (postpone) reads it, so it does nothing here. Set bucket to -2, or remove it",
             )
+
+
+def _lost_deletes(spec: TableSpec, config: Mapping[str, Any]) -> _Advice:
+    # SparkPostponeCompactProcedure reads the rows that wait without their kinds [ran, 1.4.2].
+    waits = spec.bucket == POSTPONE_BUCKET and (
+        spec.options.get("postpone.batch-write-fixed-bucket", "true").lower() == "false"
+    )
+    deletes = config.get("incremental_strategy") in ("delete+insert", "microbatch", "apply_changes")
+    if waits and (deletes or config.get("merge_delete_condition")):
+        yield (
+            "incremental_strategy",
+            "writes deletes, which Spark's compaction of postpone buckets drops. Set "
+            "postpone_bucket.batch_write_fixed_bucket to true, or use other buckets",
+        )
 
 
 _CHECKS: Final[tuple[Callable[[TableSpec], _Advice], ...]] = (

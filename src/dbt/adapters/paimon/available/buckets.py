@@ -13,7 +13,7 @@ from dbt_common.exceptions import DbtRuntimeError
 from dbt.adapters.paimon.available.base import AvailableMethods
 from dbt.adapters.paimon.compaction import compaction_problems
 from dbt.adapters.paimon.connections import PaimonConnectionManager
-from dbt.adapters.paimon.rescale import rescale_steps
+from dbt.adapters.paimon.rescale import Step, rescale_steps
 from dbt.adapters.paimon.table_advice import advice
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ class BucketMethods(AvailableMethods):
 
         Raises:
             DbtRuntimeError: all that is wrong, before any statement.
-            DbtDatabaseError: a statement failed; run it again.
+            DbtDatabaseError: a statement failed, and the table is as it was.
         """
         assert isinstance(self.connections, PaimonConnectionManager)
         with self._table_locks.alone(relation.render(), self._lock_folder(relation)):
@@ -70,5 +70,13 @@ class BucketMethods(AvailableMethods):
                 bucket_num=bucket_num,
                 partitions=partitions,
             )
-            for step in steps:
-                self.connections.execute(step.sql, conf=step.conf)
+            done: list[Step] = []
+            try:
+                for step in steps:
+                    self.connections.execute(step.sql, conf=step.conf)
+                    done.append(step)
+            except DbtRuntimeError:
+                for step in reversed(done):
+                    if step.undo:
+                        self.connections.execute(step.undo)
+                raise
