@@ -79,6 +79,9 @@ class Capability(_TextEnum):
     FAST_FORWARD = "fast forward"
     INCREMENTAL_QUERY_IN_ANY_CATALOG = "incremental query in any catalog"
     INCREMENTAL_QUERY_MERGES = "incremental query merges"
+    BINLOG_TABLE = "binlog table"
+    TABLE_INDEXES_TABLE = "table indexes table"
+    FILE_KEY_RANGES_TABLE = "file key ranges table"
     S3_WITHOUT_KEYS = "s3 without keys"
     ATOMIC_OSS_COMMITS = "atomic oss commits"
 
@@ -156,7 +159,6 @@ _RULES: Final[Mapping[Capability, _Rule]] = MappingProxyType(
             shown=False,
         ),
         # SystemTableLoader, from 1.0.
-        Capability.BUCKETS_TABLE: _Rule("the system table $buckets", paimon="1.0", shown=False),
         # SchemaValidation.validateBucket stopped refusing it in 1.3.
         Capability.FIXED_BUCKET_ACROSS_PARTITIONS: _Rule(
             "fixed buckets when the primary key leaves out a partition column",
@@ -287,6 +289,15 @@ _RULES: Final[Mapping[Capability, _Rule]] = MappingProxyType(
         # JdbcCatalog.assertMainBranch, at 0.9.0 to 2.0.0.
         Capability.BRANCHES: _Rule("branches", catalogs=_WITH_BRANCHES),
         Capability.FAST_FORWARD: _Rule("sys.fast_forward", catalogs=_WITH_BRANCHES),
+        # SystemTableLoader.SYSTEM_TABLE_LOADERS at the release tags.
+        Capability.BUCKETS_TABLE: _Rule(
+            "$buckets", paimon="1.0", remedy="Group $files by partition and bucket.", shown=False
+        ),
+        Capability.BINLOG_TABLE: _Rule("$binlog", paimon="1.0", remedy="Use $audit_log.", shown=False),
+        Capability.TABLE_INDEXES_TABLE: _Rule("$table_indexes", paimon="1.0", shown=False),
+        Capability.FILE_KEY_RANGES_TABLE: _Rule(
+            "$file_key_ranges", paimon="1.4", remedy="Use min_key and max_key of $files.", shown=False
+        ),
         # S3Loader.requiredOptions is gone in 2.0: the keys may be those of the machine.
         Capability.S3_WITHOUT_KEYS: _Rule(
             "S3 without keys in the catalog's options", paimon="2.0", shown=False

@@ -14,6 +14,7 @@ from decimal import Decimal
 from types import MappingProxyType
 from typing import Any, Final
 
+from dbt.adapters.paimon import maintenance
 from dbt.adapters.paimon.capabilities import Capability, Environment
 from dbt.adapters.paimon.data_types import field_names
 from dbt.adapters.paimon.table_options import split_field_option, suggestion
@@ -133,6 +134,9 @@ def check_columns(
     for rule in _RULES:
         for where, reason in rule(spec, types, environment):
             problems.add(*written.find(where, spec), reason)
+    if spec.maintenance:
+        for where, reason in maintenance.column_problems(spec.maintenance, types, spec.partition_by):
+            problems.add(where, None, reason)
     for name, data_type in types.items():
         fault = _column_fault(name, data_type, environment)
         if fault:

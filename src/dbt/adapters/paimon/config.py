@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 from dbt.adapters.base import AdapterConfig
+from dbt_common.contracts.config.base import MergeBehavior
 
 # dbt validates these types with jsonschema, whose message names neither the remedy nor the other mistakes.
 # So the types are wide, and `table_spec` and `strategies` check the values.
@@ -38,6 +39,9 @@ class PaimonConfig(AdapterConfig):
     auto_tags: dict[str, Any] | None = None
     wap: bool | str | None = None
     tblproperties: dict[str, Any] | None = None
+
+    # What keeps the table small and fast; a folder's actions and a model's add up (see `maintenance`).
+    maintenance: dict[str, Any] = field(default_factory=dict, metadata=MergeBehavior.Update.meta())
 
     # Incremental models, beside dbt's own incremental_strategy and unique_key.
     merge_update_columns: _Columns = None

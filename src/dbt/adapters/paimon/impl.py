@@ -55,6 +55,8 @@ from dbt.adapters.paimon.available.buckets import BucketMethods
 from dbt.adapters.paimon.available.building import BuildingMethods
 from dbt.adapters.paimon.available.capabilities import CapabilityMethods
 from dbt.adapters.paimon.available.changes import ChangesMethods
+from dbt.adapters.paimon.available.maintenance import MaintenanceMethods
+from dbt.adapters.paimon.available.monitoring import MonitoringMethods
 from dbt.adapters.paimon.available.operations import OperationMethods
 from dbt.adapters.paimon.available.time_travel import TimeTravelMethods
 from dbt.adapters.paimon.available.views import ViewMethods
@@ -99,6 +101,8 @@ class PaimonAdapter(
     BuildingMethods,
     CapabilityMethods,
     ChangesMethods,
+    MaintenanceMethods,
+    MonitoringMethods,
     OperationMethods,
     TimeTravelMethods,
     ViewMethods,

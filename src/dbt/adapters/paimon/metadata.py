@@ -21,6 +21,8 @@ NOT_FOUND = (
 # HiveCatalog.listTablesImpl of 0.9 looks at each table of its list, and another process may have renamed one by then.
 GONE_MEANWHILE = "Can not get table"
 
+_JVM_ZONE = "java_method('java.lang.System', 'getProperty', 'user.timezone')"
+
 
 def list_tables_sql(schema: PaimonRelation) -> str:
     """One statement for all tables of a schema."""
@@ -97,5 +99,15 @@ def in_utc(commit_time: str) -> str:
 
     Paimon shows it on the wall clock of the JVM, whatever the session's time zone (SnapshotsTable.toRow).
     """
-    zone = "java_method('java.lang.System', 'getProperty', 'user.timezone')"
-    return f"to_utc_timestamp({commit_time}, {zone})"
+    return f"to_utc_timestamp({commit_time}, {_JVM_ZONE})"
+
+
+def wall_clock() -> str:
+    """SQL of the time now as `commit_time` of `$snapshots` and `creation_time` of `$files` tell it."""
+    return f"from_utc_timestamp(to_utc_timestamp(current_timestamp(), current_timezone()), {_JVM_ZONE})"
+
+
+def age_in_seconds(commit_time: str) -> str:
+    """SQL of how long ago a `commit_time` of `$snapshots`, or a `creation_time` of `$files`, was."""
+    now = "to_utc_timestamp(current_timestamp(), current_timezone())"
+    return f"(unix_timestamp({now}) - unix_timestamp({in_utc(commit_time)}))"

@@ -385,6 +385,13 @@ def _aggregation_delete_rules(spec: TableSpec, environment: Environment) -> _Fou
 
 
 def _retention_rules(spec: TableSpec, environment: Environment) -> _Found:
+    # TableCommitImpl.close: shutdownNow ends the thread that expires, wherever it is.
+    if spec.options.get("snapshot.expire.execution-mode", "").lower() == "async":
+        yield (
+            "snapshot.expire.execution-mode",
+            "a dbt run writes in batches, and the end of a batch interrupts what still expires in the background. "
+            "Remove it: sync is the default",
+        )
     # SchemaValidation: min >= 1 and min <= max, for table snapshots and changelogs, defaults included.
     for family in ("snapshot", "changelog"):
         low_name, high_name = f"{family}.num-retained.min", f"{family}.num-retained.max"

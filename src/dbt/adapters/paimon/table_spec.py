@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
@@ -15,6 +15,7 @@ from dbt_common.exceptions import CompilationError
 
 from dbt.adapters.paimon import run_tags
 from dbt.adapters.paimon.capabilities import Capability
+from dbt.adapters.paimon.maintenance import MaintenancePolicy, policy_rules, read_policy
 from dbt.adapters.paimon.option_values import FILE_FORMATS
 from dbt.adapters.paimon.redaction import redacted
 from dbt.adapters.paimon.table_options import (
@@ -98,6 +99,7 @@ TABLE_KEYS: Final = (
     "table_tag",
     "wap",
     "tblproperties",
+    "maintenance",
 )
 STRATEGY_KEYS: Final = (
     "merge_update_columns",
@@ -185,6 +187,7 @@ class TableSpec:
     # What happens around the write of its rows: the tag of the run, and whether they are audited first.
     tag: RunTag | None = None
     wap: bool = False
+    maintenance: MaintenancePolicy | None = None
 
     def properties(self) -> dict[str, str]:
         """What CREATE TABLE gets as TBLPROPERTIES: the options and the primary key."""
@@ -299,7 +302,15 @@ def collect_table_spec(
     wap = _wap(config, problems, environment)
     if wap and options.get("bucket") == "-2":
         problems.add("wap", True, "rows of postpone buckets cannot be audited before they are compacted")
-    spec = TableSpec(primary_key, partition_by, MappingProxyType(options), engine, tag, wap)
+    policy = read_policy(config.get("maintenance"), problems)
+    spec = TableSpec(primary_key, partition_by, MappingProxyType(options), engine, tag, wap, policy)
+    if policy is not None:
+        for key, reason in policy_rules(policy, spec, environment):
+            problems.add(key, None, reason)
+        if policy.expire_snapshots:
+            # Paimon expires at each commit by the table's own options: they say the same.
+            agreed = MappingProxyType({**policy.expire_snapshots.options(), **options})
+            spec = replace(spec, options=agreed)
 
     where = Written(config)
     for rule in RULES:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from dbt.adapters.base.meta import AdapterMeta
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from dbt.adapters.paimon.credentials import PaimonCredentials
     from dbt.adapters.paimon.locks import TableLocks
     from dbt.adapters.paimon.relation import PaimonRelation
+    from dbt.adapters.paimon.table_spec import TableSpec
 else:
     Adapter = object
 
@@ -54,3 +55,9 @@ class AvailableMethods(Adapter, metaclass=AdapterMeta):
         def _query_columns(self, sql: str) -> Sequence[PaimonColumn]: ...
 
         def _lock_folder(self, relation: PaimonRelation) -> Path | None: ...
+
+        def hold_table(self, relation: PaimonRelation) -> None: ...
+
+        def table_spec(
+            self, model: Mapping[str, Any], default_primary_key: Sequence[str] = ()
+        ) -> TableSpec: ...

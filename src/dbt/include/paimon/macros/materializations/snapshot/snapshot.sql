@@ -54,6 +54,7 @@
   {{ run_hooks(post_hooks, inside_transaction=True) }}
   {{ adapter.commit() }}
   {{ run_hooks(post_hooks, inside_transaction=False) }}
+  {%- do adapter.maintain_after_run(target_relation, spec) -%}
 
   {{ return({'relations': [target_relation]}) }}
 {% endmaterialization %}

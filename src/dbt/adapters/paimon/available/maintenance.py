@@ -1,0 +1,175 @@
+"""Maintenance by policy: after a model's commit, and as the operation `maintain`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from dbt.adapters.base import available
+from dbt.adapters.events.logging import AdapterLogger
+from dbt.adapters.events.types import AdapterEventWarning
+from dbt_common.events.functions import warn_or_error
+from dbt_common.exceptions import DbtRuntimeError
+
+from dbt.adapters.paimon import maintenance_plan, selection
+from dbt.adapters.paimon.available.base import AvailableMethods
+from dbt.adapters.paimon.maintenance import MaintenancePolicy, read_policy
+from dbt.adapters.paimon.maintenance_plan import Action
+from dbt.adapters.paimon.table_spec import Problems, TableSpec
+
+if TYPE_CHECKING:
+    from dbt.adapters.paimon.relation import PaimonRelation
+
+logger = AdapterLogger("Paimon")
+
+
+class MaintenanceMethods(AvailableMethods):
+    """What the materializations and the macro `maintain` call."""
+
+    @available.parse_none
+    def maintain_after_run(self, relation: PaimonRelation, spec: TableSpec) -> None:
+        """Do what a model's policy finds due, after its commit; the model's rows are there whatever comes of it.
+
+        Without a policy no statement is sent; where nothing is due, one.
+
+        Raises:
+            DbtRuntimeError: a step failed, and the policy's `on_failure` is 'error'.
+        """
+        policy = spec.maintenance.after_run() if spec.maintenance else None
+        if policy is None or policy.is_empty:
+            return
+        self.hold_table(relation)
+        failures = []
+        try:
+            for action in self._planned(relation, policy, spec):
+                if action.due:
+                    failures += self._run(relation, action)
+        except DbtRuntimeError as exc:
+            failures.append(str(exc))
+        if failures:
+            self._report(relation, policy, failures)
+
+    @available.parse_list
+    def maintain_tables(
+        self,
+        nodes: Iterable[Mapping[str, Any]],
+        select: str | Sequence[str] | None = None,
+        dry_run: bool = False,
+        force: bool = False,
+    ) -> list[dict[str, Any]]:
+        """Maintain the tables that a selection names, each by its own policy; one that fails leaves the others theirs.
+
+        Args:
+            nodes: of dbt's graph.
+            select: see `selection.select`; None: every table that has a policy.
+            dry_run: whether it is only said what would be done.
+            force: whether thresholds count (files, commits).
+
+        Returns:
+            A dictionary for each action: table, action, due, why, done.
+
+        Raises:
+            DbtRuntimeError: a selection that names nothing, a config that is wrong, or what failed, of all tables.
+        """
+        chosen = selection.select(nodes, select, "maintain")
+        problems: list[str] = []
+        policies: list[tuple[Mapping[str, Any], TableSpec | None]] = []
+        for node in chosen:
+            try:
+                policies.append((node, self._spec_of(node)))
+            except DbtRuntimeError as exc:  # noqa: PERF203 - all problems at once
+                problems.append(str(exc.msg))
+        if problems:
+            raise DbtRuntimeError("\n".join(problems))
+        done: list[dict[str, Any]] = []
+        for node, spec in policies:
+            if spec is None:
+                if select is not None:
+                    logger.info(f"{node['name']}: no `maintenance` in its config")
+                continue
+            relation = self.get_relation(node["database"], node["schema"], node["alias"])
+            if relation is None or not relation.is_table:
+                logger.info(f"{node['name']}: not built yet")
+                continue
+            failed = self._maintain(relation, spec, done, dry_run=dry_run, force=force)
+            problems += [f"{relation}: {failure}" for failure in failed]
+        if problems:
+            raise DbtRuntimeError(
+                "maintain: the rows of all tables are as they were; what failed is to be looked at:\n"
+                + "\n".join(problems)
+            )
+        if not done:
+            logger.info("maintain: no table has anything to maintain (see the config `maintenance`)")
+        return done
+
+    def _maintain(
+        self,
+        relation: PaimonRelation,
+        spec: TableSpec,
+        done: list[dict[str, Any]],
+        *,
+        dry_run: bool,
+        force: bool,
+    ) -> list[str]:
+        """One table; what was done goes to `done`. Returns what failed."""
+        failures: list[str] = []
+        if not dry_run:
+            self.hold_table(relation)
+        try:
+            assert spec.maintenance is not None
+            actions = self._planned(relation, spec.maintenance, spec, force=force)
+            for line in maintenance_plan.lines(actions, dry_run=dry_run):
+                logger.info(f"{relation} {line}")
+            for action in actions:
+                failed = [] if dry_run or not action.due else self._run(relation, action)
+                failures += failed
+                done.append(
+                    {
+                        "table": relation.render(),
+                        "action": action.name,
+                        "due": action.due,
+                        "why": action.why,
+                        "done": action.due and not dry_run and not failed,
+                    }
+                )
+        except DbtRuntimeError as exc:
+            failures.append(str(exc))
+        finally:
+            if not dry_run:
+                self.release_tables()
+        return failures
+
+    def _spec_of(self, node: Mapping[str, Any]) -> TableSpec | None:
+        """The table that a node asks for, if it has a policy, as building it would read it."""
+        problems = Problems(node["name"])
+        policy = read_policy(node["config"].get("maintenance"), problems)
+        problems.raise_if_any()
+        return None if policy is None or policy.is_empty else self.table_spec(node)
+
+    def _planned(
+        self, relation: PaimonRelation, policy: MaintenancePolicy, spec: TableSpec, *, force: bool = False
+    ) -> list[Action]:
+        (row,) = self.query(maintenance_plan.state_sql(relation, policy))
+        state = maintenance_plan.read_state(row, spec.partition_by)
+        return maintenance_plan.plan(relation, policy, state, spec, self.environment, force=force)
+
+    def _run(self, relation: PaimonRelation, action: Action) -> list[str]:
+        """Run one action. Returns what failed: nothing, or one message."""
+        try:
+            self.query(action.sql)
+        except DbtRuntimeError as exc:
+            return [f"{action.name}: {exc}"]
+        logger.debug(f"{relation} {action.name}: done: {action.why}")
+        return []
+
+    def _report(self, relation: PaimonRelation, policy: MaintenancePolicy, failures: Sequence[str]) -> None:
+        text = (
+            f"{relation}: its rows are committed, and its maintenance failed: {'; '.join(failures)}\n"
+            "Mend the cause, then `dbt run-operation maintain` does what is still due. "
+            "`on_failure` in the config `maintenance` says whether this is a warning or an error."
+        )
+        if policy.on_failure == "error":
+            raise DbtRuntimeError(text)
+        warn_or_error(
+            AdapterEventWarning(name="Paimon", base_msg=text.replace("{", "{{").replace("}", "}}"), args=[])
+        )

@@ -1,0 +1,89 @@
+"""System tables, their figures, and the operation `table_health`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+from dbt.adapters.base import available
+from dbt.adapters.events.logging import AdapterLogger
+from dbt_common.exceptions import DbtRuntimeError
+
+from dbt.adapters.paimon import monitoring, selection
+from dbt.adapters.paimon.available.base import AvailableMethods
+from dbt.adapters.paimon.table_options import parse_duration
+
+if TYPE_CHECKING:
+    from dbt.adapters.paimon.relation import PaimonRelation
+
+logger = AdapterLogger("Paimon")
+
+
+class MonitoringMethods(AvailableMethods):
+    """What the macros of monitoring and the generic data tests call."""
+
+    @available
+    def system_table(self, relation: PaimonRelation, name: str) -> str:
+        """The rendered name of a system table (see `monitoring.system_table`)."""
+        return monitoring.system_table(relation, name, self.environment)
+
+    @available
+    def health_sql(self, relation: Any, test: str) -> str:
+        """The query of a table's figures (see `monitoring.health_sql`); `test`: what asks, for messages."""
+        return monitoring.health_sql(self._of_test(relation, test))
+
+    @available
+    def buckets_sql(self, relation: Any, test: str) -> str:
+        """The query of the figures of each bucket (see `monitoring.bucket_skew_sql`)."""
+        return monitoring.bucket_skew_sql(self._of_test(relation, test))
+
+    @available
+    def seconds_of(self, duration: str, test: str) -> int:
+        """The seconds of '2 d'. Raises DbtRuntimeError for what is no duration."""
+        try:
+            return parse_duration(str(duration)) // 10**9
+        except ValueError:
+            raise DbtRuntimeError(
+                f"{test}: '{duration}' is no duration. Write a whole number and a unit, as in '2 d' or '12 h'."
+            ) from None
+
+    @available.parse_list
+    def table_health(
+        self, nodes: Iterable[Mapping[str, Any]], select: str | Sequence[str] | None = None
+    ) -> list[dict[str, Any]]:
+        """The figures of the tables that a selection names (None: all that are built), printed and given back.
+
+        A table that cannot be read is told at the end, after the others.
+
+        Raises:
+            DbtRuntimeError: a selection that names nothing, or tables that cannot be read.
+        """
+        found, failures = [], []
+        for node in selection.select(nodes, select, "table_health"):
+            relation = self.get_relation(node["database"], node["schema"], node["alias"])
+            if relation is None or not relation.is_table:
+                if select is not None:
+                    logger.info(f"{node['name']}: not built yet")
+                continue
+            try:
+                (row,) = self.query(monitoring.health_sql(relation))
+            except DbtRuntimeError as exc:
+                failures.append(f"{relation}: {exc}")
+                continue
+            found.append(monitoring.read_health(row))
+        if found:
+            logger.info("\n" + monitoring.report(found))
+        if failures:
+            raise DbtRuntimeError("table_health: " + "\n".join(failures))
+        return [asdict(table) for table in found]
+
+    def _of_test(self, relation: Any, test: str) -> PaimonRelation:
+        if isinstance(relation, str):
+            raise DbtRuntimeError(
+                f"data test {test}: it reads the table's files and table snapshots, which no `where` narrows. "
+                "Remove `where` from its config."
+            )
+        monitoring.system_table(relation, "files", self.environment)  # refuses a view
+        found: PaimonRelation = relation
+        return found

@@ -1,0 +1,8 @@
+{#-
+  A data test: no bucket holds more than `max_gb` GB. One that fails asks for more buckets.
+-#}
+{% test bucket_size(model, max_gb=5) %}
+select partition, bucket, row_count, byte_count
+from ({{ adapter.buckets_sql(model, 'bucket_size') }}) as buckets
+where byte_count > {{ max_gb | float }} * 1073741824
+{% endtest %}

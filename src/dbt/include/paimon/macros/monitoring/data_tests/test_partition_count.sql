@@ -1,0 +1,7 @@
+{#-
+  A data test: no more than `max_partitions` partitions, each of which has its own files.
+-#}
+{% test partition_count(model, max_partitions=1000) %}
+select * from ({{ adapter.health_sql(model, 'partition_count') }}) as health
+where partitions > {{ max_partitions | int }}
+{% endtest %}

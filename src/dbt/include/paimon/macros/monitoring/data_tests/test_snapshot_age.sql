@@ -1,0 +1,14 @@
+{#-
+  A data test: no table snapshot is older than `max_age`, that is, old ones expire; and the newest is not older than
+  `newest_max_age`, that is, somebody writes the table. Either may be none.
+-#}
+{% test snapshot_age(model, max_age='7 d', newest_max_age=none) %}
+select * from ({{ adapter.health_sql(model, 'snapshot_age') }}) as health
+where false
+  {%- if max_age is not none %}
+  or oldest_snapshot > {{ adapter.seconds_of(max_age, 'snapshot_age: max_age') }}
+  {%- endif %}
+  {%- if newest_max_age is not none %}
+  or newest_snapshot > {{ adapter.seconds_of(newest_max_age, 'snapshot_age: newest_max_age') }}
+  {%- endif %}
+{% endtest %}

@@ -1,0 +1,7 @@
+{#-
+  A data test: the number of table snapshots is in bounds, that is, old ones expire and there is one at all.
+-#}
+{% test snapshot_count(model, max_snapshots=100, min_snapshots=1) %}
+select * from ({{ adapter.health_sql(model, 'snapshot_count') }}) as health
+where snapshots > {{ max_snapshots | int }} or snapshots < {{ min_snapshots | int }}
+{% endtest %}

@@ -1,0 +1,267 @@
+"""The config `maintenance`: what a run does after its commit, what is due, and what a failure leaves."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+from dbt.tests.util import run_dbt
+from pyspark.sql import SparkSession
+from tests.functional.conftest import CONNECTOR
+
+from dbt.adapters.paimon.capabilities import Capability, Environment
+
+RUN = "{{ var('run', 1) }}"
+APPEND = "materialized='incremental', incremental_strategy='append'"
+KEYED = "materialized='incremental', primary_key='id', bucket=1, tblproperties={'write-only': true}"
+
+MODELS = {
+    "merged": f"{{{{ config({KEYED}, maintenance={{'compact': {{'small_files': 3}}}}) }}}} select {RUN} as id",
+    "every_second": f"{{{{ config({KEYED}, maintenance={{'compact': {{'every_commits': 2}}}}) }}}} select {RUN} as id",
+    "left_alone": f"{{{{ config({KEYED}) }}}} select {RUN} as id",
+    "not_due": f"{{{{ config({KEYED}, maintenance={{'compact': {{'small_files': 100}}}}) }}}} select {RUN} as id",
+    "nightly": f"{{{{ config({KEYED}, maintenance={{'compact': {{'small_files': 2, 'after_run': false}}, "
+    f"'expire_snapshots': {{'retain_max': 1, 'after_run': false}}, 'remove_orphan_files': true}}) }}}} "
+    f"select {RUN} as id",
+    "kept": f"{{{{ config({KEYED}, maintenance={{'expire_snapshots': {{'retain_max': 2}}}}, "
+    "post_hook=\"{{ create_tag(this, 'run_' ~ var('run', 1)) }}\") }} "
+    f"select {RUN} as id",
+    "ordered": f"{{{{ config({APPEND}, maintenance={{'compact': {{'order': 'zorder', 'order_by': ['id', 'other'], "
+    f"'small_files': 3}}}}) }}}} select {RUN} as id, 9 - {RUN} as other",
+    "newest": f"{{{{ config({APPEND}, partition_by='day', maintenance={{'compact': {{'small_files': 2, "
+    f"'partitions': 'newest'}}}}) }}}} "
+    f"select {RUN} as id, date'2024-01-09' as day union all select {RUN}, date'2024-01-10'",
+    "chosen": f"{{{{ config({APPEND}, partition_by='n', maintenance={{'compact': {{'small_files': 2, "
+    f"'partitions': {{'where': 'n = 1'}}}}}}) }}}} select {RUN} as id, 1 as n union all select {RUN}, 2",
+    "resting": f"{{{{ config({APPEND}, partition_by='n', maintenance={{'compact': {{'small_files': 2, "
+    f"'partitions': {{'older_than': '1 d'}}}}}}) }}}} select {RUN} as id, 1 as n",
+    "expiring": "{{ config(materialized='table', partition_by='day', maintenance={'expire_partitions': "
+    "{'expiration_time': '90 d', 'timestamp_formatter': 'yyyyMMdd'}}) }} "
+    "select 1 as id, '20200101' as day union all select 2, '29990101'",
+    "hours": "{{ config(materialized='table', partition_by=['day', 'hour'], maintenance={'expire_partitions': "
+    "{'expiration_time': '90 d', 'timestamp_pattern': '$day $hour:00:00'}}) }} "
+    "select 1 as id, '2020-01-01' as day, '07' as hour union all select 2, '2999-01-01', '08'",
+    "odd_name": f"{{{{ config({KEYED}, alias='odd `name`', maintenance={{'compact': {{'small_files': 2}}, "
+    f"'expire_snapshots': {{'retain_max': 1, 'older_than': '30 d'}}}}) }}}} select {RUN} as id",
+}
+
+
+@pytest.fixture(scope="class")
+def statements():
+    """Every statement that Spark gets from here on."""
+    sent: list[str] = []
+    spark_sql = SparkSession.sql
+
+    def counted(session, query, *args, **kwargs):
+        sent.append(query)
+        return spark_sql(session, query, *args, **kwargs)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(SparkSession, "sql", counted)
+        yield sent
+
+
+class TestAfterRun:
+    @pytest.fixture(scope="class")
+    def models(self):
+        return {f"{name}.sql": sql for name, sql in MODELS.items()}
+
+    @pytest.fixture(scope="class", autouse=True)
+    def sent(self, project, statements):
+        """The statements of the last of three runs."""
+        for number in (1, 2, 3):
+            statements.clear()
+            run_dbt(["run", "--vars", f"run: {number}"])
+        return list(statements)
+
+    @pytest.fixture(scope="class")
+    def files(self, rows):
+        def count(table, where="true"):
+            return rows(f"select count(*) from {{schema}}.`{table}$files` where {where}")[0][0]
+
+        return count
+
+    @pytest.fixture(scope="class")
+    def commits(self, rows):
+        return lambda table: rows(f"select count(*) from {{schema}}.`{table}$snapshots`")[0][0]
+
+    @staticmethod
+    def sent_about(statements, table):
+        return [
+            " ".join(sql.split())
+            for sql in statements
+            if f"`{table}`" in sql or f".{table}'" in sql or f"`{table}$" in sql
+        ]
+
+    def test_compact_by_number_of_files(self, files, rows):
+        assert files("left_alone") == 3
+        assert files("merged") == 1
+        assert rows("select id from {schema}.merged order by 1") == [(1,), (2,), (3,)]
+
+    def test_compact_by_number_of_commits(self, files, rows):
+        # After the second run, and not after the third.
+        assert files("every_second") == 2
+        kinds = rows("select commit_kind from {schema}.`every_second$snapshots` order by snapshot_id")
+        assert kinds == [("APPEND",), ("APPEND",), ("COMPACT",), ("APPEND",)]
+
+    def test_cost(self, sent):
+        """Without a policy no statement is added; where nothing is due, one."""
+        base = len(self.sent_about(sent, "left_alone"))
+        assert base > 0
+        assert len(self.sent_about(sent, "not_due")) == base + 1
+        assert not [sql for sql in sent if "sys.compact" in sql and "not_due" in sql]
+
+    def test_order(self, files, rows):
+        assert files("ordered") == 1
+        assert rows("select id, other from {schema}.ordered order by 1") == [(1, 8), (2, 7), (3, 6)]
+        kinds = rows("select commit_kind from {schema}.`ordered$snapshots` order by snapshot_id")
+        assert kinds[-1] == ("OVERWRITE",)
+
+    def test_partitions(self, files, rows):
+        per_day = rows("select file_count from {schema}.`newest$partitions` order by partition")
+        assert per_day == [(3,), (1,)]
+        per_n = rows("select file_count from {schema}.`chosen$partitions` order by partition")
+        assert per_n == [(1,), (3,)]
+        # Written a moment ago.
+        assert files("resting") == 3
+
+    def test_expired_partitions(self, rows):
+        assert rows("select id, day from {schema}.expiring") == [(2, "29990101")]
+        assert rows("select id, day, hour from {schema}.hours") == [(2, "2999-01-01", "08")]
+
+    def test_snapshots_expire_and_tags_hold_theirs(self, rows, commits):
+        assert commits("kept") == 2
+        assert rows("select id from {schema}.kept version as of 'run_1'") == [(1,)]
+        options = dict(rows("select key, value from {schema}.`kept$options`"))
+        # What Paimon itself does at each commit agrees.
+        assert options["snapshot.num-retained.max"] == options["snapshot.num-retained.min"] == "2"
+
+    def test_quoted_names(self, rows, files):
+        assert files("odd ``name``") == 1
+        assert rows("select id from {schema}.`odd ``name``` order by 1") == [(1,), (2,), (3,)]
+
+    def test_full_refresh_and_empty(self, project, rows):
+        run_dbt(["run", "--full-refresh", "--select", "merged", "ordered", "--vars", "run: 3"])
+        assert rows("select id from {schema}.merged") == [(3,)]
+        run_dbt(["run", "--empty", "--select", "merged"])
+        run_dbt(["compile"])
+
+    def test_maintain(self, project, files, commits, rows, warehouse):
+        def maintain(**arguments):
+            run_dbt(["run-operation", "maintain", "--args", str(arguments)])
+
+        assert files("nightly") == 3
+        before = commits("nightly")
+        table = Path(warehouse) / f"{project.test_schema}.db" / "nightly"
+        orphan = table / "bucket-0" / "data-orphan-0.parquet"
+        orphan.write_bytes(b"of nobody")
+        os.utime(orphan, (0, 0))
+        maintain(dry_run=True)
+        assert files("nightly") == 3
+        assert commits("nightly") == before
+        assert orphan.exists()
+        maintain(select="path:models/left_alone.sql")
+        assert files("nightly") == 3
+        maintain(select=["nightly"])
+        assert files("nightly") == 1
+        assert commits("nightly") == 1
+        assert not orphan.exists()
+        assert rows("select id from {schema}.nightly order by 1") == [(1,), (2,), (3,)]
+        assert files("not_due") == 3
+        maintain(select="not_*", force=True)
+        assert files("not_due") == 1
+
+
+BROKEN = (
+    "{{{{ config(materialized='incremental', incremental_strategy='append', partition_by='n', "
+    "maintenance={{'compact': {{'small_files': 2}}, 'on_failure': '{}'}}) }}}} "
+    "select {{{{ var('run') }}}} as id, 1 as n union all select {{{{ var('run') }}}}, {{{{ var('run') }}}}"
+)
+
+
+class TestFailure:
+    """A compaction fails for real: a file that it has to read is gone."""
+
+    @pytest.fixture(scope="class")
+    def models(self):
+        return {"warned.sql": BROKEN.format("warn"), "refused.sql": BROKEN.format("error")}
+
+    def test_rows_stay(self, project, rows, warehouse):
+        schema = Path(warehouse) / f"{project.test_schema}.db"
+        run_dbt(["run", "--vars", "run: 2"])
+        for name in ("warned", "refused"):
+            (lost,) = (schema / name / "n=1").rglob("*.parquet")
+            lost.unlink()
+        results = run_dbt(["run", "--vars", "run: 3"], expect_pass=False)
+        statuses = {result.node.name: str(result.status) for result in results}
+        assert statuses == {"warned": "success", "refused": "error"}
+        (message,) = [result.message for result in results if result.node.name == "refused"]
+        assert "its rows are committed, and its maintenance failed: compact:" in message
+        assert "run-operation maintain" in message
+        assert "Traceback" not in message
+        for name in ("warned", "refused"):
+            assert rows(f"select id from {{schema}}.{name} where n = 3") == [(3,)]
+            assert rows(f"select max(total_record_count) from {{schema}}.`{name}$snapshots`") == [(4,)]
+        (result,) = run_dbt(
+            ["--warn-error", "run", "--select", "warned", "--vars", "run: 4"], expect_pass=False
+        )
+        assert str(result.status) == "error"
+        assert rows("select id from {schema}.warned where n = 4") == [(4,)]
+        # The operation tells of both, and fails.
+        run_dbt(["run-operation", "maintain"], expect_pass=False)
+
+
+BAD = {
+    "compact": (
+        {"compact": {"smal_files": 3}},
+        "maintenance.compact.smal_files=3: unknown key. Did you mean 'small_files'?",
+    ),
+    "action": ({"expire_snapshot": {"retain_max": 3}}, "Did you mean 'expire_snapshots'?"),
+    "minor": ({"compact": {"strategy": "minor"}}, "needs Paimon >= 1.0"),
+    "sorted": ({"compact": {"order_by": ["idd"]}}, "there is no column 'idd'. Did you mean 'id'?"),
+}
+
+
+class TestRefused:
+    @pytest.fixture(scope="class")
+    def models(self):
+        return {
+            f"{name}.sql": f"{{{{ config(materialized='table', maintenance={config}) }}}} select 1 as id"
+            for name, (config, _) in BAD.items()
+        } | {
+            "merged_config.sql": "{{ config(materialized='table', maintenance={'expire_partitions': none}) }} select 1 as id",
+            "async.sql": "{{ config(materialized='table', tblproperties={'snapshot.expire.execution-mode': 'async'}) }} "
+            "select 1 as id",
+        }
+
+    @pytest.fixture(scope="class")
+    def project_config_update(self):
+        return {
+            "models": {
+                "test": {
+                    "merged_config": {
+                        "+maintenance": {
+                            "expire_partitions": {"expiration_time": "9 d"},
+                            "expire_snapshots": {"retain_max": 4},
+                        }
+                    }
+                }
+            }
+        }
+
+    def test_told_before_any_table(self, project, rows):
+        results = {r.node.name: r for r in run_dbt(["run"], expect_pass=False)}
+        supported = Environment.of(str(CONNECTOR)).supports(Capability.COMPACT_STRATEGY)
+        for name, (_, part) in BAD.items():
+            if name == "minor" and supported:
+                assert str(results[name].status) == "success"
+                continue
+            assert part in results[name].message, results[name].message
+        assert "interrupts what still expires" in results["async"].message
+        built = [row[1] for row in rows("show tables in {schema}")]
+        assert sorted(built) == sorted(["merged_config"] + ["minor"] * supported)
+
+    def test_a_folder_and_a_model_add_up(self, project, rows):
+        options = dict(rows("select key, value from {schema}.`merged_config$options`"))
+        assert options["snapshot.num-retained.max"] == "4"
