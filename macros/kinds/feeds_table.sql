@@ -15,7 +15,7 @@
         'merge_engine': 'partial-update',
         'fields': fields,
         'bucket': buckets,
-        'post_hook': maintenance(),
+        'maintenance': maintenance(),
     } -%}
     {%- do options.update(kwargs) -%}
     {{ config(**options) }}

@@ -11,7 +11,7 @@
         'primary_key': key,
         'merge_engine': 'deduplicate',
         'bucket': buckets,
-        'post_hook': maintenance(),
+        'maintenance': maintenance(),
     } -%}
     {%- if sequence is not none -%}
         {%- do options.update({'sequence_field': sequence}) -%}

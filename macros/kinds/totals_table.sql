@@ -19,7 +19,7 @@
         'merge_engine': 'aggregation',
         'fields': fields,
         'bucket': buckets,
-        'post_hook': maintenance(),
+        'maintenance': maintenance(),
     } -%}
     {%- do options.update(kwargs) -%}
     {{ config(**options) }}

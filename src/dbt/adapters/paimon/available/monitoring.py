@@ -23,17 +23,17 @@ logger = AdapterLogger("Paimon")
 class MonitoringMethods(AvailableMethods):
     """What the macros of monitoring and the generic data tests call."""
 
-    @available
+    @available.parse(lambda *a, **k: "")
     def system_table(self, relation: PaimonRelation, name: str) -> str:
         """The rendered name of a system table (see `monitoring.system_table`)."""
         return monitoring.system_table(relation, name, self.environment)
 
-    @available
+    @available.parse(lambda *a, **k: "")
     def health_sql(self, relation: Any, test: str) -> str:
         """The query of a table's figures (see `monitoring.health_sql`); `test`: what asks, for messages."""
         return monitoring.health_sql(self._of_test(relation, test))
 
-    @available
+    @available.parse(lambda *a, **k: "")
     def buckets_sql(self, relation: Any, test: str) -> str:
         """The query of the figures of each bucket (see `monitoring.bucket_skew_sql`)."""
         return monitoring.bucket_skew_sql(self._of_test(relation, test))

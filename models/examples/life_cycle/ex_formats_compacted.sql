@@ -1,0 +1,18 @@
+{#- The same table, compacted after each run: the run's file and that of its post-hook, both Avro, become the Parquet of
+    the last level. (A file alone would move to the last level as it is.) -#}
+{{ config(
+    materialized='incremental',
+    primary_key='id',
+    bucket=1,
+    tblproperties={
+        'write-only': true,
+        'file.format.per.level': {'0': 'avro', '1': 'avro'},
+        'file.compression.per.level': {'0': 'lz4', '1': 'lz4'},
+        'file.compression.zstd-level': 3,
+    },
+    post_hook="insert into {{ this }} values (3L, 'event 3')",
+    maintenance={'compact': {'every_commits': 1}},
+) }}
+
+select id, 'event ' || id as payload
+from {{ ref('ex_formats_per_level') }}

@@ -1,0 +1,9 @@
+{#- Partition expiration: a day older than 90 days is dropped after the commit that brought it, by its value. -#}
+{{ config(
+    materialized='table',
+    partition_by='order_day',
+    maintenance={'expire_partitions': {'expiration_time': '90 d', 'timestamp_formatter': 'yyyy-MM-dd'}},
+) }}
+
+select order_id, order_day
+from values (1, '2020-01-01'), (2, '2020-06-30'), (3, '2999-01-01') as orders (order_id, order_day)

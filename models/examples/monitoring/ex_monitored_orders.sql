@@ -1,0 +1,12 @@
+{#- A table to look at: four buckets by a key of many values, one file each. -#}
+{{ config(
+    materialized='table',
+    primary_key='order_id',
+    bucket=4,
+    maintenance={'expire_snapshots': {'retain_max': 1}},
+) }}
+
+select
+    id as order_id,
+    id % 3 as shop_id
+from range(400)

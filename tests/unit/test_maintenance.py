@@ -1,0 +1,307 @@
+"""Policies from config, and what they mean for the state of a table."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+
+import pytest
+from dbt_common.exceptions import DbtRuntimeError
+
+from dbt.adapters.paimon import maintenance_plan as plans
+from dbt.adapters.paimon import selection
+from dbt.adapters.paimon.capabilities import Environment
+from dbt.adapters.paimon.maintenance import Compact, ExpirePartitions, ExpireSnapshots, MaintenancePolicy
+from dbt.adapters.paimon.maintenance_plan import Partition, TableState, partition_values, plan
+from dbt.adapters.paimon.relation import PaimonRelation
+from dbt.adapters.paimon.table_options import validate_option
+from dbt.adapters.paimon.table_spec import ConfigErrors, TableSpec, build_table_spec
+
+P09, P14, P20 = (Environment.of(version) for version in ("0.9.0", "1.4.2", "2.0.0"))
+TABLE = PaimonRelation.create(database="paimon", schema="db", identifier="t", type="table")
+NOW = datetime.fromisoformat("2024-03-10 12:00:00")
+STATE = TableState(
+    now=NOW, wall_clock=NOW + timedelta(hours=5), types={"dt": "string", "n": "int", "d": "date"}
+)
+
+
+def spec_of(maintenance, environment=P09, **config):
+    return build_table_spec({"maintenance": maintenance} | config, model="m", environment=environment)
+
+
+def test_the_documents_policy():
+    spec = spec_of(
+        {
+            "compact": {
+                "order_by": ["a"],
+                "order": "zorder",
+                "partitions": {"newest": 2},
+                "every_commits": 10,
+            },
+            "expire_snapshots": {"retain_max": 20, "retain_min": 5, "older_than": "2 d"},
+            "expire_partitions": {"expiration_time": "90 d", "timestamp_formatter": "yyyy-MM-dd"},
+            "remove_orphan_files": {"older_than": "3 d"},
+        },
+        partition_by="dt",
+    )
+    policy = spec.maintenance
+    assert policy.compact == Compact(
+        order="zorder", order_by=("a",), newest=2, small_files=0, every_commits=10
+    )
+    assert policy.expire_snapshots == ExpireSnapshots(20, 5, "2 d")
+    assert policy.expire_partitions == ExpirePartitions("90 d", "yyyy-MM-dd")
+    assert policy.after_run().remove_orphan_files is None
+    assert spec.options == {
+        "snapshot.num-retained.min": "5",
+        "snapshot.num-retained.max": "20",
+        "snapshot.time-retained": "2 d",
+    }
+
+
+@pytest.mark.parametrize("nothing", [None, {}, {"enabled": False, "compact": {}}])
+def test_no_policy(nothing):
+    assert spec_of(nothing).maintenance is None
+
+
+def test_an_action_that_is_taken_back():
+    assert spec_of({"compact": None, "expire_snapshots": False}).maintenance.is_empty
+    assert spec_of({"compact": True}).maintenance.compact == Compact()
+
+
+@pytest.mark.parametrize(
+    ("maintenance", "config", "part"),
+    [
+        ("full", {}, "maintenance='full': a mapping is needed"),
+        ({"compakt": {}}, {}, "maintenance.compakt={}: unknown key. Did you mean 'compact'?"),
+        ({"on_failure": "ignore"}, {}, "Use warn or error"),
+        ({"compact": "full"}, {}, "maintenance.compact='full': a mapping is needed"),
+        ({"compact": {"strategy": "ful"}}, {}, "Did you mean 'full'?"),
+        ({"compact": {"strategy": "minor"}}, {}, "needs Paimon >= 1.0, this is 0.9.0"),
+        ({"compact": {"small_files": 1}}, {}, "a whole number from 2 is needed"),
+        ({"compact": {"every_commits": "often"}}, {}, "a whole number from 1 is needed"),
+        ({"compact": {"after_run": "no"}}, {}, "true or false is needed"),
+        ({"compact": {"order": "zorder"}}, {}, "needs order_by"),
+        ({"compact": {"order_by": "a"}}, {"primary_key": "a"}, "only tables without primary_key"),
+        ({"compact": {"order_by": "a"}}, {"bucket": 2, "bucket_key": "a"}, "only tables without primary_key"),
+        ({"compact": {"order_by": "dt"}}, {"partition_by": "dt"}, "dt is in partition_by"),
+        ({"compact": {"partitions": "newest"}}, {}, "the table has no partitions"),
+        ({"compact": {"partitions": "oldest"}}, {"partition_by": "dt"}, "not understood"),
+        ({"compact": {"partitions": {"newer": 1}}}, {"partition_by": "dt"}, "Did you mean 'newest'?"),
+        ({"compact": {"partitions": {"newest": 1, "where": "a"}}}, {"partition_by": "dt"}, "one of newest"),
+        ({"compact": {"partitions": {"older_than": "old"}}}, {"partition_by": "dt"}, "a duration is needed"),
+        (
+            {"compact": {}},
+            {"primary_key": "id", "partition_by": "dt"},
+            "whose keys may change their partition",
+        ),
+        ({"expire_snapshots": {}}, {}, "says nothing to expire"),
+        ({"expire_snapshots": {"retain_max": 2, "retain_min": 3}}, {}, "is above retain_max=2"),
+        (
+            {"expire_snapshots": {"retain_max": 2}},
+            {"snapshot_retention": {"num_retained_max": 30}},
+            "would set 'snapshot.num-retained.max' to '2', and the model sets it to '30'",
+        ),
+        ({"expire_partitions": {"expiration_time": "9 d"}}, {}, "the table has no partitions"),
+        (
+            {"expire_partitions": {}},
+            {"partition_by": "dt"},
+            "maintenance.expire_partitions.expiration_time: required",
+        ),
+        (
+            {"expire_partitions": {"expiration_time": "9 d", "timestamp_pattern": "$day"}},
+            {"partition_by": "dt"},
+            "'$day' is no partition column. Use $dt",
+        ),
+        ({"remove_orphan_files": {"older_than": "1 h"}}, {}, "Use '1 d' or more"),
+        ({"remove_orphan_files": True}, {"partition_by": ["a", "b"]}, "several partition columns"),
+    ],
+)
+def test_refused(maintenance, config, part):
+    with pytest.raises(ConfigErrors) as raised:
+        spec_of(maintenance, **config)
+    assert part in str(raised.value)
+    assert str(raised.value.problems[0]).startswith("model 'm': maintenance")
+
+
+def test_all_problems_at_once():
+    with pytest.raises(ConfigErrors) as raised:
+        spec_of({"compact": {"small_files": 0}, "expire_snapshots": {"retain_maks": 2}}, merge_engin="x")
+    assert len(raised.value.problems) == 4
+
+
+@pytest.mark.parametrize("environment", [P09, P14, P20])
+def test_async_expiry_is_refused(environment):
+    with pytest.raises(ConfigErrors, match="interrupts what still expires"):
+        spec_of(None, environment, tblproperties={"snapshot.expire.execution-mode": "async"})
+
+
+@pytest.mark.parametrize("name", ["compaction.min.file-num", "full-compaction.delta-commits"])
+@pytest.mark.parametrize("version", ["0.9.0", "1.4.2", "2.0.0"])
+def test_options_of_the_guide(name, version):
+    assert validate_option(name, 5, version) == []
+    assert validate_option("compaction.optimization-interval", "1h", version) == []
+    gone = validate_option("compaction.max.file-num", 10, version)
+    assert gone == ([] if version == "0.9.0" else [f"Paimon {version} no longer has it; 0.9 did. Remove it"])
+
+
+# -- plans ---------------------------------------------------------------------------------------------------------
+
+
+def planned(policy, environment=P09, spec=None, *, force=False, **state):
+    actions = plan(
+        TABLE,
+        policy,
+        TableState(**(STATE.__dict__ | state)),
+        spec or TableSpec(("id",), (), {}, "deduplicate"),
+        environment,
+        force=force,
+    )
+    return {action.name: action for action in actions}
+
+
+@pytest.mark.parametrize(
+    ("small_files", "commits", "due"), [(9, 0, False), (10, 0, True), (0, 4, False), (0, 5, True)]
+)
+def test_compaction_is_due(small_files, commits, due):
+    policy = MaintenancePolicy(Compact(small_files=10, every_commits=5))
+    action = planned(policy, small_files=small_files, commits=commits)["compact"]
+    assert action.due is due
+    assert planned(policy, force=True)["compact"].due
+    assert action.sql == "CALL `paimon`.sys.compact(table => 'paimon.db.t')"
+
+
+def test_compaction_of_the_newest_partitions():
+    spec = TableSpec(partition_by=("n", "d"))
+    days = [Partition({"n": str(n), "d": "2024-01-09"}, n, NOW) for n in (9, 10, 2)]
+    days.append(Partition({"n": "null", "d": "2024-01-09"}, 50, NOW))
+    sql = planned(MaintenancePolicy(Compact(newest=1)), spec=spec, partitions=tuple(days))["compact"].sql
+    assert r"where => '(`n` = 10 AND `d` = DATE \'2024-01-09\')'" in sql
+    assert "options => 'compaction.min.file-num=10,compaction.max.file-num=10'" in sql
+    later = planned(MaintenancePolicy(Compact(idle="1 d")), P14, spec=spec, small_files=12)["compact"].sql
+    assert "partition_idle_time => '1 d'" in later
+    assert "compact_strategy => 'full'" in later
+    assert "options => 'compaction.min.file-num=10'" in later
+
+
+@pytest.mark.parametrize(
+    ("expire", "young", "due"),
+    [
+        (ExpireSnapshots(5, 5), None, 5),  # by number alone
+        (ExpireSnapshots(None, 2, "1 d"), 8, 7),  # those before the first young one
+        (ExpireSnapshots(None, 2, "1 d"), None, 8),  # all are old: two stay
+        (ExpireSnapshots(6, 2, "1 d"), 3, 4),  # the number goes beyond the age
+        (ExpireSnapshots(20, 10, "1 d"), None, 0),
+    ],
+)
+def test_snapshots_that_are_due(expire, young, due):
+    state = {"first_snapshot": 1, "last_snapshot": 10, "first_young_snapshot": young}
+    action = planned(MaintenancePolicy(expire_snapshots=expire), **state)["expire_snapshots"]
+    assert action.due is (due > 0)
+    assert action.why.startswith(f"{due} of 10 ")
+    # What a stream still reads stays.
+    read = planned(MaintenancePolicy(expire_snapshots=expire), **state, next_read=1)["expire_snapshots"]
+    assert not read.due
+
+
+def test_ages_are_told_in_the_zone_that_reads_them():
+    policy = MaintenancePolicy(expire_snapshots=ExpireSnapshots(None, 1, "2 d"))
+    assert "older_than => TIMESTAMP '2024-03-08 12:00:00'" in planned(policy)["expire_snapshots"].sql
+    assert "older_than => '2024-03-08 17:00:00'" in planned(policy, P14)["expire_snapshots"].sql
+
+
+@pytest.mark.parametrize(
+    ("text", "columns", "values"),
+    [
+        ("[it's]", ("dt",), {"dt": "it's"}),
+        ("[a, b]", ("dt",), {"dt": "a, b"}),
+        ("[19791, 7]", ("d", "n"), {"d": "2024-03-09", "n": "7"}),
+        ("{2024-03-09}", ("d",), {"d": "2024-03-09"}),
+        ("dt=a/b/n=7", ("dt", "n"), {"dt": "a/b", "n": "7"}),
+        ("[a, b, 7]", ("dt", "n"), None),
+    ],
+)
+def test_partition_values(text, columns, values):
+    assert partition_values(text, columns, STATE.types) == values
+
+
+@pytest.mark.parametrize(
+    ("value", "formatter", "pattern", "expired"),
+    [
+        ("2024-01-01", "", "", True),
+        ("2024-03-09", "", "", False),
+        ("2024-1-1 07:00:00", "", "", True),
+        ("20240101", "yyyyMMdd", "", True),
+        ("20240309", "yyyyMMdd", "", False),
+        ("01", "yyyy-MM-dd", "2024-$dt-05", True),
+        ("nonsense", "yyyy-MM-dd", "", False),
+        # A formatter that is Java's alone: Paimon is asked.
+        ("1 Jan 2024", "d MMM yyyy", "", True),
+    ],
+)
+def test_partitions_that_are_due(value, formatter, pattern, expired):
+    policy = MaintenancePolicy(expire_partitions=ExpirePartitions("30 d", formatter, pattern))
+    partitions = (Partition({"dt": value}, 0, NOW),)
+    assert planned(policy, partitions=partitions)["expire_partitions"].due is expired
+
+
+def test_lines():
+    actions = planned(MaintenancePolicy(Compact()), small_files=12).values()
+    assert list(plans.lines(list(actions), dry_run=True)) == [
+        "compact: would run: 12 small files in a bucket (due from 10)"
+    ]
+
+
+# -- selection -----------------------------------------------------------------------------------------------------
+
+
+def node(name, folder, *tags, kind="table"):
+    return {
+        "unique_id": f"model.shop.{name}",
+        "name": name,
+        "resource_type": "model",
+        "config": {"materialized": kind},
+        "tags": list(tags),
+        "fqn": ["shop", folder, name],
+        "original_file_path": f"models/{folder}/{name}.sql",
+    }
+
+
+NODES = [
+    node("orders", "marts", "nightly"),
+    node("customers", "marts"),
+    node("stg_orders", "staging", "nightly"),
+    node("seen", "staging", kind="view"),
+]
+
+
+@pytest.mark.parametrize(
+    ("wanted", "names"),
+    [
+        (None, ["customers", "orders", "stg_orders"]),
+        ("orders", ["orders"]),
+        ("*orders", ["orders", "stg_orders"]),
+        ("tag:nightly", ["orders", "stg_orders"]),
+        ("marts", ["customers", "orders"]),
+        ("shop.marts", ["customers", "orders"]),
+        ("models/marts", ["customers", "orders"]),
+        ("path:models/staging/", ["stg_orders"]),
+        (["customers", "tag:nightly"], ["customers", "orders", "stg_orders"]),
+        ("customers stg_orders", ["customers", "stg_orders"]),
+    ],
+)
+def test_select(wanted, names):
+    assert [found["name"] for found in selection.select(NODES, wanted, "maintain")] == names
+
+
+@pytest.mark.parametrize(
+    ("wanted", "part"),
+    [
+        ("ordrs", "Did you mean 'orders'?"),
+        ("seen", "no table of this project"),
+        ("+orders", "dbt ls --select +orders"),
+        ([], "names nothing"),
+    ],
+)
+def test_select_nothing(wanted, part):
+    with pytest.raises(DbtRuntimeError) as raised:
+        selection.select(NODES, wanted, "maintain")
+    assert part in str(raised.value)
