@@ -8,5 +8,7 @@
     maintenance={'compact': {'small_files': 2}, 'expire_snapshots': {'retain_max': 3}},
 ) }}
 
-select order_id, status
+select
+    order_id,
+    status
 from values (1, 'paid'), (2, 'sent'), (3, 'paid') as orders (order_id, status)

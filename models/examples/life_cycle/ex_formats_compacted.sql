@@ -14,5 +14,7 @@
     maintenance={'compact': {'every_commits': 1}},
 ) }}
 
-select id, 'event ' || id as payload
+select
+    id,
+    'event ' || id as payload
 from {{ ref('ex_formats_per_level') }}

@@ -14,7 +14,9 @@
     },
 ) }}
 
-select id, 'event ' || id as payload
+select
+    id,
+    'event ' || id as payload
 from range(3)
 {%- if is_incremental() %}
 where id not in (select kept.id from {{ this }} as kept)

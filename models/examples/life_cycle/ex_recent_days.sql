@@ -5,5 +5,7 @@
     maintenance={'expire_partitions': {'expiration_time': '90 d', 'timestamp_formatter': 'yyyy-MM-dd'}},
 ) }}
 
-select order_id, order_day
+select
+    order_id,
+    order_day
 from values (1, '2020-01-01'), (2, '2020-06-30'), (3, '2999-01-01') as orders (order_id, order_day)

@@ -6,5 +6,8 @@
     maintenance={'compact': {'order': 'zorder', 'order_by': ['customer_id', 'product_id'], 'small_files': 10}},
 ) }}
 
-select id as event_id, id % 7 as customer_id, id % 5 as product_id
+select
+    id as event_id,
+    id % 7 as customer_id,
+    id % 5 as product_id
 from range(35)
