@@ -29,7 +29,7 @@ def test_row(row: list[str]) -> None:
     feature, here, tests, page = row
     assert feature and here
     if here.startswith(ELSEWHERE):
-        assert tests == page == "–"
+        assert tests == page == "-"
         return
     for model in re.findall(r"`((?:ex|int|fct|dim|mart|stg)_\w+)`", here):
         assert model in MODELS
