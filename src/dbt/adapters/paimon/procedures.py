@@ -20,6 +20,7 @@ from dbt.adapters.paimon.names import branch_problem, tag_problem
 from dbt.adapters.paimon.redaction import redacted
 from dbt.adapters.paimon.sql_text import quoted, string_literal
 from dbt.adapters.paimon.table_options import normalize, parse_duration, suggestion, validate_option
+from dbt.adapters.paimon.timestamps import session_moment
 
 TableName = tuple[str, str, str]
 Partition = Mapping[str, Any]
@@ -363,21 +364,10 @@ def _duration(value: Any, environment: Environment) -> str:
 
 
 def _timestamp_text(value: Any) -> str:
-    moment = value
-    if isinstance(value, str):
-        try:
-            moment = datetime.fromisoformat(value.strip())
-        except ValueError:
-            moment = None
-    if isinstance(moment, datetime):
-        if moment.tzinfo is not None:
-            raise _InvalidValueError(
-                "a timestamp without time zone is needed: Paimon reads it in the session's."
-            )
-        return moment.strftime("%Y-%m-%d %H:%M:%S")
-    if isinstance(moment, date):
-        return f"{moment.isoformat()} 00:00:00"
-    raise _InvalidValueError("a timestamp is needed, as in '2024-01-31 12:00:00'.")
+    try:
+        return session_moment(value).strftime("%Y-%m-%d %H:%M:%S")
+    except ValueError as fault:
+        raise _InvalidValueError(str(fault)) from None
 
 
 def _timestamp(value: Any, environment: Environment) -> str:

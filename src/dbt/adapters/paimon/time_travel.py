@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from datetime import date, datetime
 from types import MappingProxyType
 from typing import Any, Final
 
@@ -14,6 +13,7 @@ from dbt_common.exceptions import DbtRuntimeError
 from dbt.adapters.paimon.metadata import in_utc
 from dbt.adapters.paimon.relation import PaimonRelation
 from dbt.adapters.paimon.sql_text import string_literal
+from dbt.adapters.paimon.timestamps import session_moment
 
 SNAPSHOT: Final = "snapshot"
 TAG: Final = "tag"
@@ -155,19 +155,7 @@ def _name(value: Any) -> str:
 
 
 def _timestamp(value: Any) -> str:
-    moment = value
-    if isinstance(value, str):
-        try:
-            moment = datetime.fromisoformat(value.strip())
-        except ValueError:
-            moment = None
-    if isinstance(moment, datetime):
-        if moment.tzinfo is not None:
-            raise ValueError("a timestamp without time zone is needed: Spark reads it in the session's.")
-        return moment.isoformat(sep=" ")
-    if isinstance(moment, date):
-        return f"{moment.isoformat()} 00:00:00"
-    raise ValueError("a timestamp is needed, as in '2024-01-31 12:00:00'.")
+    return session_moment(value).isoformat(sep=" ")
 
 
 _READERS: Final[Mapping[str, Callable[[Any], str]]] = MappingProxyType(

@@ -7,7 +7,8 @@ back, which the first day of the year 1 has not.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from datetime import date, datetime, time
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -28,3 +29,24 @@ def on_session_clock(frame: DataFrame) -> DataFrame:
             for name, kind in zip(names, kinds, strict=True)
         )
     )
+
+
+def session_moment(value: Any) -> datetime:
+    """A moment on the session's clock that a user wrote: a datetime, a date (its midnight), or either as ISO text.
+
+    Raises:
+        ValueError: it is none, or has a time zone; says what is needed.
+    """
+    moment = value
+    if isinstance(value, str):
+        try:
+            moment = datetime.fromisoformat(value.strip())
+        except ValueError:
+            moment = None
+    if isinstance(moment, date) and not isinstance(moment, datetime):
+        moment = datetime.combine(moment, time())
+    if not isinstance(moment, datetime):
+        raise ValueError("a timestamp is needed, as in '2024-01-31 12:00:00'.")
+    if moment.tzinfo is not None:
+        raise ValueError("a timestamp without time zone is needed: it is read in the session's.")
+    return moment
