@@ -17,7 +17,6 @@ from dbt.adapters.paimon.connections import open_handle
 from dbt.adapters.paimon.credentials import PaimonCredentials
 from dbt.adapters.paimon.profile import load_credentials
 
-
 # The folder of the worked examples, and what their schema ends in.
 EXAMPLES = "examples"
 # Positions name the commits that they belong to; see the adapter's module of that name.
@@ -66,10 +65,17 @@ def fingerprints(credentials: PaimonCredentials) -> dict[str, list[str]]:
             if table.endswith(_OWN_TABLES):
                 continue
             name = f"`{catalog}`.`{schema}`.`{table}`"
-            columns = [
-                row[0] for row in rows(f"describe table {name}") if row[0] and not row[0].startswith("#")
+            columns = {
+                row[0]: row[1]
+                for row in rows(f"describe table {name}")
+                if row[0] and not row[0].startswith("#")
+            }
+            kept = [
+                # Spark hashes no map: its entries have no order.
+                f"array_sort(map_entries(`{column}`))" if data_type.startswith("map<") else f"`{column}`"
+                for column, data_type in columns.items()
+                if column not in ("dbt_updated_at", "dbt_scd_id")
             ]
-            kept = [f"`{c}`" for c in dict.fromkeys(columns) if c not in ("dbt_updated_at", "dbt_scd_id")]
             ((count, total),) = rows(
                 f"select count(*), sum(cast(xxhash64({', '.join(kept)}) as decimal(38, 0))) from {name}"
             )
