@@ -17,7 +17,7 @@ KEYED = replace(APPENDED, primary_key=("id",))
 def read(table: SourceTable, *kinds: str, paimon: str = "0.9.0", before: bool = False) -> Way:
     commits = [Commit(number, kind, "someone", 1) for number, kind in enumerate(kinds)]
     environment = Environment(parse_version(paimon), parse_version("3.5.7"), "filesystem")
-    return way(table, commits, environment, default_catalog="paimon", before=before)
+    return way(table, commits, environment, incremental_catalog="paimon", before=before)
 
 
 @pytest.mark.parametrize("table", [APPENDED, KEYED])

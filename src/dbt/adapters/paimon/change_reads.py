@@ -70,7 +70,7 @@ def way(
     commits: Sequence[Commit],
     environment: Environment,
     *,
-    default_catalog: str,
+    incremental_catalog: str,
     before: bool,
 ) -> Way:
     """How the changes of some commits are read, exactly and as cheaply as the table allows.
@@ -79,7 +79,7 @@ def way(
         table: the table.
         commits: those of the range.
         environment: the versions.
-        default_catalog: of the session; old versions read the changes of its tables only.
+        incremental_catalog: the one whose tables old versions read the changes of.
         before: whether the old rows of changed keys are wanted.
 
     Returns:
@@ -87,7 +87,7 @@ def way(
     """
     if not commits:
         return Way.NOTHING
-    if before or not _files_tell(table, environment, default_catalog):
+    if before or not _files_tell(table, environment, incremental_catalog):
         return Way.COMPARE
     kinds = {commit.kind for commit in commits}
     if "OVERWRITE" in kinds:
@@ -103,10 +103,10 @@ def way(
     return Way.FILES if simple and merged else Way.KEYS
 
 
-def _files_tell(table: SourceTable, environment: Environment, default_catalog: str) -> bool:
+def _files_tell(table: SourceTable, environment: Environment, incremental_catalog: str) -> bool:
     """Whether the files of a table's commits name every key that changed, and no other row."""
     anywhere = environment.supports(Capability.INCREMENTAL_QUERY_IN_ANY_CATALOG)
-    if not anywhere and table.catalog != default_catalog:
+    if not anywhere and table.catalog != incremental_catalog:
         return False
     # Neither deletes by a vector nor what is read after compaction only are in these files.
     if table.option("deletion-vectors.enabled") == "true" or table.option("bucket") == "-2":

@@ -159,6 +159,15 @@ class ChangesMethods(AvailableMethods):
             return change_reads.whole_sql(table, source.end.snapshot, output)
         return self._range_sql(what, source, table, output)
 
+    def _incremental_catalog(self) -> str:
+        """The catalog whose changes Paimon reads before 1.1: that of the session, unless it is kept in SQLite.
+
+        PaimonTableValuedFunctions opens the catalog again, and a second connection to SQLite's file locks it for good.
+        """
+        catalog = self.credentials.catalog_of(self.credentials.database)
+        in_sqlite = catalog is not None and catalog.jdbc_protocol == "sqlite"
+        return "" if in_sqlite else self.credentials.database
+
     def _refuse_changes(
         self, what: str, model: Mapping[str, Any], relation: PaimonRelation, on_expired: str
     ) -> None:
@@ -255,7 +264,7 @@ class ChangesMethods(AvailableMethods):
             table,
             commits,
             self.environment,
-            default_catalog=self.credentials.database,
+            incremental_catalog=self._incremental_catalog(),
             before=output.before,
         )
         if not source.start_is_there and way is not Way.NOTHING:
