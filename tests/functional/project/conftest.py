@@ -32,10 +32,12 @@ class Lakehouse:
         return open_session(PaimonCredentials.from_dict(profile))
 
     def dbt(self, *arguments: str) -> Any:
-        """Run dbt on the project; every node has to pass.
+        """Run dbt on the project, the worked examples aside unless they are selected; every node has to pass.
 
         Returns: dbt's result object.
         """
+        if "--select" not in arguments:
+            arguments = (*arguments, "--exclude", "examples")
         places = {
             "--project-dir": ROOT,
             "--profiles-dir": self.folder,

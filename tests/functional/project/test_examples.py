@@ -1,0 +1,18 @@
+"""The worked examples hold the figures of Paimon's documents, at the first build and at every later one."""
+
+from __future__ import annotations
+
+import pytest
+
+
+@pytest.fixture(scope="module")
+def lakehouse(new_lakehouse):
+    return new_lakehouse("examples")
+
+
+@pytest.mark.parametrize("build", ["first", "second"])
+def test_build(lakehouse, build):
+    results = lakehouse.dbt("build", "--select", "examples")
+    kinds = {result.node.resource_type.value for result in results}
+    assert kinds >= {"model", "seed", "test"}
+    assert len(results) > 90
