@@ -9,6 +9,7 @@ from dbt.adapters.paimon.swaps import (
     exchange,
     leftovers,
     own_staging_name,
+    staged_tables,
     table_beside,
     unfinished_swaps,
 )
@@ -39,6 +40,11 @@ def test_names_of_builds() -> None:
     assert one != other
     assert table_beside(one) == table_beside("t__dbt_tmp") == table_beside("t__dbt_backup") == "t"
     assert table_beside("t") is table_beside("t__dbt_tmp_") is table_beside("t__dbt_tmp_1") is None
+
+
+def test_staged_tables() -> None:
+    one = own_staging_name("t", 1.8e9)
+    assert staged_tables("t", ["t", one, "t__dbt_tmp", "t__dbt_backup", "t2__dbt_tmp"]) == ["t__dbt_tmp", one]
 
 
 @pytest.mark.parametrize("alone", [True, False])

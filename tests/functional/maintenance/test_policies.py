@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -203,7 +205,17 @@ class TestFailure:
         for name in ("warned", "refused"):
             assert rows(f"select id from {{schema}}.{name} where n = 3") == [(3,)]
             assert rows(f"select max(total_record_count) from {{schema}}.`{name}$snapshots`") == [(4,)]
-        run_dbt(["run", "--select", "warned", "--vars", "run: 4"])
+        # In a process of its own: dbt keeps this switch in a variable of the whole process.
+        arguments = ["--warn-error", "run", "--select", "warned", "--vars", "run: 4"]
+        places = ["--project-dir", project.project_root, "--profiles-dir", project.profiles_dir]
+        ended = subprocess.run(
+            [sys.executable, "-c", "from dbt.cli.main import cli; cli()", *arguments, *places],
+            capture_output=True,
+            text=True,
+            timeout=300,
+            check=False,
+        )
+        assert ended.returncode == 1, ended.stdout
         assert rows("select id from {schema}.warned where n = 4") == [(4,)]
         # The operation tells of both, and fails.
         run_dbt(["run-operation", "maintain"], expect_pass=False)

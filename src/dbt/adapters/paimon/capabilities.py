@@ -158,7 +158,6 @@ _RULES: Final[Mapping[Capability, _Rule]] = MappingProxyType(
             remedy="Leave partitions out: all of them are rewritten.",
             shown=False,
         ),
-        # SystemTableLoader, from 1.0.
         # SchemaValidation.validateBucket stopped refusing it in 1.3.
         Capability.FIXED_BUCKET_ACROSS_PARTITIONS: _Rule(
             "fixed buckets when the primary key leaves out a partition column",

@@ -69,6 +69,11 @@ def table_beside(name: str) -> str | None:
     return name[: found.start()] if found else None
 
 
+def staged_tables(target: str, tables: Iterable[str]) -> list[str]:
+    """The tables that were built, or are being built, to take the name of another; in order of their names."""
+    return sorted(name for name in tables if name != target + BACKUP_SUFFIX and table_beside(name) == target)
+
+
 def leftovers(target: str, tables: Iterable[str], now: float, alone: bool) -> list[str]:
     """What runs that were killed have left beside a table, and nobody needs any more.
 
@@ -111,6 +116,6 @@ def unfinished_swaps(tables: Iterable[str]) -> list[Rename]:
         target = backup.removesuffix(BACKUP_SUFFIX)
         if target == backup or target in names:
             continue
-        staged = [name for name in names if name != backup and table_beside(name) == target]
+        staged = staged_tables(target, names)
         renames.append(Rename(staged[0] if len(staged) == 1 else backup, target))
     return renames

@@ -8,6 +8,7 @@ from typing import Any
 
 from dbt.adapters.base import available
 from dbt.adapters.contracts.relation import RelationType
+from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.paimon import swaps
 from dbt.adapters.paimon.available.base import AvailableMethods
@@ -63,6 +64,21 @@ class BuildingMethods(AvailableMethods):
             name = swaps.own_staging_name(target.identifier or "", time.time())
         staging: PaimonRelation = target.replace_path(identifier=name).replace(type=RelationType.Table)
         return staging
+
+    @available.parse(lambda *a, **k: None)
+    def staged_relation(self, target: PaimonRelation) -> PaimonRelation | None:
+        """The table that was built for a name and has not taken it; None if there is none.
+
+        Raises:
+            DbtRuntimeError: there are several, and nobody knows which is meant.
+        """
+        listed: Any = self.list_relations(target.database, target.schema or "")
+        names = swaps.staged_tables(target.identifier or "", [relation.identifier for relation in listed])
+        if len(names) > 1:
+            raise DbtRuntimeError(
+                f"{target}: several tables were built for this name: {', '.join(names)}. Drop those that are not meant."
+            )
+        return next((relation for relation in listed if relation.identifier in names), None)
 
     @available.parse_list
     def leftovers(self, target: PaimonRelation) -> list[PaimonRelation]:

@@ -52,13 +52,7 @@
   {%- call paimon__write_table('main', target, 'rebuild', spec) -%}
     {{ paimon__overwrite_sql(target, columns, column_changes.drop, source) }}
   {%- endcall -%}
-  {%- if column_changes.drop -%}
-    {%- call statement('drop_columns') -%}
-      alter table {{ target.render() }} drop columns (
-        {%- for name in column_changes.drop %}{{ adapter.quote(name) }}{{ ', ' if not loop.last }}{% endfor -%}
-      )
-    {%- endcall -%}
-  {%- endif -%}
+  {%- do paimon__drop_columns(target, column_changes.drop) -%}
   {%- do paimon__comment_columns(target, column_changes) -%}
   {%- do paimon__comment_table(target, current, model) -%}
 {% endmacro %}

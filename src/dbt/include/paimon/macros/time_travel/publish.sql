@@ -6,8 +6,7 @@
 {% macro publish(relation) %}
   {%- set target = paimon__named_relation(relation) -%}
   {%- set existing = adapter.get_relation(target.database, target.schema, target.identifier) -%}
-  {%- set staged_name = make_intermediate_relation(target).identifier -%}
-  {%- set staged = adapter.get_relation(target.database, target.schema, staged_name) -%}
+  {%- set staged = adapter.staged_relation(target) -%}
   {%- set branch = adapter.audit_branch(existing) if existing is not none and existing.is_table -%}
   {%- if branch -%}
     {%- do adapter.refuse_stale_audit(existing) -%}

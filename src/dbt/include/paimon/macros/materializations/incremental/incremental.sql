@@ -88,13 +88,8 @@
     {{ build_sql }}
   {%- endcall -%}
 
-  {%- if on_schema_change == 'sync_all_columns' and column_changes.drop -%}
-    {#- After the data: a failed statement leaves the old columns with their values. -#}
-    {%- call statement('drop_columns') -%}
-      alter table {{ target }} drop columns (
-        {%- for name in column_changes.drop %}{{ adapter.quote(name) }}{{ ', ' if not loop.last }}{% endfor -%}
-      )
-    {%- endcall -%}
+  {%- if on_schema_change == 'sync_all_columns' -%}
+    {%- do paimon__drop_columns(target, column_changes.drop) -%}
   {%- endif -%}
   {%- do paimon__comment_columns(target, column_changes) -%}
   {%- do paimon__comment_table(target, current, model) -%}

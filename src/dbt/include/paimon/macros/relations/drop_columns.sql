@@ -1,0 +1,10 @@
+{#- Drop columns of a table, by name; after its rows are written: a failed statement leaves them with their values. -#}
+{% macro paimon__drop_columns(target, names) %}
+  {%- if names -%}
+    {%- call statement('drop_columns') -%}
+      alter table {{ target.render() }} drop columns (
+        {%- for name in names %}{{ adapter.quote(name) }}{{ ', ' if not loop.last }}{% endfor -%}
+      )
+    {%- endcall -%}
+  {%- endif -%}
+{% endmacro %}
