@@ -16,6 +16,8 @@ def spark_config() -> dict[str, Any]:
     return {
         "spark.master": "local[2]",
         "spark.driver.memory": os.environ.get("DBT_PAIMON_TEST_MEMORY", "2g"),
+        # Many statements over few rows: the second compiler would work for code that never runs again.
+        "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
         "spark.sql.shuffle.partitions": 2,
     }
 

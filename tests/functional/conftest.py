@@ -24,6 +24,12 @@ def warehouse(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("warehouse")
 
 
+@pytest.fixture(scope="session")
+def spark_config(spark_config: dict[str, Any], warehouse: Path) -> dict[str, Any]:
+    """Workers have a `spark_catalog` each, in memory: its folder must not be shared either."""
+    return spark_config | {"spark.sql.warehouse.dir": f"{warehouse}-of-spark"}
+
+
 @pytest.fixture(scope="class")
 def dbt_profile_target(warehouse: Path, spark_config: dict[str, Any]) -> dict[str, Any]:
     """An embedded Spark; `DBT_PAIMON_JARS` puts another connector in its place."""
