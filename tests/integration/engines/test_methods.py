@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import datetime
+import subprocess
+import sys
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -127,6 +129,29 @@ class TestThrift(Methods):
         assert "method: session or method: connect" in result.message
 
 
+# What Python's end would find: sessions that are closed, and that closing again leaves alone.
+CLOSED_AT_THE_END = """
+import atexit, sys
+from dbt.adapters.paimon import connect
+from dbt.adapters.paimon.credentials import PaimonCredentials
+
+handle = connect.open_session(PaimonCredentials(
+    schema="any", method="connect", host="127.0.0.1", port=int(sys.argv[1]), warehouse=None
+))
+cursor = handle.cursor()
+cursor.execute("select 1")
+assert [tuple(row) for row in cursor.fetchall()] == [(1,)]
+client = handle.session.client
+atexit.unregister(connect._close_all)
+connect._close_all()
+assert client.is_closed
+class Left:
+    close = staticmethod(lambda: sys.exit("closed again"))
+client._channel = Left
+handle.session.__del__()
+"""
+
+
 class TestConnect(Methods):
     @pytest.fixture(scope="class")
     def dbt_profile_target(self, connect_port: int) -> dict[str, Any]:
@@ -142,3 +167,13 @@ class TestConnect(Methods):
     def test_a_python_model(self, project, rows):
         run_dbt(["run", "--select", "upserted", "in_python"])
         assert rows("select sum(twice) = 2 * sum(id) from {schema}.in_python") == [(True,)]
+
+    def test_sessions_are_closed_at_the_end(self, connect_port):
+        ended = subprocess.run(
+            [sys.executable, "-c", CLOSED_AT_THE_END, str(connect_port)],
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+        assert ended.returncode == 0, ended.stderr

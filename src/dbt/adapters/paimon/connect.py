@@ -5,9 +5,11 @@ A server that `dbt-paimon server` keeps warm on this machine is found by the tar
 
 from __future__ import annotations
 
+import atexit
 import os
 import re
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from dbt_common.exceptions import DbtRuntimeError
@@ -21,6 +23,8 @@ from dbt.adapters.paimon.spark_conf import EXTENSIONS, remote_conf
 # Sessions that no thread uses, by the server's address. They are used again and never thrown away: the first client of
 # a process that is would end the pool of threads that all of them share (SparkConnectClient.close, of 3.5).
 _IDLE: dict[str, list[Any]] = {}
+# All of this process.
+_OPENED: list[Any] = []
 # With the client's pauses of 0.05, 0.2, 0.8, 3.2 and 12.8 s: that a server has gone is told after 17 s, not minutes.
 _RETRIES = 5
 
@@ -100,6 +104,7 @@ def open_session(credentials: PaimonCredentials) -> ConnectHandle:
     except LookupError:
         # Not by a builder, which talks to the server before its patience can be set.
         session = SparkSession(connection=url)
+        _OPENED.append(session)
         session.client._retry_policy["max_retries"] = _RETRIES
     try:
         _prepare(session, credentials)
@@ -113,6 +118,24 @@ def open_session(credentials: PaimonCredentials) -> ConnectHandle:
             "Correct host, port and use_ssl in the profile, or start the server."
         ) from exc
     return ConnectHandle(session, url)
+
+
+@atexit.register
+def _close_all() -> None:
+    """Close the sessions while Python still runs all threads.
+
+    PySpark closes a session when it is thrown away, which for these is the end of the process: grpc's threads have been
+    stopped then, and one that held the lock of its channel keeps it for ever [ran, PySpark 3.5.7, grpcio 1.85.1].
+    """
+    while _OPENED:
+        client: Any = _OPENED.pop().client
+        with suppress(Exception):
+            client.close()
+        client.close = _nothing
+
+
+def _nothing() -> None:
+    """In the place of what was done."""
 
 
 def _details(exc: Exception) -> str:
