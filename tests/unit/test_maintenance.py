@@ -122,6 +122,27 @@ def test_refused(maintenance, config, part):
     assert str(raised.value.problems[0]).startswith("model 'm': maintenance")
 
 
+@pytest.mark.parametrize(
+    ("version", "catalog", "told", "refused"),
+    [
+        ("0.9.0", "hive", None, True),
+        ("0.9.0", "hive", "false", True),
+        ("0.9.0", "hive", "true", False),
+        ("0.9.0", "filesystem", None, False),
+        ("1.4.2", "hive", None, False),
+    ],
+)
+def test_partitions_that_a_metastore_does_not_know(version, catalog, told, refused):
+    environment = Environment.of(version, catalog_kind=catalog)
+    properties = {} if told is None else {"tblproperties": {"metastore.partitioned-table": told}}
+    arguments = ({"expire_partitions": {"expiration_time": "9 d"}}, environment)
+    if not refused:
+        assert spec_of(*arguments, partition_by="dt", **properties).maintenance
+        return
+    with pytest.raises(ConfigErrors, match=r"Set 'metastore\.partitioned-table': 'true'"):
+        spec_of(*arguments, partition_by="dt", **properties)
+
+
 def test_all_problems_at_once():
     with pytest.raises(ConfigErrors) as raised:
         spec_of({"compact": {"small_files": 0}, "expire_snapshots": {"retain_maks": 2}}, merge_engin="x")

@@ -2,6 +2,7 @@
 {{ config(
     materialized='table',
     partition_by='order_day',
+    tblproperties={'metastore.partitioned-table': 'true'},
     maintenance={'expire_partitions': {'expiration_time': '90 d', 'timestamp_formatter': 'yyyy-MM-dd'}},
 ) }}
 

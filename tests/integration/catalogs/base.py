@@ -24,6 +24,14 @@ select id, {{ var('step') }} as step from range(4) {% if is_incremental() %} whe
     materialized='incremental', incremental_strategy='insert_overwrite', partition_by='part'
 ) }}
 select id, {{ var('step') }} as step, id % 2 as part from range(4) {% if is_incremental() %} where id % 2 = 0 {% endif %}""",
+    # A metastore that is told of partitions loses those that expire, too.
+    "recent.sql": """{{ config(
+    materialized='table', partition_by='day', tblproperties={'metastore.partitioned-table': 'true'},
+    maintenance={'on_failure': 'error', 'expire_partitions': {
+        'expiration_time': '90 d', 'timestamp_formatter': 'yyyy-MM-dd'
+    }}
+) }}
+select * from values ({{ var('step') }}, '2020-01-01'), ({{ var('step') }}, '2999-01-01') as _ (step, day)""",
     "seen.sql": "{{ config(materialized='view') }} select id, step from {{ ref('upserted') }} where id < 2",
     "read_from_a_view.sql": "{{ config(materialized='table') }} select * from {{ ref('seen') }}",
     "items.yml": {
@@ -50,6 +58,7 @@ def states(step: int) -> dict[str, list[tuple[Any, ...]]]:
         "swapped": [(number, step) for number in range(3)],
         "upserted": [(number, 1 if number % 2 else step) for number in range(4)],
         "parted": [(number, 1 if number % 2 else step, number % 2) for number in range(4)],
+        "recent": [(step, "2999-01-01")],
         "read_from_a_view": [(0, step), (1, 1)],
         "planted": [(1, "one"), (2, "two")],
         "history": [(number, past, past == step) for number in range(3) for past in range(1, step + 1)],
@@ -109,7 +118,7 @@ class CatalogTests:
         return Reader(dbt_profile_target)
 
     def build(self, step: int) -> None:
-        assert len(run_dbt(["build", "--vars", f"{{step: {step}}}"])) == 8
+        assert len(run_dbt(["build", "--vars", f"{{step: {step}}}"])) == 9
 
     def assert_state(self, reader: Reader, step: int) -> None:
         for table, rows in states(step).items():

@@ -68,6 +68,7 @@ class Capability(_TextEnum):
     EXPIRE_SNAPSHOTS_OLDER_THAN_TEXT = "expire snapshots older than text"
     EXPIRE_SNAPSHOTS_OPTIONS = "expire snapshots options"
     EXPIRE_PARTITIONS = "expire partitions"
+    EXPIRE_PARTITIONS_OUTSIDE_THE_METASTORE = "expire partitions outside the metastore"
     EXPIRE_PARTITIONS_LIMIT = "expire partitions limit"
     EXPIRE_PARTITIONS_BY_TABLE_OPTIONS = "expire partitions by table options"
     REMOVE_ORPHAN_FILES = "remove orphan files"
@@ -256,6 +257,13 @@ _RULES: Final[Mapping[Capability, _Rule]] = MappingProxyType(
         # ExpireSnapshotsProcedure's parameter options, from 1.1.
         Capability.EXPIRE_SNAPSHOTS_OPTIONS: _Rule("sys.expire_snapshots with options", paimon="1.1"),
         Capability.EXPIRE_PARTITIONS: _Rule("sys.expire_partitions"),
+        # Below 1.1 PartitionExpire asks a metastore to drop partitions that it was never told of [ran, 0.9.0].
+        Capability.EXPIRE_PARTITIONS_OUTSIDE_THE_METASTORE: _Rule(
+            "sys.expire_partitions where the metastore does not know the partitions",
+            catalogs={"filesystem": "0.9", "hive": "1.1", "jdbc": "0.9", "rest": "1.0"},
+            remedy="Set 'metastore.partitioned-table': 'true' in tblproperties.",
+            shown=False,
+        ),
         # ExpirePartitionsProcedure: max_expires from 1.0; expiration_time optional and options from 1.1.
         Capability.EXPIRE_PARTITIONS_LIMIT: _Rule("sys.expire_partitions with max_expires", paimon="1.0"),
         Capability.EXPIRE_PARTITIONS_BY_TABLE_OPTIONS: _Rule(

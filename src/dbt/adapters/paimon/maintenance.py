@@ -152,6 +152,10 @@ def policy_rules(
             "maintenance.expire_partitions",
             "the table has no partitions. Set partition_by, or expire_partitions: null",
         )
+    outside = Capability.EXPIRE_PARTITIONS_OUTSIDE_THE_METASTORE
+    told = spec.options.get("metastore.partitioned-table", "").lower() == "true"
+    if partitions and not told and not environment.supports(outside):
+        yield "maintenance.expire_partitions", environment.explain(outside)
     if partitions and (unknown := _unknown_in_pattern(partitions.timestamp_pattern, spec.partition_by)):
         yield (
             "maintenance.expire_partitions.timestamp_pattern",
