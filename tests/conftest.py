@@ -23,5 +23,6 @@ def spark_config() -> dict[str, Any]:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """A worker that starts the builds of the whole project last would finish long after the others."""
-    items.sort(key=lambda item: "functional/project" not in item.path.as_posix())
+    """A worker that starts on these last would finish long after the others."""
+    longest = ("functional/project", "faults", "functional/large", "packaging")
+    items.sort(key=lambda item: not any(f"tests/{part}" in item.path.as_posix() for part in longest))
