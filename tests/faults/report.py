@@ -17,7 +17,7 @@ FIGURES = (
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
-        "--kills", type=int, default=10, help="how many runs to kill: 10 in CI, 60 and more by night"
+        "--kills", type=int, default=6, help="how many runs to kill: 6 in CI, 60 and more by night"
     )
     parser.addoption("--kill-seed", type=int, default=20261121, help="the seed of random times")
 

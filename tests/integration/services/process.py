@@ -14,6 +14,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 LOOPBACK = "127.0.0.1"
+# Of a JVM that lives for some minutes: the second compiler costs it more than it gains.
+SHORT_LIVED = {"JAVA_TOOL_OPTIONS": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"}
 
 
 def free_port() -> int:
@@ -58,7 +60,7 @@ def running(
             stdout=output,
             stderr=subprocess.STDOUT,
             stdin=subprocess.DEVNULL,
-            env={**os.environ, **(env or {})},
+            env={**os.environ, **SHORT_LIVED, **(env or {})},
             cwd=cwd,
             start_new_session=True,
             preexec_fn=_die_with_parent,  # noqa: PLW1509 - it calls the system and nothing else
