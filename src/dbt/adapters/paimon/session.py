@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 logger = AdapterLogger("Paimon")
 
 _START = RLock()
+# The settings of the target that came first: every session of this process begins with them.
+_STARTED_WITH: dict[str, str] = {}
 
 
 class SessionCursor(FrameCursor):
@@ -82,7 +84,12 @@ def open_session(credentials: PaimonCredentials) -> SessionHandle:
     with _START:
         root, conf = _start(credentials)
     session = root.newSession()
-    # The catalogs are set for the session, so that two profiles may share a JVM (tests, notebooks).
+    # The catalogs are set for the session, so that two profiles may share a JVM (tests, notebooks): what the first one
+    # says of a catalog of the same name is not the second one's.
+    ours = tuple(f"spark.sql.catalog.{catalog.name}." for catalog in credentials.spark_catalogs)
+    for key in _STARTED_WITH:
+        if key.startswith(ours) and key not in conf:
+            session.conf.unset(key)
     for key, value in session_conf(conf).items():
         if session.conf.get(key, None) != value:
             session.conf.set(key, value)
@@ -153,6 +160,8 @@ def start_spark(conf: Mapping[str, str], plan: packages.PackagePlan, secrets: Se
 
     if SparkContext._active_spark_context is None:
         jvm.launch(conf, plan, secrets)
+        _STARTED_WITH.clear()
+        _STARTED_WITH.update(conf)
     builder = SparkSession.builder
     # What a gateway was launched with is not known to a builder that somebody else made: give it all.
     for key, value in conf.items():
