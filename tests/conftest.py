@@ -24,5 +24,5 @@ def spark_config() -> dict[str, Any]:
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """A worker that starts on these last would finish long after the others."""
-    longest = ("functional/project", "faults", "functional/large", "packaging")
+    longest = ("functional/project", "faults", "functional/large", "packaging", "integration/deployments")
     items.sort(key=lambda item: not any(f"tests/{part}" in item.path.as_posix() for part in longest))
