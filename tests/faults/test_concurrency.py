@@ -42,6 +42,13 @@ select id, {{ var('run') }} as run from range(<batch>)""",
 select id, {{ var('run') }} as run from range(<batch>)""",
     "seen": "{{ config(materialized='view') }} select id, {{ var('run') }} as run from range(<batch>)",
 }
+# Each of the two processes makes views of its own, all kept in one table.
+VIEWS = {
+    f"seen_by_{process}_{number}": f"""{{{{ config(materialized='view', enabled=var('run') % 2 == {process}) }}}}
+select {number} as id"""
+    for process in range(2)
+    for number in range(8)
+}
 
 
 @pytest.fixture(scope="class")
@@ -49,7 +56,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory, spark_config: dict[str, Any
     folder = tmp_path_factory.mktemp("concurrency")
     (folder / "models").mkdir()
     (folder / "lake").mkdir()
-    for name, sql in MODELS.items():
+    for name, sql in (MODELS | VIEWS).items():
         (folder / "models" / f"{name}.sql").write_text(sql.replace("<batch>", str(BATCH)))
     (folder / "dbt_project.yml").write_text(yaml.safe_dump({"name": "both", "profile": "both"}))
     target = {
@@ -114,6 +121,8 @@ class TestTwoProcesses:
             rows = sorted(read(f"select * from paimon.both.{table}"))
             assert rows in [[(number, run) for number in range(BATCH)] for run in runs[-2:]], table
         assert {row[1] for row in read("show tables in paimon.both")} == {*MODELS, "_dbt_views"} - {"seen"}
+        kept = read("select key from paimon.both.`_dbt_views$options` where key like 'dbt.view.%'")
+        assert {row[0] for row in kept} == {f"dbt.view.{name}" for name in ("seen", *VIEWS)}
 
 
 class TestReader:

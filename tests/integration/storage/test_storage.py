@@ -144,3 +144,16 @@ class TestConflict:
         assert sorted(rows("select id, n from {schema}.merged")) == [(0, 2), (1, 2), (2, 2), (9, 7)]
         kinds = {kind for (kind,) in rows("select commit_kind from {schema}.`merged$snapshots`")}
         assert "OVERWRITE" in kinds
+
+
+class TestManyViews:
+    """The views of a schema are kept in one table: threads that make some at once lose none."""
+
+    @pytest.fixture(scope="class")
+    def models(self):
+        return {f"v{number}.sql": f"select {number} as id" for number in range(16)}
+
+    def test_none_is_lost(self, project, rows):
+        run_dbt(["run", "--threads", "8"])
+        kept = rows("select key from {schema}.`_dbt_views$options` where key like 'dbt.view.%'")
+        assert {row[0] for row in kept} == {f"dbt.view.v{number}" for number in range(16)}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 import uuid
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
 from dataclasses import replace
 from functools import cached_property
 from importlib.metadata import version
@@ -180,7 +180,14 @@ class PaimonAdapter(
     @cached_property
     def view_registry(self) -> ViewRegistry:
         """The views of a catalog that cannot hold them."""
-        return ViewRegistry(self.credentials.database, self.query)
+
+        def alone(schema: str) -> AbstractContextManager[None]:
+            table = self.Relation.create(
+                database=self.credentials.database, schema=schema, identifier=views.REGISTRY_TABLE
+            )
+            return self._table_locks.alone(table.render(), self._lock_folder(table))
+
+        return ViewRegistry(self.credentials.database, self.query, alone)
 
     @classmethod
     def is_cancelable(cls) -> bool:
