@@ -1,10 +1,17 @@
-"""Many views made at the same time by several threads, none lost."""
+"""Many views made at the same time, by several threads or processes, none lost."""
 
 from __future__ import annotations
+
+import time
+from threading import Event, Thread
 
 import pytest
 from dbt.tests.util import run_dbt
 
+from dbt.adapters.paimon.locks import TableLocks
+from dbt.adapters.paimon.views import REGISTRY_TABLE
+
+KEPT = "select key from {schema}.`_dbt_views$options` where key like 'dbt.view.%'"
 VIEWS = 24
 
 
@@ -15,5 +22,35 @@ class TestManyViews:
 
     def test_none_is_lost(self, project, rows):
         run_dbt(["run", "--threads", "8"])
-        kept = rows("select key from {schema}.`_dbt_views$options` where key like 'dbt.view.%'")
-        assert {row[0] for row in kept} == {f"dbt.view.v{i}" for i in range(VIEWS)}
+        assert {row[0] for row in rows(KEPT)} == {f"dbt.view.v{i}" for i in range(VIEWS)}
+
+
+class TestOtherProcess:
+    """A process that keeps a view holds the table of views: this one waits, and then writes."""
+
+    @pytest.fixture(scope="class")
+    def models(self):
+        return {"first.sql": "select 1 as id", "second.sql": "select 2 as id"}
+
+    def test_it_is_waited_for(self, project, rows, warehouse):
+        run_dbt(["run", "--select", "first"])
+        held, seen = Event(), []
+
+        def other_process() -> None:
+            locks = TableLocks()
+            locks.hold(f"`paimon`.`{project.test_schema}`.`{REGISTRY_TABLE}`", warehouse)
+            held.set()
+            views = f"show views in spark_catalog.{project.test_schema}"
+            while "second" not in {row[1] for row in rows(views)}:
+                time.sleep(0.1)
+            time.sleep(2)
+            seen.extend(rows(KEPT))
+            locks.release()
+
+        other = Thread(target=other_process, daemon=True)
+        other.start()
+        held.wait()
+        run_dbt(["run", "--select", "second"])
+        other.join(60)
+        assert seen == [("dbt.view.first",)]
+        assert sorted(rows(KEPT)) == [("dbt.view.first",), ("dbt.view.second",)]

@@ -10,6 +10,7 @@ import pytest
 from dbt.tests.util import run_dbt
 
 from dbt.adapters.paimon.session import SessionCursor, open_session
+from functional.views import test_many_views
 
 MODELS = {
     "flat.sql": "{{ config(materialized='table') }} select id, {{ var('step') }} as step from range(4)",
@@ -146,14 +147,5 @@ class TestConflict:
         assert "OVERWRITE" in kinds
 
 
-class TestManyViews:
-    """The views of a schema are kept in one table: threads that make some at once lose none."""
-
-    @pytest.fixture(scope="class")
-    def models(self):
-        return {f"v{number}.sql": f"select {number} as id" for number in range(16)}
-
-    def test_none_is_lost(self, project, rows):
-        run_dbt(["run", "--threads", "8"])
-        kept = rows("select key from {schema}.`_dbt_views$options` where key like 'dbt.view.%'")
-        assert {row[0] for row in kept} == {f"dbt.view.v{number}" for number in range(16)}
+class TestManyViews(test_many_views.TestManyViews):
+    """As on a local disk."""

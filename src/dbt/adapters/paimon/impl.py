@@ -180,14 +180,14 @@ class PaimonAdapter(
     @cached_property
     def view_registry(self) -> ViewRegistry:
         """The views of a catalog that cannot hold them."""
+        catalog = self.credentials.database
 
         def alone(schema: str) -> AbstractContextManager[None]:
-            table = self.Relation.create(
-                database=self.credentials.database, schema=schema, identifier=views.REGISTRY_TABLE
+            return self._alone(
+                self.Relation.create(database=catalog, schema=schema, identifier=views.REGISTRY_TABLE)
             )
-            return self._table_locks.alone(table.render(), self._lock_folder(table))
 
-        return ViewRegistry(self.credentials.database, self.query, alone)
+        return ViewRegistry(catalog, self.query, alone)
 
     @classmethod
     def is_cancelable(cls) -> bool:
@@ -248,7 +248,7 @@ class PaimonAdapter(
             DbtDatabaseError: with a short message.
         """
         assert isinstance(self.connections, PaimonConnectionManager)
-        with self._table_locks.alone(relation.render(), self._lock_folder(relation)):
+        with self._alone(relation):
             return self.connections.execute(sql, conf=conf, may_repeat=conflicts.may_repeat(kind, spec))
 
     @available
@@ -334,7 +334,7 @@ class PaimonAdapter(
             target = schema_relation.replace_path(identifier=rename.target).include(identifier=True)
             if not self._table_locks.may_wait_for(target.render()):
                 continue
-            with self._table_locks.alone(target.render(), self._lock_folder(target)):
+            with self._alone(target):
                 if rename in swaps.unfinished_swaps(self._table_names(schema_relation)):
                     logger.info(
                         f"{target} was being replaced when a run died: {rename.source} takes its name"

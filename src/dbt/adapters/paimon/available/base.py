@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any
 
 from dbt.adapters.base.meta import AdapterMeta
@@ -57,6 +58,8 @@ class AvailableMethods(Adapter, metaclass=AdapterMeta):
         def _lock_folder(self, relation: PaimonRelation) -> Path | None: ...
 
         def hold_table(self, relation: PaimonRelation) -> None: ...
+
+        def _alone(self, relation: PaimonRelation) -> AbstractContextManager[None]: ...
 
         def table_spec(
             self, model: Mapping[str, Any], default_primary_key: Sequence[str] = ()

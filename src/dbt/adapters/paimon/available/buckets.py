@@ -62,7 +62,7 @@ class BucketMethods(AvailableMethods):
             DbtDatabaseError: a statement failed, and the table is as it was.
         """
         assert isinstance(self.connections, PaimonConnectionManager)
-        with self._table_locks.alone(relation.render(), self._lock_folder(relation)):
+        with self._alone(relation):
             steps = rescale_steps(
                 (relation.database or "", relation.schema or "", relation.identifier or ""),
                 self.existing_table(relation),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +35,10 @@ class BuildingMethods(AvailableMethods):
     def release_tables(self) -> None:
         """Let others write what this thread held; a node that has ended does so by itself."""
         self._table_locks.release()
+
+    def _alone(self, relation: PaimonRelation) -> AbstractContextManager[None]:
+        """Be the only writer of a table for what is done inside."""
+        return self._table_locks.alone(relation.render(), self._lock_folder(relation))
 
     def _list_again(self, relation: PaimonRelation) -> None:
         """Another process has written the table since dbt listed its schema."""
