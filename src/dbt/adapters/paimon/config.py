@@ -38,6 +38,7 @@ class PaimonConfig(AdapterConfig):
     table_tag: Any = None
     auto_tags: dict[str, Any] | None = None
     wap: bool | str | None = None
+    compact_after_build: bool | str | None = None
     tblproperties: dict[str, Any] | None = None
 
     # What keeps the table small and fast; a folder's actions and a model's add up (see `maintenance`).

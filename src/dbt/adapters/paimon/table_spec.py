@@ -98,6 +98,7 @@ TABLE_KEYS: Final = (
     *GROUPED_KEYS,
     "table_tag",
     "wap",
+    "compact_after_build",
     "tblproperties",
     "maintenance",
 )
@@ -188,6 +189,8 @@ class TableSpec:
     tag: RunTag | None = None
     wap: bool = False
     maintenance: MaintenancePolicy | None = None
+    # Whether a large first load is compacted by the run that made it (see `settling`).
+    compact_after_build: bool = True
 
     def properties(self) -> dict[str, str]:
         """What CREATE TABLE gets as TBLPROPERTIES: the options and the primary key."""
@@ -303,7 +306,8 @@ def collect_table_spec(
     if wap and options.get("bucket") == "-2":
         problems.add("wap", True, "rows of postpone buckets cannot be audited before they are compacted")
     policy = read_policy(config.get("maintenance"), problems)
-    spec = TableSpec(primary_key, partition_by, MappingProxyType(options), engine, tag, wap, policy)
+    compacts = _compact_after_build(config, problems)
+    spec = TableSpec(primary_key, partition_by, MappingProxyType(options), engine, tag, wap, policy, compacts)
     if policy is not None:
         for key, reason in policy_rules(policy, spec, environment):
             problems.add(key, None, reason)
@@ -347,6 +351,13 @@ def _wap(config: Mapping[str, Any], problems: Problems, environment: Environment
     elif not environment.supports(Capability.BRANCHES):
         problems.add("wap", value, environment.explain(Capability.BRANCHES))
     return True
+
+
+def _compact_after_build(config: Mapping[str, Any], problems: Problems) -> bool:
+    value = config.get("compact_after_build")
+    if value is not None and str(value).lower() not in ("true", "false"):
+        problems.add("compact_after_build", value, "true or false is needed")
+    return str(value).lower() != "false"
 
 
 def contract_enforced(config: Mapping[str, Any]) -> bool:

@@ -61,6 +61,10 @@ class AvailableMethods(Adapter, metaclass=AdapterMeta):
 
         def _alone(self, relation: PaimonRelation) -> AbstractContextManager[None]: ...
 
+        def procedure_call(
+            self, name: str, relation: PaimonRelation, arguments: Mapping[str, Any]
+        ) -> str: ...
+
         def table_spec(
             self, model: Mapping[str, Any], default_primary_key: Sequence[str] = ()
         ) -> TableSpec: ...

@@ -11,7 +11,7 @@ from dbt.adapters.events.types import AdapterEventWarning
 from dbt_common.events.functions import warn_or_error
 from dbt_common.exceptions import DbtRuntimeError
 
-from dbt.adapters.paimon import maintenance_plan, selection
+from dbt.adapters.paimon import maintenance_plan, selection, settling
 from dbt.adapters.paimon.available.base import AvailableMethods
 from dbt.adapters.paimon.maintenance import MaintenancePolicy, read_policy
 from dbt.adapters.paimon.maintenance_plan import Action
@@ -48,6 +48,26 @@ class MaintenanceMethods(AvailableMethods):
             failures.append(str(exc))
         if failures:
             self._report(relation, policy, failures)
+
+    @available.parse_none
+    def settle_after_build(self, relation: PaimonRelation, spec: TableSpec) -> None:
+        """Compact what a build has just loaded, where the first batches would otherwise do it (see `settling`).
+
+        One statement where nothing is to be done, none for tables that it is not for. What fails is a warning: the
+        rows are there, and a batch does it later.
+        """
+        if not settling.may_settle(spec):
+            return
+        ((found,),) = self.query(settling.level_0_sql(relation))
+        if int(found) < settling.LEAST_BYTES:
+            return
+        self.hold_table(relation)
+        failed = self._run(
+            relation,
+            Action("compact", True, "after a first load", self.procedure_call("compact", relation, {})),
+        )
+        if failed:
+            logger.warning(f"{relation}: its rows are there, and were not compacted: {failed[0]}")
 
     @available.parse_list
     def maintain_tables(

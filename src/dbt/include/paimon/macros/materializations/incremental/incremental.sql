@@ -26,6 +26,7 @@
     {%- else -%}
       {%- do paimon__build_table(target_relation, existing_relation, spec, source) -%}
     {%- endif -%}
+    {%- do adapter.settle_after_build(target_relation, spec) -%}
   {%- elif spec.wap -%}
     {#- Read once: what is published is what was audited. -#}
     {%- set source = paimon__read_once(target_relation, source) -%}

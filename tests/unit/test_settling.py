@@ -1,0 +1,46 @@
+"""Which tables are compacted by the run that loads them first."""
+
+from __future__ import annotations
+
+import pytest
+
+from dbt.adapters.paimon.settling import may_settle
+from dbt.adapters.paimon.table_spec import TableSpec
+
+
+@pytest.mark.parametrize(
+    ("options", "settles"),
+    [
+        ({}, True),
+        ({"bucket": "4"}, True),
+        ({"bucket": "-1"}, True),
+        ({"merge-engine": "partial-update"}, True),
+        ({"merge-engine": "aggregation"}, True),
+        ({"merge-engine": "first-row"}, False),
+        ({"changelog-producer": "none"}, True),
+        ({"changelog-producer": "input"}, True),
+        ({"changelog-producer": "lookup"}, False),
+        ({"changelog-producer": "full-compaction"}, False),
+        ({"write-only": "true"}, False),
+        ({"write-only": "false"}, True),
+        ({"deletion-vectors.enabled": "true"}, False),
+        ({"force-lookup": "true"}, False),
+        ({"bucket": "-2"}, False),
+    ],
+)
+def test_by_its_options(options: dict[str, str], settles: bool) -> None:
+    engine = options.get("merge-engine", "deduplicate")
+    assert may_settle(TableSpec(primary_key=("id",), options=options, merge_engine=engine)) is settles
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [
+        TableSpec(),
+        TableSpec(primary_key=("id",), merge_engine="deduplicate", compact_after_build=False),
+        # Its keys move between partitions: Paimon compacts such a table only as it writes.
+        TableSpec(("id",), ("day",), {"bucket": "-1"}, "deduplicate"),
+    ],
+)
+def test_what_is_left_alone(spec: TableSpec) -> None:
+    assert not may_settle(spec)
