@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import stat
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -68,3 +70,22 @@ def test_what_is_printed_is_blanked_on_its_way(tmp_path: Path) -> None:
         == log.read_text()
         == "http://********@host added\nsaid ********\nx.token=********\n\ufffd"
     )
+
+
+def test_ctrl_c_does_not_reach_the_jvm() -> None:
+    """And Python is not forked: `preexec_fn` never runs."""
+
+    def never() -> None:
+        raise AssertionError
+
+    with jvm._spawned():
+        from pyspark import java_gateway
+
+        with java_gateway.Popen(
+            [sys.executable, "-c", "import os, signal; os.kill(os.getpid(), signal.SIGINT); print('alive')"],
+            preexec_fn=never,
+            stdout=subprocess.PIPE,
+        ) as process:
+            said, _ = process.communicate(timeout=60)
+    assert (process.returncode, said) == (0, b"alive\n")
+    assert java_gateway.Popen is subprocess.Popen

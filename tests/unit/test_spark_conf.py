@@ -121,6 +121,46 @@ def test_jars_and_packages() -> None:
     assert "org.scala-lang:scala-compiler" in settings["spark.jars.excludes"]
 
 
+CONNECTOR = "/j/paimon-spark-3.5-0.9.0.jar"
+DRIVER = "/j/postgresql-42.jar"
+LOCAL = {"spark.master": "local[2]"}
+
+
+@pytest.mark.parametrize(
+    ("jars", "packages", "own", "environment", "on_class_path"),
+    [
+        ([CONNECTOR], (), LOCAL, {}, True),
+        # A driver that came later would not be seen by the connector: all go, or none.
+        ([CONNECTOR, DRIVER], (), LOCAL, {}, True),
+        ([CONNECTOR, "https://h/d.jar"], (), LOCAL, {}, False),
+        ([CONNECTOR], ("g:driver:1",), LOCAL, {}, False),
+        ([CONNECTOR], (), {**LOCAL, "spark.jars": DRIVER}, {}, False),
+        ([CONNECTOR], (), {**LOCAL, "spark.jars.packages": "g:driver:1"}, {}, False),
+        ([CONNECTOR], (), {**LOCAL, "spark.jars.ivy": "/ivy"}, {}, True),
+        ([CONNECTOR], (), LOCAL, {"PYSPARK_SUBMIT_ARGS": f"--jars {DRIVER} pyspark-shell"}, False),
+        ([CONNECTOR], (), LOCAL, {"PYSPARK_SUBMIT_ARGS": "--verbose pyspark-shell"}, True),
+        ([DRIVER], (), LOCAL, {}, False),
+        ([CONNECTOR], (), {"spark.master": "spark://h:7077"}, {}, False),
+    ],
+)
+def test_jars_on_the_class_path(monkeypatch, jars, packages, own, environment, on_class_path) -> None:
+    monkeypatch.delenv("PYSPARK_SUBMIT_ARGS", raising=False)
+    monkeypatch.delenv("SPARK_CONF_DIR", raising=False)
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    settings = conf(PackagePlan(tuple(jars), packages, (), "0.9.0"), spark_config=own)
+    assert settings.get("spark.driver.extraClassPath") == (":".join(jars) if on_class_path else None)
+    listed = settings.get("spark.jars", "").split(",")
+    assert [jar in listed for jar in jars] == [not on_class_path] * len(jars)
+
+
+def test_jars_of_spark_s_own_defaults(monkeypatch, tmp_path) -> None:
+    (tmp_path / "spark-defaults.conf").write_text(f"spark.jars {DRIVER}\n")
+    monkeypatch.setenv("SPARK_CONF_DIR", str(tmp_path))
+    plan = PackagePlan((CONNECTOR,), (), (), "0.9.0")
+    assert conf(plan, spark_config=LOCAL)["spark.jars"] == CONNECTOR
+
+
 def test_nothing_to_download() -> None:
     assert not [key for key in conf() if key.startswith("spark.jars")]
 

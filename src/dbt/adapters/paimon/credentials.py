@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 
 from dbt.adapters.contracts.connection import Credentials
 from dbt_common.dataclass_schema import StrEnum, ValidationError
+from dbt_common.exceptions import DbtBaseException
 from packaging.version import InvalidVersion, Version
 
 from dbt.adapters.paimon import storage
@@ -315,8 +316,8 @@ class PaimonCredentials(Credentials):
         contradiction is left for `validate`, which reports it together with everything else.
 
         Raises:
-            ValidationError: a secret among the options of a table. Here, because the next thing that dbt does with them
-                is to write them into the manifest; dbt adds the node's name.
+            SecretOptionError: a secret among the options of a table. Here, because the next thing that dbt does with
+                them is to write them into the manifest.
         """
         if recurse or not _TARGET_KEYS & kwargs.keys():
             aliased: dict[str, Any] = super().translate_aliases(kwargs, recurse)
@@ -652,6 +653,10 @@ def _absolute(path: str) -> str:
     return os.path.normpath(Path(path).expanduser().absolute())
 
 
+class SecretOptionError(ValidationError, DbtBaseException):
+    """Of both kinds: dbt catches the first while it reads a model, and prints no stack for the second."""
+
+
 def refuse_secret_options(properties: Any) -> None:
     """Refuse options of a table that are secrets.
 
@@ -659,7 +664,7 @@ def refuse_secret_options(properties: Any) -> None:
         properties: the config `tblproperties` of a node, whatever it is.
 
     Raises:
-        ValidationError: their names.
+        SecretOptionError: their names.
     """
     if isinstance(properties, Mapping):
         names = [
@@ -668,4 +673,4 @@ def refuse_secret_options(properties: Any) -> None:
             if is_secret_option(str(name)) and value is not None
         ]
         if names:
-            raise ValidationError(f"tblproperties: {', '.join(names)}: {REFUSAL}.")
+            raise SecretOptionError(f"tblproperties: {', '.join(names)}: {REFUSAL}.")

@@ -35,6 +35,7 @@ from dbt.adapters.paimon import (
     conflicts,
     debug,
     docs_catalog,
+    early_start,
     metadata,
     model_query,
     names,
@@ -146,6 +147,7 @@ class PaimonAdapter(
         for integration in catalogs.of_project(config):
             self.add_catalog_integration(integration)
         views.DIRECTORY.configure(self.credentials.database, self.view_catalog, self.credentials.unique_field)
+        early_start.begin(self.credentials)
 
     @property
     def credentials(self) -> PaimonCredentials:

@@ -6,6 +6,7 @@ import os
 import re
 import shlex
 import shutil
+import subprocess
 import sys
 import tempfile
 import time
@@ -13,13 +14,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from importlib import resources
 from pathlib import Path
-from threading import Thread
+from threading import Event, Lock, Thread
 from typing import TYPE_CHECKING, Any, Final
 
 from dbt.adapters.events.logging import AdapterLogger
 from dbt_common.exceptions import DbtRuntimeError
 
-from dbt.adapters.paimon import packages
+from dbt.adapters.paimon import class_archive, java, packages
 from dbt.adapters.paimon.redaction import blank, secrets_of
 
 if TYPE_CHECKING:
@@ -43,6 +44,17 @@ _SUBMIT_ARGUMENTS: Final = "PYSPARK_SUBMIT_ARGS"
 _SECRETS_PROPERTY: Final = "dbt.paimon.secrets"
 
 
+# Held while a JVM starts; none starts any more once the process ends.
+_starting: Final = Lock()
+_ending: Final = Event()
+# Seconds; a JVM that was told to end does so in a fraction of one.
+_LONGEST_END: Final = 10
+
+
+class _NotStartedError(DbtRuntimeError):
+    """The JVM ended at once, of its options and not for want of jars."""
+
+
 def launch(conf: Mapping[str, str], plan: packages.PackagePlan, secrets: Sequence[str]) -> None:
     """Start the JVM of this process and make it PySpark's.
 
@@ -64,12 +76,22 @@ def launch(conf: Mapping[str, str], plan: packages.PackagePlan, secrets: Sequenc
         logger.info(f"Resolving {', '.join(plan.packages)} (downloaded on first use, then kept by Ivy)")
     started = time.perf_counter()
     for_launcher = {key: value for key, value in conf.items() if key.startswith(_FOR_THE_LAUNCHER)}
-    with packages.resolution_lock(plan), _hidden(for_launcher, secrets) as shown:
+    with packages.resolution_lock(plan), _starting, _hidden(for_launcher, secrets) as shown:
+        if _ending.is_set():
+            raise DbtRuntimeError("Spark is not started any more: this process ends.")
         shown[_JAVA_OPTIONS] = f"{shown.get(_JAVA_OPTIONS, '')} {_log_options(log)}".strip()
-        gateway = _resolved(shown, plan, log, secrets)
+        gateway = _with_archive(shown, plan, log, secrets, _archive_options(conf))
     _keep_out_of_the_log(gateway, secrets)
     SparkContext._ensure_initialized(gateway=gateway)
     logger.debug(f"Spark's JVM answered after {time.perf_counter() - started:.1f} s; its log is {log}")
+
+
+def abandon() -> None:
+    """At the end of a process: end a JVM that is still starting, so that none of the files for its start stays."""
+    _ending.set()
+    _Spawned.end_last()
+    if _starting.acquire(timeout=_LONGEST_END):
+        _starting.release()
 
 
 def log_path() -> Path:
@@ -87,6 +109,26 @@ def log_path() -> Path:
     return (folder / "spark.log").absolute()
 
 
+def _with_archive(
+    conf: Mapping[str, str],
+    plan: packages.PackagePlan,
+    log: Path,
+    secrets: Sequence[str],
+    archive: Sequence[str],
+) -> JavaGateway:
+    """The gateway of a new JVM, with its class archive if it starts with that; without it if not."""
+    if archive:
+        options = " ".join((conf[_JAVA_OPTIONS], *map(shlex.quote, archive)))
+        try:
+            return _resolved({**conf, _JAVA_OPTIONS: options}, plan, log, secrets)
+        except _NotStartedError as exc:
+            if _ending.is_set():
+                raise
+            # Java makes no archive beside some options, and does not start then: --patch-module, for one.
+            logger.debug(f"Once more without {archive[0]}: {exc}")
+    return _resolved(conf, plan, log, secrets)
+
+
 def _resolved(
     conf: Mapping[str, str], plan: packages.PackagePlan, log: Path, secrets: Sequence[str]
 ) -> JavaGateway:
@@ -99,16 +141,54 @@ def _resolved(
     for wait in (*(_RESOLVE_AGAIN_AFTER if plan.packages else ()), None):
         output = _Output(log, secrets)
         try:
-            return launch_gateway(launch_conf, popen_kwargs={"stdout": output.end, "stderr": output.end})
+            with _spawned():
+                return launch_gateway(launch_conf, popen_kwargs={"stdout": output.end, "stderr": output.end})
         except PySparkRuntimeError as exc:
             said = output.said()
-            if wait is None or not _is_unresolved(said):
-                raise DbtRuntimeError(_why_not_started(said, log)) from exc
+            if wait is None or _ending.is_set() or not _is_unresolved(said):
+                raise _failure(said, log) from exc
             logger.info(f"The jars could not be resolved: once more in {wait} s")
             time.sleep(wait)
         finally:
             output.close()
     raise AssertionError("the last attempt returns or raises")
+
+
+class _Spawned(subprocess.Popen[bytes]):
+    """A process that Ctrl-C does not reach, though no Python runs in it before its program.
+
+    PySpark ignores the signal in a `preexec_fn`, for which Python forks: beside a thread that imports, that can wait
+    for ever ("Warning" at preexec_fn in Python's documentation of subprocess), and dbt imports while this starts.
+    """
+
+    _last: _Spawned | None = None
+
+    def __init__(self, command: Sequence[str], *, preexec_fn: object = None, **more: Any) -> None:
+        if preexec_fn is not None:
+            command = ["/bin/sh", "-c", 'trap "" INT; exec "$@"', "sh", *command]
+        super().__init__(command, **more)
+        _Spawned._last = self
+        if _ending.is_set():
+            self.terminate()
+
+    @classmethod
+    def end_last(cls) -> None:
+        if cls._last and _starting.locked():
+            cls._last.terminate()
+
+
+@contextmanager
+def _spawned() -> Iterator[None]:
+    """PySpark starts its JVM as `_Spawned`, for a while; starts come one at a time (`session.start`)."""
+    from pyspark import java_gateway
+
+    module: Any = java_gateway
+    theirs = module.Popen
+    module.Popen = _Spawned
+    try:
+        yield
+    finally:
+        module.Popen = theirs
 
 
 class _Output:
@@ -237,12 +317,28 @@ def _log_options(log: Path) -> str:
     )
 
 
+def _archive_options(conf: Mapping[str, str]) -> list[str]:
+    """See `class_archive`; a driver on a cluster's machine is left as it is."""
+    from pyspark import __version__
+    from pyspark.find_spark_home import _find_spark_home
+
+    if not conf["spark.master"].startswith("local"):
+        return []
+    first = conf.get("spark.driver.extraClassPath", "").split(os.pathsep)
+    jars = [Path(jar) for jar in first if jar.endswith(".jar")]
+    jars += sorted(Path(_find_spark_home(), "jars").glob("*.jar"))
+    return class_archive.java_options(java.find_java(os.environ, __version__), jars, conf)
+
+
 def _is_unresolved(text: str) -> bool:
     return any(sign in text.lower() for sign in ("unresolved dependenc", "download failed"))
 
 
-def _why_not_started(text: str, log: Path) -> str:
+def _failure(text: str, log: Path) -> DbtRuntimeError:
+    """What to say of a JVM that printed this and ended."""
     if _is_unresolved(text):
-        return packages.explain_resolution_failure(text)
+        return DbtRuntimeError(packages.explain_resolution_failure(text))
     reason = next((line for line in reversed(text.splitlines()) if "rror" in line or "xception" in line), "")
-    return f"Spark's JVM did not start: {reason.strip() or 'it ended without a word'}. Its whole output is in {log}."
+    return _NotStartedError(
+        f"Spark's JVM did not start: {reason.strip() or 'it ended without a word'}. Its whole output is in {log}."
+    )

@@ -171,6 +171,11 @@ def connector_version_from_jars(jars: Iterable[str]) -> str | None:
     return None
 
 
+def is_local_connector(jar: str) -> bool:
+    """Whether a jar is Paimon's connector, by the path of a file (and not a URI of one)."""
+    return Path(jar).is_absolute() and _is_connector(jar)
+
+
 def explain_resolution_failure(text: str) -> str:
     """Say why Ivy could not bring the jars, and what to do.
 
@@ -234,7 +239,7 @@ def _scala_of_jar(jar: str) -> str | None:
     named = _scala_of_name(jar.rsplit("/", 1)[-1])
     path = _local_path(jar)
     if named is None and path is not None:
-        return _scala_of_name(_artifact_inside(path) or "")
+        return _scala_of_name(_artifact_inside(path))
     return named
 
 
@@ -268,27 +273,25 @@ def _local_path(jar: str) -> Path | None:
 
 
 @lru_cache(maxsize=32)
+def _connector_inside(path: Path) -> tuple[str, str | None] | None:
+    """The artifact and the version of the connector that a jar is, whatever the jar's name; read once in a process."""
+    try:
+        with zipfile.ZipFile(path) as jar:
+            name = next((name for name in jar.namelist() if _CONNECTOR_POM.match(name)), None)
+            if name is None:
+                return None
+            found = _POM_VERSION.search(jar.read(name).decode(errors="replace"))
+            return name.split("/")[3], found.group(1) if found else None
+    except (OSError, zipfile.BadZipFile):
+        return None
+
+
 def _version_inside(path: Path) -> str | None:
-    try:
-        with zipfile.ZipFile(path) as jar:
-            for name in jar.namelist():
-                if _CONNECTOR_POM.match(name):
-                    found = _POM_VERSION.search(jar.read(name).decode(errors="replace"))
-                    return found.group(1) if found else None
-    except (OSError, zipfile.BadZipFile):
-        return None
-    return None
+    return (_connector_inside(path) or ("", None))[1]
 
 
-@lru_cache(maxsize=32)
-def _artifact_inside(path: Path) -> str | None:
-    """The artifact of the connector that a jar is, whatever the jar's name."""
-    try:
-        with zipfile.ZipFile(path) as jar:
-            names = (name.split("/")[3] for name in jar.namelist() if _CONNECTOR_POM.match(name))
-            return next(names, None)
-    except (OSError, zipfile.BadZipFile):
-        return None
+def _artifact_inside(path: Path) -> str:
+    return (_connector_inside(path) or ("", None))[0]
 
 
 def _is_connector(jar: str) -> bool:

@@ -20,6 +20,7 @@ from dbt_common.exceptions import DbtRuntimeError
 from dbt.adapters.paimon import addresses, packages
 from dbt.adapters.paimon.credentials import PaimonConnectionMethod, PaimonCredentials
 from dbt.adapters.paimon.handles import session_conf
+from dbt.adapters.paimon.processes import is_alive
 from dbt.adapters.paimon.redaction import redacted
 from dbt.adapters.paimon.spark_conf import spark_conf
 
@@ -110,7 +111,7 @@ def read_note(path: Path) -> ServerNote | None:
         note = ServerNote(**json.loads(path.read_text()))
     except (FileNotFoundError, ValueError, TypeError):
         return None
-    if _is_alive(note.pid):
+    if is_alive(note.pid):
         return note
     with suppress(FileNotFoundError):
         path.unlink()
@@ -179,13 +180,3 @@ def require_warm_target(credentials: PaimonCredentials) -> None:
         raise DbtRuntimeError(
             f"The target names a server of its own ({credentials.address}); leave host out to use a warm one."
         )
-
-
-def _is_alive(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:
-        return True
-    return True

@@ -18,6 +18,7 @@ from dbt.adapters.paimon import (
     metastores,
     packages,
     predicates,
+    resolved_jars,
     storage,
     views,
 )
@@ -81,8 +82,7 @@ def open_session(credentials: PaimonCredentials) -> SessionHandle:
     Raises:
         DbtRuntimeError: no usable Java, jars that cannot be resolved, or a running Spark without Paimon's extensions.
     """
-    with _START:
-        root, conf = _start(credentials)
+    root, conf = start(credentials)
     session = root.newSession()
     # The catalogs are set for the session, so that two profiles may share a JVM (tests, notebooks): what the first one
     # says of a catalog of the same name is not the second one's.
@@ -101,6 +101,16 @@ def open_session(credentials: PaimonCredentials) -> SessionHandle:
             jdbc_catalogs.load(session, catalog)
     session.catalog.setCurrentCatalog(credentials.catalog)
     return SessionHandle(session)
+
+
+def start(credentials: PaimonCredentials) -> tuple[SparkSession, dict[str, str]]:
+    """Start the Spark of this process, unless it runs; gives its first session and the target's settings.
+
+    Raises:
+        DbtRuntimeError: see `open_session`.
+    """
+    with _START:
+        return _start(credentials)
 
 
 def check_warehouse(credentials: PaimonCredentials) -> None:
@@ -129,13 +139,18 @@ def check_warehouse(credentials: PaimonCredentials) -> None:
 
 
 def _start(credentials: PaimonCredentials) -> tuple[SparkSession, dict[str, str]]:
-    plan = packages.plan_packages(credentials, _pyspark_version())
+    asked = packages.plan_packages(credentials, _pyspark_version())
+    ivy = tuple(
+        f"{key}={value}" for key, value in credentials.spark_config.items() if key.startswith("spark.jars.")
+    )
+    plan = resolved_jars.with_known(asked, ivy)
     conf = spark_conf(credentials, plan)
     check_warehouse(credentials)
     masters.require_master(credentials.spark_master)
     metastores.check_reachable(credentials.spark_catalogs)
     java.prepare_java(_pyspark_version())
     root = start_spark(conf, plan, credentials.secrets)
+    resolved_jars.remember(plan, root.sparkContext.getConf().get("spark.jars"), ivy)
     if EXTENSIONS not in (root.sparkContext.getConf().get("spark.sql.extensions") or ""):
         raise DbtRuntimeError(
             "A Spark session without Paimon's extensions is already running in this process. "

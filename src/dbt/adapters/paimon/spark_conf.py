@@ -6,7 +6,7 @@ import getpass
 import os
 import re
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
 
@@ -15,7 +15,7 @@ from dbt.adapters.paimon.capabilities import Environment
 from dbt.adapters.paimon.catalog_conf import catalog_conf
 from dbt.adapters.paimon.credentials import PaimonCredentials
 from dbt.adapters.paimon.masters import master_defaults
-from dbt.adapters.paimon.packages import EXCLUDES, PackagePlan, effective_paimon_version
+from dbt.adapters.paimon.packages import EXCLUDES, PackagePlan, effective_paimon_version, is_local_connector
 from dbt.adapters.paimon.redaction import SPARK_REDACTION
 
 EXTENSIONS = "org.apache.paimon.spark.extensions.PaimonSparkSessionExtensions"
@@ -49,12 +49,49 @@ def spark_conf(credentials: PaimonCredentials, plan: PackagePlan) -> dict[str, s
     }
     own = credentials.spark_config
     conf["spark.sql.extensions"] = _joined([EXTENSIONS], own.get("spark.sql.extensions"))
-    _set_joined(conf, "spark.jars", plan.jars, own)
+    on_class_path = driver_class_path(credentials.spark_master, plan, own)
+    _set_joined(conf, "spark.jars", [jar for jar in plan.jars if jar not in on_class_path], own)
+    if on_class_path:
+        theirs = own.get("spark.driver.extraClassPath")
+        conf["spark.driver.extraClassPath"] = os.pathsep.join([*on_class_path, *([theirs] if theirs else [])])
     _set_joined(conf, "spark.jars.packages", plan.packages, own)
     if plan.packages:
         _set_joined(conf, "spark.jars.excludes", EXCLUDES, own)
     _set_joined(conf, "spark.jars.repositories", plan.repositories, own)
     return conf
+
+
+def driver_class_path(master: str, plan: PackagePlan, own: Mapping[str, str]) -> list[str]:
+    """The jars that a local Spark starts with, instead of copying and loading them later: all of them, or none.
+
+    Only classes of the JVM's own class path can be in its archive (see `class_archive`); and they see nothing of what
+    Spark loads later, a JDBC driver among it.
+
+    Args:
+        master: Spark's.
+        plan: the jars.
+        own: the profile's settings of Spark.
+    """
+    if (
+        plan.packages
+        or _names_jars(own)
+        or not _LOCAL_MASTER.match(master)
+        or not any(is_local_connector(jar) for jar in plan.jars)
+    ):
+        return []
+    local = all(Path(jar).is_absolute() and os.pathsep not in jar for jar in plan.jars)
+    return list(plan.jars) if local else []
+
+
+def _names_jars(own: Mapping[str, str]) -> bool:
+    """Whether Spark is told of jars by somebody else than the profile's `jars` and `packages`."""
+    if own.keys() & {"spark.jars", "spark.jars.packages"}:
+        return True
+    said = os.environ.get("PYSPARK_SUBMIT_ARGS", "")
+    for folder in (os.environ.get("SPARK_CONF_DIR"), Path(os.environ.get("SPARK_HOME") or "/-", "conf")):
+        with suppress(OSError):
+            said += Path(folder or "/-", "spark-defaults.conf").read_text()
+    return any(name in said for name in ("spark.jars", "--jars", "--packages"))
 
 
 def remote_conf(credentials: PaimonCredentials, paimon_version: str = "") -> dict[str, str]:

@@ -1,0 +1,57 @@
+"""Spark's JVM starts while dbt reads the project: the two take as long, and neither needs the other."""
+
+from __future__ import annotations
+
+import atexit
+from contextlib import suppress
+from threading import Thread
+from typing import Final
+
+from dbt.adapters.paimon import jvm
+from dbt.adapters.paimon.credentials import PaimonConnectionMethod, PaimonCredentials
+
+# dbt's commands that are going to ask Spark (dbt.cli.types.Command); `debug` tells of the start itself.
+_COMMANDS: Final = frozenset(
+    {
+        "build",
+        "clone",
+        "compile",
+        "freshness",
+        "generate",
+        "retry",
+        "run",
+        "run-operation",
+        "seed",
+        "show",
+        "snapshot",
+        "test",
+    }
+)
+
+
+def begin(credentials: PaimonCredentials) -> Thread | None:
+    """Start the Spark of this process on a thread, which is returned, if this dbt command is going to need one.
+
+    What goes wrong is told by the first connection, which tries again.
+    """
+    embedded = credentials.method == PaimonConnectionMethod.SESSION
+    if not embedded or _command() not in _COMMANDS:
+        return None
+    # A project that cannot be parsed ends dbt before its JVM has started.
+    atexit.register(jvm.abandon)
+    thread = Thread(target=_start, args=(credentials,), name="spark-start", daemon=True)
+    thread.start()
+    return thread
+
+
+def _start(credentials: PaimonCredentials) -> None:
+    from dbt.adapters.paimon.session import start
+
+    with suppress(Exception):
+        start(credentials)
+
+
+def _command() -> str:
+    from dbt.flags import get_flags
+
+    return str(getattr(get_flags(), "WHICH", ""))

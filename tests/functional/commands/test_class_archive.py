@@ -1,0 +1,122 @@
+"""The archive of classes that a run leaves: used by the next ones, and never what keeps one from running."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+import yaml
+
+from dbt.adapters.paimon import class_archive
+
+DBT = [sys.executable, "-c", "from dbt.cli.main import cli; cli()", "run"]
+MODEL = (
+    "{{ config(materialized='incremental', primary_key='id') }} select cast('{{ var('run') }}' as int) as id"
+)
+
+
+@pytest.fixture(scope="class")
+def folder(tmp_path_factory) -> Path:
+    return tmp_path_factory.mktemp("archive")
+
+
+@pytest.fixture(scope="class")
+def run(folder: Path, dbt_profile_target, spark_config):
+    """`run(number, options of Java)` builds the model in a process of its own; a row a run is in the table.
+
+    Gives whether the JVM had an archive of the cache in its memory for longer than it takes to check one.
+    """
+    (folder / "dbt_project.yml").write_text(yaml.safe_dump({"name": "archive", "profile": "archive"}))
+    (folder / "models").mkdir()
+    (folder / "models" / "numbers.sql").write_text(MODEL)
+
+    def go(number: int, java: str = "") -> bool:
+        conf = {**spark_config, "spark.driver.extraJavaOptions": java}
+        target = dbt_profile_target | {
+            "schema": "s",
+            "warehouse": str(folder / "lake"),
+            "spark_config": conf,
+        }
+        (folder / "profiles.yml").write_text(
+            yaml.safe_dump({"archive": {"target": "here", "outputs": {"here": target}}})
+        )
+        environment = {name: value for name, value in os.environ.items() if name != "JDK_JAVA_OPTIONS"}
+        environment |= {"XDG_CACHE_HOME": str(folder / "cache"), "DBT_PAIMON_CLASS_ARCHIVE": "1"}
+        command = [*DBT, "--vars", json.dumps({"run": number})]
+        looks = 0
+        with (folder / "output").open("w") as output:
+            process = subprocess.Popen(
+                command, cwd=folder, env=environment, stdout=output, stderr=subprocess.STDOUT
+            )
+            while process.poll() is None:
+                looks += mapped(caches(folder))
+                time.sleep(0.5)
+        assert process.returncode == 0, (folder / "output").read_text()
+        return looks > 3
+
+    return go
+
+
+def mapped(place: Path) -> bool:
+    """Whether a process has an archive of this folder in its memory."""
+    for maps in Path("/proc").glob("[0-9]*/maps"):
+        with suppress(OSError):
+            if f"{place}/classes-" in maps.read_text():
+                return True
+    return False
+
+
+def caches(folder: Path) -> Path:
+    return folder / "cache" / "dbt-paimon"
+
+
+def archive(folder: Path) -> Path:
+    """The archive, once it is whole: the JVM writes it after dbt has ended."""
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline:
+        for path in caches(folder).glob("classes-*.jsa"):
+            if class_archive._is_whole(path):
+                return path
+        time.sleep(0.5)
+    raise AssertionError(f"no whole archive in {list(caches(folder).iterdir())}")
+
+
+def snapshots(folder: Path) -> int:
+    found = (folder / "lake" / "s.db" / "numbers" / "snapshot").glob("snapshot-*")
+    return sum(json.loads(path.read_text())["commitKind"] == "APPEND" for path in found)
+
+
+class TestClassArchive:
+    def test_options_beside_which_java_makes_none(self, folder, run):
+        run(1, "-XX:-UseCompressedClassPointers")
+        assert snapshots(folder) == 1
+        assert list(caches(folder).glob("*.jsa")) == []
+
+    def test_made_by_a_run(self, folder, run):
+        run(2)
+        assert archive(folder).stat().st_size > 2**20
+
+    def test_used_by_the_next(self, folder, run):
+        before = archive(folder).stat()
+        assert run(3)
+        assert archive(folder).stat().st_mtime_ns == before.st_mtime_ns
+        assert snapshots(folder) == 3
+
+    def test_a_damaged_one(self, folder, run):
+        path = archive(folder)
+        found = path.stat()
+        path.chmod(0o600)
+        with path.open("r+b") as file:
+            for place in range(2**20, found.st_size, 2**22):
+                file.seek(place)
+                file.write(os.urandom(2**12))
+        # As if the disk had done it: nothing but its bytes has changed.
+        os.utime(path, ns=(found.st_atime_ns, found.st_mtime_ns))
+        assert not run(4)
+        assert snapshots(folder) == 4

@@ -1,0 +1,130 @@
+"""Which archive of classes a JVM starts with, and when it makes one."""
+
+import json
+import os
+import struct
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from dbt.adapters.paimon import class_archive
+from dbt.adapters.paimon.class_archive import java_options
+from dbt.adapters.paimon.java import JavaRuntime
+
+WHOLE = struct.pack("=I", 0xF00BABA8) + b"classes"
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.delenv(class_archive.VARIABLE, raising=False)
+    monkeypatch.delenv("JDK_JAVA_OPTIONS", raising=False)
+    return tmp_path / "dbt-paimon"
+
+
+@pytest.fixture
+def java(tmp_path: Path) -> JavaRuntime:
+    (tmp_path / "release").write_text('JAVA_VERSION="17.0.1"')
+    return JavaRuntime(str(tmp_path), 17, "JAVA_HOME")
+
+
+@pytest.fixture
+def jar(tmp_path: Path) -> Path:
+    path = tmp_path / "a.jar"
+    path.write_text("a")
+    return path
+
+
+def made(java: JavaRuntime, jar: Path) -> Path:
+    (option, *_) = java_options(java, [jar], {})
+    name, _, path = option.partition("=")
+    assert name == "-XX:ArchiveClassesAtExit"
+    return Path(path)
+
+
+def test_made_once_and_used(java: JavaRuntime, jar: Path) -> None:
+    archive = made(java, jar)
+    # This process is making it: another one does not.
+    assert java_options(java, [jar], {}) == []
+    archive.write_bytes(WHOLE)
+    for _ in range(2):
+        assert java_options(java, [jar], {})[0] == f"-XX:SharedArchiveFile={archive}"
+
+
+def test_half_an_archive_is_not_used(java: JavaRuntime, jar: Path) -> None:
+    archive = made(java, jar)
+    archive.write_bytes(b"\0" * 100)
+    assert java_options(java, [jar], {}) == []
+
+
+def test_made_again_when_its_maker_has_died(java: JavaRuntime, jar: Path) -> None:
+    archive = made(java, jar)
+    ended = subprocess.Popen([sys.executable, "-c", ""])
+    ended.wait()
+    archive.with_suffix(".pid").write_text(str(ended.pid))
+    assert made(java, jar) == archive
+
+
+def test_a_changed_archive_goes(java: JavaRuntime, jar: Path) -> None:
+    archive = made(java, jar)
+    archive.write_bytes(WHOLE)
+    java_options(java, [jar], {})
+    archive.write_bytes(WHOLE + b"and more")
+    archive.with_suffix(".pid").unlink()
+    assert made(java, jar) == archive
+    assert not archive.exists()
+
+
+def test_another_jar_is_another_archive(java: JavaRuntime, jar: Path) -> None:
+    first = made(java, jar)
+    jar.write_text("another")
+    assert made(java, jar) != first
+
+
+def test_old_archives_go(java: JavaRuntime, jar: Path, folder: Path) -> None:
+    archives = []
+    for number in range(10):
+        jar.write_text("a" * number)
+        archives.append(made(java, jar))
+        archives[-1].write_bytes(WHOLE)
+        java_options(java, [jar], {})
+        os.utime(archives[-1].with_suffix(".json"), (number, number))
+    assert len(list(folder.glob("*.jsa"))) <= 7
+    assert archives[-1].exists() and not archives[0].exists()
+
+
+@pytest.mark.parametrize(
+    ("major", "variable", "conf"),
+    [
+        (11, "1", {}),
+        (17, "0", {}),
+        (17, "1", {"spark.driver.extraJavaOptions": "-XX:SharedArchiveFile=own.jsa"}),
+        (17, "1", {"spark.driver.extraJavaOptions": "-Xshare:off"}),
+    ],
+)
+def test_none(
+    major: int,
+    variable: str,
+    conf: dict[str, str],
+    java: JavaRuntime,
+    jar: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv(class_archive.VARIABLE, variable)
+    assert java_options(JavaRuntime(java.home, major, ""), [jar], conf) == []
+
+
+def test_no_folder_is_no_error(
+    java: JavaRuntime, jar: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(jar))
+    assert java_options(java, [jar], {}) == []
+
+
+def test_the_note_is_json(java: JavaRuntime, jar: Path) -> None:
+    archive = made(java, jar)
+    archive.write_bytes(WHOLE)
+    java_options(java, [jar], {})
+    assert json.loads(archive.with_suffix(".json").read_text())[0] == str(archive)

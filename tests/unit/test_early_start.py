@@ -1,0 +1,37 @@
+"""Which commands and targets start Spark while dbt parses."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+
+import pytest
+from dbt.flags import set_flags
+
+from dbt.adapters.paimon import early_start
+from dbt.adapters.paimon.credentials import PaimonCredentials
+
+SESSION = {"warehouse": "lake"}
+
+
+@pytest.mark.parametrize(
+    ("command", "target", "starts"),
+    [
+        ("run", SESSION, True),
+        ("test", SESSION, True),
+        ("parse", SESSION, False),
+        ("list", SESSION, False),
+        ("debug", SESSION, False),
+        ("run", {**SESSION, "method": "connect"}, False),  # the warm server
+        ("run", {**SESSION, "method": "connect", "host": "server"}, False),
+        ("run", {"method": "thrift", "host": "server"}, False),
+    ],
+)
+def test_what_starts_early(monkeypatch, command, target, starts) -> None:
+    started = []
+    monkeypatch.setattr(early_start, "_start", started.append)
+    set_flags(Namespace(WHICH=command))
+    credentials = PaimonCredentials(schema="s", **target)
+    thread = early_start.begin(credentials)
+    if thread is not None:
+        thread.join()
+    assert started == ([credentials] if starts else [])
