@@ -19,7 +19,7 @@ DBT := $(BIN)/dbt
 PROJECT := --profiles-dir profiles --target local
 QUERY := select carrier_name, scheduled, late_percent from {{ ref('mart_carrier_punctuality') }} order by late_percent
 
-.PHONY: help venv run test unit functional conformance integration faults costs wheel-check lint format docs debug wheel clean
+.PHONY: help venv run test unit functional conformance integration faults costs bench wheel-check lint format docs debug wheel clean
 
 help: ## List the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/\1\t\2/' | expand -t 14
@@ -70,6 +70,10 @@ faults: $(STAMP) ## Kill runs of dbt (60, or KILLS=200), run two at once, fill t
 
 costs: $(STAMP) ## Count what models cost and make that the baseline (tests/functional/costs/baseline.json)
 	DBT_PAIMON_WRITE_COSTS=1 $(PYTEST) tests/functional/costs
+
+bench: $(STAMP) ## Compare with other formats and adapters, into benchmarks/results: make bench ARGS='--quick'
+	@"$(UV)" sync --quiet --frozen --inexact --python $(BIN)/python --extra connect --extra thrift $(EXTRAS) --group bench
+	$(BIN)/python -m benchmarks $(ARGS)
 
 wheel-check: $(STAMP) ## Build the wheel, install it into an empty environment, run a new project there
 	$(PYTEST) tests/packaging

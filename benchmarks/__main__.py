@@ -1,0 +1,67 @@
+"""`python -m benchmarks [NAME…] [--quick]`: run benchmarks, print their tables, keep them in benchmarks/results."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import tempfile
+from dataclasses import replace
+from pathlib import Path
+
+from benchmarks.options import Options
+
+NAMES = ("start", "overhead", "seeds", "snapshots", "listing", "threads", "incremental", "scale")
+RESULTS = Path(__file__).parent / "results"
+
+
+def main() -> None:
+    """Parse the command line and run."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
+    parser.add_argument(
+        "names", nargs="*", metavar="NAME", help=f"of {', '.join(NAMES)}; all if none is named"
+    )
+    parser.add_argument("--quick", action="store_true", help="small sizes, few rounds")
+    parser.add_argument("--bases", type=_numbers, help="rows of the tables, for example 200000,4000000")
+    parser.add_argument("--batch-sizes", type=_numbers, help="rows of a batch")
+    parser.add_argument("--batches", type=int, help="batches of a course")
+    parser.add_argument("--rounds", type=int, help="runs of each process")
+    parser.add_argument("--models", type=int, help="models of the overhead's project")
+    parser.add_argument(
+        "--contestants", type=lambda text: tuple(text.split(",")), help="parts of their names"
+    )
+    parser.add_argument("--results", type=Path, default=RESULTS, help="where the tables go")
+    given = parser.parse_args()
+    unknown = sorted(set(given.names) - set(NAMES))
+    if unknown:
+        parser.error(f"no benchmark {', '.join(unknown)}; there are {', '.join(NAMES)}")
+    with tempfile.TemporaryDirectory(prefix="dbt-paimon-bench-") as scratch:
+        options = Options(Path(scratch))
+        if given.quick:
+            options = replace(
+                options,
+                bases=(200_000,),
+                batch_sizes=(2_000,),
+                batches=6,
+                rounds=1,
+                models=10,
+                contestants=("upsert", "-on-", "plain"),
+                quick=True,
+            )
+        chosen = {
+            name: value
+            for name in ("bases", "batch_sizes", "batches", "rounds", "models", "contestants")
+            if (value := getattr(given, name)) is not None
+        }
+        options = replace(options, **chosen)
+        for name in given.names or NAMES:
+            for report in importlib.import_module(f"benchmarks.{name}").run(options):
+                print(report.text(), end="\n\n", flush=True)
+                report.save(given.results / "quick" if options.quick else given.results)
+
+
+def _numbers(text: str) -> tuple[int, ...]:
+    return tuple(int(part.replace("_", "")) for part in text.split(","))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,160 @@
+"""What a batch of changes costs a table, by its size: dbt-paimon beside dbt-spark's merge into other formats."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from benchmarks.contestants import CONTESTANTS, ROOT, Worker
+from benchmarks.field import started
+from benchmarks.measure import Spent, bytes_written, files_under, in_turns, means, medians
+from benchmarks.options import Options
+from benchmarks.report import Report
+
+READ = "select count(*), sum(amount), max(updated_at), count(distinct status) from {table}"
+# After so many batches the table is read; the state that a day of runs leaves.
+READ_AFTER = 10
+
+
+@dataclass
+class Course:
+    """What one contestant went through."""
+
+    load: Spent
+    batches: list[Spent] = field(default_factory=list)
+    written: list[int] = field(default_factory=list)
+    scan: Spent | None = None
+    compaction: Spent | None = None
+    scan_after: Spent | None = None
+    rows: str = ""
+
+
+def run(options: Options) -> list[Report]:
+    """One report a size of the table and of the batch."""
+    reports = []
+    for base in options.bases:
+        for size in options.batch_sizes:
+            courses = _compare(options, base, size)
+            reports.append(_report(courses, base, size, options))
+    if len(options.bases) > 1:
+        reports.append(_growth(reports))
+    return reports
+
+
+def _compare(options: Options, base: int, size: int) -> dict[str, Course]:
+    chosen = [one for one in CONTESTANTS if options.takes_part(one.name)]
+    variables = {"base": base, "size": size}
+    courses: dict[str, Course] = {}
+    with started(chosen, ROOT / "projects" / "upserts", options.scratch / "incremental") as workers:
+        for name, worker in workers.items():
+            options.say(f"{name}: {base} rows")
+            # A smaller table of the same name warms the JVM.
+            for batch in (0, 1):
+                worker.dbt("run", variables={"base": size * 10, "size": size, "batch": batch})
+            built = worker.dbt("run", "--full-refresh", variables={**variables, "batch": 0})
+            courses[name] = Course(Spent(**built["nodes"]["facts"]))
+
+        def batch_of(name: str, number: int) -> Spent:
+            worker, course = workers[name], courses[name]
+            before = files_under(worker.warehouse)
+            ran = worker.dbt("run", variables={**variables, "batch": number + 1})
+            course.written.append(bytes_written(before, files_under(worker.warehouse)))
+            if number + 1 == min(READ_AFTER, options.batches):
+                course.scan = _read(worker)
+            return Spent(**ran["nodes"]["facts"])
+
+        turns = {name: (lambda number, name=name: batch_of(name, number)) for name in workers}
+        for name, spent in in_turns(turns, options.batches).items():
+            courses[name].batches = spent
+        for name, worker in workers.items():
+            course = courses[name]
+            if worker.contestant.compaction:
+                _, course.compaction = worker.sql(worker.contestant.compaction)
+            course.scan_after = _read(worker)
+            course.rows = str(worker.sql(READ)[0])
+    _same_rows(courses)
+    return courses
+
+
+def _read(worker: Worker) -> Spent:
+    return medians([worker.sql(READ)[1] for _ in range(4)][1:])
+
+
+def _same_rows(courses: dict[str, Course]) -> None:
+    """A contestant that holds other rows has not done the work."""
+    found = {course.rows for course in courses.values()}
+    if len(found) > 1:
+        raise RuntimeError(f"the tables differ: { {name: course.rows for name, course in courses.items()} }")
+
+
+def _report(courses: dict[str, Course], base: int, size: int, options: Options) -> Report:
+    first = next(iter(courses.values()))
+    ours = medians(first.batches), means(first.batches)
+    rows = []
+    for name, course in courses.items():
+        middle, mean = medians(course.batches), means(course.batches)
+        rows.append(
+            [
+                name,
+                middle.wall,
+                middle.cpu,
+                mean.wall,
+                mean.cpu,
+                middle.cpu / ours[0].cpu,
+                mean.cpu / ours[1].cpu,
+                mean.wall / ours[1].wall,
+                sum(course.written) / len(course.written) / 2**20,
+                course.scan.wall if course.scan else None,
+                course.compaction.wall if course.compaction else None,
+                course.scan_after.wall if course.scan_after else None,
+                course.load.wall,
+            ]
+        )
+    columns = [
+        "contestant",
+        "wall s, median",
+        "CPU s, median",
+        "wall s, mean",
+        "CPU s, mean",
+        "CPU median: times ours",
+        "CPU mean: times ours",
+        "wall mean: times ours",
+        "MiB a batch",
+        "scan s after batches",
+        "compaction s",
+        "scan s after compaction",
+        "first load s",
+    ]
+    return Report(
+        f"incremental-{base}-{size}",
+        f"{options.batches} batches of {size:,} rows into a table of {base:,}",
+        columns,
+        rows,
+        ["CPU s, median", "CPU s, mean"],
+        [
+            "A batch: half updates all over the table, half new rows; the time of dbt's model, its compactions in it.",
+            f"Contestants take turns, one batch each; `scan` is the median of three reads after {READ_AFTER} batches.",
+            "At the end all tables hold the same rows.",
+        ],
+        {"base": base, "batch": size, "batches": options.batches},
+    )
+
+
+def _growth(reports: list[Report]) -> Report:
+    """How a batch's median CPU grows from the smallest table to the largest."""
+    by_size: dict[int, list[Report]] = {}
+    for report in reports:
+        by_size.setdefault(report.conditions["batch"], []).append(report)
+    rows = []
+    for size, found in by_size.items():
+        ordered = sorted(found, key=lambda report: report.conditions["base"])
+        small, large = ordered[0], ordered[-1]
+        for row, other in zip(small.rows, large.rows, strict=True):
+            rows.append([row[0], f"{size:,}", row[2], other[2], other[2] / row[2]])
+    least, most = (fit(report.conditions["base"] for report in reports) for fit in (min, max))
+    return Report(
+        "incremental-growth",
+        f"A batch by the size of its table: {least:,} rows and {most:,}",
+        ["contestant", "batch", f"CPU s at {least:,}", f"CPU s at {most:,}", "growth"],
+        rows,
+        ["growth"],
+    )

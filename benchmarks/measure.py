@@ -1,0 +1,125 @@
+"""What work costs: wall and CPU time of commands and of running processes, contestants taking turns."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import resource
+import signal
+import statistics
+import subprocess
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import psutil
+
+# <linux/prctl.h>: orphans come to this process, which can then wait for them and see what they cost.
+_PR_SET_CHILD_SUBREAPER: Final = 36
+# Without bytecode every import compiles dbt again.
+UNUSUAL: Final = ("PYTHONDONTWRITEBYTECODE",)
+
+
+@dataclass(frozen=True)
+class Spent:
+    """Seconds on the clock, and seconds of all cores."""
+
+    wall: float
+    cpu: float
+
+
+def command(arguments: Sequence[str], cwd: Path, environment: Mapping[str, str], log: Path) -> Spent:
+    """Run a command to its end, and wait for what it leaves running (PySpark leaves its JVM).
+
+    Returns:
+        The wall time of the command alone; the CPU time of everything that it started.
+
+    Raises:
+        RuntimeError: it failed; what it printed is in `log`.
+    """
+    ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+    # A warm server that was started before goes on.
+    there = {child.pid for child in psutil.Process().children()}
+    before = _cpu_of_children()
+    with log.open("w") as output:
+        started = time.perf_counter()
+        ended = subprocess.run(
+            list(arguments),
+            cwd=cwd,
+            env={name: value for name, value in environment.items() if name not in UNUSUAL},
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            check=False,
+        )
+        wall = time.perf_counter() - started
+    while left := {child.pid for child in psutil.Process().children()} - there:
+        for pid in left:
+            with suppress(ChildProcessError):
+                os.waitpid(pid, 0)
+    if ended.returncode:
+        raise RuntimeError(f"{' '.join(arguments)} failed: see {log}")
+    return Spent(wall, _cpu_of_children() - before)
+
+
+def cpu_of(process: psutil.Process) -> float:
+    """Seconds of CPU that a process and those below it have used so far."""
+    total = 0.0
+    for one in (process, *process.children(recursive=True)):
+        with suppress(psutil.NoSuchProcess):
+            times = one.cpu_times()
+            total += times.user + times.system
+    return total
+
+
+def in_turns(contestants: Mapping[str, Callable[[int], Spent]], rounds: int) -> dict[str, list[Spent]]:
+    """Each contestant once a round, every other round in the opposite order."""
+    found: dict[str, list[Spent]] = {name: [] for name in contestants}
+    for number in range(rounds):
+        order = list(contestants)[:: -1 if number % 2 else 1]
+        for name in order:
+            found[name].append(contestants[name](number))
+    return found
+
+
+def medians(spent: Sequence[Spent]) -> Spent:
+    """The middle wall time, and the middle CPU time."""
+    return Spent(statistics.median(s.wall for s in spent), statistics.median(s.cpu for s in spent))
+
+
+def means(spent: Sequence[Spent]) -> Spent:
+    """The mean wall time, and the mean CPU time."""
+    return Spent(statistics.fmean(s.wall for s in spent), statistics.fmean(s.cpu for s in spent))
+
+
+def files_under(folder: Path) -> dict[str, int]:
+    """Bytes of every file below a folder."""
+    found = {}
+    for path in folder.rglob("*"):
+        with suppress(FileNotFoundError):
+            if path.is_file():
+                found[str(path)] = path.stat().st_size
+    return found
+
+
+def bytes_written(before: Mapping[str, int], after: Mapping[str, int]) -> int:
+    """Bytes of the files that are new, or not as they were."""
+    return sum(size for path, size in after.items() if before.get(path) != size)
+
+
+def stop(process: subprocess.Popen[str]) -> None:
+    """End a process and those below it."""
+    with suppress(psutil.NoSuchProcess):
+        below = psutil.Process(process.pid).children(recursive=True)
+        for one in below:
+            with suppress(psutil.NoSuchProcess):
+                one.send_signal(signal.SIGKILL)
+    process.kill()
+    process.wait()
+
+
+def _cpu_of_children() -> float:
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime

@@ -1,0 +1,34 @@
+"""What a run of the benchmarks is asked to do."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+_STARTED = time.monotonic()
+
+
+@dataclass(frozen=True)
+class Options:
+    """Sizes, in rows and numbers of repetitions; the defaults are those of a whole run."""
+
+    scratch: Path
+    bases: Sequence[int] = (200_000, 1_000_000, 4_000_000)
+    batch_sizes: Sequence[int] = (2_000, 20_000)
+    batches: int = 16
+    rounds: int = 7
+    models: int = 100
+    contestants: Sequence[str] = field(default_factory=tuple)
+    quick: bool = False
+
+    def takes_part(self, name: str) -> bool:
+        """Whether a contestant was asked for; all are, if none was named."""
+        return not self.contestants or any(part.lower() in name.lower() for part in self.contestants)
+
+    @staticmethod
+    def say(text: str) -> None:
+        """Tell how far it is."""
+        print(f"[{time.monotonic() - _STARTED:6.0f} s] {text}", file=sys.stderr, flush=True)
