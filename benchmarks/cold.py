@@ -37,7 +37,14 @@ class Project:
         return self.folder / "lake"
 
     def prepare(self, models: Mapping[str, str]) -> None:
-        """Write the project, and build it twice: its tables are there, and dbt's and our caches are filled."""
+        """Write the project, and build it: its tables are there, and caches are filled (ours by two runs)."""
+        self.write(models)
+        for name in ("first", "second") if self.adapter == "paimon" else ("first",):
+            command(self.dbt("run"), self.lake, self.environment(), self.folder / f"{name}.log")
+        shutil.copytree(self.lake, self.folder / "as-built")
+
+    def write(self, models: Mapping[str, str], method: str = "session") -> None:
+        """Write the project, and build nothing."""
         shutil.rmtree(self.folder, ignore_errors=True)
         (self.folder / "models").mkdir(parents=True)
         self.lake.mkdir()
@@ -47,7 +54,7 @@ class Project:
         (self.folder / "dbt_project.yml").write_text(yaml.safe_dump(project))
         target: dict[str, Any] = {
             "type": self.adapter,
-            "method": "session",
+            "method": method,
             "schema": "bench",
             "threads": self.threads,
         }
@@ -57,9 +64,6 @@ class Project:
             target |= {"host": "none", "server_side_parameters": {**SPARK, **self._hive()}}
         profile = {"bench": {"target": "bench", "outputs": {"bench": target}}}
         (self.folder / "profiles.yml").write_text(yaml.safe_dump(profile))
-        for name in ("first", "second"):
-            command(self.dbt("run"), self.lake, self.environment(), self.folder / f"{name}.log")
-        shutil.copytree(self.lake, self.folder / "as-built")
 
     def _hive(self) -> dict[str, str]:
         """dbt-spark's session asks for Hive's catalog: a Derby database of its own."""

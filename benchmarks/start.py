@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 import sys
 from pathlib import Path
-
-import yaml
 
 from benchmarks.cold import Project
 from benchmarks.measure import in_turns, medians
@@ -28,10 +27,8 @@ def run(options: Options) -> list[Report]:
     stock.prepare({"one.sql": "select id, id * 2 as n from range(1000)\n"})
     script = project.script(project.record())
     warm = Project("paimon", options.scratch / "start-warm")
-    warm.prepare({"one.sql": MODEL})
-    profile = yaml.safe_load((warm.folder / "profiles.yml").read_text())
-    profile["bench"]["outputs"]["bench"]["method"] = "connect"
-    (warm.folder / "profiles.yml").write_text(yaml.safe_dump(profile))
+    warm.write({"one.sql": MODEL}, method="connect")
+    shutil.copytree(project.folder / "as-built", warm.folder / "as-built")
     server = [str(Path(sys.executable).with_name("dbt-paimon")), "server"]
     places = ["--project-dir", str(warm.folder), "--profiles-dir", str(warm.folder)]
     subprocess.run([*server, "start", *places], env=warm.environment(), check=True)

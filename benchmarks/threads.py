@@ -12,8 +12,9 @@ from benchmarks.report import Report
 
 MODELS = 16
 BATCHES = 12
+ROWS = 100_000
 _MODEL = """{{{{ config(materialized='incremental', primary_key='id', bucket=1) }}}}
-select id, sha2(cast(id as string), 256) as digest, {number} as n from range(100000)
+select id, sha2(cast(id as string), 256) as digest, {number} as n from range({rows})
 """
 _EVENTS = """{{ config(materialized='table', event_time='happened') }}
 select
@@ -32,7 +33,10 @@ _RANGE = ("--event-time-start", "2024-01-01", "--event-time-end", "2024-01-13")
 
 def run(options: Options) -> list[Report]:
     """Two reports: threads, and microbatch."""
-    files = {f"models/many/m{number:02}.sql": _MODEL.format(number=number) for number in range(MODELS)}
+    rows = ROWS // 5 if options.quick else ROWS
+    files = {
+        f"models/many/m{number:02}.sql": _MODEL.format(number=number, rows=rows) for number in range(MODELS)
+    }
     files |= {"models/events.sql": _EVENTS, "models/daily.sql": _MICROBATCH}
     project = write_project(options.scratch / "threads", files)
     (contestant,) = named("Paimon, upsert")
@@ -63,7 +67,7 @@ def run(options: Options) -> list[Report]:
     return [
         Report(
             "threads",
-            f"{MODELS} upserts of 100,000 rows by dbt's threads",
+            f"{MODELS} upserts of {rows:,} rows by dbt's threads",
             ["threads", "wall s", "CPU s", "gain"],
             [_row(name, spent, one) for name, spent in by_threads.items()],
             ["wall s"],
