@@ -399,6 +399,11 @@ def connect_server_artifact(spark_version: str | Version) -> str | None:
     return f"org.apache.spark:spark-connect_2.12:{spark_version}" if spark.major == 3 else None
 
 
+def kafka_artifact(spark_version: str) -> str:
+    """The Maven coordinates of Spark's reader of Kafka."""
+    return f"org.apache.spark:spark-sql-kafka-0-10_{scala_version(spark_version)}:{spark_version}"
+
+
 def scala_version(spark_version: str) -> str:
     """The Scala that PySpark's own jars of a Spark version are made with."""
     return "2.12" if parse_version(spark_version).major == 3 else "2.13"

@@ -1,4 +1,4 @@
-"""The command `dbt-paimon`: a Spark that stays warm between runs of dbt."""
+"""The command `dbt-paimon`: a Spark that stays warm between runs of dbt, and streams that go on until Ctrl-C."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from dbt_common.exceptions import DbtBaseException
 
 from dbt.adapters.paimon import server
 from dbt.adapters.paimon.profile import load_credentials
+from dbt.adapters.paimon.streaming import service
 
 # Seconds: a first start may download jars.
 _START_WITHIN = 600.0
@@ -102,6 +103,23 @@ def stop(every: bool, **target: str | None) -> None:
             click.echo(
                 "No warm Spark server runs for this target." if not every else "No warm Spark server runs."
             )
+
+
+@main.command()
+@_with_target
+@click.option("--select", "-s", multiple=True, required=True, help="Streaming models, as dbt selects them.")
+@click.option("--exclude", multiple=True, help="Models to leave out.")
+@click.option("--full-refresh", is_flag=True, help="Build the tables anew first, from all there is.")
+def stream(
+    select: tuple[str, ...], exclude: tuple[str, ...], full_refresh: bool, **target: str | None
+) -> None:
+    """Run streaming models until Ctrl-C, which ends each after the batch that it writes.
+
+    They look for rows every `processing_time` of their config.
+    """
+    with _clear_errors():
+        if not service.run(select, exclude, full_refresh, target):
+            sys.exit(1)
 
 
 def _start(path: Any, idle_minutes: float, target: dict[str, str | None]) -> server.ServerNote:

@@ -51,3 +51,8 @@ class PaimonConfig(AdapterConfig):
     not_matched_condition: str | None = None
     merge_delete_condition: str | None = None
     incremental_predicates: _Columns = None
+
+    # Streaming models (see `streaming.settings`).
+    processing_time: str | None = None
+    checkpoint_location: str | None = None
+    on_bad_message: str | None = None

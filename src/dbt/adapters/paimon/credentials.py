@@ -155,6 +155,7 @@ class PaimonCredentials(Credentials):
     uri: str | None = None
     catalog_options: dict[str, str] = field(default_factory=dict)
     view_catalog: str | None = None
+    kafka_options: dict[str, str] = field(default_factory=dict)
     spark_config: dict[str, str] = field(default_factory=dict)
     paimon_version: str = DEFAULT_PAIMON_VERSION
     jars: list[str] = field(default_factory=list)
@@ -167,6 +168,7 @@ class PaimonCredentials(Credentials):
         """Normalize values: option values become text, local paths absolute."""
         self.spark_config = {str(key): option_text(value) for key, value in self.spark_config.items()}
         self.catalog_options = {str(key): option_text(value) for key, value in self.catalog_options.items()}
+        self.kafka_options = {str(key): option_text(value) for key, value in self.kafka_options.items()}
         self.warehouse = self.spark_catalog.warehouse
         # Those of catalogs.yml, by their names in Spark; dbt reads that file after the profile.
         self.integrations: dict[str, SparkCatalog] = {}
@@ -265,6 +267,7 @@ class PaimonCredentials(Credentials):
             "warehouse",
             "catalog_options",
             "view_catalog",
+            "kafka_options",
             "spark_master",
             "spark_config",
             "paimon_version",
@@ -296,6 +299,7 @@ class PaimonCredentials(Credentials):
                 *(("password", secret) for secret in (self.password, self.token) if secret),
                 *self.spark_config.items(),
                 *self.catalog_options.items(),
+                *self.kafka_options.items(),
                 *storage.settings_outside(os.environ),
                 *(("", address) for address in addresses),
             ]
@@ -352,7 +356,7 @@ class PaimonCredentials(Credentials):
         for key in ("jars", "packages", "repositories"):
             if isinstance(data.get(key), str):
                 data[key] = split_list(data[key])
-        for key in ("spark_config", "catalog_options"):
+        for key in ("spark_config", "catalog_options", "kafka_options"):
             if key in data:
                 data[key] = {name: option_text(value) for name, value in data[key].items()}
         if "paimon_version" in data:
@@ -554,6 +558,14 @@ def _spark_config(value: Any) -> Iterable[str]:
                 yield f"{name}: Spark's settings begin with `spark.`{hint}"
 
 
+def _kafka_options(value: Any) -> Iterable[str]:
+    yield from _options(value)
+    if isinstance(value, Mapping):
+        for name in value:
+            if isinstance(name, str) and not name.startswith("kafka."):
+                yield f"{name}: Kafka's settings begin with `kafka.` here; did you mean kafka.{name}?"
+
+
 def _names(what: str, check: Callable[[str], str | None] = lambda _: None) -> Callable[[Any], Iterable[str]]:
     def problems(value: Any) -> Iterable[str]:
         if isinstance(value, str):
@@ -601,6 +613,7 @@ _CHECKS: dict[str, Callable[[Any], Iterable[str]]] = {
     "uri": _text,
     "catalog_options": _options,
     "view_catalog": _view_catalog,
+    "kafka_options": _kafka_options,
     "spark_config": _spark_config,
     "paimon_version": _version,
     "jars": _names("paths", _jar_problem),

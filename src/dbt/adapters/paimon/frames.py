@@ -112,6 +112,7 @@ class FrameHandle(ABC):
         self.session = session
         self._tag = f"dbt-{uuid.uuid4().hex[:12]}"
         self._closed = Event()
+        self._cancelled = Event()
 
     @abstractmethod
     def cursor(self) -> FrameCursor:
@@ -157,8 +158,14 @@ class FrameHandle(ABC):
 
         What needs no job goes on: the two renames of a swap are not torn apart.
         """
+        self._cancelled.set()
         # Spark 3.5 cancels the jobs of a tag that run now, and no later one.
         Thread(target=self._cancel_until_closed, name="cancel", daemon=True).start()
+
+    @property
+    def is_cancelled(self) -> bool:
+        """Whether `cancel` was called."""
+        return self._cancelled.is_set()
 
     def _cancel_until_closed(self) -> None:
         with suppress(Exception):

@@ -59,6 +59,7 @@ from dbt.adapters.paimon.available.changes import ChangesMethods
 from dbt.adapters.paimon.available.maintenance import MaintenanceMethods
 from dbt.adapters.paimon.available.monitoring import MonitoringMethods
 from dbt.adapters.paimon.available.operations import OperationMethods
+from dbt.adapters.paimon.available.streaming import StreamingMethods
 from dbt.adapters.paimon.available.time_travel import TimeTravelMethods
 from dbt.adapters.paimon.available.views import ViewMethods
 from dbt.adapters.paimon.capabilities import Capability, Environment, parse_version
@@ -105,6 +106,7 @@ class PaimonAdapter(
     MaintenanceMethods,
     MonitoringMethods,
     OperationMethods,
+    StreamingMethods,
     TimeTravelMethods,
     ViewMethods,
     SparkAdapter,
@@ -556,6 +558,7 @@ class PaimonAdapter(
             with suppress(DbtRuntimeError):
                 self.query(f"drop table if exists {relation.render()}")
         self._table_locks.release()
+        self._stream_locks.release()
 
     # -- tables -----------------------------------------------------------------------------------------------------
 

@@ -75,6 +75,28 @@ class TableLocks:
         run, _, at = written_by.partition(" ")
         return run not in ("", self._run) and at.isdigit() and int(at) > self._began
 
+    def take(self, name: str, warehouse: Path | None) -> bool:
+        """As `hold`, if nobody has the lock.
+
+        Returns:
+            Whether this thread has it now.
+        """
+        lock = self._of(name)
+        if not lock.acquire(blocking=False):
+            return False
+        stack = ExitStack()
+        stack.callback(lock.release)
+        file = self._lock_file(name, warehouse)
+        if file is not None:
+            stack.callback(file.close)
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                stack.close()
+                return False
+        self._held.stacks[name] = stack
+        return True
+
     def may_wait_for(self, name: str) -> bool:
         """Whether this thread holds the table, or none: two that hold one each and wait for the other's never end."""
         return not self._held.stacks or name in self._held.stacks

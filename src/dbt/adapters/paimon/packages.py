@@ -40,6 +40,11 @@ EXCLUDES = (
     "com.google.code.findbugs:jsr305",
     "org.checkerframework:checker-qual",
     "com.google.protobuf:protobuf-java",
+    # Of Spark's reader of Kafka.
+    "org.apache.hadoop:hadoop-client-api",
+    "org.apache.hadoop:hadoop-client-runtime",
+    "commons-logging:commons-logging",
+    "com.github.luben:zstd-jni",
 )
 _CONNECTOR_NAME = re.compile(r"^paimon-spark-\d+\.\d+(?:_2\.1\d)?-(?P<version>\d.*?)\.jar$")
 _SCALA_SUFFIX = re.compile(r"_(2\.1\d)(?=-|$)")
@@ -111,13 +116,16 @@ def plan_packages(
         driver = capabilities.JDBC_DRIVERS.get(protocol)
         if driver and not own and not _names_artifact(driver.split(":")[1], jars, packages):
             packages.append(driver)
+    reader = capabilities.kafka_artifact(spark_version)
+    if credentials.kafka_options and not own and not _names_artifact(_plain(reader), jars, packages):
+        packages.append(reader)
     return PackagePlan(jars, tuple(packages), tuple(credentials.repositories), version)
 
 
 def with_connect(plan: PackagePlan, spark_version: str) -> PackagePlan:
     """The same plan with the jar of Spark Connect's server, if it is not among its jars."""
     package = capabilities.connect_server_artifact(spark_version)
-    if package is None or _names_artifact(package.split(":")[1].partition("_")[0], plan.jars, plan.packages):
+    if package is None or _names_artifact(_plain(package), plan.jars, plan.packages):
         return plan
     return replace(plan, packages=(*plan.packages, package))
 
@@ -308,6 +316,11 @@ def _is_connector_package(package: str) -> bool:
 
 def _version_of_packages(packages: Iterable[str]) -> str | None:
     return next((package.split(":")[2] for package in packages if _is_connector_package(package)), None)
+
+
+def _plain(package: str) -> str:
+    """The artifact of a package without its Scala version."""
+    return _SCALA_SUFFIX.sub("", package.split(":")[1])
 
 
 def _names_artifact(artifact: str, jars: Iterable[str], packages: Iterable[str]) -> bool:

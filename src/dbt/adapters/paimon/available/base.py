@@ -17,7 +17,9 @@ if TYPE_CHECKING:
     from dbt.adapters.paimon.changeset import ExistingTable
     from dbt.adapters.paimon.column import PaimonColumn
     from dbt.adapters.paimon.credentials import PaimonCredentials
+    from dbt.adapters.paimon.handles import Handle
     from dbt.adapters.paimon.locks import TableLocks
+    from dbt.adapters.paimon.model_query import ModelQuery
     from dbt.adapters.paimon.relation import PaimonRelation
     from dbt.adapters.paimon.table_spec import TableSpec
 else:
@@ -49,11 +51,24 @@ class AvailableMethods(Adapter, metaclass=AdapterMeta):
             self, database: str | None, schema: str | None, identifier: str | None
         ) -> PaimonRelation | None: ...
 
+        @property
+        def _handle(self) -> Handle: ...
+
+        def check_node(self, model: Mapping[str, Any]) -> None: ...
+
+        def advise(self, model: Mapping[str, Any], spec: TableSpec) -> None: ...
+
+        def change_rows_sql(
+            self, source: ModelQuery, spec: TableSpec, model: Mapping[str, Any]
+        ) -> str | None: ...
+
         def existing_table(self, relation: PaimonRelation) -> ExistingTable: ...
 
         def release_tables(self) -> None: ...
 
         def _query_columns(self, sql: str) -> Sequence[PaimonColumn]: ...
+
+        def _incremental_catalog(self) -> str: ...
 
         def _lock_folder(self, relation: PaimonRelation) -> Path | None: ...
 

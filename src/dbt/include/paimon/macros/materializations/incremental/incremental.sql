@@ -56,6 +56,15 @@
 
 {#- One increment into an existing table: options, columns, then the strategy's one statement. -#}
 {% macro paimon__increment(target, spec, strategy, strategy_macro, on_schema_change, source) %}
+  {%- set increment = paimon__prepare_increment(target, spec, strategy, strategy_macro, on_schema_change, source) -%}
+  {%- call paimon__write_table('main', target, strategy, spec, increment.conf) -%}
+    {{ increment.sql }}
+  {%- endcall -%}
+  {%- do paimon__finish_increment(target, on_schema_change, increment) -%}
+{% endmacro %}
+
+{#- What comes before an increment is written, and the statement that writes it: {sql, conf, current, changes}. -#}
+{% macro paimon__prepare_increment(target, spec, strategy, strategy_macro, on_schema_change, source) %}
   {%- set current = adapter.existing_table(target) -%}
   {%- set table_changes = adapter.table_changes(spec, current) -%}
   {%- do adapter.refuse_immutable_changes(model, table_changes) -%}
@@ -75,7 +84,7 @@
   {%- set dest_columns = paimon__sync_columns(target, on_schema_change, columns, current, column_changes) -%}
   {%- do paimon__alter_options(target, table_changes) -%}
 
-  {%- set strategy_arguments = {
+  {%- set sql = strategy_macro({
     'target_relation': target,
     'temp_relation': paimon__strategy_source(target, strategy, source),
     'unique_key': config.get('unique_key') or spec.primary_key | list,
@@ -83,17 +92,19 @@
     'incremental_predicates': adapter.table_predicates(model, strategy, current.columns),
     'table_columns': table_columns,
     'spec': spec,
-  } -%}
-  {%- set build_sql = strategy_macro(strategy_arguments) -%}
-  {%- call paimon__write_table('main', target, strategy, spec, paimon__strategy_conf(strategy, spec)) -%}
-    {{ build_sql }}
-  {%- endcall -%}
+  }) -%}
+  {%- do return({
+    'sql': sql, 'conf': paimon__strategy_conf(strategy, spec), 'current': current, 'changes': column_changes,
+  }) -%}
+{% endmacro %}
 
+{#- What comes after it: the columns that go, and the comments. -#}
+{% macro paimon__finish_increment(target, on_schema_change, increment) %}
   {%- if on_schema_change == 'sync_all_columns' -%}
-    {%- do paimon__drop_columns(target, column_changes.drop) -%}
+    {%- do paimon__drop_columns(target, increment.changes.drop) -%}
   {%- endif -%}
-  {%- do paimon__comment_columns(target, column_changes) -%}
-  {%- do paimon__comment_table(target, current, model) -%}
+  {%- do paimon__comment_columns(target, increment.changes) -%}
+  {%- do paimon__comment_table(target, increment.current, model) -%}
 {% endmacro %}
 
 {#- A strategy of the project's own may ask for the columns of its temp_relation: it gets a relation. -#}

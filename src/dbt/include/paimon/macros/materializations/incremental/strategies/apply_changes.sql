@@ -18,11 +18,12 @@
       ~ "primary_key and sequence_field. Run the model once with --full-refresh over all changes."
     ) -%}
   {%- endif -%}
-  {%- do paimon__keep_deletes(deletes, spec, source) -%}
   {%- set names = paimon__quoted_names(arg_dict.dest_columns) -%}
   {%- set keys = paimon__quoted_key(spec.primary_key) -%}
   {%- set order = paimon__quoted_key(adapter.sequence_columns(spec)) -%}
   {%- set sql -%}
+{{ paimon__keep_deletes_sql(deletes, spec, source) }};
+
 insert into {{ target.render() }} ({{ names | join(', ') }})
 select {{ names | join(', ') }}
 from {{ source }} as __dbt_changes
@@ -116,11 +117,15 @@ tblproperties (
 {% endmacro %}
 
 {% macro paimon__keep_deletes(deletes, spec, source, overwrite=false) %}
-  {%- set names = paimon__quoted_names(paimon__deletes_columns(spec, source)) | join(', ') -%}
   {%- call statement('keep_deletes') -%}
+    {{ paimon__keep_deletes_sql(deletes, spec, source, overwrite) }}
+  {%- endcall -%}
+{% endmacro %}
+
+{% macro paimon__keep_deletes_sql(deletes, spec, source, overwrite=false) -%}
+{%- set names = paimon__quoted_names(paimon__deletes_columns(spec, source)) | join(', ') -%}
 insert {{ 'overwrite' if overwrite else 'into' }} {{ deletes.render() }} ({{ names }})
 select {{ names }}
 from {{ source }}
 where {{ paimon__rowkind(spec) }} = '-D'
-  {%- endcall -%}
-{% endmacro %}
+{%- endmacro %}

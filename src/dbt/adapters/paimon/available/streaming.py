@@ -1,0 +1,365 @@
+"""What the materialization `streaming` asks, from the `stream(...)` of a model's SQL to its last batch."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+from dbt.adapters.base import available
+from dbt.adapters.contracts.connection import AdapterResponse
+from dbt.adapters.events.logging import AdapterLogger
+from dbt_common.exceptions import DbtRuntimeError
+
+from dbt.adapters.paimon.available.base import AvailableMethods
+from dbt.adapters.paimon.frames import FrameHandle
+from dbt.adapters.paimon.locks import TableLocks
+from dbt.adapters.paimon.model_query import ModelQuery
+from dbt.adapters.paimon.sql_text import quoted
+from dbt.adapters.paimon.strategies import APPEND, APPLY_CHANGES
+from dbt.adapters.paimon.streaming import (
+    batches,
+    checkpoints,
+    dead_letters,
+    failures,
+    long_running,
+    progress,
+    query,
+    sources,
+)
+from dbt.adapters.paimon.streaming.inputs import Input, PlannedInput, StreamCall, raw_view, view_name
+from dbt.adapters.paimon.streaming.settings import StreamSettings, plan_stream
+
+if TYPE_CHECKING:
+    from dbt.adapters.paimon.relation import PaimonRelation
+    from dbt.adapters.paimon.table_spec import TableSpec
+
+logger = AdapterLogger("Paimon")
+
+
+@dataclass
+class Stream:
+    """A streaming model in this run."""
+
+    calls: dict[str, StreamCall] = field(default_factory=dict)
+    inputs: tuple[Input, ...] = ()
+    # Of the table, and so of the checkpoint.
+    id: str = ""
+    begins: bool = False
+    told: progress.Told = field(default_factory=progress.Told)
+
+
+class StreamingMethods(AvailableMethods):
+    """Streams: their inputs, their checkpoint and their batches."""
+
+    def __init__(self, config: Any, mp_context: Any) -> None:
+        super().__init__(config, mp_context)
+        # By node; a node runs on one thread.
+        self._streams: dict[str, Stream] = {}
+        # Beside those of tables: a stream writes its table a batch at a time, and others may in between.
+        self._stream_locks = TableLocks()
+
+    @available.parse(lambda *a, **k: "")
+    def stream_view(
+        self,
+        model: Mapping[str, Any],
+        relation: PaimonRelation,
+        *,
+        source: Mapping[str, Any] | None,
+        options: Mapping[str, Any],
+        row_kind: str | None,
+        scan_mode: str | None,
+    ) -> str:
+        """The name that stands for a `stream(...)` in a model's SQL, quoted.
+
+        Args:
+            model: the node.
+            relation: what ref() or source() gave.
+            source: the source's node of the manifest, or None for a ref().
+            options: Spark's reader options.
+            row_kind: the name of a column with the kind of each row, or None.
+            scan_mode: Paimon's `scan.mode` of a first run, or None.
+        """
+        stream = self._streams.setdefault(model["unique_id"], Stream())
+        call = StreamCall(
+            "",
+            relation.database or "",
+            relation.schema or "",
+            relation.identifier or "",
+            dict(source or {}),
+            {key: str(value) for key, value in options.items()},
+            row_kind,
+            scan_mode,
+        )
+        for known in stream.calls.values():
+            if replace(known, name="") == call:
+                return quoted(known.name)
+        name = view_name(len(stream.calls) + 1, call.identifier)
+        stream.calls[name] = replace(call, name=name)
+        return quoted(name)
+
+    @available.parse(lambda *a, **k: ({}, "", None))
+    def streaming_plan(self, model: Mapping[str, Any]) -> tuple[TableSpec, str, StreamSettings]:
+        """The table, the strategy and the settings of a streaming model; no SQL runs before this.
+
+        Raises:
+            ConfigErrors: everything that is wrong with them.
+            DbtRuntimeError: the model's SQL streams nothing, or this connection method has no streams.
+        """
+        self.check_node(model)
+        spec, strategy, settings = plan_stream(model, self.environment)
+        if self.credentials.is_remote:
+            raise DbtRuntimeError(
+                f"model '{model['name']}': a stream runs in dbt's own Spark, and this target's is elsewhere "
+                f"(method: {self.credentials.method}). Run it with a target of `method: session`; its master may be "
+                "a cluster."
+            )
+        if not self._stream(model).calls:
+            raise DbtRuntimeError(
+                f"model '{model['name']}': materialized='streaming', and its SQL has no stream(...). Write "
+                "`from {{ stream(ref('…')) }}` or `{{ stream(source('…', '…')) }}`, or materialize it as a table."
+            )
+        self.advise(model, spec)
+        return spec, strategy, settings
+
+    @available.parse_none
+    def open_stream(
+        self, model: Mapping[str, Any], relation: PaimonRelation | None, settings: StreamSettings
+    ) -> None:
+        """Open a model's inputs; in this thread's session their names stand for streaming frames from here on.
+
+        Args:
+            model: the node.
+            relation: its table, of a stream that goes on; None of one that begins.
+            settings: see `streaming_plan`.
+
+        Raises:
+            DbtRuntimeError: what is not there or not described, with the remedy.
+        """
+        stream = self._stream(model)
+        opened = [sources.open_input(call, self) for call in stream.calls.values()]
+        note = self._checkpoint(relation, settings, stream.id).note() if relation else None
+        if note is not None:
+            opened = [each.with_columns(note.columns.get(each.call.label, {})) for each in opened]
+        # The same order whatever the SQL's: the checkpoint counts them.
+        stream.inputs = tuple(sorted(opened, key=lambda each: (each.call.label, str(each.identity()))))
+        self._name_inputs(model)
+
+    @available.parse(lambda *a, **k: None)
+    def stream_query(
+        self, source: ModelQuery, spec: TableSpec, strategy: str, model: Mapping[str, Any]
+    ) -> ModelQuery:
+        """The rows of a model's query as its table takes them.
+
+        Raises:
+            DbtRuntimeError: it joins two streams.
+        """
+        session = self._handle.session
+        frame = session.sql(f"select * from {source}")
+        query.refuse_joins_of_streams(frame._jdf.queryExecution().analyzed(), model["name"])
+        sql = self.change_rows_sql(source, spec, model) if strategy == APPLY_CHANGES else None
+        return source if sql is None else replace(source, text=f"(\n{sql}\n)")
+
+    @available.parse_none
+    def hold_stream(self, model: Mapping[str, Any], target: PaimonRelation) -> None:
+        """Be the only one that runs a stream, until its node has ended.
+
+        Raises:
+            DbtRuntimeError: another process runs it.
+        """
+        if not self._stream_locks.take(f"{target.render()} stream", self._lock_folder(target)):
+            raise DbtRuntimeError(
+                f"model '{model['name']}': another process streams into {target} already, and two would read the same "
+                "rows twice. End that one first (Ctrl-C ends `dbt-paimon stream`)."
+            )
+
+    @available.parse(lambda *a, **k: {})
+    def new_stream(self, model: Mapping[str, Any], spec: TableSpec) -> TableSpec:
+        """The table of a stream that begins: its option says which stream it is."""
+        stream = self._stream(model)
+        stream.id, stream.begins = uuid.uuid4().hex[:12], True
+        return replace(spec, options={**spec.options, checkpoints.STREAM_ID: stream.id})
+
+    @available.parse_none
+    def continue_stream(self, model: Mapping[str, Any], relation: PaimonRelation) -> None:
+        """Take a stream up where its table and its checkpoint are.
+
+        Raises:
+            DbtRuntimeError: the table was not written by a stream.
+        """
+        stream = self._stream(model)
+        stream.id = self.existing_table(relation).options.get(checkpoints.STREAM_ID, "")
+        if not stream.id:
+            raise DbtRuntimeError(
+                f"model '{model['name']}': {relation} was not written by a stream, so how far its sources are in it is "
+                "not known. Run it once with --full-refresh: the table is built anew from the beginning of its "
+                "sources, and takes the old one's place when it is whole."
+            )
+
+    @available.parse(lambda *a, **k: "")
+    def dead_letters_sql(
+        self, model: Mapping[str, Any], relation: PaimonRelation, settings: StreamSettings
+    ) -> str:
+        """The table of what is no row, where an input can have such; empty where there is none."""
+        can = any(each.faults_sql(raw_view(each.call.name)) for each in self._stream(model).inputs)
+        if not can or settings.on_bad_message != "dead_letter":
+            return ""
+        return dead_letters.create_sql(relation.render(), model["name"])
+
+    @available.parse(lambda *a, **k: (None, True))
+    def run_stream(
+        self,
+        model: Mapping[str, Any],
+        target: PaimonRelation,
+        dead: PaimonRelation | None,
+        write: str,
+        spec: TableSpec,
+        strategy: str,
+        settings: StreamSettings,
+        conf: Mapping[str, str],
+        on_schema_change: str,
+        drains: bool,
+    ) -> bool:
+        """Run a stream until it has read what there is, or until it is stopped where it is long-running.
+
+        Args:
+            model: the node.
+            target: the table.
+            dead: the table of dead letters, or None.
+            write: the script that writes a batch.
+            spec, strategy, settings: see `streaming_plan`.
+            conf: Spark settings of the script.
+            on_schema_change: what to do with columns that are not described.
+            drains: whether it ends when all is read, also in a long-running process.
+
+        Returns:
+            Whether it has ended; if not, messages have new columns, which its inputs now give: it is to be prepared
+            again.
+
+        Raises:
+            DbtRuntimeError: one message with the remedy; what was written is whole, and the next run goes on.
+        """
+        from dbt.flags import get_flags
+
+        if getattr(get_flags(), "EMPTY", False):
+            return True
+        stream, handle = self._stream(model), self._handle
+        assert isinstance(handle, FrameHandle)
+        checkpoint = self._checkpoint(target, settings, stream.id)
+        note = self._fitting_note(model, target, stream, checkpoint)
+        stream.inputs = tuple(
+            each.placed(handle.session, f"{checkpoint.location}/{checkpoints.PLANS}/{index}")
+            if isinstance(each, PlannedInput)
+            else each
+            for index, each in enumerate(stream.inputs)
+        )
+        sink = batches.Sink(
+            table=target.render(),
+            snapshots=target.system_table("snapshots"),
+            write=write,
+            conf=conf,
+            may_repeat=strategy != APPEND and spec.merge_engine != "aggregation",
+            dead_letters=dead.render() if dead else "",
+            dead_letter_snapshots=dead.system_table("snapshots") if dead else "",
+            alone=lambda: self._alone(target),
+        )
+        writer = batches.BatchWriter(
+            stream.id,
+            stream.inputs,
+            sink,
+            checkpoint.unfinished_batch(),
+            asks_for_columns=on_schema_change != "ignore",
+        )
+        watch = progress.Watch(model["name"], stream.inputs, handle.session, stream.told)
+        try:
+            query.run(
+                lambda: batches.raw_rows([each.read(handle.session) for each in stream.inputs]),
+                writer,
+                checkpoint,
+                name=model["name"],
+                trigger=long_running.trigger(settings, lambda: handle.is_cancelled, drains),
+                tell=watch.tell,
+                look=lambda: _plan(stream.inputs, handle.session),
+            )
+        except batches.NewColumnsError as exc:
+            if on_schema_change == "fail":
+                raise DbtRuntimeError(failures.new_columns(model["name"], exc.found)) from None
+            checkpoint.write_note(self._with_columns(stream, note, exc.found))
+            self._name_inputs(model)
+            return False
+        except Exception as exc:
+            raise failures.explained(exc, model["name"], stream.inputs) from exc
+        finally:
+            stream.told.add(writer.written)
+        return True
+
+    @available.parse(lambda *a, **k: None)
+    def stream_response(self, model: Mapping[str, Any]) -> AdapterResponse:
+        """What dbt shows of a stream that has ended: rows, batches, dead letters."""
+        return self._stream(model).told.response()
+
+    def _stream(self, model: Mapping[str, Any]) -> Stream:
+        return self._streams.setdefault(model["unique_id"], Stream())
+
+    def _checkpoint(
+        self, relation: PaimonRelation, settings: StreamSettings, stream: str
+    ) -> checkpoints.Checkpoint:
+        folder = settings.checkpoint_location or f"{self._location(relation)}/{checkpoints.FOLDER}"
+        return checkpoints.Checkpoint(self._handle.session, f"{folder.rstrip('/')}/{stream}")
+
+    def _location(self, relation: PaimonRelation) -> str:
+        """The folder of a table. Not from SHOW TBLPROPERTIES, which blanks what looks like a secret."""
+        plan: Any = self._handle.session.table(relation.render())._jdf.queryExecution().analyzed()
+        return str(plan.collectLeaves().apply(0).table().properties().get("path"))
+
+    def _name_inputs(self, model: Mapping[str, Any]) -> None:
+        session = self._handle.session
+        stream = self._stream(model)
+        for each in stream.inputs:
+            batches.name_raw_rows(each.read(session), [each])
+        batches.name_rows(session, stream.inputs)
+
+    def _fitting_note(
+        self,
+        model: Mapping[str, Any],
+        target: PaimonRelation,
+        stream: Stream,
+        checkpoint: checkpoints.Checkpoint,
+    ) -> checkpoints.Note:
+        """What the checkpoint says, if it is this model's, and its sources can go on from there."""
+        identities = tuple(each.identity() for each in stream.inputs)
+        note = checkpoint.note()
+        if note is None:
+            if not stream.begins and self._commits_of(target):
+                raise DbtRuntimeError(checkpoints.gone(str(target), checkpoint.location))
+            note = checkpoints.Note(model["unique_id"], identities)
+            checkpoint.write_note(note)
+            return note
+        checkpoints.check_fits(note, model["unique_id"], identities, checkpoint.location)
+        for each, offset in zip(stream.inputs, checkpoint.last_offsets(), strict=False):
+            each.check_offset(self._handle.session, offset)
+        return note
+
+    def _commits_of(self, relation: PaimonRelation) -> int:
+        ((count,),) = self.query(f"select count(*) from {relation.system_table('snapshots')}")
+        return int(count)
+
+    def _with_columns(
+        self, stream: Stream, note: checkpoints.Note, found: Mapping[str, Mapping[str, str]]
+    ) -> checkpoints.Note:
+        columns = {label: dict(known) for label, known in note.columns.items()}
+        grown: list[Input] = []
+        for each in stream.inputs:
+            new = found.get(each.call.name, {})
+            if new:
+                columns.setdefault(each.call.label, {}).update(new)
+            grown.append(each.with_columns(new) if new else each)
+        stream.inputs = tuple(grown)
+        return replace(note, columns=columns)
+
+
+def _plan(inputs: tuple[Input, ...], session: Any) -> None:
+    for each in inputs:
+        if isinstance(each, PlannedInput):
+            each.plan(session)

@@ -1,0 +1,1 @@
+"""Models that are written by Structured Streaming: `materialized: streaming`."""

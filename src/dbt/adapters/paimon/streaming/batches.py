@@ -1,0 +1,240 @@
+"""What is done with each micro-batch: its rows go into the table once, and what is no row to the dead letters."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final, cast
+
+from dbt_common.exceptions import DbtRuntimeError
+
+from dbt.adapters.paimon.sql_text import quoted, statements, string_literal
+from dbt.adapters.paimon.streaming import commits
+from dbt.adapters.paimon.streaming.inputs import FAULT_COLUMNS, Input, PlannedInput, raw_view
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+# Of the one frame that carries the raw rows of several inputs.
+_WHICH: Final = "__dbt_input"
+_RAW: Final = "__dbt_raw_"
+
+
+class NewColumnsError(DbtRuntimeError):
+    """Messages have columns that their description has not: nothing of their batch is written yet."""
+
+    def __init__(self, found: Mapping[str, Mapping[str, str]]) -> None:
+        """`found`: by the name of the input's view, name -> data type."""
+        told = "; ".join(f"{', '.join(columns)}" for columns in found.values())
+        super().__init__(f"Messages have columns that are not described: {told}")
+        self.found = found
+
+
+@dataclass(frozen=True)
+class Sink:
+    """Where the rows of a batch go.
+
+    Attributes:
+        table: rendered.
+        snapshots: its `$snapshots`, rendered.
+        write: the script that writes a batch; it reads the views of the inputs.
+        conf: Spark settings for it.
+        may_repeat: whether a batch that is written twice leaves the table as if it were written once.
+        dead_letters: the table of messages that are no rows, rendered; empty if they end the stream.
+        dead_letter_snapshots: its `$snapshots`.
+        alone: a context in which this process is the only writer of the table.
+    """
+
+    table: str
+    snapshots: str
+    write: str
+    conf: Mapping[str, str]
+    may_repeat: bool
+    dead_letters: str
+    dead_letter_snapshots: str
+    alone: Callable[[], AbstractContextManager[None]]
+
+
+@dataclass
+class Written:
+    """What a stream has done so far."""
+
+    batches: int = 0
+    dead_letters: int = 0
+    # Batches that a run before this one had written and not told.
+    known: list[int] = field(default_factory=list)
+
+
+class BatchWriter:
+    """Structured Streaming's foreachBatch; an error that it raises is kept, for Spark tells it as a Python stack."""
+
+    def __init__(
+        self,
+        stream: str,
+        inputs: Sequence[Input],
+        sink: Sink,
+        unfinished: tuple[int, float] | None,
+        asks_for_columns: bool,
+    ) -> None:
+        """A writer.
+
+        Args:
+            stream: the id of the stream.
+            inputs: its inputs, in the order of `raw_rows`.
+            sink: where rows go.
+            unfinished: a batch that a run before began, and when (see `Checkpoint.unfinished_batch`).
+            asks_for_columns: whether columns that are not described end the query (`NewColumnsError`).
+        """
+        self._stream = stream
+        self._inputs = inputs
+        self._sink = sink
+        self._unfinished = unfinished
+        self._asks_for_columns = asks_for_columns
+        self.written = Written()
+        self.failure: Exception | None = None
+
+    def goes_on_from(self, unfinished: tuple[int, float] | None) -> None:
+        """The query is started again, after a batch that may be written; see `Checkpoint.unfinished_batch`."""
+        self._unfinished = unfinished
+        self.failure = None
+
+    def __call__(self, frame: DataFrame, batch: int) -> None:
+        """Write a batch.
+
+        Raises:
+            Exception: what Spark raised; also in `failure`.
+        """
+        try:
+            self._write(frame, batch)
+        except Exception as exc:
+            self.failure = exc
+            raise
+
+    def _write(self, frame: DataFrame, batch: int) -> None:
+        session = frame.sparkSession
+        read_twice = self._asks_for_columns or any(self._faults())
+        frame = frame.persist() if read_twice else frame
+        try:
+            name_raw_rows(frame, self._inputs)
+            if self._asks_for_columns:
+                self._ask_for_columns(session)
+            name_rows(session, self._inputs, in_batch=True)
+            self._bury(session, batch)
+            with self._sink.alone():
+                self._insert(session, batch)
+        finally:
+            if read_twice:
+                frame.unpersist()
+        self.written.batches += 1
+
+    def _insert(self, session: SparkSession, batch: int) -> None:
+        sink = self._sink
+        if self._is_written(session, sink.table, sink.snapshots, batch, sink.may_repeat):
+            self.written.known.append(batch)
+            return
+        for key, value in {**sink.conf, **commits.commit_conf(self._stream, batch)}.items():
+            session.conf.set(key, value)
+        for statement in statements(sink.write):
+            session.sql(statement)
+
+    def _faults(self) -> list[str]:
+        found = [(each.call.label, each.faults_sql(raw_view(each.call.name))) for each in self._inputs]
+        columns = ", ".join(quoted(name) for name, _ in FAULT_COLUMNS)
+        return [
+            f"select {string_literal(label)} as source, {columns} from ({sql})" for label, sql in found if sql
+        ]
+
+    def _bury(self, session: SparkSession, batch: int) -> None:
+        """Write what is no row to the dead letters, or end the stream with the first of it."""
+        queries = self._faults()
+        if not queries:
+            return
+        faults = "\nunion all\n".join(queries)
+        (count,) = session.sql(f"select count(*) from (\n{faults}\n)").first() or (0,)
+        if not count:
+            return
+        if not self._sink.dead_letters:
+            first = session.sql(f"{faults}\nlimit 1").first()
+            assert first is not None
+            raise DbtRuntimeError(
+                f"{count} message(s) of {first.source} cannot be read, the first at {first.place}: {first.reason}. "
+                "Mend the description of the source, or set on_bad_message='dead_letter' to have such messages "
+                "put aside in a table."
+            )
+        sink = self._sink
+        if not self._is_written(session, sink.dead_letters, sink.dead_letter_snapshots, batch, False):
+            for key, value in commits.commit_conf(self._stream, batch).items():
+                session.conf.set(key, value)
+            columns = ", ".join(quoted(name) for name, _ in FAULT_COLUMNS)
+            session.sql(
+                f"insert into {sink.dead_letters}\n"
+                f"select source, {columns}, {string_literal(self._stream)}, {batch}L, current_timestamp()\n"
+                f"from (\n{faults}\n)"
+            )
+        self.written.dead_letters += int(count)
+
+    def _is_written(
+        self, session: SparkSession, table: str, snapshots: str, batch: int, may_repeat: bool
+    ) -> bool:
+        if self._unfinished is None or self._unfinished[0] != batch:
+            return False
+        ago = time.time() - self._unfinished[1]
+        row = session.sql(commits.commits_sql(snapshots, self._stream, batch, ago)).first()
+        return commits.is_written(row or (0, True), table, batch, may_repeat)
+
+    def _ask_for_columns(self, session: SparkSession) -> None:
+        found: dict[str, dict[str, str]] = {}
+        for each in self._inputs:
+            sql = each.new_columns_sql(raw_view(each.call.name))
+            rows: list[Any] = session.sql(sql).collect() if sql else []
+            if rows:
+                found[each.call.name] = {row[0]: row[1] for row in rows}
+        if found:
+            raise NewColumnsError(found)
+
+
+def raw_rows(frames: Sequence[DataFrame]) -> DataFrame:
+    """One frame of the raw rows of all inputs: that of the one there is, or each in a column of its own."""
+    from pyspark.sql import functions
+
+    if len(frames) == 1:
+        return frames[0]
+    parts = [
+        frame.select(
+            functions.lit(which).alias(_WHICH),
+            *(
+                (functions.struct("*") if index == which else functions.lit(None).cast(other.schema)).alias(
+                    f"{_RAW}{index}"
+                )
+                for index, other in enumerate(frames)
+            ),
+        )
+        for which, frame in enumerate(frames)
+    ]
+    union = parts[0]
+    for part in parts[1:]:
+        union = union.union(part)
+    return union
+
+
+def name_raw_rows(frame: DataFrame, inputs: Sequence[Input]) -> None:
+    """Make the raw rows of each input a view of the frame's session; the frame is one of `raw_rows`."""
+    from pyspark.sql import functions
+
+    for index, each in enumerate(inputs):
+        own = frame
+        if len(inputs) > 1:
+            own = frame.where(functions.col(_WHICH) == index).select(f"{_RAW}{index}.*")
+        own.createOrReplaceTempView(raw_view(each.call.name))
+
+
+def name_rows(session: SparkSession, inputs: Sequence[Input], in_batch: bool = False) -> None:
+    """Make the rows of each input a view under the name that the model's SQL has for them."""
+    for each in inputs:
+        raw = raw_view(each.call.name)
+        planned = in_batch and isinstance(each, PlannedInput)
+        sql = cast(PlannedInput, each).batch_rows_sql(session, raw) if planned else each.rows_sql(raw)
+        rows = session.sql(sql)
+        rows.createOrReplaceTempView(quoted(each.call.name))

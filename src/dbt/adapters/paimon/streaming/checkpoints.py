@@ -1,0 +1,132 @@
+"""Where a stream's checkpoint is, and whether it is this model's.
+
+Structured Streaming keeps in a checkpoint how far each source was read, and nothing of the query (a streaming model's
+SQL is run batch by batch, so it may change). A note beside says whose it is: another model, another source or another
+table than the one that was read must not go on from there.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING, Final
+
+from dbt_common.exceptions import DbtRuntimeError
+
+from dbt.adapters.paimon.streaming.hadoop_files import HadoopFolder
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+# In a table's own folder: it goes where the table goes, and ends with it. Paimon looks at no such name.
+FOLDER: Final = "__dbt_checkpoint"
+# An option of the table: which stream writes it.
+STREAM_ID: Final = "dbt.stream-id"
+# In a checkpoint: a folder for each input that plans its batches.
+PLANS: Final = "dbt_plans"
+_NOTE: Final = "dbt.json"
+_NUMBER: Final = re.compile(r"\d+")
+
+
+@dataclass(frozen=True)
+class Note:
+    """What a checkpoint says of itself.
+
+    Attributes:
+        model: the unique id of the model.
+        inputs: the identity of each source, in the order in which the checkpoint counts them.
+        columns: by the label of an input, the columns that came with its messages: name -> data type.
+    """
+
+    model: str
+    inputs: tuple[dict[str, str], ...] = ()
+    columns: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+
+
+class Checkpoint:
+    """A stream's checkpoint."""
+
+    def __init__(self, session: SparkSession, location: str) -> None:
+        self.location = location
+        self._folder = HadoopFolder(session, location)
+
+    def note(self) -> Note | None:
+        """What it says of itself; None of a checkpoint that has not begun.
+
+        Raises:
+            DbtRuntimeError: it is one, and not of a streaming model.
+        """
+        text = self._folder.read(_NOTE)
+        if text is None:
+            if self._folder.names("offsets"):
+                raise DbtRuntimeError(
+                    f"The checkpoint {self.location} was not made by a streaming model. Set another "
+                    "checkpoint_location, or remove it to have the checkpoint beside the table."
+                )
+            return None
+        read = json.loads(text)
+        return Note(read["model"], tuple(read["inputs"]), read["columns"])
+
+    def write_note(self, note: Note) -> None:
+        """Say whose it is."""
+        self._folder.write(_NOTE, json.dumps(asdict(note), indent=1))
+
+    def unfinished_batch(self) -> tuple[int, float] | None:
+        """The batch that was begun and not ended, and when it was begun (seconds since 1970); None if there is none."""
+        begun, ended = self._batches("offsets"), self._batches("commits")
+        if not begun or (ended and ended[-1] >= begun[-1]):
+            return None
+        return begun[-1], self._folder.modified_at(f"offsets/{begun[-1]}")
+
+    def last_offsets(self) -> tuple[str, ...]:
+        """Where each source was read to, as the source's own JSON; empty where no batch has ended."""
+        ended = self._batches("commits")
+        text = self._folder.read(f"offsets/{ended[-1]}") if ended else None
+        # OffsetSeqLog: a version, a line of metadata, and a line for each source.
+        return tuple(text.splitlines()[2:]) if text else ()
+
+    def delete(self) -> None:
+        """Begin anew."""
+        self._folder.delete()
+
+    def _batches(self, folder: str) -> list[int]:
+        return sorted(int(name) for name in self._folder.names(folder) if _NUMBER.fullmatch(name))
+
+
+def check_fits(note: Note, model: str, inputs: Sequence[Mapping[str, str]], location: str) -> None:
+    """Refuse a checkpoint that is another model's, or of other sources.
+
+    Raises:
+        DbtRuntimeError: what differs, and the remedy.
+    """
+    if note.model != model:
+        raise DbtRuntimeError(
+            f"The checkpoint {location} is that of {note.model}, and two models cannot share one. Set another "
+            "checkpoint_location, or remove it to have the checkpoint beside the table."
+        )
+    before = [_told(identity) for identity in note.inputs]
+    now = [_told(identity) for identity in inputs]
+    if before == now:
+        return
+    gone = [text for text in before if text not in now]
+    new = [text for text in now if text not in before]
+    raise DbtRuntimeError(
+        f"The model reads other sources than its checkpoint knows: {'; '.join(new) or 'fewer'} instead of "
+        f"{'; '.join(gone) or 'those there were'}. How far it has read them is not known. Run it once with "
+        "--full-refresh, which reads all of them from the beginning into a new table; or make a new model of it."
+    )
+
+
+def gone(table: str, location: str) -> str:
+    """The message of a table with rows whose checkpoint is not there."""
+    return (
+        f"{table} has rows of a stream, and its checkpoint {location} is not there: it was deleted, or the table is a "
+        "copy of another. How far its sources are in it is not known. Bring the checkpoint back, or run the model "
+        "once with --full-refresh."
+    )
+
+
+def _told(identity: Mapping[str, str]) -> str:
+    return ", ".join(f"{key} {value}" for key, value in identity.items())

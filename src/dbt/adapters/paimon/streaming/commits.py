@@ -1,0 +1,71 @@
+"""Which batches of a stream its table has: each commit of a batch says so in its commit user.
+
+Structured Streaming runs a batch again that it did not see the end of. Paimon writes `commit.user-prefix` into the
+snapshot of a commit (CoreOptions.createCommitUser), so a batch whose commit is there is not written twice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from dbt_common.exceptions import DbtRuntimeError
+
+from dbt.adapters.paimon import metadata
+from dbt.adapters.paimon.positions import COMMIT_USER_CONF
+from dbt.adapters.paimon.sql_text import string_literal
+
+_WORD: Final = "dbts"
+# Seconds by which the clock of a file system may differ from this machine's.
+_CLOCKS_DIFFER: Final = 120
+
+
+def commit_conf(stream: str, batch: int) -> dict[str, str]:
+    """The Spark setting that marks a batch's commits."""
+    return {COMMIT_USER_CONF: f"{_WORD}-{stream}.{batch}"}
+
+
+def commits_sql(snapshots: str, stream: str, batch: int, begun_ago: float) -> str:
+    """The query that tells whether a batch is in a table.
+
+    Args:
+        snapshots: the table's `$snapshots`.
+        stream: the id of the stream.
+        batch: its number.
+        begun_ago: seconds since the batch was begun.
+
+    Returns:
+        SQL of one row: how many commits of the batch there are; whether all commits since it began are known, which
+        they are where the first one is, or one that is older than the batch.
+    """
+    user = string_literal(f"{_WORD}-{stream}.{batch}_")
+    age = metadata.age_in_seconds("min(commit_time)")
+    return (
+        f"select count_if(startswith(commit_user, {user})),\n"
+        f"  coalesce(min(snapshot_id) = 1 or {age} > {begun_ago + _CLOCKS_DIFFER:.0f}, true)\n"
+        f"from {snapshots}"
+    )
+
+
+def is_written(row: Sequence[object], table: str, batch: int, may_repeat: bool) -> bool:
+    """Whether a batch is in a table already.
+
+    Args:
+        row: of `commits_sql`.
+        table: its name, for the message.
+        batch: its number.
+        may_repeat: whether writing it twice leaves the table as writing it once does.
+
+    Raises:
+        DbtRuntimeError: nobody can tell, and it must not be written twice.
+    """
+    count, all_known = row
+    if count:
+        return True
+    if all_known or may_repeat:
+        return False
+    raise DbtRuntimeError(
+        f"Whether batch {batch} is in {table} is not known: the run that wrote it was killed, and table snapshots "
+        "since then have expired. Writing it again could double its rows. Run the model once with --full-refresh, or "
+        "keep table snapshots for longer than a stream is down (snapshot_retention)."
+    )

@@ -1,0 +1,27 @@
+"""The table of messages that are no rows, beside the table of the model that reads them."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from dbt.adapters.paimon.sql_text import quoted, string_literal
+from dbt.adapters.paimon.streaming.inputs import FAULT_COLUMNS
+
+SUFFIX: Final = "__dead_letters"
+
+
+def create_sql(table: str, model: str) -> str:
+    """The statement that makes the table, if it is not there.
+
+    Args:
+        table: its rendered name.
+        model: the name of the model, for the comment.
+    """
+    columns = ",\n  ".join(f"{quoted(name)} {data_type}" for name, data_type in FAULT_COLUMNS)
+    return (
+        f"create table if not exists {table} (\n"
+        f"  source string,\n  {columns},\n"
+        "  stream_id string,\n  batch_id bigint,\n  recorded_at timestamp\n"
+        ") using paimon\n"
+        f"comment {string_literal(f'Messages that {model} could not read: why, where they were, and what they were')}"
+    )

@@ -1,0 +1,358 @@
+"""What the YAML of a source says of messages and files: its `external` and its `columns`, read once and checked."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from difflib import get_close_matches
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, Final
+
+from dbt_common.exceptions import DbtRuntimeError
+
+from dbt.adapters.paimon.credentials import location_scheme, option_text
+from dbt.adapters.paimon.redaction import redact_text
+
+KAFKA: Final = "kafka"
+JSON: Final = "json"
+CSV: Final = "csv"
+PARQUET: Final = "parquet"
+DEBEZIUM: Final = "debezium"
+KINDS: Final = (KAFKA, JSON, CSV, PARQUET)
+VALUE_FORMATS: Final = (JSON, DEBEZIUM)
+_WITH_VALUE_FORMAT: Final = (KAFKA, JSON)
+
+# What a row has beside the columns of the description: name -> Spark's type.
+KAFKA_METADATA: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "_key": "binary",
+        "_topic": "string",
+        "_partition": "int",
+        "_offset": "bigint",
+        "_timestamp": "timestamp",
+        "_headers": "array<struct<key:string,value:binary>>",
+    }
+)
+FILE_METADATA: Final[Mapping[str, str]] = MappingProxyType({"_file": "string"})
+
+_KEYS: Final = ("using", "location", "value_format", "options")
+# dbt's own words in `external`, for tables that a database reads where they are.
+_EXTERNAL_TABLES_KEYS: Final = ("file_format", "row_format", "tbl_properties", "partitions")
+_TOPIC: Final = re.compile(r"[A-Za-z0-9._-]{1,249}")
+_TYPE: Final = re.compile(
+    r"boolean|tinyint|smallint|int|bigint|float|double|decimal\(\d+,\d+\)|string|(?:var)?char\(\d+\)|binary|date"
+    r"|timestamp|timestamp_ntz|(?:array|map|struct)<.*>",
+    re.DOTALL,
+)
+_NO_TYPE_OF_JSON: Final = re.compile(
+    r"`(?:[^`]|``)*`|(?P<found>\b(?:interval\b[\w ]*|void|variant|(?:var)?char)\b(?!:))"
+)
+_MAP_KEY: Final = re.compile(r"`(?:[^`]|``)*`|\bmap<(?P<key>(?!string,)[^,<]+)")
+_FOREIGN_TYPES: Final = {
+    "text": "string",
+    "datetime": "timestamp",
+    "number": "decimal(38,0)",
+    "json": "string",
+}
+
+# Source: https://spark.apache.org/docs/3.5.7/structured-streaming-programming-guide.html#input-sources
+_FILE_OPTIONS: Final = (
+    *("maxFilesPerTrigger", "maxFileAge", "fileNameOnly", "latestFirst", "cleanSource", "sourceArchiveDir"),
+    *("pathGlobFilter", "recursiveFileLookup", "ignoreMissingFiles", "ignoreCorruptFiles", "compression"),
+)
+_KIND_OPTIONS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
+    {
+        # https://spark.apache.org/docs/3.5.7/structured-streaming-kafka-integration.html
+        KAFKA: (
+            *("startingOffsets", "startingTimestamp", "startingOffsetsByTimestamp"),
+            *("startingOffsetsByTimestampStrategy", "failOnDataLoss", "kafkaConsumer.pollTimeoutMs"),
+            *("fetchOffset.numRetries", "fetchOffset.retryIntervalMs", "maxOffsetsPerTrigger"),
+            *("minOffsetsPerTrigger", "maxTriggerDelay", "minPartitions", "groupIdPrefix"),
+        ),
+        # https://spark.apache.org/docs/3.5.7/sql-data-sources-text.html
+        JSON: (*_FILE_OPTIONS, "lineSep"),
+        # https://spark.apache.org/docs/3.5.7/sql-data-sources-csv.html
+        CSV: (
+            *(
+                *_FILE_OPTIONS,
+                "sep",
+                "delimiter",
+                "encoding",
+                "charset",
+                "quote",
+                "escape",
+                "comment",
+                "header",
+            ),
+            *("ignoreLeadingWhiteSpace", "ignoreTrailingWhiteSpace", "nullValue", "emptyValue", "maxColumns"),
+            *(
+                "maxCharsPerColumn",
+                "multiLine",
+                "charToEscapeQuoteEscaping",
+                "lineSep",
+                "unescapedQuoteHandling",
+            ),
+        ),
+        # https://spark.apache.org/docs/3.5.7/sql-data-sources-parquet.html
+        PARQUET: (*_FILE_OPTIONS, "mergeSchema", "datetimeRebaseMode", "int96RebaseMode"),
+    }
+)
+# Options that the adapter gives itself, and what to do instead.
+_OWN_OPTIONS: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "subscribe": "write the topics as location, with commas between them",
+        "subscribepattern": "write the topics as location, with commas between them",
+        "assign": "write the topics as location, with commas between them",
+        "includeheaders": "headers are always read: see the column _headers",
+        "mode": "what is no row goes to the dead letters: see on_bad_message",
+        "columnnameofcorruptrecord": "what is no row goes to the dead letters: see on_bad_message",
+        "inferschema": "the columns of the source say the types",
+        "enforceschema": "the header of a file must have the columns of the source, in their order",
+        "basepath": "write the folder as location",
+        "path": "write the folder as location",
+        "wholetext": "a file has one JSON object a line",
+        "endingoffsets": "a stream reads all there is",
+    }
+)
+
+
+@dataclass(frozen=True)
+class SourceColumn:
+    """A column of a source.
+
+    Attributes:
+        name: as messages and files have it.
+        data_type: Spark's type text, as `data_types.type_text` writes it.
+        nullable: whether a message may be without it.
+    """
+
+    name: str
+    data_type: str
+    nullable: bool = True
+
+
+@dataclass(frozen=True)
+class Description:
+    """A source that is no table.
+
+    Attributes:
+        label: source and table, as in `airport.flight_status`.
+        using: one of KINDS.
+        location: the topics, with commas between them; or the folder, absolute.
+        value_format: what a message is: one of VALUE_FORMATS; empty where `using` says all.
+        options: Spark's reader options.
+        columns: in the order of the YAML.
+    """
+
+    label: str
+    using: str
+    location: str
+    value_format: str = ""
+    options: Mapping[str, str] = field(default_factory=dict)
+    columns: tuple[SourceColumn, ...] = ()
+
+    @property
+    def metadata(self) -> Mapping[str, str]:
+        """What a row has beside its columns: name -> type."""
+        return KAFKA_METADATA if self.using == KAFKA else FILE_METADATA
+
+    @property
+    def topics(self) -> tuple[str, ...]:
+        """The topics of a Kafka source."""
+        return _topics(self.location)
+
+    def with_columns(self, columns: Mapping[str, str]) -> Description:
+        """The same with further columns: name -> data type."""
+        known = {column.name for column in self.columns}
+        added = (SourceColumn(name, data_type) for name, data_type in columns.items() if name not in known)
+        return replace(self, columns=(*self.columns, *added))
+
+
+def describe(
+    source: Mapping[str, Any],
+    root: Path,
+    type_of: Callable[[str], str],
+    options: Mapping[str, Any] | None = None,
+) -> Description:
+    """Read a source's description.
+
+    Args:
+        source: its node in the manifest.
+        root: the project's folder, for a relative `location`.
+        type_of: gives the type text of a `data_type` as people write it; raises ValueError if it is none.
+        options: further reader options, of the model; they take the place of the source's.
+
+    Raises:
+        DbtRuntimeError: everything that is wrong, in one message.
+    """
+    label = f"{source['source_name']}.{source['name']}"
+    external = {key: value for key, value in source["external"].items() if value is not None}
+    using = external.get("using")
+    problems = [*_key_problems(external), *_location_problems(external), *_format_problems(external)]
+    own = external.get("options", {})
+    if not isinstance(own, Mapping):
+        problems.append(
+            "external.options: must be a mapping of Spark's options to values; write {name: value}"
+        )
+        own = {}
+    given = {str(name): value for name, value in {**own, **(options or {})}.items()}
+    problems.extend(_option_problems(using, given))
+    described = list((source.get("columns") or {}).values())
+    columns = list(_columns(using, described, type_of, problems))
+    if problems:
+        listed = "".join(f"\n  - {problem}" for problem in problems)
+        raise DbtRuntimeError(f"source '{label}' cannot be streamed as its YAML describes it:{listed}")
+    assert using is not None
+    location = str(external["location"])
+    value_format = str(external.get("value_format", JSON)) if using in _WITH_VALUE_FORMAT else ""
+    return Description(
+        label,
+        using,
+        ",".join(_topics(location)) if using == KAFKA else _folder(location, root),
+        value_format,
+        {name: option_text(value) for name, value in given.items()},
+        tuple(columns),
+    )
+
+
+def _key_problems(external: Mapping[str, Any]) -> Iterator[str]:
+    for key in external:
+        if key in _EXTERNAL_TABLES_KEYS:
+            yield f"external.{key}: a stream has none; the keys are {', '.join(_KEYS)}"
+        elif key not in _KEYS:
+            yield f"external.{key}: not a key of a streamed source; {_meant(key, _KEYS)}"
+    using = external.get("using")
+    if using is None:
+        yield f"external.using: missing; write what is read: {', '.join(KINDS)}"
+    elif using not in KINDS:
+        yield f"external.using: {using!r} is none of {', '.join(KINDS)}; {_meant(str(using), KINDS)}"
+
+
+def _location_problems(external: Mapping[str, Any]) -> Iterator[str]:
+    location, using = external.get("location"), external.get("using")
+    what = "the topic (several with commas between them)" if using == KAFKA else "the folder"
+    if not isinstance(location, str) or not location.strip():
+        yield f"external.location: missing; write {what}"
+    elif using == KAFKA:
+        for topic in _topics(location):
+            if not _TOPIC.fullmatch(topic):
+                yield (
+                    f"external.location: {topic!r} is not the name of a topic: letters, digits, '.', '_' and '-' "
+                    "make one; brokers belong in kafka_options of the profile"
+                )
+
+
+def _format_problems(external: Mapping[str, Any]) -> Iterator[str]:
+    value_format, using = external.get("value_format"), external.get("using")
+    if value_format is None:
+        return
+    if using in KINDS and using not in _WITH_VALUE_FORMAT:
+        yield f"external.value_format: {using} has none; leave it out"
+    elif value_format not in VALUE_FORMATS:
+        yield (
+            f"external.value_format: {value_format!r} is none of {', '.join(VALUE_FORMATS)}; "
+            f"{_meant(str(value_format), VALUE_FORMATS)}"
+        )
+
+
+def _option_problems(using: Any, options: Mapping[str, Any]) -> Iterator[str]:
+    known = _KIND_OPTIONS.get(using, ()) if isinstance(using, str) else ()
+    for name, value in options.items():
+        if isinstance(value, (Mapping, list)) or value is None:
+            yield f"external.options.{name}: must be text, a number or a boolean; write JSON in quotes"
+        if not known or (using == KAFKA and name.startswith("kafka.")):
+            continue
+        # Spark takes an option's name in any case.
+        if name.lower() in _OWN_OPTIONS:
+            yield f"external.options.{name}: given by the adapter itself; {_OWN_OPTIONS[name.lower()]}"
+        elif using == JSON and name.lower() == "multiline":
+            yield f"external.options.{name}: a file has one JSON object a line; write the files so"
+        elif name.lower() not in {option.lower() for option in known}:
+            hint = _meant(name, known)
+            if using == KAFKA and _meant(f"kafka.{name}", ("kafka.bootstrap.servers",)).startswith("did"):
+                hint = "did you mean kafka.bootstrap.servers?"
+            yield f"external.options.{name}: not an option of Spark's {using} reader; {hint}"
+
+
+def _columns(
+    using: Any, described: Sequence[Mapping[str, Any]], type_of: Callable[[str], str], problems: list[str]
+) -> Iterator[SourceColumn]:
+    typed = [column for column in described if column.get("data_type")]
+    if not typed and using == PARQUET:
+        return
+    if not described and using in KINDS:
+        problems.append("columns: missing; list name and data_type of what is to be read")
+    metadata = KAFKA_METADATA if using == KAFKA else FILE_METADATA
+    seen: dict[str, str] = {}
+    for column in described:
+        name = str(column["name"])
+        if name.lower() in seen:
+            problems.append(f"columns: {seen[name.lower()]} and {name} are one name to Spark; leave one out")
+        seen[name.lower()] = name
+        if name.lower() in metadata:
+            problems.append(
+                f"columns: {name}: rows have a column of this name already (it is not of the value); leave it out"
+            )
+        data_type = column.get("data_type")
+        if not data_type:
+            problems.append(f"columns: {name}: data_type is missing; write Spark's, such as string or bigint")
+            continue
+        try:
+            text = type_of(str(data_type))
+        except ValueError:
+            text = ""
+        problem = _type_problem(str(data_type), text, using)
+        if problem:
+            problems.append(f"columns: {name}: {problem}")
+        else:
+            yield SourceColumn(name, text, not _is_not_null(column))
+
+
+def _type_problem(written: str, text: str, using: Any) -> str:
+    if not _TYPE.fullmatch(text):
+        meant = _FOREIGN_TYPES.get(written.lower().partition("(")[0].strip(), "")
+        hint = f"; did you mean {meant}?" if meant else "; write one such as string, bigint or decimal(10,2)"
+        return f"{written!r} is not a data type that messages can have{hint}"
+    if using == CSV and "<" in text:
+        return f"a CSV file has no {text}; write string, and take it apart in the model"
+    if "<" in text:
+        unfit = [found["found"] for found in _NO_TYPE_OF_JSON.finditer(text) if found["found"]]
+        if unfit:
+            return f"{unfit[0]} within {written!r} is not a data type that messages can have; write string"
+        keys = [found["key"] for found in _MAP_KEY.finditer(text) if found["key"]]
+        if keys and using != PARQUET:
+            return f"the keys of JSON are text, and those of {written!r} are {keys[0]}; write map<string,…>"
+    return ""
+
+
+def _is_not_null(column: Mapping[str, Any]) -> bool:
+    # As dbt's own classes, or as the manifest has them.
+    kinds = (
+        constraint.get("type") if isinstance(constraint, Mapping) else constraint.type
+        for constraint in column.get("constraints") or ()
+    )
+    return any(str(getattr(kind, "value", kind)) in ("not_null", "primary_key") for kind in kinds)
+
+
+def _topics(location: str) -> tuple[str, ...]:
+    return tuple(topic.strip() for topic in location.split(",") if topic.strip())
+
+
+def _folder(location: str, root: Path) -> str:
+    if location_scheme(location) != "file" or location.startswith("file:/"):
+        return location
+    return str(root / Path(location.removeprefix("file:")).expanduser())
+
+
+def _meant(name: str, known: Iterable[str]) -> str:
+    known = sorted(known)
+    by_small = {word.lower(): word for word in known}
+    close = get_close_matches(name.lower(), by_small, n=1)
+    return f"did you mean {by_small[close[0]]}?" if close else f"there are {', '.join(known)}"
+
+
+def shown_location(description: Description) -> str:
+    """The location for messages, without secrets."""
+    return redact_text(description.location)

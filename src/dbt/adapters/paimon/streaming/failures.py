@@ -1,0 +1,81 @@
+"""What ended a stream, in one message: what, where and the remedy."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Final
+
+from dbt_common.exceptions import DbtDatabaseError, DbtRuntimeError
+
+from dbt.adapters.paimon import errors
+from dbt.adapters.paimon.errors import Remedy
+
+if TYPE_CHECKING:
+    from dbt.adapters.paimon.streaming.inputs import Input
+
+# Of Structured Streaming and its sources; those of Spark and Paimon are in `errors`.
+_REMEDIES: Final = (
+    Remedy(
+        # KafkaSourceProvider: failOnDataLoss.
+        re.compile(
+            r"Some data may have been lost|OffsetOutOfRangeException|Partition .* offset was changed from"
+        ),
+        "Messages that the stream has yet to read are gone from the topic (its retention, or a topic that was made "
+        "anew). Run the model once with --full-refresh to build it from those there are; or set failOnDataLoss: false "
+        "among the source's options to go on without them. Have the topic keep messages for longer than a stream is "
+        "down.",
+    ),
+    Remedy(
+        re.compile(r"UnknownTopicOrPartitionException|does not host this topic-partition"),
+        "The topic is not there (any more): correct `location` of the source, or create it.",
+    ),
+    Remedy(
+        re.compile(
+            r"org\.apache\.kafka\S*TimeoutException|Timed out waiting for a node assignment|No resolvable bootstrap"
+            r"|Failed to (?:construct kafka consumer|create new KafkaAdminClient)"
+        ),
+        "The broker does not answer: look at kafka.bootstrap.servers (kafka_options of the target). What was written "
+        "is whole; run again when it is back.",
+    ),
+    Remedy(
+        re.compile(r"FileNotFoundException|\[FAILED_READ_FILE\.FILE_NOT_EXIST\]|SparkFileNotFoundException"),
+        "A file went away after the stream had seen it and before it was read: bring it back, and run again. A folder "
+        "that is read as a stream only gets new files; remove old ones when they have been read.",
+    ),
+    Remedy(
+        re.compile(r"Concurrent update to the log|Multiple streaming jobs detected"),
+        "Another process runs with the same checkpoint: end it.",
+    ),
+)
+
+
+def explained(exc: Exception, model: str, inputs: Sequence[Input]) -> Exception:
+    """The error to raise for what ended a stream.
+
+    Args:
+        exc: what the query or one of its batches raised.
+        model: the name of the model.
+        inputs: what it reads.
+    """
+    if isinstance(exc, DbtRuntimeError):
+        return exc
+    text = errors.error_text(exc)
+    sources = "; ".join(
+        ", ".join(f"{key} {value}" for key, value in each.identity().items()) for each in inputs
+    )
+    message = f"model '{model}', which reads {sources}: {errors.shorten(text)}"
+    advice = next((remedy.advice for remedy in _REMEDIES if remedy.pattern.search(text)), "")
+    return DbtDatabaseError(f"{message}\n{advice}".rstrip())
+
+
+def new_columns(model: str, found: Mapping[str, Mapping[str, str]]) -> str:
+    """The message of a stream that ends because of columns that are not described."""
+    told = "; ".join(
+        f"{name} {data_type}" for columns in found.values() for name, data_type in columns.items()
+    )
+    return (
+        f"model '{model}': messages have columns that are not described ({told}), and on_schema_change='fail' ends the "
+        "stream before it writes any of their batch. Add them to the columns of the source and to the model, or set "
+        "on_schema_change='append_new_columns'."
+    )

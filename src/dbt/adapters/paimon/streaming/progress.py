@@ -1,0 +1,69 @@
+"""What a stream has done, for people: a line for each batch, and figures at its end."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from dbt.adapters.contracts.connection import AdapterResponse
+from dbt.adapters.events.logging import AdapterLogger
+
+from dbt.adapters.paimon.streaming.inputs import PlannedInput
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from dbt.adapters.paimon.streaming.batches import Written
+    from dbt.adapters.paimon.streaming.inputs import Input
+
+logger = AdapterLogger("Paimon")
+
+
+@dataclass
+class Told:
+    """What a run of a stream has done."""
+
+    rows: int = 0
+    batches: int = 0
+    dead_letters: int = 0
+
+    def add(self, written: Written) -> None:
+        """Count what a query has written."""
+        self.batches += written.batches
+        self.dead_letters += written.dead_letters
+
+    def response(self) -> AdapterResponse:
+        """The figures as dbt shows them beside a model."""
+        dead = f", {self.dead_letters} dead letters" if self.dead_letters else ""
+        return AdapterResponse(
+            f"{self.rows:,} rows read in {self.batches:,} batches{dead}", rows_affected=self.rows
+        )
+
+
+class Watch:
+    """Tells of a query's batches as they end."""
+
+    def __init__(self, model: str, inputs: Sequence[Input], session: SparkSession, told: Told) -> None:
+        self._model = model
+        self._inputs = inputs
+        self._session = session
+        self._told = told
+
+    def tell(self, progress: Mapping[str, Any]) -> None:
+        """A batch has ended; `progress` is a StreamingQueryProgress."""
+        rows = sum(
+            each.told_rows() if isinstance(each, PlannedInput) else int(source["numInputRows"])
+            for each, source in zip(self._inputs, progress["sources"], strict=False)
+        )
+        self._told.rows += rows
+        seconds = progress["durationMs"].get("triggerExecution", 0) / 1000
+        logger.info(
+            f"{self._model}: batch {progress['batchId']}: {rows:,} rows in {seconds:.1f} s, {self._told.rows:,} in all"
+            f"{self._behind(progress['sources'])}"
+        )
+
+    def _behind(self, sources: Sequence[Mapping[str, Any]]) -> str:
+        lags = [each.lag(self._session, source) for each, source in zip(self._inputs, sources, strict=False)]
+        known = [lag for lag in lags if lag is not None]
+        return f", {sum(known):,} behind" if known else ""

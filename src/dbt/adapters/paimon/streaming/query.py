@@ -1,0 +1,148 @@
+"""A streaming query from its start to its end."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, Final
+
+from dbt.adapters.events.logging import AdapterLogger
+from dbt_common.exceptions import DbtRuntimeError
+
+from dbt.adapters.paimon import errors
+from dbt.adapters.paimon.streaming.batches import BatchWriter
+from dbt.adapters.paimon.streaming.checkpoints import Checkpoint
+from dbt.adapters.paimon.streaming.long_running import Trigger
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+logger = AdapterLogger("Paimon")
+
+# Seconds between two looks at what a query has done, and whether it is to end.
+_LOOK_EVERY: Final = 1
+# Seconds that a batch has to end, once its query is to end; what is broken off is done again by the next run.
+_LONGEST_BATCH: Final = 60
+
+
+def run(
+    frame: Callable[[], DataFrame],
+    writer: BatchWriter,
+    checkpoint: Checkpoint,
+    *,
+    name: str,
+    trigger: Trigger,
+    tell: Callable[[Mapping[str, Any]], None],
+    look: Callable[[], None],
+) -> None:
+    """Run a query until all that was there when it started is read, or until it is to end.
+
+    One that goes on is started again where a source or the store fails it, with longer and longer pauses; a batch that
+    succeeds begins them anew.
+
+    Args:
+        frame: gives the raw rows, streaming.
+        writer: what is done with each batch.
+        checkpoint: where it goes on from.
+        name: of the query, as Spark's own pages show it.
+        trigger: how it goes on and ends.
+        tell: gets the progress of each batch (StreamingQueryProgress).
+        look: called as often as the query looks for rows, if it goes on.
+
+    Raises:
+        DbtRuntimeError: it was cancelled, or `writer` refused a batch.
+        Exception: what ended it otherwise, as it was raised.
+    """
+    pauses, written = list(trigger.pauses), writer.written.batches
+    while True:
+        try:
+            _run(frame(), writer, checkpoint, name, trigger, tell, look)
+        except Exception as exc:  # noqa: PERF203 - a few attempts
+            if isinstance(exc, DbtRuntimeError):
+                raise
+            if writer.written.batches > written:
+                pauses, written = list(trigger.pauses), writer.written.batches
+            if not pauses or trigger.is_to_end():
+                raise
+            pause = pauses.pop(0)
+            logger.warning(f"{name}: {errors.shorten(errors.error_text(exc))}\nOnce more in {pause} s")
+            writer.goes_on_from(checkpoint.unfinished_batch())
+            trigger.wait(pause)
+        else:
+            return
+
+
+def _run(
+    frame: DataFrame,
+    writer: BatchWriter,
+    checkpoint: Checkpoint,
+    name: str,
+    trigger: Trigger,
+    tell: Callable[[Mapping[str, Any]], None],
+    look: Callable[[], None],
+) -> None:
+    from pyspark.errors import StreamingQueryException
+
+    stream = (
+        frame.writeStream.foreachBatch(writer)
+        .queryName(name)
+        .option("checkpointLocation", checkpoint.location)
+    )
+    every = trigger.processing_time
+    started = (stream.trigger(processingTime=every) if every else stream.trigger(availableNow=True)).start()
+    told, asked_at, looked_at = -1, 0.0, time.monotonic()
+    try:
+        while not started.awaitTermination(_LOOK_EVERY):
+            told = _tell_of(started, told, tell)
+            if trigger.is_cancelled():
+                raise _cancelled(name)
+            if every and time.monotonic() > looked_at + trigger.seconds:
+                look()
+                looked_at = time.monotonic()
+            if trigger.is_to_end():
+                asked_at = asked_at or time.monotonic()
+                if not started.status["isTriggerActive"] or time.monotonic() > asked_at + _LONGEST_BATCH:
+                    break
+        _tell_of(started, told, tell)
+    except StreamingQueryException as exc:
+        raise (writer.failure or exc) from exc
+    finally:
+        if started.isActive:
+            started.stop()
+
+
+def refuse_joins_of_streams(plan: Any, model: str) -> None:
+    """Refuse to join two streams: the rows of a batch would only meet those of the same batch.
+
+    Args:
+        plan: the analyzed plan of the model's query over streaming frames.
+        model: its name, for the message.
+
+    Raises:
+        DbtRuntimeError: with the remedy.
+    """
+    children = plan.children()
+    below = [children.apply(index) for index in range(children.size())]
+    if plan.nodeName() == "Join" and all(child.isStreaming() for child in below):
+        raise DbtRuntimeError(
+            f"model '{model}': it joins two streams, and a row of one would only find those of the other that came in "
+            "the same batch. Write each into a table of its own and join those, or let both models fill one row "
+            "(merge_engine='partial-update')."
+        )
+    for child in below:
+        refuse_joins_of_streams(child, model)
+
+
+def _cancelled(name: str) -> DbtRuntimeError:
+    return DbtRuntimeError(
+        f"{name}: stopped before it had read all there is. What it has written is whole, and the next run goes on from "
+        "there."
+    )
+
+
+def _tell_of(query: Any, told: int, tell: Callable[[Mapping[str, Any]], None]) -> int:
+    for progress in query.recentProgress:
+        if progress["batchId"] > told and progress["numInputRows"]:
+            told = progress["batchId"]
+            tell(progress)
+    return told

@@ -1,0 +1,98 @@
+"""The config of a streaming model, beside that of its table and its strategy."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from dbt.adapters.paimon.change_rows import ordered_by_kind
+from dbt.adapters.paimon.strategies import (
+    APPLY_CHANGES,
+    DELETE_INSERT,
+    INSERT_OVERWRITE,
+    MICROBATCH,
+    STRATEGIES,
+    collect_strategy,
+)
+from dbt.adapters.paimon.table_spec import Problems, TableSpec, collect_table_spec
+
+if TYPE_CHECKING:
+    from dbt.adapters.paimon.capabilities import Environment
+
+DEAD_LETTER: Final = "dead_letter"
+FAIL: Final = "fail"
+_ON_BAD_MESSAGE: Final = (DEAD_LETTER, FAIL)
+_DEFAULT_PROCESSING_TIME: Final = "10 seconds"
+# CalendarInterval of Spark's Trigger.ProcessingTime, as far as a stream wants one.
+_INTERVAL: Final = re.compile(r"\d+(?:\.\d+)? *(?:milli|)(?:second|minute|hour)s?", re.IGNORECASE)
+# What replaces rows by what the whole query gives, where a batch is only a part of it.
+_WHOLE: Final = (INSERT_OVERWRITE, DELETE_INSERT, MICROBATCH)
+
+
+@dataclass(frozen=True)
+class StreamSettings:
+    """How a streaming model runs.
+
+    Attributes:
+        processing_time: how often a long-running stream looks for rows, as Spark's Trigger.ProcessingTime takes it.
+        checkpoint_location: where its checkpoint is, if not beside its table.
+        on_bad_message: 'dead_letter' puts messages that are no rows into `<model>__dead_letters`, 'fail' stops.
+    """
+
+    processing_time: str = _DEFAULT_PROCESSING_TIME
+    checkpoint_location: str = ""
+    on_bad_message: str = DEAD_LETTER
+
+
+def plan_stream(model: Mapping[str, Any], environment: Environment) -> tuple[TableSpec, str, StreamSettings]:
+    """The table, the strategy and the settings of a streaming model.
+
+    Raises:
+        ConfigErrors: what is wrong with any of them, in one message.
+    """
+    config, problems = model["config"], Problems(model.get("name", ""))
+    spec = collect_table_spec(
+        config,
+        problems=problems,
+        constraints=model.get("constraints") or [],
+        columns=model.get("columns") or {},
+        environment=environment,
+    )
+    strategy = collect_strategy(config.get("incremental_strategy"), spec, config, environment, problems)
+    settings = collect_settings(config, spec, strategy, problems)
+    problems.raise_if_any()
+    return ordered_by_kind(spec) if strategy == APPLY_CHANGES else spec, strategy, settings
+
+
+def collect_settings(
+    config: Mapping[str, Any], spec: TableSpec, strategy: str, problems: Problems
+) -> StreamSettings:
+    """Read a model's config; what is wrong with it goes into `problems`."""
+    processing_time = str(config.get("processing_time") or _DEFAULT_PROCESSING_TIME)
+    if not _INTERVAL.fullmatch(processing_time.strip()):
+        problems.add("processing_time", processing_time, "is no interval. Write '10 seconds', for example")
+    on_bad_message = str(config.get("on_bad_message") or DEAD_LETTER)
+    if on_bad_message not in _ON_BAD_MESSAGE:
+        problems.add(
+            "on_bad_message", on_bad_message, f"is unknown. Use {' or '.join(map(repr, _ON_BAD_MESSAGE))}"
+        )
+    if strategy in _WHOLE:
+        problems.add(
+            "incremental_strategy",
+            strategy,
+            "replaces what the whole query gives, and a stream gives it a batch at a time. "
+            "Use 'append', 'upsert', 'partial_update', 'merge' or 'apply_changes'",
+        )
+    elif strategy not in STRATEGIES:
+        problems.add(
+            "incremental_strategy",
+            strategy,
+            "a stream is written by one of the adapter's own. Use 'append', 'upsert', 'partial_update', 'merge' or "
+            "'apply_changes'",
+        )
+    if spec.wap:
+        problems.add("wap", config.get("wap"), "a stream's batches are not audited. Remove it")
+    location = str(config.get("checkpoint_location") or "")
+    return StreamSettings(processing_time.strip(), location, on_bad_message)

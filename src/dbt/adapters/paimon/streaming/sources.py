@@ -1,0 +1,65 @@
+"""Which kind of input a `stream(...)` is."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from dbt.adapters.paimon.data_types import type_text
+from dbt.adapters.paimon.streaming.debezium import DebeziumMessages
+from dbt.adapters.paimon.streaming.descriptions import DEBEZIUM, JSON, KAFKA, Description, describe
+from dbt.adapters.paimon.streaming.files import FileInput
+from dbt.adapters.paimon.streaming.inputs import Input, StreamCall
+from dbt.adapters.paimon.streaming.kafka import KafkaInput
+from dbt.adapters.paimon.streaming.messages import JsonMessages, ValueFormat
+from dbt.adapters.paimon.streaming.paimon_tables import PaimonTableInput
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from dbt.adapters.paimon.available.base import AvailableMethods
+
+
+def open_input(call: StreamCall, adapter: AvailableMethods) -> Input:
+    """The input of a `stream(...)`.
+
+    Args:
+        call: as the model's SQL has it.
+        adapter: answers what the catalog knows.
+
+    Raises:
+        DbtRuntimeError: there is no such table, or its description is wrong.
+    """
+    if not call.source.get("external"):
+        return PaimonTableInput.open(call, adapter)
+    session = adapter._handle.session
+    root = Path(adapter.config.project_root)
+    description = describe(call.source, root, lambda text: _type_of(session, text), call.options)
+    value_format = _value_format(description, call)
+    if description.using == KAFKA:
+        options = adapter.credentials.kafka_options
+        assert value_format is not None
+        return KafkaInput.of(call, description, options, value_format)
+    return FileInput.of(call, description, value_format)
+
+
+def _value_format(description: Description, call: StreamCall) -> ValueFormat | None:
+    if description.value_format == DEBEZIUM:
+        return DebeziumMessages.of(description, call)
+    return JsonMessages.of(description) if description.value_format == JSON else None
+
+
+def _type_of(session: SparkSession, text: str) -> str:
+    """A type as Spark writes it.
+
+    Raises:
+        ValueError: it is none to Spark.
+    """
+    from pyspark.sql.types import _parse_datatype_json_string
+
+    parser: Any = session._jsparkSession.sessionState().sqlParser()
+    try:
+        parsed = parser.parseDataType(text)
+    except Exception as exc:
+        raise ValueError(text) from exc
+    return type_text(_parse_datatype_json_string(parsed.json()))

@@ -1,0 +1,110 @@
+{#-
+  A table that Structured Streaming writes: what came since the last run, batch by batch, each exactly once.
+
+  The checkpoint lies in the table's own folder. A full refresh streams everything into a new table with a checkpoint of
+  its own, which takes the old one's place when it is whole.
+-#}
+{% materialization streaming, adapter='paimon', supported_languages=['sql'] %}
+  {%- set target = this.incorporate(type='table') -%}
+  {#- Everything that can be wrong with the config is said here, before the first statement. -#}
+  {%- set plan = adapter.streaming_plan(model) -%}
+  {%- set spec = plan[0] -%}
+  {%- set strategy = plan[1] -%}
+  {%- set settings = plan[2] -%}
+  {%- set on_schema_change = incremental_validate_on_schema_change(config.get('on_schema_change'), default='ignore') -%}
+  {%- do adapter.hold_stream(model, target) -%}
+  {%- set existing = paimon__load_existing(target, hold=false) -%}
+  {%- set goes_on = existing is not none and existing.is_table and not should_full_refresh() -%}
+  {%- if goes_on -%}
+    {%- do adapter.continue_stream(model, existing) -%}
+  {%- else -%}
+    {%- set spec = adapter.new_stream(model, spec) -%}
+  {%- endif -%}
+
+  {{ run_hooks(pre_hooks, inside_transaction=False) }}
+  {{ run_hooks(pre_hooks, inside_transaction=True) }}
+
+  {%- do adapter.open_stream(model, existing if goes_on else none, settings) -%}
+  {%- set dead_letters = paimon__create_dead_letters(target, settings) -%}
+  {%- if goes_on -%}
+    {%- do paimon__stream_into(target, spec, strategy, settings, on_schema_change, dead_letters) -%}
+  {%- elif existing is none -%}
+    {%- do paimon__create_streamed(target, spec, strategy) -%}
+    {%- do adapter.cache_added(target) -%}
+    {%- do paimon__stream_into(target, spec, strategy, settings, on_schema_change, dead_letters) -%}
+  {%- else -%}
+    {%- set staging = adapter.staging_relation(target) -%}
+    {%- do adapter.staging_begins(staging) -%}
+    {%- do paimon__create_streamed(staging, spec, strategy) -%}
+    {%- do paimon__stream_into(staging, spec, strategy, settings, on_schema_change, dead_letters, drains=true) -%}
+    {%- do adapter.staging_ends(staging) -%}
+    {%- do adapter.hold_table(target) -%}
+    {%- if existing.is_table -%}
+      {%- do paimon__swap_tables(staging, target) -%}
+    {%- else -%}
+      {%- do adapter.cache_dropped(existing) -%}
+      {%- do adapter.rename_relation(staging, target) -%}
+      {%- do paimon__drop_if_view(existing) -%}
+    {%- endif -%}
+    {%- do adapter.release_tables() -%}
+    {%- do paimon__stream_into(target, spec, strategy, settings, on_schema_change, dead_letters) -%}
+  {%- endif -%}
+  {{ store_result('main', response=adapter.stream_response(model), agate_table=none) }}
+  {%- do paimon__tag_run(target, spec) -%}
+
+  {{ run_hooks(post_hooks, inside_transaction=True) }}
+  {{ adapter.commit() }}
+  {{ run_hooks(post_hooks, inside_transaction=False) }}
+  {%- do adapter.maintain_after_run(target, spec) -%}
+
+  {{ return({'relations': [target]}) }}
+{% endmaterialization %}
+
+{#- The empty table that a stream begins with. -#}
+{% macro paimon__create_streamed(relation, spec, strategy) %}
+  {%- set source = paimon__streamed_query(relation, spec, strategy) -%}
+  {%- set columns = adapter.wanted_columns(source.columns, model, spec) -%}
+  {%- do adapter.check_columns(model, spec, columns) -%}
+  {%- do paimon__check_documented_columns(relation, columns) -%}
+  {%- set comment = model.description if config.persist_relation_docs() else '' -%}
+  {%- call statement('create_table') -%}
+    {{ paimon__create_table_sql(relation, columns, spec, comment) }}
+  {%- endcall -%}
+{% endmacro %}
+
+{#- The model's query over its streams, as the table takes its rows. -#}
+{% macro paimon__streamed_query(relation, spec, strategy) %}
+  {%- set source = paimon__model_query(relation, compiled_code, model['language']) -%}
+  {%- do return(adapter.stream_query(source, spec, strategy, model)) -%}
+{% endmacro %}
+
+{#- Stream into a table that is there; once more where messages turn out to have new columns. -#}
+{% macro paimon__stream_into(relation, spec, strategy, settings, on_schema_change, dead_letters, drains=false) %}
+  {%- set source = paimon__streamed_query(relation, spec, strategy) -%}
+  {%- set strategy_macro = adapter.get_incremental_strategy_macro(context, strategy) -%}
+  {%- do adapter.hold_table(relation) -%}
+  {%- set increment = paimon__prepare_increment(relation, spec, strategy, strategy_macro, on_schema_change, source) -%}
+  {%- do adapter.release_tables() -%}
+  {{ write(increment.sql) }}
+  {%- set ended = adapter.run_stream(
+    model, relation, dead_letters, increment.sql, spec, strategy, settings, increment.conf, on_schema_change, drains
+  ) -%}
+  {%- do paimon__finish_increment(relation, on_schema_change, increment) -%}
+  {%- if not ended -%}
+    {%- do paimon__stream_into(relation, spec, strategy, settings, on_schema_change, dead_letters, drains) -%}
+  {%- endif -%}
+{% endmacro %}
+
+{#- The table of messages that are no rows, or none where every message is one. -#}
+{% macro paimon__create_dead_letters(target, settings) %}
+  {%- set relation = paimon__dead_letters_relation(target) -%}
+  {%- set sql = adapter.dead_letters_sql(model, relation, settings) -%}
+  {%- if not sql -%}
+    {%- do return(none) -%}
+  {%- endif -%}
+  {%- if load_cached_relation(relation) is none -%}
+    {%- call statement('create_dead_letters') -%}{{ sql }}{%- endcall -%}
+    {%- do adapter.cache_added(relation) -%}
+  {%- endif -%}
+  {%- do return(relation) -%}
+{% endmacro %}

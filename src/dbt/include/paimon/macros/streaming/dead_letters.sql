@@ -1,0 +1,12 @@
+{#-
+  The table of messages that a streaming model could not read, after FROM: why, where they were, and what they were.
+
+    select reason, count(*) from {{ dead_letters(ref('flight_status')) }} group by reason
+-#}
+{% macro dead_letters(relation) -%}
+  {%- do return(paimon__dead_letters_relation(relation)) -%}
+{%- endmacro %}
+
+{% macro paimon__dead_letters_relation(target) %}
+  {%- do return(target.incorporate(path={'identifier': target.identifier ~ '__dead_letters'}, type='table')) -%}
+{% endmacro %}

@@ -1,0 +1,34 @@
+{#-
+  An input of a model that is materialized as `streaming`, after FROM:
+
+    select flight_id, status from {{ stream(source('airport', 'flight_status')) }}
+
+  relation: what ref() or source() gives: a Paimon table, or a source whose YAML describes a folder or a Kafka topic
+    (`external`).
+  options: Spark's options for reading it, for example {'maxOffsetsPerTrigger': 100000}.
+  row_kind: the name of a column that says what happened to a row: `+I`, `+U`, `-U` or `-D`.
+  scan_mode: of a Paimon table, where a first run begins: 'full' (what is there, then what comes; the default) or
+    'latest' (what comes from now on).
+
+  Elsewhere than in a run of such a model (a unit test, `dbt show`) it is the relation itself.
+-#}
+{% macro stream(relation, options={}, row_kind=none, scan_mode=none) -%}
+  {%- set runs = execute and flags.WHICH in ('run', 'build', 'retry') and model.resource_type == 'model' -%}
+  {%- if not runs or model.config.materialized != 'streaming' -%}
+    {%- do return(relation) -%}
+  {%- endif -%}
+  {%- do return(adapter.stream_view(
+    model, relation, source=paimon__source_node(relation), options=options, row_kind=row_kind, scan_mode=scan_mode
+  )) -%}
+{%- endmacro %}
+
+{#- The source of the manifest that a relation is; none of a ref(). -#}
+{% macro paimon__source_node(relation) %}
+  {%- for node in graph.sources.values() -%}
+    {%- if node.database == relation.database and node.schema == relation.schema
+          and node.identifier == relation.identifier and node.unique_id in model.depends_on.nodes -%}
+      {%- do return(node) -%}
+    {%- endif -%}
+  {%- endfor -%}
+  {%- do return(none) -%}
+{% endmacro %}

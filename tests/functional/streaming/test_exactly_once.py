@@ -1,0 +1,86 @@
+"""A stream that is killed (SIGKILL to dbt and its JVM) at its worst moments: no row is lost, and none comes twice."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from dbt.tests.util import run_dbt
+
+KILLED = Path(__file__).with_name("killed_stream.py")
+OPTIONS = "options={'maxSnapshotsPerTrigger': 1}"
+MODELS = {
+    "sources.yml": "sources: [{name: raw, schema: '{{ target.schema }}', tables: [{name: events}]}]",
+    "log.sql": f"""
+{{{{ config(materialized='streaming') }}}} select id, v from {{{{ stream(source('raw', 'events'), {OPTIONS}) }}}}
+""",
+    "sums.sql": f"""
+{{{{ config(
+    materialized='streaming', primary_key='part', bucket=1, merge_engine='aggregation',
+    fields={{'total': {{'aggregate_function': 'sum'}}, 'n': {{'aggregate_function': 'sum'}}}}
+) }}}}
+select id % 3 as part, sum(v) as total, count(*) as n
+from {{{{ stream(source('raw', 'events'), {OPTIONS}) }}}} group by 1
+""",
+}
+# A first batch reads all there is; those after it a commit each.
+POINTS = [
+    ("log", 0, "after"),
+    ("log", 0, "planned"),
+    ("sums", 0, "before"),
+    ("sums", 1, "after"),
+    ("log", 1, "begun"),
+    ("log", 2, "after"),
+]
+
+
+class TestExactlyOnce:
+    @pytest.fixture(scope="class")
+    def models(self):
+        return MODELS
+
+    @pytest.fixture(scope="class")
+    def killed(self, project, profiles_root):
+        def run(table, batch, moment):
+            point = json.dumps({"table": table, "batch": batch, "moment": moment})
+            folders = ["--project-dir", str(project.project_root), "--profiles-dir", str(profiles_root)]
+            return subprocess.run(
+                [sys.executable, str(KILLED), point, "run", "--threads", "1", "--select", table, *folders],
+                env=os.environ | {"DBT_SEND_ANONYMOUS_USAGE_STATS": "false"},
+                start_new_session=True,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                timeout=300,
+                check=False,
+            ).returncode
+
+        return run
+
+    def test_kills(self, project, rows, killed):
+        rows("create table {schema}.events (id int, v int)")
+        written = []
+        for number, point in enumerate(POINTS):
+            for commit in range(3):
+                first = 100 * number + 10 * commit
+                new = [(first + index, first % 7 + index) for index in range(4)]
+                rows(f"insert into {{schema}}.events values {', '.join(map(str, new))}")
+                written += new
+            assert killed(*point) == -9, f"{point} was never reached"
+            # What is there is whole commits, each once, also while the stream is down.
+            there = sorted(rows("select id, v from {schema}.log")) if number else []
+            assert there == written[: len(there)] and len(there) % 4 == 0
+        results = run_dbt(["run"])
+        assert all(result.status == "success" for result in results)
+        assert sorted(rows("select id, v from {schema}.log")) == written
+        totals, counts = Counter(), Counter()
+        for key, value in written:
+            totals[key % 3] += value
+            counts[key % 3] += 1
+        assert sorted(rows("select part, total, n from {schema}.sums")) == [
+            (part, totals[part], counts[part]) for part in range(3)
+        ]

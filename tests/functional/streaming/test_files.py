@@ -1,0 +1,144 @@
+"""Files that are put into a folder become rows, each once; what is no row becomes a dead letter."""
+
+from __future__ import annotations
+
+import datetime
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pytest
+from dbt.tests.util import run_dbt
+
+SOURCES = """
+sources:
+  - name: landing
+    schema: landing
+    tables:
+      - name: messages
+        external: {using: json, location: landing/messages}
+        columns:
+          - {name: id, data_type: bigint, constraints: [{type: not_null}]}
+          - {name: amount, data_type: "decimal(10,2)"}
+          - {name: tags, data_type: "array<string>"}
+      - name: lines
+        external: {using: csv, location: landing/lines, options: {maxFilesPerTrigger: 1}}
+        columns:
+          - {name: id, data_type: int}
+          - {name: value, data_type: "decimal(5,1)"}
+          - {name: day, data_type: date}
+      - name: columns
+        external: {using: parquet, location: landing/columns}
+      - name: misnamed
+        external: {using: jsn, locatoin: landing/messages, options: {maxFilePerTrigger: 1}}
+        columns:
+          - {name: id, data_type: biging}
+          - {name: text}
+      - name: nowhere
+        external: {using: json, location: landing/nowhere}
+        columns: [{name: id, data_type: int}]
+"""
+MESSAGES = """{{ config(materialized='streaming') }}
+select id, amount, tags, regexp_extract(_file, '[^/]+$', 0) as file from {{ stream(source('landing', 'messages')) }}
+"""
+LINES = """{{ config(materialized='streaming', primary_key='id') }}
+select id, value, day from {{ stream(source('landing', 'lines')) }}
+"""
+COLUMNS = """{{ config(materialized='streaming') }}
+select id, name from {{ stream(source('landing', 'columns')) }}
+"""
+ANY = (
+    """{{{{ config(materialized='streaming') }}}} select id from {{{{ stream(source('landing', '{}')) }}}}"""
+)
+
+
+def put(folder: Path, name: str, text: str | bytes) -> None:
+    """A file that is there all at once."""
+    folder.mkdir(parents=True, exist_ok=True)
+    draft = folder / f".{name}"
+    draft.write_bytes(text.encode() if isinstance(text, str) else text)
+    draft.rename(folder / name)
+
+
+def failure(model: str) -> str:
+    results = run_dbt(["run", "--select", model], expect_pass=False)
+    return str(results.results[0].message)
+
+
+class TestFiles:
+    @pytest.fixture(scope="class")
+    def models(self) -> dict[str, str]:
+        return {
+            "sources.yml": SOURCES,
+            "messages.sql": MESSAGES,
+            "lines.sql": LINES,
+            "columns.sql": COLUMNS,
+            "misnamed.sql": ANY.format("misnamed"),
+            "nowhere.sql": ANY.format("nowhere"),
+        }
+
+    def test_they_are_read_once(self, project: Any, rows: Any) -> None:
+        landing = Path(project.project_root) / "landing"
+        messages, lines = landing / "messages", landing / "lines"
+        put(
+            messages,
+            "a.json",
+            '{"id":1,"amount":1.50,"tags":["a"]}\n\n{"id":2}\n{"id":3,"amount":0.001}\n{"id":"4"',
+        )
+        put(lines, "a.csv", "id,value,day\n1,1.5,2024-01-31\n2,,\n3,0.05,2024-01-31\n4,1\n")
+        put(landing / "columns", "a.parquet", parquet([(1, "é"), (2, None)]))
+        run_dbt(["run", "--select", "messages", "lines", "columns"])
+        put(messages, "b.json", '{"id":5}\n{"ID":6}\n')
+        put(lines, "b.csv", "id,value,day\n1,2.5,2024-02-01\n2,x,2024-02-30\n")
+        put(landing / "columns", "b.parquet", parquet([(3, "c")]))
+        run_dbt(["run", "--select", "messages", "lines", "columns"])
+        run_dbt(["run", "--select", "messages", "lines", "columns"])
+
+        assert rows("select * from {schema}.messages order by id") == [
+            (1, Decimal("1.50"), ["a"], "a.json"),
+            (2, None, None, "a.json"),
+            (5, None, None, "b.json"),
+        ]
+        assert rows("select * from {schema}.lines order by id") == [
+            (1, Decimal("2.5"), datetime.date(2024, 2, 1)),
+            (2, None, None),
+        ]
+        assert rows("select id, name from {schema}.columns order by id") == [(1, "é"), (2, None), (3, "c")]
+        dead = "select decode(value, 'UTF-8'), reason, source from {schema}.%s__dead_letters order by 1"
+        assert rows(dead % "messages") == [
+            (
+                '{"ID":6}',
+                "the key ID differs from a described column in upper and lower case",
+                "landing.messages",
+            ),
+            ('{"id":"4"', "not JSON", "landing.messages"),
+            ('{"id":3,"amount":0.001}', "amount: 0.001 does not fit decimal(10,2)", "landing.messages"),
+        ]
+        assert [(value, reason) for value, reason, _ in rows(dead % "lines")] == [
+            ("2,x,2024-02-30", 'value: "x" does not fit decimal(5,1); day: "2024-02-30" does not fit date'),
+            ("3,0.05,2024-01-31", 'value: "0.05" does not fit decimal(5,1)'),
+            ("4,1", "it has more or fewer values than the header, or an open quote"),
+        ]
+
+    def test_bad_descriptions_are_told_at_once(self, project: Any) -> None:
+        said = failure("misnamed")
+        for part in (
+            "landing.misnamed",
+            "did you mean json?",
+            "did you mean location?",
+            "'biging'",
+            "data_type is missing",
+        ):
+            assert part in said
+        said = failure("nowhere")
+        assert "landing/nowhere is not there" in said and "external.location" in said
+
+
+def parquet(values: list[tuple[int, str | None]]) -> bytes:
+    import io
+
+    import pandas as pd
+
+    buffer = io.BytesIO()
+    pd.DataFrame(values, columns=["id", "name"]).to_parquet(buffer)
+    return buffer.getvalue()

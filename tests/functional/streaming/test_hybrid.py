@@ -1,0 +1,105 @@
+"""A table that a stream goes on writing, while batch runs compact it, expire its snapshots and read it."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from dbt.tests.util import run_dbt
+
+MODELS = {
+    "sources.yml": "sources: [{name: raw, schema: '{{ target.schema }}', tables: [{name: events}]}]",
+    "status.sql": """
+{{ config(materialized='streaming', primary_key='id', bucket=1, processing_time='1 second') }}
+select id, v from {{ stream(source('raw', 'events')) }}
+""",
+    "at_first.sql": """
+{{ config(materialized='table') }}
+select count(*) as n, sum(v) as total from {{ at(ref('status'), tag='first') }}
+""",
+    "copy.sql": """
+{{ config(
+    materialized='incremental', incremental_strategy='apply_changes', primary_key='id', bucket=1,
+    rowkind_field='_row_kind', sequence_field='read_to'
+) }}
+select id, v, _row_kind, read_to from {{ paimon_changes(ref('status'), snapshot_column='read_to', keep=true) }}
+""",
+}
+MACROS = """
+{% macro tag_first() %}{% do create_tag(ref('status'), 'first') %}{% endmacro %}
+{% macro tidy(orphans_of='') %}
+  {% do compact(ref('status')) %}
+  {% do expire_snapshots(ref('status'), retain_max=2, retain_min=1, older_than='2100-01-01 00:00:00') %}
+  {# While a stream writes, what is younger than a day may be about to be committed. #}
+  {% do remove_orphan_files(ref('status'), dry_run=false, older_than=orphans_of or none) %}
+{% endmacro %}
+"""
+FUTURE = "{orphans_of: '2100-01-01 00:00:00'}"
+
+
+class TestHybrid:
+    @pytest.fixture(scope="class")
+    def models(self):
+        return MODELS
+
+    @pytest.fixture(scope="class")
+    def macros(self):
+        return {"macros.sql": MACROS}
+
+    @pytest.fixture(scope="class")
+    def stream(self, project, profiles_root):
+        """`dbt-paimon stream` of the table, in a process of its own."""
+        folders = ("--project-dir", str(project.project_root), "--profiles-dir", str(profiles_root))
+        command = (sys.executable, "-m", "dbt.adapters.paimon.cli", "stream", *folders, "--select", "status")
+        with Path(project.project_root, "stream.txt").open("wb") as output:
+            yield lambda: subprocess.Popen(command, stdout=output, stderr=output)
+
+    def test_all_at_once(self, project, rows, stream):
+        def add(step):
+            """New keys, and new values of old ones."""
+            rows(
+                f"insert into {{schema}}.events select id, id + {1000 * step} from range({5 * step}, {5 * step + 20})"
+            )
+            expected.update({key: key + 1000 * step for key in range(5 * step, 5 * step + 20)})
+
+        def status():
+            return dict(rows("select id, v from {schema}.status"))
+
+        expected: dict[int, int] = {}
+        rows("create table {schema}.events (id bigint, v bigint)")
+        add(0)
+        run_dbt(["run", "--select", "status"])
+        run_dbt(["run-operation", "tag_first"])
+        process = stream()
+        try:
+            for step in range(1, 5):
+                add(step)
+                run_dbt(["run", "--select", "at_first", "copy"])
+                run_dbt(["run-operation", "tidy"])
+                assert rows("select n, total from {schema}.at_first") == [(20, sum(range(20)))]
+                # What a batch run reads is a state of the stream's table: of each key one of the values that it had.
+                read = rows("select id, v from {schema}.copy")
+                assert all((value - key) % 1000 == 0 and value <= expected[key] for key, value in read)
+            end = time.monotonic() + 120
+            while status() != expected:
+                assert process.poll() is None and time.monotonic() < end
+                time.sleep(0.5)
+            process.send_signal(signal.SIGINT)
+            assert process.wait(timeout=90) == 0
+        finally:
+            if process.poll() is None:
+                process.kill()
+        # The checkpoint is in the table's folder, and no orphan.
+        run_dbt(["run-operation", "tidy", "--args", FUTURE])
+        add(5)
+        results = run_dbt(["run"])
+        assert {result.node.name: result.message for result in results}[
+            "status"
+        ] == "20 rows read in 1 batches"
+        assert status() == expected
+        assert dict(rows("select id, v from {schema}.copy")) == expected
+        assert rows("select n, total from {schema}.at_first") == [(20, sum(range(20)))]

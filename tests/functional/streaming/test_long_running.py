@@ -1,0 +1,112 @@
+"""`dbt-paimon stream`: goes on until a signal, writes what comes, and one at a time."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+DBT = [sys.executable, "-c", "from dbt.cli.main import cli; cli()"]
+STREAM = [sys.executable, "-m", "dbt.adapters.paimon.cli", "stream"]
+EVENTS = """{{ config(materialized='incremental') }}
+select id, id * 2 as n from range({{ var('first') }}, {{ var('last') }})
+"""
+COPIED = """{{ config(materialized='streaming', processing_time='1 second') }}
+select id, n from {{ stream(ref('events')) }}
+"""
+
+
+class Project:
+    def __init__(self, root: Path, spark_config: dict[str, Any]) -> None:
+        self.root = root
+        (root / "models").mkdir()
+        (root / "models" / "events.sql").write_text(EVENTS)
+        (root / "models" / "copied.sql").write_text(COPIED)
+        (root / "dbt_project.yml").write_text(
+            yaml.safe_dump(
+                {"name": "streams", "profile": "streams", "flags": {"send_anonymous_usage_stats": False}}
+            )
+        )
+        target = {
+            "type": "paimon",
+            "schema": "s",
+            "warehouse": str(root / "warehouse"),
+            "spark_config": spark_config | {"spark.sql.warehouse.dir": str(root / "of-spark")},
+        }
+        (root / "profiles.yml").write_text(
+            yaml.safe_dump({"streams": {"target": "a", "outputs": {"a": target}}})
+        )
+
+    def start(self, *command: str) -> subprocess.Popen[bytes]:
+        output = (self.root / "output.txt").open("ab")
+        return subprocess.Popen(command, cwd=self.root, stdout=output, stderr=output)
+
+    def dbt(self, *arguments: str) -> None:
+        process = self.start(*DBT, *arguments)
+        assert process.wait() == 0, self.said()
+
+    def add(self, first: int, last: int) -> None:
+        self.dbt("run", "--select", "events", "--vars", f"{{first: {first}, last: {last}}}")
+
+    def query(self, sql: str) -> list[dict[str, Any]]:
+        arguments = ("--quiet", "show", "--output", "json", "--limit", "100", "--inline", sql)
+        shown = subprocess.run([*DBT, *arguments], cwd=self.root, stdout=subprocess.PIPE, check=True)
+        rows: list[dict[str, Any]] = json.loads(shown.stdout)["show"]
+        return rows
+
+    def said(self) -> str:
+        return (self.root / "output.txt").read_text()
+
+    def data_files(self) -> set[Path]:
+        return set((self.root / "warehouse" / "s.db" / "copied" / "bucket-0").glob("data-*"))
+
+    def until(self, holds: Callable[[], Any], process: subprocess.Popen[bytes]) -> None:
+        end = time.monotonic() + 120
+        while not holds():
+            assert process.poll() is None and time.monotonic() < end, self.said()
+            time.sleep(0.2)
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory, spark_config) -> Project:
+    return Project(tmp_path_factory.mktemp("streams"), spark_config)
+
+
+def test_it_goes_on_until_a_signal(project: Project):
+    project.add(0, 10)
+    stream = project.start(*STREAM, "--select", "events copied")
+    try:
+        project.until(project.data_files, stream)
+        before = project.data_files()
+        # A table of the same warehouse is written meanwhile, and a second stream of the model is refused.
+        project.add(10, 20)
+        second = project.start(*DBT, "run", "--select", "copied")
+        assert second.wait() == 1
+        assert "another process streams into" in project.said()
+        project.until(lambda: project.data_files() - before, stream)
+        stream.send_signal(signal.SIGINT)
+        assert stream.wait(timeout=60) == 0, project.said()
+    finally:
+        if stream.poll() is None:
+            os.kill(stream.pid, signal.SIGKILL)
+    # What came after its end is there after a run, once.
+    project.add(20, 30)
+    project.dbt("run", "--select", "copied")
+    assert project.query("select id, n from {{ ref('copied') }} order by id") == [
+        {"id": number, "n": number * 2} for number in range(30)
+    ]
+
+
+def test_it_needs_a_streaming_model(project: Project):
+    process = project.start(*STREAM, "--select", "events")
+    assert process.wait() == 1
+    assert "No streaming model is selected" in project.said()

@@ -1,0 +1,193 @@
+"""What is a row and what is none, asked of Spark: every kind of message, in one frame."""
+
+from __future__ import annotations
+
+import datetime
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from dbt.tests.util import get_connection
+
+from dbt.adapters.paimon.streaming.descriptions import SourceColumn
+from dbt.adapters.paimon.streaming.messages import JsonMessages, parsed
+
+COLUMNS = {
+    "id": "bigint",
+    "s": "string",
+    "b": "boolean",
+    "t": "tinyint",
+    "d": "decimal(10,2)",
+    "w": "decimal(38,18)",
+    "f": "double",
+    "g": "float",
+    "day": "date",
+    "at": "timestamp",
+    "local": "timestamp_ntz",
+    "bin": "binary",
+    "v": "varchar(3)",
+    "list": "array<int>",
+    "st": "struct<a:int,p:decimal(5,2),`x y`:date>",
+    "m": "map<string,tinyint>",
+    "l": "array<struct<k:string,n:bigint>>",
+}
+JSON = JsonMessages(
+    tuple(SourceColumn(name, kind, name != "id") for name, kind in COLUMNS.items()), ("_key",)
+)
+
+# Messages and why they are no rows.
+FAULTS: list[tuple[str | bytes | None, str]] = [
+    (None, "there is no value"),
+    ("", "the value is empty"),
+    (" \n", "the value is empty"),
+    (b'{"id":1,"s":"\xff"}', "not valid UTF-8"),
+    ('{"id":1', "not JSON"),
+    ('{"id":01}', "not JSON"),
+    ('{"id":1.}', "not JSON"),
+    ('{"id":1,"x":tru}', "not JSON"),
+    ('{"id":1,}', "not JSON"),
+    ("{'id':1}", "not JSON"),
+    ("{id:1}", "not JSON"),
+    ('{"id":NaN}', "not JSON"),
+    ('{"id":1 /*c*/}', "not JSON"),
+    ('{"id":1,"s":"a\tb"}', "not JSON"),
+    ('{"id":1,"s":"a\\x"}', "not JSON"),
+    ('\ufeff{"id":1}', "not JSON"),
+    ('{"id":1],"e"', "not JSON"),
+    ("5", "JSON, but not an object"),
+    ('"x"', "JSON, but not an object"),
+    ("null", "JSON, but not an object"),
+    ('[{"id":1}]', "JSON, but not an object"),
+    ('{"id":1}{"id":2}', "there is more behind its JSON object"),
+    ('{"id":1},{"id":2}', "there is more behind its JSON object"),
+    ('{"id":1} x', "there is more behind its JSON object"),
+    ('{"id":1}]', "there is more behind its JSON object"),
+    ('{"id":1},{"end":null}] x', "there is more behind its JSON object"),
+    ('{"id":1,"id":2}', "a key is there twice: id"),
+    ('{"":1,"id":1}', "a key is empty"),
+    ("{}", "none of the described columns is there"),
+    ('{"x":1}', "none of the described columns is there"),
+    ('{"ID":1}', "the key ID differs from a described column in upper and lower case"),
+    ('{"id":1,"s":"\\ud800"}', "half of a surrogate pair, which is no character"),
+    ('{"id":1,"s":"\\ude00"}', "half of a surrogate pair, which is no character"),
+    ('{"id":null}', "id: there is no value, and the column is not_null"),
+    ('{"s":"a"}', "id: there is no value, and the column is not_null"),
+    ('{"id":"1"}', 'id: "1" does not fit bigint'),
+    ('{"id":1.5}', "id: 1.5 does not fit bigint"),
+    ('{"id":1e3}', "id: 1e3 does not fit bigint"),
+    ('{"id":9223372036854775808}', "id: 9223372036854775808 does not fit bigint"),
+    ('{"id":1,"t":200,"b":"true"}', 'b: "true" does not fit boolean; t: 200 does not fit tinyint'),
+    ('{"id":1,"d":1.239}', "d: 1.239 does not fit decimal(10,2)"),
+    ('{"id":1,"d":1e-3}', "d: 1e-3 does not fit decimal(10,2)"),
+    ('{"id":1,"d":123456789.1}', "d: 123456789.1 does not fit decimal(10,2)"),
+    ('{"id":1,"w":0.1234567890123456789}', "w: 0.1234567890123456789 does not fit decimal(38,18)"),
+    ('{"id":1,"f":1e400}', "f: 1e400 does not fit double"),
+    ('{"id":1,"f":"1"}', 'f: "1" does not fit double'),
+    ('{"id":1,"g":1e39}', "g: 1e39 does not fit float"),
+    ('{"id":1,"day":"2024-02-31"}', 'day: "2024-02-31" does not fit date'),
+    ('{"id":1,"day":"2024-01-31T10:00:00"}', 'day: "2024-01-31T10:00:00" does not fit date'),
+    ('{"id":1,"day":"2024"}', 'day: "2024" does not fit date'),
+    ('{"id":1,"at":1700000000}', "at: 1700000000 does not fit timestamp"),
+    (
+        '{"id":1,"at":"2024-01-31T10:00:00.1234567Z"}',
+        'at: "2024-01-31T10:00:00.1234567Z" does not fit timestamp',
+    ),
+    ('{"id":1,"local":"2024-01-31T10:00:00Z"}', 'local: "2024-01-31T10:00:00Z" does not fit timestamp_ntz'),
+    ('{"id":1,"bin":"!!"}', 'bin: "!!" does not fit binary'),
+    ('{"id":1,"v":"abcd"}', 'v: "abcd" does not fit varchar(3)'),
+    ('{"id":1,"list":[1,"x"]}', 'list: [1,"x"] does not fit array<int>'),
+    ('{"id":1,"list":5}', "list: 5 does not fit array<int>"),
+    ('{"id":1,"st":{"a":1,"q":5}}', f'st: {{"a":1,"q":5}} does not fit {COLUMNS["st"]}'),
+    ('{"id":1,"st":{"p":1.555}}', f'st: {{"p":1.555}} does not fit {COLUMNS["st"]}'),
+    ('{"id":1,"st":{"x y":"2024-1-1"}}', f'st: {{"x y":"2024-1-1"}} does not fit {COLUMNS["st"]}'),
+    ('{"id":1,"m":{"a":200}}', f'm: {{"a":200}} does not fit {COLUMNS["m"]}'),
+    ('{"id":1,"m":{"a":1,"a":2}}', f'm: {{"a":1,"a":2}} does not fit {COLUMNS["m"]}'),
+    (
+        '{"id":1,"l":[{"k":1.23456789012345678}]}',
+        f'l: [{{"k":1.23456789012345678}}] does not fit {COLUMNS["l"]}',
+    ),
+]
+# Messages and what their rows have beside id = 1.
+ROWS: list[tuple[str, dict[str, Any]]] = [
+    (' {"id" : 1 }\r\n', {}),
+    ('{"id":1,"s":null,"d":null,"st":null}', {}),
+    ('{"id":1,"s":5}', {"s": "5"}),
+    ('{"id":1,"s":1.10}', {"s": "1.10"}),
+    ('{"id":1,"s":12345678901234567890.1230}', {"s": "12345678901234567890.1230"}),
+    ('{"id":1,"s":true}', {"s": "true"}),
+    ('{"id":1,"s":{"a": [1.10, "q\\"n1\\\\", null]}}', {"s": '{"a":[1.10,"q\\"n1\\\\",null]}'}),
+    ('{"id":1,"s":"q\\"n1\\\\u0022\\u0041\\n"}', {"s": 'q"n1\\u0022A\n'}),
+    ('{"id":1,"s":"\\ud83d\\ude00 \\\\ud800 é"}', {"s": "\U0001f600 \\ud800 é"}),
+    ('{"id":1,"s":"\ufffd"}', {"s": "\ufffd"}),
+    ('{"id":1,"b":true,"t":-128}', {"b": True, "t": -128}),
+    ('{"id":1,"d":1.2300}', {"d": Decimal("1.23")}),
+    ('{"id":1,"d":12e1}', {"d": Decimal(120)}),
+    ('{"id":1,"d":"1.5"}', {"d": Decimal("1.5")}),
+    (
+        '{"id":1,"w":12345678901234567890.123456789012345678}',
+        {"w": Decimal("12345678901234567890.123456789012345678")},
+    ),
+    ('{"id":1,"f":1,"g":0.5}', {"f": 1.0, "g": 0.5}),
+    ('{"id":1,"day":"2024-01-31"}', {"day": datetime.date(2024, 1, 31)}),
+    (
+        '{"id":1,"local":"2024-01-31T10:00:00.5"}',
+        {"local": datetime.datetime(2024, 1, 31, 10, 0, 0, 500_000)},
+    ),
+    ('{"id":1,"bin":"aGk=","v":"abc"}', {"bin": bytearray(b"hi"), "v": "abc"}),
+    ('{"id":1,"list":[1,null]}', {"list": [1, None]}),
+    (
+        '{"id":1,"st":{"a":1,"p":1.5,"x y":"2024-01-01","q":null}}',
+        {"st": {"a": 1, "p": Decimal("1.5"), "x y": datetime.date(2024, 1, 1)}},
+    ),
+    ('{"id":1,"m":{"a":1,"b":null}}', {"m": {"a": 1, "b": None}}),
+    (
+        '{"id":1,"l":[{"k":"a:b\\"c","n":1},{"k":"x"}]}',
+        {"l": [{"k": 'a:b"c', "n": 1}, {"k": "x", "n": None}]},
+    ),
+    ('{"id":1,"at":"2024-01-31T10:00:00.123456+02:00"}', {"at": 1_706_688_000_123_456}),
+    ('{"id":1,"new":1,"n2":true,"n3":1.5,"n4":"x","n5":{"a":1},"n6":null,"_key":5}', {}),
+    ('{"id":1,"new":2,"n2":null,"n3":2,"n4":5,"n7":123456789012345678901}', {}),
+]
+NEW = {"new": "bigint", "n2": "boolean", "n3": "double", "n4": "string", "n5": "string", "n7": "string"}
+
+
+class TestMessages:
+    @pytest.fixture(scope="class")
+    def models(self) -> dict[str, str]:
+        return {}
+
+    def test_nothing_is_lost_and_nothing_is_changed(self, project: Any) -> None:
+        with get_connection(project.adapter):
+            session = project.adapter._handle.session
+            messages = [*(message for message, _ in FAULTS), *(message for message, _ in ROWS)]
+            values = [
+                (index, bytearray(message.encode() if isinstance(message, str) else message))
+                if message is not None
+                else (index, None)
+                for index, message in enumerate(messages)
+            ]
+            frame = session.createDataFrame(values, "i int, value binary").coalesce(1)
+            frame = frame.selectExpr(
+                "*", "value as key", "'here' as place", "current_timestamp() as received_at"
+            )
+            # Written down, as a batch is: what follows does not read the messages again.
+            raw = parsed(frame, JSON).persist()
+            raw.createOrReplaceTempView("raw_messages")
+            faults = session.sql(JSON.faults_sql("raw_messages")).collect()
+            rows = session.sql(JSON.rows_sql("raw_messages", ["i", "unix_micros(`__row`.`at`) as at_micros"]))
+            found = {row.i: row.asDict(recursive=True) for row in rows.collect()}
+            new = {
+                row.name: row.data_type for row in session.sql(JSON.new_columns_sql("raw_messages")).collect()
+            }
+            raw.unpersist()
+
+        told = [(row.key if row.key is None else bytes(row.key), row.reason) for row in faults]
+        wanted = [(m.encode() if isinstance(m, str) else m, reason) for m, reason in FAULTS]
+        assert told == wanted
+        for index, (message, expected) in enumerate(ROWS, start=len(FAULTS)):
+            row = found.pop(index)
+            row.pop("i")
+            row["at"] = row.pop("at_micros")
+            assert {k: v for k, v in row.items() if v is not None} == {"id": 1, **expected}, message
+        assert not found
+        assert new == NEW

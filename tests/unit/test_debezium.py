@@ -1,0 +1,78 @@
+"""What a source's YAML says of change messages; how they are read is tested on Spark."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from dbt_common.exceptions import DbtRuntimeError
+
+from dbt.adapters.paimon.streaming.debezium import DebeziumMessages
+from dbt.adapters.paimon.streaming.debezium_types import UnknownTypeError, target
+from dbt.adapters.paimon.streaming.descriptions import Description, SourceColumn
+from dbt.adapters.paimon.streaming.inputs import StreamCall
+
+
+def messages(
+    columns: dict[str, str], meta: dict[str, Any] | None = None, row_kind: str | None = None
+) -> DebeziumMessages:
+    described = tuple(SourceColumn(name, kind, nullable=name != "id") for name, kind in columns.items())
+    nodes = {name: {"name": name, "meta": (meta or {}).get(name, {})} for name in columns}
+    call = StreamCall("v", "", "tower", "planes", {"columns": nodes}, row_kind=row_kind)
+    return DebeziumMessages.of(
+        Description("tower.planes", "kafka", "planes", "debezium", {}, described), call
+    )
+
+
+@pytest.mark.parametrize(
+    ("written", "kind", "data_type"),
+    [
+        ("bigint", "integer", "bigint"),
+        ("DECIMAL(10, 2)", "decimal", "decimal(10,2)"),
+        ("decimal(10)", "decimal", "decimal(10,0)"),
+        ("varchar(5)", "text", "varchar(5)"),
+        ("array<array<date>>", "array", "array<array<date>>"),
+        ("timestamp_ntz", "timestamp_ntz", "timestamp_ntz"),
+    ],
+)
+def test_types(written: str, kind: str, data_type: str) -> None:
+    assert (target(written).kind, target(written).data_type) == (kind, data_type)
+
+
+@pytest.mark.parametrize(
+    "written", ["struct<a:int>", "map<string,int>", "array<struct<a:int>>", "decimal(39,0)"]
+)
+def test_types_that_are_none(written: str) -> None:
+    with pytest.raises(UnknownTypeError, match="string"):
+        target(written)
+
+
+def test_columns() -> None:
+    found = messages(
+        {"id": "bigint", "price": "string"},
+        {"price": {"semantic": "org.apache.kafka.connect.data.Decimal", "scale": 2}},
+    )
+    assert [(c.name, c.required, c.scale) for c in found.columns] == [("id", True, None), ("price", False, 2)]
+    grown = found.with_columns({"seats": "int", "id": "string"})
+    assert [(c.name, c.data_type) for c in grown.columns] == [
+        ("id", "bigint"),
+        ("price", "string"),
+        ("seats", "int"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("columns", "meta", "said"),
+    [
+        ({"id": "struct<a:int>"}, {}, "Declare the column as string"),
+        ({"_position": "bigint"}, {}, "_position"),
+        ({"op": "string"}, {}, "row_kind"),
+        ({"day": "timestamp"}, {"day": {"semantic": "MicroTimestamp"}}, "io.debezium.time.MicroTimestamp"),
+        ({"price": "string"}, {"price": {"semantic": "org.apache.kafka.connect.data.Decimal"}}, "meta.scale"),
+        ({"price": "decimal(5,2)"}, {"price": {"scale": "two"}}, "meta.scale"),
+    ],
+)
+def test_what_is_wrong_is_told(columns: dict[str, str], meta: dict[str, Any], said: str) -> None:
+    with pytest.raises(DbtRuntimeError, match=r"tower\.planes") as told:
+        messages(columns, meta, "op")
+    assert said in str(told.value)

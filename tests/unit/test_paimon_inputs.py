@@ -1,0 +1,134 @@
+"""Ranges of table snapshots, and the rows of a batch as a model sees them, without Spark."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from dbt_common.exceptions import DbtRuntimeError
+
+from dbt.adapters.paimon.capabilities import Environment
+from dbt.adapters.paimon.change_reads import SourceTable
+from dbt.adapters.paimon.positions import NOTHING_READ, Commit, Position
+from dbt.adapters.paimon.streaming import paimon_tables, ranges
+from dbt.adapters.paimon.streaming.inputs import Input, PlannedInput, StreamCall
+from dbt.adapters.paimon.streaming.paimon_tables import PaimonTableInput
+from dbt.adapters.paimon.streaming.ranges import Limits, Range
+
+# A table of ten rows, three commits of two rows each, and a compaction.
+COMMITS = [
+    Commit(4, "APPEND", "a", 10),
+    Commit(5, "APPEND", "b", 12),
+    Commit(6, "APPEND", "c", 14),
+    Commit(7, "COMPACT", "d", 13),
+    Commit(8, "APPEND", "e", 15),
+]
+START = Position.at(COMMITS[0])
+
+
+def ends(limits: Limits) -> list[int]:
+    found = ranges.following(START, COMMITS, limits)
+    starts = [START, *(each.end for each in found)]
+    assert [each.start for each in found] == starts[:-1]
+    return [each.end.snapshot for each in found]
+
+
+class TestRanges:
+    def test_one_range_without_a_limit(self):
+        assert ends(Limits()) == [8]
+
+    @pytest.mark.parametrize(
+        ("rows", "found"), [(1, [5, 6, 7, 8]), (2, [5, 7, 8]), (4, [7, 8]), (5, [7, 8]), (6, [8])]
+    )
+    def test_rows(self, rows, found):
+        assert ends(Limits(rows=rows)) == found
+
+    @pytest.mark.parametrize(("snapshots", "found"), [(1, [5, 6, 7, 8]), (3, [7, 8])])
+    def test_snapshots(self, snapshots, found):
+        assert ends(Limits(snapshots=snapshots)) == found
+
+    def test_nothing_new(self):
+        assert ranges.following(Position.at(COMMITS[-1]), COMMITS, Limits()) == []
+
+    def test_the_first(self):
+        end = Position.at(COMMITS[-1])
+        assert ranges.first(COMMITS, begins_with_all=True) == Range(NOTHING_READ, end)
+        assert ranges.first(COMMITS, begins_with_all=False) == Range(end, end)
+        assert ranges.first([], begins_with_all=True) == Range(NOTHING_READ, NOTHING_READ)
+
+    def test_joined(self):
+        one, *others = ranges.following(START, COMMITS, Limits(snapshots=1))
+        assert ranges.joined([*others, one]) == Range(START, Position.at(COMMITS[-1]))
+        assert ranges.joined([]) is None
+
+    def test_their_files(self):
+        one = Range(NOTHING_READ, START)
+        assert Range.of_row(json.loads(one.text())) == one
+
+    @pytest.mark.parametrize(
+        ("position", "says"),
+        [
+            (NOTHING_READ, ""),
+            (START, ""),
+            (Position(3, "0a0a0a0a"), "has expired (there are 4 to 8)"),
+            (Position(6, "0a0a0a0a"), "made anew"),
+            (Position(9, "0a0a0a0a"), "rolled back"),
+        ],
+    )
+    def test_lost(self, position, says):
+        problem = ranges.lost(position, COMMITS)
+        assert says in problem and bool(problem) == bool(says)
+
+    def test_of_a_table_that_has_no_snapshot_any_more(self):
+        assert "made anew" in ranges.lost(START, [])
+
+
+def opened(row_kind: str | None = None, **options: str) -> PaimonTableInput:
+    table = SourceTable(
+        "paimon", "raw", "t", (("id", "int"), ("v", "string"), ("_kind", "string")), ("id",), (), options
+    )
+    call = StreamCall("__dbt_stream_1_t", "paimon", "raw", "t", row_kind=row_kind)
+    table = paimon_tables._without_own_order(table, row_kind, "stream(raw.t)")
+    environment = Environment.__new__(Environment)
+    return PaimonTableInput(call, "`t$snapshots`", table, "now", environment, "paimon", Limits())
+
+
+class TestInput:
+    def test_it_plans_its_batches(self):
+        found: Input = opened()
+        assert isinstance(found, PlannedInput)
+
+    def test_the_columns_of_a_model(self):
+        assert opened().rows_sql("raw").endswith("as `_kind` from raw")
+        assert (
+            opened("kind")
+            .rows_sql("raw")
+            .endswith(
+                "as `_kind`, cast(null as string) as `kind`, cast(null as bigint) as `_snapshot` from raw"
+            )
+        )
+
+    def test_the_table_s_own_row_kind_gives_way(self):
+        assert opened("_kind", **{"rowkind.field": "_kind"}).rows_sql("raw").count("_kind") == 1
+
+    def test_another_column_of_that_name(self):
+        with pytest.raises(DbtRuntimeError, match="has a column _kind of its own"):
+            opened("_kind")
+
+    @pytest.mark.parametrize(
+        ("options", "says"),
+        [
+            ({"read.stream.maxFilesPerTrigger": "1"}, "is read without read.stream.maxFilesPerTrigger"),
+            ({"maxSnapshotsPerTrigger": "0"}, "is no number above 0"),
+            ({"read.stream.maxRowsPerTrigger": "many"}, "is no number above 0"),
+        ],
+    )
+    def test_options(self, options, says):
+        call = StreamCall("v", "paimon", "raw", "t", options=options)
+        with pytest.raises(DbtRuntimeError, match=says):
+            paimon_tables._options(call, "stream(raw.t)")
+
+    def test_good_options(self):
+        options = {"read.stream.maxRowsPerTrigger": "5", "consumer-id": "me"}
+        call = StreamCall("v", "paimon", "raw", "t", options=options)
+        assert paimon_tables._options(call, "stream(raw.t)") == (Limits(rows=5), "me")

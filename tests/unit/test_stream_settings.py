@@ -1,0 +1,88 @@
+"""The config of a streaming model: what is refused, and with which remedy."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from dbt.adapters.paimon.capabilities import Environment, parse_version
+from dbt.adapters.paimon.streaming import checkpoints, commits
+from dbt.adapters.paimon.streaming.settings import StreamSettings, plan_stream
+from dbt.adapters.paimon.table_spec import ConfigErrors
+from dbt_common.exceptions import DbtRuntimeError
+
+ENVIRONMENT = Environment(parse_version("0.9.0"), parse_version("3.5.7"), "filesystem")
+
+
+def plan(**config: Any) -> tuple[str, StreamSettings]:
+    _, strategy, settings = plan_stream({"name": "m", "config": config}, ENVIRONMENT)
+    return strategy, settings
+
+
+def test_defaults():
+    assert plan() == ("append", StreamSettings("10 seconds", "", "dead_letter"))
+    assert plan(primary_key="id")[0] == "upsert"
+
+
+@pytest.mark.parametrize("interval", ["1 second", "1.5 minutes", "500 milliseconds", "2 HOURS"])
+def test_intervals(interval):
+    assert plan(processing_time=interval)[1].processing_time == interval
+
+
+@pytest.mark.parametrize(
+    ("config", "named"),
+    [
+        ({"processing_time": "soon"}, ["processing_time='soon'", "10 seconds"]),
+        ({"on_bad_message": "ignore"}, ["on_bad_message='ignore'", "dead_letter", "fail"]),
+        (
+            {"incremental_strategy": "insert_overwrite", "partition_by": "d"},
+            ["insert_overwrite", "a batch at a time"],
+        ),
+        ({"incremental_strategy": "microbatch", "partition_by": "d"}, ["microbatch", "'append'"]),
+        ({"incremental_strategy": "my_own"}, ["my_own", "'upsert'"]),
+        ({"wap": True}, ["wap"]),
+        ({"bucket": "many", "processing_time": 0}, ["bucket", "'many'"]),
+    ],
+)
+def test_refused(config, named):
+    with pytest.raises(ConfigErrors) as raised:
+        plan(**config)
+    for text in named:
+        assert text in str(raised.value)
+
+
+class TestWhoseCheckpoint:
+    NOTE = checkpoints.Note("model.p.m", ({"topic": "a"}, {"topic": "b"}))
+
+    def test_it_fits(self):
+        checkpoints.check_fits(self.NOTE, "model.p.m", [{"topic": "a"}, {"topic": "b"}], "/c")
+
+    @pytest.mark.parametrize(
+        ("model", "inputs", "named"),
+        [
+            ("model.p.other", [{"topic": "a"}, {"topic": "b"}], ["model.p.m", "checkpoint_location"]),
+            ("model.p.m", [{"topic": "a"}], ["topic b", "--full-refresh"]),
+            ("model.p.m", [{"topic": "a"}, {"topic": "c"}], ["topic c", "topic b", "--full-refresh"]),
+        ],
+    )
+    def test_it_does_not(self, model, inputs, named):
+        with pytest.raises(DbtRuntimeError) as raised:
+            checkpoints.check_fits(self.NOTE, model, inputs, "/c")
+        for text in named:
+            assert text in str(raised.value)
+
+
+class TestIsWritten:
+    def test_a_commit_tells(self):
+        assert commits.is_written((2, False), "t", 3, may_repeat=False)
+
+    def test_none_of_all_tells(self):
+        assert not commits.is_written((0, True), "t", 3, may_repeat=False)
+
+    def test_what_may_be_written_twice(self):
+        assert not commits.is_written((0, False), "t", 3, may_repeat=True)
+
+    def test_nobody_knows(self):
+        with pytest.raises(DbtRuntimeError, match="batch 3 is in t is not known"):
+            commits.is_written((0, False), "t", 3, may_repeat=False)
