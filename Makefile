@@ -16,10 +16,11 @@ KILLS ?= 60
 PYTEST := $(BIN)/python -m pytest
 XDIST = --numprocesses $(WORKERS) --dist loadscope --no-loadscope-reorder
 DBT := $(BIN)/dbt
-PROJECT := --profiles-dir profiles --target local
+# With the address of a broker, the flights' status messages come from its topic `flight_status`.
+PROJECT := --profiles-dir profiles --target $(if $(FLIGHTS_KAFKA),kafka,local)
 QUERY := select carrier_name, scheduled, late_percent from {{ ref('mart_carrier_punctuality') }} order by late_percent
 
-.PHONY: help venv run test unit functional conformance integration faults costs bench wheel-check lint format docs debug wheel clean
+.PHONY: help venv run test unit functional conformance integration faults streaming costs bench wheel-check lint format docs debug wheel clean
 
 help: ## List the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/\1\t\2/' | expand -t 14
@@ -67,6 +68,10 @@ integration: $(STAMP) ## Start real catalogs, stores and engines, build the refe
 
 faults: $(STAMP) ## Kill runs of dbt (60, or KILLS=200), run two at once, fill the disk; what became of the tables
 	$(PYTEST) tests/faults --kills $(KILLS)
+
+streaming: $(STAMP) ## Streams from files, a real Kafka and a real PostgreSQL, and one that is killed ten times: the figures
+	$(PYTEST) tests/functional/streaming
+	$(PYTEST) tests/integration/streaming
 
 costs: $(STAMP) ## Count what models cost and make that the baseline (tests/functional/costs/baseline.json)
 	DBT_PAIMON_WRITE_COSTS=1 $(PYTEST) tests/functional/costs
