@@ -19,8 +19,8 @@ from dbt.adapters.paimon.profile import load_credentials
 
 # The folder of the worked examples, and what their schema ends in.
 EXAMPLES = "examples"
-# Positions name the commits that they belong to; see the adapter's module of that name.
-_OWN_TABLES = ("__dbt_changes",)
+# Positions name the commits that they belong to; see the adapter's module of that name. Dead letters say when.
+_OWN_TABLES = ("__dbt_changes", "__dead_letters")
 
 
 def main(output: Path, arguments: list[str]) -> int:

@@ -9,12 +9,14 @@ from typing import Any
 import pytest
 
 from dbt.adapters.paimon import packages
-from dbt.adapters.paimon.capabilities import JDBC_DRIVERS, Version, parse_version
+from dbt.adapters.paimon.capabilities import JDBC_DRIVERS, Version, kafka_artifact, parse_version
 from dbt.adapters.paimon.credentials import PaimonCredentials
 from integration.services.hdfs import Hdfs, hdfs
+from integration.services.kafka import Kafka, kafka
 from integration.services.metastore import Metastore, metastore
 from integration.services.postgres import Postgres, postgres
 from integration.services.s3 import S3, s3
+from integration.services.spark import spark_version
 
 CONNECTOR = packages.effective_paimon_version(PaimonCredentials(schema="any"))
 # A JVM gets its jars when it starts, whichever test starts it: those of all of them.
@@ -22,6 +24,7 @@ EVERY_PACKAGE = [
     f"org.apache.paimon:paimon-s3:{CONNECTOR}",
     JDBC_DRIVERS["sqlite"],
     JDBC_DRIVERS["postgresql"],
+    kafka_artifact(spark_version()),
 ]
 
 
@@ -57,6 +60,12 @@ def hive(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Metastore]:
 @pytest.fixture(scope="session")
 def postgresql() -> Iterator[Postgres]:
     with postgres() as service:
+        yield service
+
+
+@pytest.fixture(scope="session")
+def broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Kafka]:
+    with kafka(tmp_path_factory.mktemp("kafka")) as service:
         yield service
 
 

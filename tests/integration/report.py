@@ -1,16 +1,18 @@
-"""pytest plugin: after the deployments' builds, a table of what passed on each."""
+"""pytest plugin: after the deployments' builds, a table of what passed on each; after a stream's kills, its figures."""
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
 
 PROPERTY = "deployment"
+KILLS = "stream kills"
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:
-    """Print catalog, storage and engine, and the nodes that passed."""
+    """Print catalog, storage and engine, and the nodes that passed; and what became of a stream that was killed."""
     rows: list[tuple[str, ...]] = []
     for outcome in ("passed", "failed"):
         for report in terminalreporter.stats.get(outcome, []):
@@ -18,6 +20,7 @@ def pytest_terminal_summary(terminalreporter: Any) -> None:
                 rows += [
                     (*map(str, value), outcome) for name, value in report.user_properties if name == PROPERTY
                 ]
+                _tell_figures(terminalreporter, dict(report.user_properties).get(KILLS))
     if not rows:
         return
     header = ("catalog", "storage", "engine", "nodes passed", "same tables")
@@ -26,3 +29,10 @@ def pytest_terminal_summary(terminalreporter: Any) -> None:
     terminalreporter.section("the reference project on each deployment")
     for row in table:
         terminalreporter.line("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)))
+
+
+def _tell_figures(terminalreporter: Any, figures: Any) -> None:
+    if figures:
+        terminalreporter.section("a stream that was killed")
+        for name, figure in json.loads(figures).items():
+            terminalreporter.line(f"{name:<20}  {figure:>7,}")

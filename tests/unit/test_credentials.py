@@ -281,6 +281,20 @@ class TestSecrets:
         assert info["spark_config"] == {"spark.driver.extraJavaOptions": f"-Dmy.token={MASK} -Xss4m"}
         assert info["uri"] == f"jdbc:mysql://{MASK}@db/paimon?useSSL=false&password={MASK}"
 
+    def test_nor_the_login_to_kafka(self) -> None:
+        login = 'org.apache.kafka.common.security.plain.PlainLoginModule required username="u" password="kafka-pw";'
+        options = {"kafka.sasl.jaas.config": login, "kafka.ssl.key.password": "key-pw", "kafka.x": True}
+        target = load(kafka_options=options)
+        for text in (
+            repr(target),
+            str(dict(target.connection_info())),
+            target.redact("a kafka-pw and a key-pw"),
+        ):
+            assert "kafka-pw" not in text and "key-pw" not in text
+        assert target.kafka_options == {**options, "kafka.x": "true"}
+        (problem,) = problems_of(kafka_options={"bootstrap.servers": "host:9092"})
+        assert "did you mean kafka.bootstrap.servers?" in problem
+
     def test_but_all_are_used(self, credentials: PaimonCredentials) -> None:
         assert credentials.catalog_options["s3.secret-key"] == "s3cr3t"
         assert "hunter2" in str(credentials.to_dict())

@@ -55,6 +55,13 @@ class TestPlan:
         plan = plan_packages(target(warehouse=warehouse), SPARK, {})
         assert plan.packages == (CONNECTOR, f"org.apache.paimon:{artifact}:0.9.0")
 
+    def test_kafka(self) -> None:
+        options = {"kafka.bootstrap.servers": "host:9092"}
+        reader = "org.apache.spark:spark-sql-kafka-0-10_2.12:3.5.7"
+        assert plan_packages(target(kafka_options=options), SPARK, {}).packages == (CONNECTOR, reader)
+        own = target(kafka_options=options, packages=[reader.replace("3.5.7", "3.5.6")])
+        assert len(plan_packages(own, SPARK, {}).packages) == 2
+
     def test_storage_that_the_user_names(self) -> None:
         own = "org.apache.paimon:paimon-s3:1.4.2"
         assert plan_packages(target(warehouse="s3://b/w", packages=[own]), SPARK, {}).packages == (

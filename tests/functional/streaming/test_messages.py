@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import json
 from decimal import Decimal
 from typing import Any
 
@@ -34,6 +35,9 @@ COLUMNS = {
 JSON = JsonMessages(
     tuple(SourceColumn(name, kind, name != "id") for name, kind in COLUMNS.items()), ("_key",)
 )
+
+# Longer than Java's regular expressions take without care.
+LONG = 'a "quoted" \\ 12.50 , ' * 20_000
 
 # Messages and why they are no rows.
 FAULTS: list[tuple[str | bytes | None, str]] = [
@@ -144,6 +148,7 @@ ROWS: list[tuple[str, dict[str, Any]]] = [
         '{"id":1,"l":[{"k":"a:b\\"c","n":1},{"k":"x"}]}',
         {"l": [{"k": 'a:b"c', "n": 1}, {"k": "x", "n": None}]},
     ),
+    (json.dumps({"id": 1, "s": LONG, "n5": [LONG, *range(20_000)]}), {"s": LONG}),
     ('{"id":1,"at":"2024-01-31T10:00:00.123456+02:00"}', {"at": 1_706_688_000_123_456}),
     ('{"id":1,"new":1,"n2":true,"n3":1.5,"n4":"x","n5":{"a":1},"n6":null,"_key":5}', {}),
     ('{"id":1,"new":2,"n2":null,"n3":2,"n4":5,"n7":123456789012345678901}', {}),

@@ -52,7 +52,7 @@ union all select 's' as name, id, v from {{ stream(source('raw', 'summed')) }}
 {% endif %}
 """,
     "from_now_on.sql": """
-{{ config(materialized='streaming') }}
+{{ config(materialized='streaming', on_schema_change='append_new_columns') }}
 select * from {{ stream(source('raw', 'appended'), scan_mode='latest') }}
 """,
     "diff.sql": """
@@ -221,6 +221,16 @@ class TestTables:
     )
     def test_refused(self, ran, name, says):
         assert says in run(name, wrong=True)[name]
+
+    def test_renamed_columns(self, ran, table, write):
+        """Of rows from before the renaming, nobody could say where their values belong."""
+        write("appended", "insert into {t} values (9, 90)", "alter table {t} rename column v to w")
+        before = table("from_now_on")
+        assert "give them their old names" in run("from_now_on", wrong=True)["from_now_on"]
+        assert table("from_now_on") == before
+        write("appended", "alter table {t} rename column w to v", "alter table {t} add columns (x int)")
+        run("from_now_on")
+        assert table("from_now_on", "id, v")[-1] == (9, 90)
 
     def test_expired(self, ran, table, write):
         write("rebuilt", *["insert into {t} values (8, 80)"] * 2, EXPIRE)

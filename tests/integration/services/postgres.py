@@ -32,8 +32,11 @@ class Postgres:
 
 
 @contextlib.contextmanager
-def postgres() -> Iterator[Postgres]:
+def postgres(**settings: str) -> Iterator[Postgres]:
     """Run a server until the block ends; its data goes with it.
+
+    Args:
+        settings: of the server, beside those that keep it small.
 
     Raises:
         RuntimeError: PostgreSQL is not installed.
@@ -66,6 +69,7 @@ def postgres() -> Iterator[Postgres]:
         command = [
             *(*as_user, programs / "postgres", "-D", data, "-p", str(port), "-h", LOOPBACK),
             *("-k", folder, "-c", "fsync=off", "-c", "shared_buffers=16MB"),
+            *(word for name, value in settings.items() for word in ("-c", f"{name}={value}")),
         ]
         with running(command, folder.with_suffix(".log"), [port], cwd=folder):
             yield Postgres(f"jdbc:postgresql://{LOOPBACK}:{port}/postgres", user, password)

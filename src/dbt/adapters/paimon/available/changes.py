@@ -267,7 +267,8 @@ class ChangesMethods(AvailableMethods):
             incremental_catalog=self._incremental_catalog(),
             before=output.before,
         )
-        if not source.start_is_there and way is not Way.NOTHING:
+        # Where a tag keeps the start, commits since then may have expired, too.
+        if not source.start_is_there:
             way = Way.COMPARE
         if way is Way.FILES and not table.primary_key and not self._only_added(source):
             way = Way.COMPARE

@@ -197,7 +197,10 @@ def describe(
             "external.options: must be a mapping of Spark's options to values; write {name: value}"
         )
         own = {}
-    given = {str(name): value for name, value in {**own, **(options or {})}.items()}
+    # Spark takes an option's name in any case.
+    replaced = {name.lower() for name in options or {}}
+    kept = {str(name): value for name, value in own.items() if str(name).lower() not in replaced}
+    given = {**kept, **(options or {})}
     problems.extend(_option_problems(using, given))
     described = list((source.get("columns") or {}).values())
     columns = list(_columns(using, described, type_of, problems))
@@ -264,7 +267,6 @@ def _option_problems(using: Any, options: Mapping[str, Any]) -> Iterator[str]:
             yield f"external.options.{name}: must be text, a number or a boolean; write JSON in quotes"
         if not known or (using == KAFKA and name.startswith("kafka.")):
             continue
-        # Spark takes an option's name in any case.
         if name.lower() in _OWN_OPTIONS:
             yield f"external.options.{name}: given by the adapter itself; {_OWN_OPTIONS[name.lower()]}"
         elif using == JSON and name.lower() == "multiline":

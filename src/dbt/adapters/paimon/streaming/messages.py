@@ -34,8 +34,8 @@ _OPTIONS_WITH_CORRUPT: Final = f"map({_STRICT}, 'columnNameOfCorruptRecord', '{_
 _END: Final = '{"end":null}'
 
 _NUMBER: Final = r"(?<![\w.+-])-?(?:0|[1-9][0-9]*)(?:[.][0-9]+)?(?:[eE][+-]?[0-9]+)?(?![\w.+-])"
-# From the end of the last match to the next number, over marked strings. Possessive throughout: Java's other repeated groups
-# call themselves, and a long message would overflow the stack.
+# From the end of the last match to the next number, over marked strings. Possessive throughout: Java's other repeated
+# groups call themselves, and a long message would overflow the stack.
 _UP_TO_NUMBER: Final = rf"""\G((?:[^"0-9-]++|"[^"]*+")*+)({_NUMBER})"""
 _NUMERIC: Final = r"[+-]?[0-9]+(?:[.][0-9]+)?(?:[eE][+-]?[0-9]+)?"
 _DATE: Final = r"[0-9]{4,6}-[0-9]{2}-[0-9]{2}"

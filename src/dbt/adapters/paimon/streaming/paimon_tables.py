@@ -162,7 +162,7 @@ class PaimonTableInput:
             return nothing.selectExpr("0L as start", "'' as start_commit", "0L as end", "'' as end_commit")
         self.plan(session)
         reader = session.readStream.schema(ranges.SCHEMA)
-        # The table may be renamed, and its checkpoint with it: the files of its last batch would not be below a plain path.
+        # A table is renamed with its checkpoint: files of its last batch would not be below a path without a pattern.
         reader = reader.option("fileNameOnly", "true")
         if self.limits.is_there:
             reader = reader.option("maxFilesPerTrigger", 1)
@@ -310,14 +310,28 @@ class PaimonTableInput:
         return f"{query}\nwhere if({quoted(_KIND)} = '-D', raise_error({string_literal(message)}), true)"
 
     def _table_at(self, session: SparkSession, position: Position) -> SourceTable:
-        """The table with those of its columns that it had at a position."""
+        """The table with those of its columns that it had at a position.
+
+        Raises:
+            DbtRuntimeError: it had others, so that nobody can say which are new and which have another name now.
+        """
         if position == NOTHING_READ:
             return self.table
-        there = session.sql(change_reads.version_sql(self.table, position.snapshot)).columns
-        known = {name.lower() for name in there}
-        return replace(
-            self.table, columns=tuple(each for each in self.table.columns if each[0].lower() in known)
-        )
+        there = {
+            name.lower()
+            for name in session.sql(change_reads.version_sql(self.table, position.snapshot)).columns
+        }
+        now = {name.lower() for name, _ in self.table.columns}
+        gone = there - now - {(self.call.row_kind or "").lower(), SNAPSHOT}
+        if gone and now - there:
+            raise DbtRuntimeError(
+                f"stream({self.call.label}): the table has columns now ({', '.join(sorted(now - there))}) that it had "
+                f"not at its table snapshot {position.snapshot}, and had others ({', '.join(sorted(gone))}), which the "
+                "stream has yet to read. If they were renamed, give them their old names for a run of the model; else "
+                "run it once with --full-refresh."
+            )
+        columns = tuple(each for each in self.table.columns if each[0].lower() in there)
+        return replace(self.table, columns=columns)
 
     def _commits(self, session: SparkSession) -> list[Commit]:
         rows = session.sql(
