@@ -22,6 +22,7 @@ import yaml
 
 from dbt.adapters.paimon.credentials import PaimonCredentials
 from dbt.adapters.paimon.session import open_session
+from integration.report import KILLS as KILLS_PROPERTY
 from integration.services.kafka import Kafka
 from integration.services.postgres import postgres
 from integration.services.postgres_changes import Feed, Psql
@@ -114,6 +115,39 @@ class Orders:
 
 
 @dataclass
+class Source:
+    """The table, its random changes, and what of them was sent."""
+
+    database: Psql
+    broker: Kafka
+    random: random.Random
+    messages: int = 0
+    twice: int = 0
+
+    def __post_init__(self) -> None:
+        self.broker.create(TOPIC, partitions=3)
+        self.database.lines(TABLE)
+        self._feed, self._orders = Feed(self.database), Orders(self.random)
+        assert self._feed.begin("orders") == []
+
+    def change(self, count: int) -> None:
+        """Make changes, and send what the database says of them; now and then the feed forgets how far it was."""
+        self.database.lines(self._orders.changes(count))
+        for forgets in (True, False) if self.random.random() < 0.25 else (False,):
+            keys, values = zip(*self._feed.messages(keep=forgets), strict=True)
+            self.broker.send(TOPIC, values, keys=keys)
+            rows = len(values) - values.count(None)
+            self.messages += rows
+            self.twice += rows if forgets else 0
+
+    def rows(self) -> list[tuple[Any, ...]]:
+        found = self.database.rows("select * from orders order by id")
+        return [
+            (row["id"], row["name"], Decimal(str(row["amount"])), _moment(row["changed"])) for row in found
+        ]
+
+
+@dataclass
 class Project:
     """A dbt project that runs in processes of its own."""
 
@@ -158,17 +192,22 @@ class Project:
             stderr=subprocess.STDOUT,
         )
 
-    def begun(self) -> int:
-        """How many batches were begun."""
-        return sum(len(_numbers(folder, "offsets", "*")) for folder in self._checkpoints())
+    def said(self) -> str:
+        """The end of what the runs said."""
+        return (self.folder / "out.log").read_text()[-5000:]
+
+    def begun(self, model: str) -> int:
+        """How many batches of a model were begun."""
+        folders = self._checkpoints(self._table(model))
+        return sum(len(_numbers(folder, "offsets", "*")) for folder in folders)
 
     def within(self) -> int:
         """Of how many streams a batch was begun and not ended."""
         return sum(_last(folder, "offsets") > _last(folder, "commits") for folder in self._checkpoints())
 
-    def snapshots(self) -> int:
-        """How many commits the tables have."""
-        return sum(len(_numbers(table, "snapshot", "snapshot-*")) for table in self._tables())
+    def snapshots(self, model: str) -> int:
+        """How many commits its table has."""
+        return len(_numbers(self._table(model), "snapshot", "snapshot-*"))
 
     def unnoted(self) -> int:
         """Of how many streams the last batch is in the table, and not noted as ended: it comes once more."""
@@ -182,9 +221,11 @@ class Project:
             found += any(written > _last(folder, "commits") for folder in self._checkpoints(table))
         return found
 
+    def _table(self, model: str) -> Path:
+        return self.folder / "lake" / "shop.db" / model
+
     def _tables(self) -> list[Path]:
-        names = (name.removesuffix(".sql") for name in MODELS)
-        return [path for name in names if (path := self.folder / "lake" / "shop.db" / name).exists()]
+        return [self._table(name.removesuffix(".sql")) for name in MODELS]
 
     def _checkpoints(self, *tables: Path) -> list[Path]:
         return [path for table in tables or self._tables() for path in table.glob("__dbt_checkpoint/*")]
@@ -205,6 +246,30 @@ def database() -> Iterator[Psql]:
         yield Psql(server)
 
 
+def kill_at_a_moment(project: Project, chance: random.Random, process: subprocess.Popen[bytes]) -> bool:
+    """Kill a run while a batch is written, or when it has just been written and is not noted yet, or at any time.
+
+    Returns:
+        Whether it was killed; it may have come to its end before.
+    """
+    moment = chance.choices(("batch", "written", "any"), (4, 5, 1))[0]
+    model = chance.choice(("orders", "order_changes"))
+    begun, snapshots = project.begun(model), project.snapshots(model)
+    while moment != "any" and process.poll() is None and project.begun(model) == begun:
+        time.sleep(0.02)
+    while moment == "written" and process.poll() is None and project.snapshots(model) == snapshots:
+        time.sleep(0.002)
+    waits = {"batch": chance.uniform(0, 4), "written": chance.uniform(0, 0.1), "any": chance.uniform(0, 8)}
+    try:
+        process.wait(timeout=waits[moment])
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+        return True
+    assert process.returncode == 0, project.said()
+    return False
+
+
 class TestKills:
     def test_nothing_is_lost_or_there_twice(
         self,
@@ -217,79 +282,39 @@ class TestKills:
         began = time.monotonic()
         chance = random.Random(SEED)
         project = Project.make(tmp_path / "shop", broker, spark_config)
-        broker.create(TOPIC, partitions=3)
-        database.lines(TABLE)
-        feed, orders = Feed(database), Orders(chance)
-        assert feed.begin("orders") == []
-        sent = tombstones = again = kills = within = unnoted = 0
-
-        def change(count: int) -> None:
-            nonlocal sent, tombstones, again
-            database.lines(orders.changes(count))
-            # Now and then the feed forgets how far it was.
-            repeats = (True, False) if chance.random() < 0.25 else (False,)
-            for keep in repeats:
-                keys, values = zip(*feed.messages(keep=keep), strict=True)
-                sent += broker.send(TOPIC, values, keys=keys)
-                tombstones += values.count(None)
-                again += len(values) - values.count(None) if keep else 0
-
+        source = Source(database, broker, chance)
+        kills = within = unnoted = 0
         parts = [CHANGES // PARTS + (part < CHANGES % PARTS) for part in range(PARTS)]
-        change(parts.pop())
+        source.change(parts.pop())
         while kills < KILLS or parts:
-            begun, snapshots = project.begun(), project.snapshots()
             process = project.start()
             if parts:
-                change(parts.pop())
-            # A batch is written; a batch has just been written and is not noted yet; whatever it does.
-            moment = chance.choices(("batch", "written", "any"), (4, 5, 1))[0]
-            while moment != "any" and process.poll() is None and project.begun() == begun:
-                time.sleep(0.02)
-            while moment == "written" and process.poll() is None and project.snapshots() == snapshots:
-                time.sleep(0.002)
-            try:
-                process.wait(
-                    timeout={"batch": chance.uniform(0, 5), "written": chance.uniform(0, 0.1)}.get(moment, 6)
-                )
-            except subprocess.TimeoutExpired:
-                os.killpg(process.pid, signal.SIGKILL)
-                process.wait()
+                source.change(parts.pop())
+            if kill_at_a_moment(project, chance, process):
                 kills += 1
                 within += project.within() > 0
                 unnoted += project.unnoted() > 0
-            else:
-                assert process.returncode == 0, (project.folder / "out.log").read_text()[-5000:]
-            assert time.monotonic() - began < 900
         process = project.start()
-        assert process.wait(timeout=300) == 0, (project.folder / "out.log").read_text()[-5000:]
+        assert process.wait(timeout=600) == 0, project.said()
 
-        session = open_session(
-            PaimonCredentials(
-                schema="shop", warehouse=str(project.folder / "lake"), spark_config=dict(spark_config)
-            )
-        ).session
-        here = [
-            tuple(row)
-            for row in session.sql(
-                "select id, name, amount, changed from paimon.shop.orders order by id"
-            ).collect()
-        ]
-        there = [
-            (row["id"], row["name"], Decimal(str(row["amount"])), _moment(row["changed"]))
-            for row in database.rows("select * from orders order by id")
-        ]
+        credentials = PaimonCredentials(
+            schema="shop", warehouse=str(project.folder / "lake"), spark_config=dict(spark_config)
+        )
+        session = open_session(credentials).session
+        table = session.sql("select id, name, amount, changed from paimon.shop.orders order by id")
+        here, there = [tuple(row) for row in table.collect()], source.rows()
         (counted,) = session.sql(
-            "select count(*), count(distinct _partition, _offset), count(distinct _position, id) from paimon.shop.order_changes"
+            "select count(*), count(distinct _partition, _offset), (select count(*) from paimon.shop.orders__dead_letters) "
+            "from paimon.shop.order_changes"
         ).collect()
-        (dead,) = session.sql("select count(*) from paimon.shop.orders__dead_letters").collect()
         figures = {
             "changes": CHANGES,
-            "messages in": sent - tombstones,
-            "of them sent twice": again,
+            "messages in": source.messages,
+            "of them sent twice": source.twice,
             "messages out": counted[0],
-            "lost": sent - tombstones - counted[1],
+            "lost": source.messages - counted[1],
             "twice": counted[0] - counted[1],
-            "dead letters": dead[0],
+            "dead letters": counted[2],
             "rows in PostgreSQL": len(there),
             "rows in Paimon": len(here),
             "rows that differ": len(set(here) ^ set(there)),
@@ -298,10 +323,9 @@ class TestKills:
             "batch not noted": unnoted,
             "seconds": round(time.monotonic() - began),
         }
-        record_property("stream kills", json.dumps(figures))
+        record_property(KILLS_PROPERTY, json.dumps(figures))
         assert here == there
         assert (figures["lost"], figures["twice"], figures["dead letters"]) == (0, 0, 0)
-        assert counted[0] == sent - tombstones
         assert kills >= KILLS and within >= KILLS // 2 and len(there) > 100
 
 

@@ -10,6 +10,7 @@ from dbt_common.exceptions import DbtDatabaseError, DbtRuntimeError
 
 from dbt.adapters.paimon import errors
 from dbt.adapters.paimon.errors import Remedy
+from dbt.adapters.paimon.streaming import files
 
 if TYPE_CHECKING:
     from dbt.adapters.paimon.streaming.inputs import Input
@@ -64,6 +65,8 @@ def explained(exc: Exception, model: str, inputs: Sequence[Input]) -> Exception:
     sources = "; ".join(
         ", ".join(f"{key} {value}" for key, value in each.identity().items()) for each in inputs
     )
+    if problem := files.header_problem(text):
+        return DbtRuntimeError(f"model '{model}', which reads {sources}: {problem}")
     message = f"model '{model}', which reads {sources}: {errors.shorten(text)}"
     advice = next((remedy.advice for remedy in _REMEDIES if remedy.pattern.search(text)), "")
     return DbtDatabaseError(f"{message}\n{advice}".rstrip())

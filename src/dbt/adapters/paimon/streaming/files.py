@@ -5,6 +5,7 @@ A file is read once, by its name: what is appended to it later is not seen.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.paimon import errors
+from dbt.adapters.paimon.redaction import redact_text
 from dbt.adapters.paimon.sql_text import quoted
 from dbt.adapters.paimon.streaming import messages
 from dbt.adapters.paimon.streaming.descriptions import (
@@ -39,6 +41,38 @@ _RAW: Final = (
     "_metadata.file_modification_time as received_at",
     "_metadata.file_path as _file",
 )
+
+
+# CSVHeaderChecker of Spark.
+_HEADER: Final = re.compile(
+    r"CSV header does not conform to the schema\.\s+Header: (?P<found>[^\n]*)\s+Schema: (?P<wanted>[^\n]*)\n"
+    r".*?CSV file: (?P<file>[^\n]*)",
+    re.DOTALL,
+)
+# As the same class tells it: another number of columns.
+_WIDTH: Final = re.compile(
+    r"Number of column in CSV header is not equal to number of fields in the schema:\s+"
+    r"Header length: (?P<found>\d+), schema size: \d+\s+CSV file: (?P<file>[^\n]*)"
+)
+
+
+def header_problem(text: str) -> str:
+    """What is wrong with the header of a CSV file that ended a stream, and the remedy; empty if that is not it.
+
+    Args:
+        text: Spark's error.
+    """
+    found = _HEADER.search(text) or _WIDTH.search(text)
+    if found is None:
+        return ""
+    told = found.groupdict()
+    names = told["found"].strip() if "wanted" in told else f"{told['found']} columns"
+    wanted = f", described are {told['wanted'].strip()}" if "wanted" in told else ""
+    return (
+        f"the header of {redact_text(told['file'].strip())} has {names}{wanted.removesuffix(f', {_CORRUPT}')}. Name the "
+        "columns of the source as the files do, all of them in the same order; or correct the file, under the same name. "
+        "What was written is whole, and the next run goes on with this file."
+    )
 
 
 @dataclass(frozen=True)

@@ -133,10 +133,10 @@ def following(start: Position, commits: Sequence[Commit], limits: Limits) -> lis
 
 
 def written(commit: Commit, rows: Mapping[int, int]) -> int:
-    """How many rows a commit wrote; `rows`: in the table's files, by table snapshot."""
-    if commit.kind not in ("APPEND", "OVERWRITE"):
-        return 0
-    return abs(commit.rows - rows.get(commit.snapshot - 1, 0))
+    """About how many rows a commit wrote; `rows`: in the table's files, by table snapshot."""
+    if commit.kind == "OVERWRITE":
+        return commit.rows
+    return abs(commit.rows - rows.get(commit.snapshot - 1, 0)) if commit.kind == "APPEND" else 0
 
 
 def joined(ranges: Sequence[Range]) -> Range | None:
