@@ -83,7 +83,7 @@ def test_ctrl_c(project):
         time.sleep(0.2)
     time.sleep(1)
     os.killpg(process.pid, signal.SIGINT)
-    output, _ = process.communicate(timeout=60)
+    output, _ = process.communicate(timeout=180)
 
     assert process.returncode != 0, output
     assert {table: snapshots(project, table) for table in before} == before

@@ -70,7 +70,7 @@ class Project:
         return set((self.root / "warehouse" / "s.db" / "copied" / "bucket-0").glob("data-*"))
 
     def until(self, holds: Callable[[], Any], process: subprocess.Popen[bytes]) -> None:
-        end = time.monotonic() + 120
+        end = time.monotonic() + 400
         while not holds():
             assert process.poll() is None and time.monotonic() < end, self.said()
             time.sleep(0.2)
@@ -94,7 +94,7 @@ def test_it_goes_on_until_a_signal(project: Project):
         assert "another process streams into" in project.said()
         project.until(lambda: project.data_files() - before, stream)
         stream.send_signal(signal.SIGINT)
-        assert stream.wait(timeout=60) == 0, project.said()
+        assert stream.wait(timeout=300) == 0, project.said()
     finally:
         if stream.poll() is None:
             os.kill(stream.pid, signal.SIGKILL)
