@@ -123,6 +123,7 @@ VALUES: list[tuple[str, dict[str, Any] | None, str, Any]] = [
     ),
     ("text", {"type": "bytes", "name": DECIMAL, "parameters": {"scale": "3"}}, f'"{in_bytes(-5)}"', "-0.005"),
     ("text", None, '{"a":[1,2]}', '{"a":[1,2]}'),
+    ("text", None, "-1.5", "-1.5"),
     ("ratio", None, "0.5", 0.5),
     ("ratio", None, '"-Infinity"', float("-inf")),
     ("day", None, "-1", date(1969, 12, 31)),
@@ -167,6 +168,7 @@ MISFITS: list[tuple[str, dict[str, Any] | None, str]] = [
     ("days", None, '[[1,"x"]]'),
     ("days", None, "1"),
     ("code", None, '"abcd"'),
+    ("text", None, "0.1000000000000000055"),
     ("text", None, '"__debezium_unavailable_value"'),
     ("id", None, "null"),
 ]

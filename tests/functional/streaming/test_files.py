@@ -120,6 +120,15 @@ class TestFiles:
             ("4,1", "it has more or fewer values than the header, or an open quote"),
         ]
 
+    def test_a_file_with_other_columns_is_told(self, project: Any, rows: Any) -> None:
+        lines = Path(project.project_root) / "landing" / "lines"
+        put(lines, "c.csv", "value,id,day\n9.5,9,2024-01-31\n")
+        said = failure("lines")
+        assert "lines/c.csv has value, id, day, described are id, value, day" in said
+        put(lines, "c.csv", "id,value,day\n9,9.5,2024-01-31\n")
+        run_dbt(["run", "--select", "lines"])
+        assert rows("select id, value from {schema}.lines where id = 9") == [(9, Decimal("9.5"))]
+
     def test_bad_descriptions_are_told_at_once(self, project: Any) -> None:
         said = failure("misnamed")
         for part in (

@@ -268,6 +268,7 @@ class StreamingMethods(AvailableMethods):
             stream.id,
             stream.inputs,
             sink,
+            checkpoint.location,
             checkpoint.unfinished_batch(),
             asks_for_columns=on_schema_change != "ignore",
         )

@@ -12,7 +12,7 @@ from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.paimon.sql_text import quoted, statements, string_literal
 from dbt.adapters.paimon.streaming import commits
-from dbt.adapters.paimon.streaming.inputs import FAULT_COLUMNS, Input, PlannedInput, raw_view
+from dbt.adapters.paimon.streaming.inputs import FAULT_COLUMNS, CheckedInput, Input, PlannedInput, raw_view
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -75,6 +75,7 @@ class BatchWriter:
         stream: str,
         inputs: Sequence[Input],
         sink: Sink,
+        checkpoint: str,
         unfinished: tuple[int, float] | None,
         asks_for_columns: bool,
     ) -> None:
@@ -84,12 +85,14 @@ class BatchWriter:
             stream: the id of the stream.
             inputs: its inputs, in the order of `raw_rows`.
             sink: where rows go.
+            checkpoint: the location of the stream's checkpoint.
             unfinished: a batch that a run before began, and when (see `Checkpoint.unfinished_batch`).
             asks_for_columns: whether columns that are not described end the query (`NewColumnsError`).
         """
         self._stream = stream
         self._inputs = inputs
         self._sink = sink
+        self._checkpoint = checkpoint
         self._unfinished = unfinished
         self._asks_for_columns = asks_for_columns
         self.written = Written()
@@ -114,6 +117,9 @@ class BatchWriter:
 
     def _write(self, frame: DataFrame, batch: int) -> None:
         session = frame.sparkSession
+        for index, each in enumerate(self._inputs):
+            if isinstance(each, CheckedInput):
+                each.check_batch(session, self._checkpoint, index, batch)
         read_twice = self._asks_for_columns or any(self._faults())
         frame = frame.persist() if read_twice else frame
         try:

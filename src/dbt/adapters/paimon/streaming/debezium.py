@@ -56,6 +56,9 @@ _STRICT: Final = "map('allowSingleQuotes', 'false', 'allowNonNumericNumbers', 'f
 _ENVELOPE: Final = (
     "before: map<string,string>, after: map<string,string>, source: map<string,string>, op: string"
 )
+# Around a number in the text of a message: it is that one, and no part of another.
+_BEFORE_NUMBER: Final = string_literal(r"(?<![0-9.+-])\Q")
+_AFTER_NUMBER: Final = string_literal(r"\E(?![0-9.eE])")
 _TYPE: Final = "type: string, name: string, parameters: map<string,string>"
 _FIELD: Final = f"field: string, {_TYPE}, items: struct<{_TYPE}>"
 _MESSAGE: Final = (
@@ -267,6 +270,7 @@ class DebeziumMessages:
             text,
             number,
             in_quotes,
+            f"__tmp_text rlike concat({_BEFORE_NUMBER}, {text}, {_AFTER_NUMBER})",
             f"{field}.name",
             f"{field}.parameters['scale']",
             f"{field}.items.name",

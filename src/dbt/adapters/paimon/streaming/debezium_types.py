@@ -65,6 +65,7 @@ _KINDS: Final = {
 }
 
 _PLAIN: Final = string_literal(r"^[+-]?[0-9]+([.][0-9]+)?$")
+_POINTED: Final = string_literal(r"^-?[0-9]+[.][0-9]+(E-?[0-9]+)?$")
 _WHOLE: Final = string_literal(r"^-?[0-9]{1,19}$")
 _DAY: Final = string_literal(r"^[0-9]{4}-[0-9]{2}-[0-9]{2}Z?$")
 # Not finer than a microsecond; without an offset it is UTC.
@@ -90,6 +91,7 @@ class Text:
         text: the value as text; of an object or an array its JSON.
         number: the value as a decimal of `Target.number_type`, rounded if it has more digits behind the point; or NULL.
         quoted: whether it stands in quotes in the message.
+        as_written: whether the message has it as it is in `text`; of a number with a point Spark makes a double's.
         semantic: the name of its logical type, or NULL.
         scale: of a decimal in bytes, as text, or NULL.
         item_semantic, item_scale: the same of what an array holds.
@@ -98,6 +100,7 @@ class Text:
     text: str
     number: str
     quoted: str
+    as_written: str = "true"
     semantic: str = "null"
     scale: str = "null"
     item_semantic: str = "null"
@@ -243,7 +246,11 @@ def _number_sql(value: Text, otherwise: str, to: Target, scale: int | None) -> s
 
 def _text_sql(value: Text, to: Target) -> str:
     decimals = f"coalesce({value.semantic} in ({_listed((DECIMAL, VARIABLE_DECIMAL))}), false)"
-    text = f"if({decimals} and {_is_bytes(value)}, {_decimal_text(value)}, {value.text})"
+    is_changed = f"{value.text} rlike {_POINTED} and not {value.as_written}"
+    text = (
+        f"case when {decimals} and {_is_bytes(value)} then {_decimal_text(value)} "
+        f"when not ({is_changed}) then {value.text} end"
+    )
     if not to.precision:
         return text
     return let("t", text, f"if(char_length(t) <= {to.precision}, cast(t as {to.data_type}), null)")
@@ -299,7 +306,14 @@ def _array_sql(value: Text, to: Target) -> str:
     each, texts, values = f"e{depth}", f"t{depth}", f"v{depth}"
     number = f"try_cast({each} as {to.element.number_type})" if to.element.kind == "decimal" else "null"
     element = Text(
-        each, number, "true", value.item_semantic, value.item_scale, value.item_semantic, value.item_scale
+        each,
+        number,
+        "true",
+        "true",
+        value.item_semantic,
+        value.item_scale,
+        value.item_semantic,
+        value.item_scale,
     )
     read = f"transform({texts}, {each} -> {value_sql(element, to.element)})"
     nulls = "size(filter({0}, e -> e is null))"

@@ -5,8 +5,10 @@ A file is read once, by its name: what is appended to it later is not seen.
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
@@ -24,6 +26,7 @@ from dbt.adapters.paimon.streaming.descriptions import (
     SourceColumn,
     shown_location,
 )
+from dbt.adapters.paimon.streaming.hadoop_files import HadoopFolder
 from dbt.adapters.paimon.streaming.inputs import Input, StreamCall
 from dbt.adapters.paimon.streaming.messages import SCRATCH, ValueFormat, parsed
 
@@ -43,6 +46,8 @@ _RAW: Final = (
 )
 
 
+# Files that are looked for at the same time.
+_AT_ONCE: Final = 8
 # CSVHeaderChecker of Spark.
 _HEADER: Final = re.compile(
     r"CSV header does not conform to the schema\.\s+Header: (?P<found>[^\n]*)\s+Schema: (?P<wanted>[^\n]*)\n"
@@ -69,9 +74,9 @@ def header_problem(text: str) -> str:
     names = told["found"].strip() if "wanted" in told else f"{told['found']} columns"
     wanted = f", described are {told['wanted'].strip()}" if "wanted" in told else ""
     return (
-        f"the header of {redact_text(told['file'].strip())} has {names}{wanted.removesuffix(f', {_CORRUPT}')}. Name the "
-        "columns of the source as the files do, all of them in the same order; or correct the file, under the same name. "
-        "What was written is whole, and the next run goes on with this file."
+        f"the header of {redact_text(told['file'].strip())} has {names}{wanted.removesuffix(f', {_CORRUPT}')}. Name "
+        "the columns of the source as the files do, all of them in the same order; or correct the file, under the same "
+        "name. What was written is whole, and the next run goes on with this file."
     )
 
 
@@ -116,6 +121,37 @@ class FileInput:
 
     def check_offset(self, session: SparkSession, offset: str) -> None:
         """See `Input`: files that were read are not needed any more."""
+
+    def check_batch(self, session: SparkSession, checkpoint: str, index: int, batch: int) -> None:
+        """Refuse to write a batch whose files are not all there: Spark would take one that went away for an empty one.
+
+        Args:
+            session: of the batch.
+            checkpoint: its location.
+            index: which of the checkpoint's sources this is.
+            batch: its number.
+
+        Raises:
+            DbtRuntimeError: the files that are gone, and the remedy.
+        """
+        ignore = {name.lower(): value for name, value in self.description.options.items()}
+        if ignore.get("ignoremissingfiles") == "true":
+            return
+        paths = _files_of_batch(HadoopFolder(session, checkpoint), index, batch)
+        # An object store takes its time for each.
+        with ThreadPoolExecutor(_AT_ONCE) as pool:
+            gone = [
+                path
+                for path, there in zip(paths, pool.map(_is_there(session), paths), strict=True)
+                if not there
+            ]
+        if gone:
+            raise DbtRuntimeError(
+                f"source '{self.description.label}': {len(gone)} file(s) went away after the stream had seen them and "
+                f"before they were read, the first is {redact_text(gone[0])}. Bring them back, and run again; or set "
+                "ignoreMissingFiles: true among the options of the source to go on without them. Remove files of a "
+                "folder that is read as a stream when they have been read."
+            )
 
     def rows_sql(self, raw: str) -> str:
         """See `Input`."""
@@ -200,6 +236,41 @@ class FileInput:
             )
         if not files.getFileStatus(path).isDirectory():
             raise DbtRuntimeError(f"{where} is a file. Name the folder that files are put into.")
+
+
+def _files_of_batch(checkpoint: HadoopFolder, index: int, batch: int) -> list[str]:
+    """The files that a batch reads, from Spark's log of a file source (FileStreamSourceLog)."""
+    first, last = _log_offset(checkpoint, index, batch - 1) + 1, _log_offset(checkpoint, index, batch)
+    if last < first:
+        return []
+    folder = f"sources/{index}"
+    # Now and then a file has all that the ones before it had.
+    text = checkpoint.read(f"{folder}/{last}") or checkpoint.read(f"{folder}/{last}.compact") or ""
+    more = (checkpoint.read(f"{folder}/{number}") or "" for number in range(first, last))
+    entries = (
+        json.loads(line) for part in (*more, text) for line in part.splitlines() if line.startswith("{")
+    )
+    return sorted({str(each["path"]) for each in entries if first <= each["batchId"] <= last})
+
+
+def _log_offset(checkpoint: HadoopFolder, index: int, batch: int) -> int:
+    text = checkpoint.read(f"offsets/{batch}") if batch >= 0 else None
+    # OffsetSeqLog: a version, a line of metadata, and a line for each source; `-` where it has nothing.
+    lines = text.splitlines()[2:] if text else []
+    line = lines[index] if index < len(lines) else "-"
+    return int(json.loads(line)["logOffset"]) if line.startswith("{") else -1
+
+
+def _is_there(session: SparkSession) -> Callable[[str], bool]:
+    jvm: Any = session._jvm
+    conf = session._jsparkSession.sessionState().newHadoopConf()
+
+    def look(name: str) -> bool:
+        # Names in the log are URIs.
+        path = jvm.org.apache.hadoop.fs.Path(jvm.java.net.URI(name))
+        return bool(path.getFileSystem(conf).exists(path))
+
+    return look
 
 
 @dataclass(frozen=True)

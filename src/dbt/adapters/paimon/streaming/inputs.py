@@ -107,6 +107,24 @@ class Input(Protocol):
 
 
 @runtime_checkable
+class CheckedInput(Input, Protocol):
+    """An input whose raw rows Spark would leave out without a word."""
+
+    def check_batch(self, session: SparkSession, checkpoint: str, index: int, batch: int) -> None:
+        """Refuse to write a batch of which not all is there.
+
+        Args:
+            session: of the batch.
+            checkpoint: its location.
+            index: which of the checkpoint's sources this is.
+            batch: its number.
+
+        Raises:
+            DbtRuntimeError: what is gone, and the remedy.
+        """
+
+
+@runtime_checkable
 class PlannedInput(Input, Protocol):
     """An input whose raw rows only say which rows a batch reads; it plans them itself, in the stream's checkpoint."""
 
