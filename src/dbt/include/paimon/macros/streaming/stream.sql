@@ -5,7 +5,8 @@
 
   relation: what ref() or source() gives: a Paimon table, or a source whose YAML describes a folder or a Kafka topic
     (`external`).
-  options: Spark's options for reading it, for example {'maxOffsetsPerTrigger': 100000}.
+  options: of a topic or a folder Spark's reader options, for example {'maxOffsetsPerTrigger': 100000}; of a Paimon table
+    read.stream.maxRowsPerTrigger, maxSnapshotsPerTrigger and consumer-id.
   row_kind: the name of a column that says what happened to a row: `+I`, `+U`, `-U` or `-D`.
   scan_mode: of a Paimon table, where a first run begins: 'full' (what is there, then what comes; the default) or
     'latest' (what comes from now on).
