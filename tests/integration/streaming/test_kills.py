@@ -45,7 +45,7 @@ sources:
           using: kafka
           location: {TOPIC}
           value_format: debezium
-          options: {{maxOffsetsPerTrigger: 800}}
+          options: {{maxOffsetsPerTrigger: 1500}}
         columns:
           - {{name: id, data_type: bigint}}
           - {{name: name, data_type: string}}
