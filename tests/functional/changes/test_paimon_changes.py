@@ -67,6 +67,10 @@ class TestLostChanges:
         assert rows(IDS.format(name="kept")) == [(1,), (2,), (3,)]
         assert rows("select snapshot_id from {schema}.`events$tags`") == [(3,)]
 
+    def test_the_mark_of_a_commit_is_no_option_of_its_table(self, built, rows):
+        options = rows("select key from {schema}.`strict$options`")
+        assert ("commit.user-prefix",) not in options and options
+
     def test_full_refresh_then_two_reads_of_one_range(self, built, rows):
         run_dbt(["run", "--full-refresh", "--select", "strict", "twice"])
         rows("insert into {schema}.events values (4)")

@@ -61,14 +61,15 @@
 {% macro paimon__build_staged(target, existing, columns, spec, source, comment) %}
   {%- set staging = adapter.staging_relation(target) -%}
   {%- do adapter.staging_begins(staging) -%}
+  {%- set create = paimon__create_table_sql(staging, columns, spec, comment) -%}
+  {%- set insert = paimon__insert_sql(staging, columns, source) -%}
   {#- One script, so that the file under target/run shows the table with its rows. -#}
-  {%- set sql -%}
-    {{ paimon__create_table_sql(staging, columns, spec, comment) }};
-
-    {{ paimon__insert_sql(staging, columns, source) }}
-  {%- endset -%}
+  {%- set sql = create ~ ';\n\n' ~ insert -%}
   {%- if adapter.commit_conf(model) -%}
-    {%- call paimon__write_table('main', staging, 'staging', spec) -%}{{ sql }}{%- endcall -%}
+    {#- Its mark is for the commit alone: Paimon makes it an option of a table that is made under it. -#}
+    {%- call statement('create') -%}{{ create }}{%- endcall -%}
+    {%- call paimon__write_table('main', staging, 'staging', spec) -%}{{ insert }}{%- endcall -%}
+    {{ write(sql) }}
   {%- else -%}
     {%- call statement('main') -%}{{ sql }}{%- endcall -%}
   {%- endif -%}
