@@ -163,6 +163,12 @@ class TestTables:
     def test_copies(self, ran, table, name):
         assert table(f"copy_of_{name}", "id, v") == table(name)
 
+    def test_shown(self, ran, table):
+        (shown,) = run_dbt(["show", "--select", "copy_of_keyed", "--limit", "-1"])
+        assert sorted(tuple(row) for row in shown.agate_table.rows) == [
+            (key, v, "+I", 0) for key, v in table("keyed")
+        ]
+
     def test_two_sources(self, ran, table):
         found = table("both")
         assert [row[1:] for row in found if row[0] == "a"] == table("log", "id, v")

@@ -66,7 +66,7 @@ class StreamingMethods(AvailableMethods):
         model: Mapping[str, Any],
         relation: PaimonRelation,
         *,
-        source: Mapping[str, Any] | None,
+        source: Mapping[str, Any],
         options: Mapping[str, Any],
         row_kind: str | None,
         scan_mode: str | None,
@@ -76,7 +76,7 @@ class StreamingMethods(AvailableMethods):
         Args:
             model: the node.
             relation: what ref() or source() gave.
-            source: the source's node of the manifest, or None for a ref().
+            source: the source's node of the manifest; empty for a ref().
             options: Spark's reader options.
             row_kind: the name of a column with the kind of each row, or None.
             scan_mode: Paimon's `scan.mode` of a first run, or None.
@@ -87,7 +87,7 @@ class StreamingMethods(AvailableMethods):
             relation.database or "",
             relation.schema or "",
             relation.identifier or "",
-            dict(source or {}),
+            dict(source),
             {key: str(value) for key, value in options.items()},
             row_kind,
             scan_mode,

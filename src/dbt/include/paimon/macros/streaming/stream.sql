@@ -7,23 +7,30 @@
     (`external`).
   options: of a topic or a folder Spark's reader options, for example {'maxOffsetsPerTrigger': 100000}; of a Paimon table
     read.stream.maxRowsPerTrigger, maxSnapshotsPerTrigger and consumer-id.
-  row_kind: the name of a column that says what happened to a row: `+I`, `+U`, `-U` or `-D`.
+  row_kind: the name of a column that says what happened to a row: `+I`, `+U` or `-D`.
   scan_mode: of a Paimon table, where a first run begins: 'full' (what is there, then what comes; the default) or
     'latest' (what comes from now on).
 
-  Elsewhere than in a run of such a model (a unit test, `dbt show`) it is the relation itself.
+  Elsewhere than in a run of such a model (a unit test, `dbt show`) it is the relation itself, whose rows are all `+I`; in
+  a unit test they are what the test gives.
 -#}
 {% macro stream(relation, options={}, row_kind=none, scan_mode=none) -%}
   {%- set runs = execute and flags.WHICH in ('run', 'build', 'retry') and model.resource_type == 'model' -%}
   {%- if not runs or model.config.materialized != 'streaming' -%}
-    {%- do return(relation) -%}
+    {%- if not execute or not row_kind or model.resource_type == 'unit_test' or paimon__source_node(relation).external -%}
+      {%- do return(relation) -%}
+    {%- endif -%}
+    {%- set sql -%}
+(select *, '+I' as {{ adapter.quote(row_kind) }}, cast(0 as bigint) as {{ adapter.quote('_snapshot') }} from {{ relation }})
+    {%- endset -%}
+    {%- do return(sql) -%}
   {%- endif -%}
   {%- do return(adapter.stream_view(
     model, relation, source=paimon__source_node(relation), options=options, row_kind=row_kind, scan_mode=scan_mode
   )) -%}
 {%- endmacro %}
 
-{#- The source of the manifest that a relation is; none of a ref(). -#}
+{#- The source of the manifest that a relation is; {} of a ref(). -#}
 {% macro paimon__source_node(relation) %}
   {%- for node in graph.sources.values() -%}
     {%- if node.database == relation.database and node.schema == relation.schema
@@ -31,5 +38,5 @@
       {%- do return(node) -%}
     {%- endif -%}
   {%- endfor -%}
-  {%- do return(none) -%}
+  {%- do return({}) -%}
 {% endmacro %}
