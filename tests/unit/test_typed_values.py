@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from dbt_common.exceptions import DbtRuntimeError
 
-from dbt.adapters.paimon.typed_values import safe_cast, typed_value
+from dbt.adapters.paimon.typed_values import safe_cast, some_value, typed_value
 
 
 @pytest.mark.parametrize(
@@ -71,3 +71,20 @@ def test_typed_value(value: Any, data_type: str, sql: str) -> None:
 def test_refused(value: Any, data_type: str, said: str) -> None:
     with pytest.raises(DbtRuntimeError, match=said.replace("[", r"\[")):
         typed_value(value, data_type)
+
+
+@pytest.mark.parametrize(
+    ("data_type", "sql"),
+    [
+        ("string", "cast('' as string)"),
+        ("varchar(3)", "cast('' as varchar(3))"),
+        ("decimal(10,2)", "cast(0 as decimal(10,2))"),
+        ("boolean", "cast(false as boolean)"),
+        ("timestamp_ntz", "cast('1970-01-01' as timestamp_ntz)"),
+        ("array<map<string,int>>", "cast(array() as array<map<string,int>>)"),
+        ("map<string,int>", "cast(map() as map<string,int>)"),
+        ("struct<a:int>", "named_struct('a', cast(null as int))"),
+    ],
+)
+def test_some_value(data_type: str, sql: str) -> None:
+    assert some_value(data_type) == sql

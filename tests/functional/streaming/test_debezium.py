@@ -22,6 +22,12 @@ sources:
         columns:
           - {name: id, data_type: bigint, constraints: [{type: not_null}]}
           - {name: name, data_type: string}
+      - name: seats
+        external: {using: json, value_format: debezium, location: landing/seats}
+        columns:
+          - {name: plane, data_type: bigint, constraints: [{type: not_null}]}
+          - {name: row, data_type: string, constraints: [{type: not_null}]}
+          - {name: class, data_type: string, constraints: [{type: not_null}]}
       - name: typed
         external: {using: json, value_format: debezium, location: landing/typed}
         columns:
@@ -45,6 +51,24 @@ PLANES = """
     rowkind_field='_row_kind', sequence_field='_position', on_schema_change='append_new_columns'
 ) }}
 select * from {{ stream(source('tower', 'planes')) }}
+"""
+SEATS = """
+{{ config(
+    materialized='streaming', incremental_strategy='apply_changes', primary_key=['plane', 'row'], bucket=1,
+    rowkind_field='_row_kind', sequence_field='_position'
+) }}
+select plane, row, class, _row_kind, _position from {{ stream(source('tower', 'seats')) }}
+"""
+SEATS_CONTRACT = """
+models:
+  - name: seats
+    config: {contract: {enforced: true}}
+    columns:
+      - {name: plane, data_type: bigint}
+      - {name: row, data_type: string}
+      - {name: class, data_type: string, constraints: [{type: not_null}]}
+      - {name: _row_kind, data_type: string}
+      - {name: _position, data_type: string}
 """
 TYPED = """
 {{ config(materialized='streaming') }}
@@ -202,7 +226,13 @@ def line(number: int, column: str, field: dict[str, Any] | None, value: str) -> 
 class TestDebezium:
     @pytest.fixture(scope="class")
     def models(self) -> dict[str, str]:
-        return {"sources.yml": SOURCES, "planes.sql": PLANES, "typed.sql": TYPED}
+        return {
+            "sources.yml": SOURCES,
+            "planes.sql": PLANES,
+            "seats.sql": SEATS,
+            "seats.yml": SEATS_CONTRACT,
+            "typed.sql": TYPED,
+        }
 
     def test_changes_end_as_the_source_is(self, project: Any, rows: Any) -> None:
         landing = Path(project.project_root) / "landing"
@@ -228,7 +258,7 @@ class TestDebezium:
             "a.json",
             [line(n, *value[:3]) for n, value in enumerate([*VALUES, *MISFITS], 1)],
         )
-        run_dbt(["run"])
+        run_dbt(["run", "--select", "planes", "typed"])
         planes = "select id, name from {schema}.planes order by id"
         assert rows(planes) == [(1, "one, last"), (3, "three"), (4, "long")]
         dead = rows("select decode(value, 'UTF-8'), reason from {schema}.planes__dead_letters")
@@ -264,6 +294,19 @@ class TestDebezium:
             (5, None, None, None, date(2024, 1, 1), Decimal("1234.56")),
         ]
         assert rows("select count(*) from {schema}.planes__dead_letters") == [(len(NO_CHANGES),)]
+
+    def test_a_deletion_with_its_key_alone(self, project: Any, rows: Any) -> None:
+        landing = Path(project.project_root) / "landing" / "seats"
+        seat = {"plane": 1, "row": "A", "class": "first"}
+        put(landing, "a.json", [change("c", 1, seat), change("c", 2, {**seat, "row": "B"})])
+        run_dbt(["run", "--select", "seats"])
+        no_class = {**seat, "class": None}
+        no_row, no_key = change("c", 4, no_class), change("d", 5, {"plane": None, "row": None, "class": None})
+        put(landing, "b.json", [change("d", 3, no_class), no_row, no_key])
+        run_dbt(["run", "--select", "seats"])
+        assert rows("select row, class from {schema}.seats") == [("B", "first")]
+        dead = rows("select decode(value, 'UTF-8') from {schema}.seats__dead_letters")
+        assert sorted(json.loads(value)["op"] for (value,) in dead) == [no_row["op"], no_key["op"]]
 
     def test_values_are_exact_or_dead_letters(self, project: Any, rows: Any) -> None:
         columns = sorted({column for column, *_ in VALUES})

@@ -14,6 +14,7 @@ from typing import Final
 from dbt.adapters.paimon.sql_text import quoted, string_literal
 from dbt.adapters.paimon.table_rules import split_columns
 from dbt.adapters.paimon.table_spec import TableSpec
+from dbt.adapters.paimon.typed_values import some_value
 
 ROWKIND: Final = "rowkind.field"
 SEQUENCE: Final = "sequence.field"
@@ -57,23 +58,39 @@ def ordered_by_kind(spec: TableSpec) -> TableSpec:
     return replace(spec, options=MappingProxyType({**spec.options, SEQUENCE: ",".join(fields)}))
 
 
-def change_rows_sql(source: str, columns: Sequence[str], spec: TableSpec, model: str) -> str:
+def change_rows_sql(
+    source: str, columns: Sequence[str], required: Mapping[str, str], spec: TableSpec, model: str
+) -> str:
     """The query of the rows that a table takes.
 
     Args:
         source: what stands after FROM.
         columns: all its columns; those of the row kind, the key and the sequence are among them.
+        required: of those that the table has as NOT NULL, name -> Spark's type text.
         spec: the table.
         model: its name, for messages.
 
     Returns:
         The rows with Paimon's words for their kinds, without those of before an update: the key tells which row is
         replaced. The query fails on a kind that is none, and on a change without key or sequence, which no order has.
+        A delete needs no more than these; what else is NOT NULL gets some value of its type, for Paimon checks the row
+        and then keeps nothing of it.
     """
     rowkind = spec.options[ROWKIND]
-    kind = _kind_sql(rowkind, [*spec.primary_key, *sequence_columns(spec)], model)
-    selected = ", ".join(f"{kind} as {quoted(name)}" if name == rowkind else quoted(name) for name in columns)
-    return f"select {selected}\nfrom {source}\nwhere {kind} <> {string_literal(UPDATE_BEFORE)}"
+    ordering = [*spec.primary_key, *sequence_columns(spec)]
+    kind = _kind_sql(rowkind, ordering, model)
+    told = ", ".join(f"{kind} as {quoted(name)}" if name == rowkind else quoted(name) for name in columns)
+    is_delete = f"{quoted(rowkind)} = {string_literal(DELETE)}"
+    filled = {
+        name: f"if({is_delete}, coalesce({quoted(name)}, {some_value(kind)}), {quoted(name)}) as {quoted(name)}"
+        for name, kind in required.items()
+        if name not in (rowkind, *ordering)
+    }
+    return (
+        f"select {', '.join(filled.get(name, quoted(name)) for name in columns)}\n"
+        f"from (select {told} from {source})\n"
+        f"where {quoted(rowkind)} <> {string_literal(UPDATE_BEFORE)}"
+    )
 
 
 def _kind_sql(rowkind: str, ordering: Sequence[str], model: str) -> str:

@@ -523,7 +523,9 @@ class PaimonAdapter(
         named = {spec.options[change_rows.ROWKIND], *spec.primary_key, *change_rows.sequence_columns(spec)}
         if not named <= set(columns):
             return None
-        return change_rows.change_rows_sql(str(source), columns, spec, model["name"])
+        wanted = self.wanted_columns(source.columns, model, spec)
+        required = {column.name: column.data_type for column in wanted if not column.nullable}
+        return change_rows.change_rows_sql(str(source), columns, required, spec, model["name"])
 
     @available.parse(lambda *a, **k: ())
     def sequence_columns(self, spec: TableSpec) -> tuple[str, ...]:

@@ -16,6 +16,16 @@ _NESTED: Final = re.compile(
 )
 _QUOTED: Final = re.compile(r"\s*'(?P<text>(?:[^'\\]|\\.)*)'\s*\Z", re.DOTALL)
 
+# Of types that are no numbers.
+_SOME: Final[Mapping[str, Any]] = {
+    **dict.fromkeys(("string", "varchar", "char", "binary"), ""),
+    **dict.fromkeys(("date", "timestamp", "timestamp_ntz", "timestamp_ltz"), "1970-01-01"),
+    "boolean": False,
+    "array": (),
+    "map": {},
+    "struct": {},
+}
+
 
 def safe_cast(field: Any, data_type: str) -> str:
     """What dbt's `safe_cast` gives: SQL of `data_type`.
@@ -50,6 +60,12 @@ def typed_value(value: Any, data_type: str) -> str:
     if isinstance(value, bool) or (isinstance(value, (int, float)) and math.isfinite(value)):
         return f"cast({str(value).lower()} as {data_type})"
     return f"cast({value if nested else string_literal(str(value))} as {data_type})"
+
+
+def some_value(data_type: str) -> str:
+    """SQL of a value of a type that is not NULL: nothing, zero, the first day of Unix; of a struct, one of NULLs."""
+    kind = re.split(r"\W", data_type.strip().lower(), maxsplit=1)[0]
+    return typed_value(_SOME.get(kind, 0), data_type)
 
 
 def _nested_value(value: Any, kind: str, inner: str, data_type: str) -> str:

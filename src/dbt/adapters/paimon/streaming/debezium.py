@@ -319,16 +319,18 @@ class DebeziumMessages:
 
     def _null_reasons(self) -> Iterator[tuple[str, str]]:
         """As `_envelope_reasons`, of what must have a value."""
+        required = [_text(index) for index, column in enumerate(self.columns) if column.required]
+        # Of a row that was deleted the database may tell the key alone (PostgreSQL's REPLICA IDENTITY DEFAULT).
+        is_row = (
+            f"(__tmp_op <> 'd' or __tmp_keys is null and coalesce({', '.join([*required, 'null'])}) is null)"
+        )
         for index, column in enumerate(self.columns):
             in_key = f"map_contains_key(__tmp_keys, {string_literal(column.name)})"
             missing = f"{_text(index)} is null"
-            yield (
-                missing if column.required else f"{missing} and {in_key}",
-                string_literal(
-                    f"column {column.name}: there is no value, and it is "
-                    + ("not null" if column.required else "part of the message's key")
-                ),
-            )
+            told = f"column {column.name}: there is no value, and it is "
+            yield f"{missing} and {in_key}", string_literal(f"{told}part of the message's key")
+            if column.required:
+                yield f"{missing} and {is_row}", string_literal(f"{told}not null")
 
     def _column_reasons(self) -> Iterator[tuple[str, str]]:
         unsent = ", ".join(map(string_literal, _UNSENT_TEXTS))
