@@ -30,6 +30,8 @@ select id, v, _kind, _snapshot from {{{{ stream(
 MODELS = {
     **{f"copy_of_{name}.sql": COPY.format(name=name) for name in COPIED},
     # The second SELECT is another one: a stream goes on all the same.
+    # A table with a row kind and an order of its own.
+    "copy_of_copy.sql": COPY.format(name="keyed").replace("source('raw', 'keyed')", "ref('copy_of_keyed')"),
     "log.sql": """
 {{ config(materialized='streaming', on_schema_change='append_new_columns') }}
 select id, v{% if var('wide', false) %}, v * 2 as twice{% endif %}
@@ -163,11 +165,15 @@ class TestTables:
     def test_copies(self, ran, table, name):
         assert table(f"copy_of_{name}", "id, v") == table(name)
 
+    def test_a_copy_of_a_copy(self, ran, table):
+        assert table("copy_of_copy", "id, v") == table("keyed")
+
     def test_shown(self, ran, table):
-        (shown,) = run_dbt(["show", "--select", "copy_of_keyed", "--limit", "-1"])
-        assert sorted(tuple(row) for row in shown.agate_table.rows) == [
-            (key, v, "+I", 0) for key, v in table("keyed")
-        ]
+        for name in ("copy_of_keyed", "copy_of_copy"):
+            (shown,) = run_dbt(["show", "--select", name, "--limit", "-1"])
+            assert sorted(tuple(row) for row in shown.agate_table.rows) == [
+                (key, v, "+I", 0) for key, v in table("keyed")
+            ]
 
     def test_two_sources(self, ran, table):
         found = table("both")

@@ -20,8 +20,15 @@
     {%- if not execute or not row_kind or model.resource_type == 'unit_test' or paimon__source_node(relation).external -%}
       {%- do return(relation) -%}
     {%- endif -%}
+    {%- set own = [row_kind | lower, '_snapshot'] -%}
+    {%- set there = adapter.get_columns_in_relation(relation) if load_relation(relation) else [] -%}
+    {%- set names = [] -%}
+    {%- for column in there if column.name | lower not in own -%}{%- do names.append(column.quoted) -%}{%- endfor -%}
     {%- set sql -%}
-(select *, '+I' as {{ adapter.quote(row_kind) }}, cast(0 as bigint) as {{ adapter.quote('_snapshot') }} from {{ relation }})
+(
+select {{ names | join(', ') or '*' }}, '+I' as {{ adapter.quote(row_kind) }}, cast(0 as bigint) as {{ adapter.quote('_snapshot') }}
+from {{ relation }}
+)
     {%- endset -%}
     {%- do return(sql) -%}
   {%- endif -%}
