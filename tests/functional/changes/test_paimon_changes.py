@@ -46,7 +46,7 @@ class TestLostChanges:
         rows("insert into {schema}.events values (2)")
         rows("insert into {schema}.events values (3)")
         rows(
-            "call paimon.sys.expire_snapshots(table => '{schema}.events', retain_max => 1)".replace(
+            "call paimon.sys.expire_snapshots(table => '{schema}.events', retain_max => 1, retain_min => 1)".replace(
                 "{schema}", project.test_schema
             )
         )

@@ -38,7 +38,6 @@ MACROS = """
   {% do remove_orphan_files(ref('status'), dry_run=false, older_than=orphans_of or none) %}
 {% endmacro %}
 """
-FUTURE = "{orphans_of: '2100-01-01 00:00:00'}"
 
 
 class TestHybrid:
@@ -98,7 +97,8 @@ class TestHybrid:
             add(step)
             (result,) = run_dbt(["run", "--select", "status"])
             assert result.message == "20 rows read in 1 batches"
-            run_dbt(["run-operation", "tidy", "--args", FUTURE])
+            now = time.strftime("%Y-%m-%d %H:%M:%S")
+            run_dbt(["run-operation", "tidy", "--args", f"{{orphans_of: '{now}'}}"])
         run_dbt(["run"])
         assert status() == expected
         assert dict(rows("select id, v from {schema}.copy")) == expected
