@@ -234,7 +234,7 @@ class TestDebezium:
             "typed.sql": TYPED,
         }
 
-    def test_changes_end_as_the_source_is(self, project: Any, rows: Any) -> None:
+    def test_changes_end_as_the_source_is(self, project: Any, rows: Any, warehouse: Path) -> None:
         landing = Path(project.project_root) / "landing"
         first: list[dict[str, Any] | str] = [
             change("r", 10, {"id": 1, "name": "one"}),
@@ -294,6 +294,14 @@ class TestDebezium:
             (5, None, None, None, date(2024, 1, 1), Decimal("1234.56")),
         ]
         assert rows("select count(*) from {schema}.planes__dead_letters") == [(len(NO_CHANGES),)]
+
+        # What the checkpoint says of new columns, as a process leaves it that is killed while it replaces it.
+        table = warehouse / f"{project.test_schema}.db" / "planes"
+        (note,) = table.glob("__dbt_checkpoint/*/dbt.json")
+        note.rename(note.with_name(".dbt.json.next"))
+        put(landing / "planes", "c.json", [change("u", 95, {"id": 4, "name": "long", "seats": 2})])
+        run_dbt(["run", "--select", "planes"])
+        assert rows("select seats from {schema}.planes where id = 4") == [(2,)]
 
     def test_a_deletion_with_its_key_alone(self, project: Any, rows: Any) -> None:
         landing = Path(project.project_root) / "landing" / "seats"

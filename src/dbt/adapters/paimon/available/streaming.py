@@ -28,6 +28,7 @@ from dbt.adapters.paimon.streaming import (
     query,
     sources,
 )
+from dbt.adapters.paimon.streaming.hadoop_files import HadoopFolder
 from dbt.adapters.paimon.streaming.inputs import Input, PlannedInput, StreamCall, raw_view, view_name
 from dbt.adapters.paimon.streaming.settings import StreamSettings, plan_stream
 
@@ -105,7 +106,8 @@ class StreamingMethods(AvailableMethods):
 
         Raises:
             ConfigErrors: everything that is wrong with them.
-            DbtRuntimeError: the model's SQL streams nothing, or this connection method has no streams.
+            DbtRuntimeError: the model's SQL streams nothing, this connection method has no streams, or the checkpoint
+                has no place.
         """
         self.check_node(model)
         spec, strategy, settings = plan_stream(model, self.environment)
@@ -120,6 +122,10 @@ class StreamingMethods(AvailableMethods):
                 f"model '{model['name']}': materialized='streaming', and its SQL has no stream(...). Write "
                 "`from {{ stream(ref('…')) }}` or `{{ stream(source('…', '…')) }}`, or materialize it as a table."
             )
+        session = self._handle.session
+        warehouse = session.conf.get(f"spark.sql.catalog.{model['database']}.warehouse", "")
+        if folder := settings.checkpoint_location or warehouse:
+            HadoopFolder(session, folder)
         self.advise(model, spec)
         return spec, strategy, settings
 

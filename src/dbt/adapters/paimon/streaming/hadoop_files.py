@@ -2,21 +2,47 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import re
+from typing import TYPE_CHECKING, Any, Final
+
+from dbt_common.exceptions import DbtRuntimeError
+
+from dbt.adapters.paimon import errors
+from dbt.adapters.paimon.redaction import redact_text
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+
+# None for the scheme, or none whose class is among the jars.
+_NO_FILE_SYSTEM: Final = re.compile(
+    r"UnsupportedFileSystemException|ClassNotFoundException: Class \S+ not found"
+)
 
 
 class HadoopFolder:
     """A folder and its files."""
 
     def __init__(self, session: SparkSession, location: str) -> None:
+        """A folder, which need not be there.
+
+        Raises:
+            DbtRuntimeError: Hadoop has no file system for it.
+        """
         jvm: Any = session._jvm
         self._jvm = jvm
         self._path = jvm.org.apache.hadoop.fs.Path(location)
         conf = session._jsparkSession.sessionState().newHadoopConf()
-        self._files = self._path.getFileSystem(conf)
+        try:
+            self._files = self._path.getFileSystem(conf)
+        except Exception as exc:
+            if not _NO_FILE_SYSTEM.search(errors.error_text(exc)):
+                raise
+            raise DbtRuntimeError(
+                f"A stream's checkpoint cannot be kept in {redact_text(location)}: it is written by Hadoop's file "
+                "systems, and none of them is for this address (Paimon's own reader of it is none). Set "
+                "checkpoint_location to a folder of one that every run sees: hdfs://…, file:///…, or s3a://… with "
+                "org.apache.hadoop:hadoop-aws among the jars."
+            ) from None
 
     def names(self, folder: str = "") -> list[str]:
         """The names in the folder, or in one below it; none if it is not there."""
@@ -27,8 +53,8 @@ class HadoopFolder:
 
     def read(self, name: str) -> str | None:
         """A file's text; None if it is not there."""
-        path = self._at(name)
-        if not self._files.exists(path):
+        path = next(filter(self._files.exists, (self._at(name), self._at(_next(name)))), None)
+        if path is None:
             return None
         stream = self._files.open(path)
         try:
@@ -43,16 +69,20 @@ class HadoopFolder:
     def write(self, name: str, text: str) -> None:
         """Write a file whole, or leave the one that is there as it was."""
         self._files.mkdirs(self._path)
-        draft, path = self._at(f".{name}.draft"), self._at(name)
+        draft, path, coming = self._at(f".{name}.draft"), self._at(name), self._at(_next(name))
         stream = self._files.create(draft, True)
         try:
             stream.write(bytearray(text, "utf-8"))
         finally:
             stream.close()
-        # HDFS does not rename onto a name that is taken.
-        if self._files.exists(path):
-            self._files.delete(path, False)
-        self._files.rename(draft, path)
+        if not self._files.exists(path):
+            self._files.rename(draft, path)
+            return
+        # HDFS does not rename onto a name that is taken; `read` finds the file under one of its names at any moment.
+        self._files.delete(coming, False)
+        self._files.rename(draft, coming)
+        self._files.delete(path, False)
+        self._files.rename(coming, path)
 
     def delete_file(self, name: str) -> None:
         """A file of it, if it is there."""
@@ -64,3 +94,8 @@ class HadoopFolder:
 
     def _at(self, name: str) -> Any:
         return self._jvm.org.apache.hadoop.fs.Path(self._path, name)
+
+
+def _next(name: str) -> str:
+    """What a file is called that is whole, and replaces the one of its name."""
+    return f".{name}.next"
