@@ -96,7 +96,7 @@ class TestHybrid:
         for step in (5, 6):
             add(step)
             (result,) = run_dbt(["run", "--select", "status"])
-            assert result.message == "20 rows read in 1 batches"
+            assert result.message == "20 rows read in 1 batch"
             now = time.strftime("%Y-%m-%d %H:%M:%S")
             run_dbt(["run-operation", "tidy", "--args", f"{{orphans_of: '{now}'}}"])
         run_dbt(["run"])

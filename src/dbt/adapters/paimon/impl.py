@@ -364,12 +364,15 @@ class PaimonAdapter(
         return [row[1] for row in self.query(sql)]
 
     def get_columns_in_relation(self, relation: PaimonRelation) -> list[PaimonColumn]:  # type: ignore[override]
-        """Name and type of each column of a table or view, in order; none if there is no such relation."""
+        """Name and type of each column of a table or view, in order.
+
+        Of a source that is a folder or a topic those that its YAML describes; none if there is nothing of that name.
+        """
         try:
             rows = self.query(f"describe table {relation.render()}")
         except DbtRuntimeError as exc:
             if any(sign in str(exc) for sign in metadata.NOT_FOUND):
-                return []
+                return self._described_columns(relation)
             raise
         columns: list[PaimonColumn] = []
         for name, data_type, *_ in rows:
@@ -379,6 +382,14 @@ class PaimonAdapter(
         if any(not is_whole(column.dtype) for column in columns):
             return list(self._query_columns(f"select * from {relation.render()}"))
         return columns
+
+    def _described_columns(self, relation: PaimonRelation) -> list[PaimonColumn]:
+        if self.get_macro_resolver() is None:
+            return []
+        found: list[PaimonColumn] = self.execute_macro(
+            "paimon__described_columns", kwargs={"relation": relation}
+        )
+        return found
 
     def _get_one_catalog(
         self,

@@ -13,6 +13,7 @@ from dbt.adapters.events.logging import AdapterLogger
 from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.paimon.available.base import AvailableMethods
+from dbt.adapters.paimon.column import PaimonColumn
 from dbt.adapters.paimon.frames import FrameHandle
 from dbt.adapters.paimon.locks import TableLocks
 from dbt.adapters.paimon.model_query import ModelQuery
@@ -99,6 +100,24 @@ class StreamingMethods(AvailableMethods):
         name = view_name(len(stream.calls) + 1, call.identifier)
         stream.calls[name] = replace(call, name=name)
         return quoted(name)
+
+    @available.parse_list
+    def described_columns(self, source: Mapping[str, Any]) -> list[PaimonColumn]:
+        """The columns of a source that is no table, from its YAML; none on a server, which has no streams.
+
+        Args:
+            source: its node of the manifest.
+
+        Raises:
+            DbtRuntimeError: its description is wrong.
+        """
+        if self.credentials.is_remote:
+            return []
+        described = sources.described_columns(source, self)
+        return [
+            PaimonColumn(column=name, dtype=data_type, column_index=index)
+            for index, (name, data_type) in enumerate(described.items())
+        ]
 
     @available.parse(lambda *a, **k: ({}, "", None))
     def streaming_plan(self, model: Mapping[str, Any]) -> tuple[TableSpec, str, StreamSettings]:

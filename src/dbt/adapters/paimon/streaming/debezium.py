@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
 from dbt_common.exceptions import DbtRuntimeError
@@ -27,6 +28,10 @@ if TYPE_CHECKING:
 ROW_KIND: Final = "_row_kind"
 POSITION: Final = "_position"
 SOURCE_TIME: Final = "_source_time"
+# What a row has beside the columns of the description, unless the model names the row kind: name -> Spark's type.
+METADATA: Final[Mapping[str, str]] = MappingProxyType(
+    {ROW_KIND: "string", POSITION: "string", SOURCE_TIME: "timestamp"}
+)
 
 # What stages add to raw rows: why a message is no row (as in messages.py), the row, and what of it is not described.
 PROBLEM: Final = "__problem"

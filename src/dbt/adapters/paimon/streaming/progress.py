@@ -35,10 +35,9 @@ class Told:
 
     def response(self) -> AdapterResponse:
         """The figures as dbt shows them beside a model."""
-        dead = f", {self.dead_letters} dead letters" if self.dead_letters else ""
-        return AdapterResponse(
-            f"{self.rows:,} rows read in {self.batches:,} batches{dead}", rows_affected=self.rows
-        )
+        told = f"{_counted(self.rows, 'row')} read in {_counted(self.batches, 'batch', 'es')}"
+        dead = f", {_counted(self.dead_letters, 'dead letter')}" if self.dead_letters else ""
+        return AdapterResponse(f"{told}{dead}", rows_affected=self.rows)
 
 
 class Watch:
@@ -59,7 +58,7 @@ class Watch:
         self._told.rows += rows
         seconds = progress["durationMs"].get("triggerExecution", 0) / 1000
         logger.info(
-            f"{self._model}: batch {progress['batchId']}: {rows:,} rows in {seconds:.1f} s, {self._told.rows:,} in all"
+            f"{self._model}: batch {progress['batchId']}: {_counted(rows, 'row')} in {seconds:.1f} s, {self._told.rows:,} in all"
             f"{self._behind(progress['sources'])}"
         )
 
@@ -67,3 +66,7 @@ class Watch:
         lags = [each.lag(self._session, source) for each, source in zip(self._inputs, sources, strict=False)]
         known = [lag for lag in lags if lag is not None]
         return f", {sum(known):,} behind" if known else ""
+
+
+def _counted(number: int, thing: str, plural: str = "s") -> str:
+    return f"{number:,} {thing}{'' if number == 1 else plural}"

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dbt.adapters.paimon.data_types import type_text
+from dbt.adapters.paimon.streaming import debezium
 from dbt.adapters.paimon.streaming.debezium import DebeziumMessages
 from dbt.adapters.paimon.streaming.descriptions import DEBEZIUM, JSON, KAFKA, Description, describe
 from dbt.adapters.paimon.streaming.files import FileInput
@@ -32,15 +34,36 @@ def open_input(call: StreamCall, adapter: AvailableMethods) -> Input:
     """
     if not call.source.get("external"):
         return PaimonTableInput.open(call, adapter)
-    session = adapter._handle.session
-    root = Path(adapter.config.project_root)
-    description = describe(call.source, root, lambda text: _type_of(session, text), call.options)
+    description = _description(call.source, adapter, call.options)
     value_format = _value_format(description, call)
     if description.using == KAFKA:
         options = adapter.credentials.kafka_options
         assert value_format is not None
         return KafkaInput.of(call, description, options, value_format)
     return FileInput.of(call, description, value_format)
+
+
+def described_columns(source: Mapping[str, Any], adapter: AvailableMethods) -> dict[str, str]:
+    """What the rows of a source have that is no table: name -> data type, in their order.
+
+    Args:
+        source: its node in the manifest.
+        adapter: knows the project.
+
+    Raises:
+        DbtRuntimeError: its description is wrong.
+    """
+    description = _description(source, adapter)
+    own = debezium.METADATA if description.value_format == DEBEZIUM else {}
+    columns = {column.name: column.data_type for column in description.columns}
+    return {**columns, **own, **description.metadata}
+
+
+def _description(
+    source: Mapping[str, Any], adapter: AvailableMethods, options: Mapping[str, Any] | None = None
+) -> Description:
+    session = adapter._handle.session
+    return describe(source, Path(adapter.config.project_root), lambda text: _type_of(session, text), options)
 
 
 def _value_format(description: Description, call: StreamCall) -> ValueFormat | None:

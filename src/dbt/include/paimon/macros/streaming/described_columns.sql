@@ -1,0 +1,10 @@
+{#- The columns of a relation that is a source with `external`: a folder or a topic, which no catalog knows. -#}
+{% macro paimon__described_columns(relation) %}
+  {%- for node in graph.sources.values() -%}
+    {%- if node.external and node.database == relation.database and node.schema == relation.schema
+          and node.identifier == relation.identifier -%}
+      {%- do return(adapter.described_columns(node)) -%}
+    {%- endif -%}
+  {%- endfor -%}
+  {%- do return([]) -%}
+{% endmacro %}
