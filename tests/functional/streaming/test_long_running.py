@@ -23,6 +23,9 @@ select id, id * 2 as n from range({{ var('first') }}, {{ var('last') }})
 COPIED = """{{ config(materialized='streaming', processing_time='1 second') }}
 select id, n from {{ stream(ref('events')) }}
 """
+FOLLOWED = """{{ config(materialized='streaming', processing_time='1 second') }}
+select id, n * 3 as n from {{ stream(ref('copied')) }}
+"""
 
 
 class Project:
@@ -31,6 +34,7 @@ class Project:
         (root / "models").mkdir()
         (root / "models" / "events.sql").write_text(EVENTS)
         (root / "models" / "copied.sql").write_text(COPIED)
+        (root / "models" / "followed.sql").write_text(FOLLOWED)
         (root / "dbt_project.yml").write_text(
             yaml.safe_dump(
                 {"name": "streams", "profile": "streams", "flags": {"send_anonymous_usage_stats": False}}
@@ -66,8 +70,8 @@ class Project:
     def said(self) -> str:
         return (self.root / "output.txt").read_text()
 
-    def data_files(self) -> set[Path]:
-        return set((self.root / "warehouse" / "s.db" / "copied" / "bucket-0").glob("data-*"))
+    def data_files(self, table: str) -> set[Path]:
+        return set((self.root / "warehouse" / "s.db" / table / "bucket-0").glob("data-*"))
 
     def until(self, holds: Callable[[], Any], process: subprocess.Popen[bytes]) -> None:
         end = time.monotonic() + 400
@@ -83,16 +87,17 @@ def project(tmp_path_factory, spark_config) -> Project:
 
 def test_it_goes_on_until_a_signal(project: Project):
     project.add(0, 10)
-    stream = project.start(*STREAM, "--select", "events copied")
+    # Two of them are streams, and one follows the other.
+    stream = project.start(*STREAM, "--select", "events", "copied", "followed")
     try:
-        project.until(project.data_files, stream)
-        before = project.data_files()
+        project.until(lambda: project.data_files("followed"), stream)
+        before = project.data_files("followed")
         # A table of the same warehouse is written meanwhile, and a second stream of the model is refused.
         project.add(10, 20)
+        project.until(lambda: project.data_files("followed") - before, stream)
         second = project.start(*DBT, "run", "--select", "copied")
         assert second.wait() == 1
         assert "another process streams into" in project.said()
-        project.until(lambda: project.data_files() - before, stream)
         stream.send_signal(signal.SIGINT)
         assert stream.wait(timeout=300) == 0, project.said()
     finally:
@@ -100,10 +105,11 @@ def test_it_goes_on_until_a_signal(project: Project):
             os.kill(stream.pid, signal.SIGKILL)
     # What came after its end is there after a run, once.
     project.add(20, 30)
-    project.dbt("run", "--select", "copied")
-    assert project.query("select id, n from {{ ref('copied') }} order by id") == [
-        {"id": number, "n": number * 2} for number in range(30)
-    ]
+    project.dbt("run", "--select", "copied", "followed")
+    for table, times in (("copied", 2), ("followed", 6)):
+        assert project.query(f"select id, n from {{{{ ref('{table}') }}}} order by id") == [
+            {"id": number, "n": number * times} for number in range(30)
+        ]
 
 
 def test_it_needs_a_streaming_model(project: Project):

@@ -9,9 +9,10 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from typing import Any
+from typing import Any, Final
 
 import click
+from dbt.cli.options import MultiOption
 from dbt_common.exceptions import DbtBaseException
 
 from dbt.adapters.paimon import server
@@ -29,6 +30,9 @@ _TARGET_OPTIONS = (
     click.option("--target", "-t", help="Target, if not the profile's."),
     click.option("--vars", help="Variables for the profile, as YAML."),
 )
+
+# Several words after one option, as dbt takes them.
+_WORDS: Final[dict[str, Any]] = {"cls": MultiOption, "type": tuple, "multiple": True, "metavar": "SELECTOR…"}
 
 
 def _with_target(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -107,11 +111,16 @@ def stop(every: bool, **target: str | None) -> None:
 
 @main.command()
 @_with_target
-@click.option("--select", "-s", multiple=True, required=True, help="Streaming models, as dbt selects them.")
-@click.option("--exclude", multiple=True, help="Models to leave out.")
+@click.option(
+    *("--select", "-s"), **_WORDS, required=True, help="Streaming models, as dbt selects them: one or more."
+)
+@click.option("--exclude", **_WORDS, help="Models to leave out.")
 @click.option("--full-refresh", is_flag=True, help="Build the tables anew first, from all there is.")
 def stream(
-    select: tuple[str, ...], exclude: tuple[str, ...], full_refresh: bool, **target: str | None
+    select: tuple[str, ...],
+    exclude: tuple[str, ...],
+    full_refresh: bool,
+    **target: str | None,
 ) -> None:
     """Run streaming models until Ctrl-C, which ends each after the batch that it writes.
 

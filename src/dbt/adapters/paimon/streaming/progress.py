@@ -57,10 +57,8 @@ class Watch:
         )
         self._told.rows += rows
         seconds = progress["durationMs"].get("triggerExecution", 0) / 1000
-        logger.info(
-            f"{self._model}: batch {progress['batchId']}: {_counted(rows, 'row')} in {seconds:.1f} s, {self._told.rows:,} in all"
-            f"{self._behind(progress['sources'])}"
-        )
+        done = f"{_counted(rows, 'row')} in {seconds:.1f} s, {self._told.rows:,} in all"
+        logger.info(f"{self._model}: batch {progress['batchId']}: {done}{self._behind(progress['sources'])}")
 
     def _behind(self, sources: Sequence[Mapping[str, Any]]) -> str:
         lags = [each.lag(self._session, source) for each, source in zip(self._inputs, sources, strict=False)]

@@ -2,23 +2,29 @@
 
 from __future__ import annotations
 
+import json
 import signal
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from types import FrameType
+from typing import Any, Final
 
 import click
 from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.paimon.streaming import long_running
 
-_STREAMS_ONLY = "config.materialized:streaming"
+_STREAMS_ONLY: Final = "config.materialized:streaming"
+# What `dbt ls` is asked for.
+_KEYS: Final = ("name", "unique_id", "depends_on")
 
 
 def run(
     select: Sequence[str], exclude: Sequence[str], full_refresh: bool, target: Mapping[str, str | None]
 ) -> bool:
     """Run streaming models, each on a thread of its own, until Ctrl-C or SIGTERM.
+
+    Where one reads the table of another, each is run to what there is first, in the order of dbt's graph.
 
     Args:
         select: dbt's selectors; of what they select, the streaming models are run.
@@ -32,33 +38,75 @@ def run(
     Raises:
         DbtRuntimeError: the selectors find no streaming model; dbt's own errors for a project that it cannot read.
     """
-    from dbt.cli.main import dbtRunner
-
     places = [
         part for key, value in target.items() if value for part in (f"--{key.replace('_', '-')}", value)
     ]
-    chosen = ["--select", *(f"{part},{_STREAMS_ONLY}" for words in select for part in words.split())]
+    chosen = ["--select", *(f"{word},{_STREAMS_ONLY}" for word in select)]
     if exclude:
         chosen += ["--exclude", *exclude]
-    listed = dbtRunner().invoke(["--log-level", "none", "ls", "--resource-type", "model", *chosen, *places])
-    if not listed.success:
-        raise listed.exception or DbtRuntimeError("The project could not be read.")
-    names = listed.result if isinstance(listed.result, list) else []
-    if not names:
+    streams = _listed([*chosen, *places])
+    if not streams:
         raise DbtRuntimeError(
             f"No streaming model is selected by {' '.join(select)}. `dbt ls --select {_STREAMS_ONLY}` lists those of "
             "the project."
         )
-    click.echo(
-        f"Streaming {', '.join(map(str, names))}. Ctrl-C ends it after the batch that is being written."
-    )
     refresh = ["--full-refresh"] if full_refresh else []
-    with long_running.streams_go_on(), _ended_by_signals():
+    followers = [stream["name"] for stream in streams if _reads_one_of(stream, streams)]
+    if followers:
+        click.echo(f"First a run of each, for the tables that {', '.join(followers)} read.")
+        if not _run([*refresh, *chosen, *places]):
+            return False
+        refresh = []
+    names = ", ".join(stream["name"] for stream in streams)
+    click.echo(f"Streaming {names}. Ctrl-C ends it after the batch that is being written.")
+    with long_running.streams_go_on(), _none_waits(), _ended_by_signals():
         # A model that goes on never gives its thread to another one.
-        ran = dbtRunner().invoke(["run", "--threads", str(len(names)), *refresh, *chosen, *places])
+        return _run(["--threads", str(len(streams)), *refresh, *chosen, *places])
+
+
+def _listed(arguments: Sequence[str]) -> list[dict[str, Any]]:
+    """Name, unique_id and depends_on of the models that are selected."""
+    from dbt.cli.main import dbtRunner
+
+    asked = ["ls", "--resource-type", "model", "--output", "json", "--output-keys", *_KEYS]
+    listed = dbtRunner().invoke(["--log-level", "none", *asked, *arguments])
+    if not listed.success:
+        raise listed.exception or DbtRuntimeError("The project could not be read.")
+    return [json.loads(line) for line in listed.result] if isinstance(listed.result, list) else []
+
+
+def _reads_one_of(stream: Mapping[str, Any], streams: Sequence[Mapping[str, Any]]) -> bool:
+    return any(other["unique_id"] in stream["depends_on"]["nodes"] for other in streams)
+
+
+def _run(arguments: Sequence[str]) -> bool:
+    from dbt.cli.main import dbtRunner
+
+    ran = dbtRunner().invoke(["run", *arguments])
     if ran.exception is not None and not isinstance(ran.exception, SystemExit):
         raise ran.exception
     return bool(ran.success)
+
+
+@contextmanager
+def _none_waits() -> Iterator[None]:
+    """No model waits for those that it reads: a stream that goes on does not end.
+
+    `dbt clone` runs its models like this; `dbt run` has no option for it.
+    """
+    from dbt.task import run as task
+    from dbt.task.runnable import GraphRunnableMode
+
+    class StreamTask(task.RunTask):
+        def get_run_mode(self) -> GraphRunnableMode:
+            return GraphRunnableMode.Independent
+
+    before = task.RunTask
+    task.RunTask = StreamTask  # type: ignore[misc]
+    try:
+        yield
+    finally:
+        task.RunTask = before  # type: ignore[misc]
 
 
 @contextmanager
