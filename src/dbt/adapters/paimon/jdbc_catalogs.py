@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from dbt.adapters.events.logging import AdapterLogger
 
 from dbt.adapters.paimon.credentials import SparkCatalog
+from dbt.adapters.paimon.locks import TableLocks
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -17,20 +18,22 @@ if TYPE_CHECKING:
 logger = AdapterLogger("Paimon")
 
 _OPEN = Lock()
+_LOCKS = TableLocks()
 # Seconds before the catalog is opened again, where another process made its tables at the same time.
 _AGAIN_AFTER = (0.5, 2.0)
 _MADE_MEANWHILE = ("already exists", "duplicate key")
 
 
 def load(session: SparkSession, catalog: SparkCatalog) -> None:
-    """Load a JDBC catalog into a session, one at a time in this process.
+    """Load a JDBC catalog into a session, one at a time in this process, and on SQLite on this machine.
 
-    JdbcCatalog.initializeCatalogTablesIfNeed looks whether its tables are there and then makes them.
+    JdbcCatalog.initializeCatalogTablesIfNeed looks whether its tables are there and then makes them. SQLite refuses the
+    second of two that have looked and want to write, and what Paimon leaves open then keeps the first one waiting.
 
     Raises:
         Exception: of Spark, where the catalog cannot be opened.
     """
-    with _OPEN:
+    with _OPEN, _LOCKS.alone(catalog.uri or "", catalog.sqlite_folder):
         for wait in (*_AGAIN_AFTER, None):
             try:
                 loaded = session._jsparkSession.sessionState().catalogManager().catalog(catalog.name)

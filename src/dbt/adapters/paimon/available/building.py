@@ -26,6 +26,20 @@ class BuildingMethods(AvailableMethods):
     _half_built: HalfBuilt
 
     @available.parse_none
+    def make_schema(self, relation: PaimonRelation) -> None:
+        """Create a schema, unless it is there: IF NOT EXISTS looks and then makes it, and so may another process.
+
+        Raises:
+            DbtDatabaseError: it cannot be made.
+        """
+        schema = relation.without_identifier()
+        try:
+            self.query(f"create database if not exists {schema.render()}")
+        except DbtRuntimeError:
+            if not self.check_schema_exists(schema.database or "", schema.schema or ""):
+                raise
+
+    @available.parse_none
     def hold_table(self, relation: PaimonRelation) -> None:
         """Be the only writer of a table until the node has ended (see `locks`)."""
         if self._table_locks.hold(relation.render(), self._lock_folder(relation)):

@@ -4,9 +4,7 @@
 -#}
 {% macro paimon__create_schema(relation) -%}
   {%- if not adapter.schema_problem(relation.schema) -%}
-    {%- call statement('create_schema') -%}
-      create database if not exists {{ relation.without_identifier().render() }}
-    {%- endcall -%}
+    {%- do adapter.make_schema(relation) -%}
     {%- do adapter.ensure_view_schema(relation) -%}
   {%- endif -%}
 {%- endmacro %}
