@@ -17,7 +17,8 @@ def spark_config() -> dict[str, Any]:
         "spark.master": "local[2]",
         "spark.driver.memory": os.environ.get("DBT_PAIMON_TEST_MEMORY", "2g"),
         # Many statements over few rows: the second compiler would work for code that never runs again.
-        "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+        # Without it the code cache shrinks from 240 to 48 MB, full after a minute: nothing is compiled any more, and the JVM may fail.
+        "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m -XX:+UseSerialGC",
         "spark.sql.shuffle.partitions": 2,
     }
 

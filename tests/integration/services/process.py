@@ -15,7 +15,7 @@ from pathlib import Path
 
 LOOPBACK = "127.0.0.1"
 # Of a JVM that lives for some minutes: the second compiler costs it more than it gains.
-SHORT_LIVED = {"JAVA_TOOL_OPTIONS": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"}
+SHORT_LIVED = {"JAVA_TOOL_OPTIONS": "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m -XX:+UseSerialGC"}
 
 
 def free_port() -> int:
