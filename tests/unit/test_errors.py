@@ -53,6 +53,18 @@ MERGE = """An error occurred while calling o44.sql.
             ['password authentication failed for user "ann"', "jdbc.password under `catalog_options`"],
         ),
         (
+            "An error occurred while calling o76.sql.\n: org.apache.spark.SparkException: Job aborted due to stage failure: "
+            "Task 0 in stage 1.0 failed 1 times: java.lang.OutOfMemoryError: Java heap space\n\tat java.base/x.y(Z.java:1)\n"
+            "Caused by: java.lang.OutOfMemoryError: Java heap space",
+            "",
+            ["OutOfMemoryError: Java heap space", "spark.driver.memory under `spark_config`"],
+        ),
+        (
+            ": java.lang.VirtualMachineError: Out of space in CodeCache for method handle intrinsic",
+            "",
+            ["Out of space in CodeCache", "-XX:ReservedCodeCacheSize=240m"],
+        ),
+        (
             "java.lang.RuntimeException: Failed to connect: jdbc:oracle:x\nCaused by: "
             "java.sql.SQLException: No suitable driver found for jdbc:oracle:x",
             "",

@@ -6,9 +6,11 @@ import os
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+import psutil
 import pytest
 import yaml
 
@@ -146,21 +148,15 @@ def places_in(content: bytes) -> list[str]:
 
 def command_lines(parent: int) -> set[str]:
     """What `ps` shows of a process and of all that it started."""
-    children: dict[int, list[int]] = {}
-    for stat in Path("/proc").glob("[0-9]*/stat"):
-        try:
-            fields = stat.read_text().rpartition(")")[2].split()
-        except OSError:
-            continue
-        children.setdefault(int(fields[1]), []).append(int(stat.parent.name))
-    lines, todo = set(), [parent]
-    while todo:
-        pid = todo.pop()
-        todo += children.get(pid, [])
-        try:
-            lines.add(Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode())
-        except OSError:
-            continue
+    lines: set[str] = set()
+    try:
+        process = psutil.Process(parent)
+        processes = [process, *process.children(recursive=True)]
+    except psutil.NoSuchProcess:
+        return lines
+    for each in processes:
+        with suppress(psutil.NoSuchProcess):
+            lines.add(" ".join(each.cmdline()))
     return lines
 
 

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import psutil
 import pytest
 import yaml
 
@@ -110,6 +111,25 @@ def test_it_goes_on_until_a_signal(project: Project):
         assert project.query(f"select id, n from {{{{ ref('{table}') }}}} order by id") == [
             {"id": number, "n": number * times} for number in range(30)
         ]
+
+
+def test_its_jvm_is_killed(project: Project):
+    project.add(100, 110)
+    before = project.data_files("copied")
+    stream = project.start(*STREAM, "--select", "copied")
+    try:
+        project.until(lambda: project.data_files("copied") - before, stream)
+        children = psutil.Process(stream.pid).children(recursive=True)
+        next(each for each in children if each.name() == "java").kill()
+        # It ends with one message, for whoever watches over it to start it again.
+        assert stream.wait(timeout=60) == 1, project.said()
+    finally:
+        if stream.poll() is None:
+            os.kill(stream.pid, signal.SIGKILL)
+    assert "Spark's JVM has ended: it was killed" in project.said()
+    project.dbt("run", "--select", "copied")
+    copied = project.query("select id, n from {{ ref('copied') }} where id >= 100 order by id")
+    assert copied == [{"id": number, "n": number * 2} for number in range(100, 110)]
 
 
 def test_it_needs_a_streaming_model(project: Project):

@@ -13,7 +13,7 @@ from dbt.adapters.exceptions import FailedToConnectError
 from dbt.adapters.spark.connections import SparkConnectionManager
 from dbt_common.exceptions import DbtDatabaseError, DbtRuntimeError
 
-from dbt.adapters.paimon import conflicts, errors
+from dbt.adapters.paimon import conflicts, errors, jvm_end
 from dbt.adapters.paimon.credentials import PaimonConnectionMethod, PaimonCredentials
 from dbt.adapters.paimon.handles import Handle
 
@@ -37,7 +37,7 @@ class PaimonConnectionManager(SparkConnectionManager):
             raise
         except Exception as exc:
             logger.debug(f"Error while running:\n{sql}\n{errors.error_text(exc)}")
-            raise errors.database_error(exc, sql) from exc
+            raise jvm_end.error(exc) or errors.database_error(exc, sql) from exc
 
     @classmethod
     def open(cls, connection: Connection) -> Connection:
@@ -57,7 +57,7 @@ class PaimonConnectionManager(SparkConnectionManager):
             raise
         except Exception as exc:
             connection.state = ConnectionState.FAIL
-            raise FailedToConnectError(errors.shorten(errors.error_text(exc))) from exc
+            raise jvm_end.error(exc) or FailedToConnectError(errors.shorten(errors.error_text(exc))) from exc
         connection.state = ConnectionState.OPEN
         return connection
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from typing import Final
 
 from dbt_common.exceptions import DbtDatabaseError
 
@@ -23,6 +24,12 @@ _TABLE = re.compile(
 )
 # Wrappers that say nothing of their own: the cause below them is what a person needs.
 _WRAPPERS = ("SparkException", "ExecutionException", "InvocationTargetException", "RuntimeException")
+
+
+MEMORY_ADVICE: Final = (
+    "Give Spark more memory (spark.driver.memory under `spark_config` in the profile; spark.executor.memory, too, on a "
+    "cluster), run fewer `threads`, or have the model take its input in parts (a microbatch model does)."
+)
 
 
 @dataclass(frozen=True)
@@ -112,6 +119,16 @@ REMEDIES: tuple[Remedy, ...] = (
         ),
         "A jar on Spark's class path was made for another Scala version than Spark: look at `jars`, `packages` and "
         "spark.jars for names that end in another _2.1x than Spark's own.",
+    ),
+    Remedy(
+        # Spark's own limits, of the executor's memory and of spark.driver.maxResultSize, name their settings.
+        re.compile(r"OutOfMemoryError: (?:Java heap space|GC overhead limit exceeded)"),
+        MEMORY_ADVICE,
+    ),
+    Remedy(
+        re.compile(r"Out of space in CodeCache"),
+        "The JVM has no room for compiled code: add -XX:ReservedCodeCacheSize=240m to spark.driver.extraJavaOptions "
+        "under `spark_config` in the profile (-XX:TieredStopAtLevel=1 alone shrinks it to 48 MB).",
     ),
     Remedy(
         re.compile(r"No suitable driver found for jdbc:"),

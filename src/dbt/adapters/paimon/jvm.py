@@ -11,7 +11,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from importlib import resources
 from pathlib import Path
 from threading import Event, Lock, Thread
@@ -92,6 +92,18 @@ def abandon() -> None:
     _Spawned.end_last()
     if _starting.acquire(timeout=_LONGEST_END):
         _starting.release()
+
+
+def exit_status(seconds: float) -> int | None:
+    """How the JVM that this process started last has ended (`Popen.returncode`).
+
+    Args:
+        seconds: for how long to wait for its end.
+
+    Returns:
+        None if it lives, or none was started here.
+    """
+    return _Spawned.status_of_last(seconds)
 
 
 def log_path() -> Path:
@@ -175,6 +187,12 @@ class _Spawned(subprocess.Popen[bytes]):
     def end_last(cls) -> None:
         if cls._last and _starting.locked():
             cls._last.terminate()
+
+    @classmethod
+    def status_of_last(cls, seconds: float) -> int | None:
+        with suppress(subprocess.TimeoutExpired):
+            return cls._last.wait(seconds) if cls._last else None
+        return None
 
 
 @contextmanager

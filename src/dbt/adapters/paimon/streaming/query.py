@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 from dbt.adapters.events.logging import AdapterLogger
 from dbt_common.exceptions import DbtRuntimeError
 
-from dbt.adapters.paimon import errors
+from dbt.adapters.paimon import errors, jvm_end
 from dbt.adapters.paimon.streaming.batches import BatchWriter
 from dbt.adapters.paimon.streaming.checkpoints import Checkpoint
 from dbt.adapters.paimon.streaming.long_running import Trigger
@@ -50,7 +50,7 @@ def run(
         look: called as often as the query looks for rows, if it goes on.
 
     Raises:
-        DbtRuntimeError: it was cancelled, or `writer` refused a batch.
+        DbtRuntimeError: it was cancelled, `writer` refused a batch, or Spark's JVM has ended.
         Exception: what ended it otherwise, as it was raised.
     """
     pauses, written = list(trigger.pauses), writer.written.batches
@@ -60,6 +60,8 @@ def run(
         except Exception as exc:  # noqa: PERF203 - a few attempts
             if isinstance(exc, DbtRuntimeError):
                 raise
+            if ended := jvm_end.error(exc):
+                raise ended from exc
             if writer.written.batches > written:
                 pauses, written = list(trigger.pauses), writer.written.batches
             if not pauses or trigger.is_to_end():

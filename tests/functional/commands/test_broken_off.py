@@ -1,4 +1,4 @@
-"""Ctrl-C: the Spark jobs of the run end, no table is left half written, and dbt says so by its exit code."""
+"""Runs that are broken off, by Ctrl-C or as Spark's JVM ends: no table is left half written, and the next run heals."""
 
 from __future__ import annotations
 
@@ -9,7 +9,9 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
+import psutil
 import pytest
 import yaml
 
@@ -66,12 +68,18 @@ def gone(group: int, seconds: float = 30) -> bool:
     return False
 
 
-def test_ctrl_c(project):
+@pytest.fixture
+def before(project: Path) -> dict[str, dict[str, str]]:
+    """Snapshots of the tables as they are before the run that is broken off."""
     write(project, MODELS)
     subprocess.run([*DBT, "run"], cwd=project, check=True, timeout=300)
-    before = {table: snapshots(project, table) for table in ("rebuilt", "upserted")}
-    assert all(before.values())
+    found = {table: snapshots(project, table) for table in ("rebuilt", "upserted")}
+    assert all(found.values())
+    return found
 
+
+def start_slow(project: Path) -> subprocess.Popen[str]:
+    """A run whose models are all being written."""
     write(project, SLOW)
     log = project / "logs" / "dbt.log"
     log.unlink()
@@ -82,6 +90,25 @@ def test_ctrl_c(project):
         assert process.poll() is None and time.monotonic() < deadline
         time.sleep(0.2)
     time.sleep(1)
+    return process
+
+
+def check_heals(project: Path) -> None:
+    """Nothing half built is in the next run's way, and nothing of it stays."""
+    write(project, {name: sql and sql.replace("'old'", "'new'") for name, sql in MODELS.items()})
+    write(project, {"created": "{{ config(materialized='table') }} select 1 as id"})
+    subprocess.run([*DBT, "run"], cwd=project, check=True, timeout=300)
+    tables = {path.name for path in (project / "lake" / "cancelled.db").iterdir()}
+    assert tables == {"rebuilt", "upserted", "created"}
+
+
+def results(project: Path) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = json.loads((project / "target" / "run_results.json").read_text())["results"]
+    return found
+
+
+def test_ctrl_c(project, before):
+    process = start_slow(project)
     os.killpg(process.pid, signal.SIGINT)
     output, _ = process.communicate(timeout=180)
 
@@ -89,12 +116,21 @@ def test_ctrl_c(project):
     assert {table: snapshots(project, table) for table in before} == before
     assert not (project / "lake" / "cancelled.db" / "created").exists()
     assert gone(process.pid)
-    results = json.loads((project / "target" / "run_results.json").read_text())["results"]
-    assert {result["status"] for result in results} <= {"error", "skipped"}
+    assert {result["status"] for result in results(project)} <= {"error", "skipped"}
+    check_heals(project)
 
-    # The next run heals: nothing half built is in its way, and nothing of it stays.
-    write(project, {name: sql and sql.replace("'old'", "'new'") for name, sql in MODELS.items()})
-    write(project, {"created": "{{ config(materialized='table') }} select 1 as id"})
-    subprocess.run([*DBT, "run"], cwd=project, check=True, timeout=300)
-    tables = {path.name for path in (project / "lake" / "cancelled.db").iterdir()}
-    assert tables == {"rebuilt", "upserted", "created"}
+
+def test_jvm_is_killed(project, before):
+    process = start_slow(project)
+    (jvm,) = (each for each in psutil.Process(process.pid).children(recursive=True) if each.name() == "java")
+    jvm.kill()
+    output, _ = process.communicate(timeout=180)
+
+    assert process.returncode == 1, output
+    assert {table: snapshots(project, table) for table in before} == before
+    assert gone(process.pid)
+    # One message for each model, and none of py4j's words.
+    told = {result["message"] for result in results(project)}
+    assert len(results(project)) == len(SLOW)
+    assert all("Spark's JVM has ended: it was killed (SIGKILL)" in message for message in told), told
+    check_heals(project)
