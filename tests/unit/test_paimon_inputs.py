@@ -14,6 +14,7 @@ from dbt.adapters.paimon.streaming import paimon_tables, ranges
 from dbt.adapters.paimon.streaming.inputs import Input, PlannedInput, StreamCall
 from dbt.adapters.paimon.streaming.paimon_tables import PaimonTableInput
 from dbt.adapters.paimon.streaming.ranges import Limits, Range
+from dbt.adapters.paimon.streaming.scan_modes import Beginning
 
 # A table of ten rows, three commits of two rows each, and a compaction.
 COMMITS = [
@@ -50,12 +51,6 @@ class TestRanges:
     def test_nothing_new(self):
         assert ranges.following(Position.at(COMMITS[-1]), COMMITS, Limits()) == []
 
-    def test_the_first(self):
-        end = Position.at(COMMITS[-1])
-        assert ranges.first(COMMITS, begins_with_all=True) == Range(NOTHING_READ, end)
-        assert ranges.first(COMMITS, begins_with_all=False) == Range(end, end)
-        assert ranges.first([], begins_with_all=True) == Range(NOTHING_READ, NOTHING_READ)
-
     def test_joined(self):
         one, *others = ranges.following(START, COMMITS, Limits(snapshots=1))
         assert ranges.joined([*others, one]) == Range(START, Position.at(COMMITS[-1]))
@@ -90,7 +85,7 @@ def opened(row_kind: str | None = None, **options: str) -> PaimonTableInput:
     call = StreamCall("__dbt_stream_1_t", "paimon", "raw", "t", row_kind=row_kind)
     table = paimon_tables._without_own_order(table, row_kind, "stream(raw.t)")
     environment = Environment.__new__(Environment)
-    return PaimonTableInput(call, "`t$snapshots`", table, "now", environment, "paimon", Limits())
+    return PaimonTableInput(call, "`t$snapshots`", table, "now", environment, "paimon", Beginning(), Limits())
 
 
 class TestInput:

@@ -10,6 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, Protocol, runtime_checkable
 
+from dbt_common.exceptions import DbtRuntimeError
+
 from dbt.adapters.paimon.sql_text import quoted
 
 if TYPE_CHECKING:
@@ -23,6 +25,10 @@ FAULT_COLUMNS: Final[tuple[tuple[str, str], ...]] = (
     ("value", "binary"),
     ("received_at", "timestamp"),
 )
+
+
+class UnavailableError(DbtRuntimeError):
+    """A source does not answer; it may later."""
 
 
 @dataclass(frozen=True)
@@ -130,6 +136,13 @@ class PlannedInput(Input, Protocol):
 
     def placed(self, session: SparkSession, folder: str) -> PlannedInput:
         """The input with a folder of the stream's checkpoint, where its plan is; `read` plans what there is then."""
+
+    def check_beginning(self, session: SparkSession) -> None:
+        """Refuse to begin where the source has not, or no longer, what the call asks for.
+
+        Raises:
+            DbtRuntimeError: what it has.
+        """
 
     def plan(self, session: SparkSession) -> None:
         """Plan what came since; a query that goes on asks for it now and then.

@@ -16,13 +16,14 @@ from typing import TYPE_CHECKING, Any, Final
 
 from dbt_common.exceptions import DbtRuntimeError
 
-from dbt.adapters.paimon import change_reads, metadata
+from dbt.adapters.paimon import change_reads, metadata, procedures
 from dbt.adapters.paimon.change_reads import Output, SourceTable, Way
 from dbt.adapters.paimon.positions import NOTHING_READ, Commit, Position
 from dbt.adapters.paimon.sql_text import quoted, string_literal
-from dbt.adapters.paimon.streaming import ranges
+from dbt.adapters.paimon.streaming import ranges, scan_modes
 from dbt.adapters.paimon.streaming.inputs import Input, StreamCall
 from dbt.adapters.paimon.streaming.ranges import Limits, PlannedRanges, Range
+from dbt.adapters.paimon.streaming.scan_modes import Beginning
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -30,8 +31,6 @@ if TYPE_CHECKING:
     from dbt.adapters.paimon.available.base import AvailableMethods
     from dbt.adapters.paimon.capabilities import Environment
 
-FULL: Final = "full"
-LATEST: Final = "latest"
 CONSUMER: Final = "consumer-id"
 # Beside the row kind: up to which table snapshot the batch reads.
 SNAPSHOT: Final = "_snapshot"
@@ -41,8 +40,9 @@ _KIND: Final = "__dbt_row_kind"
 _PATTERN: Final = re.compile(r"[\[\]{}*?\\]")
 _ESCAPED: Final = r"\\\g<0>"
 _REMEDY: Final = (
-    "Run the model once with --full-refresh. To have the table keep what a stream has yet to read, give the stream a "
-    f"consumer (options={{'{CONSUMER}': '…'}}), or keep table snapshots for longer (snapshot_retention of the table)"
+    "Run the model once with --full-refresh, which begins anew (where scan_mode says). To have the table keep what a "
+    f"stream has yet to read, give the stream a consumer (options={{'{CONSUMER}': '…'}}), or keep table snapshots for "
+    "longer (snapshot_retention of the table)"
 )
 
 
@@ -62,7 +62,7 @@ class PaimonTableInput:
 
     A batch is made of whole commits. `options`: `read.stream.maxRowsPerTrigger` (after so many rows a batch ends with
     the commit), `maxSnapshotsPerTrigger` (commits in a batch), `consumer-id` (a consumer of the table that keeps what
-    the stream has yet to read from expiring).
+    the stream has yet to read from expiring), and those of `scan_modes`.
 
     Attributes:
         call: the `stream(...)`.
@@ -70,6 +70,7 @@ class PaimonTableInput:
         table: the table as it was opened.
         made: when it was made, which tells it from another one of its name.
         environment, incremental_catalog: see `change_reads.way`.
+        begins: where a first run begins.
         limits: of a batch.
         consumer: the name of the consumer; empty for none.
     """
@@ -80,6 +81,7 @@ class PaimonTableInput:
     made: str
     environment: Environment
     incremental_catalog: str
+    begins: Beginning
     limits: Limits
     consumer: str = ""
     # What the commits of the batches had, since it was asked.
@@ -110,12 +112,11 @@ class PaimonTableInput:
             raise DbtRuntimeError(
                 f"{what}: it is no Paimon table, and has no table snapshots to read it by. Materialize it as a table."
             )
-        if call.scan_mode not in (None, FULL, LATEST):
-            raise DbtRuntimeError(
-                f"{what}: scan_mode='{call.scan_mode}' is unknown. Use 'full' (what is there, then what comes) or "
-                "'latest' (what comes from now on)."
-            )
         limits, consumer = _options(call, what)
+        try:
+            begins = scan_modes.beginning(call.scan_mode, call.options)
+        except DbtRuntimeError as exc:
+            raise DbtRuntimeError(f"{what}: {exc.msg}") from None
         existing = adapter.existing_table(relation)
         schemas = relation.system_table("schemas")
         # The same text in every time zone.
@@ -137,14 +138,15 @@ class PaimonTableInput:
             str(made),
             adapter.environment,
             adapter._incremental_catalog(),
+            begins,
             limits,
             consumer,
         )
 
     def identity(self) -> dict[str, str]:
-        """The table, and when it was made; what a stream that begins with 'latest' has not read, another would."""
+        """The table, and when it was made; what a stream that begins later has not read, another would."""
         found = {"table": f"{self.call.database}.{self.call.label}", "made": self.made}
-        return found | ({"from": LATEST} if self.call.scan_mode == LATEST else {})
+        return found | ({"from": self.begins.identity} if self.begins.identity else {})
 
     def placed(self, session: SparkSession, folder: str) -> PaimonTableInput:
         """The input with its ranges in a folder of the stream's checkpoint."""
@@ -164,9 +166,17 @@ class PaimonTableInput:
         reader = session.readStream.schema(ranges.SCHEMA)
         # A table is renamed with its checkpoint: files of its last batch would not be below a path without a pattern.
         reader = reader.option("fileNameOnly", "true")
-        if self.limits.is_there:
+        if self.limits.is_there or self.begins.is_in_the_past:
             reader = reader.option("maxFilesPerTrigger", 1)
         return reader.json(f"{_PATTERN.sub(_ESCAPED, self._planned.folder)}/*{ranges.SUFFIX}")
+
+    def check_beginning(self, session: SparkSession) -> None:
+        """Refuse to begin with table snapshots that are not there.
+
+        Raises:
+            DbtRuntimeError: which there are.
+        """
+        self._first(session, self._commits(session))
 
     def plan(self, session: SparkSession) -> None:
         """Plan the ranges up to the table's newest commit.
@@ -177,13 +187,27 @@ class PaimonTableInput:
         assert self._planned is not None
         known, commits = self._planned.last(), self._commits(session)
         if known is None:
-            self._planned.add([ranges.first(commits, self.call.scan_mode != LATEST)])
+            first = self._first(session, commits)
+            self._planned.add([first, *ranges.following(first.end, commits, self.limits)])
         elif commits:
             self._refuse_lost(known.end, commits)
             self._planned.add(ranges.following(known.end, commits, self.limits))
         elif known.end != NOTHING_READ:
             self._refuse_lost(known.end, commits)
         self._keep(session)
+
+    def _first(self, session: SparkSession, commits: Sequence[Commit]) -> Range:
+        earlier = None
+        if self.begins.moment:
+            row = session.sql(self.begins.earlier_sql(self.snapshots)).first()
+            assert row is not None
+            earlier, is_to_come = row
+            if is_to_come:
+                raise DbtRuntimeError(f"stream({self.call.label}): {self.begins.moment} is yet to come.")
+        try:
+            return self.begins.first(commits, earlier)
+        except DbtRuntimeError as exc:
+            raise DbtRuntimeError(f"stream({self.call.label}): {exc.msg}") from None
 
     def told_rows(self) -> int:
         """Rows that the commits of the batches had, since this was asked last."""
@@ -217,10 +241,12 @@ class PaimonTableInput:
         self._batch = batch
         if self._planned is not None:
             self._planned.forget_before(batch.start)
+        if batch.start == batch.end:
+            # The beginning of a stream; its table snapshot may have expired since.
+            return self._seen(change_reads.nothing_sql(self.table, 0, self._output), self.table, False)
         commits = self._commits(session)
-        if batch.start != batch.end:
-            self._refuse_lost(batch.start, commits)
-            self._refuse_lost(batch.end, commits)
+        self._refuse_lost(batch.start, commits)
+        self._refuse_lost(batch.end, commits)
         table = self._table_at(session, batch.end)
         in_it = [each for each in commits if batch.start.snapshot < each.snapshot <= batch.end.snapshot]
         if batch.start == NOTHING_READ:
@@ -348,13 +374,13 @@ class PaimonTableInput:
     def _keep(self, session: SparkSession) -> None:
         """Move the table's consumer to the first table snapshot that the stream may yet need."""
         assert self._planned is not None
-        oldest = self._planned.first()
-        if not self.consumer or oldest is None:
+        oldest = self._planned.first() if self.consumer else None
+        if oldest is None:
             return
         needed = oldest.start if oldest.start != NOTHING_READ else oldest.end
         if needed == NOTHING_READ:
             return
-        table = string_literal(f"{self.call.schema}.{self.call.identifier}")
+        table = procedures.table_argument((self.call.database, self.call.schema, self.call.identifier))
         # By their order: 0.9 calls them consumerId and nextSnapshotId.
         session.sql(
             f"call {quoted(self.call.database)}.sys.reset_consumer("
@@ -363,7 +389,7 @@ class PaimonTableInput:
 
 
 def _options(call: StreamCall, what: str) -> tuple[Limits, str]:
-    known = {ranges.MAX_ROWS, ranges.MAX_SNAPSHOTS, CONSUMER}
+    known = {ranges.MAX_ROWS, ranges.MAX_SNAPSHOTS, CONSUMER, *scan_modes.OPTIONS}
     unknown = sorted(set(call.options) - known)
     if unknown:
         raise DbtRuntimeError(

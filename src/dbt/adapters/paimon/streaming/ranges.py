@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from dbt.adapters.paimon.positions import NOTHING_READ, Commit, Position, latest
+from dbt.adapters.paimon.positions import NOTHING_READ, Commit, Position
 from dbt.adapters.paimon.streaming.hadoop_files import HadoopFolder
 
 if TYPE_CHECKING:
@@ -76,8 +76,11 @@ class PlannedRanges:
 
     def first(self) -> Range | None:
         """The oldest that is kept."""
-        names = self._names()
-        return self._read(names[0]) if names else None
+        for name in self._names():
+            # A batch that ends meanwhile removes those before it.
+            if text := self._files.read(name):
+                return Range.of_row(json.loads(text))
+        return None
 
     def add(self, ranges: Sequence[Range]) -> None:
         """Plan further ones, in their order."""
@@ -100,12 +103,6 @@ class PlannedRanges:
 
     def _read(self, name: str) -> Range:
         return Range.of_row(json.loads(self._files.read(name) or ""))
-
-
-def first(commits: Sequence[Commit], begins_with_all: bool) -> Range:
-    """The range that a stream begins with: all rows there are, or none of them."""
-    end = latest(commits)
-    return Range(NOTHING_READ if begins_with_all else end, end)
 
 
 def following(start: Position, commits: Sequence[Commit], limits: Limits) -> list[Range]:

@@ -6,10 +6,11 @@
   relation: what ref() or source() gives: a Paimon table, or a source whose YAML describes a folder or a Kafka topic
     (`external`).
   options: of a topic or a folder Spark's reader options, for example {'maxOffsetsPerTrigger': 100000}; of a Paimon table
-    read.stream.maxRowsPerTrigger, maxSnapshotsPerTrigger and consumer-id.
+    read.stream.maxRowsPerTrigger, maxSnapshotsPerTrigger, consumer-id, and those of scan_mode.
   row_kind: the name of a column that says what happened to a row: `+I`, `+U` or `-D`.
-  scan_mode: of a Paimon table, where a first run begins: 'full' (what is there, then what comes; the default) or
-    'latest' (what comes from now on).
+  scan_mode: of a Paimon table, where a first run begins: 'full' (what is there, then what comes; the default), 'latest'
+    (what comes from now on), 'from-snapshot' or 'from-snapshot-full' (with scan.snapshot-id among the options), or
+    'from-timestamp' (with scan.timestamp or scan.timestamp-millis).
 
   Elsewhere than in a run of such a model (a unit test, `dbt show`) it is the relation itself, whose rows are all `+I`; in
   a unit test they are what the test gives.
