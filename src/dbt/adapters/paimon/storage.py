@@ -372,7 +372,7 @@ def writers(catalog: SparkCatalog, paimon_version: str) -> tuple[bool, str]:
         return True, "a commit is one atomic put on oss: several writers at once are safe"
     return False, (
         f"a rename on {place} is not atomic, and a filesystem catalog has no lock: two writers of one table at once "
-        "can lose rows. Let one dbt run at a time write, or set metastore to jdbc or hive, which lock"
+        "can lose rows. Let one dbt run at a time write, or set metastore to hive, which locks"
     )
 
 

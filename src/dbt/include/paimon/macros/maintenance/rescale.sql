@@ -8,7 +8,7 @@
   Runs its statements itself, also in a hook; nobody else may write the partitions meanwhile. Set `bucket` in the
   model's config to the same number, or its next run is refused.
 
-  dbt run-operation rescale --args '{relation: fct_flights, bucket_num: 8}'
+  dbt run-operation rescale --args '{relation: int_flight_status, bucket_num: 8}'
 -#}
 {% macro rescale(relation, bucket_num=none, partitions=none) -%}
   {%- if not execute -%}{%- do return('') -%}{%- endif -%}
