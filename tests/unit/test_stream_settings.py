@@ -25,7 +25,7 @@ def test_defaults():
     assert plan(primary_key="id")[0] == "upsert"
 
 
-@pytest.mark.parametrize("interval", ["1 second", "1.5 minutes", "500 milliseconds", "2 HOURS"])
+@pytest.mark.parametrize("interval", ["1 second", "1.5 seconds", "500 milliseconds", "2 HOURS"])
 def test_intervals(interval):
     assert plan(processing_time=interval)[1].processing_time == interval
 
@@ -34,6 +34,8 @@ def test_intervals(interval):
     ("config", "named"),
     [
         ({"processing_time": "soon"}, ["processing_time='soon'", "10 seconds"]),
+        ({"processing_time": "1.5 minutes"}, ["processing_time='1.5 minutes'"]),
+        ({"processing_time": "10seconds"}, ["processing_time='10seconds'"]),
         ({"on_bad_message": "ignore"}, ["on_bad_message='ignore'", "dead_letter", "fail"]),
         (
             {"incremental_strategy": "insert_overwrite", "partition_by": "d"},

@@ -75,6 +75,8 @@ class TestFiles:
             "columns.sql": COLUMNS,
             "misnamed.sql": ANY.format("misnamed"),
             "nowhere.sql": ANY.format("nowhere"),
+            "from_now_on.sql": ANY.format("messages").replace(")) }}", "), scan_mode='latest') }}"),
+            "kinds.sql": ANY.format("messages").replace(")) }}", "), row_kind='_kind') }}"),
         }
 
     def test_they_are_read_once(self, project: Any, rows: Any) -> None:
@@ -141,6 +143,8 @@ class TestFiles:
             assert part in said
         said = failure("nowhere")
         assert "landing/nowhere is not there" in said and "external.location" in said
+        assert "has no scan_mode" in failure("from_now_on")
+        assert "no row kind" in failure("kinds")
 
 
 def parquet(values: list[tuple[int, str | None]]) -> bytes:

@@ -14,7 +14,10 @@ from dbt.tests.util import run_dbt
 MODELS = {
     "sources.yml": "sources: [{name: raw, schema: '{{ target.schema }}', tables: [{name: events}]}]",
     "status.sql": """
-{{ config(materialized='streaming', primary_key='id', bucket=1, processing_time='1 second') }}
+{{ config(
+    materialized='streaming', primary_key='id', bucket=1, processing_time='1 second',
+    maintenance={'compact': {'every_commits': 1, 'after_run': false}}
+) }}
 select id, v from {{ stream(source('raw', 'events')) }}
 """,
     "at_first.sql": """
@@ -79,6 +82,7 @@ class TestHybrid:
                 add(step)
                 run_dbt(["run", "--select", "at_first", "copy"])
                 run_dbt(["run-operation", "tidy"])
+                run_dbt(["run-operation", "maintain", "--args", "{select: status}"])
                 assert rows("select n, total from {schema}.at_first") == [(20, sum(range(20)))]
                 # What a batch run reads is a state of the stream's table: of each key one of the values that it had.
                 read = rows("select id, v from {schema}.copy")
@@ -97,6 +101,10 @@ class TestHybrid:
             add(step)
             (result,) = run_dbt(["run", "--select", "status"])
             assert result.message == "20 rows read in 1 batch"
+            run_dbt(["run-operation", "maintain"])
+            assert rows("select max_by(commit_kind, snapshot_id) from {schema}.`status$snapshots`") == [
+                ("COMPACT",)
+            ]
             now = time.strftime("%Y-%m-%d %H:%M:%S")
             run_dbt(["run-operation", "tidy", "--args", f"{{orphans_of: '{now}'}}"])
         run_dbt(["run"])

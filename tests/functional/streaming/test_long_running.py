@@ -24,6 +24,13 @@ select id, id * 2 as n from range({{ var('first') }}, {{ var('last') }})
 COPIED = """{{ config(materialized='streaming', processing_time='1 second') }}
 select id, n from {{ stream(ref('events')) }}
 """
+# A batch a commit, each of some seconds, where it is to take a while.
+SLOW = """{{ config(materialized='streaming', primary_key='id', bucket=1) }}
+select id, n from {{ stream(ref('events'), options={'scan.snapshot-id': 1, 'maxSnapshotsPerTrigger': 1}) }}
+{% if var('slow', false) %}
+where (select sum(hash(a.id, b.id)) from range(20000) as a cross join range(20000) as b) is not null
+{% endif %}
+"""
 FOLLOWED = """{{ config(materialized='streaming', processing_time='1 second') }}
 select id, n * 3 as n from {{ stream(ref('copied')) }}
 """
@@ -36,6 +43,7 @@ class Project:
         (root / "models" / "events.sql").write_text(EVENTS)
         (root / "models" / "copied.sql").write_text(COPIED)
         (root / "models" / "followed.sql").write_text(FOLLOWED)
+        (root / "models" / "slow.sql").write_text(SLOW)
         (root / "dbt_project.yml").write_text(
             yaml.safe_dump(
                 {"name": "streams", "profile": "streams", "flags": {"send_anonymous_usage_stats": False}}
@@ -74,6 +82,9 @@ class Project:
     def data_files(self, table: str) -> set[Path]:
         return set((self.root / "warehouse" / "s.db" / table / "bucket-0").glob("data-*"))
 
+    def tables(self) -> set[str]:
+        return {folder.name for folder in (self.root / "warehouse" / "s.db").iterdir()}
+
     def until(self, holds: Callable[[], Any], process: subprocess.Popen[bytes]) -> None:
         end = time.monotonic() + 400
         while not holds():
@@ -111,6 +122,23 @@ def test_it_goes_on_until_a_signal(project: Project):
         assert project.query(f"select id, n from {{{{ ref('{table}') }}}} order by id") == [
             {"id": number, "n": number * times} for number in range(30)
         ]
+
+
+def test_a_full_refresh_that_is_ended(project: Project):
+    """Readers keep the old table: a part of the new one does not take its place."""
+    project.dbt("run", "--select", "slow")
+    before, there = project.query("select count(*) as n from {{ ref('slow') }}"), project.tables()
+    stream = project.start(*STREAM, "--select", "slow", "--full-refresh", "--vars", "slow: true")
+    try:
+        project.until(lambda: project.tables() - there, stream)
+        stream.send_signal(signal.SIGTERM)
+        assert stream.wait(timeout=120) == 1, project.said()
+    finally:
+        if stream.poll() is None:
+            os.kill(stream.pid, signal.SIGKILL)
+    assert project.tables() == there
+    assert project.query("select count(*) as n from {{ ref('slow') }}") == before
+    project.dbt("run", "--select", "slow")
 
 
 def test_its_jvm_is_killed(project: Project):

@@ -68,6 +68,19 @@ BAD = {
 {{ config(materialized='streaming') }}
 select a.id from {{ stream(source('raw', 'appended')) }} as a join {{ stream(source('raw', 'keyed')) }} as k using (id)
 """,
+    "nested.sql": """
+{{ config(materialized='streaming') }}
+select id from {{ stream(source('raw', 'appended')) }} where id in (select id from {{ stream(source('raw', 'keyed')) }})
+""",
+    "without.sql": """
+{{ config(materialized='streaming') }}
+select id from {{ stream(source('raw', 'appended')) }} except select id from {{ stream(source('raw', 'keyed')) }}
+""",
+    "with_names.sql": """
+{{ config(materialized='streaming') }}
+with a as (select * from {{ stream(source('raw', 'appended')) }}), k as (select * from {{ stream(source('raw', 'keyed')) }})
+select a.id from a where exists (select 1 from k where k.id = a.id)
+""",
     "missing.sql": """
 {{ config(materialized='streaming') }} select * from {{ stream(source('raw', 'missing')) }}
 """,
@@ -77,7 +90,7 @@ select * from {{ stream(source('raw', 'appended'), options={'read.stream.maxFile
 """,
     "mode.sql": """
 {{ config(materialized='streaming') }}
-select * from {{ stream(source('raw', 'appended'), scan_mode='from-timestamp') }}
+select * from {{ stream(source('raw', 'appended'), scan_mode='compacted-full') }}
 """,
 }
 YML = (
@@ -226,9 +239,12 @@ class TestTables:
         ("name", "says"),
         [
             ("joined", "joins two streams"),
+            ("nested", "joins two streams"),
+            ("without", "joins two streams"),
+            ("with_names", "joins two streams"),
             ("missing", "there is no table"),
             ("unknown", "read.stream.maxFilesPerTrigger"),
-            ("mode", "scan_mode='from-timestamp' is unknown"),
+            ("mode", "scan_mode='compacted-full' is unknown"),
         ],
     )
     def test_refused(self, ran, name, says):

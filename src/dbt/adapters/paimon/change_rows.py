@@ -6,7 +6,8 @@ A change row is a row with a word for what happened to it. Paimon reads `+I`, `+
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 from typing import Final
@@ -21,6 +22,8 @@ SEQUENCE: Final = "sequence.field"
 
 # Beside a table: the deletes that were applied to it (apply_changes.sql).
 DELETES_SUFFIX: Final = "__dbt_deletes"
+# A stream has its own (see `streaming.checkpoints.STREAM_ID`).
+_OF_A_STREAM: Final = re.compile(rf"__[0-9a-f]{{12}}{DELETES_SUFFIX}")
 
 INSERT: Final = "+I"
 UPDATE_BEFORE: Final = "-U"
@@ -117,3 +120,24 @@ def _kind_sql(rowkind: str, ordering: Sequence[str], model: str) -> str:
         f"else raise_error(concat({fault}, coalesce(concat('\\'', {column}, '\\''), 'NULL'), {remedy}))"
     )
     return "case " + " ".join(lines) + " end"
+
+
+def deletes_table(target: str, stream: str = "") -> str:
+    """The name of the table of deletes beside a table.
+
+    Args:
+        target: the name of the table.
+        stream: the id of the stream that writes it. One that begins anew must know nothing of the deletes of the one
+            before, whose order may be another, and the old table keeps its own until it is replaced.
+    """
+    return f"{target}__{stream}{DELETES_SUFFIX}" if stream else target + DELETES_SUFFIX
+
+
+def deletes_tables(target: str, tables: Iterable[str]) -> list[str]:
+    """Those of some tables that keep deletes of a table, of whichever stream; in order of their names."""
+    return sorted(
+        name
+        for name in tables
+        if name == deletes_table(target)
+        or (name.startswith(target) and _OF_A_STREAM.fullmatch(name, len(target)))
+    )

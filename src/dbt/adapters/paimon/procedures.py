@@ -296,12 +296,16 @@ def rescale(
 def _call(name: str, table: TableName, arguments: Mapping[str, str]) -> str:
     if not all(table):
         raise DbtRuntimeError(f"{name}: catalog, schema and identifier of the table are needed, not {table}.")
-    # Three parts inside the literal: of two, a schema named like a catalog would be taken for that.
-    target = ".".join(_plain_or_quoted(part) for part in table)
     listed = ", ".join(
-        f"{key} => {value}" for key, value in {"table": string_literal(target), **arguments}.items()
+        f"{key} => {value}" for key, value in {"table": table_argument(table), **arguments}.items()
     )
     return f"CALL {quoted(table[0])}.sys.{name}({listed})"
+
+
+def table_argument(table: TableName) -> str:
+    """The literal that names a table to a procedure."""
+    # Three parts inside it: of two, a schema named like a catalog would be taken for that.
+    return string_literal(".".join(_plain_or_quoted(part) for part in table))
 
 
 def _plain_or_quoted(name: str) -> str:

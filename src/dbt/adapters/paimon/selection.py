@@ -11,7 +11,7 @@ from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.paimon.table_options import suggestion
 
-_TABLES: Final = ("table", "incremental", "seed", "snapshot")
+_TABLES: Final = ("table", "incremental", "streaming", "seed", "snapshot")
 _Node = Mapping[str, Any]
 
 

@@ -12,13 +12,15 @@ from dbt.adapters.contracts.connection import AdapterResponse
 from dbt.adapters.events.logging import AdapterLogger
 from dbt_common.exceptions import DbtRuntimeError
 
+from dbt.adapters.paimon import change_rows, conflicts, swaps
 from dbt.adapters.paimon.available.base import AvailableMethods
 from dbt.adapters.paimon.column import PaimonColumn
+from dbt.adapters.paimon.credentials import PaimonConnectionMethod
 from dbt.adapters.paimon.frames import FrameHandle
 from dbt.adapters.paimon.locks import TableLocks
 from dbt.adapters.paimon.model_query import ModelQuery
 from dbt.adapters.paimon.sql_text import quoted
-from dbt.adapters.paimon.strategies import APPEND, APPLY_CHANGES
+from dbt.adapters.paimon.strategies import APPLY_CHANGES
 from dbt.adapters.paimon.streaming import (
     batches,
     checkpoints,
@@ -111,7 +113,7 @@ class StreamingMethods(AvailableMethods):
         Raises:
             DbtRuntimeError: its description is wrong.
         """
-        if self.credentials.is_remote:
+        if self.credentials.method != PaimonConnectionMethod.SESSION:
             return []
         described = sources.described_columns(source, self)
         return [
@@ -130,7 +132,7 @@ class StreamingMethods(AvailableMethods):
         """
         self.check_node(model)
         spec, strategy, settings = plan_stream(model, self.environment)
-        if self.credentials.is_remote:
+        if self.credentials.method != PaimonConnectionMethod.SESSION:
             raise DbtRuntimeError(
                 f"model '{model['name']}': a stream runs in dbt's own Spark, and this target's is elsewhere "
                 f"(method: {self.credentials.method}). Run it with a target of `method: session`; its master may be "
@@ -169,6 +171,10 @@ class StreamingMethods(AvailableMethods):
             opened = [each.with_columns(note.columns.get(each.call.label, {})) for each in opened]
         # The same order whatever the SQL's: the checkpoint counts them.
         stream.inputs = tuple(sorted(opened, key=lambda each: (each.call.label, str(each.identity()))))
+        if relation is None:
+            for each in stream.inputs:
+                if isinstance(each, PlannedInput):
+                    each.check_beginning(self._handle.session)
         self._name_inputs(model)
 
     @available.parse(lambda *a, **k: None)
@@ -207,20 +213,68 @@ class StreamingMethods(AvailableMethods):
         return replace(spec, options={**spec.options, checkpoints.STREAM_ID: stream.id})
 
     @available.parse_none
-    def continue_stream(self, model: Mapping[str, Any], relation: PaimonRelation) -> None:
+    def continue_stream(self, model: Mapping[str, Any], relation: PaimonRelation, stream_id: str) -> None:
         """Take a stream up where its table and its checkpoint are.
+
+        Args:
+            model: the node.
+            relation: its table.
+            stream_id: see `stream_of`.
 
         Raises:
             DbtRuntimeError: the table was not written by a stream.
         """
         stream = self._stream(model)
-        stream.id = self.existing_table(relation).options.get(checkpoints.STREAM_ID, "")
-        if not stream.id:
+        stream.id = stream_id
+        if not stream_id:
             raise DbtRuntimeError(
                 f"model '{model['name']}': {relation} was not written by a stream, so how far its sources are in it is "
                 "not known. Run it once with --full-refresh: the table is built anew from the beginning of its "
                 "sources, and takes the old one's place when it is whole."
             )
+
+    @available.parse(lambda *a, **k: "")
+    def stream_of(self, relation: PaimonRelation) -> str:
+        """The id of the stream that writes a table; empty of any other table."""
+        return self.existing_table(relation).options.get(checkpoints.STREAM_ID, "")
+
+    @available.parse(lambda *a, **k: None)
+    def deletes_relation(self, model: Mapping[str, Any], target: PaimonRelation) -> PaimonRelation:
+        """The table of the deletes that `apply_changes` has applied to a table.
+
+        Args:
+            model: the node that writes the table.
+            target: the table, or the one that is to take its place.
+        """
+        stream = self._streams.get(model["unique_id"])
+        name = target.identifier or ""
+        if stream is not None:
+            name = swaps.table_beside(name) or name
+        name = change_rows.deletes_table(name, stream.id if stream else "")
+        beside: PaimonRelation = target.incorporate(path={"identifier": name}, type="table")
+        return beside
+
+    @available.parse(lambda *a, **k: [])
+    def deletes_relations(
+        self, target: PaimonRelation, other_than: str | None = None
+    ) -> list[PaimonRelation]:
+        """The tables of deletes that are there beside a table.
+
+        Args:
+            target: the table.
+            other_than: the id of a stream whose own is left out; '' for that of no stream.
+        """
+        listed: Any = self.list_relations(target.database, target.schema or "")
+        beside = {each.identifier: each for each in listed if each.is_table}
+        name = target.identifier or ""
+        own = None if other_than is None else change_rows.deletes_table(name, other_than)
+        return [beside[each] for each in change_rows.deletes_tables(name, beside) if each != own]
+
+    @available.parse_none
+    def drop_checkpoint(self, target: PaimonRelation, settings: StreamSettings, stream: str) -> None:
+        """Remove the checkpoint of a stream whose table was replaced; one in the table's folder went with that."""
+        if stream and settings.checkpoint_location:
+            self._checkpoint(target, settings, stream).delete()
 
     @available.parse(lambda *a, **k: "")
     def dead_letters_sql(
@@ -284,7 +338,7 @@ class StreamingMethods(AvailableMethods):
             snapshots=target.system_table("snapshots"),
             write=write,
             conf=conf,
-            may_repeat=strategy != APPEND and spec.merge_engine != "aggregation",
+            may_repeat=conflicts.may_repeat(strategy, spec),
             dead_letters=dead.render() if dead else "",
             dead_letter_snapshots=dead.system_table("snapshots") if dead else "",
             alone=lambda: self._alone(target),

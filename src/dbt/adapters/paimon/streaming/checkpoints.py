@@ -115,7 +115,8 @@ def check_fits(note: Note, model: str, inputs: Sequence[Mapping[str, str]], loca
     raise DbtRuntimeError(
         f"The model reads other sources than its checkpoint knows: {'; '.join(new) or 'fewer'} instead of "
         f"{'; '.join(gone) or 'those there were'}. How far it has read them is not known. Run it once with "
-        "--full-refresh, which reads all of them from the beginning into a new table; or make a new model of it."
+        "--full-refresh, which reads all of them from their beginning, or from where scan_mode says, into a new table; "
+        "or make a new model of it."
     )
 
 

@@ -53,10 +53,18 @@ class HadoopFolder:
 
     def read(self, name: str) -> str | None:
         """A file's text; None if it is not there."""
+        from py4j.protocol import Py4JJavaError
+
         path = next(filter(self._files.exists, (self._at(name), self._at(_next(name)))), None)
         if path is None:
             return None
-        stream = self._files.open(path)
+        try:
+            stream = self._files.open(path)
+        except Py4JJavaError as exc:
+            if "java.io.FileNotFoundException" in str(exc):
+                # Another thread has removed it since.
+                return None
+            raise
         try:
             return str(self._jvm.org.apache.commons.io.IOUtils.toString(stream, "UTF-8"))
         finally:

@@ -16,7 +16,7 @@ from dbt.adapters.paimon import capabilities, errors
 from dbt.adapters.paimon.redaction import redact_text
 from dbt.adapters.paimon.sql_text import quoted
 from dbt.adapters.paimon.streaming.descriptions import KAFKA_METADATA, Description
-from dbt.adapters.paimon.streaming.inputs import Input, StreamCall
+from dbt.adapters.paimon.streaming.inputs import Input, StreamCall, UnavailableError
 from dbt.adapters.paimon.streaming.messages import ValueFormat, parsed
 
 if TYPE_CHECKING:
@@ -230,19 +230,22 @@ class KafkaInput:
         except DbtRuntimeError:
             raise
         except Exception as exc:
-            raise DbtRuntimeError(self._failure(errors.error_text(exc))) from exc
+            text = errors.error_text(exc)
+            if re.search(r"TimeoutException|DisconnectException", text):
+                raise UnavailableError(self._unavailable()) from exc
+            raise DbtRuntimeError(self._failure(text)) from exc
         finally:
             if admin is not None:
                 admin.close(jvm.java.time.Duration.ofSeconds(1))
 
+    def _unavailable(self) -> str:
+        return (
+            f"{self._where}: Kafka at {self._servers} does not answer within {_ANSWERS_IN // 1000} seconds. See that "
+            f"the broker runs and that {SERVERS} names it as this machine reaches it (kafka_options in profiles.yml), "
+            "and run again: the stream goes on where it was."
+        )
+
     def _failure(self, text: str) -> str:
-        servers = f"Kafka at {self._servers}"
-        if re.search(r"TimeoutException|DisconnectException", text):
-            why = f"{servers} does not answer within {_ANSWERS_IN // 1000} seconds"
-            return (
-                f"{self._where}: {why}. See that the broker runs and that {SERVERS} names it as this machine reaches "
-                "it (kafka_options in profiles.yml), and run again: the stream goes on where it was."
-            )
         if "No resolvable bootstrap urls" in text:
             return f"{self._where}: no such host. Correct {SERVERS} (kafka_options in profiles.yml)."
         if re.search(r"AuthorizationException|AuthenticationException", text):

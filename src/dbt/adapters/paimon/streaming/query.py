@@ -12,6 +12,7 @@ from dbt_common.exceptions import DbtRuntimeError
 from dbt.adapters.paimon import errors, jvm_end
 from dbt.adapters.paimon.streaming.batches import BatchWriter
 from dbt.adapters.paimon.streaming.checkpoints import Checkpoint
+from dbt.adapters.paimon.streaming.inputs import UnavailableError
 from dbt.adapters.paimon.streaming.long_running import Trigger
 
 if TYPE_CHECKING:
@@ -23,6 +24,8 @@ logger = AdapterLogger("Paimon")
 _LOOK_EVERY: Final = 1
 # Seconds that a batch has to end, once its query is to end; what is broken off is done again by the next run.
 _LONGEST_BATCH: Final = 60
+# Nodes of an analyzed plan that put rows of two inputs together.
+_JOINS: Final = ("Join", "Except", "Intersect")
 
 
 def run(
@@ -54,11 +57,15 @@ def run(
         Exception: what ended it otherwise, as it was raised.
     """
     pauses, written = list(trigger.pauses), writer.written.batches
+    failed = False
     while True:
         try:
+            if failed:
+                writer.goes_on_from(checkpoint.unfinished_batch())
             _run(frame(), writer, checkpoint, name, trigger, tell, look)
         except Exception as exc:  # noqa: PERF203 - a few attempts
-            if isinstance(exc, DbtRuntimeError):
+            # What does not answer at the first attempt was never there.
+            if isinstance(exc, DbtRuntimeError) and not (failed and isinstance(exc, UnavailableError)):
                 raise
             if ended := jvm_end.error(exc):
                 raise ended from exc
@@ -68,7 +75,7 @@ def run(
                 raise
             pause = pauses.pop(0)
             logger.warning(f"{name}: {errors.shorten(errors.error_text(exc))}\nOnce more in {pause} s")
-            writer.goes_on_from(checkpoint.unfinished_batch())
+            failed = True
             trigger.wait(pause)
         else:
             return
@@ -93,6 +100,7 @@ def _run(
     every = trigger.processing_time
     started = (stream.trigger(processingTime=every) if every else stream.trigger(availableNow=True)).start()
     told, asked_at, looked_at = -1, 0.0, time.monotonic()
+    written = writer.written.batches
     try:
         while not started.awaitTermination(_LOOK_EVERY):
             told = _tell_of(started, told, tell)
@@ -103,8 +111,14 @@ def _run(
                 looked_at = time.monotonic()
             if trigger.is_to_end():
                 asked_at = asked_at or time.monotonic()
-                if not started.status["isTriggerActive"] or time.monotonic() > asked_at + _LONGEST_BATCH:
+                is_late = time.monotonic() > asked_at + _LONGEST_BATCH
+                if every and (is_late or not started.status["isTriggerActive"]):
                     break
+                if not every and (is_late or writer.written.batches > written):
+                    # What is not whole must not be taken for a table that is.
+                    raise _cancelled(name)
+            else:
+                written = writer.written.batches
         _tell_of(started, told, tell)
     except StreamingQueryException as exc:
         raise (writer.failure or exc) from exc
@@ -116,6 +130,8 @@ def _run(
 def refuse_joins_of_streams(plan: Any, model: str) -> None:
     """Refuse to join two streams: the rows of a batch would only meet those of the same batch.
 
+    IN, EXISTS, EXCEPT and INTERSECT are joins, too.
+
     Args:
         plan: the analyzed plan of the model's query over streaming frames.
         model: its name, for the message.
@@ -123,16 +139,20 @@ def refuse_joins_of_streams(plan: Any, model: str) -> None:
     Raises:
         DbtRuntimeError: with the remedy.
     """
-    children = plan.children()
-    below = [children.apply(index) for index in range(children.size())]
-    if plan.nodeName() == "Join" and all(child.isStreaming() for child in below):
+    below, nested = _all_of(plan.children()), _all_of(plan.subqueries())
+    joined = plan.nodeName() in _JOINS and all(child.isStreaming() for child in below)
+    if joined or (plan.isStreaming() and any(query.isStreaming() for query in nested)):
         raise DbtRuntimeError(
             f"model '{model}': it joins two streams, and a row of one would only find those of the other that came in "
             "the same batch. Write each into a table of its own and join those, or let both models fill one row "
             "(merge_engine='partial-update')."
         )
-    for child in below:
+    for child in (*below, *nested):
         refuse_joins_of_streams(child, model)
+
+
+def _all_of(scala: Any) -> list[Any]:
+    return [scala.apply(index) for index in range(scala.size())]
 
 
 def _cancelled(name: str) -> DbtRuntimeError:

@@ -26,7 +26,9 @@ FAIL: Final = "fail"
 _ON_BAD_MESSAGE: Final = (DEAD_LETTER, FAIL)
 _DEFAULT_PROCESSING_TIME: Final = "10 seconds"
 # CalendarInterval of Spark's Trigger.ProcessingTime, as far as a stream wants one.
-_INTERVAL: Final = re.compile(r"\d+(?:\.\d+)? *(?:milli|)(?:second|minute|hour)s?", re.IGNORECASE)
+_INTERVAL: Final = re.compile(
+    r"(?:\d+(?:\.\d+)? +seconds?|\d+ +(?:milliseconds?|minutes?|hours?))", re.IGNORECASE
+)
 # What replaces rows by what the whole query gives, where a batch is only a part of it.
 _WHOLE: Final = (INSERT_OVERWRITE, DELETE_INSERT, MICROBATCH)
 

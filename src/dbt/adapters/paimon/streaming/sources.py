@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from dbt_common.exceptions import DbtRuntimeError
+
 from dbt.adapters.paimon.data_types import type_text
 from dbt.adapters.paimon.streaming import debezium
 from dbt.adapters.paimon.streaming.debezium import DebeziumMessages
@@ -35,12 +37,30 @@ def open_input(call: StreamCall, adapter: AvailableMethods) -> Input:
     if not call.source.get("external"):
         return PaimonTableInput.open(call, adapter)
     description = _description(call.source, adapter, call.options)
+    _refuse_arguments_of_tables(call, description)
     value_format = _value_format(description, call)
     if description.using == KAFKA:
         options = adapter.credentials.kafka_options
         assert value_format is not None
         return KafkaInput.of(call, description, options, value_format)
     return FileInput.of(call, description, value_format)
+
+
+def _refuse_arguments_of_tables(call: StreamCall, description: Description) -> None:
+    """Refuse arguments that this kind of source has no use for, so that nobody relies on them."""
+    where = f"stream({call.label}): the source is no Paimon table"
+    if call.scan_mode is not None:
+        remedy = (
+            "Set options={'startingOffsets': 'latest'}, or 'startingTimestamp'"
+            if description.using == KAFKA
+            else "All files are read; move those away that are not to be"
+        )
+        raise DbtRuntimeError(f"{where} and has no scan_mode. {remedy}.")
+    if call.row_kind is not None and description.value_format != DEBEZIUM:
+        raise DbtRuntimeError(
+            f"{where}, and its rows have no row kind but those of value_format: debezium. Leave row_kind out: each row "
+            "is a new one."
+        )
 
 
 def described_columns(source: Mapping[str, Any], adapter: AvailableMethods) -> dict[str, str]:

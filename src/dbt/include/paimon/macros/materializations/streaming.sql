@@ -15,8 +15,9 @@
   {%- do adapter.hold_stream(model, target) -%}
   {%- set existing = paimon__load_existing(target, hold=false) -%}
   {%- set goes_on = existing is not none and existing.is_table and not should_full_refresh() -%}
+  {%- set before = adapter.stream_of(existing) if existing is not none and existing.is_table else '' -%}
   {%- if goes_on -%}
-    {%- do adapter.continue_stream(model, existing) -%}
+    {%- do adapter.continue_stream(model, existing, before) -%}
   {%- else -%}
     {%- set spec = adapter.new_stream(model, spec) -%}
   {%- endif -%}
@@ -25,6 +26,7 @@
   {{ run_hooks(pre_hooks, inside_transaction=True) }}
 
   {%- do adapter.open_stream(model, existing if goes_on else none, settings) -%}
+  {%- do paimon__drop_deletes_of_others(target, before) -%}
   {%- set dead_letters = paimon__create_dead_letters(target, settings) -%}
   {%- if goes_on -%}
     {%- do paimon__stream_into(target, spec, strategy, settings, on_schema_change, dead_letters) -%}
@@ -34,10 +36,13 @@
     {%- do paimon__stream_into(target, spec, strategy, settings, on_schema_change, dead_letters) -%}
   {%- else -%}
     {%- set staging = adapter.staging_relation(target) -%}
+    {%- set deletes = adapter.deletes_relation(model, staging) -%}
     {%- do adapter.staging_begins(staging) -%}
+    {%- do adapter.staging_begins(deletes) -%}
     {%- do paimon__create_streamed(staging, spec, strategy) -%}
     {%- do paimon__stream_into(staging, spec, strategy, settings, on_schema_change, dead_letters, drains=true) -%}
     {%- do adapter.staging_ends(staging) -%}
+    {%- do adapter.staging_ends(deletes) -%}
     {%- do adapter.hold_table(target) -%}
     {%- if existing.is_table -%}
       {%- do paimon__swap_tables(staging, target) -%}
@@ -47,6 +52,8 @@
       {%- do paimon__drop_if_view(existing) -%}
     {%- endif -%}
     {%- do adapter.release_tables() -%}
+    {%- do paimon__drop_deletes_of_others(target, spec.options['dbt.stream-id']) -%}
+    {%- do adapter.drop_checkpoint(target, settings, before) -%}
     {%- do paimon__stream_into(target, spec, strategy, settings, on_schema_change, dead_letters) -%}
   {%- endif -%}
   {{ store_result('main', response=adapter.stream_response(model), agate_table=none) }}
@@ -93,6 +100,17 @@
   {%- if not ended -%}
     {%- do paimon__stream_into(relation, spec, strategy, settings, on_schema_change, dead_letters, drains) -%}
   {%- endif -%}
+{% endmacro %}
+
+{#-
+  Drop the deletes (apply_changes) of streams that wrote a table before it was replaced, or that were killed while they
+  built one to replace it. `stream`: the one that writes the table now; empty where none does, and its deletes are not
+  a stream's.
+-#}
+{% macro paimon__drop_deletes_of_others(target, stream) %}
+  {%- for kept in adapter.deletes_relations(target, other_than=stream) -%}
+    {%- do adapter.drop_relation(kept) -%}
+  {%- endfor -%}
 {% endmacro %}
 
 {#- The table of messages that are no rows, or none where every message is one. -#}

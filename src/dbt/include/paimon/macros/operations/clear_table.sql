@@ -33,12 +33,7 @@
 
 {#- A table, and what the strategy apply_changes and paimon_changes keep beside it. -#}
 {% macro paimon__with_deletes(relation) %}
-  {%- set found = [relation] -%}
-  {%- for beside in (paimon__deletes_relation(relation), paimon__positions_relation(relation)) -%}
-    {%- set kept = adapter.get_relation(beside.database, beside.schema, beside.identifier) -%}
-    {%- if kept is not none -%}
-      {%- do found.append(kept) -%}
-    {%- endif -%}
-  {%- endfor -%}
-  {%- do return(found) -%}
+  {%- set beside = paimon__positions_relation(relation) -%}
+  {%- set positions = adapter.get_relation(beside.database, beside.schema, beside.identifier) -%}
+  {%- do return([relation] + adapter.deletes_relations(relation) + ([positions] if positions is not none else [])) -%}
 {% endmacro %}

@@ -4,12 +4,13 @@
   keeps of a key the change with the greatest sequence, whenever it comes.
 
   A delete leaves nothing once Paimon has compacted it away, and an older change that comes after that would bring the
-  row back. So the keys and sequences of all deletes are kept beside the table, in `<table>__dbt_deletes`. They are
+  row back. So the keys and sequences of all deletes are kept beside the table, in `<table>__dbt_deletes`, of a stream in
+  `<table>__<stream>__dbt_deletes`: a full refresh begins with none, and its own come with the table. They are
   written before the table, so that a run that dies in between has only forgotten what its next run brings again.
 -#}
 {% macro get_incremental_apply_changes_sql(arg_dict) %}
   {%- set target, spec, source = arg_dict.target_relation, arg_dict.spec, arg_dict.temp_relation -%}
-  {%- set deletes = paimon__deletes_relation(target) -%}
+  {%- set deletes = adapter.deletes_relation(model, target) -%}
   {%- if load_cached_relation(deletes) is none -%}
     {%- do paimon__create_deletes(deletes, spec, source) -%}
   {%- elif not paimon__deletes_fit(deletes, spec, source) -%}
@@ -39,7 +40,7 @@ left anti join {{ deletes.render() }} as __dbt_deletes
 {#- A table's first rows, or all of them anew: what the changes leave. Of older runs, nothing counts any more. -#}
 {% macro paimon__build_from_changes(target, existing, spec, source) %}
   {%- do adapter.check_columns(model, spec, adapter.wanted_columns(source.columns, model, spec)) -%}
-  {%- set deletes = paimon__deletes_relation(target) -%}
+  {%- set deletes = adapter.deletes_relation(model, target) -%}
   {%- set kept = load_cached_relation(deletes) -%}
   {%- set fits = kept is not none and paimon__deletes_fit(deletes, spec, source) -%}
   {%- if kept is none -%}
@@ -73,10 +74,6 @@ left anti join {{ deletes.render() }} as __dbt_deletes
   {%- do return(adapter.staged_query(view)) -%}
 {% endmacro %}
 
-{% macro paimon__deletes_relation(target) %}
-  {%- do return(target.incorporate(path={'identifier': target.identifier ~ '__dbt_deletes'}, type='table')) -%}
-{% endmacro %}
-
 {% macro paimon__rowkind(spec) %}
   {%- do return(adapter.quote(spec.options['rowkind.field'])) -%}
 {% endmacro %}
@@ -107,7 +104,7 @@ create table if not exists {{ deletes.render() }} (
   {%- endfor %}
 )
 using paimon
-comment 'The deletes that dbt has applied to {{ deletes.identifier[:-13] | replace("'", "") }}: changes older than these come too late.'
+comment 'The deletes that dbt has applied to {{ this.identifier | replace("'", "") }}: changes older than these come too late.'
 tblproperties (
   'primary-key' = {{ adapter.string_literal(spec.primary_key | join(',')) }},
   'sequence.field' = {{ adapter.string_literal(adapter.sequence_columns(spec) | join(',')) }}

@@ -1,0 +1,77 @@
+"""A full refresh of a stream of changes: what the stream before it knew of deletes says nothing of the new table."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from dbt.tests.util import run_dbt
+
+MODELS = {
+    "sources.yml": "sources: [{name: raw, schema: '{{ target.schema }}', tables: [{name: t}]}]",
+    "copy.sql": """
+{{ config(
+    materialized='streaming', incremental_strategy='apply_changes', primary_key=var('key', 'id'), bucket=1,
+    rowkind_field='_kind', sequence_field='_snapshot'
+) }}
+select id, v, _kind, _snapshot from {{ stream(source('raw', 't'), row_kind='_kind') }}
+""",
+}
+TABLE = "create table {schema}.t (id int not null, v int not null) tblproperties ('primary-key' = 'id', 'bucket' = '1')"
+
+
+def run(*, wrong=False, full_refresh=False, **variables):
+    arguments = ["run", "--select", "copy", "--vars", json.dumps(variables)]
+    (result,) = run_dbt(arguments + ["--full-refresh"] * full_refresh, expect_pass=not wrong)
+    return result.message
+
+
+class TestFullRefresh:
+    @pytest.fixture(scope="class")
+    def models(self):
+        return MODELS
+
+    @pytest.fixture(scope="class")
+    def beside(self, rows):
+        """The tables beside the model's."""
+        return lambda: sorted(
+            row[1] for row in rows("show tables in {schema}") if row[1].startswith("copy__")
+        )
+
+    def test_the_deletes_of_another_table_are_forgotten(self, project, rows, beside):
+        rows(TABLE)
+        rows("insert into {schema}.t values (1, 10), (2, 20), (3, 30)")
+        run()
+        rows("insert into {schema}.t values (4, 40)")
+        rows("delete from {schema}.t where id = 2")
+        run()
+        (before,) = beside()
+        assert rows(f"select id, _snapshot from {{schema}}.{before}") == [(2, 3)]
+        # Made anew, its table snapshots have smaller numbers than the delete.
+        rows("drop table {schema}.t")
+        rows(TABLE)
+        rows("insert into {schema}.t values (1, 11)")
+        assert "--full-refresh" in run(wrong=True)
+        # What a killed refresh would leave.
+        rows(
+            f"create table {{schema}}.copy__0123456789ab__dbt_deletes using paimon as select * from {{schema}}.{before}"
+        )
+        run(full_refresh=True)
+        rows("insert into {schema}.t values (2, 22)")
+        run()
+        assert sorted(rows("select id, v from {schema}.copy")) == [(1, 11), (2, 22)]
+        assert before not in beside() and len(beside()) == 1
+
+    def test_a_refresh_that_fails_leaves_nothing(self, project, rows, beside):
+        there, was = beside(), rows("select id, v from {schema}.copy")
+        rows("insert into {schema}.t values (5, 55)")
+        # The key cannot be that: the table would not be made, or the rows not be written.
+        run(wrong=True, full_refresh=True, key="nothing")
+        assert (beside(), rows("select id, v from {schema}.copy")) == (there, was)
+
+    def test_another_key(self, project, rows, beside):
+        rows("delete from {schema}.t where id = 1")
+        run(full_refresh=True, key=["id", "v"])
+        run(key=["id", "v"])
+        assert sorted(rows("select id, v from {schema}.copy")) == sorted(rows("select * from {schema}.t"))
+        assert len(beside()) == 1

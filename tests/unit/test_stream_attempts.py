@@ -1,0 +1,75 @@
+"""How often a stream that goes on is started again, and when it is not."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from dbt_common.exceptions import DbtRuntimeError
+
+from dbt.adapters.paimon.streaming import query
+from dbt.adapters.paimon.streaming.batches import BatchWriter
+from dbt.adapters.paimon.streaming.checkpoints import Checkpoint
+from dbt.adapters.paimon.streaming.inputs import UnavailableError
+from dbt.adapters.paimon.streaming.long_running import Trigger
+
+
+class WrongError(DbtRuntimeError):
+    """Something that another attempt does not mend."""
+
+
+class StoreOfErrors(Checkpoint):
+    """A checkpoint whose store is away for some looks at it."""
+
+    def __init__(self, away: int) -> None:
+        self.away = away
+
+    def unfinished_batch(self) -> None:
+        if self.away:
+            self.away -= 1
+            raise OSError("the store is away")
+
+
+def attempts(
+    monkeypatch: pytest.MonkeyPatch, raised: list[Exception], *, goes_on: bool = True, away: int = 0
+) -> tuple[str, int]:
+    """Run a query whose attempts to read its inputs raise these; what ended it, and how many were not raised."""
+    monkeypatch.setattr("dbt.adapters.paimon.streaming.long_running.PAUSES", (0,) * 6)
+    # Another test of this process may have had one, which has ended.
+    monkeypatch.setattr("dbt.adapters.paimon.jvm._Spawned._last", None)
+    sink: Any = None
+    writer = BatchWriter("stream", (), sink, "", None, asks_for_columns=False)
+    trigger = Trigger("1 second" if goes_on else None, lambda: False, lambda: False)
+
+    def frame() -> Any:
+        raise raised.pop(0)
+
+    with pytest.raises((OSError, DbtRuntimeError)) as ended:
+        query.run(
+            frame,
+            writer,
+            StoreOfErrors(away),
+            name="m",
+            trigger=trigger,
+            tell=lambda _: None,
+            look=lambda: None,
+        )
+    return str(ended.value).rpartition("  ")[2], len(raised)
+
+
+def test_what_does_not_answer_any_more(monkeypatch):
+    """A broker and a store that come back are read on; what is wrong ends the stream."""
+    errors = [OSError("gone"), UnavailableError("no answer"), OSError("gone"), WrongError("wrong")]
+    assert attempts(monkeypatch, errors, away=2) == ("wrong", 0)
+
+
+def test_what_has_never_answered(monkeypatch):
+    assert attempts(monkeypatch, [UnavailableError("no answer"), WrongError("wrong")]) == ("no answer", 1)
+
+
+def test_a_run_that_ends_tries_once(monkeypatch):
+    assert attempts(monkeypatch, [OSError("gone"), WrongError("wrong")], goes_on=False) == ("gone", 1)
+
+
+def test_it_gives_up(monkeypatch):
+    assert attempts(monkeypatch, [OSError(f"gone {number}") for number in range(8)]) == ("gone 6", 1)
