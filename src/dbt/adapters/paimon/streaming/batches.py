@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final
 
 from dbt_common.exceptions import DbtRuntimeError
 
@@ -126,7 +126,7 @@ class BatchWriter:
             name_raw_rows(frame, self._inputs)
             if self._asks_for_columns:
                 self._ask_for_columns(session)
-            name_rows(session, self._inputs, in_batch=True)
+            name_rows(session, self._inputs, batch)
             self._bury(session, batch)
             with self._sink.alone():
                 self._insert(session, batch)
@@ -236,11 +236,19 @@ def name_raw_rows(frame: DataFrame, inputs: Sequence[Input]) -> None:
         own.createOrReplaceTempView(raw_view(each.call.name))
 
 
-def name_rows(session: SparkSession, inputs: Sequence[Input], in_batch: bool = False) -> None:
-    """Make the rows of each input a view under the name that the model's SQL has for them."""
+def name_rows(session: SparkSession, inputs: Sequence[Input], batch: int | None = None) -> None:
+    """Make the rows of each input a view under the name that the model's SQL has for them.
+
+    Args:
+        session: where.
+        inputs: whose raw rows have their views.
+        batch: the number of the batch that they are; None where it is only about their columns.
+    """
     for each in inputs:
         raw = raw_view(each.call.name)
-        planned = in_batch and isinstance(each, PlannedInput)
-        sql = cast(PlannedInput, each).batch_rows_sql(session, raw) if planned else each.rows_sql(raw)
+        if batch is not None and isinstance(each, PlannedInput):
+            sql = each.batch_rows_sql(session, raw, batch)
+        else:
+            sql = each.rows_sql(raw)
         rows = session.sql(sql)
         rows.createOrReplaceTempView(quoted(each.call.name))

@@ -151,15 +151,16 @@ class PlannedInput(Input, Protocol):
             DbtRuntimeError: what is lost, and the remedy.
         """
 
-    def told_rows(self) -> int:
-        """How many rows its batches had since this was asked last."""
+    def told_rows(self, batch: int) -> int:
+        """How many rows a batch of this run had."""
 
-    def batch_rows_sql(self, session: SparkSession, raw: str) -> str:
+    def batch_rows_sql(self, session: SparkSession, raw: str, batch: int) -> str:
         """The query of the rows of a batch, where `rows_sql` only tells their columns.
 
         Args:
             session: the batch's.
             raw: the view of its raw rows.
+            batch: its number.
 
         Raises:
             DbtRuntimeError: what is lost, and the remedy.

@@ -84,8 +84,8 @@ class PaimonTableInput:
     begins: Beginning
     limits: Limits
     consumer: str = ""
-    # What the commits of the batches had, since it was asked.
-    _rows: int = 0
+    # What the commits of each batch had.
+    _rows: dict[int, int] = field(default_factory=dict, repr=False)
     _planned: PlannedRanges | None = field(default=None, repr=False)
     # Of the batch that runs, or ran last.
     _batch: Range | None = None
@@ -209,10 +209,9 @@ class PaimonTableInput:
         except DbtRuntimeError as exc:
             raise DbtRuntimeError(f"stream({self.call.label}): {exc.msg}") from None
 
-    def told_rows(self) -> int:
-        """Rows that the commits of the batches had, since this was asked last."""
-        rows, self._rows = self._rows, 0
-        return rows
+    def told_rows(self, batch: int) -> int:
+        """Rows that the commits of a batch had; each is asked for once."""
+        return self._rows.pop(batch, 0)
 
     def check_offset(self, session: SparkSession, offset: str) -> None:
         """Nothing: the offset only counts ranges, and `read` looks at the last of them."""
@@ -225,34 +224,37 @@ class PaimonTableInput:
             columns.append(f"cast(null as bigint) as {quoted(SNAPSHOT)}")
         return f"select {', '.join(columns)} from {raw}"
 
-    def batch_rows_sql(self, session: SparkSession, raw: str) -> str:
+    def batch_rows_sql(self, session: SparkSession, raw: str, batch: int) -> str:
         """The query of the rows of a batch.
 
         Args:
             session: the batch's.
             raw: the view of its ranges.
+            batch: its number.
 
         Raises:
             DbtRuntimeError: the table snapshots of the range have expired meanwhile.
         """
-        batch = ranges.joined([Range.of_row(row) for row in session.sql(f"select * from {raw}").collect()])
-        if batch is None:
+        read = ranges.joined([Range.of_row(row) for row in session.sql(f"select * from {raw}").collect()])
+        if read is None:
             return self._seen(change_reads.nothing_sql(self.table, 0, self._output), self.table, False)
-        self._batch = batch
+        self._batch = read
         if self._planned is not None:
-            self._planned.forget_before(batch.start)
-        if batch.start == batch.end:
+            self._planned.forget_before(read.start)
+        if read.start == read.end:
             # The beginning of a stream; its table snapshot may have expired since.
             return self._seen(change_reads.nothing_sql(self.table, 0, self._output), self.table, False)
         commits = self._commits(session)
-        self._refuse_lost(batch.start, commits)
-        self._refuse_lost(batch.end, commits)
-        table = self._table_at(session, batch.end)
-        in_it = [each for each in commits if batch.start.snapshot < each.snapshot <= batch.end.snapshot]
-        if batch.start == NOTHING_READ:
-            self._rows += next((each.rows for each in in_it if Position.at(each) == batch.end), 0)
-            return self._seen(change_reads.whole_sql(table, batch.end.snapshot, self._output), table, False)
-        sql, has_kinds = self._changes(session, table, batch, in_it, commits)
+        self._refuse_lost(read.start, commits)
+        self._refuse_lost(read.end, commits)
+        table = self._table_at(session, read.end)
+        in_it = [each for each in commits if read.start.snapshot < each.snapshot <= read.end.snapshot]
+        if read.start == NOTHING_READ:
+            self._rows[batch] = next((each.rows for each in in_it if Position.at(each) == read.end), 0)
+            return self._seen(change_reads.whole_sql(table, read.end.snapshot, self._output), table, False)
+        at = {each.snapshot: each.rows for each in commits}
+        self._rows[batch] = sum(ranges.written(each, at) for each in in_it)
+        sql, has_kinds = self._changes(session, table, read, in_it, at)
         return self._seen(sql, table, has_kinds)
 
     def faults_sql(self, raw: str) -> str | None:
@@ -286,19 +288,17 @@ class PaimonTableInput:
         self,
         session: SparkSession,
         table: SourceTable,
-        batch: Range,
+        read: Range,
         in_it: Sequence[Commit],
-        commits: Sequence[Commit],
+        at: Mapping[int, int],
     ) -> tuple[str, bool]:
-        """The changes of a range, and whether some can be deletes."""
-        start, end = batch.start.snapshot, batch.end.snapshot
+        """The changes of a range, and whether some can be deletes; `at`: rows in the table, by table snapshot."""
+        start, end = read.start.snapshot, read.end.snapshot
         way = change_reads.way(
             table, in_it, self.environment, incremental_catalog=self.incremental_catalog, before=False
         )
-        at = {each.snapshot: each.rows for each in commits}
         if way is Way.NOTHING:
             return change_reads.nothing_sql(table, end, self._output), False
-        self._rows += sum(ranges.written(each, at) for each in in_it)
         if way is Way.FILES and not table.primary_key:
             counted = session.sql(change_reads.count_sql(table, start, end, self.environment)).first()
             if counted is not None and int(counted[0]) == at[end] - at[start]:

@@ -52,7 +52,9 @@ class Watch:
     def tell(self, progress: Mapping[str, Any]) -> None:
         """A batch has ended; `progress` is a StreamingQueryProgress."""
         rows = sum(
-            each.told_rows() if isinstance(each, PlannedInput) else int(source["numInputRows"])
+            each.told_rows(progress["batchId"])
+            if isinstance(each, PlannedInput)
+            else int(source["numInputRows"])
             for each, source in zip(self._inputs, progress["sources"], strict=False)
         )
         self._told.rows += rows
