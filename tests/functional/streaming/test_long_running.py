@@ -154,7 +154,8 @@ def test_its_jvm_is_killed(project: Project):
     finally:
         if stream.poll() is None:
             os.kill(stream.pid, signal.SIGKILL)
-    assert "Spark's JVM has ended: it was killed" in project.said()
+    (result,) = json.loads((project.root / "target" / "run_results.json").read_text())["results"]
+    assert "Spark's JVM has ended: it was killed (SIGKILL)" in result["message"]
     project.dbt("run", "--select", "copied")
     copied = project.query("select id, n from {{ ref('copied') }} where id >= 100 order by id")
     assert copied == [{"id": number, "n": number * 2} for number in range(100, 110)]

@@ -51,15 +51,6 @@ class TestScanModes:
         return MODELS
 
     @pytest.fixture(scope="class")
-    def write(self, project, rows):
-        def run_all(source, *statements):
-            for statement in statements:
-                name = f"{project.test_schema}.{source}"
-                rows(statement.format(t=f"paimon.{name}", name=name))
-
-        return run_all
-
-    @pytest.fixture(scope="class")
     def built(self, write, rows):
         """Two runs of each model: of four commits, and of one more."""
         write("t", CREATE, *COMMITS)

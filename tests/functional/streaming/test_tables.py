@@ -57,6 +57,10 @@ union all select 's' as name, id, v from {{ stream(source('raw', 'summed')) }}
 {{ config(materialized='streaming') }}
 select * from {{ stream(source('raw', 'appended'), scan_mode='latest') }}
 """,
+    "odd.sql": """
+{{ config(materialized='streaming') }}
+select * from {{ stream(source('raw', 'o-d d'), options={'consumer-id': 'odd'}) }}
+""",
     "diff.sql": """
 {{ config(materialized='streaming') }}
 select id, v{{ ', kind' if var('kinds', true) else ", '+I' as kind" }}
@@ -95,7 +99,7 @@ select * from {{ stream(source('raw', 'appended'), scan_mode='compacted-full') }
 }
 YML = (
     "sources: [{name: raw, schema: '{{ target.schema }}', tables: ["
-    + ", ".join(f"{{name: {name}}}" for name in (*SOURCES, "missing"))
+    + ", ".join(f"{{name: {name}}}" for name in (*SOURCES, "o-d d", "missing"))
     + "]}]"
 )
 SECOND = [
@@ -124,17 +128,6 @@ class TestTables:
         return {"sources.yml": YML, "good": MODELS, "bad": BAD}
 
     @pytest.fixture(scope="class")
-    def write(self, project, rows):
-        """Run statements on a source; `{t}` is the source, `{name}` its name as procedures take it."""
-
-        def run_all(source, *statements):
-            for statement in statements:
-                name = f"{project.test_schema}.{source}"
-                rows(statement.format(t=f"paimon.{name}", name=name))
-
-        return run_all
-
-    @pytest.fixture(scope="class")
     def table(self, rows):
         def read(name, columns="*"):
             return sorted(rows(f"select {columns} from {{schema}}.{name}"))
@@ -142,10 +135,11 @@ class TestTables:
         return read
 
     @pytest.fixture(scope="class")
-    def ran(self, write):
+    def ran(self, write, rows):
         """A run of what is there, and one of what came."""
         for source, ddl in SOURCES.items():
             write(source, f"create table {{t}} {ddl}", "insert into {t} values (1, 10), (2, 20), (3, 30)")
+        rows("create table {schema}.`o-d d` using paimon as select 1 as id")
         run("good")
         for source in ("appended", *COPIED):
             write(source, *SECOND)
@@ -214,6 +208,9 @@ class TestTables:
         # The SELECT may change: the batch that could not be written is.
         run("diff")
         assert table("diff", "kind, id, v") == sorted([*came, ("-D", 4, 40)])
+
+    def test_a_consumer_of_a_table_in_backticks(self, ran, rows):
+        assert rows("select consumer_id from {schema}.`o-d d$consumers`") == [("odd",)]
 
     def test_nothing_new(self, ran, table):
         before = [table(f"`{name}$snapshots`", "max(snapshot_id)") for name in ("log", "both")]

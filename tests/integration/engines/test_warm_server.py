@@ -26,6 +26,8 @@ class Folder:
         self.path = path
         (path / "models").mkdir()
         (path / "models" / "one.sql").write_text("{{ config(materialized='table') }} select 1 as id")
+        streamed = "{{ config(materialized='streaming') }} select * from {{ stream(ref('one')) }}"
+        (path / "models" / "streamed.sql").write_text(streamed)
         (path / "dbt_project.yml").write_text(yaml.safe_dump({"name": "warm", "profile": "warm"}))
         self.write_profile()
 
@@ -101,11 +103,17 @@ class TestWarmServer:
         assert again.returncode == 0
         assert folder.note()[1].pid == note.pid
         assert str(note.port) in folder.tool("status").stdout
-        ended = folder.dbt("run")
+        ended = folder.dbt("run", "--select", "one")
         assert ended.returncode == 0, ended.stdout
         assert (folder.path / "lake" / "warm.db" / "one" / "snapshot" / "LATEST").read_text() == "1"
         # It was that server and no other Spark: this run has written no log of a JVM.
         assert not (folder.path / "logs" / "spark.log").exists()
+
+    def test_a_stream_is_refused(self, folder: Folder) -> None:
+        assert folder.dbt("run", "--select", "streamed").returncode == 1
+        (result,) = json.loads((folder.path / "target" / "run_results.json").read_text())["results"]
+        assert "Run it with a target of `method: session`" in result["message"]
+        assert not (folder.path / "lake" / "warm.db" / "streamed").exists()
 
     def test_only_the_loopback_interface(self, folder: Folder) -> None:
         _, note = folder.note()
@@ -132,7 +140,7 @@ class TestWarmServer:
         path, note = folder.note()
         server.write_note(path, replace(note, versions={**note.versions, "PySpark": "3.5.0"}))
         try:
-            ended = folder.dbt("run")
+            ended = folder.dbt("run", "--select", "one")
         finally:
             path.write_text(json.dumps(asdict(note)))
         assert ended.returncode != 0
@@ -142,7 +150,7 @@ class TestWarmServer:
     def test_other_settings_are_refused(self, folder: Folder) -> None:
         folder.write_profile(**{"spark.driver.memory": "2g"})
         try:
-            ended = folder.dbt("run")
+            ended = folder.dbt("run", "--select", "one")
         finally:
             folder.write_profile()
         assert ended.returncode != 0

@@ -37,8 +37,9 @@ class ScanMode(StrEnum):
     FROM_TIMESTAMP = "from-timestamp"
 
 
-# Paimon's other names of `full`, which is its old one.
-_FULL_TOO: Final = ("default", "latest-full")
+# What Paimon calls a mode that its options say, and its newer name of `full`.
+_DEFAULT: Final = "default"
+_LATEST_FULL: Final = "latest-full"
 _NEEDS: Final[Mapping[ScanMode, tuple[str, ...]]] = {
     ScanMode.FROM_SNAPSHOT: (SNAPSHOT_ID,),
     ScanMode.FROM_SNAPSHOT_FULL: (SNAPSHOT_ID,),
@@ -142,11 +143,11 @@ def beginning(scan_mode: str | None, options: Mapping[str, str]) -> Beginning:
 
 
 def _mode(scan_mode: str | None, given: Sequence[str]) -> ScanMode:
-    if scan_mode is None or scan_mode in _FULL_TOO[:1]:
+    if scan_mode in (None, _DEFAULT):
         if SNAPSHOT_ID in given:
             return ScanMode.FROM_SNAPSHOT
         return ScanMode.FROM_TIMESTAMP if given else ScanMode.FULL
-    if scan_mode in _FULL_TOO:
+    if scan_mode == _LATEST_FULL:
         return ScanMode.FULL
     try:
         return ScanMode(scan_mode)
