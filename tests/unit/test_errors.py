@@ -112,6 +112,11 @@ def test_shorten(text, statement, said):
             "The jar of that storage is missing",
         ),
         ("java.lang.NoClassDefFoundError: scala/collection/IterableOnce", "another Scala version"),
+        (
+            "Caused by: org.apache.paimon.shade.parquet.org.apache.thrift.transport.TTransportException: "
+            "java.io.IOException: No space left on device",
+            "A disk is full",
+        ),
     ],
 )
 def test_storages(text: str, remedy: str) -> None:

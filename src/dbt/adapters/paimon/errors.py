@@ -45,6 +45,13 @@ class Remedy:
 
 REMEDIES: tuple[Remedy, ...] = (
     Remedy(
+        # Before those of the metastore: Parquet wraps it in the exception of a Thrift transport.
+        re.compile(r"No space left on device|Disk quota exceeded|There is not enough space on the disk"),
+        "A disk is full: the one of the tables, or that of Spark's own files (spark.local.dir). The tables are as they "
+        "were. Make room and run again (`dbt retry` runs what failed); what the failed statement may have left in its "
+        "table's folder goes with `dbt run-operation remove_orphan_files`.",
+    ),
+    Remedy(
         conflicts.SIGNS,
         "Another writer changed the table's files meanwhile. Look at its $snapshots before the model runs again: "
         "an INSERT whose compaction alone failed is there.",
