@@ -6,6 +6,13 @@ import os
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, settings
+
+# How fast an example runs depends on what else the machine does.
+settings.register_profile(
+    "tests", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.load_profile("tests")
 
 pytest_plugins = ["conformance", "faults.report", "integration.report", "dbt.tests.fixtures.project"]
 

@@ -58,7 +58,7 @@ def test_content(wheel: Path) -> None:
     sources = {
         str(path.relative_to(ROOT / "src"))
         for path in (ROOT / "src").rglob("*")
-        if path.is_file() and path.suffix != ".pyc"
+        if path.is_file() and path.parent.name != "__pycache__"
     }
     assert content == sources
     # dbt-core and dbt-adapters own these; ours would shadow them.

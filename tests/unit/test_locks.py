@@ -58,7 +58,8 @@ def test_threads_take_turns(tmp_path: Path, local: bool) -> None:
     warehouse = tmp_path if local else None
     locks.hold("t", warehouse)
     thread, got = holder(locks, warehouse)
-    _, other_table = holder(locks, warehouse, "u")
+    free, other_table = holder(locks, warehouse, "u")
+    free.join(60)
     time.sleep(0.2)
     assert got == []
     assert other_table == [False]

@@ -54,7 +54,7 @@ class OwnProcess:
             stderr=subprocess.STDOUT,
         )
 
-    def answers(self, timeout: float = 300) -> list[Any]:
+    def answers(self, timeout: float = 900) -> list[Any]:
         """Of each step: the status of each node by its name, or the message of one that failed; or the rows.
 
         Raises:

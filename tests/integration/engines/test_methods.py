@@ -173,7 +173,7 @@ class TestConnect(Methods):
             [sys.executable, "-c", CLOSED_AT_THE_END, str(connect_port)],
             capture_output=True,
             text=True,
-            timeout=60,
+            timeout=300,
             check=False,
         )
         assert ended.returncode == 0, ended.stderr

@@ -16,7 +16,7 @@ import yaml
 
 from dbt.adapters.paimon import server
 
-SECONDS = 240
+SECONDS = 900
 
 
 class Folder:

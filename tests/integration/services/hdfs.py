@@ -77,7 +77,7 @@ def hdfs(folder: Path, port: int | None = None) -> Iterator[Hdfs]:
         *("-writeConfig", str(ready)),
     ]
     with running(command, folder / "hdfs.log", [port], cwd=folder):
-        end = time.monotonic() + 120
+        end = time.monotonic() + 600
         while not ready.exists():
             if time.monotonic() > end:
                 raise RuntimeError(f"HDFS has no data node:\n{(folder / 'hdfs.log').read_text()[-3000:]}")

@@ -51,7 +51,7 @@ _OTHERS: Final = (
 )
 _CLUSTER: Final = "ZGJ0LXBhaW1vbi10ZXN0cw"
 # Seconds for what a broker on loopback does at once.
-_TIMEOUT: Final = 60
+_TIMEOUT: Final = 600
 
 
 @dataclass
@@ -199,7 +199,7 @@ def kafka(folder: Path) -> Iterator[Kafka]:
     file = folder / "server.properties"
     file.write_text("".join(f"{name}={value}\n" for name, value in settings.items()))
     command = [*_java(), "kafka.tools.StorageTool", "format", "-t", _CLUSTER, "-c", str(file)]
-    done = subprocess.run(command, check=False, cwd=folder, capture_output=True, text=True, timeout=120)
+    done = subprocess.run(command, check=False, cwd=folder, capture_output=True, text=True, timeout=_TIMEOUT)
     if done.returncode:
         raise RuntimeError(f"Kafka's folder is not formatted:\n{done.stderr[-3000:]}")
     broker = Kafka(f"{LOOPBACK}:{port}", folder)

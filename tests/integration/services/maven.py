@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import time
 import urllib.request
+from http.client import IncompleteRead
 from pathlib import Path
 
 CENTRAL = "https://repo1.maven.org/maven2"
@@ -21,6 +23,20 @@ def jar(group: str, artifact: str, version: str) -> Path:
     if not path.exists():
         folder.mkdir(parents=True, exist_ok=True)
         part = folder / f"{name}.{os.getpid()}"
-        urllib.request.urlretrieve(f"{CENTRAL}/{group.replace('.', '/')}/{artifact}/{version}/{name}", part)
+        part.write_bytes(_download(f"{CENTRAL}/{group.replace('.', '/')}/{artifact}/{version}/{name}"))
         part.rename(path)
     return path
+
+
+def _download(url: str) -> bytes:
+    for pause in (2, 10, 30):
+        try:
+            return _read(url)
+        except (OSError, IncompleteRead):  # noqa: PERF203 - a few attempts
+            time.sleep(pause)
+    return _read(url)
+
+
+def _read(url: str) -> bytes:
+    with urllib.request.urlopen(url, timeout=60) as answer:
+        return bytes(answer.read())

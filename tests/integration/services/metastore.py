@@ -77,7 +77,7 @@ def _write_settings(path: Path, settings: Mapping[str, str]) -> None:
 def _call(port: int, method: bytes) -> None:
     """Call a method that takes nothing, in Thrift's binary protocol, and wait for its answer."""
     message = struct.pack(">II", 0x80010001, len(method)) + method + struct.pack(">I", 0) + b"\0"
-    with socket.create_connection((LOOPBACK, port), timeout=60) as connection:
+    with socket.create_connection((LOOPBACK, port), timeout=600) as connection:
         connection.sendall(message)
         answer = connection.recv(4)
     # 2 is a reply, 3 an exception.

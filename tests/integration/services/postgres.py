@@ -9,6 +9,7 @@ import secrets
 import shutil
 import subprocess
 import tempfile
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -72,6 +73,11 @@ def postgres(**settings: str) -> Iterator[Postgres]:
             *(word for name, value in settings.items() for word in ("-c", f"{name}={value}")),
         ]
         with running(command, folder.with_suffix(".log"), [port], cwd=folder):
+            # It listens before it takes connections.
+            while subprocess.run(
+                [programs / "pg_isready", "-q", "-h", LOOPBACK, "-p", str(port)], check=False
+            ).returncode:
+                time.sleep(0.1)
             yield Postgres(f"jdbc:postgresql://{LOOPBACK}:{port}/postgres", user, password)
     finally:
         shutil.rmtree(folder, ignore_errors=True)

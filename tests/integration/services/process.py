@@ -39,7 +39,7 @@ def running(
     ports: Sequence[int],
     env: Mapping[str, str] | None = None,
     cwd: Path | None = None,
-    timeout: float = 120,
+    timeout: float = 600,
 ) -> Iterator[subprocess.Popen[bytes]]:
     """Run a command until the block ends.
 
@@ -72,6 +72,9 @@ def running(
                 said = log.read_text(errors="replace")[-3000:]
                 raise RuntimeError(f"{command[0]} does not listen on {ports}:\n{said}")
             time.sleep(0.2)
+        # Who listens may be another one that was faster.
+        if process.poll() is not None:
+            raise RuntimeError(f"{command[0]} has ended:\n{log.read_text(errors='replace')[-3000:]}")
         yield process
     finally:
         stop(process)

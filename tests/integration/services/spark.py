@@ -10,6 +10,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 import pyspark
+from pyhive import hive
 
 from dbt.adapters.paimon import java, packages
 from dbt.adapters.paimon.credentials import PaimonCredentials
@@ -82,6 +83,8 @@ def thrift_server(logs: Path, warehouse: Path, conf: Mapping[str, str] | None = 
     }
     command = _submit("org.apache.spark.sql.hive.thriftserver.HiveThriftServer2", settings, [connector()])
     with running(command, logs / "thrift.log", [port], environment(), cwd=_made(logs / "thrift")):
+        # The first session takes longer than a user would wait for one.
+        hive.connect(LOOPBACK, port).close()
         yield port
 
 

@@ -15,7 +15,8 @@ from dbt.cli.main import dbtRunner
 from integration.services.maven import jar
 from integration.services.process import LOOPBACK, free_port
 
-SECONDS = 30
+# The clients' own bounds are many minutes; and this machine has other things to do.
+SECONDS = 120
 Debug = Callable[[dict[str, Any]], str]
 
 

@@ -18,7 +18,7 @@ from integration.services.s3 import S3
 from integration.storage.conftest import Warehouse, on_hdfs, on_s3
 
 # Of all retries together, on a machine with other work.
-SECONDS = 150
+SECONDS = 600
 # The model's query says that it runs, and waits for the storage to be gone.
 WAITS = "touch {{ var('signs') }}/runs; for i in $(seq 600); do [ -e {{ var('signs') }}/gone ] && break; sleep 0.1; done; cat"
 

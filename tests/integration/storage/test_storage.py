@@ -98,7 +98,7 @@ class TestStorage:
 # Each time that the statement's query runs, it waits until another writer has replaced the files of the table (MERGE reads
 # its source more than once). It does so in one task: the other's need a core, too.
 WAITS = (
-    "rm -f {{ var('signs') }}/overwritten; for i in $(seq 600); do "
+    "rm -f {{ var('signs') }}/overwritten; for i in $(seq 6000); do "
     "ls {{ var('signs') }} | grep -q . && break; sleep 0.1; done; cat"
 )
 
@@ -127,7 +127,7 @@ class TestConflict:
                 )
                 (tmp_path / "overwritten").touch()
 
-        other = threading.Thread(target=overwrite)
+        other = threading.Thread(target=overwrite, daemon=True)
 
         def watched(cursor, statement, *args):
             if "merge into" in statement:
