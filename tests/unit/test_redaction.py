@@ -24,6 +24,7 @@ from dbt.adapters.paimon.table_options import validate_option
         ("s3.endpoint", "http://host", ()),
         ("fs.s3a.token.enabled", "true", ()),
         ("jdbc.password", "abc", ()),
+        ("kafka.ssl.keystore.key", "-----BEGIN", ("-----BEGIN",)),
         ("uri", "jdbc:mysql://ann:hunter2@db/x?password=pa55word&a=b", ("pa55word", "hunter2")),
         ("uri", "http://token@host/", ("token",)),
         ("uri", "http://ann:p@ss/w@host/", ()),

@@ -108,6 +108,7 @@ class TestProblems:
                 "maxOffsetPerTrigger": 1,
                 "subscribe": "t",
                 "kafka.any.thing": 1,
+                "kafka.ssl.key.password": "s3cr3t",
                 "bootstrap.servers": "h:1",
             },
         )
@@ -118,6 +119,7 @@ class TestProblems:
             "external.value_format: 'jsn' is none of json, debezium; did you mean json?",
             "external.options.maxOffsetPerTrigger: not an option of Spark's kafka reader; did you mean maxOffsetsPerTrigger?",
             "external.options.subscribe: given by the adapter itself",
+            "external.options.kafka.ssl.key.password: no place for a secret",
             "external.options.bootstrap.servers: not an option of Spark's kafka reader; did you mean kafka.bootstrap",
             "columns: id: 'text' is not a data type that messages can have; did you mean string?",
             "columns: id and ID are one name to Spark",
@@ -125,7 +127,8 @@ class TestProblems:
             "columns: _key: rows have a column of this name already",
         ):
             assert any(problem.startswith(text) for problem in found), (text, found)
-        assert len(found) == 11
+        assert len(found) == 12
+        assert not any("s3cr3t" in problem for problem in found)
 
     @pytest.mark.parametrize(
         ("data_type", "using", "problem"),

@@ -14,7 +14,7 @@ MODELS = {
     materialized='streaming', incremental_strategy='apply_changes', primary_key=var('key', 'id'), bucket=1,
     rowkind_field='_kind', sequence_field='_snapshot'
 ) }}
-select id, v, _kind, _snapshot from {{ stream(source('raw', 't'), row_kind='_kind') }}
+select id, v, _kind, _snapshot from {{ stream(source('raw', 't'), row_kind='_kind', options={'consumer-id': 'copy'}) }}
 {% if var('fails', false) %}where if(id = 5, raise_error('no'), true){% endif %}
 """,
 }
@@ -65,10 +65,24 @@ class TestFullRefresh:
 
     def test_a_refresh_that_fails_leaves_nothing(self, project, rows, beside):
         there, was = beside(), rows("select id, v from {schema}.copy")
+        held = rows("select * from {schema}.`t$consumers`")
         rows("insert into {schema}.t values (5, 55)")
         # After the table, its deletes and its checkpoint are made.
         run(wrong=True, full_refresh=True, fails=True)
         assert (beside(), rows("select id, v from {schema}.copy")) == (there, was)
+        # What the old stream has yet to read is kept for it.
+        assert rows("select * from {schema}.`t$consumers`") == held
+
+    def test_which_rows_a_batch_has_is_lost(self, project, rows, warehouse):
+        was = rows("select id, v from {schema}.copy")
+        run(wrong=True, fails=True)
+        plans = warehouse.glob(f"{project.test_schema}.db/copy/__dbt_checkpoint/*/dbt_plans/0/*.json")
+        max(plans).unlink()
+        message = run(wrong=True)
+        assert "went away" in message and "--full-refresh" in message
+        assert rows("select id, v from {schema}.copy") == was
+        run(full_refresh=True)
+        assert sorted(rows("select id, v from {schema}.copy")) == sorted(rows("select * from {schema}.t"))
 
     def test_another_key(self, project, rows, beside):
         rows("delete from {schema}.t where id = 1")

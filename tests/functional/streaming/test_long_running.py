@@ -18,10 +18,12 @@ import yaml
 
 DBT = [sys.executable, "-c", "from dbt.cli.main import cli; cli()"]
 STREAM = [sys.executable, "-m", "dbt.adapters.paimon.cli", "stream"]
-EVENTS = """{{ config(materialized='incremental') }}
-select id, id * 2 as n from range({{ var('first') }}, {{ var('last') }})
+# Every table follows the types of the one that it reads.
+EVENTS = """{{ config(materialized='incremental', on_schema_change='sync_all_columns') }}
+select id, cast(id * 2 as {{ var('kind', 'int') }}) as n from range({{ var('first') }}, {{ var('last') }})
 """
-COPIED = """{{ config(materialized='streaming', processing_time='1 second') }}
+MANY = 3_000_000_000
+COPIED = """{{ config(materialized='streaming', processing_time='1 second', on_schema_change='sync_all_columns') }}
 select id, n from {{ stream(ref('events')) }}
 """
 # A batch a commit, each of some seconds, where it is to take a while.
@@ -31,7 +33,7 @@ select id, n from {{ stream(ref('events'), options={'scan.snapshot-id': 1, 'maxS
 where (select sum(hash(a.id, b.id)) from range(20000) as a cross join range(20000) as b) is not null
 {% endif %}
 """
-FOLLOWED = """{{ config(materialized='streaming', processing_time='1 second') }}
+FOLLOWED = """{{ config(materialized='streaming', processing_time='1 second', on_schema_change='sync_all_columns') }}
 select id, n * 3 as n from {{ stream(ref('copied')) }}
 """
 
@@ -67,8 +69,8 @@ class Project:
         process = self.start(*DBT, *arguments)
         assert process.wait() == 0, self.said()
 
-    def add(self, first: int, last: int) -> None:
-        self.dbt("run", "--select", "events", "--vars", f"{{first: {first}, last: {last}}}")
+    def add(self, first: int, last: int, kind: str = "bigint") -> None:
+        self.dbt("run", "--select", "events", "--vars", f"{{first: {first}, last: {last}, kind: {kind}}}")
 
     def query(self, sql: str) -> list[dict[str, Any]]:
         arguments = ("--quiet", "show", "--output", "json", "--limit", "100", "--inline", sql)
@@ -98,18 +100,22 @@ def project(tmp_path_factory, spark_config) -> Project:
 
 
 def test_it_goes_on_until_a_signal(project: Project):
-    project.add(0, 10)
+    project.add(0, 10, "int")
     # Two of them are streams, and one follows the other.
     stream = project.start(*STREAM, "--select", "events", "copied", "followed")
     try:
         project.until(lambda: project.data_files("followed"), stream)
         before = project.data_files("followed")
         # A table of the same warehouse is written meanwhile, and a second stream of the model is refused.
-        project.add(10, 20)
+        project.add(10, 20, "int")
         project.until(lambda: project.data_files("followed") - before, stream)
         second = project.start(*DBT, "run", "--select", "copied")
         assert second.wait() == 1
         assert "another process streams into" in project.said()
+        # A column gets a wider type, and values that the old one has not.
+        before = project.data_files("followed")
+        project.add(MANY, MANY + 5)
+        project.until(lambda: project.data_files("followed") - before, stream)
         stream.send_signal(signal.SIGINT)
         assert stream.wait(timeout=300) == 0, project.said()
     finally:
@@ -120,7 +126,7 @@ def test_it_goes_on_until_a_signal(project: Project):
     project.dbt("run", "--select", "copied", "followed")
     for table, times in (("copied", 2), ("followed", 6)):
         assert project.query(f"select id, n from {{{{ ref('{table}') }}}} order by id") == [
-            {"id": number, "n": number * times} for number in range(30)
+            {"id": number, "n": number * times} for number in (*range(30), *range(MANY, MANY + 5))
         ]
 
 
@@ -157,7 +163,7 @@ def test_its_jvm_is_killed(project: Project):
     (result,) = json.loads((project.root / "target" / "run_results.json").read_text())["results"]
     assert "Spark's JVM has ended: it was killed (SIGKILL)" in result["message"]
     project.dbt("run", "--select", "copied")
-    copied = project.query("select id, n from {{ ref('copied') }} where id >= 100 order by id")
+    copied = project.query("select id, n from {{ ref('copied') }} where id between 100 and 109 order by id")
     assert copied == [{"id": number, "n": number * 2} for number in range(100, 110)]
 
 

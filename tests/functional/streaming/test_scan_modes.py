@@ -19,6 +19,12 @@ BEGINS = {
     "from_the_beginning": "options={'scan.timestamp': '2001-01-01'}",
     "by_commit": "options={'scan.snapshot-id': 2, 'maxSnapshotsPerTrigger': 1}",
 }
+TWICE = """
+{{ config(materialized='streaming') }}
+select id, v, _kind from {{ stream(source('raw', 't'), row_kind='_kind', options={'scan.snapshot-id': 3}) }}
+union all
+select id, v, _kind from {{ stream(source('raw', 't'), row_kind='_kind', options={'scan.snapshot-id': 5}) }}
+"""
 EXPIRED = {
     "too_old": "options={'scan.snapshot-id': 2}",
     "too_new": "options={'scan.snapshot-id': 9}",
@@ -26,7 +32,10 @@ EXPIRED = {
 }
 MODELS = {
     "sources.yml": "sources: [{name: raw, schema: '{{ target.schema }}', tables: [{name: t}, {name: old}]}]",
-    "good": {f"{name}.sql": LOG.format(source="t", arguments=text) for name, text in BEGINS.items()},
+    "good": {
+        **{f"{name}.sql": LOG.format(source="t", arguments=text) for name, text in BEGINS.items()},
+        "twice.sql": TWICE,
+    },
     "bad": {f"{name}.sql": LOG.format(source="old", arguments=text) for name, text in EXPIRED.items()},
 }
 CREATE = "create table {t} (id int, v int) tblproperties ('primary-key' = 'id', 'bucket' = '1', 'write-only' = 'true')"
@@ -72,6 +81,7 @@ class TestScanModes:
             ("all_at_two", [("+I", 1, 10), *TWO, *THREE, *FOUR, *FIVE]),
             ("from_a_time", [*THREE, *FOUR, *FIVE]),
             ("from_the_beginning", [*ONE, *TWO, *THREE, *FOUR, *FIVE]),
+            ("twice", [*THREE, *FOUR, *FIVE, *FIVE]),
             ("by_commit", [*TWO, *THREE, *FOUR, *FIVE]),
         ],
     )

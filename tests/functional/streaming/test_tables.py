@@ -63,7 +63,7 @@ select * from {{ stream(source('raw', 'o-d d'), options={'consumer-id': 'odd'}) 
 """,
     "diff.sql": """
 {{ config(materialized='streaming') }}
-select id, v{{ ', kind' if var('kinds', true) else ", '+I' as kind" }}
+select id, {{ var('column', 'v') }} as v{{ ', kind' if var('kinds', true) else ", '+I' as kind" }}
 from {{ stream(source('raw', 'rebuilt'), row_kind='kind' if var('kinds', true) else none) }}
 """,
 }
@@ -273,6 +273,18 @@ class TestTables:
         )
         run("copy_of_looked_up")
         assert table("copy_of_looked_up", "id, v") == table("looked_up")
+
+    def test_renamed_within_a_batch(self, ran, table, write):
+        """A comparison would find every row changed."""
+        before = table("diff")
+        write(
+            "rebuilt",
+            "alter table {t} rename column v to w",
+            "insert overwrite {t} select * from {t} where id <> 4",
+        )
+        message = run("diff", wrong=True, column="w")["diff"]
+        assert "columns now (w)" in message and "had others (v)" in message
+        assert table("diff") == before
 
     def test_made_anew(self, ran, table, write):
         write(

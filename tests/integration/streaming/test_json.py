@@ -20,7 +20,7 @@ sources:
     schema: airport
     tables:
       - name: flight_status
-        external: {using: kafka, location: flight_status, options: {maxOffsetsPerTrigger: 1500}}
+        external: {using: kafka, location: flight_status, options: {maxOffsetsPerTrigger: 1500, kafkaConsumer.pollTimeoutMs: 600000, kafka.default.api.timeout.ms: 600000}}
         columns: &columns
           - {name: flight, data_type: bigint, constraints: [{type: not_null}]}
           - {name: status, data_type: string}
@@ -138,10 +138,24 @@ class TestJson:
             (number,) for number in range(25, 30)
         ]
 
+    def test_a_topic_that_was_made_anew_is_told(self, project: Any, rows: Any, broker: Kafka) -> None:
+        broker.delete("short_lived")
+        broker.create("short_lived")
+        # It has more messages than were read of the old one.
+        broker.send("short_lived", messages(range(100, 150)))
+        before = rows("select flight from {schema}.short_lived")
+        said = failure("short_lived")
+        assert "topic ids short_lived=" in said and "--full-refresh" in said
+        assert rows("select flight from {schema}.short_lived") == before
+        run_dbt(["run", "--select", "short_lived", "--full-refresh"])
+        assert sorted(rows("select flight from {schema}.short_lived")) == [
+            (number,) for number in range(100, 150)
+        ]
+
 
 def wait_for(folder: Path, pattern: str) -> None:
     """Wait until a file is there."""
-    end = time.monotonic() + 120
+    end = time.monotonic() + 600
     while not any(folder.glob(pattern)):
         assert time.monotonic() < end, f"there is no {pattern}"
         time.sleep(0.05)

@@ -32,6 +32,10 @@ MEMORY_ADVICE: Final = (
 )
 
 
+# FileUtils, of a reader's file; a commit that conflicts says so itself.
+EXPIRED: Final = re.compile(r"snapshot expires too fast")
+
+
 @dataclass(frozen=True)
 class Remedy:
     """A known failure: `pattern` is searched in the error's text, `advice` ends the message.
@@ -50,6 +54,11 @@ REMEDIES: tuple[Remedy, ...] = (
         "A disk is full: the one of the tables, or that of Spark's own files (spark.local.dir). The tables are as they "
         "were. Make room and run again (`dbt retry` runs what failed); what the failed statement may have left in its "
         "table's folder goes with `dbt run-operation remove_orphan_files`.",
+    ),
+    Remedy(
+        EXPIRED,
+        "Files of the table snapshot that was being read went away: it expired, or the table was written anew. Run "
+        "again, and keep table snapshots for longer than the longest read (snapshot_retention).",
     ),
     Remedy(
         conflicts.SIGNS,

@@ -14,7 +14,7 @@ MASK: Final = "********"
 
 _SECRET_KEY: Final = re.compile(
     r"passw|passphrase|pwd|secret|token|credential|signature|(^|[._-])sas($|[._-])"
-    r"|(access|account|api|encryption|shared|private)[._-]?key",
+    r"|(access|account|api|encryption|shared|private)[._-]?key|keystore[._-]key",
     re.IGNORECASE,
 )
 # The same for Spark, which reads Java's expressions: what it leaves out of SET, its UI and SHOW TBLPROPERTIES.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +16,7 @@ from dbt_common.exceptions import DbtRuntimeError
 from dbt.adapters.paimon import change_rows, conflicts, swaps
 from dbt.adapters.paimon.available.base import AvailableMethods
 from dbt.adapters.paimon.column import PaimonColumn
-from dbt.adapters.paimon.credentials import PaimonConnectionMethod
+from dbt.adapters.paimon.credentials import PaimonConnectionMethod, option_text
 from dbt.adapters.paimon.frames import FrameHandle
 from dbt.adapters.paimon.locks import TableLocks
 from dbt.adapters.paimon.model_query import ModelQuery
@@ -32,7 +33,15 @@ from dbt.adapters.paimon.streaming import (
     sources,
 )
 from dbt.adapters.paimon.streaming.hadoop_files import HadoopFolder
-from dbt.adapters.paimon.streaming.inputs import Input, PlannedInput, StreamCall, raw_view, view_name
+from dbt.adapters.paimon.streaming.inputs import (
+    Input,
+    MarkingInput,
+    PlannedInput,
+    SourceChangedError,
+    StreamCall,
+    raw_view,
+    view_name,
+)
 from dbt.adapters.paimon.streaming.settings import StreamSettings, plan_stream
 
 if TYPE_CHECKING:
@@ -92,7 +101,11 @@ class StreamingMethods(AvailableMethods):
             relation.schema or "",
             relation.identifier or "",
             dict(source),
-            {key: str(value) for key, value in options.items()},
+            # What cannot be an option is refused with the rest of what is wrong.
+            {
+                key: option_text(value) if isinstance(value, (str, int, float)) else value
+                for key, value in options.items()
+            },
             row_kind,
             scan_mode,
         )
@@ -165,12 +178,8 @@ class StreamingMethods(AvailableMethods):
             DbtRuntimeError: what is not there or not described, with the remedy.
         """
         stream = self._stream(model)
-        opened = [sources.open_input(call, self) for call in stream.calls.values()]
         note = self._checkpoint(relation, settings, stream.id).note() if relation else None
-        if note is not None:
-            opened = [each.with_columns(note.columns.get(each.call.label, {})) for each in opened]
-        # The same order whatever the SQL's: the checkpoint counts them.
-        stream.inputs = tuple(sorted(opened, key=lambda each: (each.call.label, str(each.identity()))))
+        stream.inputs = self._opened(stream, note)
         if relation is None:
             for each in stream.inputs:
                 if isinstance(each, PlannedInput):
@@ -323,16 +332,7 @@ class StreamingMethods(AvailableMethods):
 
         if getattr(get_flags(), "EMPTY", False):
             return True
-        stream, handle = self._stream(model), self._handle
-        assert isinstance(handle, FrameHandle)
-        checkpoint = self._checkpoint(target, settings, stream.id)
-        note = self._fitting_note(model, target, stream, checkpoint)
-        stream.inputs = tuple(
-            each.placed(handle.session, f"{checkpoint.location}/{checkpoints.PLANS}/{index}")
-            if isinstance(each, PlannedInput)
-            else each
-            for index, each in enumerate(stream.inputs)
-        )
+        checkpoint = self._checkpoint(target, settings, self._stream(model).id)
         sink = batches.Sink(
             table=target.render(),
             snapshots=target.system_table("snapshots"),
@@ -343,24 +343,61 @@ class StreamingMethods(AvailableMethods):
             dead_letter_snapshots=dead.system_table("snapshots") if dead else "",
             alone=lambda: self._alone(target),
         )
+        try:
+            return self._run_stream(model, target, checkpoint, sink, settings, on_schema_change, drains)
+        except Exception:
+            if drains and settings.checkpoint_location:
+                # It would outlive the table; and the error to tell is the one that ended the stream.
+                with suppress(Exception):
+                    checkpoint.delete()
+            raise
+
+    @available.parse(lambda *a, **k: None)
+    def stream_response(self, model: Mapping[str, Any]) -> AdapterResponse:
+        """What dbt shows of a stream that has ended: rows, batches, dead letters."""
+        return self._stream(model).told.response()
+
+    def _run_stream(
+        self,
+        model: Mapping[str, Any],
+        target: PaimonRelation,
+        checkpoint: checkpoints.Checkpoint,
+        sink: batches.Sink,
+        settings: StreamSettings,
+        on_schema_change: str,
+        drains: bool,
+    ) -> bool:
+        stream, handle = self._stream(model), self._handle
+        assert isinstance(handle, FrameHandle)
+        note = self._fitting_note(model, target, stream, checkpoint)
+        stream.inputs = tuple(
+            each.placed(handle.session, f"{checkpoint.location}/{checkpoints.PLANS}/{index}")
+            if isinstance(each, PlannedInput)
+            else each
+            for index, each in enumerate(stream.inputs)
+        )
+        # A full refresh may fail yet, and the old stream go on.
+        inputs = tuple(
+            each.unmarked() if drains and isinstance(each, MarkingInput) else each for each in stream.inputs
+        )
         writer = batches.BatchWriter(
             stream.id,
-            stream.inputs,
+            inputs,
             sink,
             checkpoint.location,
             checkpoint.unfinished_batch(),
             asks_for_columns=on_schema_change != "ignore",
         )
-        watch = progress.Watch(model["name"], stream.inputs, handle.session, stream.told)
+        watch = progress.Watch(model["name"], inputs, handle.session, stream.told)
         try:
             query.run(
-                lambda: batches.raw_rows([each.read(handle.session) for each in stream.inputs]),
+                lambda: batches.raw_rows([each.read(handle.session) for each in inputs]),
                 writer,
                 checkpoint,
                 name=model["name"],
                 trigger=long_running.trigger(settings, lambda: handle.is_cancelled, drains),
                 tell=watch.tell,
-                look=lambda: _plan(stream.inputs, handle.session),
+                look=lambda: _plan(inputs, handle.session),
             )
         except batches.NewColumnsError as exc:
             if on_schema_change == "fail":
@@ -368,16 +405,23 @@ class StreamingMethods(AvailableMethods):
             checkpoint.write_note(self._with_columns(stream, note, exc.found))
             self._name_inputs(model)
             return False
+        except SourceChangedError:
+            stream.inputs = self._opened(stream, note)
+            self._name_inputs(model)
+            return False
         except Exception as exc:
-            raise failures.explained(exc, model["name"], stream.inputs) from exc
+            raise failures.explained(exc, model["name"], inputs) from exc
         finally:
             stream.told.add(writer.written)
         return True
 
-    @available.parse(lambda *a, **k: None)
-    def stream_response(self, model: Mapping[str, Any]) -> AdapterResponse:
-        """What dbt shows of a stream that has ended: rows, batches, dead letters."""
-        return self._stream(model).told.response()
+    def _opened(self, stream: Stream, note: checkpoints.Note | None) -> tuple[Input, ...]:
+        """The inputs of a model as their sources are now; `note` tells of columns that came with messages."""
+        opened = [sources.open_input(call, self) for call in stream.calls.values()]
+        if note is not None:
+            opened = [each.with_columns(note.columns.get(each.call.label, {})) for each in opened]
+        # The same order whatever the SQL's: the checkpoint counts them.
+        return tuple(sorted(opened, key=lambda each: (each.call.label, str(each.identity()))))
 
     def _stream(self, model: Mapping[str, Any]) -> Stream:
         return self._streams.setdefault(model["unique_id"], Stream())
@@ -417,6 +461,9 @@ class StreamingMethods(AvailableMethods):
             checkpoint.write_note(note)
             return note
         checkpoints.check_fits(note, model["unique_id"], identities, checkpoint.location)
+        if note.inputs != identities:
+            note = replace(note, inputs=identities)
+            checkpoint.write_note(note)
         for each, offset in zip(stream.inputs, checkpoint.last_offsets(), strict=False):
             each.check_offset(self._handle.session, offset)
         return note

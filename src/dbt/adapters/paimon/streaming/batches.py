@@ -120,7 +120,8 @@ class BatchWriter:
         for index, each in enumerate(self._inputs):
             if isinstance(each, CheckedInput):
                 each.check_batch(session, self._checkpoint, index, batch)
-        read_twice = self._asks_for_columns or any(self._faults())
+        # Each input is a selection from the rows of all of them.
+        read_twice = self._asks_for_columns or len(self._inputs) > 1 or any(self._faults())
         frame = frame.persist() if read_twice else frame
         try:
             name_raw_rows(frame, self._inputs)

@@ -26,6 +26,8 @@ FOLDER: Final = "__dbt_checkpoint"
 STREAM_ID: Final = "dbt.stream-id"
 # In a checkpoint: a folder for each input that plans its batches.
 PLANS: Final = "dbt_plans"
+# In the identity of an input: what a broker may not have told when the stream began.
+TOPIC_IDS: Final = "topic ids"
 _NOTE: Final = "dbt.json"
 _NUMBER: Final = re.compile(r"\d+")
 
@@ -106,10 +108,10 @@ def check_fits(note: Note, model: str, inputs: Sequence[Mapping[str, str]], loca
             f"The checkpoint {location} is that of {note.model}, and two models cannot share one. Set another "
             "checkpoint_location, or remove it to have the checkpoint beside the table."
         )
+    if len(note.inputs) == len(inputs) and all(map(_is_same, note.inputs, inputs)):
+        return
     before = [_told(identity) for identity in note.inputs]
     now = [_told(identity) for identity in inputs]
-    if before == now:
-        return
     gone = [text for text in before if text not in now]
     new = [text for text in now if text not in before]
     raise DbtRuntimeError(
@@ -127,6 +129,34 @@ def gone(table: str, location: str) -> str:
         "copy of another. How far its sources are in it is not known. Bring the checkpoint back, or run the model "
         "once with --full-refresh."
     )
+
+
+def files_of_batch(checkpoint: HadoopFolder, index: int, batch: int) -> list[str]:
+    """The files that a batch reads, from Spark's log of a file source (FileStreamSourceLog)."""
+    first, last = _log_offset(checkpoint, index, batch - 1) + 1, _log_offset(checkpoint, index, batch)
+    if last < first:
+        return []
+    folder = f"sources/{index}"
+    # Now and then a file has all that the ones before it had.
+    text = checkpoint.read(f"{folder}/{last}") or checkpoint.read(f"{folder}/{last}.compact") or ""
+    more = (checkpoint.read(f"{folder}/{number}") or "" for number in range(first, last))
+    entries = (
+        json.loads(line) for part in (*more, text) for line in part.splitlines() if line.startswith("{")
+    )
+    return sorted({str(each["path"]) for each in entries if first <= each["batchId"] <= last})
+
+
+def _log_offset(checkpoint: HadoopFolder, index: int, batch: int) -> int:
+    text = checkpoint.read(f"offsets/{batch}") if batch >= 0 else None
+    # OffsetSeqLog: a version, a line of metadata, and a line for each source; `-` where it has nothing.
+    lines = text.splitlines()[2:] if text else []
+    line = lines[index] if index < len(lines) else "-"
+    return int(json.loads(line)["logOffset"]) if line.startswith("{") else -1
+
+
+def _is_same(before: Mapping[str, str], now: Mapping[str, str]) -> bool:
+    known = {**before, TOPIC_IDS: now[TOPIC_IDS]} if TOPIC_IDS in now and TOPIC_IDS not in before else before
+    return known == now
 
 
 def _told(identity: Mapping[str, str]) -> str:

@@ -13,7 +13,7 @@ from typing import Any, Final
 from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.paimon.credentials import location_scheme, option_text
-from dbt.adapters.paimon.redaction import redact_text
+from dbt.adapters.paimon.redaction import redact_text, secrets_of
 
 KAFKA: Final = "kafka"
 JSON: Final = "json"
@@ -265,6 +265,11 @@ def _option_problems(using: Any, options: Mapping[str, Any]) -> Iterator[str]:
     for name, value in options.items():
         if isinstance(value, (Mapping, list)) or value is None:
             yield f"external.options.{name}: must be text, a number or a boolean; write JSON in quotes"
+        elif secrets_of([(name, option_text(value))]):
+            yield (
+                f"external.options.{name}: no place for a secret, as manifest.json shows it; put it under "
+                "kafka_options of the target in profiles.yml"
+            )
         if not known or (using == KAFKA and name.startswith("kafka.")):
             continue
         if name.lower() in _OWN_OPTIONS:

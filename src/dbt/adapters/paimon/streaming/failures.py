@@ -68,7 +68,9 @@ def explained(exc: Exception, model: str, inputs: Sequence[Input]) -> Exception:
     if problem := files.header_problem(text):
         return DbtRuntimeError(f"model '{model}', which reads {sources}: {problem}")
     message = f"model '{model}', which reads {sources}: {errors.shorten(text)}"
-    advice = next((remedy.advice for remedy in _REMEDIES if remedy.pattern.search(text)), "")
+    # What `errors` says of a table's file is all there is to say.
+    known = () if errors.EXPIRED.search(text) else _REMEDIES
+    advice = next((remedy.advice for remedy in known if remedy.pattern.search(text)), "")
     return DbtDatabaseError(f"{message}\n{advice}".rstrip())
 
 

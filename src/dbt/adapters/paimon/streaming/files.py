@@ -5,7 +5,6 @@ A file is read once, by its name: what is appended to it later is not seen.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -17,7 +16,7 @@ from dbt_common.exceptions import DbtRuntimeError
 from dbt.adapters.paimon import errors
 from dbt.adapters.paimon.redaction import redact_text
 from dbt.adapters.paimon.sql_text import quoted
-from dbt.adapters.paimon.streaming import messages
+from dbt.adapters.paimon.streaming import checkpoints, messages
 from dbt.adapters.paimon.streaming.descriptions import (
     CSV,
     FILE_METADATA,
@@ -105,6 +104,11 @@ class FileInput:
         """See `Input`."""
         return {"source": self.description.label, self.description.using: shown_location(self.description)}
 
+    def unmarked(self) -> FileInput:
+        """See `MarkingInput`: without cleanSource."""
+        kept = {key: value for key, value in self.description.options.items() if key.lower() != "cleansource"}
+        return replace(self, description=replace(self.description, options=kept))
+
     def read(self, session: SparkSession) -> DataFrame:
         """See `Input`."""
         self._check_folder(session)
@@ -135,9 +139,9 @@ class FileInput:
             DbtRuntimeError: the files that are gone, and the remedy.
         """
         ignore = {name.lower(): value for name, value in self.description.options.items()}
-        if ignore.get("ignoremissingfiles") == "true":
+        if ignore.get("ignoremissingfiles", "").lower() == "true":
             return
-        paths = _files_of_batch(HadoopFolder(session, checkpoint), index, batch)
+        paths = checkpoints.files_of_batch(HadoopFolder(session, checkpoint), index, batch)
         # An object store takes its time for each.
         with ThreadPoolExecutor(_AT_ONCE) as pool:
             gone = [
@@ -236,29 +240,6 @@ class FileInput:
             )
         if not files.getFileStatus(path).isDirectory():
             raise DbtRuntimeError(f"{where} is a file. Name the folder that files are put into.")
-
-
-def _files_of_batch(checkpoint: HadoopFolder, index: int, batch: int) -> list[str]:
-    """The files that a batch reads, from Spark's log of a file source (FileStreamSourceLog)."""
-    first, last = _log_offset(checkpoint, index, batch - 1) + 1, _log_offset(checkpoint, index, batch)
-    if last < first:
-        return []
-    folder = f"sources/{index}"
-    # Now and then a file has all that the ones before it had.
-    text = checkpoint.read(f"{folder}/{last}") or checkpoint.read(f"{folder}/{last}.compact") or ""
-    more = (checkpoint.read(f"{folder}/{number}") or "" for number in range(first, last))
-    entries = (
-        json.loads(line) for part in (*more, text) for line in part.splitlines() if line.startswith("{")
-    )
-    return sorted({str(each["path"]) for each in entries if first <= each["batchId"] <= last})
-
-
-def _log_offset(checkpoint: HadoopFolder, index: int, batch: int) -> int:
-    text = checkpoint.read(f"offsets/{batch}") if batch >= 0 else None
-    # OffsetSeqLog: a version, a line of metadata, and a line for each source; `-` where it has nothing.
-    lines = text.splitlines()[2:] if text else []
-    line = lines[index] if index < len(lines) else "-"
-    return int(json.loads(line)["logOffset"]) if line.startswith("{") else -1
 
 
 def _is_there(session: SparkSession) -> Callable[[str], bool]:

@@ -31,6 +31,10 @@ class UnavailableError(DbtRuntimeError):
     """A source does not answer; it may later."""
 
 
+class SourceChangedError(DbtRuntimeError):
+    """A source has other columns than when it was opened; nothing of the batch is written yet."""
+
+
 @dataclass(frozen=True)
 class StreamCall:
     """A `stream(...)` in a model's SQL, as its macro gave it.
@@ -165,6 +169,14 @@ class PlannedInput(Input, Protocol):
         Raises:
             DbtRuntimeError: what is lost, and the remedy.
         """
+
+
+@runtime_checkable
+class MarkingInput(Input, Protocol):
+    """An input whose source is not as before once it is read: a consumer has moved, or files are cleaned away."""
+
+    def unmarked(self) -> Input:
+        """The same, reading which leaves its source as it is: for a table that may never take the old one's place."""
 
 
 def view_name(index: int, identifier: str) -> str:

@@ -8,13 +8,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.paimon import capabilities, errors
 from dbt.adapters.paimon.redaction import redact_text
 from dbt.adapters.paimon.sql_text import quoted
+from dbt.adapters.paimon.streaming import checkpoints
 from dbt.adapters.paimon.streaming.descriptions import KAFKA_METADATA, Description
 from dbt.adapters.paimon.streaming.inputs import Input, StreamCall, UnavailableError
 from dbt.adapters.paimon.streaming.messages import ValueFormat, parsed
@@ -26,6 +27,8 @@ SERVERS: Final = "kafka.bootstrap.servers"
 _SOURCE_CLASS: Final = "org.apache.spark.sql.kafka010.KafkaSourceProvider"
 # Milliseconds for a broker to say which topics there are.
 _ANSWERS_IN: Final = 15_000
+# Uuid.ZERO_UUID, of a broker without ids of topics.
+_NO_ID: Final = "A" * 22
 _DEFAULTS: Final = {
     "startingOffsets": "earliest",
     "failOnDataLoss": "true",
@@ -59,12 +62,15 @@ class KafkaInput:
         description: of the source.
         options: Spark's, those of the profile among them.
         value_format: how messages are read.
+        topic_ids: of the topics when the stream was opened, by which one made anew is told; empty where the broker has
+            none (before Kafka 2.8).
     """
 
     call: StreamCall
     description: Description
     options: Mapping[str, str]
     value_format: ValueFormat
+    topic_ids: str = ""
 
     @classmethod
     def of(
@@ -98,11 +104,24 @@ class KafkaInput:
 
     def identity(self) -> dict[str, str]:
         """See `Input`; not the brokers, whose addresses change."""
-        return {"source": self.description.label, "kafka": self.description.location}
+        found = {"source": self.description.label, "kafka": self.description.location}
+        return found | ({checkpoints.TOPIC_IDS: self.topic_ids} if self.topic_ids else {})
+
+    def opened(self, session: SparkSession) -> KafkaInput:
+        """The input with the ids of its topics.
+
+        Raises:
+            DbtRuntimeError: there is no such topic or broker, with the remedy.
+        """
+        return replace(self, topic_ids=self._find_topics(session))
 
     def read(self, session: SparkSession) -> DataFrame:
         """See `Input`."""
-        self._check_topics(session)
+        if self._find_topics(session) != self.topic_ids != "":
+            raise DbtRuntimeError(
+                f"{self._where}: a topic was made anew since the stream began. Run the model with --full-refresh to "
+                "read it from its beginning."
+            )
         reader = session.readStream.format("kafka").options(**self.options)
         reader = reader.option("subscribe", self.description.location).option("includeHeaders", "true")
         return parsed(reader.load().selectExpr(*_RAW), self.value_format)
@@ -175,17 +194,24 @@ class KafkaInput:
     def _option(self, name: str) -> str:
         return next((value for key, value in self.options.items() if key.lower() == name.lower()), "")
 
-    def _check_topics(self, session: SparkSession) -> None:
+    def _find_topics(self, session: SparkSession) -> str:
+        """The ids of the topics, as `topic=id`; empty of a broker without."""
+        topics, jvm = self.description.topics, cast("Any", session._jvm)
         with self._admin(session) as admin:
             there = {str(name) for name in admin.listTopics().names().get()}
-        missing = [topic for topic in self.description.topics if topic not in there]
-        if not missing:
-            return
+            missing = [topic for topic in topics if topic not in there]
+            if not missing:
+                asked = jvm.java.util.ArrayList()
+                for topic in topics:
+                    asked.add(topic)
+                found = admin.describeTopics(asked).allTopicNames().get()
+                ids = {topic: found[topic].topicId().toString() for topic in sorted(topics)}
+                return ", ".join(f"{topic}={known}" for topic, known in ids.items() if known != _NO_ID)
         close = sorted({name for topic in missing for name in get_close_matches(topic, there, n=3)})
         near = f"Did you mean {' or '.join(close)}?" if close else f"There are {_some(sorted(there))}."
         raise DbtRuntimeError(
             f"source '{self.description.label}': there is no topic {', '.join(missing)} at {self._servers}. {near} "
-            "Correct external.location of the source, or make the topic."
+            "Correct external.location of the source, make the topic, or give the user the right to see it (DESCRIBE)."
         )
 
     def _offsets(
@@ -233,6 +259,11 @@ class KafkaInput:
             text = errors.error_text(exc)
             if re.search(r"TimeoutException|DisconnectException", text):
                 raise UnavailableError(self._unavailable()) from exc
+            # The name of a container goes with it, and comes back with it.
+            if "No resolvable bootstrap urls" in text:
+                raise UnavailableError(
+                    f"{self._where}: no such host. Correct {SERVERS} (kafka_options in profiles.yml)."
+                ) from exc
             raise DbtRuntimeError(self._failure(text)) from exc
         finally:
             if admin is not None:
@@ -246,8 +277,6 @@ class KafkaInput:
         )
 
     def _failure(self, text: str) -> str:
-        if "No resolvable bootstrap urls" in text:
-            return f"{self._where}: no such host. Correct {SERVERS} (kafka_options in profiles.yml)."
         if re.search(r"AuthorizationException|AuthenticationException", text):
             return (
                 f"{self._where}: the broker refuses this user: {_cause(text)}. Check kafka.security.protocol and "

@@ -67,6 +67,11 @@ def trigger(settings: StreamSettings, is_cancelled: Callable[[], bool], drains: 
     return Trigger(settings.processing_time if goes_on else None, _STOP.is_set, is_cancelled)
 
 
+def begin() -> None:
+    """Forget that streams of this process were to end."""
+    _STOP.clear()
+
+
 def is_stopping() -> bool:
     """Whether the streams of this process are to end."""
     return _STOP.is_set()
@@ -80,7 +85,6 @@ def stop() -> None:
 @contextmanager
 def streams_go_on() -> Iterator[None]:
     """Streaming models that are run inside go on until `stop`."""
-    _STOP.clear()
     _GOES_ON.set()
     try:
         yield

@@ -176,7 +176,8 @@ class JsonMessages:
 end"""
 
     def _undeclared(self, fields: str, unknown: str) -> str:
-        further = f"array_except({unknown}, {_array(f's{name}' for name in self.reserved)})"
+        small = _array(f"s{name.lower()}" for name in self.reserved)
+        further = f"filter({unknown}, k -> not array_contains({small}, lower(k)))"
         taken = f"map_filter({fields}, (k, v) -> array_contains({further}, k))"
         return f"case when size({further}) > 0 then transform_keys({taken}, (k, v) -> substr(k, 2)) end"
 

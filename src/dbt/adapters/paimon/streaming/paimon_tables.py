@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final
 
@@ -20,8 +21,9 @@ from dbt.adapters.paimon import change_reads, metadata, procedures
 from dbt.adapters.paimon.change_reads import Output, SourceTable, Way
 from dbt.adapters.paimon.positions import NOTHING_READ, Commit, Position
 from dbt.adapters.paimon.sql_text import quoted, string_literal
-from dbt.adapters.paimon.streaming import ranges, scan_modes
-from dbt.adapters.paimon.streaming.inputs import Input, StreamCall
+from dbt.adapters.paimon.streaming import checkpoints, ranges, scan_modes
+from dbt.adapters.paimon.streaming.hadoop_files import HadoopFolder
+from dbt.adapters.paimon.streaming.inputs import Input, SourceChangedError, StreamCall
 from dbt.adapters.paimon.streaming.ranges import Limits, PlannedRanges, Range
 from dbt.adapters.paimon.streaming.scan_modes import Beginning
 
@@ -34,6 +36,8 @@ if TYPE_CHECKING:
 CONSUMER: Final = "consumer-id"
 # Beside the row kind: up to which table snapshot the batch reads.
 SNAPSHOT: Final = "_snapshot"
+# Spark's own is a week, by the newest file: a clock that was wrong once would have all later ranges passed over.
+MAX_FILE_AGE: Final = "36500d"
 # Of the row kind where the model asks for none.
 _KIND: Final = "__dbt_row_kind"
 # What a path has that Spark takes for a pattern.
@@ -60,14 +64,15 @@ class PaimonTableInput:
       table's files do not say (see `paimon_changes`). There is no `-U`. Column `_snapshot` (bigint) is the table
       snapshot up to which the batch reads: it orders the changes of a key (sequence_field of `apply_changes`).
 
-    A batch is made of whole commits. `options`: `read.stream.maxRowsPerTrigger` (after so many rows a batch ends with
-    the commit), `maxSnapshotsPerTrigger` (commits in a batch), `consumer-id` (a consumer of the table that keeps what
-    the stream has yet to read from expiring), and those of `scan_modes`.
+    A batch is made of whole commits. `options`: `read.stream.maxRowsPerTrigger` (a batch ends before the commit
+    that would have more rows), `maxSnapshotsPerTrigger` (commits in a batch), `consumer-id` (a consumer of the table
+    that keeps what the stream has yet to read from expiring), and those of `scan_modes`.
 
     Attributes:
         call: the `stream(...)`.
         snapshots: the table's `$snapshots`, rendered.
         table: the table as it was opened.
+        schema: the id of its newest schema then.
         made: when it was made, which tells it from another one of its name.
         environment, incremental_catalog: see `change_reads.way`.
         begins: where a first run begins.
@@ -78,6 +83,7 @@ class PaimonTableInput:
     call: StreamCall
     snapshots: str
     table: SourceTable
+    schema: int
     made: str
     environment: Environment
     incremental_catalog: str
@@ -117,11 +123,12 @@ class PaimonTableInput:
             begins = scan_modes.beginning(call.scan_mode, call.options)
         except DbtRuntimeError as exc:
             raise DbtRuntimeError(f"{what}: {exc.msg}") from None
-        existing = adapter.existing_table(relation)
         schemas = relation.system_table("schemas")
         # The same text in every time zone.
         made_at = metadata.in_utc("min(update_time)")
-        ((made,),) = adapter.query(f"select cast({made_at} as string) from {schemas}")
+        # Before the columns: one that comes meanwhile is of a later schema.
+        ((made, schema),) = adapter.query(f"select cast({made_at} as string), max(schema_id) from {schemas}")
+        existing = adapter.existing_table(relation)
         table = SourceTable(
             call.database,
             call.schema,
@@ -135,6 +142,7 @@ class PaimonTableInput:
             call,
             relation.system_table("snapshots"),
             _without_own_order(table, call.row_kind, what),
+            int(schema),
             str(made),
             adapter.environment,
             adapter._incremental_catalog(),
@@ -147,6 +155,10 @@ class PaimonTableInput:
         """The table, and when it was made; what a stream that begins later has not read, another would."""
         found = {"table": f"{self.call.database}.{self.call.label}", "made": self.made}
         return found | ({"from": self.begins.identity} if self.begins.identity else {})
+
+    def unmarked(self) -> PaimonTableInput:
+        """See `MarkingInput`: without the consumer, which holds what another stream has yet to read."""
+        return replace(self, consumer="")
 
     def placed(self, session: SparkSession, folder: str) -> PaimonTableInput:
         """The input with its ranges in a folder of the stream's checkpoint."""
@@ -165,7 +177,7 @@ class PaimonTableInput:
         self.plan(session)
         reader = session.readStream.schema(ranges.SCHEMA)
         # A table is renamed with its checkpoint: files of its last batch would not be below a path without a pattern.
-        reader = reader.option("fileNameOnly", "true")
+        reader = reader.option("fileNameOnly", "true").option("maxFileAge", MAX_FILE_AGE)
         if self.limits.is_there or self.begins.is_in_the_past:
             reader = reader.option("maxFilesPerTrigger", 1)
         return reader.json(f"{_PATTERN.sub(_ESCAPED, self._planned.folder)}/*{ranges.SUFFIX}")
@@ -209,6 +221,20 @@ class PaimonTableInput:
         except DbtRuntimeError as exc:
             raise DbtRuntimeError(f"stream({self.call.label}): {exc.msg}") from None
 
+    def check_batch(self, session: SparkSession, checkpoint: str, index: int, batch: int) -> None:
+        """Refuse a batch whose ranges are not all there: Spark would take one that went away for an empty one.
+
+        Raises:
+            DbtRuntimeError: with the remedy.
+        """
+        assert self._planned is not None
+        paths = checkpoints.files_of_batch(HadoopFolder(session, checkpoint), index, batch)
+        if gone := self._planned.missing([path.rpartition("/")[2] for path in paths]):
+            raise DbtRuntimeError(
+                f"stream({self.call.label}): {', '.join(gone)} of {self._planned.folder} went away, and with it which "
+                "rows the batch has. Run the model once with --full-refresh."
+            )
+
     def told_rows(self, batch: int) -> int:
         """Rows that the commits of a batch had; each is asked for once."""
         return self._rows.pop(batch, 0)
@@ -234,6 +260,7 @@ class PaimonTableInput:
 
         Raises:
             DbtRuntimeError: the table snapshots of the range have expired meanwhile.
+            SourceChangedError: the table got other columns since it was opened.
         """
         read = ranges.joined([Range.of_row(row) for row in session.sql(f"select * from {raw}").collect()])
         if read is None:
@@ -247,6 +274,7 @@ class PaimonTableInput:
         commits = self._commits(session)
         self._refuse_lost(read.start, commits)
         self._refuse_lost(read.end, commits)
+        self._refuse_later_schema(session, read.end)
         table = self._table_at(session, read.end)
         in_it = [each for each in commits if read.start.snapshot < each.snapshot <= read.end.snapshot]
         if read.start == NOTHING_READ:
@@ -315,6 +343,7 @@ class PaimonTableInput:
                 "once with --full-refresh."
             )
         old = session.sql(change_reads.version_sql(table, start)).columns
+        self._refuse_renamed({name.lower() for name in old}, start)
         return change_reads.compare_sql(table, start, old, end, self._output), True
 
     def _seen(self, sql: str, table: SourceTable, has_deletes: bool) -> str:
@@ -348,17 +377,33 @@ class PaimonTableInput:
             name.lower()
             for name in session.sql(change_reads.version_sql(self.table, position.snapshot)).columns
         }
+        self._refuse_renamed(there, position.snapshot)
+        columns = tuple(each for each in self.table.columns if each[0].lower() in there)
+        return replace(self.table, columns=columns)
+
+    def _refuse_later_schema(self, session: SparkSession, position: Position) -> None:
+        """End a query whose batch has another schema than the model's SQL was prepared for.
+
+        Raises:
+            SourceChangedError: always then.
+        """
+        found = session.sql(
+            f"select max(if(snapshot_id = {position.snapshot}, schema_id, null)) from {self.snapshots}"
+        ).first()
+        if found is not None and found[0] is not None and int(found[0]) > self.schema:
+            raise SourceChangedError(f"stream({self.call.label}): the table got another schema ({found[0]}).")
+
+    def _refuse_renamed(self, there: AbstractSet[str], snapshot: int) -> None:
+        """Refuse to guess which columns of a version have another name now; `there`: its columns, small."""
         now = {name.lower() for name, _ in self.table.columns}
         gone = there - now - {(self.call.row_kind or "").lower(), SNAPSHOT}
         if gone and now - there:
             raise DbtRuntimeError(
                 f"stream({self.call.label}): the table has columns now ({', '.join(sorted(now - there))}) that it had "
-                f"not at its table snapshot {position.snapshot}, and had others ({', '.join(sorted(gone))}), which the "
+                f"not at its table snapshot {snapshot}, and had others ({', '.join(sorted(gone))}), which the "
                 "stream has yet to read. If they were renamed, give them their old names for a run of the model; else "
                 "run it once with --full-refresh."
             )
-        columns = tuple(each for each in self.table.columns if each[0].lower() in there)
-        return replace(self.table, columns=columns)
 
     def _commits(self, session: SparkSession) -> list[Commit]:
         rows = session.sql(

@@ -112,7 +112,8 @@ def _run(
             if trigger.is_to_end():
                 asked_at = asked_at or time.monotonic()
                 is_late = time.monotonic() > asked_at + _LONGEST_BATCH
-                if every and (is_late or not started.status["isTriggerActive"]):
+                is_between = writer.written.batches > written or not started.status["isTriggerActive"]
+                if every and (is_late or is_between):
                     break
                 if not every and (is_late or writer.written.batches > written):
                     # What is not whole must not be taken for a table that is.

@@ -92,9 +92,15 @@ class PlannedRanges:
     def forget_before(self, start: Position) -> None:
         """Remove those that end where a batch begins, or before: the batches that read them have ended."""
         for name in self._names()[:-1]:
-            if self._read(name).end.snapshot > start.snapshot:
+            planned = self._read(name)
+            # The batch's own may be one that ends where it begins.
+            if planned.end.snapshot > start.snapshot or planned.start.snapshot >= start.snapshot:
                 return
             self._files.delete_file(name)
+
+    def missing(self, names: Sequence[str]) -> list[str]:
+        """Those of some of its files that are not there."""
+        return sorted(set(names) - set(self._names()))
 
     def _names(self) -> list[str]:
         return sorted(

@@ -50,18 +50,25 @@ def run(
             f"No streaming model is selected by {' '.join(select)}. `dbt ls --select {_STREAMS_ONLY}` lists those of "
             "the project."
         )
+    with _ended_by_signals():
+        return _run_all(streams, [*chosen, *places], full_refresh)
+
+
+def _run_all(streams: Sequence[Mapping[str, Any]], chosen: Sequence[str], full_refresh: bool) -> bool:
     refresh = ["--full-refresh"] if full_refresh else []
     followers = [stream["name"] for stream in streams if _reads_one_of(stream, streams)]
     if followers:
         click.echo(f"First a run of each, for the tables that {', '.join(followers)} read.")
-        if not _run([*refresh, *chosen, *places]):
+        if not _run([*refresh, *chosen]):
             return False
         refresh = []
+        if long_running.is_stopping():
+            return True
     names = ", ".join(stream["name"] for stream in streams)
     click.echo(f"Streaming {names}. Ctrl-C ends it after the batch that is being written.")
-    with long_running.streams_go_on(), _none_waits(), _ended_by_signals():
+    with long_running.streams_go_on(), _none_waits():
         # A model that goes on never gives its thread to another one.
-        return _run(["--threads", str(len(streams)), *refresh, *chosen, *places])
+        return _run(["--threads", str(len(streams)), *refresh, *chosen])
 
 
 def _listed(arguments: Sequence[str]) -> list[dict[str, Any]]:
@@ -119,6 +126,7 @@ def _ended_by_signals() -> Iterator[None]:
         long_running.stop()
         click.echo("Ending after the batch that is being written; once more to break it off.")
 
+    long_running.begin()
     before = {number: signal.signal(number, end) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
         yield

@@ -42,7 +42,7 @@ def open_input(call: StreamCall, adapter: AvailableMethods) -> Input:
     if description.using == KAFKA:
         options = adapter.credentials.kafka_options
         assert value_format is not None
-        return KafkaInput.of(call, description, options, value_format)
+        return KafkaInput.of(call, description, options, value_format).opened(adapter._handle.session)
     return FileInput.of(call, description, value_format)
 
 
