@@ -11,7 +11,7 @@ from dbt.adapters.paimon.capabilities import Environment
 from dbt.adapters.paimon.change_reads import SourceTable
 from dbt.adapters.paimon.positions import NOTHING_READ, Commit, Position
 from dbt.adapters.paimon.streaming import paimon_tables, ranges
-from dbt.adapters.paimon.streaming.inputs import Input, PlannedInput, StreamCall
+from dbt.adapters.paimon.streaming.inputs import CheckedInput, Input, MarkingInput, PlannedInput, StreamCall
 from dbt.adapters.paimon.streaming.paimon_tables import PaimonTableInput
 from dbt.adapters.paimon.streaming.ranges import Limits, Range
 from dbt.adapters.paimon.streaming.scan_modes import Beginning
@@ -85,13 +85,17 @@ def opened(row_kind: str | None = None, **options: str) -> PaimonTableInput:
     call = StreamCall("__dbt_stream_1_t", "paimon", "raw", "t", row_kind=row_kind)
     table = paimon_tables._without_own_order(table, row_kind, "stream(raw.t)")
     environment = Environment.__new__(Environment)
-    return PaimonTableInput(call, "`t$snapshots`", table, "now", environment, "paimon", Beginning(), Limits())
+    return PaimonTableInput(
+        call, "`t$snapshots`", table, 0, "now", environment, "paimon", Beginning(), Limits()
+    )
 
 
 class TestInput:
     def test_it_plans_its_batches(self):
         found: Input = opened()
         assert isinstance(found, PlannedInput)
+        assert isinstance(found, CheckedInput)
+        assert isinstance(found, MarkingInput)
 
     def test_the_columns_of_a_model(self):
         assert opened().rows_sql("raw").endswith("as `_kind` from raw")

@@ -109,6 +109,13 @@ TABLES: dict[str, tuple[str, str, tuple[str, ...], list[tuple[str, int, int]]]] 
         ),
         [("+U", 2, 20), ("-D", 3, 30)],
     ),
+    # A column with another name has the values that it had.
+    "renamed": (
+        "(id int, v int, w int) tblproperties ('primary-key' = 'id', 'bucket' = '1')",
+        "insert into {t} values (1, 10, 1), (2, 20, 2)",
+        ("alter table {t} rename column w to x", "insert overwrite {t} values (1, 10, 1), (2, 21, 2)"),
+        [("+U", 2, 21)],
+    ),
 }
 SOURCES = (
     'version: 2\nsources:\n  - name: raw\n    schema: "{{ target.schema }}"\n    tables: ['

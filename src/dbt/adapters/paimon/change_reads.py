@@ -187,21 +187,20 @@ left join (
 
 
 def compare_sql(
-    table: SourceTable, start: int | str, old_columns: Sequence[str], end: int, output: Output
+    table: SourceTable, start: int | str, then_called: Mapping[str, str], end: int, output: Output
 ) -> str:
     """What differs between a table at `start` (a table snapshot, a tag, or 0 for an empty table) and at `end`.
 
     Args:
         table: the table, with the columns that it has at `end`.
         start: where its old rows are.
-        old_columns: the columns that it had there; the others were NULL.
+        then_called: by the name of a column in small letters, what it was called there; the others were NULL.
         end: a table snapshot.
         output: further columns, and whether a changed row comes twice, as `-U` and `+U`.
     """
-    known = {name.lower() for name in old_columns}
     new = ", ".join(quoted(name) for name, _ in table.columns)
     old = ", ".join(
-        f"cast({quoted(name) if name.lower() in known else 'null'} as {kind}) as {quoted(name)}"
+        f"cast({quoted(then) if (then := then_called.get(name.lower())) else 'null'} as {kind}) as {quoted(name)}"
         for name, kind in table.columns
     )
     version = string_literal(start) if isinstance(start, str) else str(start)

@@ -66,6 +66,11 @@ def existing_table(row: Sequence[Any]) -> ExistingTable:
     )
 
 
+def field_names(fields: str) -> dict[int, str]:
+    """The names of a schema's columns by their ids, which a column keeps for good, from `fields` of `$schemas`."""
+    return {int(field["id"]): field["name"] for field in json.loads(fields)}
+
+
 def comments(rows: Sequence[Sequence[Any]]) -> dict[str, str]:
     """The comments of columns, by name, from the rows of DESCRIBE TABLE."""
     found: dict[str, str] = {}

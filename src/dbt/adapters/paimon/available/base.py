@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 
     from dbt.adapters.paimon.capabilities import Environment
     from dbt.adapters.paimon.changeset import ExistingTable
-    from dbt.adapters.paimon.column import PaimonColumn
     from dbt.adapters.paimon.credentials import PaimonCredentials
     from dbt.adapters.paimon.handles import Handle
     from dbt.adapters.paimon.locks import TableLocks
@@ -65,8 +64,6 @@ class AvailableMethods(Adapter, metaclass=AdapterMeta):
         def existing_table(self, relation: PaimonRelation) -> ExistingTable: ...
 
         def release_tables(self) -> None: ...
-
-        def _query_columns(self, sql: str) -> Sequence[PaimonColumn]: ...
 
         def _incremental_catalog(self) -> str: ...
 

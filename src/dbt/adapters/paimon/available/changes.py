@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from dbt.adapters.base import available
 from dbt_common.exceptions import DbtRuntimeError
 
-from dbt.adapters.paimon import change_reads, positions
+from dbt.adapters.paimon import change_reads, metadata, positions
 from dbt.adapters.paimon.available.base import AvailableMethods
 from dbt.adapters.paimon.change_reads import Output, SourceTable, Way
 from dbt.adapters.paimon.positions import Checkpoint, Commit, Position, fingerprint
@@ -284,8 +284,16 @@ class ChangesMethods(AvailableMethods):
                 "be compared where there is no primary key. Run the model once with --full-refresh."
             )
         version: int | str = start if source.start_is_there else source.start_tag
-        old = [column.name for column in self._query_columns(change_reads.version_sql(table, version))]
-        return change_reads.compare_sql(table, version, old, end, output)
+        return change_reads.compare_sql(table, version, self._then_called(source, version), end, output)
+
+    def _then_called(self, source: Source, version: int | str) -> dict[str, str]:
+        """By a column's name in small letters, what it was called at a table snapshot or a tag."""
+        table, column = ("tags", "tag_name") if isinstance(version, str) else ("snapshots", "snapshot_id")
+        schemas = self.query(f"select schema_id, fields from {source.relation.system_table('schemas')}")
+        versions = self.query(f"select {column}, schema_id from {source.relation.system_table(table)}")
+        fields = {int(row[0]): metadata.field_names(row[1]) for row in schemas}
+        then = fields[next(int(row[1]) for row in versions if row[0] == version)]
+        return {name.lower(): then[key] for key, name in fields[max(fields)].items() if key in then}
 
     def _only_added(self, source: Source) -> bool:
         """Whether the commits of a table without a primary key added rows and rewrote none."""

@@ -342,8 +342,8 @@ class PaimonTableInput:
                 f"snapshot {start}, and rows with maps cannot be compared where there is no primary key. Run the model "
                 "once with --full-refresh."
             )
-        old = session.sql(change_reads.version_sql(table, start)).columns
-        self._refuse_renamed({name.lower() for name in old}, start)
+        old = {name.lower(): name for name in session.sql(change_reads.version_sql(table, start)).columns}
+        self._refuse_renamed(old.keys(), start)
         return change_reads.compare_sql(table, start, old, end, self._output), True
 
     def _seen(self, sql: str, table: SourceTable, has_deletes: bool) -> str:
