@@ -139,6 +139,8 @@ class TestFullDisk:
         left = fill(folder, "rebuilt")
         for table in before:
             remove_orphan_files(folder, table)
+        # A task that is still ending may have written into it after it was dropped: no table, and no catalog lists it.
+        shutil.rmtree(folder / "lake" / "full.db" / "created__dbt_tmp", ignore_errors=True)
         assert not left.exists()
         healed = run(folder, 200)
         assert healed.returncode == 0, healed.stdout

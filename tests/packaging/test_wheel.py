@@ -6,6 +6,7 @@ import os
 import shutil
 import subprocess
 import sys
+import time
 import zipfile
 from pathlib import Path
 
@@ -17,8 +18,8 @@ ROOT = Path(__file__).parents[2]
 LEAKS = ("PYTHONPATH", "PYTHONHOME", "VIRTUAL_ENV", "SPARK_HOME", "DBT_PROFILES_DIR", "PYTEST_ADDOPTS")
 
 
-def run(*command: str | Path, cwd: Path, answers: str = "") -> str:
-    """Run a command, its output returned; when it fails, its output is the error."""
+def run(*command: str | Path, cwd: Path, answers: str = "", attempts: int = 1) -> str:
+    """Run a command, its output returned; when it fails (`attempts` times), its output is the error."""
     environ = {key: value for key, value in os.environ.items() if key not in LEAKS}
     done = subprocess.run(
         [str(part) for part in command],
@@ -28,9 +29,12 @@ def run(*command: str | Path, cwd: Path, answers: str = "") -> str:
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
-        timeout=300,
+        timeout=900,
         check=False,
     )
+    if done.returncode and attempts > 1:
+        time.sleep(10)
+        return run(*command, cwd=cwd, answers=answers, attempts=attempts - 1)
     if done.returncode:
         pytest.fail(f"{' '.join(map(str, command))} ended with {done.returncode}:\n{done.stdout}")
     return done.stdout
@@ -47,7 +51,7 @@ def uv() -> str:
 @pytest.fixture(scope="module")
 def wheel(uv: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("dist")
-    run(uv, "build", "--wheel", "--out-dir", folder, cwd=ROOT)
+    run(uv, "build", "--wheel", "--out-dir", folder, cwd=ROOT, attempts=3)
     (built,) = folder.glob("*.whl")
     return built
 
@@ -83,7 +87,7 @@ def test_new_project(wheel: Path, uv: str, tmp_path: Path) -> None:
     environment = tmp_path / "environment"
     run(uv, "venv", "--python", sys.executable, environment, cwd=tmp_path)
     python = environment / "bin" / "python"
-    run(uv, "pip", "install", "--python", python, "--constraints", pinned, wheel, cwd=tmp_path)
+    run(uv, "pip", "install", "--python", python, "--constraints", pinned, wheel, cwd=tmp_path, attempts=3)
 
     dbt = environment / "bin" / "dbt"
     assert "- paimon: 0.1.0" in run(dbt, "--version", cwd=tmp_path)

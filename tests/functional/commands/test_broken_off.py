@@ -56,7 +56,7 @@ def running(log: Path) -> int:
     return log.read_text().count("insert ") if log.exists() else 0
 
 
-def gone(group: int, seconds: float = 30) -> bool:
+def gone(group: int, seconds: float = 300) -> bool:
     """Whether nobody of a process group is left, the JVM included, which runs its shutdown hooks first."""
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline:
@@ -78,13 +78,25 @@ def before(project: Path) -> dict[str, dict[str, str]]:
     return found
 
 
+def heed_ctrl_c() -> None:
+    # What the shell starts in the background has SIGINT ignored, and all that it starts.
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 def start_slow(project: Path) -> subprocess.Popen[str]:
     """A run whose models are all being written."""
     write(project, SLOW)
     log = project / "logs" / "dbt.log"
     log.unlink()
     # A group of its own, as a shell gives to a command: Ctrl-C goes to dbt and to its JVM.
-    process = subprocess.Popen([*DBT, "run"], cwd=project, stdout=subprocess.PIPE, text=True, process_group=0)
+    process = subprocess.Popen(
+        [*DBT, "run"],
+        cwd=project,
+        stdout=subprocess.PIPE,
+        text=True,
+        process_group=0,
+        preexec_fn=heed_ctrl_c,  # noqa: PLW1509 - it sets a signal and nothing else
+    )
     deadline = time.monotonic() + 240
     while running(log) < len(SLOW):
         assert process.poll() is None and time.monotonic() < deadline

@@ -49,6 +49,11 @@ def run(folder: Path, dbt_profile_target, spark_config):
         environment = {name: value for name, value in os.environ.items() if name != "JDK_JAVA_OPTIONS"}
         environment |= {"XDG_CACHE_HOME": str(folder / "cache"), "DBT_PAIMON_CLASS_ARCHIVE": "1"}
         command = [*DBT, "--vars", json.dumps({"run": number})]
+        # A JVM outlives its dbt for as long as it shuts down.
+        deadline = time.monotonic() + 300
+        while mapped(caches(folder)):
+            assert time.monotonic() < deadline
+            time.sleep(0.2)
         looks = 0
         with (folder / "output").open("w") as output:
             process = subprocess.Popen(
@@ -78,7 +83,7 @@ def caches(folder: Path) -> Path:
 
 def archive(folder: Path) -> Path:
     """The archive, once it is whole: the JVM writes it after dbt has ended."""
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 300
     while time.monotonic() < deadline:
         for path in caches(folder).glob("classes-*.jsa"):
             if class_archive._is_whole(path):

@@ -63,6 +63,9 @@ class TestConflicts:
                 sql = f"insert overwrite {table} select * from values (0, 7), (1, 7), (9, 7) as t (id, n)"
                 others.append(threading.Thread(target=overwrite, args=(sql,)))
                 others[0].start()
+            else:
+                # A commit that is under way would take the place of this one's rows.
+                others[0].join()
             return run(cursor, statement, *args)
 
         monkeypatch.setattr(SessionCursor, "_run", watched)

@@ -138,7 +138,7 @@ def test_a_full_refresh_that_is_ended(project: Project):
     try:
         project.until(lambda: project.tables() - there, stream)
         stream.send_signal(signal.SIGTERM)
-        assert stream.wait(timeout=120) == 1, project.said()
+        assert stream.wait(timeout=300) == 1, project.said()
     finally:
         if stream.poll() is None:
             os.kill(stream.pid, signal.SIGKILL)
@@ -156,7 +156,7 @@ def test_its_jvm_is_killed(project: Project):
         children = psutil.Process(stream.pid).children(recursive=True)
         next(each for each in children if each.name() == "java").kill()
         # It ends with one message, for whoever watches over it to start it again.
-        assert stream.wait(timeout=60) == 1, project.said()
+        assert stream.wait(timeout=300) == 1, project.said()
     finally:
         if stream.poll() is None:
             os.kill(stream.pid, signal.SIGKILL)

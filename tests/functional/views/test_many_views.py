@@ -40,16 +40,18 @@ class TestOtherProcess:
             locks = TableLocks()
             locks.hold(f"`paimon`.`{project.test_schema}`.`{REGISTRY_TABLE}`", warehouse)
             held.set()
-            views = f"show views in spark_catalog.{project.test_schema}"
-            while "second" not in {row[1] for row in rows(views)}:
-                time.sleep(0.1)
-            time.sleep(2)
-            seen.extend(rows(KEPT))
-            locks.release()
+            try:
+                views = f"show views in spark_catalog.{project.test_schema}"
+                while "second" not in {row[1] for row in rows(views)}:
+                    time.sleep(0.1)
+                time.sleep(2)
+                seen.extend(rows(KEPT))
+            finally:
+                locks.release()
 
         other = Thread(target=other_process, daemon=True)
         other.start()
-        held.wait()
+        assert held.wait(60)
         run_dbt(["run", "--select", "second"])
         other.join(60)
         assert seen == [("dbt.view.first",)]
