@@ -69,7 +69,7 @@ class TableLocks:
             stack.callback(file.close)
             _lock(file, name)
             file.seek(0)
-            written_by = file.read()
+            written_by = file.read().decode()
             stack.callback(self._sign, file)
         self._held.stacks[name] = stack
         run, _, at = written_by.partition(" ")
@@ -123,25 +123,26 @@ class TableLocks:
         with self._guard:
             return self._locks.setdefault(name, threading.Lock())
 
-    def _lock_file(self, name: str, warehouse: Path | None) -> IO[str] | None:
+    def _lock_file(self, name: str, warehouse: Path | None) -> IO[bytes] | None:
         if warehouse is None or fcntl is None:
             return None
         folder = warehouse / FOLDER
         # Where it cannot be made, nothing can be written, and Spark says so better.
         with suppress(OSError):
             folder.mkdir(exist_ok=True)
-            return (folder / f"{hashlib.sha256(name.encode()).hexdigest()[:32]}.lock").open("a+")
+            return (folder / f"{hashlib.sha256(name.encode()).hexdigest()[:32]}.lock").open(
+                "a+b", buffering=0
+            )
         return None
 
-    def _sign(self, file: IO[str]) -> None:
+    def _sign(self, file: IO[bytes]) -> None:
         with suppress(OSError):
             file.seek(0)
             file.truncate()
-            file.write(f"{self._run} {time.time_ns()}")
-            file.flush()
+            file.write(f"{self._run} {time.time_ns()}".encode())
 
 
-def _lock(file: IO[str], name: str) -> None:
+def _lock(file: IO[bytes], name: str) -> None:
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:

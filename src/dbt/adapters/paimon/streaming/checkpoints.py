@@ -82,6 +82,10 @@ class Checkpoint:
             return None
         return begun[-1], self._folder.modified_at(f"offsets/{begun[-1]}")
 
+    def last_batch(self) -> int:
+        """The last batch that has ended; -1 if none has."""
+        return max(self._batches("commits"), default=-1)
+
     def last_offsets(self) -> tuple[str, ...]:
         """Where each source was read to, as the source's own JSON; empty where no batch has ended."""
         ended = self._batches("commits")

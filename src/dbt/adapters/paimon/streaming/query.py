@@ -100,7 +100,7 @@ def _run(
     every = trigger.processing_time
     started = (stream.trigger(processingTime=every) if every else stream.trigger(availableNow=True)).start()
     told, asked_at, looked_at = -1, 0.0, time.monotonic()
-    written = writer.written.batches
+    ended = -1
     try:
         while not started.awaitTermination(_LOOK_EVERY):
             told = _tell_of(started, told, tell)
@@ -110,16 +110,16 @@ def _run(
                 look()
                 looked_at = time.monotonic()
             if trigger.is_to_end():
-                asked_at = asked_at or time.monotonic()
+                if not asked_at:
+                    asked_at, ended = time.monotonic(), checkpoint.last_batch()
                 is_late = time.monotonic() > asked_at + _LONGEST_BATCH
-                is_between = writer.written.batches > written or not started.status["isTriggerActive"]
-                if every and (is_late or is_between):
+                # Where rows keep coming, a batch follows the other and the query is never between two.
+                has_ended = checkpoint.last_batch() > ended
+                if every and (is_late or has_ended or not started.status["isTriggerActive"]):
                     break
-                if not every and (is_late or writer.written.batches > written):
+                if not every and (is_late or has_ended):
                     # What is not whole must not be taken for a table that is.
                     raise _cancelled(name)
-            else:
-                written = writer.written.batches
         _tell_of(started, told, tell)
     except StreamingQueryException as exc:
         raise (writer.failure or exc) from exc
