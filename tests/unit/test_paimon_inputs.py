@@ -86,7 +86,7 @@ def opened(row_kind: str | None = None, **options: str) -> PaimonTableInput:
     table = paimon_tables._without_own_order(table, row_kind, "stream(raw.t)")
     environment = Environment.__new__(Environment)
     return PaimonTableInput(
-        call, "`t$snapshots`", table, 0, "now", environment, "paimon", Beginning(), Limits()
+        call, lambda name: f"`t${name}`", table, 0, "now", environment, "paimon", Beginning(), Limits()
     )
 
 

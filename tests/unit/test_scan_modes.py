@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import date
+
 import pytest
 from dbt_common.exceptions import DbtRuntimeError
 
@@ -30,6 +32,12 @@ AT = {commit.snapshot: Position.at(commit) for commit in (*YOUNG, *OLD)}
         (
             None,
             {TEXT: "2026-01-31"},
+            Beginning(ScanMode.FROM_TIMESTAMP, moment="timestamp '2026-01-31 00:00:00'"),
+        ),
+        (
+            None,
+            # As YAML reads what stands in no quotes.
+            {TEXT: date(2026, 1, 31)},
             Beginning(ScanMode.FROM_TIMESTAMP, moment="timestamp '2026-01-31 00:00:00'"),
         ),
         (

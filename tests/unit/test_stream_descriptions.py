@@ -158,6 +158,17 @@ class TestProblems:
     def test_keys(self, external: dict[str, Any], problem: str) -> None:
         assert any(problem in each for each in problems(**external))
 
+    @pytest.mark.parametrize(
+        ("using", "name", "value"),
+        [
+            ("json", "sourceArchiveDir", "abfss://archive@account.dfs.core.windows.net/done"),
+            ("kafka", "kafka.sasl.oauthbearer.token.endpoint.url", "https://host/token"),
+            ("kafka", "kafka.ssl.keystore.location", "/etc/keystore.jks"),
+        ],
+    )
+    def test_what_is_no_secret(self, using: str, name: str, value: str) -> None:
+        assert described(using=using, location="a", options={name: value}).options == {name: value}
+
     def test_columns_are_missing(self) -> None:
         assert problems({}, using="json", location="a") == [
             "columns: missing; list name and data_type of what is to be read"

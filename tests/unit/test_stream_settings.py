@@ -60,6 +60,16 @@ class TestWhoseCheckpoint:
     def test_it_fits(self):
         checkpoints.check_fits(self.NOTE, "model.p.m", [{"topic": "a"}, {"topic": "b"}], "/c")
 
+    @pytest.mark.parametrize("now", [{"topic": "a", checkpoints.TOPIC_IDS: "a=2"}, {"topic": "a"}])
+    def test_topic_ids_that_nobody_told(self, now):
+        known = {"topic": "a", checkpoints.TOPIC_IDS: "a=2"} if len(now) == 1 else {"topic": "a"}
+        checkpoints.check_fits(checkpoints.Note("model.p.m", (known,)), "model.p.m", [now], "/c")
+
+    def test_another_topic_of_that_name(self):
+        was, now = ({"topic": "a", checkpoints.TOPIC_IDS: f"a={number}"} for number in (1, 2))
+        with pytest.raises(DbtRuntimeError, match="a=2 instead of topic a, topic ids a=1"):
+            checkpoints.check_fits(checkpoints.Note("model.p.m", (was,)), "model.p.m", [now], "/c")
+
     @pytest.mark.parametrize(
         ("model", "inputs", "named"),
         [

@@ -53,7 +53,8 @@ REMEDIES: tuple[Remedy, ...] = (
         re.compile(r"No space left on device|Disk quota exceeded|There is not enough space on the disk"),
         "A disk is full: the one of the tables, or that of Spark's own files (spark.local.dir). The tables are as they "
         "were. Make room and run again (`dbt retry` runs what failed); what the failed statement may have left in its "
-        "table's folder goes with `dbt run-operation remove_orphan_files`.",
+        "table's folder goes with `dbt run-operation remove_orphan_files --args '{{relation: …, older_than: <now>, "
+        "dry_run: false}}'`.",
     ),
     Remedy(
         EXPIRED,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from dbt.adapters.paimon.changeset import ExistingColumn, ExistingTable
@@ -66,9 +66,20 @@ def existing_table(row: Sequence[Any]) -> ExistingTable:
     )
 
 
-def field_names(fields: str) -> dict[int, str]:
-    """The names of a schema's columns by their ids, which a column keeps for good, from `fields` of `$schemas`."""
-    return {int(field["id"]): field["name"] for field in json.loads(fields)}
+def then_called(schemas: Iterable[Sequence[Any]], then: int, now: int) -> dict[str, str]:
+    """What columns were called in another schema of their table.
+
+    A column keeps its id for good, and no other one gets it.
+
+    Args:
+        schemas: rows of `$schemas`: schema_id, fields.
+        then, now: ids of the two schemas.
+
+    Returns:
+        By the name that a column has now, in small letters, the one that it had then; without those there were not.
+    """
+    ids = {int(row[0]): {int(field["id"]): field["name"] for field in json.loads(row[1])} for row in schemas}
+    return {name.lower(): ids[then][key] for key, name in ids[now].items() if key in ids[then]}
 
 
 def comments(rows: Sequence[Sequence[Any]]) -> dict[str, str]:

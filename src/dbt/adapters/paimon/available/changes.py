@@ -291,9 +291,8 @@ class ChangesMethods(AvailableMethods):
         table, column = ("tags", "tag_name") if isinstance(version, str) else ("snapshots", "snapshot_id")
         schemas = self.query(f"select schema_id, fields from {source.relation.system_table('schemas')}")
         versions = self.query(f"select {column}, schema_id from {source.relation.system_table(table)}")
-        fields = {int(row[0]): metadata.field_names(row[1]) for row in schemas}
-        then = fields[next(int(row[1]) for row in versions if row[0] == version)]
-        return {name.lower(): then[key] for key, name in fields[max(fields)].items() if key in then}
+        then = next(int(row[1]) for row in versions if row[0] == version)
+        return metadata.then_called(schemas, then, max(int(row[0]) for row in schemas))
 
     def _only_added(self, source: Source) -> bool:
         """Whether the commits of a table without a primary key added rows and rewrote none."""

@@ -103,7 +103,7 @@ class StreamingMethods(AvailableMethods):
             dict(source),
             # What cannot be an option is refused with the rest of what is wrong.
             {
-                key: option_text(value) if isinstance(value, (str, int, float)) else value
+                key: option_text(value) if not isinstance(value, (Mapping, list, type(None))) else value
                 for key, value in options.items()
             },
             row_kind,
@@ -461,11 +461,11 @@ class StreamingMethods(AvailableMethods):
             checkpoint.write_note(note)
             return note
         checkpoints.check_fits(note, model["unique_id"], identities, checkpoint.location)
+        for each, offset in zip(stream.inputs, checkpoint.last_offsets(), strict=False):
+            each.check_offset(self._handle.session, offset)
         if note.inputs != identities:
             note = replace(note, inputs=identities)
             checkpoint.write_note(note)
-        for each, offset in zip(stream.inputs, checkpoint.last_offsets(), strict=False):
-            each.check_offset(self._handle.session, offset)
         return note
 
     def _commits_of(self, relation: PaimonRelation) -> int:

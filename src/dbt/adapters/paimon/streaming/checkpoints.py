@@ -159,8 +159,10 @@ def _log_offset(checkpoint: HadoopFolder, index: int, batch: int) -> int:
 
 
 def _is_same(before: Mapping[str, str], now: Mapping[str, str]) -> bool:
-    known = {**before, TOPIC_IDS: now[TOPIC_IDS]} if TOPIC_IDS in now and TOPIC_IDS not in before else before
-    return known == now
+    keys = before.keys() | now.keys()
+    if TOPIC_IDS not in before or TOPIC_IDS not in now:
+        keys -= {TOPIC_IDS}
+    return all(before.get(key) == now.get(key) for key in keys)
 
 
 def _told(identity: Mapping[str, str]) -> str:

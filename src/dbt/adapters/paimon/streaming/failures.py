@@ -10,7 +10,7 @@ from dbt_common.exceptions import DbtDatabaseError, DbtRuntimeError
 
 from dbt.adapters.paimon import errors
 from dbt.adapters.paimon.errors import Remedy
-from dbt.adapters.paimon.streaming import files
+from dbt.adapters.paimon.streaming import checkpoints, files
 
 if TYPE_CHECKING:
     from dbt.adapters.paimon.streaming.inputs import Input
@@ -63,7 +63,8 @@ def explained(exc: Exception, model: str, inputs: Sequence[Input]) -> Exception:
         return exc
     text = errors.error_text(exc)
     sources = "; ".join(
-        ", ".join(f"{key} {value}" for key, value in each.identity().items()) for each in inputs
+        ", ".join(f"{key} {value}" for key, value in each.identity().items() if key != checkpoints.TOPIC_IDS)
+        for each in inputs
     )
     if problem := files.header_problem(text):
         return DbtRuntimeError(f"model '{model}', which reads {sources}: {problem}")

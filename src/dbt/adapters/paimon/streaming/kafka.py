@@ -63,7 +63,7 @@ class KafkaInput:
         options: Spark's, those of the profile among them.
         value_format: how messages are read.
         topic_ids: of the topics when the stream was opened, by which one made anew is told; empty where the broker has
-            none (before Kafka 2.8).
+            none (before Kafka 2.8), and with failOnDataLoss=false.
     """
 
     call: StreamCall
@@ -113,7 +113,9 @@ class KafkaInput:
         Raises:
             DbtRuntimeError: there is no such topic or broker, with the remedy.
         """
-        return replace(self, topic_ids=self._find_topics(session))
+        ids = self._find_topics(session)
+        # Who goes on after a gap goes on with another topic, too.
+        return replace(self, topic_ids="" if self._takes_gaps else ids)
 
     def read(self, session: SparkSession) -> DataFrame:
         """See `Input`."""
@@ -128,7 +130,7 @@ class KafkaInput:
 
     def check_offset(self, session: SparkSession, offset: str) -> None:
         """See `Input`."""
-        if self._option("failOnDataLoss").lower() == "false":
+        if self._takes_gaps:
             return
         read_to: Offsets = json.loads(offset)
         wanted = [(topic, int(number)) for topic, partitions in read_to.items() for number in partitions]
@@ -190,6 +192,10 @@ class KafkaInput:
     @property
     def _servers(self) -> str:
         return redact_text(self.options[SERVERS])
+
+    @property
+    def _takes_gaps(self) -> bool:
+        return self._option("failOnDataLoss").lower() == "false"
 
     def _option(self, name: str) -> str:
         return next((value for key, value in self.options.items() if key.lower() == name.lower()), "")

@@ -10,8 +10,7 @@ exact for every kind of table.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
-from collections.abc import Set as AbstractSet
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final
 
@@ -70,7 +69,7 @@ class PaimonTableInput:
 
     Attributes:
         call: the `stream(...)`.
-        snapshots: the table's `$snapshots`, rendered.
+        system_table: gives the rendered name of one of the table's system tables.
         table: the table as it was opened.
         schema: the id of its newest schema then.
         made: when it was made, which tells it from another one of its name.
@@ -78,10 +77,11 @@ class PaimonTableInput:
         begins: where a first run begins.
         limits: of a batch.
         consumer: the name of the consumer; empty for none.
+        keeps_consumer: whether it only moves where that lets nothing expire that it holds.
     """
 
     call: StreamCall
-    snapshots: str
+    system_table: Callable[[str], str]
     table: SourceTable
     schema: int
     made: str
@@ -90,6 +90,7 @@ class PaimonTableInput:
     begins: Beginning
     limits: Limits
     consumer: str = ""
+    keeps_consumer: bool = False
     # What the commits of each batch had.
     _rows: dict[int, int] = field(default_factory=dict, repr=False)
     _planned: PlannedRanges | None = field(default=None, repr=False)
@@ -140,7 +141,7 @@ class PaimonTableInput:
         )
         return cls(
             call,
-            relation.system_table("snapshots"),
+            relation.system_table,
             _without_own_order(table, call.row_kind, what),
             int(schema),
             str(made),
@@ -157,8 +158,8 @@ class PaimonTableInput:
         return found | ({"from": self.begins.identity} if self.begins.identity else {})
 
     def unmarked(self) -> PaimonTableInput:
-        """See `MarkingInput`: without the consumer, which holds what another stream has yet to read."""
-        return replace(self, consumer="")
+        """See `MarkingInput`: a consumer holds what another stream has yet to read."""
+        return replace(self, keeps_consumer=True)
 
     def placed(self, session: SparkSession, folder: str) -> PaimonTableInput:
         """The input with its ranges in a folder of the stream's checkpoint."""
@@ -309,6 +310,11 @@ class PaimonTableInput:
         return int(row[0] or 0) if row else None
 
     @property
+    def snapshots(self) -> str:
+        """The table's `$snapshots`, rendered."""
+        return self.system_table("snapshots")
+
+    @property
     def _output(self) -> Output:
         return Output(self.call.row_kind or _KIND, SNAPSHOT if self.call.row_kind else None)
 
@@ -342,8 +348,7 @@ class PaimonTableInput:
                 f"snapshot {start}, and rows with maps cannot be compared where there is no primary key. Run the model "
                 "once with --full-refresh."
             )
-        old = {name.lower(): name for name in session.sql(change_reads.version_sql(table, start)).columns}
-        self._refuse_renamed(old.keys(), start)
+        old = self._then_called(session, start)
         return change_reads.compare_sql(table, start, old, end, self._output), True
 
     def _seen(self, sql: str, table: SourceTable, has_deletes: bool) -> str:
@@ -377,9 +382,32 @@ class PaimonTableInput:
             name.lower()
             for name in session.sql(change_reads.version_sql(self.table, position.snapshot)).columns
         }
-        self._refuse_renamed(there, position.snapshot)
+        now = {name.lower() for name, _ in self.table.columns}
+        gone = there - now - {(self.call.row_kind or "").lower(), SNAPSHOT}
+        if gone and now - there:
+            raise DbtRuntimeError(
+                f"stream({self.call.label}): the table has columns now ({', '.join(sorted(now - there))}) that it had "
+                f"not at its table snapshot {position.snapshot}, and had others ({', '.join(sorted(gone))}), which the "
+                "stream has yet to read. If they were renamed, give them their old names for a run of the model; else "
+                "run it once with --full-refresh."
+            )
         columns = tuple(each for each in self.table.columns if each[0].lower() in there)
         return replace(self.table, columns=columns)
+
+    def _then_called(self, session: SparkSession, snapshot: int) -> dict[str, str]:
+        """By a column's name in small letters, what it was called at a table snapshot."""
+        schemas = session.sql(f"select schema_id, fields from {self.system_table('schemas')}").collect()
+        then = self._schema_of(session, snapshot)
+        assert then is not None
+        return metadata.then_called(schemas, then, self.schema)
+
+    def _schema_of(self, session: SparkSession, snapshot: int) -> int | None:
+        """The id of the schema of a table snapshot; None if that is not there."""
+        # Not by WHERE: see `lag`.
+        found = session.sql(
+            f"select max(if(snapshot_id = {snapshot}, schema_id, null)) from {self.snapshots}"
+        ).first()
+        return int(found[0]) if found and found[0] is not None else None
 
     def _refuse_later_schema(self, session: SparkSession, position: Position) -> None:
         """End a query whose batch has another schema than the model's SQL was prepared for.
@@ -387,23 +415,9 @@ class PaimonTableInput:
         Raises:
             SourceChangedError: always then.
         """
-        found = session.sql(
-            f"select max(if(snapshot_id = {position.snapshot}, schema_id, null)) from {self.snapshots}"
-        ).first()
-        if found is not None and found[0] is not None and int(found[0]) > self.schema:
-            raise SourceChangedError(f"stream({self.call.label}): the table got another schema ({found[0]}).")
-
-    def _refuse_renamed(self, there: AbstractSet[str], snapshot: int) -> None:
-        """Refuse to guess which columns of a version have another name now; `there`: its columns, small."""
-        now = {name.lower() for name, _ in self.table.columns}
-        gone = there - now - {(self.call.row_kind or "").lower(), SNAPSHOT}
-        if gone and now - there:
-            raise DbtRuntimeError(
-                f"stream({self.call.label}): the table has columns now ({', '.join(sorted(now - there))}) that it had "
-                f"not at its table snapshot {snapshot}, and had others ({', '.join(sorted(gone))}), which the "
-                "stream has yet to read. If they were renamed, give them their old names for a run of the model; else "
-                "run it once with --full-refresh."
-            )
+        found = self._schema_of(session, position.snapshot)
+        if found is not None and found > self.schema:
+            raise SourceChangedError(f"stream({self.call.label}): the table got another schema ({found}).")
 
     def _commits(self, session: SparkSession) -> list[Commit]:
         rows = session.sql(
@@ -425,6 +439,10 @@ class PaimonTableInput:
         needed = oldest.start if oldest.start != NOTHING_READ else oldest.end
         if needed == NOTHING_READ:
             return
+        if self.keeps_consumer:
+            consumers = session.sql(f"select * from {self.system_table('consumers')}").collect()
+            if any(row[0] == self.consumer and int(row[1]) <= needed.snapshot for row in consumers):
+                return
         table = procedures.table_argument((self.call.database, self.call.schema, self.call.identifier))
         # By their order: 0.9 calls them consumerId and nextSnapshotId.
         session.sql(

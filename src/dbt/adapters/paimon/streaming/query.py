@@ -56,6 +56,8 @@ def run(
         DbtRuntimeError: it was cancelled, `writer` refused a batch, or Spark's JVM has ended.
         Exception: what ended it otherwise, as it was raised.
     """
+    if not trigger.processing_time and trigger.is_to_end():
+        raise _cancelled(name)
     pauses, written = list(trigger.pauses), writer.written.batches
     failed = False
     while True:
@@ -116,6 +118,8 @@ def _run(
                 # Where rows keep coming, a batch follows the other and the query is never between two.
                 has_ended = checkpoint.last_batch() > ended
                 if every and (is_late or has_ended or not started.status["isTriggerActive"]):
+                    # Then it tells of the last batch, too.
+                    started.stop()
                     break
                 if not every and (is_late or has_ended):
                     # What is not whole must not be taken for a table that is.

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Final
+from typing import Any, Final
 
 from dbt_common.dataclass_schema import StrEnum
 from dbt_common.exceptions import DbtRuntimeError
@@ -110,7 +110,7 @@ class Beginning:
         return _changes_after(self.snapshot - 1, at, commits)
 
 
-def beginning(scan_mode: str | None, options: Mapping[str, str]) -> Beginning:
+def beginning(scan_mode: str | None, options: Mapping[str, Any]) -> Beginning:
     """Where a `stream(...)` says that it begins.
 
     As in Paimon (CoreOptions.startupMode), an option says the mode where none is given.
@@ -132,7 +132,7 @@ def beginning(scan_mode: str | None, options: Mapping[str, str]) -> Beginning:
     if not needed:
         return Beginning(mode)
     (name,) = given
-    text = options[name].strip()
+    text = str(options[name]).strip()
     if name == TIMESTAMP:
         return Beginning(mode, moment=f"timestamp {string_literal(_moment(text).isoformat(' '))}")
     if not text.isdecimal() or not int(text):
