@@ -117,6 +117,10 @@ def test_shorten(text, statement, said):
             "java.io.IOException: No space left on device",
             "A disk is full",
         ),
+        (
+            "java.io.FileNotFoundException: File 'x' not found, Possible causes: 1.snapshot expires too fast, you can",
+            "Files of the table snapshot that was being read went away",
+        ),
     ],
 )
 def test_storages(text: str, remedy: str) -> None:

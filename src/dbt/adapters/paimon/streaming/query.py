@@ -101,8 +101,7 @@ def _run(
     )
     every = trigger.processing_time
     started = (stream.trigger(processingTime=every) if every else stream.trigger(availableNow=True)).start()
-    told, asked_at, looked_at = -1, 0.0, time.monotonic()
-    ended = -1
+    told, ended, asked_at, looked_at = -1, -1, 0.0, time.monotonic()
     try:
         while not started.awaitTermination(_LOOK_EVERY):
             told = _tell_of(started, told, tell)
