@@ -1,4 +1,4 @@
-"""dbt's own project fixtures for every test that runs dbt; the longest tests first."""
+"""dbt's own project fixtures for every test that runs dbt."""
 
 from __future__ import annotations
 
@@ -14,7 +14,15 @@ settings.register_profile(
 )
 settings.load_profile("tests")
 
-pytest_plugins = ["conformance", "faults.report", "integration.report", "dbt.tests.fixtures.project"]
+pytest_plugins = [
+    "quicker_dbt",
+    "timing",
+    "conformance",
+    "differential.report",
+    "faults.report",
+    "integration.report",
+    "dbt.tests.fixtures.project",
+]
 
 
 @pytest.fixture(scope="session")
@@ -25,12 +33,10 @@ def spark_config() -> dict[str, Any]:
         "spark.driver.memory": os.environ.get("DBT_PAIMON_TEST_MEMORY", "2g"),
         # Many statements over few rows: the second compiler would work for code that never runs again.
         # Without it the code cache shrinks from 240 to 48 MB, full after a minute: nothing is compiled any more, and the JVM may fail.
-        "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m -XX:+UseSerialGC",
+        # The classes of Spark and Paimon alone pass the default MetaspaceSize some times, with a full collection each.
+        "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m -XX:+UseSerialGC "
+        "-XX:MetaspaceSize=400m",
+        # A worker's statements are alike, and more than the 100 whose generated code Spark keeps.
+        "spark.sql.codegen.cache.maxEntries": 2000,
         "spark.sql.shuffle.partitions": 2,
     }
-
-
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """A worker that starts on these last would finish long after the others."""
-    longest = ("functional/project", "faults", "functional/large", "packaging", "integration/deployments")
-    items.sort(key=lambda item: not any(f"tests/{part}" in item.path.as_posix() for part in longest))

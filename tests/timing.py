@@ -1,0 +1,55 @@
+"""pytest plugin: the longest tests begin first, and the last lines say where the time went."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import PurePosixPath
+from typing import Any
+
+import pytest
+
+# Minutes of one test or a chain of them: a worker that starts on these last would finish long after the others.
+LONGEST = (
+    "functional/project",
+    "faults",
+    "functional/large",
+    "packaging",
+    "functional/streaming",
+    "functional/incremental/test_conflicts.py",
+    "integration/deployments",
+    "integration/streaming",
+    "integration/engines",
+    "integration/test_walkthrough.py",
+)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """The longest first, in the order of `LONGEST`; all others stay as they are."""
+    items.sort(key=lambda item: _rank(item.path.as_posix()))
+
+
+def _rank(path: str) -> int:
+    return next((rank for rank, part in enumerate(LONGEST) if f"tests/{part}" in path), len(LONGEST))
+
+
+def folder_of(nodeid: str) -> str:
+    """The folder of a test below `tests`, at most two deep: `functional/types`."""
+    parts = PurePosixPath(nodeid.partition("::")[0]).parent.parts
+    return "/".join(parts[1:3]) if parts[:1] == ("tests",) else "/".join(parts[:2])
+
+
+def pytest_terminal_summary(terminalreporter: Any) -> None:
+    """Print the minutes of each folder, all workers added up."""
+    seconds: Counter[str] = Counter()
+    tests: Counter[str] = Counter()
+    for reports in terminalreporter.stats.values():
+        for report in reports:
+            if isinstance(report, pytest.TestReport):
+                folder = folder_of(report.nodeid)
+                seconds[folder] += report.duration
+                tests[folder] += report.when == "call"
+    if sum(seconds.values()) < 60:
+        return
+    terminalreporter.section("minutes by folder, all workers added up")
+    for folder, spent in seconds.most_common():
+        terminalreporter.line(f"{spent / 60:6.1f}  {tests[folder]:5}  {folder}")
