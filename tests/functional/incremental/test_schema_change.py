@@ -28,6 +28,9 @@ class TestSchemaChange:
             "widen_model.sql": model(
                 "sync_all_columns", "select 2 as id, 'b' as kept, cast(5000000000 as bigint) as gone"
             ),
+            "narrow_model.sql": model("sync_all_columns", "select 2 as id, 'b' as kept, 20 as gone").replace(
+                "10 as gone", "5000000000 as gone"
+            ),
         }
 
     @pytest.fixture(scope="class")
@@ -58,6 +61,9 @@ class TestSchemaChange:
 
     def test_sync_widens_a_type(self, results, rows):
         assert sorted(rows("select id, gone from {schema}.widen_model")) == [(1, 10), (2, 5000000000)]
+
+    def test_sync_narrows_no_type_under_the_rows_that_stay(self, results, rows):
+        assert sorted(rows("select id, gone from {schema}.narrow_model")) == [(1, 5000000000), (2, 20)]
 
 
 # What MERGE writes where the model and the table have other columns; `gone` of the row that was there.

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from dbt_common.exceptions import CompilationError
 
+from dbt.adapters.paimon.assignment import loses_nothing
 from dbt.adapters.paimon.changeset import ExistingColumn, ExistingTable
-from dbt.adapters.paimon.column import PaimonColumn
 from dbt.adapters.paimon.data_types import typed_nulls
-from dbt.adapters.paimon.sql_text import string_literal
+from dbt.adapters.paimon.table_rules import split_columns
 from dbt.adapters.paimon.table_spec import TableSpec
+from dbt.adapters.paimon.type_trees import type_tree
 
 _INTEGERS = ("tinyint", "smallint", "int", "bigint")
 _FLOATS = ("float", "double")
@@ -24,7 +25,8 @@ class ColumnChanges:
 
     `add`, `retype` and `relax` come before the data is written, `drop` after it; `rebuild` names what only a new
     table can do. `changed_types` are all columns of another type, `retype` those among them whose every old value is
-    a value of the new type. `comment` holds (column, text) pairs.
+    a value of the new type; `alter` those that on_schema_change='sync_all_columns' gives the new type, since no value
+    of the rows that stay is lost by it. `comment` holds (column, text) pairs.
     """
 
     add: tuple[ExistingColumn, ...] = ()
@@ -34,6 +36,19 @@ class ColumnChanges:
     comment: tuple[tuple[str, str], ...] = ()
     rebuild: tuple[str, ...] = ()
     changed_types: tuple[ExistingColumn, ...] = ()
+    alter: tuple[ExistingColumn, ...] = ()
+
+    def synced(self, columns: Sequence[ExistingColumn], on_schema_change: str) -> tuple[ExistingColumn, ...]:
+        """A table's columns when an increment is written: the new ones are there, the old ones go after it."""
+        if on_schema_change not in ("append_new_columns", "sync_all_columns"):
+            return tuple(columns)
+        types = {column.name.lower(): column.data_type for column in self.alter}
+        if on_schema_change == "append_new_columns":
+            types = {}
+        same = (
+            replace(column, data_type=types.get(column.name.lower(), column.data_type)) for column in columns
+        )
+        return (*same, *self.add)
 
     @property
     def changes_schema(self) -> bool:
@@ -119,7 +134,7 @@ def compare_columns(
     have = {column.name.lower(): column for column in existing.columns}
     want = {column.name.lower(): column for column in wanted}
     keys = {name.lower() for name in (*existing.primary_key, *existing.partition_by)}
-    add, retype, relax, comment, rebuild, changed = [], [], [], [], [], []
+    add, retype, relax, comment, rebuild, changed, alter = [], [], [], [], [], [], []
     for name, column in want.items():
         current = have.get(name)
         if current is None:
@@ -129,6 +144,8 @@ def compare_columns(
             continue
         if not _same_type(current.data_type, column.data_type):
             changed.append(column)
+            if _alterable(current, column, existing):
+                alter.append(column)
             if name not in keys and widens(current.data_type, column.data_type):
                 retype.append(column)
             else:
@@ -145,7 +162,14 @@ def compare_columns(
         comment.extend((column.name, column.comment) for column in add if column.comment)
     drop = tuple(column.name for name, column in have.items() if name not in want)
     return ColumnChanges(
-        tuple(add), tuple(retype), tuple(relax), drop, tuple(comment), tuple(rebuild), tuple(changed)
+        tuple(add),
+        tuple(retype),
+        tuple(relax),
+        drop,
+        tuple(comment),
+        tuple(rebuild),
+        tuple(changed),
+        tuple(alter),
     )
 
 
@@ -177,43 +201,6 @@ def refuse_schema_change(
         )
 
 
-def checked_columns(
-    columns: Sequence[PaimonColumn], existing: ExistingTable, changes: ColumnChanges, model: str
-) -> list[str]:
-    """A model's columns as SQL, those of another type than the table's cast to it, or ending the statement.
-
-    Paimon's INSERT and MERGE cast as Spark does without ANSI: a number that is too great wraps around or becomes
-    NULL, and a text that is no number NULL, without a word (PaimonAnalysis.cast) [ran, 0.9.0].
-
-    Args:
-        columns: of the model's query.
-        existing: the table.
-        changes: its columns against the model's; types that stay as they are in the table.
-        model: its name, for messages.
-    """
-    types = {column.name.lower(): column.data_type for column in existing.columns}
-    changed = {column.name.lower() for column in changes.changed_types}
-    selected = []
-    for column in columns:
-        old = types.get(column.name.lower(), "")
-        plain = not any(kind in f"{old}{column.dtype}" for kind in ("array<", "map<", "struct<"))
-        if column.name.lower() not in changed or not plain or widens(column.dtype, old):
-            selected.append(column.quoted)
-            continue
-        fault = string_literal(
-            f"model '{model}': column {column.name} is {old} in the table, which does not take "
-        )
-        remedy = string_literal(
-            ". Cast it in the model, or set on_schema_change='sync_all_columns', or run once with --full-refresh."
-        )
-        selected.append(
-            f"case when {column.quoted} is null then null "
-            f"when try_cast({column.quoted} as {old}) is not null then try_cast({column.quoted} as {old}) "
-            f"else raise_error(concat({fault}, cast({column.quoted} as string), {remedy})) end as {column.quoted}"
-        )
-    return selected
-
-
 def widens(old: str, new: str) -> bool:
     """Whether every value of `old` is a value of `new`, so that ALTER COLUMN TYPE loses nothing."""
     if old in _INTEGERS and new in _INTEGERS:
@@ -228,6 +215,21 @@ def widens(old: str, new: str) -> bool:
         (old_precision, old_scale), (new_precision, new_scale) = _arguments(old), _arguments(new)
         return new_scale >= old_scale and new_precision - new_scale >= old_precision - old_scale
     return False
+
+
+def _alterable(old: ExistingColumn, new: ExistingColumn, table: ExistingTable) -> bool:
+    """Whether ALTER may give a column a type while rows stay that were written with another."""
+    name = old.name.lower()
+    # A key of another type may belong to another bucket, and of a partition Paimon refuses it.
+    placing = (*table.primary_key, *table.partition_by, *split_columns(table.options.get("bucket-key", "")))
+    if name in {placed.lower() for placed in placing}:
+        return False
+    # As text, 10 comes before 9.
+    ordering = {ordered.lower() for ordered in split_columns(table.options.get("sequence.field", ""))}
+    if name in ordering and new.data_type.startswith(("string", "varchar")):
+        return False
+    old_tree, new_tree = type_tree(old.data_type), type_tree(new.data_type)
+    return old_tree is not None and new_tree is not None and loses_nothing(old_tree, new_tree)
 
 
 def _same_type(old: str, new: str) -> bool:

@@ -16,10 +16,12 @@ from typing import Any, Final
 
 from dbt.adapters.paimon import maintenance
 from dbt.adapters.paimon.capabilities import Capability, Environment
+from dbt.adapters.paimon.config_columns import hint, unknown_columns
 from dbt.adapters.paimon.data_types import field_names
-from dbt.adapters.paimon.table_options import split_field_option, suggestion
-from dbt.adapters.paimon.table_rules import split_columns
-from dbt.adapters.paimon.table_spec import Problems, TableSpec, Written, named_columns
+from dbt.adapters.paimon.spelling import named_columns, spelled_as
+from dbt.adapters.paimon.table_options import split_field_option
+from dbt.adapters.paimon.table_rules import split_columns, unknown_in_pattern
+from dbt.adapters.paimon.table_spec import Problems, TableSpec, Written
 
 _NUMBERS: Final = ("tinyint", "smallint", "int", "bigint", "float", "double", "decimal")
 _NESTED: Final = ("array", "map", "struct")
@@ -108,7 +110,9 @@ def check_columns(
     config: Mapping[str, Any],
     model: str,
     environment: Environment,
-) -> None:
+    given: Sequence[str] | None = None,
+    builds: bool = False,
+) -> TableSpec:
     """Check the columns of a table against the config that speaks of them.
 
     Args:
@@ -117,20 +121,27 @@ def check_columns(
         config: the model's config, to say where something was written.
         model: its name, for messages.
         environment: the versions to check against.
+        given: the columns that the model's query gives, if those of the table are others.
+        builds: whether the table is built, not written into.
+
+    Returns:
+        The table, its columns named as they are spelled.
 
     Raises:
         ConfigErrors: every problem at once.
     """
     types = dict(columns)
-    in_lower_case = {name.lower() for name in types}
+    if not environment.case_sensitive:
+        spec = spelled_as(spec, types)
     problems, written = Problems(model), Written(config)
     for where, column in named_columns(spec):
-        # Names have a case for Paimon; those of PARTITIONED BY Spark looks up, which sees none [ran, 0.9.0].
-        known = column.lower() in in_lower_case if where == "partition_by" else column in types
-        if not known:
-            near = suggestion(column, types)
-            hint = f"Did you mean '{near}'?" if near else f"Its columns: {', '.join(types)}"
-            problems.add(*written.find(where, spec), f"the query gives no column '{column}'. {hint}")
+        if column not in types:
+            reason = f"the query gives no column '{column}'. {hint(column, types)}"
+            problems.add(*written.find(where, spec), reason)
+    names = list(types) if given is None else given
+    unknown = unknown_columns(config, names, case_sensitive=environment.case_sensitive, builds=builds)
+    for key, reason in unknown:
+        problems.add(key, config.get(key), reason)
     for rule in _RULES:
         for where, reason in rule(spec, types, environment):
             problems.add(*written.find(where, spec), reason)
@@ -142,6 +153,7 @@ def check_columns(
         if fault:
             problems.add("column", name, fault)
     problems.raise_if_any()
+    return spec
 
 
 def _column_fault(name: str, data_type: str, environment: Environment) -> str | None:
@@ -271,6 +283,15 @@ def _record_expiry_rules(spec: TableSpec, types: _Types, environment: Environmen
         )
 
 
+def _pattern_rules(spec: TableSpec, types: _Types, environment: Environment) -> _Found:
+    # PartitionTimeExtractor: names have a case, and one that is not replaced is no time.
+    name = "partition.timestamp-pattern"
+    unknown = unknown_in_pattern(spec.options.get(name, ""), spec.partition_by)
+    if unknown and spec.partition_by:
+        listed = ", ".join("$" + column for column in spec.partition_by)
+        yield name, f"'${unknown}' is no partition column. Use {listed}"
+
+
 def _file_format_rules(spec: TableSpec, types: _Types, environment: Environment) -> _Found:
     file_format = spec.options.get("file.format", "parquet").lower()
     capability = Capability.DECIMAL_FIRST_IN_STRUCT
@@ -333,6 +354,7 @@ _RULES: Final[tuple[Callable[[TableSpec, _Types, Environment], _Found], ...]] = 
     _rowkind_rules,
     _aggregate_rules,
     _record_expiry_rules,
+    _pattern_rules,
     _file_format_rules,
     _default_value_rules,
 )

@@ -162,6 +162,20 @@ class FrameHandle(ABC):
         # Spark 3.5 cancels the jobs of a tag that run now, and no later one.
         Thread(target=self._cancel_until_closed, name="cancel", daemon=True).start()
 
+    def begins(self) -> None:  # noqa: B027 - of this process's Spark alone
+        """Nothing to remember."""
+
+    def ends(self) -> None:  # noqa: B027 - of this process's Spark alone
+        """Nothing to put right."""
+
+    def is_busy(self) -> bool:
+        """Taken for granted: what a server does for a statement is not to be seen from here."""
+        return True
+
+    def interrupt(self) -> None:
+        """Stop the Spark jobs of this thread; a server interrupts the statement itself, too."""
+        self._cancel_jobs()
+
     @property
     def is_cancelled(self) -> bool:
         """Whether `cancel` was called."""

@@ -24,6 +24,11 @@ class ModelQuery:
     def __str__(self) -> str:
         return self.text
 
+    @property
+    def is_relation(self) -> bool:
+        """Whether the text is the name of a relation, of which columns can be asked."""
+        return bool(self.view) and self.text == quoted(self.view)
+
 
 def one_query(sql: str) -> str:
     """A model's SQL without the semicolon at its end, if it is one statement; else as it is, for Spark to refuse."""

@@ -32,6 +32,9 @@ _CARRIED = ("bigint", "double", "boolean")
 _BIGINT = range(-(2**63), 2**63)
 # A length that Spark's casts do not check; writes do, and name neither file nor column.
 _SIZED_TEXT: Final = re.compile(r"(?:var)?char(?:acter)?\s*\(\s*(\d+)\s*\)")
+_DECIMAL: Final = re.compile(
+    r"(?:decimal|dec|numeric)\s*(?:\(\s*(?P<precision>\d+)\s*(?:,\s*(?P<scale>\d+)\s*)?\))?"
+)
 # What Spark's grammar takes for a name without backticks.
 _PLAIN_NAME: Final = re.compile(r"\w*[^\W\d]\w*", re.ASCII)
 
@@ -235,9 +238,21 @@ def _refuse_bad_text(
 
 
 def _is_bad(cell: str, column: SeedColumn) -> str:
-    sized = _SIZED_TEXT.fullmatch(column.data_type.lower().strip())
-    fits = f"length({cell}) <= {sized[1]}" if sized else f"try_cast({cell} as {column.data_type}) is not null"
-    return f"{cell} is not null and not ({fits})"
+    data_type = column.data_type.lower().strip()
+    if sized := _SIZED_TEXT.fullmatch(data_type):
+        return f"{cell} is not null and not (length({cell}) <= {sized[1]})"
+    value = f"try_cast({cell} as {data_type})"
+    whole = _with_all_digits(cell, data_type)
+    loses = f" or coalesce({whole} <> {value}, false)" if whole else ""
+    return f"{cell} is not null and ({value} is null{loses})"
+
+
+def _with_all_digits(cell: str, data_type: str) -> str:
+    """A text as a type that keeps what a cast to `data_type` would round or cut away; empty where it does neither."""
+    if found := _DECIMAL.fullmatch(data_type):
+        precision, scale = int(found["precision"] or 10), int(found["scale"] or 0)
+        return f"try_cast({cell} as decimal(38,{38 - (precision - scale)}))"
+    return ""
 
 
 def _refuse_bad_types(handle: Handle, columns: Sequence[SeedColumn], model: Mapping[str, Any]) -> None:

@@ -15,6 +15,8 @@
   {%- set view = make_temp_relation(target_relation).identifier -%}
   {%- do adapter.stage_seed(view, agate_table, model) -%}
   {%- set source = adapter.staged_query(view) -%}
+  {%- set spec = adapter.spelled(spec, source) -%}
+  {%- set source = adapter.ordered_rows(source, spec, model) -%}
   {%- do paimon__build_table(target_relation, existing_relation, spec, source) -%}
   {%- do paimon__drop_staged(source) -%}
   {%- do paimon__tag_run(target_relation, spec) -%}

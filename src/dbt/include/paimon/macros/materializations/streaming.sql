@@ -71,7 +71,7 @@
 {% macro paimon__create_streamed(relation, spec, strategy) %}
   {%- set source = paimon__streamed_query(relation, spec, strategy) -%}
   {%- set columns = adapter.wanted_columns(source.columns, model, spec) -%}
-  {%- do adapter.check_columns(model, spec, columns) -%}
+  {%- set spec = adapter.check_columns(model, spec, columns) -%}
   {%- do paimon__check_documented_columns(relation, columns) -%}
   {%- set comment = model.description if config.persist_relation_docs() else '' -%}
   {%- call statement('create_table') -%}
@@ -82,7 +82,8 @@
 {#- The model's query over its streams, as the table takes its rows. -#}
 {% macro paimon__streamed_query(relation, spec, strategy) %}
   {%- set source = paimon__model_query(relation, compiled_code, model['language']) -%}
-  {%- do return(adapter.stream_query(source, spec, strategy, model)) -%}
+  {%- set spec = adapter.spelled(spec, source) -%}
+  {%- do return(adapter.stream_query(adapter.ordered_rows(source, spec, model), spec, strategy, model)) -%}
 {% endmacro %}
 
 {#- Stream into a table that is there; once more where messages turn out to have new columns. -#}

@@ -7,6 +7,8 @@
   {{ run_hooks(pre_hooks, inside_transaction=True) }}
 
   {%- set source = paimon__model_query(target_relation, compiled_code, model['language']) -%}
+  {%- set spec = adapter.spelled(spec, source) -%}
+  {%- set source = adapter.ordered_rows(source, spec, model) -%}
   {%- do paimon__build_table(target_relation, existing_relation, spec, source) -%}
   {%- do paimon__drop_staged(source) -%}
   {%- do paimon__drop_if_view(existing_relation) -%}

@@ -15,6 +15,9 @@
   {{ run_hooks(pre_hooks, inside_transaction=True) }}
 
   {%- set source = paimon__model_query(target_relation, compiled_code, model['language']) -%}
+  {%- set spec = adapter.spelled(spec, source) -%}
+  {%- do adapter.check_event_time(model, strategy, source.columns) -%}
+  {%- set source = adapter.ordered_rows(source, spec, model) -%}
   {%- set staged = source -%}
   {%- if strategy == 'apply_changes' -%}
     {%- set source = paimon__stage_changes(target_relation, source, spec) -%}
@@ -70,15 +73,11 @@
   {%- do adapter.refuse_immutable_changes(model, table_changes) -%}
   {%- set columns = adapter.wanted_columns(source.columns, model, spec) -%}
   {%- do paimon__check_documented_columns(target, columns) -%}
-  {%- do adapter.check_unique_key(model, strategy, columns) -%}
   {%- set column_changes = adapter.column_changes(columns, current, model) -%}
   {%- do adapter.check_schema_change(model, on_schema_change, strategy, spec, column_changes) -%}
-  {%- set table_columns = paimon__synced_columns(on_schema_change, current, column_changes) -%}
-  {%- do adapter.check_columns(model, spec, table_columns) -%}
-
-  {%- if on_schema_change != 'sync_all_columns' -%}
-    {%- set source = adapter.checked_source(source, current, column_changes, model) -%}
-  {%- endif -%}
+  {%- set table_columns = column_changes.synced(current.columns, on_schema_change) | list -%}
+  {%- set spec = adapter.check_columns(model, spec, table_columns, columns) -%}
+  {%- set source = adapter.checked_source(source, table_columns, model, spec) -%}
 
   {#- Everything that can be refused has been; options may name the columns that come. -#}
   {%- set dest_columns = paimon__sync_columns(target, on_schema_change, columns, current, column_changes) -%}
@@ -109,7 +108,7 @@
 
 {#- A strategy of the project's own may ask for the columns of its temp_relation: it gets a relation. -#}
 {% macro paimon__strategy_source(target, strategy, source) %}
-  {%- if source.view or strategy in adapter.builtin_incremental_strategies() -%}
+  {%- if source.is_relation or strategy in adapter.builtin_incremental_strategies() -%}
     {%- do return(source) -%}
   {%- endif -%}
   {%- set view = make_temp_relation(target) -%}

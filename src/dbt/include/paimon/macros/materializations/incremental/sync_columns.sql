@@ -10,7 +10,7 @@
     {%- endcall -%}
   {%- endif -%}
   {%- if on_schema_change == 'sync_all_columns' -%}
-    {%- for column in changes.changed_types -%}
+    {%- for column in changes.alter -%}
       {%- do paimon__alter_column_type(target, column.name, column.data_type) -%}
     {%- endfor -%}
   {%- endif -%}
@@ -23,15 +23,6 @@
     {%- do written.append(api.Column(column.name, column.data_type)) -%}
   {%- endfor -%}
   {%- do return(written) -%}
-{% endmacro %}
-
-{#- The columns of the table when the strategy's statement runs: the new ones are there, the old ones go after it. -#}
-{% macro paimon__synced_columns(on_schema_change, current, changes) %}
-  {%- set columns = current.columns | list -%}
-  {%- if paimon__adds_columns(on_schema_change) -%}
-    {%- set columns = columns + (changes.add | list) -%}
-  {%- endif -%}
-  {%- do return(columns) -%}
 {% endmacro %}
 
 {% macro paimon__adds_columns(on_schema_change) %}

@@ -23,6 +23,8 @@
     {{ check_time_data_types(build_sql) }}
     {%- set source = paimon__model_query(target_relation, build_sql) -%}
     {%- do paimon__require_check_cols(source.columns) -%}
+    {%- set spec = adapter.spelled(spec, source) -%}
+    {%- set source = adapter.ordered_rows(source, spec, model) -%}
     {%- do paimon__build_table(target_relation, none, spec, source) -%}
   {%- else -%}
     {{ adapter.assert_valid_snapshot_target_given_strategy(target_relation, columns, strategy) }}
@@ -32,12 +34,21 @@
     {%- set staging_sql = snapshot_staging_table(strategy, sql, target_relation) -%}
     {{ check_time_data_types(staging_sql) }}
     {%- set source = paimon__model_query(target_relation, staging_sql) -%}
+    {%- do paimon__require_check_cols(source.columns) -%}
+    {%- set spec = adapter.spelled(spec, source) -%}
+    {%- set source = adapter.ordered_rows(source, spec, model) -%}
     {%- set helpers = ['dbt_change_type', 'dbt_unique_key'] -%}
     {%- if strategy.unique_key | is_list -%}
       {%- for key in strategy.unique_key -%}{%- do helpers.append('dbt_unique_key_' ~ loop.index) -%}{%- endfor -%}
     {%- endif -%}
     {%- set added = adapter.columns_missing_in(target_relation, source.columns) | rejectattr('name', 'in', helpers) | list -%}
-    {%- do adapter.check_columns(model, spec, (current.columns | list) + (adapter.wanted_columns(added, model, spec) | list)) -%}
+    {%- set table_columns = (current.columns | list) + (adapter.wanted_columns(added, model, spec) | list) -%}
+    {%- set spec = adapter.check_columns(model, spec, table_columns) -%}
+    {#- dbt's own times have the type of updated_at, and in the same query that of the run's time (hard_deletes). -#}
+    {%- set times = [columns.dbt_updated_at, columns.dbt_valid_from, columns.dbt_valid_to] -%}
+    {%- set checked = table_columns | rejectattr('name', 'in', times) | list -%}
+    {#- Of a version that ends, nothing is written but its end. -#}
+    {%- set source = adapter.checked_source(source, checked, model, spec, "dbt_change_type = 'insert'") -%}
     {%- do create_columns(target_relation, added) -%}
     {%- do paimon__alter_options(target_relation, table_changes) -%}
     {%- set written = source.columns | rejectattr('name', 'in', helpers) | list -%}

@@ -39,7 +39,7 @@ left anti join {{ deletes.render() }} as __dbt_deletes
 
 {#- A table's first rows, or all of them anew: what the changes leave. Of older runs, nothing counts any more. -#}
 {% macro paimon__build_from_changes(target, existing, spec, source) %}
-  {%- do adapter.check_columns(model, spec, adapter.wanted_columns(source.columns, model, spec)) -%}
+  {%- set spec = adapter.check_columns(model, spec, adapter.wanted_columns(source.columns, model, spec)) -%}
   {%- set deletes = adapter.deletes_relation(model, target) -%}
   {%- set kept = load_cached_relation(deletes) -%}
   {%- set fits = kept is not none and paimon__deletes_fit(deletes, spec, source) -%}
@@ -82,7 +82,7 @@ left anti join {{ deletes.render() }} as __dbt_deletes
 {% macro paimon__deletes_columns(spec, source) %}
   {%- set columns = [] -%}
   {%- for name in (spec.primary_key | list) + (adapter.sequence_columns(spec) | list) -%}
-    {%- for column in source.columns if column.name == name and column not in columns -%}
+    {%- for column in source.columns if column.name | lower == name | lower and column not in columns -%}
       {%- do columns.append(column) -%}
     {%- endfor -%}
   {%- endfor -%}
@@ -91,9 +91,10 @@ left anti join {{ deletes.render() }} as __dbt_deletes
 
 {% macro paimon__deletes_fit(deletes, spec, source) %}
   {%- set current = adapter.existing_table(deletes) -%}
-  {%- set there = current.columns | map(attribute='name') | list -%}
-  {%- set wanted = paimon__deletes_columns(spec, source) | map(attribute='name') | list -%}
-  {%- do return(current.primary_key | list == spec.primary_key | list and there == wanted) -%}
+  {%- set there = current.columns | map(attribute='name') | map('lower') | list -%}
+  {%- set wanted = paimon__deletes_columns(spec, source) | map(attribute='name') | map('lower') | list -%}
+  {%- set key = spec.primary_key | map('lower') | list -%}
+  {%- do return(current.primary_key | map('lower') | list == key and there == wanted) -%}
 {% endmacro %}
 
 {% macro paimon__create_deletes(deletes, spec, source) %}

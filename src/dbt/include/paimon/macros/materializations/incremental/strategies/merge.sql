@@ -41,10 +41,10 @@ when not matched{{ paimon__insert_condition(insert_when, delete_when) }} then
   {%- do return(conditions) -%}
 {% endmacro %}
 
-{#- A row that is to be deleted is not inserted when the table does not have it. -#}
+{#- A row that is to be deleted is not inserted when the table does not have it; a condition that is NULL deletes none. -#}
 {% macro paimon__insert_condition(insert_when, delete_when) -%}
   {%- if insert_when %} and {{ insert_when }}
-  {%- elif delete_when and 'DBT_INTERNAL_DEST' not in delete_when %} and not ({{ delete_when }})
+  {%- elif delete_when and 'DBT_INTERNAL_DEST' not in delete_when %} and not coalesce({{ delete_when }}, false)
   {%- endif -%}
 {%- endmacro %}
 

@@ -1,0 +1,197 @@
+"""Which types go into which columns, and the SQL of it; that the rule is Spark's is shown on Spark."""
+
+from __future__ import annotations
+
+import pytest
+from dbt_common.exceptions import CompilationError
+
+from dbt.adapters.paimon.assignment import assigned, loses_nothing, misfits
+from dbt.adapters.paimon.changeset import ExistingColumn, ExistingTable
+from dbt.adapters.paimon.column import PaimonColumn
+from dbt.adapters.paimon.column_changes import compare_columns
+from dbt.adapters.paimon.row_checks import checked_columns, destination
+from dbt.adapters.paimon.table_spec import TableSpec
+from dbt.adapters.paimon.type_trees import type_tree
+
+SPEC = TableSpec(primary_key=("id",), partition_by=("p",), options={})
+
+
+def tree(text: str):
+    found = type_tree(text)
+    assert found is not None, text
+    return found
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "int",
+        "decimal(10,2)",
+        "varchar(3)",
+        "interval day to second",
+        "string collate UTF8_LCASE".lower(),
+        "array<map<string,struct<a:int,`b c`:array<decimal(3,1)>,`d``e:<>`:timestamp_ntz>>>",
+        "struct<`İ`:int,b:array<int>>",
+        "struct<>",
+        "struct<int:int,Name:string>",
+    ],
+)
+def test_a_text_is_read_and_written_back(text):
+    assert str(tree(text)) == text
+
+
+@pytest.mark.parametrize(
+    "text", ["", "array<int", "map<int>", "struct<a:int,... 3 more fields>", "struct<a b>", "int>"]
+)
+def test_what_is_no_whole_text(text):
+    assert type_tree(text) is None
+
+
+@pytest.mark.parametrize(
+    ("source", "target", "said"),
+    [
+        ("struct<b:int,a:int>", "struct<A:int,B:int>", []),
+        ("struct<a:int>", "struct<a:int,b:int>", ["lacks the field b of the table's"]),
+        ("struct<a:int,b:int>", "struct<a:int>", ["lacks the field b of the query's"]),
+        ("array<struct<a:bigint>>", "array<struct<a:int>>", ["[].a: bigint does not fit into int"]),
+        ("map<bigint,bigint>", "map<int,int>", ["[key]", "[value]"]),
+        ("struct<a:int,A:int>", "struct<A:int,a:int>", ["differ in case alone"]),
+        ("void", "array<int>", []),
+        ("array<void>", "array<int>", []),
+        ("string", "varchar(3)", []),
+        ("int", "array<int>", ["does not fit"]),
+    ],
+)
+def test_what_is_nested(source, target, said):
+    found = [str(misfit) for misfit in misfits(tree(source), tree(target))]
+    assert len(found) == len(said)
+    for message, part in zip(found, said, strict=True):
+        assert part in message
+
+
+def refuse(refusal) -> str:
+    return f"raise_error({refusal.value})"
+
+
+@pytest.mark.parametrize(
+    ("source", "target", "expected"),
+    [
+        ("int", "int", "c"),
+        ("int", "bigint", "cast(c as bigint)"),
+        ("void", "array<int>", "cast(c as array<int>)"),
+        ("array<int>", "array<int>", "c"),
+        ("array<int>", "array<bigint>", "transform(c, __dbt_0 -> cast(__dbt_0 as bigint))"),
+        ("struct<A:int,b:int>", "struct<a:int,b:int>", "c"),
+        (
+            "struct<b:int,a:int>",
+            "struct<a:bigint,b:int>",
+            "if(c is null, null, named_struct('a', cast(c.`a` as bigint), 'b', c.`b`))",
+        ),
+        (
+            "map<int,array<int>>",
+            "map<bigint,array<bigint>>",
+            "transform_keys(transform_values(c, (__dbt_0_key, __dbt_0_value) -> "
+            "transform(__dbt_0_value, __dbt_1 -> cast(__dbt_1 as bigint))), "
+            "(__dbt_0_key, __dbt_0_value) -> cast(__dbt_0_key as bigint))",
+        ),
+        ("string", "varchar(3)", "case when length(c) > 3 then raise_error(c) else c end"),
+        ("string", "char(3)", "case when length(rtrim(c)) > 3 then raise_error(c) else rpad(c, 3, ' ') end"),
+    ],
+)
+def test_sql(source, target, expected):
+    assert assigned("c", tree(source), tree(target), refuse) == expected
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "expected"),
+    [
+        ("int", "bigint", True),
+        ("bigint", "int", False),
+        ("bigint", "double", False),  # some are rounded
+        ("int", "string", True),
+        ("string", "varchar(3)", False),
+        ("varchar(3)", "varchar(5)", True),
+        ("varchar(3)", "string", True),
+        ("varchar(5)", "varchar(3)", False),
+        ("array<int>", "array<bigint>", False),  # ALTER does not take it
+    ],
+)
+def test_what_alter_loses(old, new, expected):
+    assert loses_nothing(tree(old), tree(new)) is expected
+
+
+def columns(*given: tuple[str, str]) -> list[PaimonColumn]:
+    return [PaimonColumn(column=name, dtype=data_type) for name, data_type in given]
+
+
+def to(*table: ExistingColumn, wanted=(), kind="model", **config):
+    model = {"name": "m", "resource_type": kind, "config": {"materialized": "incremental", **config}}
+    return destination(model, table, wanted, SPEC)
+
+
+def test_all_columns_that_do_not_fit_are_told_at_once():
+    table = (
+        ExistingColumn("id", "int", False),
+        ExistingColumn("n", "int"),
+        ExistingColumn("s", "struct<a:int>"),
+    )
+    query = columns(("id", "int"), ("N", "double"), ("s", "struct<b:int>"))
+    with pytest.raises(CompilationError) as raised:
+        checked_columns(query, to(*table))
+    for part in (
+        "model 'm'",
+        "column n is int",
+        "cast(`n` as int)",
+        "sync_all_columns",
+        "field a",
+        "--full-refresh",
+    ):
+        assert part in str(raised.value)
+    with pytest.raises(CompilationError) as raised:
+        checked_columns(query, to(*table, kind="snapshot"))
+    assert "--full-refresh" not in str(raised.value)
+
+
+def test_a_column_that_is_not_null_is_checked_where_either_says_so():
+    table = (ExistingColumn("id", "int", False), ExistingColumn("p", "int"), ExistingColumn("n", "int"))
+    wanted = (ExistingColumn("P", "int", False),)
+    query = columns(("id", "int"), ("p", "int"), ("n", "int"), ("not_there", "int"))
+    selected = checked_columns(query, to(*table, wanted=wanted))
+    assert [
+        text.startswith(f"case when {quoted} is null then raise_error(")
+        for text, quoted in zip(selected, ("`id`", "`p`", "`n`", "`not_there`"), strict=True)
+    ] == [True, True, False, False]
+    assert selected[2:] == ["`n`", "`not_there`"]
+
+
+def test_sync_alters_what_loses_nothing_and_places_nothing():
+    table = ExistingTable(
+        primary_key=("id",),
+        options={"bucket-key": "id", "sequence.field": "at"},
+        columns=(
+            *(ExistingColumn(name, "int") for name in ("id", "at", "wider", "as_text", "other")),
+            ExistingColumn("narrower", "bigint"),
+        ),
+    )
+    types = {
+        "id": "bigint",
+        "at": "string",
+        "wider": "bigint",
+        "as_text": "string",
+        "other": "date",
+        "narrower": "int",
+    }
+    wanted = [ExistingColumn(name, data_type) for name, data_type in types.items()]
+    changes = compare_columns(wanted, table, comments=False)
+    assert [column.name for column in changes.alter] == ["wider", "as_text"]
+    synced = {column.name: column.data_type for column in changes.synced(table.columns, "sync_all_columns")}
+    assert synced == {
+        "id": "int",
+        "at": "int",
+        "wider": "bigint",
+        "as_text": "string",
+        "other": "int",
+        "narrower": "bigint",
+    }
+    for mode in ("ignore", "append_new_columns"):
+        assert changes.synced(table.columns, mode) == table.columns
