@@ -98,3 +98,98 @@ class TestConcurrentBatches:
             for name in NAMES:
                 found = sorted(rows(f"select id, word from {{schema}}.{name}"))
                 assert found == [(day, word) for day in range(self.DAYS)], name
+
+
+# Each day has a row in a partition of NULL, one in a partition that is NULL in part, and one in another.
+PARTS = """
+{{ config(materialized='table', event_time='at') }}
+select id, cast(at as timestamp) as at, part, sub from values
+  (1, '2024-01-01', null, null), (2, '2024-01-01', 'a', null), (3, '2024-01-01', 'a', 1), (4, '2024-01-01', '', 1),
+  (5, '2024-01-02', null, null), (6, '2024-01-02', 'a', null), (7, '2024-01-02', 'a', 1), (8, '2024-01-02', '', 1),
+  (9, '2024-01-03', null, null)
+as t(id, at, part, sub)
+"""
+IN_PARTS = """
+{{ config(materialized='incremental', incremental_strategy='microbatch', event_time='at', batch_size='day',
+  begin='2024-01-01', partition_by=['part', 'sub'], on_schema_change='append_new_columns') }}
+select id, at, part, sub, {{ var('word', 0) }} as word from {{ ref('parts') }}
+"""
+# The note comes first and goes later, when a number comes.
+NOTED = """
+{{ config(materialized='incremental', incremental_strategy='microbatch', event_time='at', batch_size='day',
+  begin='2024-01-01', on_schema_change='append_new_columns' LAYOUT) }}
+select id, at, date_format(at, 'yyyy-MM') as month,
+  {{ 'id * 10 as number' if var('word', 0) else "concat('n', id) as note" }}
+from {{ ref('parts') }}
+"""
+NOTED_LAYOUTS = {
+    "noted": ", partition_by='month'",
+    "noted_keyed": ", partition_by='month', primary_key=['id', 'month']",
+    "noted_whole": "",
+}
+# A key of a batch that the partition has from another day.
+SLOTS = """
+{{ config(materialized='incremental', incremental_strategy='microbatch', event_time='at', batch_size='day',
+  begin='2024-01-01', partition_by='month', primary_key=['slot', 'month'] EXTRA) }}
+select id % 4 as slot, id, at, date_format(at, 'yyyy-MM') as month from {{ ref('parts') }}
+"""
+SLOT_LAYOUTS = {
+    "slots": "",
+    "slots_sequenced": ", sequence_field='id'",
+    "slots_first": ", merge_engine='first-row'",
+}
+
+
+class TestCarriedOver:
+    """A batch is run again: whatever else is in its partitions stays, with all its columns."""
+
+    @pytest.fixture(scope="class")
+    def models(self):
+        noted = {f"{name}.sql": NOTED.replace("LAYOUT", layout) for name, layout in NOTED_LAYOUTS.items()}
+        slots = {f"{name}.sql": SLOTS.replace("EXTRA", extra) for name, extra in SLOT_LAYOUTS.items()}
+        return {"parts.sql": PARTS, "in_parts.sql": IN_PARTS} | noted | slots
+
+    def test_batch_again(self, project, rows):
+        run_dbt(["run", "--event-time-start", "2024-01-01", "--event-time-end", "2024-01-04"])
+        assert sorted(rows("select id, word from {schema}.in_parts")) == [(n, 0) for n in range(1, 10)]
+        newest, first = [(0, 8), (1, 9), (2, 6), (3, 7)], [(0, 4), (1, 1), (2, 2), (3, 3)]
+        for name, slots in {"slots": newest, "slots_sequenced": newest, "slots_first": first}.items():
+            assert sorted(rows(f"select slot, id from {{schema}}.{name}")) == slots, name
+        one_day = ["--event-time-start", "2024-01-02", "--event-time-end", "2024-01-03"]
+        run_dbt(["run", "--exclude", "parts", *one_day, "--vars", "word: 1"])
+        found = sorted(rows("select id, part, sub, word from {schema}.in_parts"))
+        assert found == [
+            (1, None, None, 0),
+            (2, "a", None, 0),
+            (3, "a", 1, 0),
+            (4, "", 1, 0),
+            (5, None, None, 1),
+            (6, "a", None, 1),
+            (7, "a", 1, 1),
+            (8, "", 1, 1),
+            (9, None, None, 0),
+        ]
+        expected = [(n, None, n * 10) if 5 <= n <= 8 else (n, f"n{n}", None) for n in range(1, 10)]
+        written_last = [(0, 8), (1, 5), (2, 6), (3, 7)]
+        for name, slots in {"slots": written_last, "slots_sequenced": newest, "slots_first": first}.items():
+            assert sorted(rows(f"select slot, id from {{schema}}.{name}")) == slots, name
+        for name in NOTED_LAYOUTS:
+            assert sorted(rows(f"select id, note, number from {{schema}}.{name}")) == expected, name
+
+
+class TestRefused:
+    @pytest.fixture(scope="class")
+    def models(self):
+        wrong = {"number": "1", "array": "array(current_date())", "missing": "1"}
+        return {
+            f"{name}.sql": "{{ config(materialized='incremental', incremental_strategy='microbatch', "
+            f"event_time='at', batch_size='day', begin='2024-01-01') }}}} select {value} as "
+            + ("other" if name == "missing" else "at")
+            for name, value in wrong.items()
+        }
+
+    def test_event_time_is_no_time(self, project, rows):
+        window = ["--event-time-start", "2024-01-01", "--event-time-end", "2024-01-02"]
+        results = run_dbt(["run", *window], expect_pass=False)
+        assert {result.status for result in results} == {"error"}
+        assert rows("show tables in {schema}") == []

@@ -36,6 +36,11 @@ CASES: dict[str, tuple[str, list[tuple[Any, ...]]]] = {
         "merge_delete_condition=\"DBT_INTERNAL_SOURCE.word in ('B', 'c')\"",
         [(1, "a", 10)],
     ),
+    "merge_delete_where_known": (
+        "incremental_strategy='merge', primary_key='id', "
+        "merge_delete_condition=\"case DBT_INTERNAL_SOURCE.word when 'B' then true end\"",
+        [(1, "a", 10), (3, "c", 30)],
+    ),
     "merge_predicates": (
         "incremental_strategy='merge', unique_key='id', incremental_predicates=['DBT_INTERNAL_DEST.n > 1000']",
         [(1, "a", 10), (2, "B", 200), (2, "b", 20), (3, "c", 30)],
@@ -96,3 +101,24 @@ class TestStrategies:
     def test_nothing_is_left_behind(self, project, rows, first_run):
         tables = {row[1] for row in rows("show tables in {schema}")}
         assert tables == {f"{name}_model" for name in CASES}
+
+
+class TestNullKeys:
+    """A NULL in a unique_key equals nothing, as in dbt's own adapters."""
+
+    @pytest.fixture(scope="class")
+    def models(self):
+        return {
+            f"{strategy.partition('+')[0]}_by_{len(key)}.sql": "{{ config(materialized='incremental', "
+            f"incremental_strategy='{strategy}', unique_key={key}) }}}} "
+            "select * from values (1, 'a', {{ var('run', 1) }}), (1, null, {{ var('run', 1) }}) as v(id, part, run)"
+            for strategy in ("merge", "delete+insert")
+            for key in (["part"], ["id", "part"])
+        }
+
+    def test_rows_are_added(self, project, rows):
+        run_dbt(["run"])
+        assert len(run_dbt(["run", "--vars", "run: 2"])) == 4
+        for name in ("merge_by_1", "merge_by_2", "delete_by_1", "delete_by_2"):
+            found = sorted(rows(f"select coalesce(part, '-'), run from {{schema}}.{name}"))
+            assert found == [("-", 1), ("-", 2), ("a", 2)], name

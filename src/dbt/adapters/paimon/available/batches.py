@@ -1,0 +1,33 @@
+"""Batches of microbatch models, for macros."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from dbt.adapters.base import available
+
+from dbt.adapters.paimon import event_time, strategies
+from dbt.adapters.paimon.available.base import AvailableMethods
+
+if TYPE_CHECKING:
+    from dbt.adapters.paimon.changeset import ExistingColumn
+    from dbt.adapters.paimon.column import PaimonColumn
+
+
+class BatchMethods(AvailableMethods):
+    """What `microbatch` asks."""
+
+    @available.parse_none
+    def check_event_time(
+        self, model: Mapping[str, Any], strategy: str, columns: Sequence[PaimonColumn]
+    ) -> None:
+        """Refuse the event_time of a microbatch model that is no time (see `event_time.refuse_column`)."""
+        if strategy == strategies.MICROBATCH and model["config"].get("event_time"):
+            found = {column.name: column.dtype for column in columns}
+            event_time.refuse_column(model["name"], model["config"]["event_time"], found)
+
+    @available.parse(lambda *a, **k: "")
+    def batch_window(self, model: Mapping[str, Any], columns: Sequence[ExistingColumn]) -> str:
+        """The rows of the batch's window in the model's table (see `event_time.batch_condition`)."""
+        return event_time.batch_condition(model, columns)
