@@ -1,15 +1,14 @@
 """What each merge engine can do, and what is refused with what to use instead."""
 
 import pytest
-from dbt_common.exceptions import CompilationError
 
 from dbt.adapters.paimon.capabilities import Environment
 from dbt.adapters.paimon.change_rows import sequence_columns
+from dbt.adapters.paimon.config_columns import unknown_columns
 from dbt.adapters.paimon.strategies import (
     STRATEGIES,
     default_strategy,
     plan_incremental,
-    refuse_missing_key,
     replace_fault,
     resolve_strategy,
 )
@@ -75,10 +74,16 @@ def test_default_with_a_unique_key(unique_key):
 
 
 def test_missing_key():
-    refuse_missing_key("m", "merge", ["ID", "b"], ["id", "b"])
-    refuse_missing_key("m", "append", "c", ["id"])
-    with pytest.raises(CompilationError, match=r"model 'm'.*unique_key names c.*Its columns: id, b"):
-        refuse_missing_key("m", "delete+insert", ["id", "c"], ["id", "b"])
+    def unknown(strategy, unique_key):
+        config = {"materialized": "incremental", "incremental_strategy": strategy, "unique_key": unique_key}
+        return list(unknown_columns(config, ["id", "b"]))
+
+    assert unknown("merge", ["ID", "b"]) == []
+    assert unknown("of our own", "c") == unknown("append", "concat(c)") == []
+    for strategy in STRATEGIES:
+        assert unknown(strategy, ["id", "c"]) == [
+            ("unique_key", "the query gives no column 'c'. Its columns: id, b")
+        ]
 
 
 # One row a table, one column a strategy, with a unique_key where that is not the primary key: y is accepted.

@@ -482,7 +482,7 @@ def test_contract_primary_key(config, constraints, columns, expected):
             COLUMN_KEY,
             "several primary keys: (v) and (id)",
         ),
-        ({**ENFORCED, "primary_key": "ID"}, [], {"id": {}}, "no column 'ID'. Did you mean 'id'?"),
+        ({**ENFORCED, "primary_key": "IDs"}, [], {"id": {}}, "no column 'IDs'. Did you mean 'id'?"),
         (
             {**ENFORCED, "partition_by": "day"},
             [],

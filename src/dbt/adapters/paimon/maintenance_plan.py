@@ -25,6 +25,7 @@ from dbt.adapters.paimon.maintenance import (
 from dbt.adapters.paimon.metadata import age_in_seconds, wall_clock
 from dbt.adapters.paimon.monitoring import bucket_files_sql
 from dbt.adapters.paimon.relation import PaimonRelation
+from dbt.adapters.paimon.spelling import speller
 from dbt.adapters.paimon.sql_text import quoted, string_literal
 from dbt.adapters.paimon.table_options import lookup, parse_duration
 from dbt.adapters.paimon.table_spec import TableSpec
@@ -150,6 +151,7 @@ def read_state(row: Sequence[Any], partition_by: Sequence[str]) -> TableState:
     """The row of `state_sql`, typed."""
     now, clock, fields, first, last, young, next_read, commits, small_files, partitions = row
     types = {field["name"]: str(field["type"]).split(" NOT NULL")[0].lower() for field in json.loads(fields)}
+    partition_by = tuple(map(speller(types), partition_by))
     return TableState(
         now=datetime.fromisoformat(now),
         wall_clock=datetime.fromisoformat(clock),

@@ -12,11 +12,10 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
-from dbt_common.exceptions import CompilationError
-
 from dbt.adapters.paimon.capabilities import Capability
 from dbt.adapters.paimon.change_rows import ROWKIND, ordered_by_kind, sequence_columns
-from dbt.adapters.paimon.table_options import suggestion
+from dbt.adapters.paimon.spelling import speller
+from dbt.adapters.paimon.table_options import squash, suggestion
 from dbt.adapters.paimon.table_spec import (
     STRATEGY_KEYS,
     Problems,
@@ -51,6 +50,12 @@ _CONDITIONS: Final = (
 )
 _SUBQUERY: Final = re.compile(r"\(\s*select\b", re.IGNORECASE)
 
+ON_SCHEMA_CHANGE: Final = ("ignore", "fail", "append_new_columns", "sync_all_columns")
+# What is meant by a word that is too short to be like one of them.
+_SCHEMA_CHANGE_ALIASES: Final[Mapping[str, str]] = MappingProxyType(
+    {"sync": "sync_all_columns", "append": "append_new_columns"}
+)
+
 # What INSERT does on each merge engine, in a user's words.
 _INSERT_MEANS: Final[Mapping[str, str]] = MappingProxyType(
     {
@@ -73,7 +78,8 @@ class _Request:
     @property
     def unique_key(self) -> tuple[str, ...]:
         """The model's unique_key, by default its primary key."""
-        return column_list(self.config.get("unique_key")) or self.spec.primary_key
+        spell = speller(self.spec.primary_key)
+        return tuple(map(spell, column_list(self.config.get("unique_key")))) or self.spec.primary_key
 
 
 def default_strategy(spec: TableSpec, config: Mapping[str, Any]) -> str:
@@ -134,6 +140,7 @@ def collect_strategy(
 ) -> str:
     """As `resolve_strategy`, with the problems put into `problems` instead of raised."""
     strategy = requested if requested and requested != "default" else default_strategy(spec, config)
+    _check_schema_change(config, problems)
     check = STRATEGIES.get(strategy)
     if check is None:
         near = suggestion(strategy, STRATEGIES)
@@ -147,19 +154,18 @@ def collect_strategy(
     return strategy
 
 
-def refuse_missing_key(model: str, strategy: str, unique_key: Any, columns: Sequence[str]) -> None:
-    """Refuse a unique_key that the model's query does not give, where the strategy matches rows by it.
-
-    Raises:
-        CompilationError: the missing names, and the columns there are.
-    """
-    have = {name.lower() for name in columns}
-    missing = [name for name in column_list(unique_key) if name.lower() not in have]
-    if strategy in (MERGE, DELETE_INSERT) and missing:
-        raise CompilationError(
-            f"model '{model}': unique_key names {', '.join(missing)}, which the query does not give. "
-            f"Its columns: {', '.join(columns)}."
-        )
+def _check_schema_change(config: Mapping[str, Any], problems: Problems) -> None:
+    """dbt's incremental_validate_on_schema_change warns of a word it does not know, and goes on with 'ignore'."""
+    value = config.get("on_schema_change")
+    if value is None or value in ON_SCHEMA_CHANGE:
+        return
+    near = _SCHEMA_CHANGE_ALIASES.get(squash(str(value))) or suggestion(
+        str(value), ON_SCHEMA_CHANGE, cutoff=0.6
+    )
+    meant = f"Did you mean '{near}'? " if near else ""
+    problems.add(
+        "on_schema_change", value, f"not an allowed value. {meant}Allowed: {', '.join(ON_SCHEMA_CHANGE)}"
+    )
 
 
 def replace_fault(spec: TableSpec) -> str | None:
@@ -225,7 +231,8 @@ def _merge(request: _Request) -> _Faults:
         faults.append(
             ("incremental_strategy", "needs unique_key, to match rows by. Set unique_key, or use 'append'")
         )
-    update = column_list(request.config.get("merge_update_columns"))
+    spell = speller(spec.primary_key)
+    update = [spell(name) for name in column_list(request.config.get("merge_update_columns"))]
     missing = [name for name in spec.primary_key if name not in request.unique_key]
     if missing and (not update or set(update) & set(missing)):
         # PaimonMergeInto.checkUpdateActionValidity
@@ -398,8 +405,7 @@ def _apply_changes(request: _Request) -> _Faults:
 
 def _same_key(request: _Request) -> _Faults:
     """INSERT upserts by the primary key; another unique_key would be ignored without a word."""
-    unique_key = column_list(request.config.get("unique_key"))
-    if not unique_key or set(unique_key) == set(request.spec.primary_key):
+    if set(request.unique_key) == set(request.spec.primary_key):
         return []
     return [
         (

@@ -6,12 +6,12 @@ each: SchemaValidation, TableSchema and the merge functions, read at release-0.9
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from types import MappingProxyType
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Final
 
 from dbt.adapters.paimon.capabilities import Capability, Environment
 from dbt.adapters.paimon.option_values import codec_fault
+from dbt.adapters.paimon.read_options import read_rules
 from dbt.adapters.paimon.sql_text import is_plain
 from dbt.adapters.paimon.table_options import (
     FUNCTION_SETTINGS,
@@ -158,6 +158,36 @@ def _sequence_rules(spec: TableSpec, environment: Environment) -> _Found:
                 f"fields.{name}.aggregate-function",
                 f"'{name}' is the sequence field, which Paimon keeps itself. Remove its aggregate_function",
             )
+
+
+def _default_on_sequence_rules(spec: TableSpec, environment: Environment) -> _Found:
+    # AggregateMergeFunction and PartialUpdateMergeFunction: up to 1.0 the default is for sequence columns, too, whose
+    # order is lost with the first sum; a function of their own they may not have (SchemaValidation) [ran, 0.9.0].
+    name = "fields.default-aggregate-function"
+    function = spec.options.get(name)
+    if function is None or environment.supports(Capability.SEQUENCE_OUTSIDE_DEFAULT_AGGREGATE):
+        return
+    orders = [split_columns(spec.options.get("sequence.field", "")), *spec.sequence_groups]
+    for columns in orders:
+        # Of several columns only the whole latest row is the latest sequence.
+        keeping = ("last_value", "last_non_null_value", "max")[: 3 if len(columns) == 1 else 1]
+        ordering = [column for column in columns if column not in spec.primary_key]
+        if ordering and function not in keeping:
+            yield (
+                name,
+                f"it is for {_listed(ordering)} too, which "
+                f"{'orders' if len(ordering) == 1 else 'order'} the rows and would be aggregated by '{function}'. "
+                f"Use {_or(keeping)}, give each column an aggregate_function of its own instead, or use Paimon 1.1 or "
+                "later",
+            )
+
+
+def _listed(names: Iterable[str]) -> str:
+    return " and ".join(f"'{name}'" for name in names)
+
+
+def _or(names: Iterable[str]) -> str:
+    return " or ".join(f"'{name}'" for name in names)
 
 
 def _sequence_group_rules(spec: TableSpec, environment: Environment) -> _Found:
@@ -420,6 +450,15 @@ def _retained(spec: TableSpec, name: str, fallback: str | None, environment: Env
     return parsed if isinstance(parsed, int) else None
 
 
+def unknown_in_pattern(pattern: str, partition_by: Iterable[str]) -> str:
+    """The first `$name` of a 'partition.timestamp-pattern' that is no partition column; '' if all are."""
+    rest = pattern
+    # As PartitionTimeExtractor replaces them; a longer name first, where one begins with another.
+    for name in sorted(partition_by, key=len, reverse=True):
+        rest = rest.replace(f"${name}", "")
+    return rest.split("$", 1)[1].split(" ")[0] if "$" in rest else ""
+
+
 def _partition_rules(spec: TableSpec, environment: Environment) -> _Found:
     # SchemaValidation, up to 1.4; from 2.0 Paimon accepts it and nothing expires.
     if not spec.partition_by and "partition.expiration-time" in spec.options:
@@ -462,33 +501,31 @@ def pairs(text: str) -> dict[str, str]:
     return {key.strip(): value.strip() for key, value in found}
 
 
-# scan.mode -> what it needs one of. Source: SchemaValidation.validateStartupMode, CoreOptions.startupMode.
-_STARTUP: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
-    {
-        "from-timestamp": ("scan.timestamp-millis", "scan.timestamp"),
-        "from-snapshot": ("scan.snapshot-id", "scan.tag-name", "scan.watermark", "scan.version"),
-        "from-snapshot-full": ("scan.snapshot-id",),
-        "from-file-creation-time": ("scan.file-creation-time-millis",),
-        "from-creation-timestamp": ("scan.creation-time-millis",),
-        "incremental": ("incremental-between", "incremental-between-timestamp", "incremental-to-auto-tag"),
-    }
-)
+# SortBufferWriteBuffer asks for three pages, and a page has to be large enough for its own bookkeeping.
+_LEAST_PAGE: Final = 2**10
+_LEAST_PAGES: Final = 3
 
 
-def _scan_rules(spec: TableSpec, environment: Environment) -> _Found:
-    starts = {name for names in _STARTUP.values() for name in names if name in spec.options}
-    mode = spec.options.get("scan.mode", "default").lower()
-    if mode == "default":
-        # Their order is CoreOptions.startupMode's.
-        mode = next((key for key, names in _STARTUP.items() if starts & set(names)), mode)
-    needed = _STARTUP.get(mode, ())
-    if needed and not starts & set(needed):
-        yield "scan.mode", f"needs one of {', '.join(needed)}. Set it, or remove scan.mode"
+def _buffer_rules(spec: TableSpec, environment: Environment) -> _Found:
+    # Refused when rows are written [ran, 0.9.0].
+    page, buffer = (
+        canonical(name, spec.options.get(name), environment.paimon)
+        for name in ("page-size", "write-buffer-size")
+    )
+    if not isinstance(page, int) or not isinstance(buffer, int):
         return
-    first = next((name for name in needed if name in starts), "")
-    for name in sorted(starts - {first}):
-        beside = f"beside '{first}'" if first else f"with 'scan.mode'='{mode}'"
-        yield name, f"where a read starts is told {beside}. Remove one of the two"
+    if page < _LEAST_PAGE or page & (page - 1):
+        yield "page-size", "no row could be written. Use a power of two from 1 kb, as in '64 kb'"
+    elif spec.primary_key and buffer < _LEAST_PAGES * page:
+        where = "write-buffer-size" if "write-buffer-size" in spec.options else "page-size"
+        yield (
+            where,
+            f"no row could be written: a write buffer ({buffer} bytes) holds {_LEAST_PAGES} pages ({page} bytes each) "
+            "or more. Use a greater 'write-buffer-size', or a smaller 'page-size'",
+        )
+    retention = "lookup.cache-file-retention"
+    if spec.options.get(retention) and canonical(retention, spec.options[retention], environment.paimon) == 0:
+        yield retention, "a lookup would lose its files while it reads them. Use a second or more"
 
 
 def _clustering_override_rules(spec: TableSpec, environment: Environment) -> _Found:
@@ -594,6 +631,7 @@ RULES: Final[tuple[Callable[[TableSpec, Environment], _Found], ...]] = (
     _bucket_rules,
     _bucket_key_rules,
     _sequence_rules,
+    _default_on_sequence_rules,
     _sequence_group_rules,
     _aggregate_rules,
     _function_setting_rules,
@@ -609,7 +647,8 @@ RULES: Final[tuple[Callable[[TableSpec, Environment], _Found], ...]] = (
     _keyed_rules,
     _record_expiry_rules,
     _codec_rules,
-    _scan_rules,
+    read_rules,
+    _buffer_rules,
     _clustering_override_rules,
     _chain_rules,
     _snapshot_ordering_rules,

@@ -6,7 +6,7 @@ Each key is checked on its own here, the table as a whole by `table_rules`, and 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
@@ -18,6 +18,7 @@ from dbt.adapters.paimon.capabilities import Capability
 from dbt.adapters.paimon.maintenance import MaintenancePolicy, policy_rules, read_policy
 from dbt.adapters.paimon.option_values import FILE_FORMATS
 from dbt.adapters.paimon.redaction import redacted
+from dbt.adapters.paimon.spelling import doubled_options, named_columns, one_spelling
 from dbt.adapters.paimon.table_options import (
     FIELD_ATTRIBUTES,
     canonical,
@@ -126,6 +127,18 @@ _DBT_KEYS: Final = frozenset(
     """.split()
 )
 
+# Those of them that decide which rows there are: without a misspelt one the model would be built in another way.
+_DECIDING_KEYS: Final = (
+    "unique_key",
+    "incremental_strategy",
+    "on_schema_change",
+    "event_time",
+    "batch_size",
+    "full_refresh",
+    "check_cols",
+    "hard_deletes",
+)
+
 # Keys of dbt-spark and its relatives that mean something else here, or nothing.
 _FOREIGN_KEYS: Final[Mapping[str, str]] = MappingProxyType(
     {
@@ -152,18 +165,6 @@ _ALIASES: Final[Mapping[str, str]] = MappingProxyType(
 
 # Options that are a list of columns.
 _COLUMN_LISTS: Final = frozenset({"bucket-key", "sequence.field"})
-
-# Options whose value names columns that have to be there.
-_NAMING_OPTIONS: Final = (
-    "bucket-key",
-    "sequence.field",
-    "rowkind.field",
-    "record-level.time-field",
-    "upsert-key",
-    "partial-update.remove-record-on-sequence-group",
-)
-
-_FILE_INDEX_COLUMNS: Final = re.compile(r"file-index\.[\w-]+\.columns")
 
 # A column's name in an option's value: Paimon splits these lists at commas.
 _COLUMN_NAME: Final = re.compile(r"[^,`\s][^,`]*")
@@ -315,19 +316,31 @@ def collect_table_spec(
             # Paimon expires at each commit by the table's own options: they say the same.
             agreed = MappingProxyType({**policy.expire_snapshots.options(), **options})
             spec = replace(spec, options=agreed)
+    for name, other in doubled_options(options):
+        problems.add(name, options[name], f"'{other}' says it too. Keep one of the two")
+    if not environment.case_sensitive:
+        spec = one_spelling(spec)
 
     where = Written(config)
     for rule in RULES:
         for name, reason in rule(spec, environment):
             problems.add(*where.find(name, spec), reason)
     if contracted and columns:
-        for name, column in named_columns(spec):
-            if column in columns:  # Paimon's names have a case
-                continue
+        for name, reason in _outside_contract(spec, columns, environment):
+            problems.add(*where.find(name, spec), reason)
+    return spec
+
+
+def _outside_contract(
+    spec: TableSpec, columns: Mapping[str, Any], environment: Environment
+) -> Iterator[tuple[str, str]]:
+    """What a config names and its contract has not; as a rule of `table_rules`."""
+    known = set(columns) if environment.case_sensitive else {name.lower() for name in columns}
+    for name, column in named_columns(spec):
+        if (column if environment.case_sensitive else column.lower()) not in known:
             near = suggestion(column, columns)
             hint = f"Did you mean '{near}'?" if near else f"Its columns: {', '.join(columns)}"
-            problems.add(*where.find(name, spec), f"the contract has no column '{column}'. {hint}")
-    return spec
+            yield name, f"the contract has no column '{column}'. {hint}"
 
 
 def _wap(config: Mapping[str, Any], problems: Problems, environment: Environment) -> bool:
@@ -397,6 +410,7 @@ def _check_key_names(config: Mapping[str, Any], problems: Problems, environment:
             continue
         plain = squash(key)
         near = _ALIASES.get(plain) or suggestion(key, ours, cutoff=0.85)
+        near = near or suggestion(key, _DECIDING_KEYS, cutoff=0.9)
         if near is None and plain in {squash(name) for name in OPTION_KEYS.values()}:
             near = next(own for own, name in OPTION_KEYS.items() if squash(name) == plain)
         if near is not None:
@@ -433,7 +447,7 @@ def _own_or_property(
         return own
     value = properties.pop(option)
     other = _columns(value, f"tblproperties['{option}']", problems)
-    if own and other and own != other:
+    if own and other and list(map(str.lower, own)) != list(map(str.lower, other)):
         problems.add(
             key,
             list(own),
@@ -459,7 +473,10 @@ def _columns(value: Any, key: str, problems: Problems) -> tuple[str, ...]:
                 name,
                 "not a plain column name, without commas and backticks. Name it without quotes, or give it an alias",
             )
-    for name in sorted({name for name in names if names.count(name) > 1}):
+    lowered = [name.lower() for name in names]
+    for name in [name for at, name in enumerate(names) if lowered.index(name.lower()) == at]:
+        if lowered.count(name.lower()) < 2:
+            continue
         problems.add(key, value, f"'{name}' is there twice. Name each column once")
     return tuple(dict.fromkeys(names))
 
@@ -485,7 +502,7 @@ def _with_contract(
     )
     if on_columns:
         found.append(on_columns)
-    distinct = {frozenset(keys) for keys in found if keys}
+    distinct = {_folded(keys) for keys in found if keys}
     if len(distinct) > 1:
         listed = " and ".join(f"({', '.join(keys)})" for keys in found)
         problems.add("constraints", None, f"the contract has several primary keys: {listed}. Keep one")
@@ -493,13 +510,17 @@ def _with_contract(
     if not distinct:
         return primary_key
     contract_key = next(keys for keys in found if keys)
-    if primary_key and set(primary_key) != set(contract_key):
+    if primary_key and _folded(primary_key) != _folded(contract_key):
         problems.add(
             "primary_key",
             list(primary_key),
             f"the contract's primary key is ({', '.join(contract_key)}). Make them equal, or keep one",
         )
     return primary_key or contract_key
+
+
+def _folded(names: Iterable[str]) -> frozenset[str]:
+    return frozenset(name.lower() for name in names)
 
 
 def _constraint_type(constraint: Mapping[str, Any]) -> str:
@@ -664,22 +685,6 @@ class Written:
             return self._written[name]
         key = name.replace("-", "_") if name.startswith("fields.") else name
         return key, spec.options.get(name)
-
-
-def named_columns(spec: TableSpec) -> Iterator[tuple[str, str]]:
-    """(where, column) of every column that a table's config names; `where` as `Written.find` takes it."""
-    yield from (("primary_key", name) for name in spec.primary_key)
-    yield from (("partition_by", name) for name in spec.partition_by)
-    for option in _NAMING_OPTIONS:
-        yield from ((option, name) for name in split_columns(spec.options.get(option, "")))
-    for option, value in spec.options.items():
-        if _FILE_INDEX_COLUMNS.fullmatch(option):
-            # A map's key is in brackets: 'm[a]'.
-            yield from ((option, name.split("[")[0]) for name in split_columns(value))
-        found = split_field_option(option)
-        if found is not None:
-            members = split_columns(value) if found[1] == "sequence-group" else ()
-            yield from ((option, name) for name in (*found[0], *members))
 
 
 def _display(value: Any) -> str:

@@ -1,0 +1,122 @@
+"""Columns that a config names in another case than they have: Paimon gets them as they are spelled."""
+
+from __future__ import annotations
+
+import pytest
+
+from dbt.adapters.paimon.capabilities import Environment
+from dbt.adapters.paimon.changeset import ExistingColumn, ExistingTable, compute_changeset
+from dbt.adapters.paimon.column_rules import check_columns
+from dbt.adapters.paimon.spelling import speller
+from dbt.adapters.paimon.table_spec import ConfigErrors, TableSpec, build_table_spec
+
+P09 = Environment.of("0.9.0")
+AS_WRITTEN = Environment(P09.paimon, P09.spark, case_sensitive=True)
+COLUMNS = [("id", "int"), ("Dt", "string"), ("ts", "int"), ("v", "int"), ("op", "string")]
+
+CONFIG = {
+    "primary_key": ["ID", "DT"],
+    "partition_by": "dt",
+    "bucket": 2,
+    "bucket_key": "Id",
+    "sequence_field": "TS",
+    "merge_engine": "partial-update",
+    "fields": {"TS": {"sequence_group": ["V"]}, "V": {"aggregate_function": "sum"}},
+    "tblproperties": {"file-index.bloom-filter.columns": "V", "file-index.bloom-filter.V.fpp": "0.1"},
+}
+SPELLED = {
+    "bucket": "2",
+    "bucket-key": "id",
+    "merge-engine": "partial-update",
+    "sequence.field": "ts",
+    "fields.ts.sequence-group": "v",
+    "fields.v.aggregate-function": "sum",
+    "file-index.bloom-filter.columns": "v",
+    "file-index.bloom-filter.v.fpp": "0.1",
+}
+
+
+def spec_of(config, environment=P09) -> TableSpec:
+    return build_table_spec(config, model="m", environment=environment)
+
+
+def checked(config, columns=COLUMNS, environment=P09) -> TableSpec:
+    spec = spec_of(config, environment)
+    return check_columns(spec, columns, config=config, model="m", environment=environment)
+
+
+def existing(spec: TableSpec, names=("id", "Dt", "ts", "v", "op")) -> ExistingTable:
+    columns = tuple(ExistingColumn(name, "int") for name in names)
+    return ExistingTable(spec.primary_key, spec.partition_by, spec.options, columns)
+
+
+def test_everything_that_is_named():
+    spec = checked(CONFIG)
+    assert spec.primary_key == ("id", "Dt") and spec.partition_by == ("Dt",)
+    assert dict(spec.options) == SPELLED
+
+
+def test_no_change_of_a_table_in_another_case():
+    table = existing(checked(CONFIG))
+    assert compute_changeset(spec_of(CONFIG), table, P09).is_empty
+    for name in ("dt", "DT", "Dt"):
+        assert compute_changeset(
+            spec_of({"partition_by": name}), existing(TableSpec((), ("Dt",))), P09
+        ).is_empty
+
+
+def test_a_column_that_changed_its_case_after_the_table_was_made():
+    """The query gives ID now, and the table has id."""
+    table = existing(
+        TableSpec(("id",), (), {"merge-engine": "aggregation", "fields.v.aggregate-function": "sum"})
+    )
+    config = {
+        "primary_key": "ID",
+        "merge_engine": "aggregation",
+        "fields": {"V": {"aggregate_function": "sum"}},
+    }
+    assert compute_changeset(spec_of(config), table, P09).is_empty
+
+
+def test_another_column_is_a_change():
+    changes = compute_changeset(spec_of({"partition_by": "TS"}), existing(TableSpec((), ("Dt",))), P09)
+    assert [str(change) for change in changes.immutable] == ["partition: 'Dt' -> 'ts'"]
+
+
+@pytest.mark.parametrize(
+    ("config", "said"),
+    [
+        ({"primary_key": ["id", "ID"]}, "'id' is there twice"),
+        ({"primary_key": "ID", "partition_by": "id"}, "a partition would hold one row"),
+        ({"primary_key": "id", "partition_by": "dt", "bucket": 2}, "leaves out the partition column dt"),
+        (
+            {
+                "primary_key": "id",
+                "merge_engine": "aggregation",
+                "fields": {"v": {"aggregate_function": "sum"}, "V": {"aggregate_function": "max"}},
+            },
+            "fields.v.aggregate-function' says it too",
+        ),
+        (
+            {"primary_key": "id", "sequence_field": "TS", "merge_engine": "aggregation"}
+            | {"fields": {"ts": {"aggregate_function": "max"}}},
+            "is the sequence field",
+        ),
+    ],
+)
+def test_rules_see_one_column(config, said):
+    with pytest.raises(ConfigErrors, match=said):
+        checked(config)
+
+
+def test_a_session_that_looks_names_up_as_they_are_written():
+    columns = [*COLUMNS, ("ID", "int")]
+    spec = checked({"primary_key": "ID", "partition_by": "Dt", "tblproperties": {}}, columns, AS_WRITTEN)
+    assert spec.primary_key == ("ID",)
+    with pytest.raises(ConfigErrors, match="no column 'TS'"):
+        checked({"primary_key": "id", "sequence_field": "TS"}, columns, AS_WRITTEN)
+
+
+def test_columns_that_differ_in_case_alone_are_left_to_their_names():
+    spell = speller(["id", "ID", "v"])
+    assert [spell(name) for name in ("id", "ID", "Id", "V")] == ["id", "ID", "Id", "v"]
