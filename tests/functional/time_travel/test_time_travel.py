@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import pytest
 from dbt.tests.util import run_dbt
+from tests.functional.conftest import CONNECTOR
+
+from dbt.adapters.paimon.capabilities import parse_version
 
 PRICES = """
 {{ config(
@@ -154,6 +157,34 @@ class TestTimeTravel:
         operate("rollback_to", timestamp="2001-01-01", expect_pass=False)
         operate("rollback_to", timestamp=after)
         assert rows("select max(id) from {schema}.prices") == [(50,)]
+
+    def test_rollback_behind_compactions(self, project, rows):
+        """Paimon before 1.2 deletes files that a compaction only moved to another level."""
+        rows(
+            "create table {schema}.lifted (id int, v int) tblproperties ('primary-key' = 'id', 'bucket' = '1')"
+        )
+        rows("insert into {schema}.lifted values (1, 1)")
+        compact = ["run-operation", "compact", "--args", "{relation: lifted}"]
+        back = ["run-operation", "rollback_to", "--args"]
+        run_dbt(["run-operation", "create_tag", "--args", "{relation: lifted, tag: first}"])
+        run_dbt(compact)
+        rows("insert into {schema}.lifted values (2, 2)")
+        run_dbt([*back, "{relation: lifted, version: first}"])
+        assert rows("select * from {schema}.lifted") == [(1, 1)]
+
+        # A compaction that is not the next commit: no state has these rows and all its files.
+        rows(
+            "create table {schema}.mixed (id int, v int) tblproperties ('primary-key' = 'id', 'bucket' = '2')"
+        )
+        rows("insert into {schema}.mixed values (1, 1), (2, 1), (3, 1), (4, 1), (5, 1), (6, 1)")
+        rows("insert into {schema}.mixed values (1, 2)")
+        run_dbt(["run-operation", "compact", "--args", "{relation: mixed}"])
+        if parse_version("1.2") > CONNECTOR:
+            run_dbt([*back, "{relation: mixed, version: '1'}"], expect_pass=False)
+            assert sorted(rows("select id, v from {schema}.mixed"))[:2] == [(1, 2), (2, 1)]
+        else:
+            run_dbt([*back, "{relation: mixed, version: '1'}"])
+            assert sorted(rows("select id, v from {schema}.mixed"))[:2] == [(1, 1), (2, 1)]
 
     def test_the_fixture_of_a_unit_test(self, project):
         run_dbt(["test", "--select", "the_fixture_is_read"])

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from dbt.adapters.base import available
 from dbt_common.exceptions import DbtRuntimeError
 
-from dbt.adapters.paimon import branches, procedures, run_tags, time_travel
+from dbt.adapters.paimon import branches, procedures, rollbacks, run_tags, time_travel
 from dbt.adapters.paimon.available.base import AvailableMethods
 from dbt.adapters.paimon.capabilities import Capability
 from dbt.adapters.paimon.relation import PaimonRelation
@@ -66,6 +66,32 @@ class TimeTravelMethods(AvailableMethods):
         latest = time_travel.latest_at(states)
         assert latest is not None
         return latest.name
+
+    @available.parse(lambda relation, version: version)
+    def rollback_version(self, relation: PaimonRelation, version: Any) -> Any:
+        """What to roll a table back to for the rows of a table snapshot (number) or a tag (see `rollbacks`).
+
+        Raises:
+            DbtRuntimeError: every way there would take data files away that it needs.
+        """
+        if self.environment.supports(Capability.ROLLBACK_KEEPS_FILES):
+            return version
+        asked = str(version).strip()
+        commits = [rollbacks.Commit(*row) for row in self.query(rollbacks.commits_sql(relation))]
+        if asked.isdigit():
+            numbers = [commit.number for commit in commits if commit.number == int(asked)]
+        else:
+            numbers = [number for (number,) in self.query(rollbacks.tagged_sql(relation, asked))]
+        if not numbers:
+            return version  # Paimon says which there are.
+        lost = 0
+        for state, number in rollbacks.states(asked, numbers[0], commits):
+            sql = rollbacks.lost_files_sql(relation, state, number, commits)
+            found = self.query(sql)[0][0] if sql else 0
+            if not found:
+                return state
+            lost = lost or found
+        raise DbtRuntimeError(rollbacks.refusal(relation, asked, lost))
 
     @available.parse_list
     def run_tag_statements(self, relation: PaimonRelation, spec: TableSpec) -> list[str]:

@@ -9,5 +9,8 @@
   {%- if execute and timestamp is not none -%}
     {%- set version = adapter.snapshot_at(paimon__named_relation(relation), timestamp) -%}
   {%- endif -%}
+  {%- if execute -%}
+    {%- set version = adapter.rollback_version(paimon__named_relation(relation), version) -%}
+  {%- endif -%}
   {%- do return(paimon__call_procedure('rollback_to', relation, {'version': version})) -%}
 {%- endmacro %}

@@ -1,0 +1,37 @@
+"""Which table snapshot a rollback may go to."""
+
+from __future__ import annotations
+
+import pytest
+
+from dbt.adapters.paimon.relation import PaimonRelation
+from dbt.adapters.paimon.rollbacks import Commit, lost_files_sql, states
+
+TABLE = PaimonRelation.create(database="paimon", schema="s", identifier="t")
+
+
+def commits(kinds: str) -> list[Commit]:
+    """'AC' is an append and a compaction."""
+    names = {"A": "APPEND", "C": "COMPACT", "O": "OVERWRITE"}
+    return [Commit(number, names[kind]) for number, kind in enumerate(kinds, 1)]
+
+
+@pytest.mark.parametrize(
+    ("kinds", "expected"),
+    [
+        ("AAC", [("first", 1)]),
+        ("ACA", [("first", 1), ("2", 2)]),
+        ("ACCAC", [("first", 1), ("3", 3)]),
+        ("A", [("first", 1)]),
+    ],
+)
+def test_states_with_the_same_rows(kinds, expected):
+    assert states("first", 1, commits(kinds)) == expected
+
+
+@pytest.mark.parametrize(("number", "looked_at"), [(1, [3, 5]), (3, [5]), (5, [])])
+def test_later_compactions_are_looked_at(number, looked_at):
+    sql = lost_files_sql(TABLE, str(number), number, commits("AACAC"))
+    assert [
+        n for n in range(1, 6) if f"version as of {n})" not in sql and f"version as of {n}" in sql
+    ] == looked_at
