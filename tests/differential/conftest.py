@@ -1,0 +1,21 @@
+"""A warehouse and a profile for the sequences; Spark is the worker's."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+
+@pytest.fixture(scope="session")
+def target(tmp_path_factory: pytest.TempPathFactory, spark_config: dict[str, Any]) -> dict[str, Any]:
+    """The profile's target, but for its schema."""
+    warehouse: Path = tmp_path_factory.mktemp("differential")
+    return {
+        "type": "paimon",
+        "method": "session",
+        "warehouse": str(warehouse),
+        "threads": 3,
+        "spark_config": spark_config | {"spark.sql.warehouse.dir": f"{warehouse}-of-spark"},
+    }

@@ -1,0 +1,101 @@
+"""dbt in this process on one parsed project, and fresh sessions of its Spark to look at the tables with."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from dbt.cli.main import dbtRunner
+from dbt.contracts.graph.manifest import Manifest
+
+from dbt.adapters.paimon import session
+from dbt.adapters.paimon.credentials import PaimonCredentials
+from differential import project, values
+from differential.plan import Batch, Plan
+
+
+class Project:
+    """A project that is parsed once; each command gets a copy of its manifest, for dbt writes into it."""
+
+    def __init__(
+        self, root: Path, plans: Sequence[Plan], target: dict[str, Any], planted: dict[str, str]
+    ) -> None:
+        self._root, self._target = root, target
+        project.write(root, plans, target, {"operations.sql": project.OPERATIONS} | planted)
+        self._manifest: Manifest = self._invoke(None, "parse", "--no-partial-parse").result
+        self.session = self.fresh_session()
+        self.session.sql(f"create schema if not exists paimon.{target['schema']}")
+
+    def fresh_session(self) -> Any:
+        """A session that has seen no table yet, and keeps none in a cache; in UTC."""
+        fields = {key: value for key, value in self._target.items() if key not in ("type", "threads")}
+        opened = session.open_session(PaimonCredentials.from_dict(fields)).session
+        opened.conf.set("spark.sql.session.timeZone", "UTC")
+        return opened
+
+    def build(self, names: Sequence[str], flags: Sequence[str] = ()) -> dict[str, tuple[bool, str]]:
+        """Run models and snapshots; of each whether it succeeded (None: it was skipped), and what it said."""
+        done = self._invoke(self._manifest.deepcopy(), "build", "--select", *names, *flags)
+        if done.result is None:
+            raise RuntimeError(f"dbt build {names}") from done.exception
+        return {
+            result.node.name: (result.status == "success", result.message or "")
+            for result in done.result
+            if result.status != "skipped"
+        }
+
+    def operate(self, model: str, name: str, arguments: dict[str, Any]) -> str:
+        """Call a macro of maintenance; gives what went wrong, or nothing."""
+        args = {"name": name, "relation": model, "arguments": arguments}
+        done = self._invoke(
+            self._manifest.deepcopy(), "run-operation", "differential_operation", "--args", repr(args)
+        )
+        if done.success:
+            return ""
+        return str(done.exception or [result.message for result in done.result.results])
+
+    def give(self, plan: Plan, batch: Batch) -> None:
+        """Let a model's query give this batch."""
+        query = project.batch_query(batch)
+        if plan.family == "microbatch":
+            table = f"paimon.{self._target['schema']}.{project.source_name(plan)}"
+            self.session.sql(f"drop table if exists {table}")
+            self.session.sql(f"create table {table} using paimon as {query}")
+        else:
+            self.session.sql(
+                f"create or replace global temporary view {project.source_name(plan)} as {query}"
+            )
+
+    def read(
+        self, reader: Any, name: str, columns: dict[str, str] | None = None
+    ) -> tuple[dict[str, str], list[tuple[str, ...]]] | None:
+        """The columns of a table (or those expressions of it) and its rows, each value comparable; None without one."""
+        table = f"paimon.{self._target['schema']}.{name}"
+        if not reader.catalog.tableExists(table):
+            return None
+        frame = reader.table(table)
+        if columns:
+            frame = frame.selectExpr(*(f"{sql} as `{column}`" for column, sql in columns.items()))
+        kinds = {field.name: field.dataType.simpleString() for field in frame.schema.fields}
+        rows = frame.selectExpr(
+            *(
+                f"{values.shown(kind, f'`{column}`')} as c{at}"
+                for at, (column, kind) in enumerate(kinds.items())
+            )
+        ).collect()
+        return kinds, [
+            tuple(
+                values.comparable(kind, values.read(kind, text))
+                for kind, text in zip(kinds.values(), row, strict=True)
+            )
+            for row in rows
+        ]
+
+    def _invoke(self, manifest: Manifest | None, *args: str) -> Any:
+        where = ("--project-dir", str(self._root), "--profiles-dir", str(self._root))
+        quiet = ("--log-level", "none", "--log-level-file", "none", "--no-write-json", "--no-print")
+        done = dbtRunner(manifest).invoke([*quiet, *args, *where])
+        if done.result is None and done.exception is not None and args[0] == "parse":
+            raise done.exception
+        return done

@@ -1,0 +1,95 @@
+"""Defects that were once there, put back one at a time, to see that the sequences find them.
+
+A letter is a macro file beside this one, which takes the place of the adapter's macro, or functions that take the place
+of the adapter's.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+from dbt.adapters.base.relation import BaseRelation
+
+# What takes the place of a function, by the function itself.
+_Instead = Callable[[Any], Any]
+
+
+def _old_window(_: Any) -> Any:
+    """event_time cast to an instant, which has the session's zone."""
+
+    def batch_condition(model: Mapping[str, Any], columns: Any) -> str:
+        column, batch = f"cast({{alias}}.`{model['config']['event_time']}` as timestamp)", model["batch"]
+        start, end = batch["event_time_start"], batch["event_time_end"]
+        return f"{column} >= timestamp '{start}' and {column} < timestamp '{end}'"
+
+    return batch_condition
+
+
+def _takes_null(old: Any) -> Any:
+    def destination(*args: Any, **kwargs: Any) -> Any:
+        found = old(*args, **kwargs)
+        return replace(found, columns=tuple(replace(column, nullable=True) for column in found.columns))
+
+    return destination
+
+
+def _by_position(old: Any) -> Any:
+    return lambda column, target, to: column.quoted if "struct<" in column.dtype else old(column, target, to)
+
+
+def _cast(_: Any) -> Any:
+    return lambda column, target, to: f"cast({column.quoted} as {target.data_type})"
+
+
+_PAIMON: Final = "dbt.adapters.paimon"
+# letter -> (module, attribute, what takes its place)
+PATCHES: Final[Mapping[str, tuple[tuple[str, str, _Instead], ...]]] = {
+    # NULL in a key is not looked for.
+    "b": ((f"{_PAIMON}.row_checks", "destination", _takes_null),),
+    # A struct is cast by position.
+    "c": ((f"{_PAIMON}.row_checks", "_value", _by_position),),
+    # Windows in the session's zone.
+    "d": (
+        (f"{_PAIMON}.relation", "PaimonRelation._render_event_time_filtered", lambda _: BaseRelation._render_event_time_filtered),
+        (f"{_PAIMON}.event_time", "batch_condition", _old_window),
+    ),
+    # Names of columns as the config has them.
+    "e": tuple(
+        (f"{_PAIMON}.{module}", "spelled_as", lambda _: lambda spec, columns: spec)
+        for module in ("spelling", "changeset", "column_rules")
+    ),
+    # Whatever the type, it is cast.
+    "h": (
+        (f"{_PAIMON}.row_checks", "_type_fault", lambda _: lambda *args: ""),
+        (f"{_PAIMON}.row_checks", "_value", _cast),
+    ),
+}  # fmt: skip
+
+
+def plant(letter: str, monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
+    """Put a defect back until the test ends; gives the macro files that the project gets for it.
+
+    Raises:
+        LookupError: there is none of this letter, or what it is to take the place of is not there any more.
+    """
+    macros = {
+        path.name: path.read_text(encoding="utf-8") for path in Path(__file__).parent.glob(f"{letter}.sql")
+    }
+    if not macros and letter not in PATCHES:
+        raise LookupError(f"no defect {letter}")
+    for module, attribute, instead in PATCHES.get(letter, ()):
+        try:
+            owner: Any = importlib.import_module(module)
+            *path, name = attribute.split(".")
+            for part in path:
+                owner = getattr(owner, part)
+            old = getattr(owner, name)
+        except (ImportError, AttributeError) as exc:
+            raise LookupError(f"defect {letter} cannot be put back: {module}.{attribute} is gone") from exc
+        monkeypatch.setattr(owner, name, instead(old))
+    return macros

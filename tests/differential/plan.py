@@ -1,0 +1,104 @@
+"""A sequence: a model, and step after step its query's rows and what is done around them. Plans are JSON files."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Batch:
+    """What the model's query gives in a step."""
+
+    columns: tuple[tuple[str, str], ...]
+    rows: tuple[tuple[Any, ...], ...]
+
+
+@dataclass(frozen=True)
+class Operation:
+    """A maintenance macro, called between two runs."""
+
+    name: str
+    arguments: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Step:
+    """A run, and what is done after it.
+
+    `window` is that of a microbatch run; `consumers` are those that run, too, in this step; `traits` are the letters
+    of known defects that the step may meet.
+    """
+
+    batch: Batch
+    full_refresh: bool = False
+    window: tuple[str, str] | None = None
+    operations: tuple[Operation, ...] = ()
+    consumers: tuple[int, ...] = ()
+    traits: str = ""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A sequence; `config` is that of its dbt model (or snapshot)."""
+
+    number: int
+    family: str
+    zone: str
+    config: dict[str, Any]
+    steps: tuple[Step, ...]
+
+    @property
+    def name(self) -> str:
+        return f"seq_{self.number}"
+
+    def consumer(self, number: int) -> str:
+        return f"{self.name}_consumer_{number}"
+
+    def columns_of(self, key: str) -> tuple[str, ...]:
+        """A config key that is a column or a list of them."""
+        value = self.config.get(key) or ()
+        return (value,) if isinstance(value, str) else tuple(value)
+
+
+def to_json(plan: Plan) -> str:
+    """A plan as readable JSON, a row a line."""
+    data = asdict(plan)
+    marks: list[str] = []
+    for step in data["steps"]:
+        for key in ("columns", "rows"):
+            lines = []
+            for item in step["batch"][key]:
+                marks.append(json.dumps(item, ensure_ascii=False))
+                lines.append(f"@{len(marks) - 1}@")
+            step["batch"][key] = lines
+    text = json.dumps(data, indent=1, ensure_ascii=False)
+    for number, mark in enumerate(marks):
+        text = text.replace(f'"@{number}@"', mark, 1)
+    return text + "\n"
+
+
+def from_json(text: str) -> Plan:
+    """The plan of a text that `to_json` gave."""
+    data = json.loads(text)
+    steps = tuple(
+        Step(
+            Batch(
+                tuple((name, kind) for name, kind in step["batch"]["columns"]),
+                tuple(tuple(row) for row in step["batch"]["rows"]),
+            ),
+            step.get("full_refresh", False),
+            tuple(step["window"]) if step.get("window") else None,
+            tuple(Operation(item["name"], item["arguments"]) for item in step.get("operations", ())),
+            tuple(step.get("consumers", ())),
+            step.get("traits", ""),
+        )
+        for step in data.pop("steps")
+    )
+    return Plan(**data, steps=steps)
+
+
+def load(path: Path) -> Plan:
+    return from_json(path.read_text(encoding="utf-8"))

@@ -1,0 +1,49 @@
+"""The options of the differential tests and their closing figures: a pytest plugin."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+FIGURES = (
+    "sequences",
+    "steps",
+    "refusals",
+    "tables compared",
+    "rows compared",
+    "differences",
+    "known differences",
+)
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    group = parser.getgroup("differential")
+    group.addoption(
+        "--sequences", type=int, default=60, help="how many random sequences: 60 in CI, 1000 by hand"
+    )
+    group.addoption("--sequence-seed", type=int, default=20261123, help="the seed of all sequences")
+    group.addoption("--sequence-from", type=int, default=0, help="the first sequence's number")
+    group.addoption("--sequence-only", type=int, nargs="*", help="these alone")
+    group.addoption(
+        "--planted", default="", help="put a defect back, by its letter (tests/differential/faults)"
+    )
+    group.addoption(
+        "--known", default="", help="letters of known defects: what they explain is counted and passes"
+    )
+    group.addoption("--sequence-state", type=Path, help="a file of what is done, to go on from there")
+    group.addoption("--shrink", action="store_true", help="let hypothesis shrink the first difference")
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    figures: Counter[str] = Counter()
+    for reports in terminalreporter.stats.values():
+        for report in reports:
+            if getattr(report, "when", "") == "call":
+                for name, value in report.user_properties:
+                    if name.startswith("differential "):
+                        figures[name.removeprefix("differential ")] += value
+    if figures:
+        terminalreporter.section("differential")
+        terminalreporter.write_line(", ".join(f"{name}: {figures[name]}" for name in FIGURES))
