@@ -2,9 +2,11 @@
 
 python -m faults.killed_run POINT dbt-arguments…, POINT being JSON:
   table, statement: the statements that name the table and match this regular expression;
-  when: `before` or `after` the first of them; or
+  when: `before` or `after` the first of them, or `during` it, `delay` seconds after its start; or
+  table, moment: of a stream's first batch (see functional/streaming/killed_stream.py); or
   after_seconds: so long after the first statement that writes something;
   driver_only: leave the JVM to find out by itself;
+  command: which of the project's commands it is in (see house.py); not read here;
   two_renames: as where the catalog cannot exchange two tables in one step.
 """
 
@@ -23,6 +25,7 @@ from dbt.cli.main import cli
 
 from dbt.adapters.paimon import swaps
 from dbt.adapters.paimon.session import SessionCursor
+from functional.streaming import killed_stream
 
 WRITES = re.compile(
     r"^\s*(?:/\*.*?\*/\s*)*(insert|merge|create|alter|drop|call)\b", re.IGNORECASE | re.DOTALL
@@ -38,26 +41,34 @@ def die(point: dict[str, Any]) -> None:
 
 def watch(point: dict[str, Any]) -> None:
     """Put the point between dbt and Spark."""
+    if "moment" in point:
+        killed_stream.watch(point["table"], 0, point["moment"])
+        return
     run = SessionCursor._run
     started = threading.Lock()
 
-    def die_later() -> None:
-        time.sleep(point["after_seconds"])
-        die(point)
+    def die_after(seconds: float) -> None:
+        def die_then() -> None:
+            time.sleep(seconds)
+            die(point)
+
+        threading.Thread(target=die_then, daemon=True).start()
 
     def watched(cursor: SessionCursor, statement: str, *args: Any) -> None:
         if "after_seconds" in point:
             if WRITES.match(statement) and started.acquire(blocking=False):
-                threading.Thread(target=die_later, daemon=True).start()
+                die_after(point["after_seconds"])
             run(cursor, statement, *args)
             return
-        mine = re.search(rf"[`.]{point['table']}(__dbt_\w+)?[`']", statement) and re.search(
+        mine = re.search(rf"[`.]{point['table']}(__dbt_\w+|\$branch_\w+)?[`']", statement) and re.search(
             point["statement"], statement, re.IGNORECASE | re.DOTALL
         )
         if mine and point["when"] == "before":
             die(point)
+        if mine and point["when"] == "during":
+            die_after(point["delay"])
         run(cursor, statement, *args)
-        if mine:
+        if mine and point["when"] == "after":
             die(point)
 
     SessionCursor._run = watched  # type: ignore[method-assign]

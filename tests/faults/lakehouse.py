@@ -7,17 +7,18 @@ run; steps count from 1, and the same step may run again.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 import yaml
 
+from faults.house import Command, Row, State
+
 IDS = 300
 VERSIONED = 40
 DAYS = ("2026-01-01", "2026-01-02")
 SCHEMA = "faults"
-Row = tuple[Any, ...]
 
 MODELS = {
     "rebuilt": "{{ config(materialized='table') }} select id, {{ var('step') }} as step from range(<ids>)",
@@ -98,30 +99,24 @@ def write_project(folder: Path, target: dict[str, Any]) -> None:
         )
     (folder / "macros" / "macros.sql").write_text(MACROS)
     (folder / "snapshots" / "history.yml").write_text(SNAPSHOT)
-    write_seed(folder, 1)
 
 
-def write_seed(folder: Path, step: int) -> None:
+def write_step(folder: Path, step: int) -> None:
     """The seed of a step."""
     lines = ["id,step", *(f"{number},{step}" for number in range(IDS))]
     (folder / "seeds" / "planted.csv").write_text("\n".join(lines) + "\n")
 
 
-def arguments(folder: Path, step: int) -> list[str]:
-    """The `dbt build` of a step."""
-    return [
-        *(
-            "build",
-            "--project-dir",
-            str(folder),
-            "--profiles-dir",
-            str(folder),
-            "--log-path",
-            str(folder / "logs"),
-        ),
-        *("--target-path", str(folder / "target"), "--vars", yaml.safe_dump({"step": step}).strip()),
-        *("--event-time-start", DAYS[0], "--event-time-end", "2026-01-03"),
-    ]
+def variables(step: int, times: Mapping[str, int]) -> dict[str, Any]:
+    """The variables of a run."""
+    return {"step": step}
+
+
+COMMANDS = {
+    "build": Command(
+        lambda step, times: ("build", "--event-time-start", DAYS[0], "--event-time-end", "2026-01-03")
+    )
+}
 
 
 def _all_of(step: int) -> Iterable[Row]:
@@ -153,30 +148,38 @@ def _history(step: int) -> Iterable[Row]:
     return ((number, past, past == step) for past in range(1, step + 1) for number in range(VERSIONED))
 
 
-# table -> (the query that reads its state, its rows after a step)
-STATES: dict[str, tuple[str, Callable[[int], Iterable[Row]]]] = {
-    "rebuilt": ("select * from {t}", _all_of),
-    "rebuilt_columns": ("select * from {t}", _all_of),
-    "rebuilt_key": ("select * from {t}", _all_of),
-    "appended": (
-        "select * from {t}",
+def _one_column(rows: list[Row]) -> list[Row] | None:
+    """ALTER TABLE and the rows are two commits: the column that comes or goes is all NULL, every other is as it was."""
+    if not rows or len(rows[0]) != 3:
+        return None
+    values = {tuple(value is None for value in row) for row in rows}
+    return [(row[0], row[1] if row[2] is None else row[2]) for row in rows] if len(values) == 1 else None
+
+
+STATES = {
+    "rebuilt": State("select * from {s}.rebuilt", _all_of),
+    "rebuilt_columns": State("select * from {s}.rebuilt_columns", _all_of, merged=_one_column),
+    "rebuilt_key": State("select * from {s}.rebuilt_key", _all_of),
+    "appended": State(
+        "select * from {s}.appended",
         lambda step: (row for past in range(1, step + 1) for row in _all_of(past)),
     ),
-    "upserted": ("select * from {t}", lambda step: _by_key(step).items()),
-    "merged": ("select * from {t}", lambda step: _by_key(step).items()),
-    "filled": ("select id, even, odd from {t}", _filled),
-    "overwritten": ("select id, step, part from {t}", _by_part),
-    "replaced": ("select id, step, part from {t}", _by_part),
-    "planted": ("select * from {t}", _all_of),
-    "history": ("select id, step, dbt_valid_to is null from {t}", _history),
-    "maintained": ("select * from {t}", lambda step: _by_key(step).items()),
+    "upserted": State("select * from {s}.upserted", lambda step: _by_key(step).items()),
+    "merged": State("select * from {s}.merged", lambda step: _by_key(step).items()),
+    "filled": State("select id, even, odd from {s}.filled", _filled),
+    "overwritten": State("select id, step, part from {s}.overwritten", _by_part),
+    "replaced": State("select id, step, part from {s}.replaced", _by_part),
+    "planted": State("select * from {s}.planted", _all_of),
+    "history": State("select id, step, dbt_valid_to is null from {s}.history", _history),
+    "maintained": State("select * from {s}.maintained", lambda step: _by_key(step).items()),
     # A batch is a commit of its own: each day is whole.
     **{
-        f"batched {day}": (
-            f"select id, step from {{t}} where to_date(at) = date '{day}'",
+        f"batched {day}": State(
+            f"select id, step from {{s}}.batched where to_date(at) = date '{day}'",
             lambda step, rest=number: (row for row in _all_of(step) if row[0] % 2 == rest),
         )
         for number, day in enumerate(DAYS)
     },
 }
-TABLES = frozenset(name.split()[0] for name in STATES)
+OTHERS = frozenset({"_dbt_views"})
+WITHOUT_BRANCHES: frozenset[str] = frozenset()
