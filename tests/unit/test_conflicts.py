@@ -71,6 +71,10 @@ def test_may_repeat_procedure(sql: str, repeated: bool) -> None:
         ("java.lang.RuntimeException: File deletion conflicts detected! Give up committing.", True),
         ("java.lang.RuntimeException: LSM conflicts detected! Give up committing. Conflict files are:", True),
         ("File 'x' not found, Possible causes: 1.snapshot expires too fast, you can configure …", True),
+        (
+            "java.lang.RuntimeException: Commit failed after 9223372036854775807 millis with 10 retries, there",
+            True,
+        ),
         ("[DIVIDE_BY_ZERO] Division by zero.", False),
         ("Cannot write null to non-null column(id)", False),
     ],

@@ -11,6 +11,8 @@ from pathlib import Path
 import pytest
 
 from dbt.adapters.paimon import jvm
+from dbt.adapters.paimon.packages import PackagePlan
+from dbt.adapters.paimon.waiting import WaitedTooLongError
 
 PLAIN = {"spark.master": "local[2]", "spark.driver.memory": "2g"}
 
@@ -89,3 +91,15 @@ def test_ctrl_c_does_not_reach_the_jvm() -> None:
             said, _ = process.communicate(timeout=60)
     assert (process.returncode, said) == (0, b"alive\n")
     assert java_gateway.Popen is subprocess.Popen
+
+
+def test_a_jvm_that_never_answers_is_ended(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    java = tmp_path / "bin" / "java"
+    java.parent.mkdir()
+    java.write_text("#!/bin/sh\nexec sleep 20\n")
+    java.chmod(0o755)
+    monkeypatch.setenv("JAVA_HOME", str(tmp_path))
+    monkeypatch.setattr(jvm, "_LONGEST_START", 0.5)
+    with pytest.raises(WaitedTooLongError, match="for Spark's JVM to start"):
+        jvm._resolved(PLAIN, PackagePlan((), (), (), "0.9.0"), tmp_path / "spark.log", ())
+    assert jvm.exit_status(10) is not None

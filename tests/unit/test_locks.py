@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from dbt.adapters.paimon.locks import FOLDER, TableLocks
+from dbt.adapters.paimon.waiting import WaitedTooLongError
 
 HOLD = """
 import sys, time
@@ -133,3 +134,37 @@ def test_who_holds_a_table_waits_for_no_other(tmp_path: Path) -> None:
     assert not locks.may_wait_for("u")
     locks.release()
     assert locks.may_wait_for("u")
+
+
+def test_another_process_is_not_waited_for_without_end(tmp_path: Path, other: subprocess.Popen[str]) -> None:
+    locks = TableLocks(bound=0.2)
+    with pytest.raises(
+        WaitedTooLongError, match=r"Waited 0.2 s for t, which another process writes .*lock_timeout"
+    ):
+        locks.hold("t", tmp_path)
+    assert other.stdin is not None and other.stdout is not None
+    other.stdin.write("\n")
+    other.stdin.flush()
+    assert other.stdout.readline() == "released\n"
+    # Nothing of the attempt is left: neither this process's lock nor the file's.
+    assert locks.hold("t", tmp_path)
+    locks.release()
+
+
+def test_another_thread_is_not_waited_for_without_end(tmp_path: Path) -> None:
+    locks = TableLocks(bound=0.2)
+    locks.hold("t", tmp_path)
+    raised: list[Exception] = []
+
+    def run() -> None:
+        try:
+            locks.hold("t", tmp_path)
+        except WaitedTooLongError as exc:
+            raised.append(exc)
+
+    thread = threading.Thread(target=run, daemon=True)
+    thread.start()
+    thread.join(60)
+    assert len(raised) == 1
+    locks.release()
+    assert locks.hold("t", tmp_path) is False

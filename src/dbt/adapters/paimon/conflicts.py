@@ -18,10 +18,11 @@ from dbt.adapters.paimon.table_spec import TableSpec
 # Seconds between attempts; each is stretched by up to a half, so that two that met do not meet again.
 BACK_OFF: Final = (0.5, 1.0, 2.0, 4.0, 8.0)
 
-# Source: FileStoreCommitImpl.createConflictException; PaimonCommand.createNewRelation, as MERGE, UPDATE and DELETE look
-# at a table's files twice; FileUtils for a file that was expired under a reader's feet.
+# Source: FileStoreCommitImpl.createConflictException, tryCommit (from 1.0); PaimonCommand.createNewRelation, as MERGE,
+# UPDATE and DELETE look at a table's files twice; FileUtils for a file that was expired under a reader's feet.
 SIGNS: Final = re.compile(
-    r"conflicts detected! Give up committing|RuntimeException: Missing file: |snapshot expires too fast"
+    r"conflicts detected! Give up committing|Commit failed after \d+ millis with \d+ retries"
+    r"|RuntimeException: Missing file: |snapshot expires too fast"
 )
 
 # What INSERT does to a key that is there, where doing it again changes nothing.

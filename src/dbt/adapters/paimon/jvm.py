@@ -20,8 +20,9 @@ from typing import TYPE_CHECKING, Any, Final
 from dbt.adapters.events.logging import AdapterLogger
 from dbt_common.exceptions import DbtRuntimeError
 
-from dbt.adapters.paimon import class_archive, java, packages
+from dbt.adapters.paimon import class_archive, java, packages, private_files
 from dbt.adapters.paimon.redaction import blank, secrets_of
+from dbt.adapters.paimon.waiting import Wait, watched
 
 if TYPE_CHECKING:
     from py4j.java_gateway import JavaGateway
@@ -40,6 +41,11 @@ _FOR_THE_LAUNCHER: Final = (
 )
 _JAVA_OPTIONS: Final = "spark.driver.extraJavaOptions"
 _SUBMIT_ARGUMENTS: Final = "PYSPARK_SUBMIT_ARGS"
+# Spark makes its Ivy without Ivy's own defaults, this among them [ran, 3.5.7: a jar of another checksum was taken].
+_CHECKSUMS: Final = "-Divy.checksums=sha1,md5"
+_TEMPORARY_PROPERTY: Final = "java.io.tmpdir"
+# Where Java finds options beside those of its command line.
+_JAVA_VARIABLES: Final = ("JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "_JAVA_OPTIONS")
 # The system property that log4j2.properties reads.
 _SECRETS_PROPERTY: Final = "dbt.paimon.secrets"
 
@@ -49,6 +55,9 @@ _starting: Final = Lock()
 _ending: Final = Event()
 # Seconds; a JVM that was told to end does so in a fraction of one.
 _LONGEST_END: Final = 10
+# Seconds until a JVM answers, and until it does that has jars to download first.
+_LONGEST_START: Final = 600.0
+_LONGEST_DOWNLOAD: Final = 1800.0
 
 
 class _NotStartedError(DbtRuntimeError):
@@ -71,6 +80,8 @@ def launch(conf: Mapping[str, str], plan: packages.PackagePlan, secrets: Sequenc
     if conf["spark.master"].startswith("local"):
         # Spark looks for `python3` on the path, which need not be the Python that runs dbt.
         os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+        # Where Spark's UI listens if a profile asks for it (WebUI.bind); without this on every interface.
+        os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
     log = log_path()
     if plan.packages:
         logger.info(f"Resolving {', '.join(plan.packages)} (downloaded on first use, then kept by Ivy)")
@@ -79,9 +90,14 @@ def launch(conf: Mapping[str, str], plan: packages.PackagePlan, secrets: Sequenc
     with packages.resolution_lock(plan), _starting, _hidden(for_launcher, secrets) as shown:
         if _ending.is_set():
             raise DbtRuntimeError("Spark is not started any more: this process ends.")
-        shown[_JAVA_OPTIONS] = f"{shown.get(_JAVA_OPTIONS, '')} {_log_options(log)}".strip()
+        shown[_JAVA_OPTIONS] = " ".join(
+            part
+            for part in (_temporary_option(), _CHECKSUMS, shown.get(_JAVA_OPTIONS, ""), _log_options(log))
+            if part
+        )
         gateway = _with_archive(shown, plan, log, secrets, _archive_options(conf))
     _keep_out_of_the_log(gateway, secrets)
+    _guard_callbacks(gateway)
     SparkContext._ensure_initialized(gateway=gateway)
     logger.debug(f"Spark's JVM answered after {time.perf_counter() - started:.1f} s; its log is {log}")
 
@@ -106,6 +122,21 @@ def exit_status(seconds: float) -> int | None:
     return _Spawned.status_of_last(seconds)
 
 
+def end(why: str) -> None:
+    """End the JVM of this process at once: what it has not committed was never there.
+
+    Args:
+        why: for who finds that it has gone.
+    """
+    _Spawned.ended_because = why
+    _Spawned.kill_last()
+
+
+def ended_because() -> str:
+    """Why this process has ended its JVM; empty if it has not."""
+    return _Spawned.ended_because
+
+
 def log_path() -> Path:
     """Where Spark's log goes: `spark.log` beside dbt's own."""
     try:
@@ -117,7 +148,7 @@ def log_path() -> Path:
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError:
-        folder = Path(tempfile.gettempdir())
+        folder = private_files.temporary_folder()
     return (folder / "spark.log").absolute()
 
 
@@ -153,7 +184,7 @@ def _resolved(
     for wait in (*(_RESOLVE_AGAIN_AFTER if plan.packages else ()), None):
         output = _Output(log, secrets)
         try:
-            with _spawned():
+            with watched(_start_of(plan, log), _Spawned.kill_last), _spawned():
                 return launch_gateway(launch_conf, popen_kwargs={"stdout": output.end, "stderr": output.end})
         except PySparkRuntimeError as exc:
             said = output.said()
@@ -166,6 +197,21 @@ def _resolved(
     raise AssertionError("the last attempt returns or raises")
 
 
+def _start_of(plan: packages.PackagePlan, log: Path) -> Wait:
+    if plan.packages:
+        return Wait(
+            f"Spark's JVM, which downloads its jars first ({', '.join(plan.packages)})",
+            _LONGEST_DOWNLOAD,
+            "A repository does not answer, or is slow: name another one under `repositories` in the profile, or local "
+            f"files under `jars`. What the JVM printed is in {log}.",
+        )
+    return Wait(
+        "Spark's JVM to start",
+        _LONGEST_START,
+        f"It was ended. What it printed is in {log}; free memory and cores of this machine, and run again.",
+    )
+
+
 class _Spawned(subprocess.Popen[bytes]):
     """A process that Ctrl-C does not reach, though no Python runs in it before its program.
 
@@ -174,6 +220,7 @@ class _Spawned(subprocess.Popen[bytes]):
     """
 
     _last: _Spawned | None = None
+    ended_because = ""
 
     def __init__(self, command: Sequence[str], *, preexec_fn: object = None, **more: Any) -> None:
         if preexec_fn is not None:
@@ -187,6 +234,12 @@ class _Spawned(subprocess.Popen[bytes]):
     def end_last(cls) -> None:
         if cls._last and _starting.locked():
             cls._last.terminate()
+
+    @classmethod
+    def kill_last(cls) -> None:
+        """End it at once: it starts, and has written nothing yet."""
+        if cls._last:
+            cls._last.kill()
 
     @classmethod
     def status_of_last(cls, seconds: float) -> int | None:
@@ -325,6 +378,35 @@ def _keep_out_of_the_log(gateway: Any, secrets: Sequence[str]) -> None:
     pattern = "|".join(_utf16(secret) for secret in secrets)
     gateway.jvm.java.lang.System.setProperty(_SECRETS_PROPERTY, pattern)
     gateway.jvm.org.apache.logging.log4j.core.config.Configurator.reconfigure()
+
+
+def _guard_callbacks(gateway: Any) -> None:
+    """Have Python refuse calls of others than its JVM: any user of the machine can connect to the port for them.
+
+    PySpark listens there for foreachBatch and for listeners and asks for nothing (ensure_callback_server_started of 3.5
+    and 4.1), though the JVM has a secret for it; py4j's Java forgets that once it is told of the port
+    (PythonClient.copyWith of 0.10.9).
+    """
+    from py4j.java_gateway import JavaObject
+    from pyspark.java_gateway import ensure_callback_server_started
+
+    token = gateway.gateway_parameters.auth_token
+    gateway.callback_server_parameters.auth_token = token
+    ensure_callback_server_started(gateway)
+    field = gateway.jvm.java.lang.Class.forName("py4j.CallbackClient").getDeclaredField("authToken")
+    field.setAccessible(True)
+    field.set(JavaObject("GATEWAY_SERVER", gateway._gateway_client).getCallbackClient(), token)
+
+
+def _temporary_option() -> str:
+    """Where Java keeps temporary files, and Spark what it shuffles and spills, unless it is told (spark.local.dir).
+
+    Spark's own folders are for everybody to read (DiskBlockManager.createLocalDirs), and Paimon spills into them.
+    Before a user's own options: Java takes the last one.
+    """
+    if any(_TEMPORARY_PROPERTY in os.environ.get(name, "") for name in _JAVA_VARIABLES):
+        return ""
+    return f'-D{_TEMPORARY_PROPERTY}="{private_files.temporary_folder()}"'
 
 
 def _log_options(log: Path) -> str:

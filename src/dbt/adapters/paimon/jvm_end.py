@@ -36,7 +36,9 @@ def error(exc: BaseException) -> DbtDatabaseError | None:
 
 def _message(status: int) -> str:
     """What to say of an exit status (`subprocess.Popen.returncode`)."""
-    if status == _OUT_OF_MEMORY:
+    if why := jvm.ended_because():
+        how, advice = f"this run has ended it, because {why}", ""
+    elif status == _OUT_OF_MEMORY:
         how, advice = "it was out of memory", MEMORY_ADVICE
     elif status == -signal.SIGKILL:
         how = "it was killed (SIGKILL), as the system does with the largest process when memory runs short"

@@ -17,14 +17,15 @@ from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import IO
 
-from dbt.adapters.events.logging import AdapterLogger
+from dbt.adapters.paimon.waiting import LONGEST_WAIT, Wait
 
 try:
     import fcntl
 except ImportError:  # Windows: threads are kept apart, processes are not.
     fcntl = None  # type: ignore[assignment]
 
-logger = AdapterLogger("Paimon")
+# Seconds between two looks at a lock that another process has; soon at first, most are short.
+_LOOK_FIRST, _LOOK_LAST = 0.01, 0.25
 
 # In the warehouse, beside the folders of its databases.
 FOLDER = ".dbt_paimon"
@@ -38,9 +39,14 @@ class _Held(threading.local):
 
 
 class TableLocks:
-    """A lock for each table that was ever asked for; a process that dies lets go of its own."""
+    """A lock for each table that was ever asked for; a process that dies lets go of its own.
 
-    def __init__(self) -> None:
+    Args:
+        bound: the seconds that a lock is waited for.
+    """
+
+    def __init__(self, bound: float = LONGEST_WAIT) -> None:
+        self._bound = bound
         self._guard = threading.Lock()
         self._locks: dict[str, threading.Lock] = {}
         self._held = _Held()
@@ -48,7 +54,7 @@ class TableLocks:
         self._began = time.time_ns()
 
     def hold(self, name: str, warehouse: Path | None) -> bool:
-        """Take a table's lock, for this thread until `release`; waits as long as it takes.
+        """Take a table's lock, for this thread until `release`.
 
         Args:
             name: the table.
@@ -56,22 +62,25 @@ class TableLocks:
 
         Returns:
             Whether another process has written the table since this one began: what is known of it may be old.
+
+        Raises:
+            WaitedTooLongError: somebody else has it for longer than the bound.
         """
         if name in self._held.stacks:
             return False
-        stack = ExitStack()
-        lock = self._of(name)
-        lock.acquire()
-        stack.callback(lock.release)
-        file = self._lock_file(name, warehouse)
         written_by = ""
-        if file is not None:
-            stack.callback(file.close)
-            _lock(file, name)
-            file.seek(0)
-            written_by = file.read().decode()
-            stack.callback(self._sign, file)
-        self._held.stacks[name] = stack
+        with ExitStack() as stack:
+            lock = self._of(name)
+            self._acquire(lock, name)
+            stack.callback(lock.release)
+            file = self._lock_file(name, warehouse)
+            if file is not None:
+                stack.callback(file.close)
+                self._lock(file, name)
+                file.seek(0)
+                written_by = file.read().decode()
+                stack.callback(self._sign, file)
+            self._held.stacks[name] = stack.pop_all()
         run, _, at = written_by.partition(" ")
         return run not in ("", self._run) and at.isdigit() and int(at) > self._began
 
@@ -89,9 +98,7 @@ class TableLocks:
         file = self._lock_file(name, warehouse)
         if file is not None:
             stack.callback(file.close)
-            try:
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
+            if not _locked(file):
                 stack.close()
                 return False
         self._held.stacks[name] = stack
@@ -123,6 +130,26 @@ class TableLocks:
         with self._guard:
             return self._locks.setdefault(name, threading.Lock())
 
+    def _acquire(self, lock: threading.Lock, name: str) -> None:
+        wait = Wait(
+            f"{name}, which another thread of this run writes",
+            self._bound,
+            "Let the models that write it follow one another (ref()), or raise `lock_timeout` in the profile.",
+        )
+        wait.until(lambda: lock.acquire(timeout=_LOOK_LAST), every=0)
+
+    def _lock(self, file: IO[bytes], name: str) -> None:
+        wait = Wait(
+            f"{name}, which another process writes (it holds {file.name})",
+            self._bound,
+            "Nothing was written. Run again when the other run has ended, end it (`fuser` with that file names it), or "
+            "raise `lock_timeout` in the profile.",
+        )
+        look = _LOOK_FIRST
+        while not _locked(file):
+            wait.pause(look)
+            look = min(look * 1.5, _LOOK_LAST)
+
     def _lock_file(self, name: str, warehouse: Path | None) -> IO[bytes] | None:
         if warehouse is None or fcntl is None:
             return None
@@ -142,9 +169,10 @@ class TableLocks:
             file.write(f"{self._run} {time.time_ns()}".encode())
 
 
-def _lock(file: IO[bytes], name: str) -> None:
+def _locked(file: IO[bytes]) -> bool:
+    """Lock a file, if no other process has."""
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
-        logger.info(f"{name} is being written by another process: waiting for it")
-        fcntl.flock(file, fcntl.LOCK_EX)
+        return False
+    return True

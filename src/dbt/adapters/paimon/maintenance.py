@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 from dbt.adapters.paimon.capabilities import Capability, Environment
 from dbt.adapters.paimon.procedures import COMPACT_STRATEGIES, EXPIRE_STRATEGIES, ORDER_STRATEGIES
 from dbt.adapters.paimon.table_options import canonical, parse_duration, suggestion
+from dbt.adapters.paimon.table_rules import unknown_in_pattern
 
 if TYPE_CHECKING:
     from dbt.adapters.paimon.table_spec import Problems, TableSpec
@@ -156,7 +157,7 @@ def policy_rules(
     told = spec.options.get("metastore.partitioned-table", "").lower() == "true"
     if partitions and not told and not environment.supports(outside):
         yield "maintenance.expire_partitions", environment.explain(outside)
-    if partitions and (unknown := _unknown_in_pattern(partitions.timestamp_pattern, spec.partition_by)):
+    if partitions and (unknown := unknown_in_pattern(partitions.timestamp_pattern, spec.partition_by)):
         yield (
             "maintenance.expire_partitions.timestamp_pattern",
             f"'${unknown}' is no partition column. Use {', '.join('$' + name for name in spec.partition_by)}",
@@ -195,6 +196,13 @@ def column_problems(
                     "Use {'older_than': '1 d'}, or leave partitions out",
                 )
     expire = policy.expire_partitions
+    # Their names have a case for Paimon, and a config may have named them in another.
+    if expire and (unknown := unknown_in_pattern(expire.timestamp_pattern, partition_by)):
+        listed = ", ".join("$" + name for name in partition_by)
+        yield (
+            "maintenance.expire_partitions.timestamp_pattern",
+            f"'${unknown}' is no partition column. Use {listed}",
+        )
     if expire and expire.expire_strategy == "values-time":
         # PartitionExpireStrategy.convertPartition hands over the number of days, which is no time to any formatter.
         for name, kind in keyed.items():
@@ -238,14 +246,6 @@ def _compact_rules(
             "maintenance.compact.order_by",
             f"{', '.join(inside)} is in partition_by, and rows are sorted inside partitions. Use other columns",
         )
-
-
-def _unknown_in_pattern(pattern: str, partition_by: Sequence[str]) -> str:
-    rest = pattern
-    # As PartitionTimeExtractor replaces them; a longer name first, where one begins with another.
-    for name in sorted(partition_by, key=len, reverse=True):
-        rest = rest.replace(f"${name}", "")
-    return rest.split("$", 1)[1].split(" ")[0] if "$" in rest else ""
 
 
 # -- reading -------------------------------------------------------------------------------------------------------

@@ -17,6 +17,7 @@ from dbt.adapters.paimon.credentials import PaimonCredentials
 from dbt.adapters.paimon.handles import session_conf
 from dbt.adapters.paimon.spark_conf import EXTENSIONS, remote_conf
 from dbt.adapters.paimon.sql_text import quoted, statements, string_literal
+from dbt.adapters.paimon.waiting import Wait
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -25,6 +26,8 @@ logger = AdapterLogger("Paimon")
 
 # Milliseconds that a server has to open a session; one that waits for another kind of handshake says nothing at all.
 _OPENING = 20_000
+# Milliseconds that it has for any other answer: what runs for long is asked about now and then.
+_ANSWER = 600_000
 # Seconds between two looks at a statement that runs: soon at first, dbt's statements are short.
 _POLL_FIRST, _POLL_LAST = 0.01, 0.5
 _CANCEL_EVERY = 0.2
@@ -149,7 +152,23 @@ class _Running:
 
         Raises:
             DbtDatabaseError: what the server says of it.
+            WaitedTooLongError: the server says nothing any more.
         """
+        from thrift.transport.TTransport import TTransportException
+
+        wait = Wait(
+            "an answer of the Thrift server",
+            _ANSWER / 1000,
+            "It may still run the statement: look at the server, and at the table's $snapshots, before running again.",
+        )
+        try:
+            return self._run(connection, statement)
+        except TTransportException as exc:
+            if exc.type != TTransportException.TIMED_OUT:
+                raise
+            raise wait.error() from exc
+
+    def _run(self, connection: Any, statement: str) -> Any:
         from TCLIService.ttypes import TOperationState
 
         going = (
@@ -248,6 +267,20 @@ class ThriftHandle:
         ((_, value),) = cursor.fetchall()
         return None if value == "<undefined>" else str(value)
 
+    def begins(self) -> None:
+        """Nothing to remember."""
+
+    def ends(self) -> None:
+        """Nothing to put right."""
+
+    def is_busy(self) -> bool:
+        """Taken for granted: what a server does for a statement is not to be seen from here."""
+        return True
+
+    def interrupt(self) -> None:
+        """Have the server stop the statement that runs now."""
+        self._running.cancel()
+
     def cancel(self) -> None:
         """Stop what this thread runs, also what it has yet to send."""
         Thread(target=self._cancel_until_closed, name="cancel", daemon=True).start()
@@ -301,7 +334,7 @@ def open_session(credentials: PaimonCredentials) -> ThriftHandle:
             f"Set auth in the profile to the server's hive.server2.authentication (it is {credentials.auth or 'NONE'} "
             "now), and user and password where it asks for them."
         ) from exc
-    socket.setTimeout(None)
+    socket.setTimeout(_ANSWER)
     handle = ThriftHandle(connection)
     try:
         _prepare(handle, credentials, where)

@@ -1,0 +1,83 @@
+"""Waits end: by what they wait for, or by one error at their bound."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+
+import pytest
+
+from dbt.adapters.paimon import waiting
+from dbt.adapters.paimon.waiting import Wait, WaitedTooLongError, watched
+
+
+@pytest.fixture
+def lines(monkeypatch) -> list[str]:
+    told: list[str] = []
+    monkeypatch.setattr(waiting.logger, "info", told.append)
+    return told
+
+
+class TestUntil:
+    def test_the_first_true_answer_is_given(self, lines) -> None:
+        answers = iter([0, None, "", 7])
+        assert Wait("a number", 10, "Count.").until(lambda: next(answers), every=0) == 7
+        assert lines == []
+
+    def test_what_is_there_is_not_waited_for(self) -> None:
+        assert Wait("nothing", 0, "").until(lambda: True)
+
+    def test_the_bound(self) -> None:
+        began = time.monotonic()
+        with pytest.raises(WaitedTooLongError) as raised:
+            Wait("rain", 0.05, "Water the plants.").until(lambda: False, every=60)
+        assert time.monotonic() - began < 30
+        assert raised.value.msg == "Waited 0.05 s for rain. Water the plants."
+
+    def test_it_is_told_once_and_then_now_and_then(self, lines) -> None:
+        wait = Wait("rain", 60, "", notice_after=0.02, notice_every=30)
+        wait.check()
+        assert lines == []
+        time.sleep(0.03)
+        wait.check()
+        wait.check()
+        assert len(lines) == 1
+        assert lines[0].startswith("Waiting for rain: ")
+        assert lines[0].endswith(" so far, 60 s at the most")
+
+
+class TestWatched:
+    """A real process that would not end."""
+
+    @pytest.fixture
+    def sleeper(self):
+        process = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
+        yield process
+        process.kill()
+        process.wait()
+
+    def test_the_bound_ends_the_call(self, sleeper, lines) -> None:
+        wait = Wait("a process", 0.3, "End it.", notice_after=0.1, notice_every=600)
+        with (
+            pytest.raises(WaitedTooLongError, match=r"Waited 0.3 s for a process. End it."),
+            watched(wait, sleeper.kill, look_every=0.05),
+        ):
+            assert sleeper.wait() == 0
+        assert len(lines) == 1
+
+    def test_its_own_error_is_not_hidden(self, sleeper) -> None:
+        with pytest.raises(ZeroDivisionError), watched(Wait("a process", 600, ""), sleeper.kill):
+            _ = 1 / 0
+        assert sleeper.poll() is None
+
+    def test_a_call_that_was_done_at_the_bound_is_no_error(self) -> None:
+        with watched(Wait("nothing", 0.01, ""), lambda: None, look_every=0.01):
+            time.sleep(0.1)
+
+
+@pytest.mark.parametrize(
+    ("seconds", "shown"), [(0.05, "0.05 s"), (90, "90 s"), (180, "3 min"), (5400, "90 min"), (7200, "2 h")]
+)
+def test_spans_are_for_people(seconds: float, shown: str) -> None:
+    assert Wait("x", seconds, "").error().msg == f"Waited {shown} for x."
