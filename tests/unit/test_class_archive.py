@@ -53,6 +53,14 @@ def test_made_once_and_used(java: JavaRuntime, jar: Path) -> None:
         assert java_options(java, [jar], {})[0] == f"-XX:SharedArchiveFile={archive}"
 
 
+def test_an_archive_that_others_may_have_written_is_not_used(java: JavaRuntime, jar: Path) -> None:
+    archive = made(java, jar)
+    archive.write_bytes(WHOLE)
+    assert java_options(java, [jar], {})[0] == f"-XX:SharedArchiveFile={archive}"
+    archive.chmod(0o666)
+    assert f"-XX:SharedArchiveFile={archive}" not in java_options(java, [jar], {})
+
+
 def test_half_an_archive_is_not_used(java: JavaRuntime, jar: Path) -> None:
     archive = made(java, jar)
     archive.write_bytes(b"\0" * 100)

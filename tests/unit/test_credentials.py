@@ -227,6 +227,16 @@ class TestValues:
             assert any(problem.startswith(line) for problem in problems), (line, problems)
         assert len(problems) == len(expected)
 
+    def test_options_of_one_read_are_no_default_of_tables(self) -> None:
+        options = {
+            "table-default.scan.snapshot-id": 1,
+            "table-default.file.format": "orc",
+            "lock.enabled": True,
+        }
+        (problem,) = problems_of(catalog_options=options)
+        assert problem.startswith("catalog_options: table-default.scan.snapshot-id: is for one read")
+        load(catalog_options={"table-default.scan.mode": "latest-full"})
+
     def test_a_setting_of_spark_at_the_top(self) -> None:
         (problem,) = problems_of(**{"spark.master": "local[2]"})
         assert problem.endswith("Spark's settings go under spark_config")

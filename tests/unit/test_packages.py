@@ -2,7 +2,6 @@
 
 import fcntl
 import os
-import tempfile
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -10,6 +9,7 @@ from typing import Any
 import pytest
 from dbt_common.exceptions import DbtRuntimeError
 
+from dbt.adapters.paimon import packages
 from dbt.adapters.paimon.credentials import PaimonCredentials
 from dbt.adapters.paimon.packages import (
     connector_version_from_jars,
@@ -225,17 +225,42 @@ class TestVersion:
 
 
 def test_one_process_at_a_time_fills_ivys_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     with ivy_lock_path().open("w") as other:
         with resolution_lock(plan_packages(target(), SPARK, {})), pytest.raises(BlockingIOError):
             fcntl.flock(other, fcntl.LOCK_EX | fcntl.LOCK_NB)
         fcntl.flock(other, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
+def test_the_lock_follows_no_link(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    precious = tmp_path / "precious"
+    precious.write_text("mine")
+    ivy_lock_path().symlink_to(precious)
+    with (
+        pytest.raises(DbtRuntimeError, match="Remove it"),
+        resolution_lock(plan_packages(target(), SPARK, {})),
+    ):
+        pass
+    assert precious.read_text() == "mine"
+
+
+def test_the_wait_for_the_lock_ends(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.setattr(packages, "_LONGEST_RESOLUTION", 0.2)
+    with ivy_lock_path().open("w") as other:
+        fcntl.flock(other, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        with (
+            pytest.raises(DbtRuntimeError, match="fuser"),
+            resolution_lock(plan_packages(target(), SPARK, {})),
+        ):
+            pass
+
+
 def test_nothing_is_locked_when_nothing_is_downloaded(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     jar = make_jar(tmp_path / "paimon-spark-3.5-0.9.0.jar")
     with resolution_lock(plan_packages(target(jars=[jar]), SPARK, {})):
         assert not ivy_lock_path().exists()

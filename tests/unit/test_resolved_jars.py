@@ -1,5 +1,7 @@
 """Jars that Ivy brought are found again without it, as long as they are there as they were."""
 
+import os
+import tempfile
 from dataclasses import replace
 from pathlib import Path
 
@@ -56,6 +58,57 @@ def test_not_known(what: str, jar: Path) -> None:
     else:
         settings = ("spark.jars.ivySettings=x",)
     assert known(plan, *settings) == plan
+
+
+def test_a_jar_of_another_content_is_put_aside(tmp_path: Path) -> None:
+    jar = tmp_path / "ivy" / "jars" / "org.apache.paimon_paimon-spark-3.5-0.9.0.jar"
+    copies = [
+        tmp_path / "ivy" / "cache" / org / "paimon-spark-3.5" / "jars" / jar.name[18:]
+        for org in ("org.apache.paimon", "org.other")
+    ]
+    for path in (jar, *copies):
+        path.parent.mkdir(parents=True)
+        path.write_text("classes")
+    remember(PLAN, f"file://{jar}")
+    # Of the same size and time.
+    times = jar.stat().st_atime_ns, jar.stat().st_mtime_ns
+    for path in (jar, copies[0]):
+        path.write_text("crooked")
+        os.utime(path, ns=times)
+    assert known(PLAN) == PLAN
+    assert not jar.exists()
+    assert jar.with_name(f"{jar.name}.changed").read_text() == "crooked"
+    assert [copy.exists() for copy in copies] == [False, True]
+
+
+def test_a_jar_that_only_looks_new_is_the_same(jar: Path) -> None:
+    remember(PLAN, f"file://{jar}")
+    os.utime(jar)
+    assert known(PLAN).jars == (str(jar),)
+
+
+@pytest.mark.parametrize("what", ["link", "writable"])
+def test_a_list_that_others_may_have_written_is_none(what: str, jar: Path, tmp_path: Path) -> None:
+    remember(PLAN, f"file://{jar}")
+    (note,) = (tmp_path / "dbt-paimon").glob("jars-*.json")
+    if what == "link":
+        note.rename(tmp_path / "elsewhere")
+        note.symlink_to(tmp_path / "elsewhere")
+    else:
+        note.chmod(0o666)
+    assert known(PLAN) == PLAN
+
+
+def test_a_folder_that_others_may_write_is_not_used(
+    jar: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    remember(PLAN, f"file://{jar}")
+    (tmp_path / "dbt-paimon").chmod(0o777)
+    assert known(PLAN) == PLAN
+    # Another one takes its place.
+    remember(PLAN, f"file://{jar}")
+    assert known(PLAN).jars == (str(jar),)
 
 
 def test_a_package_whose_jar_is_not_seen_is_not_remembered(jar: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import socket
 import subprocess
 import sys
 from dataclasses import replace
@@ -12,7 +13,7 @@ from typing import Any
 import pytest
 from dbt_common.exceptions import DbtRuntimeError
 
-from dbt.adapters.paimon import server
+from dbt.adapters.paimon import processes, server, server_token
 from dbt.adapters.paimon.credentials import PaimonCredentials
 from dbt.adapters.paimon.spark_conf import spark_conf
 
@@ -100,3 +101,43 @@ def test_no_secret_in_a_note() -> None:
     path = server.note_path(credentials)
     server.write_note(path, note_of(credentials))
     assert "hush" not in path.read_text()
+
+
+def test_a_token_is_its_servers_alone() -> None:
+    path = server.note_path(target())
+    first, second = server_token.create(path, 1), server_token.create(path, 2)
+    assert len({first, second}) == 2
+    assert server_token.read(path, 1, "") == first
+    server_token.forget(path, 1)
+    with pytest.raises(DbtRuntimeError, match="Start it anew"):
+        server_token.read(path, 1, "Start it anew")
+    assert server_token.read(path, 2, "") == second
+
+
+def test_a_token_that_somebody_else_may_have_written_is_none() -> None:
+    path = server.note_path(target())
+    server_token.create(path, 1)
+    (token,) = server_token.folder(path).iterdir()
+    token.chmod(0o666)
+    with pytest.raises(DbtRuntimeError, match="token"):
+        server_token.read(path, 1, "")
+
+
+def test_notes_in_a_folder_that_others_may_write_are_not_read() -> None:
+    path = server.note_path(target())
+    server.write_note(path, note_of(target()))
+    path.parent.chmod(0o777)
+    with pytest.raises(DbtRuntimeError, match="chmod 700"):
+        server.running()
+
+
+def test_who_listens() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port = listener.getsockname()[1]
+        assert processes.owner_of_listener(port) == os.geteuid()
+    assert processes.owner_of_listener(port) is None
+
+
+@pytest.mark.parametrize(("spark", "name"), [("3.5.7", server_token.HEADER), ("4.1.4", "authorization")])
+def test_the_header_of_a_token(spark: str, name: str) -> None:
+    assert list(server_token.parameters("x", spark)) == [name]

@@ -120,9 +120,13 @@ class Project:
                 [*DBT, *arguments], cwd=self.root, stdout=output, stderr=output, env=environment
             )
             seen: set[str] = set()
+            started: set[psutil.Process] = set()
             while process.poll() is None:
                 seen |= command_lines(process.pid)
+                started |= children(process.pid)
                 time.sleep(0.02)
+        # A JVM takes its temporary files away as it ends, which may be after dbt has.
+        psutil.wait_procs(list(started), timeout=120)
         return Ran(process.returncode, (self.root / "output.txt").read_text(), seen)
 
     def shown(self) -> dict[str, list[str]]:
@@ -158,6 +162,14 @@ def command_lines(parent: int) -> set[str]:
         with suppress(psutil.NoSuchProcess):
             lines.add(" ".join(each.cmdline()))
     return lines
+
+
+def children(parent: int) -> set[psutil.Process]:
+    """All that a process has started."""
+    try:
+        return set(psutil.Process(parent).children(recursive=True))
+    except psutil.NoSuchProcess:
+        return set()
 
 
 @pytest.fixture(scope="module")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import stat
 import subprocess
 import sys
 import time
@@ -11,10 +12,12 @@ from collections.abc import Iterator
 from dataclasses import asdict, replace
 from pathlib import Path
 
+import psutil
 import pytest
 import yaml
 
-from dbt.adapters.paimon import server
+from dbt.adapters.paimon import server, server_token
+from integration.services.stranger import attempt
 
 SECONDS = 900
 
@@ -37,6 +40,7 @@ class Folder:
             "method": "connect",
             "schema": "warm",
             "warehouse": str(self.path / "lake"),
+            "catalog_options": {"s3.secret-key": "hush-hush"},
             "spark_config": {"spark.master": "local[2]", "spark.driver.memory": "1g", **more},
         }
         profiles = {"warm": {"target": "dev", "outputs": {"dev": target}}}
@@ -135,6 +139,47 @@ class TestWarmServer:
     def test_the_note_is_its_users_alone(self, folder: Folder) -> None:
         path, _ = folder.note()
         assert path.stat().st_mode & 0o077 == 0
+
+    def test_its_owner_alone_gets_in(self, folder: Folder) -> None:
+        path, note = folder.note()
+        (token,) = path.with_suffix("").glob("*.token")
+        assert [stat.S_IMODE(found.stat().st_mode) for found in (token.parent, token)] == [0o700, 0o600]
+        header = f";{server_token.HEADER}={token.read_text()}"
+        guesses = ["", f";{server_token.HEADER}=guess", header[:-1], ";user_id=root"]
+        assert attempt("connect", note.port, guesses, "select 1") == ["UNAUTHENTICATED"] * len(guesses)
+        # Nor does a process of the owner's without the token: it may work for somebody else.
+        assert attempt("connect", note.port, ["", header], "select 1", stranger=False) == [
+            "UNAUTHENTICATED",
+            [[1]],
+        ]
+        files = [str(found) for found in (folder.path / "servers").rglob("*") if found.is_file()]
+        assert str(token) in files
+        assert attempt("readable", files) == []
+
+    def test_the_token_is_nowhere_else(self, folder: Folder) -> None:
+        assert folder.dbt("--debug", "--log-level-file", "debug", "run", "--select", "one").returncode == 0
+        path, note = folder.note()
+        (token,) = path.with_suffix("").glob("*.token")
+        secret = token.read_text().encode()
+        assert [
+            found
+            for found in folder.path.rglob("*")
+            if found.is_file() and found != token and secret in found.read_bytes()
+        ] == []
+        process = psutil.Process(note.pid)
+        for each in (process, *process.children(recursive=True)):
+            assert secret.decode() not in " ".join(each.cmdline())
+
+    def test_secrets_are_not_shown_in_set(self, folder: Folder) -> None:
+        path, note = folder.note()
+        (token,) = path.with_suffix("").glob("*.token")
+        header = f";{server_token.HEADER}={token.read_text()}"
+        (found,) = attempt("connect", note.port, [header], "set", stranger=False)
+        settings = dict(row[:2] for row in found)
+        assert "redacted" in settings["spark.sql.catalog.paimon.s3.secret-key"]
+        assert not [
+            key for key, value in settings.items() if "hush-hush" in value or token.read_text() in value
+        ]
 
     def test_another_version_is_refused(self, folder: Folder) -> None:
         path, note = folder.note()

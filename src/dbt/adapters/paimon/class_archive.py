@@ -18,6 +18,7 @@ from typing import Final
 
 from dbt.adapters.paimon.cache_folder import cache_folder, fingerprint, stamp
 from dbt.adapters.paimon.java import JavaRuntime
+from dbt.adapters.paimon.private_files import is_own_file, read_own, write_own
 from dbt.adapters.paimon.processes import is_alive
 
 # Set to 0, it keeps archives from being used and made.
@@ -69,16 +70,19 @@ def _is_whole(archive: Path) -> bool:
     with suppress(FileNotFoundError):
         found = list(stamp(archive))
         with suppress(OSError, ValueError):
-            if json.loads(note.read_text()) == found:
+            if json.loads(read_own(note)) == found and is_own_file(archive):
                 return True
             # Somebody has changed it.
             note.unlink()
             archive.unlink()
             return False
+        if not is_own_file(archive):
+            archive.unlink()
+            return False
         with archive.open("rb") as file:
             head = file.read(4)
         if len(head) == 4 and struct.unpack("=I", head)[0] == _MAGIC:
-            note.write_text(json.dumps(found))
+            write_own(note, json.dumps(found))
             _let_old_ones_go(archive.parent)
             return True
     return False

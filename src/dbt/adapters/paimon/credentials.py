@@ -17,6 +17,7 @@ from packaging.version import InvalidVersion, Version
 
 from dbt.adapters.paimon import storage
 from dbt.adapters.paimon.handles import STATIC_CONF
+from dbt.adapters.paimon.read_options import read_fault
 from dbt.adapters.paimon.redaction import (
     REFUSAL,
     blank,
@@ -26,6 +27,7 @@ from dbt.adapters.paimon.redaction import (
     secrets_of,
     tell_dbt,
 )
+from dbt.adapters.paimon.waiting import LONGEST_STALL, LONGEST_WAIT
 
 DEFAULT_CATALOG = "paimon"
 SESSION_CATALOG = "spark_catalog"
@@ -161,6 +163,8 @@ class PaimonCredentials(Credentials):
     jars: list[str] = field(default_factory=list)
     packages: list[str] = field(default_factory=list)
     repositories: list[str] = field(default_factory=list)
+    lock_timeout: int = int(LONGEST_WAIT)
+    stall_timeout: int = int(LONGEST_STALL)
 
     _ALIASES: ClassVar[dict[str, str]] = {"catalog": "database"}
 
@@ -274,6 +278,8 @@ class PaimonCredentials(Credentials):
             "jars",
             "packages",
             "repositories",
+            "lock_timeout",
+            "stall_timeout",
         )
 
     def connection_info(self, *, with_aliases: bool = False) -> Iterable[tuple[str, Any]]:
@@ -384,6 +390,7 @@ def profile_problems(data: Any) -> list[str]:
     for key, check in _CHECKS.items():
         if key in given:
             problems.extend(f"{key}: {problem}" for problem in check(given[key]))
+    problems.extend(_default_problems(given))
     problems.extend(_name_problems(given))
     problems.extend(_server_problems(given))
     problems.extend(_storage_problems(given))
@@ -399,6 +406,15 @@ def _unknown_key(key: str) -> str:
     close = difflib.get_close_matches(key, keys, n=1)
     hint = f"did you mean {close[0]}?" if close else f"the keys are {', '.join(keys)}"
     return f"{key}: not a key of a paimon profile; {hint}"
+
+
+def _default_problems(given: Mapping[str, Any]) -> Iterable[str]:
+    """Options of one read that every new table of the catalog would get."""
+    options = given.get("catalog_options")
+    for name, value in options.items() if isinstance(options, Mapping) else ():
+        fault = read_fault(str(name).removeprefix("table-default."), option_text(value))
+        if fault and str(name).startswith("table-default."):
+            yield f"catalog_options: {name}: {fault}"
 
 
 def _name_problems(given: Mapping[str, Any]) -> Iterable[str]:
@@ -489,6 +505,11 @@ def _text(value: Any) -> Iterable[str]:
 def _port(value: Any) -> Iterable[str]:
     if isinstance(value, bool) or not isinstance(value, int) or not 0 < value < 65536:
         yield f"{value!r} is not a port; write a number from 1 to 65535"
+
+
+def _seconds(value: Any) -> Iterable[str]:
+    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+        yield f"{value!r} is not a time; write a whole number of seconds, from 1"
 
 
 def _boolean(value: Any) -> Iterable[str]:
@@ -619,6 +640,8 @@ _CHECKS: dict[str, Callable[[Any], Iterable[str]]] = {
     "jars": _names("paths", _jar_problem),
     "packages": _names("Maven coordinates", _package_problem),
     "repositories": _names("addresses"),
+    "lock_timeout": _seconds,
+    "stall_timeout": _seconds,
 }
 
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 import re
-import tempfile
 import zipfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
+from typing import IO
 
 from dbt_common.exceptions import DbtRuntimeError
 
@@ -20,11 +20,16 @@ except ImportError:  # Windows
     fcntl = None  # type: ignore[assignment]
 
 from dbt.adapters.paimon import capabilities, storage
+from dbt.adapters.paimon.cache_folder import cache_folder
 from dbt.adapters.paimon.credentials import PaimonCredentials, SparkCatalog, location_scheme
+from dbt.adapters.paimon.private_files import open_own, temporary_folder
 from dbt.adapters.paimon.redaction import redact_text
+from dbt.adapters.paimon.waiting import Wait
 
 JARS_VARIABLE = "DBT_PAIMON_JARS"
 GROUP = "org.apache.paimon"
+# Seconds that another process may take to download its jars.
+_LONGEST_RESOLUTION = 30 * 60
 # What the connector's pom asks for and does not need: Paimon's own bundle is inside its jar, and Spark ships the rest,
 # which must not come a second time in another version.
 EXCLUDES = (
@@ -146,19 +151,48 @@ def resolution_lock(plan: PackagePlan) -> Iterator[None]:
 
     Ivy does not lock its cache: two that fill it at once (test workers, two dbt runs on a new machine) break each
     other's downloads. Nothing is locked when nothing is resolved.
+
+    Raises:
+        DbtRuntimeError: another one did not come to its end, or the lock is a link or somebody else's.
     """
     if not plan.packages or fcntl is None:
         yield
         return
-    with ivy_lock_path().open("w") as lock:
+    path = ivy_lock_path()
+    try:
+        file = open_own(path)
+    except OSError as exc:
+        raise DbtRuntimeError(
+            f"The lock file {path} cannot be opened: {exc.strerror or exc}. Remove it, and start again."
+        ) from exc
+    with file as lock:
         # Closing the file lets go of it, also when this process dies.
-        fcntl.flock(lock, fcntl.LOCK_EX)
+        Wait(
+            "another process of this user that resolves jars",
+            _LONGEST_RESOLUTION,
+            f"It holds {path} (fuser {path} names it): end it if it hangs, and start again.",
+        ).until(lambda: _locked(lock))
         yield
 
 
 def ivy_lock_path() -> Path:
-    """The lock file of this user."""
-    return Path(tempfile.gettempdir()) / f"dbt-paimon-{os.getuid()}-ivy.lock"
+    """The lock file of this user, in a folder where nobody else can put one.
+
+    Raises:
+        DbtRuntimeError: there is no such folder.
+    """
+    try:
+        return cache_folder() / "ivy.lock"
+    except OSError:
+        return temporary_folder() / "ivy.lock"
+
+
+def _locked(file: IO[bytes]) -> bool:
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
 
 
 def connector_version_from_jars(jars: Iterable[str]) -> str | None:

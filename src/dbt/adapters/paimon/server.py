@@ -10,17 +10,17 @@ import hashlib
 import json
 import os
 from collections.abc import Mapping
-from contextlib import suppress
 from dataclasses import asdict, dataclass
 from importlib.metadata import version
 from pathlib import Path
 
 from dbt_common.exceptions import DbtRuntimeError
 
-from dbt.adapters.paimon import addresses, packages
+from dbt.adapters.paimon import addresses, packages, server_token
 from dbt.adapters.paimon.credentials import PaimonConnectionMethod, PaimonCredentials
 from dbt.adapters.paimon.handles import session_conf
-from dbt.adapters.paimon.processes import is_alive
+from dbt.adapters.paimon.private_files import read_own, require_own_folder, write_own
+from dbt.adapters.paimon.processes import is_alive, owner_of_listener
 from dbt.adapters.paimon.redaction import redacted
 from dbt.adapters.paimon.spark_conf import spark_conf
 
@@ -52,10 +52,17 @@ class ServerNote:
 
 
 def folder() -> Path:
-    """Where this user's servers are noted; beside dbt's own `profiles.yml`."""
+    """Where this user's servers are noted; beside dbt's own `profiles.yml`.
+
+    Raises:
+        DbtRuntimeError: somebody else may change what it holds: to whom a client sends its statements.
+    """
     path = Path(os.environ.get(FOLDER_VARIABLE) or Path.home() / ".dbt" / "paimon-servers")
-    path.mkdir(parents=True, exist_ok=True, mode=0o700)
-    return path
+    return require_own_folder(
+        path,
+        "The folder of warm servers",
+        f"or name another one in the environment variable {FOLDER_VARIABLE}",
+    )
 
 
 def works_on(credentials: PaimonCredentials) -> dict[str, str]:
@@ -99,22 +106,19 @@ def versions(plan: packages.PackagePlan) -> dict[str, str]:
 
 def write_note(path: Path, note: ServerNote) -> None:
     """Note a server, for this user alone to read, in one rename."""
-    part = path.with_suffix(f".{note.pid}")
-    part.touch(mode=0o600)
-    part.write_text(json.dumps(asdict(note), indent=1))
-    part.rename(path)
+    write_own(path, json.dumps(asdict(note), indent=1))
 
 
 def read_note(path: Path) -> ServerNote | None:
     """The server of a note if it runs; a note of one that has died is taken away."""
     try:
-        note = ServerNote(**json.loads(path.read_text()))
-    except (FileNotFoundError, ValueError, TypeError):
+        note = ServerNote(**json.loads(read_own(path)))
+    except (OSError, ValueError, TypeError):
         return None
     if is_alive(note.pid):
         return note
-    with suppress(FileNotFoundError):
-        path.unlink()
+    path.unlink(missing_ok=True)
+    server_token.forget(path, note.pid)
     return None
 
 
@@ -123,13 +127,14 @@ def running() -> list[ServerNote]:
     return [note for path in sorted(folder().glob("*.json")) if (note := read_note(path)) is not None]
 
 
-def find(credentials: PaimonCredentials) -> ServerNote:
-    """The warm server that serves a target.
+def find(credentials: PaimonCredentials) -> tuple[ServerNote, str]:
+    """The warm server that serves a target, and its token.
 
     Raises:
         DbtRuntimeError: none runs, or it has other versions or other settings than this target.
     """
-    note = read_note(note_path(credentials))
+    path = note_path(credentials)
+    note = read_note(path)
     if note is None:
         raise DbtRuntimeError(
             f"No warm Spark server runs for this target (method: connect without host). Start it: {START} "
@@ -141,10 +146,16 @@ def find(credentials: PaimonCredentials) -> ServerNote:
             f"The warm Spark server of this target (process {note.pid}) does not fit: {'; '.join(differences)}. "
             f"Start it anew: {STOP} && {START}"
         )
-    addresses.require_listener(
-        "The warm Spark server of this target", [(LOOPBACK, note.port)], f"Start it anew: {STOP} && {START}"
-    )
-    return note
+    remedy = f"Start it anew: {STOP} && {START}"
+    addresses.require_listener("The warm Spark server of this target", [(LOOPBACK, note.port)], remedy)
+    owner = owner_of_listener(note.port)
+    if owner not in (None, os.geteuid()):
+        # It gets neither the token nor a statement.
+        raise DbtRuntimeError(
+            f"At the port of this target's warm Spark server ({LOOPBACK}:{note.port}) listens a process of another "
+            f"user (uid {owner}). {remedy}"
+        )
+    return note, server_token.read(path, note.pid, remedy)
 
 
 def mismatches(note: ServerNote, credentials: PaimonCredentials) -> list[str]:

@@ -12,9 +12,10 @@ import time
 from contextlib import suppress
 from typing import Any
 
-from dbt.adapters.paimon import java, server
+from dbt.adapters.paimon import java, server, server_token
 from dbt.adapters.paimon.credentials import PaimonCredentials
 from dbt.adapters.paimon.profile import load_credentials
+from dbt.adapters.paimon.redaction import tell_dbt
 from dbt.adapters.paimon.session import check_warehouse, start_spark
 from dbt.adapters.paimon.spark_conf import spark_conf
 
@@ -51,16 +52,18 @@ def serve(credentials: PaimonCredentials, idle_minutes: float) -> None:
     plan = server.launch_plan(credentials)
     java.prepare_java(server.versions(plan)["PySpark"])
     conf = spark_conf(credentials, plan)
-    session = start_spark(conf, plan, credentials.secrets)
+    path = server.note_path(credentials)
+    token = server_token.create(path, os.getpid())
+    tell_dbt([token])
+    session = start_spark(conf, plan, (*credentials.secrets, token))
     note = server.ServerNote(
         os.getpid(),
-        _listen(session),
+        _listen(session, token, server.versions(plan)["PySpark"]),
         server.versions(plan),
         server.fixed_settings(conf),
         server.works_on(credentials),
         idle_minutes,
     )
-    path = server.note_path(credentials)
     server.write_note(path, note)
     try:
         _wait_until_idle(session, idle_minutes * 60)
@@ -69,12 +72,13 @@ def serve(credentials: PaimonCredentials, idle_minutes: float) -> None:
     finally:
         if (known := server.read_note(path)) is not None and known.pid == os.getpid():
             path.unlink()
+            server_token.forget(path, os.getpid())
         with suppress(Exception):
             session.stop()
 
 
-def _listen(session: Any) -> int:
-    """Serve Spark Connect on a free port of the loopback interface; gives the port.
+def _listen(session: Any, token: str, spark_version: str) -> int:
+    """Serve Spark Connect on a free port of the loopback interface to whoever has the token; gives the port.
 
     Not by Spark's own plugin: that of 3.5 listens on every interface (SparkConnectService.startGRPCService).
     """
@@ -85,6 +89,8 @@ def _listen(session: Any) -> int:
     builder.maxInboundMessageSize(_LARGEST_MESSAGE)
     builder.addService(service.SparkConnectService(False))
     service.SparkConnectInterceptorRegistry.chainInterceptors(builder)
+    # The one that comes last is asked first.
+    server_token.guard(session, builder, token, spark_version)
     return int(builder.build().start().getPort())
 
 

@@ -1,0 +1,33 @@
+package dbt.paimon;
+
+import java.nio.charset.StandardCharsets;
+import java.security.MessageDigest;
+import org.sparkproject.connect.grpc.Metadata;
+import org.sparkproject.connect.grpc.ServerCall;
+import org.sparkproject.connect.grpc.ServerCallHandler;
+import org.sparkproject.connect.grpc.ServerInterceptor;
+import org.sparkproject.connect.grpc.Status;
+
+/** Lets no call through whose header does not hold the server's token. Compiled as the server starts (server_token.py). */
+public final class TokenInterceptor implements ServerInterceptor {
+  private final Metadata.Key header;
+  private final byte[] token;
+
+  public TokenInterceptor(String name, String token) {
+    this.header = Metadata.Key.of(name, Metadata.ASCII_STRING_MARSHALLER);
+    this.token = token.getBytes(StandardCharsets.UTF_8);
+  }
+
+  public ServerCall.Listener interceptCall(ServerCall call, Metadata headers, ServerCallHandler next) {
+    Object given = headers.get(this.header);
+    // MessageDigest.isEqual takes as long for a wrong token as for a right one.
+    if (given != null && MessageDigest.isEqual(this.token, ((String) given).getBytes(StandardCharsets.UTF_8))) {
+      return next.startCall(call, headers);
+    }
+    call.close(Status.UNAUTHENTICATED.withDescription("This server works for its owner alone."), new Metadata());
+    return new Refused();
+  }
+
+  /** Of a call that has been closed: nothing of it is looked at. */
+  static final class Refused extends ServerCall.Listener {}
+}
