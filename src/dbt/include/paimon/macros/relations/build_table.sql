@@ -13,8 +13,9 @@
 -#}
 {% macro paimon__build_table(target, existing, spec, source) %}
   {%- set columns = adapter.wanted_columns(source.columns, model, spec) -%}
-  {%- do adapter.check_columns(model, spec, columns) -%}
+  {%- set spec = adapter.check_columns(model, spec, columns) -%}
   {%- do paimon__check_documented_columns(target, columns) -%}
+  {%- set source = adapter.checked_source(source, columns, model, spec) -%}
   {%- set comment = model.description if config.persist_relation_docs() else '' -%}
   {%- if existing is none or not existing.is_table -%}
     {%- if existing is not none -%}

@@ -1,0 +1,307 @@
+"""What other SQL dialects say and Spark does not understand, with Spark's way to say it.
+
+Every entry is run in tests/functional/dialects: the query fails on Spark 3.5, and its error carries the remedy.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Final
+
+_POSITION: Final = re.compile(r"\(line (?P<a>\d+), pos (?P<b>\d+)\)|; line (?P<c>\d+) pos (?P<d>\d+)")
+_ROUTINE: Final = re.compile(r"\[UNRESOLVED_ROUTINE\] Cannot resolve function `(\w+)`")
+_TYPE: Final = re.compile(r'Unsupported data type "(\w+)|\[DATATYPE_MISSING_SIZE\] DataType "(\w+)"')
+# An argument list that is still open, and what stands in it.
+_OPEN: Final = r"\s*\((?:[^()]|\([^()]*\))*$"
+
+
+@dataclass(frozen=True)
+class Idiom:
+    """A known failure: `error` is searched in what Spark said, `before` and `after` in the SQL around its position.
+
+    `before` is searched in what stands in front of the position and is written to end with `$`; `after` is matched
+    from the position on. Without a position neither of them matches.
+    """
+
+    error: str
+    advice: str
+    before: str = ""
+    after: str = ""
+
+    def matches(self, text: str, before: str, after: str) -> bool:
+        """Whether this is what failed."""
+        return (
+            re.search(self.error, text) is not None
+            and re.search(self.before, before, re.IGNORECASE | re.DOTALL) is not None
+            and re.match(self.after, after, re.IGNORECASE | re.DOTALL) is not None
+        )
+
+
+def _syntax(advice: str, before: str = "", after: str = "") -> Idiom:
+    return Idiom(r"\[PARSE_SYNTAX_ERROR\]", advice, before, after)
+
+
+def _column(advice: str, before: str = "", after: str = "") -> Idiom:
+    return Idiom(r"\[UNRESOLVED_COLUMN", advice, before, after)
+
+
+_AGGREGATE_TEXT: Final = "array_join(collect_list(x), ','), or `{{ dbt.listagg(…) }}`"
+_JSON: Final = "get_json_object(text, '$.a'), or from_json(text, 'a int')"
+_EXPLODE: Final = (
+    "rows of an array: select explode(array) …, or `from t lateral view explode(array) e as x`; a series: "
+    "explode(sequence(1, 3)) or range(1, 4)"
+)
+_PATTERN: Final = "with Java's letters, as in 'yyyy-MM-dd HH:mm:ss'"
+_UNIT: Final = r"'?(?:year|quarter|month|week|day|hour|minute|second)"
+
+IDIOMS: Final[tuple[Idiom, ...]] = (
+    _syntax("`x::type`: cast(x as type), or try_cast", after="::"),
+    _syntax(f"`x:a`: {_JSON}", after=r":\w"),
+    _syntax('"x": names are quoted in backticks, `x`; double quotes make a text', after='"'),
+    _syntax("an alias in quotes: it is quoted in backticks, `x`", r"\bas\s+$", "'"),
+    _syntax(
+        "QUALIFY: filter outside, select … from (select …, row_number() over (…) as n from …) where n = 1",
+        r"\bqualify\s+$",
+    ),
+    _syntax("TOP n: limit n, at the end", r"\bselect\s+(distinct\s+)?top\s+$"),
+    _syntax(
+        f"an aggregate of texts in an order: array_sort inside, or {_AGGREGATE_TEXT}", r"\bwithin group\s*$"
+    ),
+    _syntax(
+        "ORDER BY inside an aggregate: sort_array(collect_list(struct(key, x))).x",
+        r"\w" + _OPEN,
+        r"order\s+by\b",
+    ),
+    _syntax("`limit m, n`: limit n offset m", r"\blimit\s+\d+\s*$", ","),
+    _syntax("`offset m rows`: offset m, after limit", r"\boffset\s+\d+\s+$", r"rows?\b"),
+    _syntax("`fetch first n rows`: limit n", r"\bfetch\s+$", r"(first|next)\b"),
+    _syntax(f"`->>`: {_JSON}", r"->$", ">"),
+    Idiom(r"\[INTERNAL_ERROR\].*lambdafunction", f"`->`: {_JSON}"),
+    _syntax(
+        "`* exclude`, `* except`, `* replace`: name the columns, or dbt_utils.star(from=ref('x'), except=['id'])",
+        r"\*\s*(exclude|except|replace|rename)\s*\(?\s*$",
+    ),
+    _syntax(
+        "a temporary table: materialized='ephemeral', or create temporary view",
+        r"\btemp(orary)?\s+$",
+        "table",
+    ),
+    _syntax("safe_cast: try_cast(x as type)", r"\bsafe_cast" + _OPEN, r"as\b"),
+    _syntax("double precision: double", r"\bdouble\s+$", "precision"),
+    _syntax("array[1, 2]: array(1, 2)", r"\barray\s*\[[^\]]*$"),
+    _syntax("[x]: a name is quoted in backticks, `x`; an array is array(1, 2)", after=r"\["),
+    _syntax("`~`: rlike, with '(?i)…' for `~*`", after="~"),
+    _syntax("SIMILAR TO: rlike", after=r"similar\s+to\b"),
+    _syntax(
+        "AT TIME ZONE: from_utc_timestamp(ts, zone), or convert_timezone(from, to, ts)",
+        r"\bat\s+$",
+        r"time\s+zone\b",
+    ),
+    _syntax("`#`: a comment begins with --", after="#"),
+    _syntax("`//`: a comment begins with --, and whole division is `div`", r"(?<!/)$", "//"),
+    _syntax("`//`: a comment begins with --, and whole division is `div`", "/$", "/"),
+    _syntax("$$text$$: r'text'", after=r"\$\$"),
+    _syntax("SAMPLE: tablesample (10 percent)", r"\bsample\s*\(\s*$"),
+    _syntax(
+        "WITH RECURSIVE: Spark 3.5 has no recursion; a Python model can loop, explode(sequence(…)) makes series",
+        r"\bwith\s+recursive\s+$",
+    ),
+    _syntax("`x in unnest(array)`: array_contains(array, x)", after=r"in\s+unnest\b"),
+    _syntax("COLLATE: compare lower(x), or use ilike", after=r"collate\b"),
+    _syntax(
+        "UNION BY NAME: name the columns in the same order on both sides",
+        r"\bunion(\s+all)?\s+$",
+        r"by\s+name\b",
+    ),
+    _syntax(
+        "IGNORE NULLS goes behind the bracket: first_value(x) ignore nulls over (…)",
+        r"\w" + _OPEN,
+        r"ignore\s+nulls",
+    ),
+    _syntax("ASOF JOIN: join on <= and keep the last row with row_number()", after=r"asof\b"),
+    _syntax("{…}: named_struct('a', 1), or map('a', 1)", after=r"\{"),
+    _syntax("a comma too many", r",\s*$", ","),
+    _column("a comma too many, before FROM", after=r"\w+,\s*from\b"),
+    _column(
+        "the unit is a text and comes first: date_trunc('month', ts)", r"\bdate_trunc" + _OPEN, rf"{_UNIT}\b"
+    ),
+    _column("the unit is a text: date_part('year', ts)", r"\bdate_?part" + _OPEN, rf"{_UNIT}\b"),
+    _column(
+        "last_day(date) is the month's; for another unit add to date_trunc('year', date)",
+        r"\blast_day" + _OPEN,
+        rf"{_UNIT}\b",
+    ),
+    _column(
+        "the unit comes first, the later one last: datediff(day, a, b)",
+        r"\bdate_?diff" + _OPEN,
+        rf"{_UNIT}\b",
+    ),
+    _column(_EXPLODE, r"\b(unnest|flatten)" + _OPEN),
+    _column("current_timestamp()", after=r"(sysdate|systimestamp|localtimestamp|getdate)\b"),
+    Idiom("does not support table-valued functions", _EXPLODE),
+    Idiom("expects one of the units without quotes", "the unit stands without quotes: dateadd(day, 1, ts)"),
+    Idiom(r'Cannot resolve "date_(add|sub)\(.*INTERVAL', "ts + interval 1 day, or date_add(date, 1)"),
+    Idiom(r'Cannot resolve "to_char\(', f"date_format(ts, …), {_PATTERN}"),
+    Idiom(
+        r'Cannot resolve "trunc\(.*requires the "DATE"', "a number: floor(x), or cast(x as decimal(18, 1))"
+    ),
+    Idiom(r'Cannot resolve "any\(.*"BOOLEAN"', "`x = any (array)`: array_contains(array, x)"),
+    Idiom(r"Fail to recognize '.*' pattern in the DateTimeFormatter", f"the pattern is written {_PATTERN}"),
+    Idiom(r"The `to_number` requires", "to_number(x): cast(x as decimal(18, 2))"),
+    Idiom(r"The `date` requires", "date(y, m, d): make_date(y, m, d)"),
+    Idiom(r"The `isnull` requires", "isnull(x, y): coalesce(x, y)"),
+    Idiom(r"Cannot extract `epoch`", "extract(epoch from ts): unix_timestamp(ts)"),
+    Idiom(r"Cannot extract `isodow`", "extract(isodow from ts): extract(dayofweek_iso from ts)"),
+    Idiom(
+        r"Cannot mix year-month and day-time fields",
+        "an interval for each: ts + interval 1 month + interval 2 days",
+    ),
+    Idiom(r'Literals of the type "E"', "E'…': '…', which takes \\n and the like as it is"),
+    Idiom(r'Literals of the type "B"', "b'…': X'…' of its bytes in hex, or encode('…', 'utf-8')"),
+    Idiom(
+        "Number of column aliases does not match",
+        "a table hint: leave it out",
+        after=r".*\bwith\s*\(\s*nolock",
+    ),
+)
+
+_NOW: Final = "current_timestamp()"
+_UUID: Final = "uuid()"
+FUNCTIONS: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "approx_quantiles": "approx_percentile(x, array(0.25, 0.5, 0.75))",
+        "arg_max": "max_by(x, key)",
+        "arg_min": "min_by(x, key)",
+        "array_construct": "array(1, 2)",
+        "array_length": "size(array)",
+        "array_to_string": "array_join(array, ',')",
+        "bitand": "x & y",
+        "booland_agg": "bool_and(x)",
+        "boolor_agg": "bool_or(x)",
+        "charindex": "locate(part, text)",
+        "convert": "cast(x as type)",
+        "countif": "count_if(x)",
+        "current_datetime": _NOW,
+        "date_from_parts": "make_date(y, m, d)",
+        "datetime": "timestamp(x)",
+        "datetime_diff": "timestampdiff(day, a, b)",
+        "datetime_trunc": "date_trunc('day', ts)",
+        "dayname": "date_format(date, 'EEE')",
+        "div0": "coalesce(try_divide(x, y), 0)",
+        "ends_with": "endswith(text, end)",
+        "farm_fingerprint": "xxhash64(x)",
+        "format_date": f"date_format(date, …), {_PATTERN}",
+        "format_timestamp": f"date_format(ts, …), {_PATTERN}",
+        "gen_random_uuid": _UUID,
+        "generate_series": _EXPLODE,
+        "generate_uuid": _UUID,
+        "generator": "range(3)",
+        "getdate": _NOW,
+        "group_concat": _AGGREGATE_TEXT,
+        "iff": "if(x, y, z)",
+        "iif": "if(x, y, z)",
+        "json_extract": _JSON,
+        "json_extract_path_text": _JSON,
+        "json_extract_scalar": _JSON,
+        "json_value": _JSON,
+        "list_aggregate": "aggregate(array, 0, (a, x) -> a + x)",
+        "listagg": _AGGREGATE_TEXT,
+        "logical_and": "bool_and(x)",
+        "logical_or": "bool_or(x)",
+        "monthname": "date_format(date, 'MMM')",
+        "newid": _UUID,
+        "nextval": "uuid(), or monotonically_increasing_id(); Spark has no sequences",
+        "object_construct": "named_struct('a', 1), or map('a', 1)",
+        "on": "`distinct on (x)`: filter outside, select … from (select …, row_number() over (partition by x …) as n …"
+        ") where n = 1",
+        "parse_date": f"to_date(text, …), {_PATTERN}",
+        "parse_json": _JSON,
+        "parse_timestamp": f"to_timestamp(text, …), {_PATTERN}",
+        "ratio_to_report": "x / sum(x) over ()",
+        "regexp_contains": "regexp_like(text, pattern)",
+        "regexp_matches": "regexp_extract_all(text, pattern, 0)",
+        "row": "struct(1, 2)",
+        "safe_divide": "try_divide(x, y)",
+        "sha256": "sha2(x, 256)",
+        "square": "power(x, 2)",
+        "starts_with": "startswith(text, start)",
+        "strftime": f"date_format(ts, …), {_PATTERN}",
+        "string_agg": _AGGREGATE_TEXT,
+        "strpos": "instr(text, part)",
+        "sysdate": _NOW,
+        "timestamp_add": "ts + interval 1 day",
+        "timestamp_diff": "timestampdiff(day, a, b)",
+        "timestamp_sub": "ts - interval 1 day",
+        "timestamp_trunc": "date_trunc('day', ts)",
+        "to_array": "array(x)",
+        "to_hex": "hex(x)",
+        "top": "limit n, at the end",
+        "truncate": "floor(x), or cast(x as decimal(18, 1))",
+        "unnest": _EXPLODE,
+        "uuid_string": _UUID,
+        "zeroifnull": "coalesce(x, 0)",
+    }
+)
+
+TYPES: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "bool": "boolean",
+        "bytea": "binary",
+        "bytes": "binary",
+        "datetime": "timestamp, or timestamp_ntz without a time zone",
+        "float4": "float",
+        "float64": "double",
+        "float8": "double",
+        "int4": "int",
+        "int64": "bigint",
+        "int8": "bigint",
+        "json": "string, read with get_json_object",
+        "jsonb": "string, read with get_json_object",
+        "number": "decimal(18, 2)",
+        "nvarchar": "string",
+        "text": "string",
+        "timestamptz": "timestamp",
+        "uuid": "string",
+        "varchar": "string",
+        "variant": "string, read with get_json_object",
+    }
+)
+
+
+def remedy(text: str, statement: str) -> str | None:
+    """Spark's way to say what a statement said in another dialect's.
+
+    Args:
+        text: Spark's error.
+        statement: the SQL that was sent.
+
+    Returns:
+        A sentence for the end of the error, or None if nothing known is in the way.
+    """
+    advice = _advice(text, statement)
+    return f"In Spark SQL: {advice}." if advice else None
+
+
+def _advice(text: str, statement: str) -> str | None:
+    if routine := _ROUTINE.search(text):
+        return FUNCTIONS.get(routine[1].lower())
+    if data_type := _TYPE.search(text):
+        name = data_type[1] or data_type[2]
+        wanted = TYPES.get(name.lower())
+        return f"{name.lower()} is {wanted}" if wanted else None
+    before, after = _around(text, statement)
+    return next((idiom.advice for idiom in IDIOMS if idiom.matches(text, before, after)), None)
+
+
+def _around(text: str, statement: str) -> tuple[str, str]:
+    """The statement before and after the position that an error names."""
+    found = _POSITION.search(text)
+    if not found:
+        return "", ""
+    line, position = int(found["a"] or found["c"]), int(found["b"] or found["d"])
+    lines = statement.splitlines(keepends=True)
+    offset = sum(len(one) for one in lines[: line - 1]) + position
+    return statement[max(0, offset - 500) : offset], statement[offset:]

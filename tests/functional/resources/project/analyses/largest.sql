@@ -1,0 +1,1 @@
+select max_by(order_id, amount) as order_id from {{ ref('orders') }}

@@ -1,0 +1,1 @@
+select customer as name, count(*) as orders from {{ ref('orders') }} group by customer

@@ -1,0 +1,1 @@
+select customer, {{ in_cents('amount') }} as cents from {{ ref('totals') }}

@@ -1,0 +1,2 @@
+{{ config(materialized='ephemeral') }}
+select distinct day from {{ ref('stg_orders') }}
