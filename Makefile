@@ -13,14 +13,15 @@ UV = $(shell command -v uv || echo $(BIN)/uv)
 EXTRAS = $(shell if [ -z "$$JAVA_HOME" ] && ! command -v java >/dev/null; then echo --extra jre; fi)
 WORKERS ?= 3
 KILLS ?= 60
+SEQUENCES ?= 1000
 PYTEST := $(BIN)/python -m pytest
-XDIST = --numprocesses $(WORKERS) --dist loadscope --no-loadscope-reorder
+XDIST = --numprocesses $(WORKERS) --dist loadscope --no-loadscope-reorder --durations 20
 DBT := $(BIN)/dbt
 # With the address of a broker, the flights' status messages come from its topic `flight_status`.
 PROJECT := --profiles-dir profiles --target $(if $(FLIGHTS_KAFKA),kafka,local)
 QUERY := select carrier_name, scheduled, late_percent from {{ ref('mart_carrier_punctuality') }} order by late_percent
 
-.PHONY: help venv run test unit functional conformance integration faults streaming costs bench wheel-check lint format docs debug wheel clean
+.PHONY: help venv run test unit functional conformance integration faults differential streaming costs bench wheel-check lint lint-python lint-types lint-sql lint-lock format docs debug wheel clean
 
 help: ## List the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/\1\t\2/' | expand -t 14
@@ -50,7 +51,6 @@ run: $(STAMP) ## Build the flights lakehouse and test it (target local, tables u
 	@echo "  $(DBT) show $(PROJECT) --inline \"$(QUERY)\""
 
 test: $(STAMP) ## Run every test: unit, functional (Spark and Paimon), packaging, faults, integration
-	$(DBT) debug $(PROJECT)
 	$(PYTEST) $(XDIST)
 	$(PYTEST) $(XDIST) tests/integration
 
@@ -67,7 +67,10 @@ integration: $(STAMP) ## Start real catalogs, stores and engines, build the refe
 	$(PYTEST) $(XDIST) tests/integration $(ARGS)
 
 faults: $(STAMP) ## Kill runs of dbt (60, or KILLS=200), run two at once, fill the disk; what became of the tables
-	$(PYTEST) tests/faults --kills $(KILLS)
+	$(PYTEST) tests/faults --kills $(KILLS) $(ARGS)
+
+differential: $(STAMP) ## Random sequences of runs (1000, or SEQUENCES=200) beside a plain model; goes on where it was broken off
+	$(PYTEST) tests/differential --sequences $(SEQUENCES) --sequence-state target/differential/state.json
 
 streaming: $(STAMP) ## Streams from files, a real Kafka and a real PostgreSQL, and one that is killed ten times: the figures
 	$(PYTEST) tests/functional/streaming
@@ -83,11 +86,19 @@ bench: $(STAMP) ## Compare with other formats and adapters, into benchmarks/resu
 wheel-check: $(STAMP) ## Build the wheel, install it into an empty environment, run a new project there
 	$(PYTEST) tests/packaging
 
-lint: $(STAMP) ## ruff, mypy (strict), sqlfluff; uv.lock fits pyproject.toml
+lint: lint-python lint-types lint-sql lint-lock ## ruff, mypy (strict), sqlfluff; uv.lock fits pyproject.toml (side by side: make -j lint)
+
+lint-python: $(STAMP)
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
+
+lint-types: $(STAMP)
 	$(BIN)/mypy
+
+lint-sql: $(STAMP)
 	$(BIN)/sqlfluff lint models snapshots tests/data
+
+lint-lock: $(STAMP)
 	"$(UV)" lock --check
 
 format: $(STAMP) ## Let ruff and sqlfluff correct what they can

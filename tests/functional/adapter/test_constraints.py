@@ -20,7 +20,7 @@ from dbt.tests.adapter.constraints.test_constraints import (
     BaseViewConstraintsColumnsEqual,
 )
 
-# Paimon knows NOT NULL and the primary key, which are in the table; of the others dbt warns.
+# Paimon knows NOT NULL and the primary key, which are in the table; of the others dbt warns. A NULL ends the statement.
 EXPECTED_DDL = """
 create table <model_identifier> (
     `id` int not null,
@@ -32,14 +32,21 @@ tblproperties ('primary-key' = 'id');
 insert into <model_identifier> (`id`, `color`, `date_day`)
 select `id`, `color`, `date_day`
 from (
-    select id, color, date_day
+    select
+        case when `id` is null then raise_error('Cannot write null to non-null column(id) of model <model_identifier> which is part of its primary key.
+            Filter such rows out in the query, fill them in with coalesce(), or leave the column out of primary_key.') else `id` end as `id`,
+        `color`,
+        `date_day`
     from (
-        -- depends_on: <foreign_key_model_identifier>
-        select
-            'blue' as color,
-            1 as id,
-            '2019-01-01' as date_day
-    ) as model_subq
+        select id, color, date_day
+        from (
+            -- depends_on: <foreign_key_model_identifier>
+            select
+                'blue' as color,
+                1 as id,
+                '2019-01-01' as date_day
+        ) as model_subq
+    )
 )
 """
 
@@ -151,13 +158,23 @@ using paimon;
 insert into <model_identifier> (`id`, `from`, `date_day`)
 select `id`, `from`, `date_day`
 from (
-    select id, `from`, date_day
+    select
+        case when `id` is null then raise_error('Cannot write null to non-null column(id) of model <model_identifier> which its contract or its table has
+            as NOT NULL. Filter such rows out in the query, fill them in with coalesce(), or take the constraint away
+            and run once with --full-refresh.') else `id` end as `id`,
+        case when `from` is null then raise_error('Cannot write null to non-null column(from) of model <model_identifier> which its contract or its table has
+            as NOT NULL. Filter such rows out in the query, fill them in with coalesce(), or take the constraint away
+            and run once with --full-refresh.') else `from` end as `from`,
+        `date_day`
     from (
-        select
-          'blue' as `from`,
-          1 as id,
-          '2019-01-01' as date_day
-    ) as model_subq
+        select id, `from`, date_day
+        from (
+            select
+              'blue' as `from`,
+              1 as id,
+              '2019-01-01' as date_day
+        ) as model_subq
+    )
 )
 """
 

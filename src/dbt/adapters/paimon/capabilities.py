@@ -54,6 +54,7 @@ class Capability(_TextEnum):
     LOOKUP_WITH_DELTA_COMMITS = "lookup with delta commits"
     AGGREGATE_OUTSIDE_SEQUENCE_GROUP = "aggregate outside sequence group"
     LAST_VALUE_WITHOUT_SEQUENCE_GROUP = "last value without sequence group"
+    SEQUENCE_OUTSIDE_DEFAULT_AGGREGATE = "sequence outside default aggregate"
     LISTAGG_ON_VARCHAR = "listagg on varchar"
     LISTAGG_DISTINCT = "listagg distinct"
     REMOVE_RECORD_ON_DELETE = "remove record on delete"
@@ -75,6 +76,7 @@ class Capability(_TextEnum):
     REMOVE_ORPHAN_FILES_OF_NESTED_PARTITIONS = "remove orphan files of nested partitions"
     REMOVE_ORPHAN_FILES_MODE = "remove orphan files mode"
     ROLLBACK_TO_TIMESTAMP = "rollback to timestamp"
+    ROLLBACK_KEEPS_FILES = "rollback keeps files"
     REPLACE_TAG = "replace tag"
     BRANCHES = "branches"
     FAST_FORWARD = "fast forward"
@@ -85,6 +87,7 @@ class Capability(_TextEnum):
     FILE_KEY_RANGES_TABLE = "file key ranges table"
     S3_WITHOUT_KEYS = "s3 without keys"
     ATOMIC_OSS_COMMITS = "atomic oss commits"
+    CONNECT_PRE_SHARED_KEY = "connect pre-shared key"
 
 
 @dataclass(frozen=True)
@@ -195,6 +198,10 @@ _RULES: Final[Mapping[Capability, _Rule]] = MappingProxyType(
         Capability.LAST_VALUE_WITHOUT_SEQUENCE_GROUP: _Rule(
             "last_non_null_value in partial-update tables without a sequence group", paimon="1.1", shown=False
         ),
+        # AggregateMergeFunction and PartialUpdateMergeFunction: getAggFuncName, from 1.0.1.
+        Capability.SEQUENCE_OUTSIDE_DEFAULT_AGGREGATE: _Rule(
+            "a default aggregate function that leaves sequence columns alone", paimon="1.1", shown=False
+        ),
         # FieldListaggAgg reads it from 1.4.
         Capability.LISTAGG_DISTINCT: _Rule("listagg with distinct", paimon="1.4", shown=False),
         # PartialUpdateMergeFunction of 0.9: a key that comes again after its delete breaks every read and compaction
@@ -292,6 +299,10 @@ _RULES: Final[Mapping[Capability, _Rule]] = MappingProxyType(
             "paimon_incremental_query that gives one row a key", until="1.1", shown=False
         ),
         Capability.ROLLBACK_TO_TIMESTAMP: _Rule("sys.rollback_to_timestamp", paimon="1.0"),
+        # RollbackHelper.cleanSnapshotsDataFiles until 1.1.1: files that a later compaction lifted to another level go.
+        Capability.ROLLBACK_KEEPS_FILES: _Rule(
+            "a rollback behind a compaction that keeps the files it needs", paimon="1.2", shown=False
+        ),
         Capability.REPLACE_TAG: _Rule("sys.replace_tag", paimon="1.0"),
         # JdbcCatalog.assertMainBranch, at 0.9.0 to 2.0.0.
         Capability.BRANCHES: _Rule("branches", catalogs=_WITH_BRANCHES),
@@ -311,6 +322,10 @@ _RULES: Final[Mapping[Capability, _Rule]] = MappingProxyType(
         ),
         # OSSFileIO.tryToWriteAtomic, which forbids to overwrite, from 2.0; S3FileIO has none yet.
         Capability.ATOMIC_OSS_COMMITS: _Rule("atomic commits on OSS", paimon="2.0", shown=False),
+        # PreSharedKeyAuthenticationInterceptor of Spark Connect's server.
+        Capability.CONNECT_PRE_SHARED_KEY: _Rule(
+            "Spark Connect's own pre-shared key", spark="4.1", shown=False
+        ),
     }
 )
 
@@ -428,11 +443,15 @@ JDBC_DRIVERS: Final[Mapping[str, str]] = MappingProxyType(
 
 @dataclass(frozen=True)
 class Environment:
-    """A combination of versions and catalog kind ('filesystem', 'hive', 'jdbc' or 'rest')."""
+    """A combination of versions and catalog kind ('filesystem', 'hive', 'jdbc' or 'rest').
+
+    `case_sensitive`: whether Spark looks names up as they are written (`spark.sql.caseSensitive`).
+    """
 
     paimon: Version
     spark: Version
     catalog_kind: str = "filesystem"
+    case_sensitive: bool = False
 
     @classmethod
     def of(

@@ -99,6 +99,10 @@ _DEFAULTS: Mapping[str, Mapping[str, str]] = {
     },
     # Milliseconds; one writer at a time has the whole file.
     "sqlite": {"jdbc.busy_timeout": "30000"},
+    # The drivers themselves wait for an answer of the database for ever. pgjdbc counts seconds, others milliseconds.
+    "postgresql": {"jdbc.connectTimeout": "30", "jdbc.socketTimeout": "120"},
+    "mysql": {"jdbc.connectTimeout": "30000", "jdbc.socketTimeout": "120000"},
+    "mariadb": {"jdbc.connectTimeout": "30000", "jdbc.socketTimeout": "120000"},
 }
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.paimon.capabilities import Capability, Environment
+from dbt.adapters.paimon.spelling import spelled_as
 from dbt.adapters.paimon.table_options import canonical, lookup
 from dbt.adapters.paimon.table_rules import RULES
 from dbt.adapters.paimon.table_spec import DEFAULT_MERGE_ENGINE, TableSpec
@@ -121,6 +122,7 @@ def compute_changeset(
     Inputs: the wanted table, the existing one, the versions that decide what is immutable, and the Paimon
     catalog's own options, whose `table-default.*` every new table gets and which therefore are not drift.
     Output: the changes. Values are compared by meaning ('60 min' is '1 h'), and "not set" as the default.
+    Columns are named as the table spells them.
     An option that is on the table and not wanted is reset, if it is an option Paimon knows: what others keep
     under names of their own is left alone.
     Source of the rules: SchemaManager.checkAlterTableOption and checkResetTableOption, 0.9.0 to 2.0.0.
@@ -130,6 +132,8 @@ def compute_changeset(
         for name, value in catalog_options.items()
         if name.startswith(TABLE_DEFAULT_PREFIX)
     }
+    if existing.columns and not environment.case_sensitive:
+        spec = spelled_as(spec, [column.name for column in existing.columns])
     wanted = {**defaults, **spec.options}
     immutable = _key_changes(spec, existing)
     altered: list[PropertyChange] = []

@@ -15,12 +15,13 @@ import click
 from dbt.cli.options import MultiOption
 from dbt_common.exceptions import DbtBaseException
 
-from dbt.adapters.paimon import server
+from dbt.adapters.paimon import server, server_token
 from dbt.adapters.paimon.profile import load_credentials
 from dbt.adapters.paimon.streaming import service
+from dbt.adapters.paimon.waiting import Wait, WaitedTooLongError
 
 # Seconds: a first start may download jars.
-_START_WITHIN = 600.0
+_START_WITHIN = 1800.0
 _END_WITHIN = 30.0
 _LOOK_EVERY = 0.1
 _TARGET_OPTIONS = (
@@ -148,21 +149,25 @@ def _start(path: Any, idle_minutes: float, target: dict[str, str | None]) -> ser
             stdout=output,
             stderr=subprocess.STDOUT,
             start_new_session=True,
-            env={**os.environ, "DBT_LOG_PATH": str(path.with_suffix(""))},
+            env={**os.environ, "DBT_LOG_PATH": str(server_token.folder(path))},
         )
-    end = time.monotonic() + _START_WITHIN
-    while time.monotonic() < end:
+
+    def started() -> server.ServerNote | None:
         note = server.read_note(path)
-        if note is not None:
-            return note
-        if process.poll() is not None:
+        if note is None and process.poll() is not None:
             said = [line for line in log.read_text(errors="replace").splitlines() if line.strip()]
             raise click.ClickException(
                 f"Spark did not start: {said[-1] if said else 'no word'}\nMore in {log}"
             )
-        time.sleep(_LOOK_EVERY)
-    process.terminate()
-    raise click.ClickException(f"Spark did not start within {_START_WITHIN:.0f} s. More in {log}")
+        return note
+
+    try:
+        return Wait("Spark to start", _START_WITHIN, f"It was ended. More in {log}", tell=click.echo).until(
+            started, _LOOK_EVERY
+        )
+    except WaitedTooLongError as exc:
+        process.terminate()
+        raise click.ClickException(exc.msg) from None
 
 
 def _end(note: server.ServerNote) -> None:

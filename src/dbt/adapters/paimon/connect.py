@@ -8,16 +8,17 @@ from __future__ import annotations
 import atexit
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from dbt_common.exceptions import DbtRuntimeError
 
-from dbt.adapters.paimon import addresses, predicates, server, views
+from dbt.adapters.paimon import addresses, predicates, server, server_token, views
 from dbt.adapters.paimon.credentials import PaimonCredentials
 from dbt.adapters.paimon.frames import FrameCursor, FrameHandle
 from dbt.adapters.paimon.handles import session_conf
+from dbt.adapters.paimon.redaction import tell_dbt
 from dbt.adapters.paimon.spark_conf import EXTENSIONS, remote_conf
 
 # Sessions that no thread uses, by the server's address. They are used again and never thrown away: the first client of
@@ -27,6 +28,13 @@ _IDLE: dict[str, list[Any]] = {}
 _OPENED: list[Any] = []
 # With the client's pauses of 0.05, 0.2, 0.8, 3.2 and 12.8 s: that a server has gone is told after 17 s, not minutes.
 _RETRIES = 5
+# Milliseconds: a server that has not answered a ping for a minute has gone, however long its statement may take. It
+# takes none sooner than five minutes after the one before (grpc's NettyServerBuilder.permitKeepAliveTime).
+_KEEPALIVE = [
+    ("grpc.keepalive_time_ms", 330_000),
+    ("grpc.keepalive_timeout_ms", 60_000),
+    ("grpc.http2.max_pings_without_data", 0),
+]
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -87,23 +95,24 @@ def open_session(credentials: PaimonCredentials) -> ConnectHandle:
     """
     try:
         from pyspark.errors.exceptions.connect import SparkConnectGrpcException
+        from pyspark.sql.connect.client import ChannelBuilder
         from pyspark.sql.connect.session import SparkSession
     except ImportError as exc:
         raise DbtRuntimeError(
             f"method: connect needs PySpark's client ({exc}): pip install 'dbt-paimon[connect]'."
         ) from exc
-    host, port = _address(credentials)
+    host, port, headers = _address(credentials)
     addresses.require_listener(
         "A Spark Connect server", [(host, port)], "Start it, or correct host and port in the profile."
     )
     # Functions of pyspark.sql, which Python models import, ask this variable whom they work for.
     os.environ["SPARK_CONNECT_MODE_ENABLED"] = "1"
-    url = _url(credentials, host, port)
+    url = _url(credentials, host, port, headers)
     try:
         session: Any = _IDLE[url].pop()
     except LookupError:
         # Not by a builder, which talks to the server before its patience can be set.
-        session = SparkSession(connection=url)
+        session = SparkSession(connection=ChannelBuilder(url, _KEEPALIVE))
         _OPENED.append(session)
         session.client._retry_policy["max_retries"] = _RETRIES
     try:
@@ -158,16 +167,20 @@ def _prepare(session: Any, credentials: PaimonCredentials) -> None:
     session.catalog.setCurrentCatalog(credentials.catalog)
 
 
-def _address(credentials: PaimonCredentials) -> tuple[str, int]:
-    if credentials.host is None:
-        return "127.0.0.1", server.find(credentials).port
-    return credentials.host, credentials.server_port
+def _address(credentials: PaimonCredentials) -> tuple[str, int, Mapping[str, str]]:
+    """Host and port of the target's server, and the parameters by which it knows its owner."""
+    if credentials.host is not None:
+        return credentials.host, credentials.server_port, {}
+    note, token = server.find(credentials)
+    tell_dbt([token])
+    return server.LOOPBACK, note.port, server_token.parameters(token, note.versions["PySpark"])
 
 
-def _url(credentials: PaimonCredentials, host: str, port: int) -> str:
+def _url(credentials: PaimonCredentials, host: str, port: int, more: Mapping[str, str]) -> str:
     parts = {
         "user_id": credentials.user,
         "token": credentials.token,
         "use_ssl": "true" if credentials.use_ssl else None,
+        **more,
     }
     return f"sc://{host}:{port}/" + "".join(f";{key}={value}" for key, value in parts.items() if value)

@@ -13,7 +13,7 @@ from dbt.adapters.exceptions import FailedToConnectError
 from dbt.adapters.spark.connections import SparkConnectionManager
 from dbt_common.exceptions import DbtDatabaseError, DbtRuntimeError
 
-from dbt.adapters.paimon import conflicts, errors, jvm_end
+from dbt.adapters.paimon import conflicts, errors, jvm_end, stalls
 from dbt.adapters.paimon.credentials import PaimonConnectionMethod, PaimonCredentials
 from dbt.adapters.paimon.handles import Handle
 
@@ -112,8 +112,10 @@ class PaimonConnectionManager(SparkConnectionManager):
     ) -> tuple[AdapterResponse, agate.Table]:
         from dbt_common.clients.agate_helper import empty_table
 
-        handle = self.get_thread_connection().handle
-        with handle.configured(conf) if conf else nullcontext():
+        connection = self.get_thread_connection()
+        handle: Any = connection.handle
+        bound = connection.credentials.stall_timeout
+        with handle.configured(conf) if conf else nullcontext(), stalls.bounded(handle, sql, bound):
             _, cursor = self.add_query(sql, auto_begin)
             with self.exception_handler(sql):
                 if fetch:

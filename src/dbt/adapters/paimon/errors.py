@@ -8,7 +8,7 @@ from typing import Final
 
 from dbt_common.exceptions import DbtDatabaseError
 
-from dbt.adapters.paimon import conflicts
+from dbt.adapters.paimon import conflicts, dialects
 
 _CAUSE = re.compile(r"^Caused by: (?P<type>[\w.$]+)(?:: (?P<message>.*))?$", re.MULTILINE)
 _FIRST = re.compile(
@@ -194,7 +194,8 @@ REMEDIES: tuple[Remedy, ...] = (
         "`dbt run-operation rescale` (their own rows, in the partitions you name or all), or --full-refresh.",
     ),
     Remedy(
-        re.compile(r"Cannot write null to non-null column\((\w+)\)"),
+        # Paimon's own; of a row that `row_checks` refused, the message says what to do.
+        re.compile(r"Cannot write null to non-null column\((\w+)\)(?! of )"),
         "A column that is part of the primary key or declared not_null got a NULL: filter or fill it in the model.",
     ),
     Remedy(
@@ -245,6 +246,8 @@ def shorten(text: str, statement: str = "") -> str:
         if found:
             parts.append(remedy.advice.format(found[0], tables=_tables_of(statement)))
             break
+    else:
+        parts += filter(None, [dialects.remedy(text, statement)])
     return "\n".join(parts)
 
 
@@ -291,6 +294,9 @@ def _first_paragraph(text: str) -> str:
     lines: list[str] = []
     for line in text.splitlines():
         if line.startswith(("\tat ", "== SQL", "'", "+- ", "JVM stacktrace")):
+            break
+        # Java's side of the exception says it once more.
+        if lines and lines[0].rstrip(";") in line:
             break
         if line.strip():
             lines.append(line.strip())

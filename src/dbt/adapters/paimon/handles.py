@@ -88,6 +88,18 @@ class Handle(Protocol):
     def cancel(self) -> None:
         """Stop what this thread runs, also the jobs that its statement has yet to start."""
 
+    def begins(self) -> None:
+        """A statement begins on this thread; `interrupt` is for it."""
+
+    def ends(self) -> None:
+        """The statement, which was interrupted, has ended."""
+
+    def is_busy(self) -> bool:
+        """Whether Spark works for this thread, as far as can be seen from here; asked by another thread."""
+
+    def interrupt(self) -> None:
+        """Have the statement of this thread end, wherever it waits; called by another thread."""
+
     def close(self) -> None:
         """Let go of the session."""
 

@@ -40,11 +40,14 @@ from dbt.adapters.paimon import (
     model_query,
     names,
     ordering,
+    ordering_values,
     packages,
     predicates,
     procedures,
     python_models,
+    row_checks,
     seeds,
+    spelling,
     strategies,
     swaps,
     typed_values,
@@ -52,6 +55,7 @@ from dbt.adapters.paimon import (
     views,
 )
 from dbt.adapters.paimon.available.audits import AuditMethods
+from dbt.adapters.paimon.available.batches import BatchMethods
 from dbt.adapters.paimon.available.buckets import BucketMethods
 from dbt.adapters.paimon.available.building import BuildingMethods
 from dbt.adapters.paimon.available.capabilities import CapabilityMethods
@@ -67,7 +71,6 @@ from dbt.adapters.paimon.changeset import Changeset, ExistingColumn, ExistingTab
 from dbt.adapters.paimon.column import PaimonColumn
 from dbt.adapters.paimon.column_changes import (
     ColumnChanges,
-    checked_columns,
     compare_columns,
     refuse_schema_change,
     wanted_columns,
@@ -99,6 +102,7 @@ logger = AdapterLogger("Paimon")
 
 class PaimonAdapter(
     AuditMethods,
+    BatchMethods,
     BucketMethods,
     BuildingMethods,
     CapabilityMethods,
@@ -143,7 +147,7 @@ class PaimonAdapter(
 
     def __init__(self, config: Any, mp_context: Any) -> None:
         super().__init__(config, mp_context)
-        self._table_locks = TableLocks()
+        self._table_locks = TableLocks(self.credentials.lock_timeout)
         self._view_schemas: set[str] = set()
         self._half_built = HalfBuilt()
         for integration in catalogs.of_project(config):
@@ -164,6 +168,7 @@ class PaimonAdapter(
             paimon=parse_version(packages.effective_paimon_version(self.credentials)),
             spark=parse_version(version("pyspark")),
             catalog_kind=self.credentials.metastore,
+            case_sensitive=self.credentials.spark_config.get("spark.sql.caseSensitive", "").lower() == "true",
         )
 
     @property
@@ -672,10 +677,10 @@ class PaimonAdapter(
         """The table as the catalog has it, in one statement.
 
         Raises:
-            DbtRuntimeError: it is a table of another format, in Spark's own catalog.
+            DbtRuntimeError: it is a table of another format, in Spark's own catalog; or it leads to a branch.
         """
         try:
-            (row,) = self.query(metadata.schemas_sql(relation))
+            found = self.query(metadata.schemas_sql(relation))
         except DbtRuntimeError as exc:
             if relation.database == SESSION_CATALOG and any(sign in str(exc) for sign in metadata.NOT_FOUND):
                 raise DbtRuntimeError(
@@ -683,7 +688,13 @@ class PaimonAdapter(
                     "drop that table."
                 ) from exc
             raise
-        return metadata.existing_table(row)
+        if not found:
+            # An option 'branch' that somebody gave the table: Paimon looks for its schema there [ran, 0.9.0].
+            raise DbtRuntimeError(
+                f"{relation} has an option that leads every read and write elsewhere. Take it from the table: "
+                f"alter table {relation} unset tblproperties ('branch')"
+            )
+        return metadata.existing_table(found[0])
 
     @available.parse(lambda *a, **k: None)
     def table_changes(self, spec: TableSpec, existing: ExistingTable) -> Changeset:
@@ -705,37 +716,75 @@ class PaimonAdapter(
         """An increment never rebuilds: what ALTER cannot change is refused (see `changeset.refuse_rebuild`)."""
         changeset.refuse_rebuild(model["resource_type"], model["name"], changes)
 
-    @available.parse_none
+    @available.parse(lambda model, spec, *a, **k: spec)
     def check_columns(
-        self, model: Mapping[str, Any], spec: TableSpec, columns: Iterable[ExistingColumn]
-    ) -> None:
+        self,
+        model: Mapping[str, Any],
+        spec: TableSpec,
+        columns: Iterable[ExistingColumn],
+        given: Iterable[ExistingColumn] | None = None,
+    ) -> TableSpec:
         """Refuse a config that the columns of its table do not bear, before any DDL.
+
+        Args:
+            model: the node of the manifest.
+            spec: see `table_spec`.
+            columns: those of the table.
+            given: those of the model's query, if they are others.
+
+        Returns:
+            The table, its columns named as they are spelled.
 
         Raises:
             ConfigErrors: every problem at once (see `column_rules`).
         """
-        column_rules.check_columns(
+        return column_rules.check_columns(
             spec,
             [(column.name, column.data_type) for column in columns],
             config=model["config"],
             model=model["name"],
             environment=self.environment,
+            given=None if given is None else [column.name for column in given],
+            builds=given is None,
         )
 
-    @available.parse_none
-    def check_unique_key(
-        self, model: Mapping[str, Any], strategy: str, columns: Sequence[ExistingColumn]
-    ) -> None:
-        """Refuse a unique_key that is no column (see `strategies.refuse_missing_key`)."""
-        unique_key = model["config"].get("unique_key")
-        strategies.refuse_missing_key(model["name"], strategy, unique_key, [c.name for c in columns])
+    @available.parse(lambda spec, *a, **k: spec)
+    def spelled(self, spec: TableSpec, source: ModelQuery) -> TableSpec:
+        """The table, its columns named as the model's query spells them (see `spelling`)."""
+        if self.environment.case_sensitive:
+            return spec
+        return spelling.spelled_as(spec, [column.name for column in source.columns])
+
+    @available.parse(lambda source, *a, **k: source)
+    def ordered_rows(self, source: ModelQuery, spec: TableSpec, model: Mapping[str, Any]) -> ModelQuery:
+        """A model's rows, which end their statement where a sequence is no number (see `ordering_values`)."""
+        checked = ordering_values.checked(source.columns, spec, model)
+        return source if checked is None else replace(source, text=f"(select {checked} from {source})")
 
     @available.parse(lambda *a, **k: None)
     def checked_source(
-        self, source: ModelQuery, existing: ExistingTable, changes: ColumnChanges, model: Mapping[str, Any]
+        self,
+        source: ModelQuery,
+        table_columns: Sequence[ExistingColumn],
+        model: Mapping[str, Any],
+        spec: TableSpec,
+        applies: str = "",
     ) -> ModelQuery:
-        """A model's rows, whose values fit into the table's columns or end the statement (`checked_columns`)."""
-        selected = checked_columns(source.columns, existing, changes, model["name"])
+        """A node's rows as its table takes them: a row that it must not have ends the statement (`row_checks`).
+
+        Args:
+            source: the rows.
+            table_columns: of the table when the statement runs.
+            model: the node of the manifest.
+            spec: its table.
+            applies: SQL condition of the rows whose values are written; empty for all.
+
+        Raises:
+            CompilationError: columns whose types do not fit.
+        """
+        wanted = self.wanted_columns(source.columns, model, spec)
+        to = row_checks.destination(model, table_columns, wanted, spec, applies)
+        selected = row_checks.checked_columns(source.columns, to)
         if selected == [column.quoted for column in source.columns]:
             return source
         return replace(source, text=f"(select {', '.join(selected)} from {source})")

@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 logger = AdapterLogger("Paimon")
 
 _OPEN = Lock()
-_LOCKS = TableLocks()
+# Seconds that another process has to open a catalog on SQLite.
+_LOCKS = TableLocks(bound=600)
 # Seconds before the catalog is opened again, where another process made its tables at the same time.
 _AGAIN_AFTER = (0.5, 2.0)
 _MADE_MEANWHILE = ("already exists", "duplicate key")

@@ -3,6 +3,11 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
+from pathlib import Path
+
+# TCP_LISTEN of the kernel's net/tcp_states.h.
+_LISTENING = "0A"
 
 
 def is_alive(pid: int) -> bool:
@@ -14,3 +19,14 @@ def is_alive(pid: int) -> bool:
     except PermissionError:
         return True
     return True
+
+
+def owner_of_listener(port: int) -> int | None:
+    """The uid of the process that listens at a port of this machine; None where the system does not say (proc(5))."""
+    for table in ("tcp", "tcp6"):
+        with suppress(OSError):
+            for line in Path("/proc/net", table).read_text().splitlines()[1:]:
+                _, local, _, state, *_, uid = line.split()[:8]
+                if state == _LISTENING and int(local.rpartition(":")[2], 16) == port:
+                    return int(uid)
+    return None

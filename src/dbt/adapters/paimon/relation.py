@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from dbt.adapters.base.relation import BaseRelation
+from dbt.adapters.base.relation import BaseRelation, EventTimeFilter
 from dbt.adapters.contracts.relation import ComponentName, HasQuoting, Policy, RelationConfig, RelationType
 
-from dbt.adapters.paimon import views
+from dbt.adapters.paimon import event_time, views
 
 
 @dataclass
@@ -84,6 +84,13 @@ class PaimonRelation(BaseRelation):
                 moved = self.replace_path(database=home)
                 return str(super(PaimonRelation, moved).render())
         return str(super().render())
+
+    def _render_event_time_filtered(self, event_time_filter: EventTimeFilter) -> str:
+        """The rows of a batch or a sample in an input (see `event_time`); empty if the window has no bound."""
+        window = event_time.Window.of(event_time_filter.start, event_time_filter.end)
+        if window.is_open:
+            return ""
+        return event_time.condition(event_time.column_sql(event_time_filter.field_name), window)
 
     @property
     def in_catalog(self) -> str:

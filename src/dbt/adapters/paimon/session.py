@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from threading import RLock
 from typing import TYPE_CHECKING, Any
 
@@ -74,6 +75,29 @@ class SessionHandle(FrameHandle):
 
     def _cancel_jobs(self) -> None:
         self.session.sparkContext.cancelJobsWithTag(self._tag)
+
+    def begins(self) -> None:
+        """Remember the JVM's thread that works for this one: PySpark keeps one for each."""
+        self._thread = self._threads.currentThread()
+
+    def ends(self) -> None:
+        """Let no interrupt that came too late meet the next statement."""
+        self._threads.interrupted()
+
+    @cached_property
+    def _threads(self) -> Any:
+        return self.session._jvm.java.lang.Thread  # type: ignore[union-attr]
+
+    def is_busy(self) -> bool:
+        """Whether Spark runs a job of this thread."""
+        context: Any = self.session.sparkContext._jsc.sc()
+        store, active = context.statusStore(), context.statusTracker().getActiveJobIds()
+        return any(store.job(job).jobTags().contains(self._tag) for job in active)
+
+    def interrupt(self) -> None:
+        """Stop the Spark jobs of this thread, and interrupt the JVM's thread that waits between them."""
+        self._cancel_jobs()
+        self._thread.interrupt()
 
 
 def open_session(credentials: PaimonCredentials) -> SessionHandle:
@@ -150,8 +174,10 @@ def _start(credentials: PaimonCredentials) -> tuple[SparkSession, dict[str, str]
     metastores.check_reachable(credentials.spark_catalogs)
     java.prepare_java(_pyspark_version())
     root = start_spark(conf, plan, credentials.secrets)
-    resolved_jars.remember(plan, root.sparkContext.getConf().get("spark.jars"), ivy)
-    if EXTENSIONS not in (root.sparkContext.getConf().get("spark.sql.extensions") or ""):
+    # Not getConf(): it copies every setting, each by a round trip to the JVM, and every thread of every run is here.
+    started_with = root.sparkContext._conf
+    resolved_jars.remember(plan, started_with.get("spark.jars"), ivy)
+    if EXTENSIONS not in (started_with.get("spark.sql.extensions") or ""):
         raise DbtRuntimeError(
             "A Spark session without Paimon's extensions is already running in this process. "
             f"Stop it, or start it with spark.sql.extensions={EXTENSIONS}."

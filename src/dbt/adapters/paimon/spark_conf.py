@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import getpass
 import os
 import re
-import tempfile
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
 
-from dbt.adapters.paimon import storage
+from dbt.adapters.paimon import private_files, storage
 from dbt.adapters.paimon.capabilities import Environment
 from dbt.adapters.paimon.catalog_conf import catalog_conf
 from dbt.adapters.paimon.credentials import PaimonCredentials
@@ -128,6 +126,8 @@ def _local_defaults(master: str) -> dict[str, str]:
     cores = _available_cores() if wanted == "*" else int(wanted)
     return {
         "spark.ui.enabled": "false",
+        # Whoever sees the UI could end what runs.
+        "spark.ui.killEnabled": "false",
         # 200 tasks a shuffle, Spark's default, cost more than the data of a laptop is worth.
         "spark.sql.shuffle.partitions": str(max(cores, 1)),
         "spark.driver.memory": f"{driver_memory_mib(cores, _physical_mib())}m",
@@ -135,9 +135,10 @@ def _local_defaults(master: str) -> dict[str, str]:
         "spark.driver.host": "127.0.0.1",
         "spark.driver.bindAddress": "127.0.0.1",
         # Spark makes this folder even when nothing is stored in it: not in the user's project.
-        "spark.sql.warehouse.dir": str(
-            Path(tempfile.gettempdir()) / f"dbt-paimon-{_user()}" / "spark-warehouse"
-        ),
+        "spark.sql.warehouse.dir": str(private_files.temporary_folder() / "spark-warehouse"),
+        # Everybody on the machine can connect to the driver's ports, and RPC reads Java's serialized objects. Spark
+        # makes the secret itself and keeps it in memory (SecurityManager.initializeAuth: local masters).
+        "spark.authenticate": "true",
     }
 
 
@@ -159,12 +160,6 @@ def _physical_mib() -> int | None:
     with suppress(AttributeError, ValueError, OSError):
         return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // _MIB
     return None
-
-
-def _user() -> str:
-    with suppress(Exception):
-        return re.sub(r"\W", "_", getpass.getuser())
-    return "user"
 
 
 def _set_joined(conf: dict[str, str], key: str, ours: Iterable[str], own: dict[str, str]) -> None:
