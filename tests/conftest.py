@@ -15,6 +15,7 @@ settings.register_profile(
 settings.load_profile("tests")
 
 pytest_plugins = [
+    "first_session",
     "quicker_dbt",
     "timing",
     "conformance",

@@ -15,6 +15,18 @@ Row = dict[str, Any]
 Refusal = Literal["never", "may", "must"]
 _UP: Final = ("tinyint", "smallint", "int", "bigint")
 _TURNED: Final = frozenset(values.REORDERED.items())
+# Where a column is of a type of `values.LOSSY`: its model's own type goes into it.
+_BACK: Final = frozenset(
+    {
+        ("int", "double"),
+        ("int", "string"),
+        ("bigint", "double"),
+        ("bigint", "string"),
+        ("date", "timestamp_ntz"),
+        ("decimal(10,2)", "decimal(38,18)"),
+        ("array<int>", "array<bigint>"),
+    }
+)
 
 
 @dataclass(frozen=True)
@@ -101,6 +113,9 @@ def synced(plan: Plan, table: Table, batch: Batch) -> tuple[Table, list[Row], Re
             _cast(old_rows, name, old, new)
         elif _up(new, old):
             _cast(rows, name, new, old)
+            if (new, old) == ("bigint", "double"):
+                # Refused where a value is none of a double.
+                refusal = "may"
         elif any(row[name] is not None for row in rows):
             # Of these types no value is drawn that the table takes.
             raise Refused
@@ -137,7 +152,13 @@ def _cast(rows: Sequence[Row], name: str, old: str, new: str) -> None:
 
 def widened(value: Any, old: str, new: str) -> Any:
     """A value as one of a wider type."""
-    if value is None or (old, new) != ("float", "double"):
+    if value is None:
+        return value
+    if new == "string":
+        return str(value)
+    if (old, new) == ("date", "timestamp_ntz"):
+        return f"{value} 00:00:00.000000"
+    if (old, new) != ("float", "double"):
         return value
     return repr(struct.unpack(">f", struct.pack(">f", float(value)))[0])
 
@@ -164,7 +185,7 @@ def _up(old: str, new: str) -> bool:
     """Whether every value of a type is one of the other (of the pairs that are drawn)."""
     if old in _UP and new in _UP:
         return _UP.index(old) < _UP.index(new)
-    return values.WIDER.get(old) == new
+    return values.WIDER.get(old) == new or (old, new) in _BACK
 
 
 def _next(table: Table) -> int:

@@ -36,15 +36,6 @@ def test_each_step_was_an_increment(stepped):
         assert ids[0][table] < ids[1][table] < ids[2][table], table
 
 
-def test_the_same_day_again_changes_no_row(stepped):
-    lakehouse, _ = stepped
-    before = lakehouse.fingerprints()
-    lakehouse.dbt(
-        "build", "--exclude-resource-type", "test", "unit_test", "--vars", f"known_until: {STEPS[-1]}"
-    )
-    assert lakehouse.fingerprints() == before
-
-
 def test_increments_equal_full_refresh(stepped):
     lakehouse, _ = stepped
     got = lakehouse.fingerprints()

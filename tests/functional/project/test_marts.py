@@ -55,7 +55,8 @@ def test_mart_equals_pandas(year, mart):
 def test_a_second_build_changes_no_row(year):
     lakehouse, _ = year
     before = lakehouse.fingerprints()
-    lakehouse.dbt("build")
+    # Its tests would see the rows that they have seen.
+    lakehouse.dbt("build", "--exclude-resource-type", "test", "unit_test")
     after = lakehouse.fingerprints()
     assert set(after) == set(before)
     assert [name for name in before if before[name] != after[name]] == []

@@ -6,7 +6,7 @@ import time
 from threading import Event, Thread
 
 import pytest
-from dbt.tests.util import run_dbt
+from dbt.tests.util import get_connection, run_dbt
 
 from dbt.adapters.paimon.locks import TableLocks
 from dbt.adapters.paimon.views import REGISTRY_TABLE
@@ -35,6 +35,9 @@ class TestOtherProcess:
     def test_it_is_waited_for(self, project, rows, warehouse):
         run_dbt(["run", "--select", "first"])
         held, seen = Event(), []
+        # dbt closes the connections of all threads when a run ends.
+        with get_connection(project.adapter) as connection:
+            spark = connection.handle.session
 
         def other_process() -> None:
             locks = TableLocks()
@@ -42,10 +45,11 @@ class TestOtherProcess:
             held.set()
             try:
                 views = f"show views in spark_catalog.{project.test_schema}"
-                while "second" not in {row[1] for row in rows(views)}:
+                while "second" not in {row[1] for row in spark.sql(views).collect()}:
                     time.sleep(0.1)
                 time.sleep(2)
-                seen.extend(rows(KEPT))
+                kept = KEPT.format(schema=f"paimon.{project.test_schema}")
+                seen.extend(tuple(row) for row in spark.sql(kept).collect())
             finally:
                 locks.release()
 
