@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from dbt.adapters.factory import reset_adapters
 from dbt.tests.util import get_connection
 
 from dbt.adapters.paimon import packages
@@ -28,6 +29,12 @@ def warehouse(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def spark_config(spark_config: dict[str, Any], warehouse: Path) -> dict[str, Any]:
     """Workers have a `spark_catalog` each, in memory: its folder must not be shared either."""
     return spark_config | {"spark.sql.warehouse.dir": f"{warehouse}-of-spark"}
+
+
+@pytest.fixture(scope="class", autouse=True)
+def _no_adapter_of_before() -> None:
+    """dbt's fixtures take the adapter that a test left which ran dbt by itself, warehouse and all."""
+    reset_adapters()
 
 
 @pytest.fixture(scope="class")

@@ -58,10 +58,10 @@ PATCHES: Final[Mapping[str, tuple[tuple[str, str, _Instead], ...]]] = {
         (f"{_PAIMON}.relation", "PaimonRelation._render_event_time_filtered", lambda _: BaseRelation._render_event_time_filtered),
         (f"{_PAIMON}.event_time", "batch_condition", _old_window),
     ),
-    # Names of columns as the config has them.
+    # The names of a config are compared with those of the table as they are written.
     "e": tuple(
         (f"{_PAIMON}.{module}", "spelled_as", lambda _: lambda spec, columns: spec)
-        for module in ("spelling", "changeset", "column_rules")
+        for module in ("spelling", "changeset")
     ),
     # Whatever the type, it is cast.
     "h": (
