@@ -12,7 +12,6 @@ BAD = {
     "no_bytes": ("", {}, ["no header"]),
     "delimiter_of_two": ("a;;b\n1;;2\n", {"delimiter": ";;"}, ["delimiter=';;'"]),
     "wrong_delimiter": ("a;b\n1;2\n", {"quote_columns": False}, ["'a;b'", "delimiter", "','"]),
-    "no_such_column": ("a,b\n1,2\n", {"column_types": {"c": "int"}}, ["column_types", "c", "a, b"]),
     "no_such_type": ("a,b\n1,2\n", {"column_types": {"b": "text"}}, ["column b", "'text'"]),
     "no_type_of_text": ("a,b\n1,2\n", {"column_types": {"b": "array<int>"}}, ["column b", "'array<int>'"]),
     "no_number": ("a,b\n1,2\n2,many\n", {"column_types": {"b": "int"}}, ["column b", "'many'", "int"]),

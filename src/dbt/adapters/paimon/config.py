@@ -19,7 +19,8 @@ class PaimonConfig(AdapterConfig):
 
     # The table.
     primary_key: _Columns = None
-    partition_by: _Columns = None
+    # A mapping as in dbt-bigquery, too (see `foreign_config`).
+    partition_by: str | list[str] | dict[str, Any] | None = None
     bucket: int | str | None = None
     bucket_key: _Columns = None
     # Any: target_row_num, initial_buckets, …; batch_write_fixed_bucket, default_bucket_num, …

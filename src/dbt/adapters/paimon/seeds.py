@@ -15,9 +15,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from dbt.adapters.events.logging import AdapterLogger
+from dbt.adapters.events.types import AdapterEventWarning
+from dbt_common.events.functions import warn_or_error
 from dbt_common.exceptions import CompilationError, DbtRuntimeError
 
 from dbt.adapters.paimon.sql_text import quoted
+from dbt.adapters.paimon.table_options import suggestion
 
 if TYPE_CHECKING:
     import agate
@@ -107,20 +110,16 @@ def _ragged_lines(reader: Any, delimiter: str) -> Iterable[str]:
 def seed_columns(table: agate.Table, model: Mapping[str, Any], convert_type: ConvertType) -> list[SeedColumn]:
     """The columns of a seed: types by `column_types` (names without regard to case), else by what the values are.
 
+    `column_types` of a whole folder names columns that some of its files lack, which are passed over as in dbt.
+
     Raises:
-        DbtRuntimeError: `column_types` names a column that the file has not, or `quote_columns` is off and a name
-            needs quotes.
+        DbtRuntimeError: `quote_columns` is off and a name needs quotes.
     """
     wanted = {
         str(name).lower(): str(kind) for name, kind in (model["config"].get("column_types") or {}).items()
     }
     names = [str(name) for name in table.column_names]
-    unknown = sorted(set(wanted) - {name.lower() for name in names})
-    if unknown:
-        raise DbtRuntimeError(
-            f"{_where(model)}: column_types names {', '.join(unknown)}, which the file has not. "
-            f"Its columns: {', '.join(names)}."
-        )
+    _warn_of_misspelt(set(wanted) - {name.lower() for name in names}, names, model)
     if model["config"].get("quote_columns") is False:
         _refuse_quoted_names(names, model)
     return [
@@ -129,6 +128,21 @@ def seed_columns(table: agate.Table, model: Mapping[str, Any], convert_type: Con
         )
         for index, name in enumerate(names)
     ]
+
+
+def _warn_of_misspelt(unknown: Iterable[str], names: Sequence[str], model: Mapping[str, Any]) -> None:
+    """Say which names of `column_types` are nearly columns; others are of another file of the folder."""
+    for name in sorted(unknown):
+        near = suggestion(name, names, cutoff=0.8)
+        if near is not None and near.lower() not in _typed(model):
+            message = (
+                f"{_where(model)}: column_types: the file has no column '{name}'. Did you mean '{near}'?"
+            )
+            warn_or_error(AdapterEventWarning(name="Paimon", base_msg=message, args=[]))
+
+
+def _typed(model: Mapping[str, Any]) -> set[str]:
+    return {str(name).lower() for name in model["config"].get("column_types") or {}}
 
 
 def _refuse_quoted_names(names: Sequence[str], model: Mapping[str, Any]) -> None:

@@ -15,8 +15,8 @@ from dbt_common.exceptions import CompilationError
 
 from dbt.adapters.paimon import run_tags
 from dbt.adapters.paimon.capabilities import Capability
+from dbt.adapters.paimon.foreign_config import is_foreign, is_table_format, partition_column
 from dbt.adapters.paimon.maintenance import MaintenancePolicy, policy_rules, read_policy
-from dbt.adapters.paimon.option_values import FILE_FORMATS
 from dbt.adapters.paimon.redaction import redacted
 from dbt.adapters.paimon.spelling import doubled_options, named_columns, one_spelling
 from dbt.adapters.paimon.table_options import (
@@ -138,20 +138,6 @@ _DECIDING_KEYS: Final = (
     "check_cols",
     "hard_deletes",
 )
-
-# Keys of dbt-spark and its relatives that mean something else here, or nothing.
-_FOREIGN_KEYS: Final[Mapping[str, str]] = MappingProxyType(
-    {
-        "buckets": "dbt-spark's key for Hive buckets. Use `bucket` (a number) with `bucket_key`",
-        "clustered_by": "dbt-spark's key for Hive buckets. Use `bucket_key` with `bucket`",
-        "location_root": "the catalog decides where a table lives. Set `warehouse` in the profile",
-        "options": "dbt-spark's key for data source options. Use `tblproperties` with Paimon's option names",
-        "liquid_clustered_by": "dbt-databricks' key. Use `bucket_key`, or compact with order_strategy",
-        "zorder": "dbt-databricks' key. Use the compact macro with order_strategy='zorder' as a post_hook",
-        "databricks_tags": "dbt-databricks' key. Use `tags` or `meta`",
-    }
-)
-_TABLE_FORMATS: Final = frozenset({"paimon", "delta", "iceberg", "hudi", "hive", "text", "jdbc"})
 
 # An alias people reach for that no likeness would find.
 _ALIASES: Final[Mapping[str, str]] = MappingProxyType(
@@ -401,12 +387,7 @@ def _check_key_names(config: Mapping[str, Any], problems: Problems, environment:
         if re.search(r"[-.]", name) and name not in OPTION_KEYS.values()
     }
     for key, value in config.items():
-        if value is None or key in ours or key in _DBT_KEYS:
-            continue
-        if key in _FOREIGN_KEYS:
-            # dbt-spark's own config class may have put an empty default there.
-            if value:
-                problems.add(key, value, _FOREIGN_KEYS[key])
+        if value is None or key in ours or key in _DBT_KEYS or is_foreign(key):
             continue
         plain = squash(key)
         near = _ALIASES.get(plain) or suggestion(key, ours, cutoff=0.85)
@@ -460,6 +441,12 @@ def _columns(value: Any, key: str, problems: Problems) -> tuple[str, ...]:
     """Column names of a config value, checked as names."""
     if value is None:
         return ()
+    if key == "partition_by" and isinstance(value, Mapping):
+        try:
+            value = partition_column(value)
+        except ValueError as exc:
+            problems.add(key, value, str(exc))
+            return ()
     if not isinstance(value, (str, list, tuple)) or not all(
         isinstance(item, str) for item in value if not isinstance(value, str)
     ):
@@ -577,26 +564,12 @@ def _own_options(config: Mapping[str, Any], problems: Problems) -> Iterator[tupl
                 continue
         elif key == "merge_engine" and isinstance(value, str):
             value = value.strip().lower().replace("_", "-")
-        elif key == "file_format":
-            fault = _table_format_fault(value)
-            if fault:
-                problems.add(key, value, fault)
-                continue
+        elif key == "file_format" and is_table_format(value):
+            continue
         yield key, name, value
     for group in GROUPED_KEYS:
         yield from _grouped_options(group, config.get(group), problems)
     yield from _field_options(config.get("fields"), problems)
-
-
-def _table_format_fault(value: Any) -> str | None:
-    """What dbt-spark's key of this name means, and ours does not."""
-    text = str(value).lower()
-    if text not in _TABLE_FORMATS or text in FILE_FORMATS:
-        return None
-    return (
-        "this adapter always writes Paimon tables; file_format names the format of their data files. "
-        "Use one of parquet (the default), orc, avro, or leave it out"
-    )
 
 
 def _grouped_options(group: str, given: Any, problems: Problems) -> Iterator[tuple[str, str, Any]]:

@@ -10,11 +10,13 @@ from dbt.adapters.events.types import AdapterEventWarning
 from dbt_common.events.functions import warn_or_error
 from dbt_common.exceptions import DbtRuntimeError
 
+from dbt.adapters.paimon import foreign_config
 from dbt.adapters.paimon.available.base import AvailableMethods
 from dbt.adapters.paimon.compaction import compaction_problems
 from dbt.adapters.paimon.connections import PaimonConnectionManager
 from dbt.adapters.paimon.rescale import Step, rescale_steps
 from dbt.adapters.paimon.table_advice import advice
+from dbt.adapters.paimon.table_spec import Problems
 
 if TYPE_CHECKING:
     from dbt.adapters.paimon.relation import PaimonRelation
@@ -35,6 +37,15 @@ class BucketMethods(AvailableMethods):
         for message in advice(spec, model["config"], model.get("name", "")):
             if message not in told:
                 told.add(message)
+                warn_or_error(AdapterEventWarning(name="Paimon", base_msg=message, args=[]))
+        foreign: set[str] = self.__dict__.setdefault("_foreign_told", set())
+        for key, reason in foreign_config.warnings(model["config"]):
+            # A package has it in all of its models.
+            if key not in foreign:
+                foreign.add(key)
+                problems = Problems(model.get("name", ""))
+                problems.add(key, model["config"][key], reason)
+                (message,) = problems.messages
                 warn_or_error(AdapterEventWarning(name="Paimon", base_msg=message, args=[]))
 
     def check_compaction(self, relation: PaimonRelation, arguments: Mapping[str, Any]) -> None:
