@@ -108,6 +108,7 @@ def test_connectors_that_were_never_published(spark, paimon, message):
         (Capability.FIELD_DEFAULT_VALUE, "1.1.1", "filesystem", True),
         (Capability.FIELD_DEFAULT_VALUE, "1.2.0", "filesystem", False),
         (Capability.MERGE_ON_AGGREGATION, "2.0.0", "filesystem", False),
+        (Capability.MERGE_ON_SIZED_TEXT, "2.0.0", "filesystem", False),
         (Capability.COMPACT_ORDER, "0.9.0", "filesystem", True),
         # a release candidate has what its release has
         (Capability.POSTPONE_BUCKET, "1.1.0rc1", "filesystem", True),

@@ -64,6 +64,7 @@ class Capability(_TextEnum):
     GUARDED_OPTION_CHANGES = "guarded option changes"
     MERGE_NOT_MATCHED_BY_SOURCE = "merge not matched by source"
     MERGE_ON_AGGREGATION = "merge on aggregation"
+    MERGE_ON_SIZED_TEXT = "merge on sized text"
     COMPACT_ORDER = "compact order"
     COMPACT_STRATEGY = "compact strategy"
     EXPIRE_SNAPSHOTS_OLDER_THAN_TEXT = "expire snapshots older than text"
@@ -253,6 +254,14 @@ _RULES: Final[Mapping[Capability, _Rule]] = MappingProxyType(
             "MERGE INTO on aggregation tables",
             paimon=None,
             remedy="Use incremental_strategy = 'upsert': INSERT lets the merge engine aggregate.",
+        ),
+        # MergeIntoPaimonTable encodes rows by the table's schema, which Spark's RowEncoder has no varchar for
+        # [ran, 0.9.0]; the same source at 1.4.2 and 2.0.0.
+        Capability.MERGE_ON_SIZED_TEXT: _Rule(
+            "MERGE INTO tables with varchar or char columns",
+            paimon=None,
+            remedy="Make it a string: cast(… as string) in the query, or data_type: string in the contract.",
+            shown=False,
         ),
         Capability.COMPACT_ORDER: _Rule("sys.compact with order, zorder and hilbert (append tables)"),
         # CompactProcedure's parameter compact_strategy, from 1.0.

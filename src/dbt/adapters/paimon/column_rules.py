@@ -19,10 +19,13 @@ from dbt.adapters.paimon.capabilities import Capability, Environment
 from dbt.adapters.paimon.config_columns import hint, unknown_columns
 from dbt.adapters.paimon.data_types import field_names
 from dbt.adapters.paimon.spelling import named_columns, spelled_as
+from dbt.adapters.paimon.strategies import merges
 from dbt.adapters.paimon.table_options import split_field_option
 from dbt.adapters.paimon.table_rules import split_columns, unknown_in_pattern
 from dbt.adapters.paimon.table_spec import Problems, TableSpec, Written
 
+# Within arrays, maps and structs, too.
+_SIZED_TEXT: Final = re.compile(r"(?<!\w)(?:var)?char\(", re.IGNORECASE)
 _NUMBERS: Final = ("tinyint", "smallint", "int", "bigint", "float", "double", "decimal")
 _NESTED: Final = ("array", "map", "struct")
 _AVRO_NAME: Final = re.compile(r"[^\W\d]\w*")
@@ -148,21 +151,24 @@ def check_columns(
     if spec.maintenance:
         for where, reason in maintenance.column_problems(spec.maintenance, types, spec.partition_by):
             problems.add(where, None, reason)
+    merged = merges(spec, config)
     for name, data_type in types.items():
-        fault = _column_fault(name, data_type, environment)
+        fault = _column_fault(name, data_type, environment, merged)
         if fault:
             problems.add("column", name, fault)
     problems.raise_if_any()
     return spec
 
 
-def _column_fault(name: str, data_type: str, environment: Environment) -> str | None:
+def _column_fault(name: str, data_type: str, environment: Environment, merged: bool) -> str | None:
     # Names that no version takes are `names`' matter.
     if name == "rowkind" and environment.supports(Capability.ROWKIND_IS_PAIMONS_COLUMN):
         return "Paimon keeps this name for itself. Give the column another alias in the model"
     if type_name(data_type) == "interval":
         # SparkTypeUtils.toPaimonType
         return f"Paimon has no type for {data_type}. Cast it, to string or to a number of seconds"
+    if merged and _SIZED_TEXT.search(data_type) and not environment.supports(Capability.MERGE_ON_SIZED_TEXT):
+        return f"is {data_type}. {environment.explain(Capability.MERGE_ON_SIZED_TEXT)}"
     return None
 
 

@@ -93,6 +93,17 @@ def default_strategy(spec: TableSpec, config: Mapping[str, Any]) -> str:
     return MERGE if column_list(config.get("unique_key")) else APPEND
 
 
+def merges(spec: TableSpec, config: Mapping[str, Any]) -> bool:
+    """Whether rows go into the table of a model or snapshot by MERGE."""
+    if config.get("materialized") == "snapshot":
+        return True
+    if config.get("materialized") not in ("incremental", "streaming"):
+        return False
+    requested = config.get("incremental_strategy")
+    strategy = requested if requested and requested != "default" else default_strategy(spec, config)
+    return strategy in (MERGE, DELETE_INSERT) or (strategy == MICROBATCH and not spec.partition_by)
+
+
 def resolve_strategy(
     requested: str | None,
     spec: TableSpec,
