@@ -17,6 +17,7 @@ from tests.unit import corpus
 from tests.unit.corpus import Case, column_table
 
 from dbt.adapters.paimon.capabilities import options_version
+from dbt.adapters.paimon.foreign_config import is_table_format
 from dbt.adapters.paimon.sql_text import quoted, string_literal
 from dbt.adapters.paimon.table_options import normalize
 from dbt.adapters.paimon.table_spec import GROUPED_KEYS, OPTION_KEYS
@@ -62,7 +63,8 @@ class Tables:
         self.count += 1
         table = f"{self.schema}.case_{self.count}"
         columns = ", ".join(f"{quoted(name)} {kind}" for name, kind in self.columns(case).items())
-        partitions = as_texts(case.config["partition_by"]) if case.config.get("partition_by") else []
+        by = case.config.get("partition_by") or []
+        partitions = as_texts(by["field"] if isinstance(by, Mapping) else by)
         parts = [f"create table {table} ({columns}) using paimon"]
         properties = self.properties(case.config)
         partitions += as_texts(properties.pop("partition")) if "partition" in properties else []
@@ -100,6 +102,8 @@ class Tables:
     @staticmethod
     def properties(config: Mapping[str, Any]) -> dict[str, str]:
         found = {name: config[key] for key, name in OPTION_KEYS.items() if config.get(key) is not None}
+        if is_table_format(found.get("file.format")):
+            del found["file.format"]
         if "merge-engine" in found:
             found["merge-engine"] = str(found["merge-engine"]).lower().replace("_", "-")
         if config.get("primary_key"):
