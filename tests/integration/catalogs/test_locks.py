@@ -89,6 +89,8 @@ def test_two_runs_of_dbt(target, folder):
         for first in (0, 1)
     ]
     answers = [process.answers() for process in both]
+    # Each has come to its models.
+    assert [set(step) for found in answers for step in found] == [models] * 4, answers
     # Off local disks nothing keeps two runs from making one table at once: one of them ends with an error.
     apart = not target["warehouse"].startswith("s3:")
     written = {

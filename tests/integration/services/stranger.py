@@ -38,7 +38,9 @@ def attempt(what: str, *arguments: Any, stranger: bool = True) -> Any:
         pytest.skip("only root can become another user")
     uid = NOBODY if stranger else os.geteuid()
     tried = subprocess.run(
-        [sys.executable, __file__, str(uid), what, json.dumps(arguments)],
+        [sys.executable, __file__, str(uid), what],
+        # Not as an argument: the names of many files are longer than one may be.
+        input=json.dumps(arguments),
         capture_output=True,
         text=True,
         timeout=300,
@@ -100,8 +102,9 @@ def readable(files: list[str]) -> list[str]:
     return found
 
 
-def main(uid: int, what: str, arguments: str) -> None:
-    """Become a user and try something."""
+def main(uid: int, what: str) -> None:
+    """Become a user and try something, with the arguments that come on standard input."""
+    arguments = json.loads(sys.stdin.read())
     # What is imported later may not be for everybody to read.
     for module in ("encodings.idna", "pyspark.sql.connect.session", "grpc"):
         importlib.import_module(module)
@@ -109,8 +112,8 @@ def main(uid: int, what: str, arguments: str) -> None:
         os.setgroups([])
         os.setresgid(uid, uid, uid)
         os.setresuid(uid, uid, uid)
-    print(json.dumps(globals()[what](*json.loads(arguments))))
+    print(json.dumps(globals()[what](*arguments)))
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]), *sys.argv[2:])
+    main(int(sys.argv[1]), sys.argv[2])
