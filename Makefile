@@ -74,7 +74,7 @@ differential: $(STAMP) ## Random sequences of runs (1000, or SEQUENCES=200) besi
 
 streaming: $(STAMP) ## Streams from files, a real Kafka and a real PostgreSQL, and one that is killed ten times: the figures
 	$(PYTEST) tests/functional/streaming
-	$(PYTEST) tests/integration/streaming
+	$(PYTEST) tests/integration/streaming --stream-kills 10
 
 costs: $(STAMP) ## Count what models cost and make that the baseline (tests/functional/costs/baseline.json)
 	DBT_PAIMON_WRITE_COSTS=1 $(PYTEST) tests/functional/costs

@@ -1,6 +1,6 @@
-"""One build of the reference project in a process of its own: what of it passed, and what its tables hold.
+"""One build of the reference project: what of it passed, and what its tables hold.
 
-Run as `python -m integration.build OUTPUT DBT-ARGUMENT…`; writes a JSON document to OUTPUT.
+In a process of its own: `python -m integration.build OUTPUT DBT-ARGUMENT…`. Writes a JSON document to OUTPUT.
 """
 
 from __future__ import annotations

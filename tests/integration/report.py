@@ -11,6 +11,15 @@ PROPERTY = "deployment"
 KILLS = "stream kills"
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--stream-kills",
+        type=int,
+        default=3,
+        help="how often a stream is killed: 3 times in CI, 10 by `make streaming`",
+    )
+
+
 def pytest_terminal_summary(terminalreporter: Any) -> None:
     """Print catalog, storage and engine, and the nodes that passed; and what became of a stream that was killed."""
     rows: list[tuple[str, ...]] = []

@@ -10,8 +10,8 @@ import pytest
 from dbt.tests.util import run_dbt
 from pyspark.sql import SparkSession
 
-from dbt.adapters.paimon.credentials import PaimonCredentials
 from dbt.adapters.paimon.session import open_session
+from own_process import credentials_of
 
 MODELS = {
     "rebuilt.sql": "{{ config(materialized='table') }} select id, {{ var('step') }} as step from range(3)",
@@ -63,13 +63,6 @@ def states(step: int) -> dict[str, list[tuple[Any, ...]]]:
         "planted": [(1, "one"), (2, "two")],
         "history": [(number, past, past == step) for number in range(3) for past in range(1, step + 1)],
     }
-
-
-def credentials_of(target: dict[str, Any]) -> PaimonCredentials:
-    """A target of a profile as dbt reads it."""
-    keys = {key: value for key, value in target.items() if key not in ("type", "threads")}
-    credentials: PaimonCredentials = PaimonCredentials.from_dict(PaimonCredentials.translate_aliases(keys))
-    return credentials
 
 
 class Reader:

