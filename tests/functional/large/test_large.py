@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
 
-DBT = [sys.executable, "-c", "from dbt.cli.main import cli; cli()"]
+from own_process import OwnProcess, write_project
+
 ROWS = 10_000_000
 # Rows of everything else: many times what the driver may be sent.
 SOME = 200_000
@@ -46,76 +46,69 @@ select id, case when id % 2 = 0 then '{{ var("run") }}' else word end as word fr
 TEST = "{{ config(store_failures=true, severity='warn') }} select * from {{ ref('keyed') }}"
 
 
-class Project:
-    def __init__(self, root: Path, spark_config: dict) -> None:
-        self.root = root
-        target = {"type": "paimon", "method": "session", "schema": "s", "warehouse": "lake", "threads": 1}
-        outputs = {"here": {**target, "spark_config": spark_config}}
-        files = {
-            "dbt_project.yml": yaml.safe_dump({"name": "large", "profile": "large"}),
-            "profiles.yml": yaml.safe_dump({"large": {"target": "here", "outputs": outputs}}),
-            "snapshots/versions.sql": SNAPSHOT,
-            "seeds/seeded.csv": "id,word\n" + "".join(f"{i},{'w' * 60}{i}\n" for i in range(SOME // 10)),
-            "tests/stored.sql": TEST,
-            **{f"models/{name}": text for name, text in MODELS.items()},
-        }
-        for name, text in files.items():
-            (root / name).parent.mkdir(exist_ok=True)
-            (root / name).write_text(text)
-
-    def dbt(self, *arguments: str) -> tuple[int, str]:
-        done = subprocess.run(
-            [*DBT, *arguments], cwd=self.root, capture_output=True, text=True, timeout=600, check=False
-        )
-        return done.returncode, done.stdout + done.stderr
+COUNTS = {
+    "keyed": SOME,
+    "merged": SOME,
+    "replaced": SOME,
+    "python": (SOME + 2) // 3,
+    "versions": SOME + SOME // 2,
+    "seeded": SOME // 10,
+}
 
 
 @pytest.fixture(scope="module")
-def project(tmp_path_factory, spark_config) -> Project:
-    config = {
-        **spark_config,
-        "spark.driver.memory": "1g",
-        # The results of tasks, all told; what a write reports of its files is among them.
-        "spark.driver.maxResultSize": "1m",
-        # The small side of a join (up to 10 MiB) goes over the driver, by Spark's own choice.
-        "spark.sql.autoBroadcastJoinThreshold": "-1",
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("large")
+
+
+@pytest.fixture(scope="module")
+def answers(folder: Path, spark_config: dict[str, Any]) -> list[Any]:
+    """What each of the steps gave: the ten million, two builds of everything else, its rows, more than there may be."""
+    target = {
+        "type": "paimon",
+        "method": "session",
+        "schema": "s",
+        "warehouse": str(folder / "lake"),
+        "threads": 1,
+        "spark_config": {
+            **spark_config,
+            "spark.driver.memory": "1g",
+            # The results of tasks, all told; what a write reports of its files is among them.
+            "spark.driver.maxResultSize": "1m",
+            # The small side of a join (up to 10 MiB) goes over the driver, by Spark's own choice.
+            "spark.sql.autoBroadcastJoinThreshold": "-1",
+        },
     }
-    return Project(tmp_path_factory.mktemp("large"), config)
+    files = {
+        "snapshots/versions.sql": SNAPSHOT,
+        "seeds/seeded.csv": "id,word\n" + "".join(f"{i},{'w' * 60}{i}\n" for i in range(SOME // 10)),
+        "tests/stored.sql": TEST,
+        **{f"models/{name}": text for name, text in MODELS.items()},
+    }
+    write_project(folder, target, files)
+    counts = ", ".join(f"(select count(*) from paimon.s.{name}) as {name}" for name in COUNTS)
+    steps = [
+        {"dbt": ["run", "--select", "ten_million"]},
+        *({"dbt": ["build", "--exclude", "ten_million", "--vars", f"run: {run}"]} for run in (1, 2)),
+        {"sql": f"select {counts}"},
+        {"dbt": ["show", "--limit", "-1", "--inline", "select * from {{ ref('keyed') }}"]},
+    ]
+    return OwnProcess(folder, target, steps).answers()
 
 
 class TestLarge:
-    def test_ten_million_rows_in_one_gibibyte(self, project):
-        code, output = project.dbt("run", "--select", "ten_million")
-        assert code == 0, output
-        folder = project.root / "lake" / "s.db" / "ten_million"
-        newest = (folder / "snapshot" / "LATEST").read_text()
-        assert (
-            json.loads((folder / "snapshot" / f"snapshot-{newest}").read_text())["totalRecordCount"] == ROWS
-        )
+    def test_ten_million_rows_in_one_gibibyte(self, folder: Path, answers: list[Any]) -> None:
+        assert answers[0] == {"ten_million": "success"}
+        table = folder / "lake" / "s.db" / "ten_million"
+        newest = (table / "snapshot" / "LATEST").read_text()
+        assert json.loads((table / "snapshot" / f"snapshot-{newest}").read_text())["totalRecordCount"] == ROWS
 
-    def test_no_rows_come_to_the_driver(self, project):
-        for run in (1, 2):
-            code, output = project.dbt("build", "--exclude", "ten_million", "--vars", f"run: {run}")
-            assert code == 0, output
-        query = (
-            "select (select count(*) from {{ ref('keyed') }}) as keyed, (select count(*) from {{ ref('merged') }}) as merged, "
-            "(select count(*) from {{ ref('replaced') }}) as replaced, (select count(*) from {{ ref('python') }}) as python, "
-            "(select count(*) from {{ ref('versions') }}) as versions, (select count(*) from {{ ref('seeded') }}) as seeded"
-        )
-        code, output = project.dbt("--quiet", "show", "--output", "json", "--inline", query)
-        assert code == 0, output
-        (counts,) = json.loads(output[output.index("{") :])["show"]
-        assert counts == {
-            "keyed": SOME,
-            "merged": SOME,
-            "replaced": SOME,
-            "python": (SOME + 2) // 3,
-            "versions": SOME + SOME // 2,
-            "seeded": SOME // 10,
-        }
+    def test_no_rows_come_to_the_driver(self, answers: list[Any]) -> None:
+        for build in answers[1:3]:
+            assert set(build) > set(COUNTS)
+            assert set(build.values()) == {"success", "pass", "warn"}
+        assert answers[3] == [list(COUNTS.values())]
 
-    def test_the_limit_is_one(self, project):
+    def test_the_limit_is_one(self, answers: list[Any]) -> None:
         """Rows that somebody does ask for are more than the driver may be sent."""
-        code, output = project.dbt("show", "--limit", "-1", "--inline", "select * from {{ ref('keyed') }}")
-        assert code != 0
-        assert "spark.driver.maxResultSize" in output
+        assert "spark.driver.maxResultSize" in str(answers[4])
