@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from argparse import Namespace
 
 import pytest
@@ -35,3 +37,23 @@ def test_what_starts_early(monkeypatch, command, target, starts) -> None:
     if thread is not None:
         thread.join()
     assert started == ([credentials] if starts else [])
+
+
+# numpy is imported by PySpark on the thread that starts it.
+IMPORTS_NUMPY = """
+import sys
+from dbt.adapters.paimon import early_start
+from dbt.adapters.paimon.credentials import PaimonCredentials
+
+early_start._command = lambda: "parse"
+early_start.begin(PaimonCredentials(schema="s", warehouse="lake"))
+sys.addaudithook(lambda event, names: event == "os.unsetenv" and print(*names))
+import numpy
+"""
+
+
+def test_no_variable_goes_while_dbt_looks_through_them() -> None:
+    ended = subprocess.run(
+        [sys.executable, "-c", IMPORTS_NUMPY], capture_output=True, text=True, timeout=120, check=True
+    )
+    assert ended.stdout == ""

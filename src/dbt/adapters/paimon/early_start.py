@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import os
 from contextlib import suppress
 from threading import Thread
 from typing import Final
@@ -28,12 +29,19 @@ _COMMANDS: Final = frozenset(
     }
 )
 
+# numpy sets them while it is imported and then takes them away again, unless they are there
+# (numpy/core/__init__.py). dbt looks through the environment at each line that it logs, and fails over a name that
+# another thread takes away meanwhile.
+_OF_NUMPY: Final = ("OPENBLAS_MAIN_FREE", "GOTOBLAS_MAIN_FREE")
+
 
 def begin(credentials: PaimonCredentials) -> Thread | None:
     """Start the Spark of this process on a thread, which is returned, if this dbt command is going to need one.
 
     What goes wrong is told by the first connection, which tries again.
     """
+    for name in _OF_NUMPY:
+        os.environ.setdefault(name, "1")
     embedded = credentials.method == PaimonConnectionMethod.SESSION
     if not embedded or _command() not in _COMMANDS:
         return None

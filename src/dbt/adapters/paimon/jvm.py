@@ -41,6 +41,8 @@ _FOR_THE_LAUNCHER: Final = (
 )
 _JAVA_OPTIONS: Final = "spark.driver.extraJavaOptions"
 _SUBMIT_ARGUMENTS: Final = "PYSPARK_SUBMIT_ARGS"
+# What PySpark takes where the variable is not set.
+_NO_ARGUMENTS: Final = "pyspark-shell"
 # Spark makes its Ivy without Ivy's own defaults, this among them [ran, 3.5.7: a jar of another checksum was taken].
 _CHECKSUMS: Final = "-Divy.checksums=sha1,md5"
 _TEMPORARY_PROPERTY: Final = "java.io.tmpdir"
@@ -329,17 +331,16 @@ def _hidden(conf: Mapping[str, str], secrets: Sequence[str]) -> Iterator[dict[st
             # It takes the place of spark-defaults.conf.
             properties = "".join(f"{key}={_property(value)}\n" for key, value in hidden.items())
             _write(folder / "spark.conf", f"{_spark_defaults()}\n{properties}")
-            rest = before or "pyspark-shell"
+            rest = before or _NO_ARGUMENTS
             os.environ[_SUBMIT_ARGUMENTS] = (
                 f"--properties-file {shlex.quote(str(folder / 'spark.conf'))} {rest}"
             )
         yield shown
     finally:
         shutil.rmtree(folder, ignore_errors=True)
-        if before is None:
-            os.environ.pop(_SUBMIT_ARGUMENTS, None)
-        else:
-            os.environ[_SUBMIT_ARGUMENTS] = before
+        # Never taken away: dbt fails over a variable that goes while it looks through them (see early_start).
+        if hidden:
+            os.environ[_SUBMIT_ARGUMENTS] = before or _NO_ARGUMENTS
 
 
 def _write(path: Path, text: str) -> None:
