@@ -15,8 +15,11 @@ from typing import Any
 import psutil
 import pytest
 import yaml
+from dbt.cli.main import dbtRunner, dbtRunnerResult
 
-DBT = [sys.executable, "-c", "from dbt.cli.main import cli; cli()"]
+from dbt.adapters.paimon.session import open_session
+from own_process import credentials_of
+
 STREAM = [sys.executable, "-m", "dbt.adapters.paimon.cli", "stream"]
 # Every table follows the types of the one that it reads.
 EVENTS = """{{ config(materialized='incremental', on_schema_change='sync_all_columns') }}
@@ -61,22 +64,28 @@ class Project:
             yaml.safe_dump({"streams": {"target": "a", "outputs": {"a": target}}})
         )
 
-    def start(self, *command: str) -> subprocess.Popen[bytes]:
-        output = (self.root / "output.txt").open("ab")
-        return subprocess.Popen(command, cwd=self.root, stdout=output, stderr=output)
+        self._credentials = credentials_of(target)
 
-    def dbt(self, *arguments: str) -> None:
-        process = self.start(*DBT, *arguments)
-        assert process.wait() == 0, self.said()
+    def stream(self, *arguments: str) -> subprocess.Popen[bytes]:
+        """`dbt-paimon stream`, in a process of its own."""
+        output = (self.root / "output.txt").open("ab")
+        return subprocess.Popen([*STREAM, *arguments], cwd=self.root, stdout=output, stderr=output)
+
+    def run(self, *arguments: str) -> dbtRunnerResult:
+        """`dbt run`, in this process."""
+        places = ("--project-dir", self.root, "--profiles-dir", self.root, "--log-path", self.root / "logs")
+        return dbtRunner().invoke(["run", *arguments, *map(str, places)])
+
+    def passes(self, *arguments: str) -> None:
+        result = self.run(*arguments)
+        assert result.success, result.exception or [each.message for each in result.result]
 
     def add(self, first: int, last: int, kind: str = "bigint") -> None:
-        self.dbt("run", "--select", "events", "--vars", f"{{first: {first}, last: {last}, kind: {kind}}}")
+        self.passes("--select", "events", "--vars", f"{{first: {first}, last: {last}, kind: {kind}}}")
 
-    def query(self, sql: str) -> list[dict[str, Any]]:
-        arguments = ("--quiet", "show", "--output", "json", "--limit", "100", "--inline", sql)
-        shown = subprocess.run([*DBT, *arguments], cwd=self.root, stdout=subprocess.PIPE, check=True)
-        rows: list[dict[str, Any]] = json.loads(shown.stdout)["show"]
-        return rows
+    def query(self, sql: str) -> list[tuple[Any, ...]]:
+        """The rows of a query in a session that is not dbt's."""
+        return [tuple(row) for row in open_session(self._credentials).session.sql(sql).collect()]
 
     def said(self) -> str:
         return (self.root / "output.txt").read_text()
@@ -102,16 +111,16 @@ def project(tmp_path_factory, spark_config) -> Project:
 def test_it_goes_on_until_a_signal(project: Project):
     project.add(0, 10, "int")
     # Two of them are streams, and one follows the other.
-    stream = project.start(*STREAM, "--select", "events", "copied", "followed")
+    stream = project.stream("--select", "events", "copied", "followed")
     try:
         project.until(lambda: project.data_files("followed"), stream)
         before = project.data_files("followed")
         # A table of the same warehouse is written meanwhile, and a second stream of the model is refused.
         project.add(10, 20, "int")
         project.until(lambda: project.data_files("followed") - before, stream)
-        second = project.start(*DBT, "run", "--select", "copied")
-        assert second.wait() == 1
-        assert "another process streams into" in project.said()
+        (second,) = project.run("--select", "copied").result
+        assert second.status == "error"
+        assert "another process streams into" in second.message
         # A column gets a wider type, and values that the old one has not.
         before = project.data_files("followed")
         project.add(MANY, MANY + 5)
@@ -123,18 +132,18 @@ def test_it_goes_on_until_a_signal(project: Project):
             os.kill(stream.pid, signal.SIGKILL)
     # What came after its end is there after a run, once.
     project.add(20, 30)
-    project.dbt("run", "--select", "copied", "followed")
+    project.passes("--select", "copied", "followed")
     for table, times in (("copied", 2), ("followed", 6)):
-        assert project.query(f"select id, n from {{{{ ref('{table}') }}}} order by id") == [
-            {"id": number, "n": number * times} for number in (*range(30), *range(MANY, MANY + 5))
+        assert project.query(f"select id, n from paimon.s.{table} order by id") == [
+            (number, number * times) for number in (*range(30), *range(MANY, MANY + 5))
         ]
 
 
 def test_a_full_refresh_that_is_ended(project: Project):
     """Readers keep the old table: a part of the new one does not take its place."""
-    project.dbt("run", "--select", "slow")
-    before, there = project.query("select count(*) as n from {{ ref('slow') }}"), project.tables()
-    stream = project.start(*STREAM, "--select", "slow", "--full-refresh", "--vars", "slow: true")
+    project.passes("--select", "slow")
+    before, there = project.query("select count(*) from paimon.s.slow"), project.tables()
+    stream = project.stream("--select", "slow", "--full-refresh", "--vars", "slow: true")
     try:
         project.until(lambda: project.tables() - there, stream)
         stream.send_signal(signal.SIGTERM)
@@ -143,14 +152,14 @@ def test_a_full_refresh_that_is_ended(project: Project):
         if stream.poll() is None:
             os.kill(stream.pid, signal.SIGKILL)
     assert project.tables() == there
-    assert project.query("select count(*) as n from {{ ref('slow') }}") == before
-    project.dbt("run", "--select", "slow")
+    assert project.query("select count(*) from paimon.s.slow") == before
+    project.passes("--select", "slow")
 
 
 def test_its_jvm_is_killed(project: Project):
     project.add(100, 110)
     before = project.data_files("copied")
-    stream = project.start(*STREAM, "--select", "copied")
+    stream = project.stream("--select", "copied")
     try:
         project.until(lambda: project.data_files("copied") - before, stream)
         children = psutil.Process(stream.pid).children(recursive=True)
@@ -162,12 +171,12 @@ def test_its_jvm_is_killed(project: Project):
             os.kill(stream.pid, signal.SIGKILL)
     (result,) = json.loads((project.root / "target" / "run_results.json").read_text())["results"]
     assert "Spark's JVM has ended: it was killed (SIGKILL)" in result["message"]
-    project.dbt("run", "--select", "copied")
-    copied = project.query("select id, n from {{ ref('copied') }} where id between 100 and 109 order by id")
-    assert copied == [{"id": number, "n": number * 2} for number in range(100, 110)]
+    project.passes("--select", "copied")
+    copied = project.query("select id, n from paimon.s.copied where id between 100 and 109 order by id")
+    assert copied == [(number, number * 2) for number in range(100, 110)]
 
 
 def test_it_needs_a_streaming_model(project: Project):
-    process = project.start(*STREAM, "--select", "events")
+    process = project.stream("--select", "events")
     assert process.wait() == 1
     assert "No streaming model is selected" in project.said()
