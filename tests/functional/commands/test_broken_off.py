@@ -15,6 +15,8 @@ import psutil
 import pytest
 import yaml
 
+from dbt_here import dbt_passes
+
 # Seconds of work for each of two threads, unless it is cancelled.
 ENDLESS = "(select sum(hash(a.id, b.id)) from range(1000000) as a cross join range(1000000) as b)"
 MODELS = {
@@ -72,7 +74,7 @@ def gone(group: int, seconds: float = 300) -> bool:
 def before(project: Path) -> dict[str, dict[str, str]]:
     """Snapshots of the tables as they are before the run that is broken off."""
     write(project, MODELS)
-    subprocess.run([*DBT, "run"], cwd=project, check=True, timeout=300)
+    dbt_passes(project, "run")
     found = {table: snapshots(project, table) for table in ("rebuilt", "upserted")}
     assert all(found.values())
     return found
@@ -109,7 +111,7 @@ def check_heals(project: Path) -> None:
     """Nothing half built is in the next run's way, and nothing of it stays."""
     write(project, {name: sql and sql.replace("'old'", "'new'") for name, sql in MODELS.items()})
     write(project, {"created": "{{ config(materialized='table') }} select 1 as id"})
-    subprocess.run([*DBT, "run"], cwd=project, check=True, timeout=300)
+    dbt_passes(project, "run")
     tables = {path.name for path in (project / "lake" / "cancelled.db").iterdir()}
     assert tables == {"rebuilt", "upserted", "created"}
 

@@ -15,9 +15,9 @@ from typing import Any
 import psutil
 import pytest
 import yaml
-from dbt.cli.main import dbtRunner, dbtRunnerResult
 
 from dbt.adapters.paimon.session import open_session
+from dbt_here import dbt_here, dbt_passes
 from own_process import credentials_of
 
 STREAM = [sys.executable, "-m", "dbt.adapters.paimon.cli", "stream"]
@@ -71,17 +71,15 @@ class Project:
         output = (self.root / "output.txt").open("ab")
         return subprocess.Popen([*STREAM, *arguments], cwd=self.root, stdout=output, stderr=output)
 
-    def run(self, *arguments: str) -> dbtRunnerResult:
-        """`dbt run`, in this process."""
-        places = ("--project-dir", self.root, "--profiles-dir", self.root, "--log-path", self.root / "logs")
-        return dbtRunner().invoke(["run", *arguments, *map(str, places)])
-
-    def passes(self, *arguments: str) -> None:
-        result = self.run(*arguments)
-        assert result.success, result.exception or [each.message for each in result.result]
-
     def add(self, first: int, last: int, kind: str = "bigint") -> None:
-        self.passes("--select", "events", "--vars", f"{{first: {first}, last: {last}, kind: {kind}}}")
+        dbt_passes(
+            self.root,
+            "run",
+            "--select",
+            "events",
+            "--vars",
+            f"{{first: {first}, last: {last}, kind: {kind}}}",
+        )
 
     def query(self, sql: str) -> list[tuple[Any, ...]]:
         """The rows of a query in a session that is not dbt's."""
@@ -118,7 +116,7 @@ def test_it_goes_on_until_a_signal(project: Project):
         # A table of the same warehouse is written meanwhile, and a second stream of the model is refused.
         project.add(10, 20, "int")
         project.until(lambda: project.data_files("followed") - before, stream)
-        (second,) = project.run("--select", "copied").result
+        (second,) = dbt_here(project.root, "run", "--select", "copied").result
         assert second.status == "error"
         assert "another process streams into" in second.message
         # A column gets a wider type, and values that the old one has not.
@@ -132,7 +130,7 @@ def test_it_goes_on_until_a_signal(project: Project):
             os.kill(stream.pid, signal.SIGKILL)
     # What came after its end is there after a run, once.
     project.add(20, 30)
-    project.passes("--select", "copied", "followed")
+    dbt_passes(project.root, "run", "--select", "copied", "followed")
     for table, times in (("copied", 2), ("followed", 6)):
         assert project.query(f"select id, n from paimon.s.{table} order by id") == [
             (number, number * times) for number in (*range(30), *range(MANY, MANY + 5))
@@ -141,7 +139,7 @@ def test_it_goes_on_until_a_signal(project: Project):
 
 def test_a_full_refresh_that_is_ended(project: Project):
     """Readers keep the old table: a part of the new one does not take its place."""
-    project.passes("--select", "slow")
+    dbt_passes(project.root, "run", "--select", "slow")
     before, there = project.query("select count(*) from paimon.s.slow"), project.tables()
     stream = project.stream("--select", "slow", "--full-refresh", "--vars", "slow: true")
     try:
@@ -153,7 +151,7 @@ def test_a_full_refresh_that_is_ended(project: Project):
             os.kill(stream.pid, signal.SIGKILL)
     assert project.tables() == there
     assert project.query("select count(*) from paimon.s.slow") == before
-    project.passes("--select", "slow")
+    dbt_passes(project.root, "run", "--select", "slow")
 
 
 def test_its_jvm_is_killed(project: Project):
@@ -171,7 +169,7 @@ def test_its_jvm_is_killed(project: Project):
             os.kill(stream.pid, signal.SIGKILL)
     (result,) = json.loads((project.root / "target" / "run_results.json").read_text())["results"]
     assert "Spark's JVM has ended: it was killed (SIGKILL)" in result["message"]
-    project.passes("--select", "copied")
+    dbt_passes(project.root, "run", "--select", "copied")
     copied = project.query("select id, n from paimon.s.copied where id between 100 and 109 order by id")
     assert copied == [(number, number * 2) for number in range(100, 110)]
 
