@@ -7,11 +7,20 @@ back, which the first day of the year 1 has not.
 
 from __future__ import annotations
 
+import re
 from datetime import date, datetime, time
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
+
+
+# Python 3.10 reads fractions of a second of three or six digits only.
+_FRACTION = re.compile(r"(?<=\.)\d{1,5}$")
+
+
+def _six_digits(fraction: re.Match[str]) -> str:
+    return fraction[0].ljust(6, "0")
 
 
 def on_session_clock(frame: DataFrame) -> DataFrame:
@@ -40,7 +49,7 @@ def session_moment(value: Any) -> datetime:
     moment = value
     if isinstance(value, str):
         try:
-            moment = datetime.fromisoformat(value.strip())
+            moment = datetime.fromisoformat(_FRACTION.sub(_six_digits, value.strip()))
         except ValueError:
             moment = None
     if isinstance(moment, date) and not isinstance(moment, datetime):
