@@ -94,9 +94,11 @@ def synced(plan: Plan, table: Table, batch: Batch) -> tuple[Table, list[Row], Re
     }
     if mode == "fail" and (add or drop or changed):
         raise Refused
-    fills_part = plan.config.get("incremental_strategy") == "partial_update" or plan.config.get(
-        "merge_engine"
-    ) in ("partial-update", "aggregation")
+    fills_part = (plan.config.get("incremental_strategy") or "upsert") in (
+        "upsert",
+        "partial_update",
+        "merge",
+    ) and plan.config.get("merge_engine") in ("partial-update", "aggregation")
     if mode == "ignore" and drop and not fills_part:
         raise Refused
     columns, rows = dict(table.columns), rows_of(batch)

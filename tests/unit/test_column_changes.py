@@ -5,6 +5,7 @@ from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.paimon.changeset import ExistingColumn, ExistingTable
 from dbt.adapters.paimon.column_changes import compare_columns, refuse_schema_change, wanted_columns, widens
+from dbt.adapters.paimon.strategies import ON_SCHEMA_CHANGE
 from dbt.adapters.paimon.table_spec import TableSpec
 
 KEYED = TableSpec(primary_key=("id",), partition_by=(), options={}, merge_engine="deduplicate")
@@ -59,6 +60,19 @@ def test_compare():
     assert compare_columns(wanted, existing, comments=False).comment == ()
 
 
+def test_a_required_column_that_goes():
+    """Rows are written before it is dropped: they need not have it, unless it is a key or stays."""
+    existing = ExistingTable(
+        primary_key=("id",),
+        columns=(column("id", nullable=False), column("n"), column("gone", nullable=False)),
+    )
+    changes = compare_columns([column("n")], existing, comments=False)
+    assert changes.drop == ("id", "gone") and changes.relax == changes.relax_to_drop == ("gone",)
+    left = {mode: [c.nullable for c in changes.synced(existing.columns, mode)] for mode in ON_SCHEMA_CHANGE}
+    assert left.pop("sync_all_columns") == [False, True, True]
+    assert set(map(tuple, left.values())) == {(False, True, False)}
+
+
 @pytest.mark.parametrize(
     "wanted",
     [
@@ -99,6 +113,11 @@ def test_wanted_columns_take_keys_contract_and_docs_from_the_model():
         ("ignore", "upsert", "deduplicate", True),
         ("ignore", "partial_update", "partial-update", False),
         ("ignore", "upsert", "aggregation", False),
+        ("ignore", "merge", "partial-update", False),
+        # These replace rows: what is not given would be gone.
+        ("ignore", "insert_overwrite", "partial-update", True),
+        ("ignore", "insert_overwrite", "aggregation", True),
+        ("ignore", "microbatch", "partial-update", True),
         ("append_new_columns", "upsert", "deduplicate", False),
         ("sync_all_columns", "upsert", "deduplicate", False),
     ],

@@ -86,6 +86,20 @@ def test_missing_key():
         ]
 
 
+def test_a_column_that_the_table_does_not_get():
+    """on_schema_change='ignore' leaves out what is new: nothing is matched or updated by it."""
+
+    def unknown(**config):
+        config = {"materialized": "incremental", "incremental_strategy": "merge", **config}
+        return [key for key, _ in unknown_columns(config, ["id", "Fresh"], table=["ID", "gone"])]
+
+    assert unknown(unique_key="id", merge_update_columns=["fresh"]) == ["merge_update_columns"]
+    assert unknown(unique_key=["id", "fresh"]) == ["unique_key"]
+    # What is not there is not updated, and who does not match reads no unique_key.
+    assert unknown(unique_key="id", merge_exclude_columns=["fresh"]) == []
+    assert unknown(unique_key="fresh", incremental_strategy="append") == []
+
+
 # One row a table, one column a strategy, with a unique_key where that is not the primary key: y is accepted.
 MATRIX = """
                     append upsert merge partial_update insert_overwrite delete+insert microbatch apply_changes

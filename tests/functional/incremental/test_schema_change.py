@@ -3,16 +3,92 @@
 from __future__ import annotations
 
 import pytest
-from dbt.tests.util import run_dbt
+from dbt.tests.util import run_dbt, write_file
 
+WINDOW = ["--event-time-start", "2024-01-01", "--event-time-end", "2024-01-02"]
+SECOND_RUN = "var('second', false)"
+SYNCS = f"'sync_all_columns' if {SECOND_RUN} else 'fail'"
 FIRST = "select 1 as id, 'a' as kept, 10 as gone"
 SECOND = "select 2 as id, cast(7 as bigint) as fresh, 'b' as kept"
 
 
 def model(mode: str, second: str = SECOND) -> str:
+    mode = mode if mode == SYNCS else f"'{mode}'"
     return (
-        "{{ config(materialized='incremental', primary_key='id', on_schema_change='" + mode + "') }}\n"
+        "{{ config(materialized='incremental', primary_key='id', on_schema_change=" + mode + ") }}\n"
         "{% if is_incremental() %}" + second + "{% else %}" + FIRST + "{% endif %}"
+    )
+
+
+# Whose second run gives no `gone`, which its table cannot be without: name -> (on_schema_change, config)
+KEY = "primary_key=['id', 'gone']"
+BATCHES = "incremental_strategy='microbatch', event_time='at', batch_size='day', begin='2024-01-01'"
+LESS = {
+    "key_merged": ("append_new_columns", KEY + ", incremental_strategy='merge'"),
+    "key_audited": ("append_new_columns", KEY + ", incremental_strategy='merge', wap=true"),
+    "key_merged_in_parts": ("ignore", KEY + ", incremental_strategy='merge', merge_engine='partial-update'"),
+    "key_upserted": ("append_new_columns", KEY),
+    "key_upserted_in_parts": ("ignore", KEY + ", merge_engine='partial-update'"),
+    "key_replaced": (
+        "append_new_columns",
+        KEY + ", unique_key='id', incremental_strategy='delete+insert'",
+    ),
+    "key_synced": ("sync_all_columns", KEY),
+    "partition_merged": (
+        "append_new_columns",
+        "primary_key='id', partition_by='gone', incremental_strategy='merge'",
+    ),
+    "partition_upserted": ("append_new_columns", "primary_key='id', partition_by='gone'"),
+    "partition_overwritten": (
+        "append_new_columns",
+        "partition_by='gone', incremental_strategy='insert_overwrite'",
+    ),
+    "order_upserted": ("append_new_columns", "primary_key='id', sequence_field='gone'"),
+    "required_merged": ("append_new_columns", "unique_key='id', incremental_strategy='merge'"),
+    "required_upserted": ("append_new_columns", "primary_key='id'"),
+    "required_replaced": ("append_new_columns", "unique_key='id', incremental_strategy='delete+insert'"),
+    "required_batched": ("append_new_columns", BATCHES),
+    # The rows of a partition are replaced, and so would be what the model does not give.
+    "parts_overwritten": (
+        "ignore",
+        "primary_key=['kept', 'id'], partition_by='kept', merge_engine='partial-update', "
+        "incremental_strategy='insert_overwrite'",
+    ),
+    "parts_batched": (
+        "ignore",
+        "primary_key=['kept', 'id'], partition_by='kept', merge_engine='partial-update', " + BATCHES,
+    ),
+}
+# Whose `gone` was NOT NULL and is dropped.
+SYNCED = {
+    "required_upserted_synced": "primary_key='id'",
+    "required_merged_synced": "primary_key='id', incremental_strategy='merge'",
+    "required_table": "materialized='table'",
+}
+# Whose second run names a new column, which on_schema_change='ignore' leaves out.
+LEFT_OUT = {
+    "updates_left_out": "primary_key='id', incremental_strategy='merge', "
+    f"merge_update_columns=['fresh' if {SECOND_RUN} else 'kept']",
+    "matches_left_out": "incremental_strategy='merge', "
+    f"unique_key=['id', 'fresh'] if {SECOND_RUN} else ['id']",
+}
+AT = ", timestamp'2024-01-01 12:00:00' as at"
+
+
+def less(mode: str, config: str) -> str:
+    text = model(mode, f"select id, 'a' as kept{AT} from values (1), (2) as v(id)")
+    text = text.replace(FIRST, FIRST + AT).replace("primary_key='id'", config)
+    if "materialized='table'" in config:
+        text = text.replace("materialized='incremental', ", "").replace("is_incremental()", SECOND_RUN)
+    return text
+
+
+def contract(names, gone: str = "") -> str:
+    columns = f"[{{name: id, data_type: int}}, {{name: kept, data_type: string}}, {gone}{{name: at, data_type: timestamp}}]"
+    return "models:\n" + "".join(
+        f"  - {{name: {name}, config: {{contract: {{enforced: true}}}}, columns: {columns}}}\n"
+        for name in names
+        if name.startswith("required")
     )
 
 
@@ -31,12 +107,27 @@ class TestSchemaChange:
             "narrow_model.sql": model("sync_all_columns", "select 2 as id, 'b' as kept, 20 as gone").replace(
                 "10 as gone", "5000000000 as gone"
             ),
+            **{f"{name}.sql": less(*case) for name, case in LESS.items()},
+            **{f"{name}.sql": less(SYNCS, config) for name, config in SYNCED.items()},
+            **{
+                f"{name}.sql": model(
+                    "ignore", "select id, 'b' as kept, 20 as gone, 2 as fresh from values (1), (2) as v(id)"
+                ).replace("primary_key='id'", config)
+                for name, config in LEFT_OUT.items()
+            },
+            "contracts.yml": contract(
+                [*LESS, *SYNCED],
+                "{name: gone, data_type: int, constraints: [{type: not_null}]}, ",
+            ),
         }
 
     @pytest.fixture(scope="class")
     def results(self, project):
-        run_dbt(["run"])
-        return {r.node.name: r for r in run_dbt(["run"], expect_pass=False)}
+        run_dbt(["run", *WINDOW])
+        # dbt has no sync_all_columns with a contract.
+        write_file(contract([*LESS, "required_table"]), project.project_root, "models", "contracts.yml")
+        found = run_dbt(["run", *WINDOW, "--vars", "second: true"], expect_pass=False)
+        return {r.node.name: r for r in found}
 
     def test_sync_all_columns(self, results, rows):
         assert [c[0] for c in rows("describe table {schema}.sync_model")] == ["id", "kept", "fresh"]
@@ -55,6 +146,27 @@ class TestSchemaChange:
             assert results[name].status == "error"
             assert "on_schema_change" in results[name].message and "gone" in results[name].message
             assert rows(f"select * from {{schema}}.{name}") == [(1, "a", 10)]
+
+    def test_a_column_that_the_table_cannot_be_without_is_refused(self, results, rows):
+        for name in LESS:
+            assert results[name].status == "error", name
+            assert rows(f"select id, kept, gone from {{schema}}.{name}") == [(1, "a", 10)], name
+            # Of a microbatch model the batches have the messages, which dbt logs.
+            if not name.endswith("batched"):
+                assert f"model '{name}'" in results[name].message and "gone" in results[name].message, name
+
+    def test_a_required_column_is_dropped(self, results, rows):
+        for name in SYNCED:
+            assert results[name].status == "success", results[name].message
+            described = [c[0] for c in rows(f"describe table {{schema}}.{name}")]
+            assert described == ["id", "kept", "at"], name
+            assert sorted(rows(f"select id, kept from {{schema}}.{name}")) == [(1, "a"), (2, "a")], name
+
+    def test_nothing_is_matched_or_updated_by_a_column_that_is_left_out(self, results, rows):
+        for name in LEFT_OUT:
+            assert f"model '{name}'" in results[name].message, name
+            assert "its table has no column 'fresh'" in results[name].message, name
+            assert rows(f"select * from {{schema}}.{name}") == [(1, "a", 10)], name
 
     def test_ignore_leaves_a_new_column_out(self, results, rows):
         assert sorted(rows("select * from {schema}.ignore_add_model")) == [(1, "a", 10), (2, "b", 20)]

@@ -37,6 +37,12 @@ MODELS = {
 select id, v{% if var('wide', false) %}, v * 2 as twice{% endif %}
 from {{ stream(source('raw', 'appended'), options={'read.stream.maxRowsPerTrigger': 2}) }}
 """,
+    "merged.sql": """
+{{ config(
+    materialized='streaming', primary_key=['id', 'v'], incremental_strategy='merge', on_schema_change='append_new_columns'
+) }}
+select distinct id{% if not var('wide', false) %}, v{% endif %}, '-' as word from {{ stream(source('raw', 'appended')) }}
+""",
     "totals.sql": """
 {{ config(
     materialized='streaming', primary_key='part', bucket=1, merge_engine='aggregation',
@@ -222,6 +228,9 @@ class TestTables:
         run("log", wide=True)
         assert table("log")[-1] == (7, 70, 140)
         assert table("log")[0] == (1, 10, None)
+        before = table("merged")
+        assert "the query gives no column 'v'" in run("merged", wrong=True, wide=True)["merged"]
+        assert table("merged") == before
 
     def test_other_sources(self, ran, table):
         before = table("both")

@@ -280,11 +280,11 @@ select 1 as id, {{ 'cast(null as int)' if run == 1 else 1 }} as n,
 TO_KEEP = """
 {{ config(materialized='view') }}
 {% set run = var('run', 0) %}
-select 1 as id, 'k' as k, named_struct({{ "'b', 2, 'a', 1" if run > 0 else "'a', 1, 'b', 2" }}) as s,
+select 1 as id, {{ "'k' as k, " if run != 5 else '' }}named_struct({{ "'b', 2, 'a', 1" if run > 0 else "'a', 1, 'b', 2" }}) as s,
   {{ '1L' if run == 3 else 1 }} as n, timestamp'2024-01-01 00:00:00' as at
 where {{ run }} <> 4
 union all
-select 2, {{ 'cast(null as string)' if run == 2 else "'k'" }}, named_struct({{ "'b', 2, 'a', 1" if run > 0 else "'a', 1, 'b', 2" }}), {{ run }},
+select 2, {{ 'cast(null as string), ' if run == 2 else "'k', " if run != 5 else '' }}named_struct({{ "'b', 2, 'a', 1" if run > 0 else "'a', 1, 'b', 2" }}), {{ run }},
   timestamp'2024-01-01 00:00:00' + interval {{ run }} hours
 """
 PYTHON = """
@@ -357,6 +357,7 @@ class TestMaterializations:
         assert rows(read) == versions
         assert "non-null column(k) of snapshot 'kept'" in snapshot(2, expect_pass=False).message
         assert "snapshot 'kept': column n is int in the table" in snapshot(3, expect_pass=False).message
+        assert "primary_key=['k', 'dbt_scd_id']: the query gives no column 'k'" in snapshot(5, False).message
         assert rows(read) == versions
         # A row that is gone has no values: only the end of its version is written.
         snapshot(4)

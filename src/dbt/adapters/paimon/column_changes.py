@@ -11,6 +11,7 @@ from dbt_common.exceptions import CompilationError
 from dbt.adapters.paimon.assignment import loses_nothing
 from dbt.adapters.paimon.changeset import ExistingColumn, ExistingTable
 from dbt.adapters.paimon.data_types import typed_nulls
+from dbt.adapters.paimon.strategies import UPSERTING
 from dbt.adapters.paimon.table_rules import split_columns
 from dbt.adapters.paimon.table_spec import TableSpec
 from dbt.adapters.paimon.type_trees import type_tree
@@ -23,10 +24,11 @@ _FLOATS = ("float", "double")
 class ColumnChanges:
     """What brings a table's columns to the wanted ones, in the order in which no value is lost.
 
-    `add`, `retype` and `relax` come before the data is written, `drop` after it; `rebuild` names what only a new
-    table can do. `changed_types` are all columns of another type, `retype` those among them whose every old value is
-    a value of the new type; `alter` those that on_schema_change='sync_all_columns' gives the new type, since no value
-    of the rows that stay is lost by it. `comment` holds (column, text) pairs.
+    `add`, `retype` and `relax` (whose columns take NULL from then on, those that go among them) come before the data is
+    written, `drop` after it; `rebuild` names what only a new table can do. `changed_types` are all columns of another
+    type, `retype` those among them whose every old value is a value of the new type; `alter` those that
+    on_schema_change='sync_all_columns' gives the new type, since no value of the rows that stay is lost by it.
+    `comment` holds (column, text) pairs.
     """
 
     add: tuple[ExistingColumn, ...] = ()
@@ -42,13 +44,23 @@ class ColumnChanges:
         """A table's columns when an increment is written: the new ones are there, the old ones go after it."""
         if on_schema_change not in ("append_new_columns", "sync_all_columns"):
             return tuple(columns)
-        types = {column.name.lower(): column.data_type for column in self.alter}
         if on_schema_change == "append_new_columns":
-            types = {}
+            return (*columns, *self.add)
+        types = {column.name.lower(): column.data_type for column in self.alter}
         same = (
-            replace(column, data_type=types.get(column.name.lower(), column.data_type)) for column in columns
+            replace(
+                column,
+                data_type=types.get(column.name.lower(), column.data_type),
+                nullable=column.nullable or column.name in self.relax_to_drop,
+            )
+            for column in columns
         )
         return (*same, *self.add)
+
+    @property
+    def relax_to_drop(self) -> tuple[str, ...]:
+        """The columns that go and are NOT NULL: the rows that are written before they go have no values for them."""
+        return tuple(name for name in self.relax if name in self.drop)
 
     @property
     def changes_schema(self) -> bool:
@@ -160,12 +172,13 @@ def compare_columns(
             comment.append((column.name, column.comment))
     if comments:
         comment.extend((column.name, column.comment) for column in add if column.comment)
-    drop = tuple(column.name for name, column in have.items() if name not in want)
+    gone = {name: column for name, column in have.items() if name not in want}
+    relax.extend(column.name for name, column in gone.items() if not column.nullable and name not in keys)
     return ColumnChanges(
         tuple(add),
         tuple(retype),
         tuple(relax),
-        drop,
+        tuple(column.name for column in gone.values()),
         tuple(comment),
         tuple(rebuild),
         tuple(changed),
@@ -191,8 +204,9 @@ def refuse_schema_change(
             f"model '{model}': the columns changed and on_schema_change is 'fail': {described}. "
             "Set on_schema_change to append_new_columns or sync_all_columns, or run once with --full-refresh."
         )
-    # A feed that writes some columns of a row is what these merge engines are for.
-    fills_part = strategy == "partial_update" or merge_engine in ("partial-update", "aggregation")
+    # A feed that writes some columns of a row is what these merge engines are for; where rows are replaced, what the
+    # feed does not write is gone.
+    fills_part = strategy in UPSERTING and merge_engine in ("partial-update", "aggregation")
     if on_schema_change == "ignore" and changes.drop and not fills_part:
         raise CompilationError(
             f"model '{model}': its table has columns that the model no longer gives: {', '.join(changes.drop)}. "

@@ -16,7 +16,7 @@ from typing import Any, Final
 
 from dbt.adapters.paimon import maintenance
 from dbt.adapters.paimon.capabilities import Capability, Environment
-from dbt.adapters.paimon.config_columns import hint, unknown_columns
+from dbt.adapters.paimon.config_columns import among, hint, unknown_columns
 from dbt.adapters.paimon.data_types import field_names
 from dbt.adapters.paimon.spelling import named_columns, spelled_as
 from dbt.adapters.paimon.strategies import merges
@@ -101,6 +101,9 @@ _AGGREGATES: Final[Mapping[str, _Aggregate]] = MappingProxyType(
     }
 )
 
+# What names columns that every row has a value for, or its order: those of the query, not of the table alone.
+_GIVEN: Final = ("primary_key", "partition_by", "sequence.field", "rowkind.field")
+
 # A rule gives (where, reason with remedy), as those of `table_rules`.
 _Found = Iterable[tuple[str, str]]
 _Types = Mapping[str, str]
@@ -137,12 +140,15 @@ def check_columns(
     if not environment.case_sensitive:
         spec = spelled_as(spec, types)
     problems, written = Problems(model), Written(config)
-    for where, column in named_columns(spec):
-        if column not in types:
-            reason = f"the query gives no column '{column}'. {hint(column, types)}"
-            problems.add(*written.find(where, spec), reason)
     names = list(types) if given is None else given
-    unknown = unknown_columns(config, names, case_sensitive=environment.case_sensitive, builds=builds)
+    for where, column in named_columns(spec):
+        given_too = where not in _GIVEN or among(column, names, environment.case_sensitive)
+        if column not in types or not given_too:
+            reason = f"the query gives no column '{column}'. {hint(column, types if given_too else names)}"
+            problems.add(*written.find(where, spec), reason)
+    unknown = unknown_columns(
+        config, names, table=list(types), case_sensitive=environment.case_sensitive, builds=builds
+    )
     for key, reason in unknown:
         problems.add(key, config.get(key), reason)
     for rule in _RULES:

@@ -1,7 +1,8 @@
 """Keys of a config, beside those of the table itself, that name columns of the model's query.
 
 dbt's macros leave out a name that they do not find: of a misspelt merge_update_columns no column is updated, and a
-misspelt check_cols makes no version, and both end with success.
+misspelt check_cols makes no version, and both end with success. So does a name that the query gives and the table has
+not, which `on_schema_change='ignore'` leaves out.
 """
 
 from __future__ import annotations
@@ -21,23 +22,39 @@ _MERGE_KEYS = ("merge_update_columns", "merge_exclude_columns")
 
 
 def unknown_columns(
-    config: Mapping[str, Any], columns: Sequence[str], *, case_sensitive: bool = False, builds: bool = False
+    config: Mapping[str, Any],
+    columns: Sequence[str],
+    *,
+    table: Sequence[str] | None = None,
+    case_sensitive: bool = False,
+    builds: bool = False,
 ) -> Iterator[tuple[str, str]]:
     """(key, reason with remedy) of every name that is no column.
 
     Args:
         config: the model's.
         columns: what its query gives.
+        table: the columns that its table has when the query's are written, if those are others.
         case_sensitive: whether Spark looks names up as they are written.
         builds: whether a table is built, which reads no unique_key: dbt's conformance suite wants it to pass
             (BaseIncrementalUniqueKey).
     """
-    known = set(columns) if case_sensitive else {name.lower() for name in columns}
     for key, name in _named(config):
         if builds and key == "unique_key":
             continue
-        if (name if case_sensitive else name.lower()) not in known:
+        if not among(name, columns, case_sensitive):
             yield key, f"the query gives no column '{name}'. {hint(name, columns)}"
+        elif table is not None and _is_written(key, config) and not among(name, table, case_sensitive):
+            yield (
+                key,
+                f"its table has no column '{name}', and on_schema_change='ignore' adds none. "
+                "Set on_schema_change='append_new_columns', or leave out the name",
+            )
+
+
+def among(name: str, columns: Iterable[str], case_sensitive: bool) -> bool:
+    """Whether a column of this name is there, as Spark looks it up."""
+    return name in columns if case_sensitive else name.lower() in map(str.lower, columns)
 
 
 def hint(name: str, columns: Iterable[str]) -> str:
@@ -45,6 +62,12 @@ def hint(name: str, columns: Iterable[str]) -> str:
     known = list(columns)
     near = suggestion(name, known)
     return f"Did you mean '{near}'?" if near else f"Its columns: {', '.join(known)}"
+
+
+def _is_written(key: str, config: Mapping[str, Any]) -> bool:
+    """Whether a statement of ours reads or writes the columns of this key in the table."""
+    matches = (config.get("incremental_strategy") or "default") in ("default", *_MATCHING)
+    return key == "merge_update_columns" or (key == "unique_key" and matches)
 
 
 def _named(config: Mapping[str, Any]) -> Iterator[tuple[str, str]]:

@@ -722,7 +722,7 @@ class PaimonAdapter(
         model: Mapping[str, Any],
         spec: TableSpec,
         columns: Iterable[ExistingColumn],
-        given: Iterable[ExistingColumn] | None = None,
+        given: Iterable[ExistingColumn | PaimonColumn] | None = None,
     ) -> TableSpec:
         """Refuse a config that the columns of its table do not bear, before any DDL.
 
@@ -780,7 +780,7 @@ class PaimonAdapter(
             applies: SQL condition of the rows whose values are written; empty for all.
 
         Raises:
-            CompilationError: columns whose types do not fit.
+            CompilationError: columns whose types do not fit, or that are NOT NULL and not given.
         """
         wanted = self.wanted_columns(source.columns, model, spec)
         to = row_checks.destination(model, table_columns, wanted, spec, applies)

@@ -2,8 +2,9 @@
 
 The statement that writes reads its rows through `checked_columns`, so that nothing is written where a row is wrong:
 
-- a column that is NOT NULL (key, partition of a primary-key table, contract) has a value. Paimon checks that itself in
-  most ways in: MERGE, and a key that leaves out the partition, store a NULL as 0, '' or 1970-01-01 [ran, 0.9.0];
+- a column that is NOT NULL (key, partition of a primary-key table, contract) is given and has a value. Paimon checks
+  that itself in most ways in: MERGE, and a key that leaves out the partition, store a NULL as 0, '' or 1970-01-01
+  [ran, 0.9.0];
 - a value is of the column's type, or becomes so without loss (`assignment`); a type that does not fit is refused before
   anything is sent.
 """
@@ -71,6 +72,8 @@ def destination(
     syncs = (
         config.get("materialized") in ("incremental", "streaming")
         and config.get("on_schema_change") != "sync_all_columns"
+        # dbt does not let the two be together.
+        and not (config.get("contract") or {}).get("enforced")
     )
     return Destination(f"{kind} '{model['name']}'", columns, spec, applies, syncs, kind != "snapshot")
 
@@ -79,14 +82,20 @@ def checked_columns(columns: Sequence[PaimonColumn], to: Destination) -> list[st
     """The columns of a query as SQL, each with its table's type; a row that the table must not have ends the statement.
 
     Args:
-        columns: of the query. One that the table has not is left as it is.
+        columns: of the query. One that the table has not is left as it is; one that the query has not is NULL there.
         to: where they go.
 
     Raises:
-        CompilationError: all columns whose types do not fit, and what to do.
+        CompilationError: all columns whose types do not fit or that have to be given, and what to do.
     """
     have = {column.name.lower(): column for column in to.columns}
-    faults, selected = [], []
+    given = {column.name.lower() for column in columns}
+    faults = [
+        _absence_fault(column.name, to)
+        for column in to.columns
+        if not column.nullable and column.name.lower() not in given
+    ]
+    selected = []
     for column in columns:
         target = have.get(column.name.lower())
         if target is None:
@@ -137,6 +146,17 @@ def _value(column: PaimonColumn, target: ExistingColumn, to: Destination) -> str
     applies = f" and {to.applies}" if to.applies else ""
     fault = string_literal(_null_fault(target.name, to))
     return f"case when {column.quoted} is null{applies} then raise_error({fault}) else {value} end"
+
+
+def _absence_fault(name: str, to: Destination) -> str:
+    remedies = ["give it in the query"]
+    if to.syncs:
+        remedies.append("set on_schema_change='sync_all_columns', which drops it")
+    remedies.append("run once with --full-refresh" if to.refreshes else "drop it from the table by hand")
+    return (
+        f"column {name} is NOT NULL in the table, and the query does not give it. Nothing was written. To write the "
+        f"others, {', or '.join(remedies)}."
+    )
 
 
 def _null_fault(name: str, to: Destination) -> str:

@@ -38,6 +38,9 @@ DELETE_INSERT: Final = "delete+insert"
 MICROBATCH: Final = "microbatch"
 APPLY_CHANGES: Final = "apply_changes"
 
+# Their rows go into the rows of the same keys, as the merge engine has it.
+UPSERTING: Final = (UPSERT, PARTIAL_UPDATE, MERGE)
+
 # RowLevelOp.MergeInto.supportedMergeEngine, the same at 0.9.0, 1.4.2 and 2.0.0; '' is no primary key.
 _MERGEABLE: Final = frozenset({"", "deduplicate", "partial-update"})
 
@@ -252,6 +255,14 @@ def _merge(request: _Request) -> _Faults:
                 "unique_key",
                 f"MERGE would change the primary key column {', '.join(missing)}, which Paimon refuses. "
                 "Add it to unique_key, or list other columns in merge_update_columns",
+            )
+        )
+    if update and not {name.lower() for name in update} - {name.lower() for name in request.unique_key}:
+        faults.append(
+            (
+                "merge_update_columns",
+                "no row would be updated, for rows are matched by these columns. Name others; to add rows and "
+                "update none, remove it and list the others in merge_exclude_columns",
             )
         )
     if request.config.get("merge_delete_condition"):

@@ -44,7 +44,11 @@
   {%- for column in changes.retype -%}
     {%- do paimon__alter_column_type(relation, column.name, column.data_type) -%}
   {%- endfor -%}
-  {%- for name in changes.relax -%}
+  {%- do paimon__drop_not_null(relation, changes.relax) -%}
+{% endmacro %}
+
+{% macro paimon__drop_not_null(relation, names) %}
+  {%- for name in names -%}
     {%- call statement('drop_not_null') -%}
       alter table {{ relation.render() }} alter column {{ adapter.quote(name) }} drop not null
     {%- endcall -%}

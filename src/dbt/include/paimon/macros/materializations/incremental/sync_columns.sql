@@ -13,6 +13,7 @@
     {%- for column in changes.alter -%}
       {%- do paimon__alter_column_type(target, column.name, column.data_type) -%}
     {%- endfor -%}
+    {%- do paimon__drop_not_null(target, changes.relax_to_drop) -%}
   {%- endif -%}
   {%- set skipped = [] -%}
   {%- if on_schema_change in ('ignore', 'fail') -%}

@@ -43,7 +43,7 @@
     {%- endif -%}
     {%- set added = adapter.columns_missing_in(target_relation, source.columns) | rejectattr('name', 'in', helpers) | list -%}
     {%- set table_columns = (current.columns | list) + (adapter.wanted_columns(added, model, spec) | list) -%}
-    {%- set spec = adapter.check_columns(model, spec, table_columns) -%}
+    {%- set spec = adapter.check_columns(model, spec, table_columns, source.columns) -%}
     {#- dbt's own times have the type of updated_at, and in the same query that of the run's time (hard_deletes). -#}
     {%- set times = [columns.dbt_updated_at, columns.dbt_valid_from, columns.dbt_valid_to] -%}
     {%- set checked = table_columns | rejectattr('name', 'in', times) | list -%}
