@@ -41,7 +41,17 @@ def test_a_text_is_read_and_written_back(text):
 
 
 @pytest.mark.parametrize(
-    "text", ["", "array<int", "map<int>", "struct<a:int,... 3 more fields>", "struct<a b>", "int>"]
+    "text",
+    [
+        "",
+        "array<int",
+        "map<int>",
+        "struct<a:int,... 3 more fields>",
+        "struct<a b>",
+        "int>",
+        "struct<a,b:int>",
+        "struct<a:b:int>",
+    ],
 )
 def test_what_is_no_whole_text(text):
     assert type_tree(text) is None
@@ -150,6 +160,36 @@ def test_all_columns_that_do_not_fit_are_told_at_once():
     with pytest.raises(CompilationError) as raised:
         checked_columns(query, to(*table, kind="snapshot"))
     assert "--full-refresh" not in str(raised.value)
+
+
+def test_a_type_that_cannot_be_read_is_refused():
+    """As a Thrift server tells it: fields would go by position, unchecked."""
+    table = ExistingColumn("s", "struct<`x,y`:int,`a:b`:int>")
+    for told in ("struct<x,y:int,a:b:int>", "array<struct<a:b:int>>", "struct<a<b>:int>"):
+        with pytest.raises(CompilationError, match=r"model 'm': column s is .* cannot be read"):
+            checked_columns(columns(("s", told)), to(table))
+    assert checked_columns(columns(("s", table.data_type)), to(table)) == ["`s`"]
+
+
+def test_a_required_column_that_is_not_given_is_refused():
+    table = (
+        ExistingColumn("id", "int", False),
+        ExistingColumn("n", "int", False),
+        ExistingColumn("v", "int"),
+    )
+    query = columns(("ID", "int"))
+
+    def said(**config) -> str:
+        with pytest.raises(CompilationError) as raised:
+            checked_columns(query, to(*table, **config))
+        assert "column n is NOT NULL in the table" in str(raised.value) and "column v" not in str(
+            raised.value
+        )
+        return str(raised.value)
+
+    assert "sync_all_columns" in said() and "--full-refresh" in said()
+    assert "sync_all_columns" not in said(contract={"enforced": True})
+    assert "--full-refresh" not in said(kind="snapshot")
 
 
 def test_a_column_that_is_not_null_is_checked_where_either_says_so():

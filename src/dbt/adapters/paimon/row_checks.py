@@ -113,7 +113,13 @@ def checked_columns(columns: Sequence[PaimonColumn], to: Destination) -> list[st
 
 def _type_fault(column: PaimonColumn, target: ExistingColumn, to: Destination) -> str:
     has, wants = type_tree(column.dtype), type_tree(target.data_type)
-    if has is None or wants is None or not (found := misfits(has, wants)):
+    if has is None:
+        return (
+            f"column {target.name} is {target.data_type} in the table and {column.dtype} in the query, which cannot be "
+            "read: a Thrift server writes the names of fields as they are. Nothing was written. Give such fields names "
+            "without commas, colons, brackets and backticks, or use another method (session, connect)."
+        )
+    if wants is None or not (found := misfits(has, wants)):
         return ""
     remedies = [f"cast it in the query (cast({quoted(target.name)} as {target.data_type}))"]
     if not isinstance(wants, Atom):

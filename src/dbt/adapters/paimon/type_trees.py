@@ -9,7 +9,7 @@ from typing import Final, TypeAlias
 from dbt.adapters.paimon.sql_text import is_plain, quoted
 
 _ATOM: Final = re.compile(
-    r"\s*(?P<name>[a-z_]\w*)(?:\s*\(\s*(?P<args>\d+(?:\s*,\s*\d+)*)\s*\))?(?P<rest>[^,<>()]*)",
+    r"\s*(?P<name>[a-z_]\w*)(?:\s*\(\s*(?P<args>\d+(?:\s*,\s*\d+)*)\s*\))?(?P<rest>[^,:<>()]*)",
     re.IGNORECASE,
 )
 _FIELD: Final = re.compile(r"\s*(?P<name>`(?:[^`]|``)*`|[^`:,<>]+):")
