@@ -104,6 +104,13 @@ def refuse(refusal) -> str:
             "transform(__dbt_0_value, __dbt_1 -> cast(__dbt_1 as bigint))), "
             "(__dbt_0_key, __dbt_0_value) -> cast(__dbt_0_key as bigint))",
         ),
+        ("void", "array<timestamp(3)>", "cast(c as array<timestamp>)"),
+        (
+            "timestamp",
+            "timestamp(3)",
+            "case when c is null or date_format(c, 'SSSSSS') like '%000' then c "
+            "else raise_error(cast(c as string)) end",
+        ),
         ("string", "varchar(3)", "case when length(c) > 3 then raise_error(c) else c end"),
         ("string", "char(3)", "case when length(rtrim(c)) > 3 then raise_error(c) else rpad(c, 3, ' ') end"),
     ],

@@ -2,7 +2,14 @@
 
 import pytest
 
-from dbt.adapters.paimon.data_types import field_names, is_nullable, to_spark_type, type_text, typed_nulls
+from dbt.adapters.paimon.data_types import (
+    field_names,
+    is_nullable,
+    kept_type,
+    to_spark_type,
+    type_text,
+    typed_nulls,
+)
 
 
 @pytest.mark.parametrize(
@@ -24,6 +31,22 @@ from dbt.adapters.paimon.data_types import field_names, is_nullable, to_spark_ty
 )
 def test_to_spark_type(paimon, spark):
     assert to_spark_type(paimon) == spark
+
+
+@pytest.mark.parametrize(
+    ("paimon", "kept"),
+    [
+        ("TIMESTAMP(6)", ""),
+        ("TIMESTAMP(9) WITH LOCAL TIME ZONE", ""),
+        ("TIMESTAMP(3) WITH LOCAL TIME ZONE NOT NULL", "timestamp(3)"),
+        ({"type": "ROW", "fields": [{"name": "a", "type": "TIMESTAMP(0)"}]}, "struct<a:timestamp_ntz(0)>"),
+        ({"type": "MAP", "key": "INT NOT NULL", "value": "TIMESTAMP(3)"}, "map<int,timestamp_ntz(3)>"),
+        ("BINARY(3)", ""),
+        ("DECIMAL(10, 2)", ""),
+    ],
+)
+def test_kept_type(paimon, kept):
+    assert kept_type(paimon) == kept
 
 
 def test_is_nullable():

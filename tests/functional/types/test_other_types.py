@@ -24,13 +24,23 @@ UNKEPT = {
 }
 
 
+ADDED = """
+{{ config(materialized='incremental', alias='foreign_types') }}
+select 2 as id, time0, time3, bin, varbin, timestamp_ntz'2024-01-01 00:00:00{{ var('finer0', '') }}' as ts0,
+  timestamp_ntz'2024-01-01 00:00:00.123{{ var('finer3', '') }}' as ts3, ts9,
+  timestamp'2024-01-01 00:00:00.123{{ var('finer_ltz', '') }}' as ltz3, ltz9
+from {{ target.schema }}.foreign_types where id = 1
+"""
+
+
 class TestTypesOfPaimon:
     """What Flink or Paimon's own API may have made: made here by that API, in Spark's JVM."""
 
     @pytest.fixture(scope="class")
     def models(self):
         return {
-            "copied.sql": "{{ config(materialized='table') }} select * from {{ target.schema }}.foreign_types"
+            "copied.sql": "{{ config(materialized='table') }} select * from {{ target.schema }}.foreign_types",
+            "added.sql": ADDED,
         }
 
     @pytest.fixture(scope="class")
@@ -95,9 +105,26 @@ class TestTypesOfPaimon:
         ]
 
     def test_a_model_of_it(self, made, project, rows):
-        run_dbt(["run"])
+        run_dbt(["run", "--select", "copied"])
         shown = ", ".join(SHOWN.get(name, name) for name in FOREIGN)
         assert rows(f"select id, {shown} from {{schema}}.copied") == made
+
+    def test_digits_that_a_column_does_not_keep(self, made, project, rows):
+        for finer, name in (("finer0", "ts0"), ("finer3", "ts3"), ("finer_ltz", "ltz3")):
+            digits = ".5" if finer == "finer0" else "4"
+            run = ["run", "--select", "added", "--vars", f"{{{finer}: '{digits}'}}"]
+            (result,) = run_dbt(run, expect_pass=False)
+            assert f"model 'added': column {name}: timestamp" in result.message, result.message
+            assert rows("select id from {schema}.foreign_types") == [(1,)]
+        run_dbt(["run", "--select", "added"])
+        shown = "cast(ts0 as string), cast(ts3 as string), cast(ltz3 as string)"
+        second = "2024-01-01 00:00:00"
+        read = f"select {shown} from {{schema}}.foreign_types where id = "
+        assert rows(f"{read} 2") == [(second, f"{second}.123", f"{second}.123")]
+        # What a table is made of anew has Spark's digits.
+        finer = "{finer0: '.5', finer3: '456', finer_ltz: '456'}"
+        run_dbt(["run", "--select", "added", "--full-refresh", "--vars", finer])
+        assert rows(f"{read} 2") == [(f"{second}.5", f"{second}.123456", f"{second}.123456")]
 
 
 SHOWN = {

@@ -35,6 +35,8 @@ _SATURATED: Final = {"int": 2**31 - 1, "bigint": 2**63 - 1}
 # Spark casts them to text and back without loss.
 _AS_TEXT: Final = frozenset({*_NUMBERS, "decimal", "boolean", "binary", "date", "timestamp", "timestamp_ntz"})
 _SIZED: Final = frozenset({"char", "varchar"})
+# With an argument, which Spark has not: the digits of a second that the column keeps (`data_types.kept_type`).
+_TIMES: Final = frozenset({"timestamp", "timestamp_ntz"})
 
 
 @dataclass(frozen=True)
@@ -106,6 +108,7 @@ def _struct_misfits(source: Struct, target: Struct, field: str) -> list[Misfit]:
 
 def _atoms_fit(source: Atom, target: Atom) -> bool:
     """Cast.canUpCast for types that have no others in them, without timestamps as numbers."""
+    target = _declared_atom(target)
     if source == target:
         return True
     if target.name == "string" or target.name in _SIZED:
@@ -156,7 +159,7 @@ def assigned(expression: str, source: TypeTree, target: TypeTree, refuse: Refuse
         `expression` itself if it has the type already. NULL stays NULL, also within arrays, maps and structs.
     """
     if source == Atom("void"):
-        return f"cast({expression} as {target})"
+        return f"cast({expression} as {_declared(target)})"
     if isinstance(source, Atom) and isinstance(target, Atom):
         return _assigned_atom(expression, source, target, refuse)
     name = f"__dbt_{depth}"
@@ -192,6 +195,21 @@ def _assigned_struct(expression: str, source: Struct, target: Struct, refuse: Re
     return f"if({expression} is null, null, named_struct({', '.join(fields)}))" if changed else expression
 
 
+def _declared(tree: TypeTree) -> TypeTree:
+    """The type as Spark's DDL takes it."""
+    if isinstance(tree, Atom):
+        return _declared_atom(tree)
+    if isinstance(tree, Array):
+        return Array(_declared(tree.element))
+    if isinstance(tree, Map):
+        return Map(_declared(tree.key), _declared(tree.value))
+    return Struct(tuple((name, _declared(kind)) for name, kind in tree.fields))
+
+
+def _declared_atom(atom: Atom) -> Atom:
+    return Atom(atom.name) if atom.name in _TIMES else atom
+
+
 def _has_sizes(tree: TypeTree) -> bool:
     if isinstance(tree, Atom):
         return tree.name in _SIZED
@@ -206,6 +224,8 @@ def _assigned_atom(expression: str, source: Atom, target: Atom, refuse: Refuse) 
     if target.name in _SIZED:
         text = expression if source.name in ("string", *_SIZED) else f"cast({expression} as string)"
         return _sized(text, target, refuse)
+    if target.name in _TIMES and target.arguments:
+        return _timed(expression, source, target, refuse)
     if source == target:
         return expression
     cast = f"cast({expression} as {target})"
@@ -216,6 +236,16 @@ def _assigned_atom(expression: str, source: Atom, target: Atom, refuse: Refuse) 
         same = f"{expression} <> {_SATURATED[source.name]} and {same}"
     refused = refuse(Refusal(f"{target} has no value for this {source}", f"cast({expression} as string)"))
     return f"case when {expression} is null or ({same}) then {cast} else {refused} end"
+
+
+def _timed(expression: str, source: Atom, target: Atom, refuse: Refuse) -> str:
+    (digits,) = target.arguments
+    value = _assigned_atom(expression, source, _declared_atom(target), refuse)
+    whole = f"date_format({value}, 'SSSSSS') like '%{'0' * (6 - digits)}'"
+    refused = refuse(
+        Refusal(f"{target} keeps {digits} digits of a second and no more", f"cast({value} as string)")
+    )
+    return f"case when {expression} is null or {whole} then {value} else {refused} end"
 
 
 def _sized(text: str, target: Atom, refuse: Refuse) -> str:

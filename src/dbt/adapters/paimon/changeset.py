@@ -38,12 +38,16 @@ TABLE_DEFAULT_PREFIX: Final = "table-default."
 
 @dataclass(frozen=True)
 class ExistingColumn:
-    """A column of a table: its name, Spark's text for its type, whether it takes NULL, its comment."""
+    """A column of a table: its name, Spark's text for its type, whether it takes NULL, its comment.
+
+    `kept_type` is there where Paimon keeps less than Spark's type says: `timestamp(3)` of a `timestamp`.
+    """
 
     name: str
     data_type: str
     nullable: bool = True
     comment: str = ""
+    kept_type: str = ""
 
 
 @dataclass(frozen=True)

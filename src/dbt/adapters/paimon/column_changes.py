@@ -51,6 +51,7 @@ class ColumnChanges:
             replace(
                 column,
                 data_type=types.get(column.name.lower(), column.data_type),
+                kept_type="" if column.name.lower() in types else column.kept_type,
                 nullable=column.nullable or column.name in self.relax_to_drop,
             )
             for column in columns
@@ -164,6 +165,8 @@ def compare_columns(
                 rebuild.append(
                     f"type of column {column.name} changes from {current.data_type} to {column.data_type}"
                 )
+        elif current.kept_type:
+            rebuild.append(f"column {column.name} keeps {current.kept_type} only")
         if current.nullable and not column.nullable:
             rebuild.append(f"column {column.name} becomes NOT NULL")
         elif not current.nullable and column.nullable and name not in keys:

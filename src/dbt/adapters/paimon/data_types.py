@@ -25,18 +25,30 @@ _ATOMIC = {
     "BYTES": "binary",
     "VARIANT": "variant",
 }
+_DIGITS_OF_A_SECOND = 6
 # The type, not a field of that name.
 _VOID = re.compile(r"`(?:[^`]|``)*`|(?P<void>\bvoid\b(?!:))")
 _FIELD = re.compile(r"(`(?:[^`]|``)*`|\w+):")
 _PARAMETRIC = re.compile(r"^(?P<name>[A-Z]+)\s*\((?P<args>[\d, ]+)\)(?P<rest>.*)$")
 
 
-def to_spark_type(paimon_type: str | dict[str, Any]) -> str:
+def kept_type(paimon_type: str | dict[str, Any]) -> str:
+    """Spark's type text for a Paimon type whose times have fewer digits than Spark's, with those digits; else empty.
+
+    Spark declares `TIMESTAMP(6)` only, and writes into others without a word [ran, 0.9.0]: a `TIMESTAMP(3)` loses the
+    microseconds. What is longer than a `BINARY(n)` is kept whole.
+    """
+    text = to_spark_type(paimon_type, digits=True)
+    return text if text != to_spark_type(paimon_type) else ""
+
+
+def to_spark_type(paimon_type: str | dict[str, Any], digits: bool = False) -> str:
     """Spark's type text for a Paimon type.
 
     Args:
         paimon_type: as it stands in the JSON of `$schemas`: `DECIMAL(10, 2) NOT NULL`, or an object for
             ARRAY, MAP, MULTISET and ROW.
+        digits: whether times have a number of digits, as Spark's have not, where it is less than Spark's six.
 
     Returns:
         Spark's simple string in lower case, without nullability (`decimal(10,2)`, `array<struct<a:int>>`).
@@ -44,7 +56,7 @@ def to_spark_type(paimon_type: str | dict[str, Any]) -> str:
     Source: org.apache.paimon.spark.SparkTypeUtils.fromPaimonType.
     """
     if isinstance(paimon_type, dict):
-        return _nested(paimon_type)
+        return _nested(paimon_type, digits)
     text = paimon_type.upper().replace(" NOT NULL", "").strip()
     if text in _ATOMIC:
         return _ATOMIC[text]
@@ -59,7 +71,8 @@ def to_spark_type(paimon_type: str | dict[str, Any]) -> str:
     if name in ("BINARY", "VARBINARY"):
         return "binary"
     if name.startswith("TIMESTAMP"):
-        return "timestamp" if "LOCAL TIME ZONE" in rest or name == "TIMESTAMP_LTZ" else "timestamp_ntz"
+        kind = "timestamp" if "LOCAL TIME ZONE" in rest or name == "TIMESTAMP_LTZ" else "timestamp_ntz"
+        return f"{kind}({args})" if digits and args and int(args) < _DIGITS_OF_A_SECOND else kind
     if name.startswith("TIME"):
         return "int"
     return text.lower()
@@ -71,15 +84,16 @@ def is_nullable(paimon_type: str | dict[str, Any]) -> bool:
     return "NOT NULL" not in text.upper()
 
 
-def _nested(paimon_type: dict[str, Any]) -> str:
+def _nested(paimon_type: dict[str, Any], digits: bool) -> str:
     kind = paimon_type["type"].upper().replace(" NOT NULL", "").strip()
     if kind == "ARRAY":
-        return f"array<{to_spark_type(paimon_type['element'])}>"
+        return f"array<{to_spark_type(paimon_type['element'], digits)}>"
     if kind == "MAP":
-        return f"map<{to_spark_type(paimon_type['key'])},{to_spark_type(paimon_type['value'])}>"
+        key, value = (to_spark_type(paimon_type[part], digits) for part in ("key", "value"))
+        return f"map<{key},{value}>"
     if kind == "MULTISET":
-        return f"map<{to_spark_type(paimon_type['element'])},int>"
-    return _struct((field["name"], to_spark_type(field["type"])) for field in paimon_type["fields"])
+        return f"map<{to_spark_type(paimon_type['element'], digits)},int>"
+    return _struct((field["name"], to_spark_type(field["type"], digits)) for field in paimon_type["fields"])
 
 
 def type_text(data_type: DataType) -> str:

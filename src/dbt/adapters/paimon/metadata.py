@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from dbt.adapters.paimon.changeset import ExistingColumn, ExistingTable
-from dbt.adapters.paimon.data_types import is_nullable, to_spark_type
+from dbt.adapters.paimon.data_types import is_nullable, kept_type, to_spark_type
 from dbt.adapters.paimon.relation import PaimonRelation
 from dbt.adapters.paimon.sql_text import string_literal
 
@@ -59,6 +59,7 @@ def existing_table(row: Sequence[Any]) -> ExistingTable:
                 data_type=to_spark_type(field["type"]),
                 nullable=is_nullable(field["type"]),
                 comment=field.get("description") or "",
+                kept_type=kept_type(field["type"]),
             )
             for field in json.loads(fields)
         ),

@@ -112,7 +112,7 @@ def checked_columns(columns: Sequence[PaimonColumn], to: Destination) -> list[st
 
 
 def _type_fault(column: PaimonColumn, target: ExistingColumn, to: Destination) -> str:
-    has, wants = type_tree(column.dtype), type_tree(target.data_type)
+    has, wants = type_tree(column.dtype), type_tree(target.kept_type or target.data_type)
     if has is None:
         return (
             f"column {target.name} is {target.data_type} in the table and {column.dtype} in the query, which cannot be "
@@ -137,7 +137,7 @@ def _type_fault(column: PaimonColumn, target: ExistingColumn, to: Destination) -
 
 
 def _value(column: PaimonColumn, target: ExistingColumn, to: Destination) -> str:
-    has, wants = type_tree(column.dtype), type_tree(target.data_type)
+    has, wants = type_tree(column.dtype), type_tree(target.kept_type or target.data_type)
     value = column.quoted
 
     def refuse(refusal: Refusal) -> str:
