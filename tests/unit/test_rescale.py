@@ -11,6 +11,7 @@ from dbt.adapters.paimon.compaction import compaction_problems
 from dbt.adapters.paimon.rescale import rescale_steps
 
 TABLE = ("paimon", "s", "t")
+STATIC = {"spark.sql.sources.partitionOverwriteMode": "static"}
 DYNAMIC = {"spark.sql.sources.partitionOverwriteMode": "dynamic"}
 ALTER = "alter table `paimon`.`s`.`t` set tblproperties ('bucket' = '4')"
 
@@ -34,7 +35,7 @@ def refused(existing: ExistingTable, version: str = "0.9.0", **arguments) -> str
 def test_a_table_is_rewritten_whole():
     assert steps(table(), bucket_num=4) == [
         (ALTER, {}),
-        ("insert overwrite `paimon`.`s`.`t` select * from `paimon`.`s`.`t`", {}),
+        ("insert overwrite `paimon`.`s`.`t` select * from `paimon`.`s`.`t`", STATIC),
     ]
 
 

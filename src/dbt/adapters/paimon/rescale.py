@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from dbt.adapters.paimon.procedures import Partition, TableName
     from dbt.adapters.paimon.table_spec import TableSpec
 
-_BY_PARTITION: Final = {"spark.sql.sources.partitionOverwriteMode": "dynamic"}
+_MODE: Final = "spark.sql.sources.partitionOverwriteMode"
 
 
 @dataclass(frozen=True)
@@ -81,7 +81,7 @@ def rescale_steps(
         steps.append(
             Step(
                 f"insert overwrite {_name(table)} select * from {_name(table)}{condition}",
-                _BY_PARTITION if partitions is not None else {},
+                {_MODE: "static" if partitions is None else "dynamic"},
             )
         )
     return tuple(steps)

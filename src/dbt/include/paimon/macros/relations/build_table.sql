@@ -50,7 +50,7 @@
   {#- Options may name the columns that come. -#}
   {%- do paimon__add_and_widen_columns(target, column_changes) -%}
   {%- do paimon__alter_options(target, table_changes) -%}
-  {%- call paimon__write_table('main', target, 'rebuild', spec) -%}
+  {%- call paimon__write_table('main', target, 'rebuild', spec, paimon__overwrite_conf(by_partition=false)) -%}
     {{ paimon__overwrite_sql(target, columns, column_changes.drop, source) }}
   {%- endcall -%}
   {%- do paimon__drop_columns(target, column_changes.drop) -%}

@@ -15,7 +15,9 @@
   {%- endif -%}
   {%- do adapter.hold_table(target) -%}
   {%- if branch -%}
-    {%- do run_query(paimon__overwrite_sql(existing, adapter.get_columns_in_relation(branch), [], branch)) -%}
+    {%- set sql = paimon__overwrite_sql(existing, adapter.get_columns_in_relation(branch), [], branch) -%}
+    {%- set spec = adapter.existing_table(existing).as_spec() -%}
+    {%- do adapter.write_table(existing, sql, 'rebuild', spec, paimon__overwrite_conf(by_partition=false)) -%}
     {%- do adapter.end_audit(existing) -%}
   {%- elif existing is none -%}
     {%- do adapter.rename_relation(staged, target) -%}

@@ -118,10 +118,10 @@
   {%- do return(view) -%}
 {% endmacro %}
 
-{#- Strategies that replace partitions need Spark's dynamic mode; nothing else may see it. -#}
+{#- Strategies that replace partitions need Spark's dynamic mode; no other statement may see it. -#}
 {% macro paimon__strategy_conf(strategy, spec) %}
   {%- if strategy in ('insert_overwrite', 'microbatch') and spec.partition_by -%}
-    {%- do return({'spark.sql.sources.partitionOverwriteMode': 'dynamic'}) -%}
+    {%- do return(paimon__overwrite_conf(by_partition=true)) -%}
   {%- endif -%}
   {%- do return({}) -%}
 {% endmacro %}
