@@ -80,6 +80,7 @@ from dbt.adapters.paimon.connections import PaimonConnectionManager
 from dbt.adapters.paimon.credentials import SESSION_CATALOG, PaimonCredentials
 from dbt.adapters.paimon.data_types import is_whole
 from dbt.adapters.paimon.handles import Handle
+from dbt.adapters.paimon.kept_deletes import KeptDeletes, kept_deletes
 from dbt.adapters.paimon.locks import TableLocks
 from dbt.adapters.paimon.model_query import ModelQuery
 from dbt.adapters.paimon.relation import PaimonRelation
@@ -547,6 +548,13 @@ class PaimonAdapter(
     def sequence_columns(self, spec: TableSpec) -> tuple[str, ...]:
         """The columns that order the changes of a key (see `change_rows`)."""
         return change_rows.sequence_columns(spec)
+
+    @available.parse(lambda *a, **k: None)
+    def kept_deletes(
+        self, spec: TableSpec, columns: Sequence[ExistingColumn], current: ExistingTable | None
+    ) -> KeptDeletes:
+        """How the deletes that `apply_changes` applies to a table are kept (see `kept_deletes`)."""
+        return kept_deletes(spec, columns, current)
 
     def _query_columns(self, sql: str) -> tuple[PaimonColumn, ...]:
         """The columns of a query, which is analyzed and not run.

@@ -78,6 +78,7 @@
   {%- set table_columns = column_changes.synced(current.columns, on_schema_change) | list -%}
   {%- set spec = adapter.check_columns(model, spec, table_columns, columns) -%}
   {%- set source = adapter.checked_source(source, table_columns, model, spec) -%}
+  {%- set kept_deletes = paimon__fitting_deletes(target, spec, table_columns) if strategy == 'apply_changes' -%}
 
   {#- Everything that can be refused has been; options may name the columns that come. -#}
   {%- set dest_columns = paimon__sync_columns(target, on_schema_change, columns, current, column_changes) -%}
@@ -91,6 +92,7 @@
     'incremental_predicates': adapter.table_predicates(model, strategy, current.columns),
     'table_columns': table_columns,
     'spec': spec,
+    'kept_deletes': kept_deletes,
   }) -%}
   {%- do return({
     'sql': sql, 'conf': paimon__strategy_conf(strategy, spec), 'current': current, 'changes': column_changes,

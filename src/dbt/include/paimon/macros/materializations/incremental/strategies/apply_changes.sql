@@ -11,19 +11,13 @@
 {% macro get_incremental_apply_changes_sql(arg_dict) %}
   {%- set target, spec, source = arg_dict.target_relation, arg_dict.spec, arg_dict.temp_relation -%}
   {%- set deletes = adapter.deletes_relation(model, target) -%}
-  {%- if load_cached_relation(deletes) is none -%}
-    {%- do paimon__create_deletes(deletes, spec, source) -%}
-  {%- elif not paimon__deletes_fit(deletes, spec, source) -%}
-    {%- do exceptions.raise_compiler_error(
-      "model '" ~ model.name ~ "': " ~ deletes ~ ", which keeps the deletes of the table, has not the columns of its "
-      ~ "primary_key and sequence_field. Run the model once with --full-refresh over all changes."
-    ) -%}
-  {%- endif -%}
+  {%- set kept = arg_dict.kept_deletes -%}
+  {%- do paimon__make_deletes_ready(deletes, spec, kept) -%}
   {%- set names = paimon__quoted_names(arg_dict.dest_columns) -%}
   {%- set keys = paimon__quoted_key(spec.primary_key) -%}
   {%- set order = paimon__quoted_key(adapter.sequence_columns(spec)) -%}
   {%- set sql -%}
-{{ paimon__keep_deletes_sql(deletes, spec, source) }};
+{{ paimon__keep_deletes_sql(deletes, spec, kept, source) }};
 
 insert into {{ target.render() }} ({{ names | join(', ') }})
 select {{ names | join(', ') }}
@@ -39,24 +33,24 @@ left anti join {{ deletes.render() }} as __dbt_deletes
 
 {#- A table's first rows, or all of them anew: what the changes leave. Of older runs, nothing counts any more. -#}
 {% macro paimon__build_from_changes(target, existing, spec, source) %}
-  {%- set spec = adapter.check_columns(model, spec, adapter.wanted_columns(source.columns, model, spec)) -%}
+  {%- set columns = adapter.wanted_columns(source.columns, model, spec) -%}
+  {%- set spec = adapter.check_columns(model, spec, columns) -%}
   {%- set deletes = adapter.deletes_relation(model, target) -%}
-  {%- set kept = load_cached_relation(deletes) -%}
-  {%- set fits = kept is not none and paimon__deletes_fit(deletes, spec, source) -%}
-  {%- if kept is none -%}
-    {%- do paimon__create_deletes(deletes, spec, source) -%}
-  {%- endif -%}
-  {%- if kept is none or fits -%}
-    {%- do paimon__keep_deletes(deletes, spec, source) -%}
+  {%- set there = load_cached_relation(deletes) -%}
+  {%- set kept = paimon__kept_deletes(deletes, spec, columns) -%}
+  {%- set changes = adapter.checked_source(source, columns, model, spec) -%}
+  {%- if kept.fits -%}
+    {%- do paimon__make_deletes_ready(deletes, spec, kept) -%}
+    {%- do paimon__keep_deletes(deletes, spec, kept, changes) -%}
   {%- endif -%}
   {%- do paimon__build_table(target, existing, spec, source) -%}
-  {%- if fits -%}
-    {%- do paimon__keep_deletes(deletes, spec, source, overwrite=true) -%}
-  {%- elif kept is not none -%}
+  {%- if kept.fits and there is not none -%}
+    {%- do paimon__keep_deletes(deletes, spec, kept, changes, overwrite=true) -%}
+  {%- elif there is not none -%}
     {#- Those of another key or order say nothing of the table that now stands. -#}
-    {%- do adapter.drop_relation(kept) -%}
-    {%- do paimon__create_deletes(deletes, spec, source) -%}
-    {%- do paimon__keep_deletes(deletes, spec, source) -%}
+    {%- do adapter.drop_relation(there) -%}
+    {%- do paimon__make_deletes_ready(deletes, spec, kept) -%}
+    {%- do paimon__keep_deletes(deletes, spec, kept, changes) -%}
   {%- endif -%}
 {% endmacro %}
 
@@ -78,30 +72,42 @@ left anti join {{ deletes.render() }} as __dbt_deletes
   {%- do return(adapter.quote(spec.options['rowkind.field'])) -%}
 {% endmacro %}
 
-{#- The columns of a table of deletes: the key, and the order. -#}
-{% macro paimon__deletes_columns(spec, source) %}
-  {%- set columns = [] -%}
-  {%- for name in (spec.primary_key | list) + (adapter.sequence_columns(spec) | list) -%}
-    {%- for column in source.columns if column.name | lower == name | lower and column not in columns -%}
-      {%- do columns.append(column) -%}
+{#- How the deletes of a table with these columns are kept, beside it or not yet (see adapter.kept_deletes). -#}
+{% macro paimon__kept_deletes(deletes, spec, columns) %}
+  {%- set there = load_cached_relation(deletes) -%}
+  {%- do return(adapter.kept_deletes(spec, columns, adapter.existing_table(deletes) if there is not none else none)) -%}
+{% endmacro %}
+
+{#- The same for an increment, before anything is changed: it makes no table of deletes anew. -#}
+{% macro paimon__fitting_deletes(target, spec, columns) %}
+  {%- set deletes = adapter.deletes_relation(model, target) -%}
+  {%- set kept = paimon__kept_deletes(deletes, spec, columns) -%}
+  {%- if not kept.fits -%}
+    {%- do exceptions.raise_compiler_error(
+      "model '" ~ model.name ~ "': " ~ deletes ~ ", which keeps the deletes of the table, has not the columns of its "
+      ~ "primary_key and sequence_field, or has them with types that cannot become the table's. Nothing was written. "
+      ~ "Run the model once with --full-refresh over all changes."
+    ) -%}
+  {%- endif -%}
+  {%- do return(kept) -%}
+{% endmacro %}
+
+{#- Make the table of deletes, or give its columns the types of the table's. -#}
+{% macro paimon__make_deletes_ready(deletes, spec, kept) %}
+  {%- if load_cached_relation(deletes) is none -%}
+    {%- do paimon__create_deletes(deletes, spec, kept) -%}
+  {%- else -%}
+    {%- for column in kept.retype -%}
+      {%- do paimon__alter_column_type(deletes, column.name, column.data_type) -%}
     {%- endfor -%}
-  {%- endfor -%}
-  {%- do return(columns) -%}
+  {%- endif -%}
 {% endmacro %}
 
-{% macro paimon__deletes_fit(deletes, spec, source) %}
-  {%- set current = adapter.existing_table(deletes) -%}
-  {%- set there = current.columns | map(attribute='name') | map('lower') | list -%}
-  {%- set wanted = paimon__deletes_columns(spec, source) | map(attribute='name') | map('lower') | list -%}
-  {%- set key = spec.primary_key | map('lower') | list -%}
-  {%- do return(current.primary_key | map('lower') | list == key and there == wanted) -%}
-{% endmacro %}
-
-{% macro paimon__create_deletes(deletes, spec, source) %}
+{% macro paimon__create_deletes(deletes, spec, kept) %}
   {%- call statement('create_deletes') -%}
 create table if not exists {{ deletes.render() }} (
-  {%- for column in paimon__deletes_columns(spec, source) %}
-  {{ column.quoted }} {{ column.dtype }} not null{{ ',' if not loop.last }}
+  {%- for column in kept.columns %}
+  {{ adapter.quote(column.name) }} {{ column.data_type }} not null{{ ',' if not loop.last }}
   {%- endfor %}
 )
 using paimon
@@ -114,14 +120,14 @@ tblproperties (
   {%- do adapter.cache_added(deletes) -%}
 {% endmacro %}
 
-{% macro paimon__keep_deletes(deletes, spec, source, overwrite=false) %}
+{% macro paimon__keep_deletes(deletes, spec, kept, source, overwrite=false) %}
   {%- call statement('keep_deletes') -%}
-    {{ paimon__keep_deletes_sql(deletes, spec, source, overwrite) }}
+    {{ paimon__keep_deletes_sql(deletes, spec, kept, source, overwrite) }}
   {%- endcall -%}
 {% endmacro %}
 
-{% macro paimon__keep_deletes_sql(deletes, spec, source, overwrite=false) -%}
-{%- set names = paimon__quoted_names(paimon__deletes_columns(spec, source)) | join(', ') -%}
+{% macro paimon__keep_deletes_sql(deletes, spec, kept, source, overwrite=false) -%}
+{%- set names = paimon__quoted_names(kept.columns) | join(', ') -%}
 insert {{ 'overwrite' if overwrite else 'into' }} {{ deletes.render() }} ({{ names }})
 select {{ names }}
 from {{ source }}

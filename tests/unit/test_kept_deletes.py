@@ -1,0 +1,65 @@
+"""The table of deletes that apply_changes keeps: which types it is given, and which it cannot have."""
+
+import pytest
+
+from dbt.adapters.paimon.changeset import ExistingColumn, ExistingTable
+from dbt.adapters.paimon.kept_deletes import kept_deletes
+from dbt.adapters.paimon.table_spec import TableSpec
+
+SPEC = TableSpec(
+    primary_key=("id",),
+    partition_by=(),
+    options={"sequence.field": "seq,op", "rowkind.field": "op"},
+    merge_engine="deduplicate",
+)
+
+
+def kept(seq: str, there: dict[str, str], key: tuple[str, ...] = ("id",), id_type: str = "int"):
+    columns = [
+        ExistingColumn(name, kind) for name, kind in (("seq", seq), ("op", "string"), ("id", id_type))
+    ]
+    current = ExistingTable(
+        primary_key=key,
+        columns=tuple(ExistingColumn(name, kind, nullable=False) for name, kind in there.items()),
+        options={"sequence.field": "seq"},
+    )
+    return kept_deletes(SPEC, columns, current)
+
+
+def test_key_and_sequence_are_kept():
+    columns = [ExistingColumn("id", "int", False), ExistingColumn("v", "int"), ExistingColumn("seq", "bigint")]
+    found = kept_deletes(SPEC, columns, None)
+    assert [(c.name, c.data_type) for c in found.columns] == [("id", "int"), ("seq", "bigint")]
+    assert found.fits and not found.retype
+
+
+@pytest.mark.parametrize(
+    ("seq", "there", "retyped"),
+    [
+        ("int", {"id": "int", "seq": "int"}, []),
+        ("bigint", {"id": "int", "seq": "int"}, ["bigint"]),
+        ("bigint", {"ID": "int", "SEQ": "int"}, ["bigint"]),
+        # Wider than the table's: nothing is lost.
+        ("int", {"id": "int", "seq": "bigint"}, []),
+        ("varchar(5)", {"id": "int", "seq": "string"}, []),
+    ],
+)
+def test_types_that_fit(seq, there, retyped):
+    found = kept(seq, there, key=(next(iter(there)),))
+    assert found.fits and [column.data_type for column in found.retype] == retyped
+
+
+@pytest.mark.parametrize(
+    ("there", "arguments"),
+    [
+        ({"id": "int", "seq": "string"}, {}),
+        ({"id": "int", "seq": "timestamp"}, {}),
+        ({"id": "int", "seq": "bigint"}, {"id_type": "bigint"}),
+        ({"id": "int", "seq": "bigint"}, {"key": ("id", "seq")}),
+        ({"id": "int"}, {}),
+        ({"seq": "bigint", "id": "int"}, {}),
+        ({"id": "int", "seq": "bigint", "sub": "int"}, {}),
+    ],
+)
+def test_what_does_not_fit(there, arguments):
+    assert not kept("bigint", there, **arguments).fits
