@@ -17,6 +17,16 @@ ORDERS = """
 select cast(id as int) as id, '2026-01-0' || id as day, cast(10 as decimal(10, 2)) as amount
 from range(1, {{ var('until', 4) }}) as numbers (id)
 """
+# A delete that Paimon has forgotten, and an older change of its key.
+CHANGED = """
+{{ config(
+    materialized='incremental', incremental_strategy='apply_changes', primary_key='id', bucket=1,
+    rowkind_field='op', sequence_field='seq', post_hook='{{ compact(this) }}'
+) }}
+select * from values
+{% if var('until', 4) == 4 %} (1, '-D', 10), (2, '+I', 10) {% else %} (1, '+U', 5), (2, '+U', 5) {% endif %}
+as t(id, op, seq)
+"""
 YML = """
 models:
   - name: orders
@@ -29,7 +39,12 @@ models:
 class TestClone:
     @pytest.fixture(scope="class")
     def models(self):
-        return {"orders.sql": ORDERS, "seen.sql": "select * from {{ ref('orders') }}", "models.yml": YML}
+        return {
+            "orders.sql": ORDERS,
+            "changed.sql": CHANGED,
+            "seen.sql": "select * from {{ ref('orders') }}",
+            "models.yml": YML,
+        }
 
     @pytest.fixture(scope="class")
     def other_schema(self, unique_schema):
@@ -78,6 +93,8 @@ class TestClone:
             ("2026-01-04", 10),
         ]
         assert rows(f"select sum(amount) from {home}.orders") == [(30,)]
+        # It knows of the deletes that the original has applied.
+        assert rows(f"select * from {away}.changed") == [(2, "+I", 10)]
 
         # Without --full-refresh what is there stays; with it the original's rows are back, whole.
         assert {result.message for result in self.clone()} == {"No-op"}
@@ -85,4 +102,5 @@ class TestClone:
         self.clone("--full-refresh")
         assert rows(content.format(f"{away}.orders")) == rows(content.format(f"{home}.orders"))
         leftovers = [name for _, name, _ in rows(f"show tables in {away}") if "__dbt" in name]
-        assert leftovers == []
+        assert leftovers == ["changed__dbt_deletes"]
+        assert rows(f"select * from {away}.changed__dbt_deletes") == [(1, 10)]

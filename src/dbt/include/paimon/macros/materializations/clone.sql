@@ -31,15 +31,34 @@
   {{ return({'relations': [target_relation]}) }}
 {% endmaterialization %}
 
-{#- Built whole under a staging name first: what was under the name stays until then. -#}
+{#-
+  The deletes that the original has applied come first (apply_changes): without them changes that are older bring rows
+  back.
+-#}
 {% macro paimon__clone_table(target, existing, original) %}
-  {%- set like = adapter.existing_table(original) -%}
   {%- if existing is not none and existing.is_view -%}
     {%- do adapter.cache_dropped(existing) -%}
   {%- endif -%}
   {%- set replaced = existing if existing is not none and existing.is_table else none -%}
-  {%- do paimon__build_staged(target, replaced, like.columns, like.as_spec(), original, like.comment) -%}
+  {%- set old_deletes = {} -%}
+  {%- for deletes in adapter.deletes_relations(target) -%}
+    {%- do old_deletes.update({deletes.identifier: deletes}) -%}
+  {%- endfor -%}
+  {%- for deletes in adapter.deletes_relations(original) -%}
+    {%- set name = target.identifier ~ deletes.identifier[original.identifier | length:] -%}
+    {%- do paimon__clone_rows(target.incorporate(path={'identifier': name}), old_deletes.pop(name, none), deletes) -%}
+  {%- endfor -%}
+  {%- do paimon__clone_rows(target, replaced, original) -%}
+  {%- for deletes in old_deletes.values() -%}
+    {%- do adapter.drop_relation(deletes) -%}
+  {%- endfor -%}
   {%- do paimon__drop_if_view(existing) -%}
+{% endmacro %}
+
+{#- One table, built whole under a staging name first: what was under the name (`replaced`, or none) stays until then. -#}
+{% macro paimon__clone_rows(target, replaced, original) %}
+  {%- set like = adapter.existing_table(original) -%}
+  {%- do paimon__build_staged(target, replaced, like.columns, like.as_spec(), original, like.comment) -%}
 {% endmacro %}
 
 {% macro paimon__can_clone_table() %}
