@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from dbt_common.exceptions import CompilationError
 
@@ -242,3 +244,57 @@ def test_sync_alters_what_loses_nothing_and_places_nothing():
     }
     for mode in ("ignore", "append_new_columns"):
         assert changes.synced(table.columns, mode) == table.columns
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "altered"),
+    [
+        ("int", "string", True),
+        ("double", "string", True),
+        ("date", "string", True),
+        ("date", "timestamp_ntz", True),
+        # Paimon casts the rows that stay otherwise than Spark.
+        ("decimal(10,7)", "string", False),
+        ("timestamp", "string", False),
+        ("timestamp_ntz", "string", False),
+        ("date", "timestamp", False),
+    ],
+)
+def test_sync_alters_where_paimon_casts_as_spark_does(old, new, altered):
+    table = ExistingTable(columns=(ExistingColumn("n", old),))
+    changes = compare_columns([ExistingColumn("n", new)], table, comments=False)
+    assert bool(changes.alter) is altered
+    assert [column.data_type for column in changes.synced(table.columns, "sync_all_columns")] == [
+        new if altered else old
+    ]
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "compared"),
+    [
+        ("sequence.field", "a,N", True),
+        ("fields.a,N.sequence-group", "b", True),
+        ("fields.a.sequence-group", "N", False),
+        ("fields.n.aggregate-function", "max", True),
+        ("fields.N.aggregate-function", "min", True),
+        ("fields.n.aggregate-function", "last_value", False),
+        ("fields.default-aggregate-function", "max", True),
+        ("fields.default-aggregate-function", "last_value", False),
+    ],
+)
+def test_what_orders_rows_becomes_no_text(option, value, compared):
+    table = ExistingTable(columns=(ExistingColumn("N", "int"),), options={option: value})
+    for new, altered in (("string", not compared), ("bigint", True)):
+        changes = compare_columns([ExistingColumn("N", new)], table, comments=False)
+        assert bool(changes.alter) is altered, new
+    table = ExistingTable(columns=(ExistingColumn("N", "varchar(5)"),), options={option: value})
+    assert compare_columns([ExistingColumn("N", "string")], table, comments=False).alter
+
+
+def test_a_refusal_names_sync_only_where_it_alters():
+    table, query = (ExistingColumn("n", "int"),), columns(("n", "string"))
+    for options, named in (({}, True), ({"sequence.field": "n"}, False)):
+        where = replace(to(*table), spec=TableSpec(options=options), syncs=True)
+        with pytest.raises(CompilationError) as raised:
+            checked_columns(query, where)
+        assert ("sync_all_columns" in str(raised.value)) is named

@@ -15,9 +15,7 @@ SPEC = TableSpec(
 
 
 def kept(seq: str, there: dict[str, str], key: tuple[str, ...] = ("id",), id_type: str = "int"):
-    columns = [
-        ExistingColumn(name, kind) for name, kind in (("seq", seq), ("op", "string"), ("id", id_type))
-    ]
+    columns = [ExistingColumn(name, kind) for name, kind in (("seq", seq), ("op", "string"), ("id", id_type))]
     current = ExistingTable(
         primary_key=key,
         columns=tuple(ExistingColumn(name, kind, nullable=False) for name, kind in there.items()),
@@ -27,7 +25,11 @@ def kept(seq: str, there: dict[str, str], key: tuple[str, ...] = ("id",), id_typ
 
 
 def test_key_and_sequence_are_kept():
-    columns = [ExistingColumn("id", "int", False), ExistingColumn("v", "int"), ExistingColumn("seq", "bigint")]
+    columns = [
+        ExistingColumn("id", "int", False),
+        ExistingColumn("v", "int"),
+        ExistingColumn("seq", "bigint"),
+    ]
     found = kept_deletes(SPEC, columns, None)
     assert [(c.name, c.data_type) for c in found.columns] == [("id", "int"), ("seq", "bigint")]
     assert found.fits and not found.retype

@@ -221,7 +221,7 @@ class TestAnyOrder:
 
         return {f"case_{case}.sql": model(case) for case in range(CASES)} | {
             "widened.sql": WIDENED,
-            "s.yml": '{version: 2, sources: [{name: s, schema: "{{ target.schema }}", tables: [{name: stream}]}]}'
+            "s.yml": '{version: 2, sources: [{name: s, schema: "{{ target.schema }}", tables: [{name: stream}]}]}',
         }
 
     def test_any_order(self, project, rows):

@@ -92,6 +92,19 @@ def contract(names, gone: str = "") -> str:
     )
 
 
+# Paimon's ALTER would give the rows that stay another order, or another value than Spark's cast.
+GROUPED = "primary_key='id', merge_engine='partial-update', fields={'gone': {'sequence_group': ['kept']}}"
+GREATEST = "primary_key='id', merge_engine='aggregation', fields={'gone': {'aggregate_function': 'max'}}"
+NO_ALTER = {
+    "group": (GROUPED, "9", "'10'"),
+    "greatest": (GREATEST, "9", "'10'"),
+    "instant": ("primary_key='id'", "timestamp'2024-01-01 03:04:00'", "'2024-01-02 03:04:00'"),
+    "clock": ("primary_key='id'", "timestamp_ntz'2024-01-01 03:04:00'", "'2024-01-02 03:04:00'"),
+    "decimal": ("primary_key='id'", "cast(0 as decimal(10,7))", "'0'"),
+    "day": ("primary_key='id'", "date'2024-01-01'", "timestamp'2024-01-02 03:04:00'"),
+}
+
+
 class TestSchemaChange:
     @pytest.fixture(scope="class")
     def models(self):
@@ -119,6 +132,14 @@ class TestSchemaChange:
                 [*LESS, *SYNCED],
                 "{name: gone, data_type: int, constraints: [{type: not_null}]}, ",
             ),
+            **{
+                f"{name}_model.sql": model(
+                    "sync_all_columns", f"select 1 as id, 'b' as kept, {second} as gone"
+                )
+                .replace("10 as gone", f"{first} as gone")
+                .replace("primary_key='id'", config)
+                for name, (config, first, second) in NO_ALTER.items()
+            },
         }
 
     @pytest.fixture(scope="class")
@@ -176,6 +197,13 @@ class TestSchemaChange:
 
     def test_sync_narrows_no_type_under_the_rows_that_stay(self, results, rows):
         assert sorted(rows("select id, gone from {schema}.narrow_model")) == [(1, 5000000000), (2, 20)]
+
+    @pytest.mark.parametrize("name", NO_ALTER)
+    def test_sync_alters_no_type_whose_old_rows_would_change(self, results, rows, name):
+        _, first, _ = NO_ALTER[name]
+        assert results[f"{name}_model"].status == "error"
+        assert "--full-refresh" in results[f"{name}_model"].message
+        assert rows(f"select id, kept, gone = {first} from {{schema}}.{name}_model") == [(1, "a", True)]
 
 
 # What MERGE writes where the model and the table have other columns; `gone` of the row that was there.

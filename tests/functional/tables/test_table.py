@@ -23,9 +23,7 @@ PARTED_CONFIGS = {
 class TestRebuild:
     @pytest.fixture(scope="class")
     def models(self):
-        parted = {
-            f"{name}.sql": PARTED.replace("CONFIG", config) for name, config in PARTED_CONFIGS.items()
-        }
+        parted = {f"{name}.sql": PARTED.replace("CONFIG", config) for name, config in PARTED_CONFIGS.items()}
         return {"kept.sql": MODEL, "seen.sql": VIEW} | parted
 
     @pytest.fixture(scope="class")

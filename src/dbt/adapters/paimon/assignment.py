@@ -32,6 +32,14 @@ _ROUNDED: Final = {
 }
 # Casting 2^63 back gives the greatest bigint, whose double it is.
 _SATURATED: Final = {"int": 2**31 - 1, "bigint": 2**63 - 1}
+# Values of before an ALTER are cast by Paimon, which writes other text than Spark (timestamps with six digits and by
+# another clock, decimals in full), and takes a date for midnight of another clock [ran, 0.9.0].
+_CAST_OTHERWISE: Final = {
+    ("decimal", "string"),
+    ("timestamp", "string"),
+    ("timestamp_ntz", "string"),
+    ("date", "timestamp"),
+}
 # Spark casts them to text and back without loss.
 _AS_TEXT: Final = frozenset({*_NUMBERS, "decimal", "boolean", "binary", "date", "timestamp", "timestamp_ntz"})
 _SIZED: Final = frozenset({"char", "varchar"})
@@ -134,11 +142,13 @@ def _decimals_fit(source: Atom, target: Atom) -> bool:
 
 
 def loses_nothing(old: TypeTree, new: TypeTree) -> bool:
-    """Whether a column's type can become another by ALTER: every value that is there stays as it is.
+    """Whether a column's type can become another by ALTER: every value that is there reads as Spark's cast of it.
 
     Types without others in them only, which is what Paimon's ALTER takes.
     """
-    if not isinstance(old, Atom) or not isinstance(new, Atom) or (old.name, new.name) in _ROUNDED:
+    if not isinstance(old, Atom) or not isinstance(new, Atom):
+        return False
+    if (old.name, new.name) in _ROUNDED | _CAST_OTHERWISE:
         return False
     if new.name in _SIZED:
         return old.name == new.name == "varchar" and new.arguments >= old.arguments

@@ -12,9 +12,8 @@ from dbt.adapters.paimon.assignment import loses_nothing
 from dbt.adapters.paimon.changeset import ExistingColumn, ExistingTable
 from dbt.adapters.paimon.data_types import typed_nulls
 from dbt.adapters.paimon.strategies import UPSERTING
-from dbt.adapters.paimon.table_rules import split_columns
 from dbt.adapters.paimon.table_spec import TableSpec
-from dbt.adapters.paimon.type_trees import type_tree
+from dbt.adapters.paimon.type_trees import Atom, TypeTree, type_tree
 
 _INTEGERS = ("tinyint", "smallint", "int", "bigint")
 _FLOATS = ("float", "double")
@@ -147,6 +146,7 @@ def compare_columns(
     have = {column.name.lower(): column for column in existing.columns}
     want = {column.name.lower(): column for column in wanted}
     keys = {name.lower() for name in (*existing.primary_key, *existing.partition_by)}
+    spec = existing.as_spec()
     add, retype, relax, comment, rebuild, changed, alter = [], [], [], [], [], [], []
     for name, column in want.items():
         current = have.get(name)
@@ -157,7 +157,7 @@ def compare_columns(
             continue
         if not _same_type(current.data_type, column.data_type):
             changed.append(column)
-            if _alterable(current, column, existing):
+            if alterable(current, column.data_type, spec):
                 alter.append(column)
             if name not in keys and widens(current.data_type, column.data_type):
                 retype.append(column)
@@ -234,19 +234,26 @@ def widens(old: str, new: str) -> bool:
     return False
 
 
-def _alterable(old: ExistingColumn, new: ExistingColumn, table: ExistingTable) -> bool:
-    """Whether ALTER may give a column a type while rows stay that were written with another."""
-    name = old.name.lower()
+def alterable(column: ExistingColumn, data_type: str, spec: TableSpec) -> bool:
+    """Whether ALTER may give a column a type while rows stay that were written with another.
+
+    Args:
+        column: as it is.
+        data_type: the new type.
+        spec: its table.
+    """
     # A key of another type may belong to another bucket, and of a partition Paimon refuses it.
-    placing = (*table.primary_key, *table.partition_by, *split_columns(table.options.get("bucket-key", "")))
-    if name in {placed.lower() for placed in placing}:
+    if spec.places(column.name):
         return False
+    old, new = type_tree(column.data_type), type_tree(data_type)
     # As text, 10 comes before 9.
-    ordering = {ordered.lower() for ordered in split_columns(table.options.get("sequence.field", ""))}
-    if name in ordering and new.data_type.startswith(("string", "varchar")):
+    if spec.compares(column.name) and _is_text(new) and not _is_text(old):
         return False
-    old_tree, new_tree = type_tree(old.data_type), type_tree(new.data_type)
-    return old_tree is not None and new_tree is not None and loses_nothing(old_tree, new_tree)
+    return old is not None and new is not None and loses_nothing(old, new)
+
+
+def _is_text(tree: TypeTree | None) -> bool:
+    return isinstance(tree, Atom) and tree.name in ("string", "varchar", "char")
 
 
 def _same_type(old: str, new: str) -> bool:

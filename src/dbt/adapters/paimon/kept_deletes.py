@@ -48,9 +48,7 @@ def kept_deletes(
     changes = compare_columns(wanted, current, comments=False)
     have = {column.name.lower(): column.data_type for column in current.columns}
     retype = tuple(
-        column
-        for column in changes.changed_types
-        if not widens(column.data_type, have[column.name.lower()])
+        column for column in changes.changed_types if not widens(column.data_type, have[column.name.lower()])
     )
     same_key = _lower(current.primary_key) == _lower(spec.primary_key)
     same_columns = [name.lower() for name in names] == list(have)

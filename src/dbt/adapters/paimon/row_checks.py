@@ -17,9 +17,10 @@ from typing import Any
 
 from dbt_common.exceptions import CompilationError
 
-from dbt.adapters.paimon.assignment import Refusal, assigned, loses_nothing, misfits
+from dbt.adapters.paimon.assignment import Refusal, assigned, misfits
 from dbt.adapters.paimon.changeset import ExistingColumn
 from dbt.adapters.paimon.column import PaimonColumn
+from dbt.adapters.paimon.column_changes import alterable
 from dbt.adapters.paimon.sql_text import quoted, string_literal
 from dbt.adapters.paimon.table_spec import TableSpec
 from dbt.adapters.paimon.type_trees import Atom, type_tree
@@ -124,7 +125,7 @@ def _type_fault(column: PaimonColumn, target: ExistingColumn, to: Destination) -
     remedies = [f"cast it in the query (cast({quoted(target.name)} as {target.data_type}))"]
     if not isinstance(wants, Atom):
         remedies = ["give it in the query the fields and types of the table's"]
-    if to.syncs and loses_nothing(wants, has):
+    if to.syncs and alterable(target, column.dtype, to.spec):
         remedies.append("set on_schema_change='sync_all_columns', which makes the table's column wider")
     if to.refreshes:
         remedies.append("run once with --full-refresh")

@@ -222,6 +222,28 @@ class TableSpec:
             if (found := split_field_option(name)) and found[1] == "sequence-group"
         }
 
+    def compares(self, column: str) -> bool:
+        """Whether Paimon compares a column's values to tell which counts: a sequence, or what max and min aggregate."""
+        grouped = [name for group in self.sequence_groups for name in group]
+        if column.lower() in _lower((*split_columns(self.options.get("sequence.field", "")), *grouped)):
+            return True
+        functions = {
+            found[0][0].lower(): value
+            for name, value in self.options.items()
+            if (found := split_field_option(name)) and found[1] == "aggregate-function"
+        }
+        default = self.options.get("fields.default-aggregate-function")
+        return functions.get(column.lower(), default) in ("max", "min")
+
+    def places(self, column: str) -> bool:
+        """Whether a column's values say in which partition and bucket a row is."""
+        bucket_key = split_columns(self.options.get("bucket-key", ""))
+        return column.lower() in _lower((*self.primary_key, *self.partition_by, *bucket_key))
+
+
+def _lower(names: Iterable[str]) -> set[str]:
+    return {name.lower() for name in names}
+
 
 @dataclass
 class Problems:
