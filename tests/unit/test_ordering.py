@@ -1,10 +1,15 @@
-"""ORDER BY clauses as sort keys."""
+"""ORDER BY clauses as sort keys; values that order rows."""
 
 from __future__ import annotations
 
 import pytest
 
+from dbt.adapters.paimon.capabilities import Environment
+from dbt.adapters.paimon.column import PaimonColumn
+from dbt.adapters.paimon.column_rules import check_columns
 from dbt.adapters.paimon.ordering import SortKey, sort_keys
+from dbt.adapters.paimon.ordering_values import checked
+from dbt.adapters.paimon.table_spec import ConfigErrors, TableSpec
 
 
 @pytest.mark.parametrize(
@@ -27,3 +32,35 @@ from dbt.adapters.paimon.ordering import SortKey, sort_keys
 )
 def test_keys(clause: str, keys: list[tuple[str, bool, bool]]) -> None:
     assert sort_keys(clause) == tuple(SortKey(*key) for key in keys)
+
+
+@pytest.mark.parametrize(
+    ("data_type", "condition"),
+    [
+        ("double", "isnan(`s`)"),
+        ("struct<a:int,`b c`:float>", "(isnan(`s`.`b c`))"),
+        ("array<double>", "exists(`s`, __dbt_0 -> isnan(__dbt_0))"),
+        (
+            "array<struct<a:double,b:array<float>>>",
+            "exists(`s`, __dbt_0 -> (isnan(__dbt_0.`a`) or exists(__dbt_0.`b`, __dbt_1 -> isnan(__dbt_1))))",
+        ),
+        ("bigint", ""),
+        ("struct<a:int,b:array<string>>", ""),
+    ],
+)
+def test_a_sequence_has_no_nan(data_type, condition):
+    spec = TableSpec(primary_key=("id",), options={"sequence.field": "s"})
+    columns = [PaimonColumn("id", "int"), PaimonColumn("s", data_type)]
+    selected = checked(columns, spec, {"name": "m", "resource_type": "model"})
+    if not condition:
+        assert selected is None
+    else:
+        assert selected is not None and selected.startswith(f"`id`, if({condition}, raise_error(")
+
+
+@pytest.mark.parametrize("data_type", ["map<int,int>", "struct<a:array<map<int,int>>>", "struct<a:variant>"])
+def test_a_sequence_has_no_map(data_type):
+    spec = TableSpec(primary_key=("id",), options={"sequence.field": "s"})
+    columns = [("id", "int"), ("s", data_type)]
+    with pytest.raises(ConfigErrors, match=r"'s' is .*, which has no order"):
+        check_columns(spec, columns, config={}, model="m", environment=Environment.of("0.9.0"))

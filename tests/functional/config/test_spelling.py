@@ -95,23 +95,27 @@ class TestValues:
             "fields={'at': {'sequence_group': 'v'}}",
             "built": "materialized='table', sequence_field='at'",
         }
+        at = "cast('{{ var(\"at\", 7) }}' as double)"
+        nested = rows.replace(at, f"named_struct('a', array(null, {at}))")
         return {
             f"{name}.sql": f"{{{{ config(primary_key='id', {head}) }}}} {rows}"
             for name, head in heads.items()
-        }
+        } | {"nested.sql": f"{{{{ config(primary_key='id', {heads['sequence']}) }}}} {nested}"}
 
     def test_a_sequence_that_is_no_number(self, project, rows):
         for at in ("NaN", "7", "NaN", "5"):
             results = run_dbt(["run", "--vars", f"{{at: '{at}', v: 2}}"], expect_pass=at != "NaN")
             if at == "NaN":
-                assert {str(result.status) for result in results} == {"error"} and len(results) == 3
+                assert {str(result.status) for result in results} == {"error"} and len(results) == 4
                 for result in results:
-                    assert f"model '{result.node.name}'" in result.message and "at is NaN" in result.message
+                    assert f"model '{result.node.name}'" in result.message
+                    assert "the sequence column at " in result.message and " NaN, which" in result.message
         assert [rows(f"select at from {{schema}}.{name}") for name in ("sequence", "groups", "built")] == [
             [(7.0,)],
             [(7.0,)],
             [(5.0,)],
         ]
+        assert rows("select at.a[1] from {schema}.nested") == [(7.0,)]
 
     def test_options_of_a_read_that_others_put_onto_a_table(self, project, rows):
         table = "{schema}.sequence"

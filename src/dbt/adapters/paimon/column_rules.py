@@ -23,6 +23,7 @@ from dbt.adapters.paimon.strategies import merges
 from dbt.adapters.paimon.table_options import split_field_option
 from dbt.adapters.paimon.table_rules import split_columns, unknown_in_pattern
 from dbt.adapters.paimon.table_spec import Problems, TableSpec, Written
+from dbt.adapters.paimon.type_trees import Array, Atom, Map, Struct, TypeTree, type_tree
 
 # Within arrays, maps and structs, too.
 _SIZED_TEXT: Final = re.compile(r"(?<!\w)(?:var)?char\(", re.IGNORECASE)
@@ -205,8 +206,16 @@ def _order_rules(spec: TableSpec, types: _Types, environment: Environment) -> _F
         (f"fields.{','.join(group)}.sequence-group", name) for group in spec.sequence_groups for name in group
     ]
     for where, name in ordering:
-        if type_name(types.get(name, "")) in ("map", "variant"):
+        if _has_no_order(type_tree(types.get(name, ""))):
             yield where, f"'{name}' is {types[name]}, which has no order. Use a number or a time"
+
+
+def _has_no_order(tree: TypeTree | None) -> bool:
+    if isinstance(tree, Array):
+        return _has_no_order(tree.element)
+    if isinstance(tree, Struct):
+        return any(_has_no_order(kind) for _, kind in tree.fields)
+    return isinstance(tree, Map) or tree == Atom("variant")
 
 
 def _rowkind_rules(spec: TableSpec, types: _Types, environment: Environment) -> _Found:

@@ -1,8 +1,8 @@
 """Values that order rows: a sequence has to be comparable.
 
 Paimon compares with `<` and `>`, by which NaN is neither less nor greater than anything: whichever row comes after it
-wins, and of 7, NaN and 5 the 5 stays (UserDefinedSeqComparator) [ran, 0.9.0]. Most floating sequences have no NaN, so
-the rows are looked at and not the type.
+wins, and of 7, NaN and 5 the 5 stays (UserDefinedSeqComparator) [ran, 0.9.0]. One within an array or a struct does
+the same. Most floating sequences have no NaN, so the rows are looked at and not the type.
 """
 
 from __future__ import annotations
@@ -11,15 +11,16 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from dbt.adapters.paimon.column import PaimonColumn
-from dbt.adapters.paimon.sql_text import string_literal
+from dbt.adapters.paimon.sql_text import quoted, string_literal
 from dbt.adapters.paimon.table_rules import split_columns
 from dbt.adapters.paimon.table_spec import TableSpec
+from dbt.adapters.paimon.type_trees import Array, Atom, Struct, TypeTree, type_tree
 
 _FLOATING = ("float", "double")
 
 
 def checked(columns: Sequence[PaimonColumn], spec: TableSpec, model: Mapping[str, Any]) -> str | None:
-    """A SELECT list of a model's columns that fails on a sequence that is NaN; None where none can be.
+    """A SELECT list of a model's columns that fails on a sequence that is NaN, or has one; None where none can.
 
     Args:
         columns: of the model's query.
@@ -28,17 +29,40 @@ def checked(columns: Sequence[PaimonColumn], spec: TableSpec, model: Mapping[str
     """
     ordering = {name for group in spec.sequence_groups for name in group}
     ordering |= set(split_columns(spec.options.get("sequence.field", "")))
-    floating = {column.name for column in columns if column.name in ordering and column.dtype in _FLOATING}
-    if not floating:
+    faulty = {
+        column.name: condition
+        for column in columns
+        if column.name in ordering
+        and (tree := type_tree(column.dtype)) is not None
+        and (condition := _has_nan(column.quoted, tree))
+    }
+    if not faulty:
         return None
     return ", ".join(
-        _checked(column, model) if column.name in floating else column.quoted for column in columns
+        _checked(column, faulty[column.name], model) if column.name in faulty else column.quoted
+        for column in columns
     )
 
 
-def _checked(column: PaimonColumn, model: Mapping[str, Any]) -> str:
+def _has_nan(expression: str, tree: TypeTree, depth: int = 0) -> str:
+    """The SQL condition that a value is NaN or has one in it; empty where its type has none. No map is a sequence."""
+    if isinstance(tree, Atom):
+        return f"isnan({expression})" if tree.name in _FLOATING else ""
+    if isinstance(tree, Array):
+        element = f"__dbt_{depth}"
+        inner = _has_nan(element, tree.element, depth + 1)
+        return f"exists({expression}, {element} -> {inner})" if inner else ""
+    if isinstance(tree, Struct):
+        fields = (_has_nan(f"{expression}.{quoted(name)}", kind, depth) for name, kind in tree.fields)
+        found = list(filter(None, fields))
+        return f"({' or '.join(found)})" if found else ""
+    return ""
+
+
+def _checked(column: PaimonColumn, has_nan: str, model: Mapping[str, Any]) -> str:
+    said = "is" if column.dtype in _FLOATING else "has a value that is"
     fault = string_literal(
-        f"{model.get('resource_type', 'model')} '{model['name']}': the sequence column {column.name} is NaN, which "
+        f"{model.get('resource_type', 'model')} '{model['name']}': the sequence column {column.name} {said} NaN, which "
         "comes neither before nor after another value. Filter such rows out, or give another value, in the model."
     )
-    return f"if(isnan({column.quoted}), raise_error({fault}), {column.quoted}) as {column.quoted}"
+    return f"if({has_nan}, raise_error({fault}), {column.quoted}) as {column.quoted}"
