@@ -10,7 +10,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from decimal import Decimal
 from types import MappingProxyType
 from typing import Any, Final
 
@@ -18,6 +17,7 @@ from dbt.adapters.paimon import maintenance
 from dbt.adapters.paimon.capabilities import Capability, Environment
 from dbt.adapters.paimon.config_columns import among, hint, unknown_columns
 from dbt.adapters.paimon.data_types import field_names
+from dbt.adapters.paimon.default_values import is_value
 from dbt.adapters.paimon.spelling import named_columns, spelled_as
 from dbt.adapters.paimon.strategies import merges
 from dbt.adapters.paimon.table_options import split_field_option
@@ -345,28 +345,14 @@ def _default_value_rules(spec: TableSpec, types: _Types, environment: Environmen
         if found is None or found[1] != "default-value":
             continue
         for column in found[0]:
-            kind = type_name(types.get(column, "string"))
-            if kind in _NESTED:
+            kind = type_tree(types.get(column, "string"))
+            if isinstance(kind, (Array, Map, Struct)):
                 yield (
                     name,
                     f"'{column}' is {types[column]}, which has no default. Write coalesce() in the model",
                 )
-            elif not _casts(value, kind):
-                yield name, f"'{column}' is {types[column]}, and the text is none. Write a {kind}"
-
-
-def _casts(text: str, kind: str) -> bool:
-    """Whether Paimon's CastExecutors make a value of a type of this text; types not listed take any."""
-    try:
-        if kind in _NUMBERS:
-            Decimal(text)  # of a whole number's text what follows the point is cut off [ran, 0.9.0]
-        elif kind == "boolean":
-            return text.lower() in ("t", "true", "y", "yes", "1", "f", "false", "n", "no", "0")
-        elif kind in ("date", "timestamp", "timestamp_ntz"):
-            return re.search(r"\d", text) is not None
-    except (ValueError, ArithmeticError):
-        return False
-    return True
+            elif isinstance(kind, Atom) and not is_value(value, kind):
+                yield name, f"'{column}' is {types[column]}, and the text is none. Write a {kind.name}"
 
 
 _RULES: Final[tuple[Callable[[TableSpec, _Types, Environment], _Found], ...]] = (
