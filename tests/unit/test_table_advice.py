@@ -65,3 +65,44 @@ def test_deletes_that_a_compaction_drops():
     assert "incremental_strategy='delete+insert': writes deletes" in told(
         waits | {"incremental_strategy": "delete+insert"}
     )
+
+
+SUM = {"primary_key": "pk", "merge_engine": "aggregation", "fields": {"n": {"aggregate_function": "sum"}}}
+
+
+@pytest.mark.parametrize(
+    ("config", "data_type", "said"),
+    [
+        (SUM, "int", "fields.n.aggregate_function='sum': 'n' is int, and where Paimon's sum of several rows"),
+        (SUM, "tinyint", "it wraps around, without an error. Give bigint in the model: cast(n as bigint)"),
+        (SUM, "decimal(3,1)", "it becomes NULL, without an error. Give decimal(38,1) in the model"),
+        (
+            SUM | {"fields": {"n": {"aggregate_function": "product"}}},
+            "smallint",
+            "Paimon's product of several",
+        ),
+        (
+            SUM | {"tblproperties": {"fields.default-aggregate-function": "sum"}, "fields": {}},
+            "int",
+            "'n' is int",
+        ),
+        (
+            {
+                "primary_key": "pk",
+                "merge_engine": "partial-update",
+                "fields": {"at": {"sequence_group": "n"}, "n": {"aggregate_function": "sum"}},
+            },
+            "int",
+            "'n' is int",
+        ),
+        (SUM, "bigint", ""),
+        (SUM, "decimal(20,2)", ""),
+        (SUM, "float", ""),
+        (SUM | {"fields": {"n": {"aggregate_function": "max"}}}, "int", ""),
+    ],
+)
+def test_sums_that_wrap_around(config, data_type, said):
+    spec = build_table_spec(config, model="orders", environment=Environment.of("0.9.0"))
+    told = "\n".join(advice(spec, config, "orders", {"pk": "int", "n": data_type}))
+    assert said in told if said else told == ""
+    assert "'pk'" not in told

@@ -6,6 +6,6 @@
 -- The sum of the stock, kept from the changes alone: -U takes the old value out. It is 10, if one knows what was there.
 select
     producer,
-    stock,
+    cast(stock as bigint) as stock,
     op
 from {{ ref('ex_changes_seen') }}

@@ -7,11 +7,12 @@
     }
 ) }}
 
--- `shop` has no function: it takes last_non_null_value. A message must not come twice: the sum would count it twice.
+-- `sales` is a bigint, for Paimon's sum of an int wraps around. `shop` has no function: it takes last_non_null_value. A
+-- message must not come twice: the sum would count it twice.
 select
     product_id,
     price,
-    sales,
+    cast(sales as bigint) as sales,
     shop,
     message_no
 from {{ ref('ex_sale_messages') }}

@@ -27,7 +27,7 @@
 select
     id,
     message_no,
-    summed,
+    cast(summed as bigint) as summed,
     multiplied,
     day as greatest_day,
     day as least_day,

@@ -13,7 +13,7 @@ select
     message_no,
     op,
     price,
-    sales
+    cast(sales as bigint) as sales
 from
     values
     (1, 1, '+I', 23.0D, 15),

@@ -14,7 +14,7 @@ select
     priced_no,
     price,
     sold_no,
-    sales,
+    cast(sales as bigint) as sales,
     last_shop
 from
     values

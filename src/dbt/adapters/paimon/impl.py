@@ -746,15 +746,18 @@ class PaimonAdapter(
         Raises:
             ConfigErrors: every problem at once (see `column_rules`).
         """
-        return column_rules.check_columns(
+        types = {column.name: column.data_type for column in columns}
+        checked = column_rules.check_columns(
             spec,
-            [(column.name, column.data_type) for column in columns],
+            list(types.items()),
             config=model["config"],
             model=model["name"],
             environment=self.environment,
             given=None if given is None else [column.name for column in given],
             builds=given is None,
         )
+        self.advise(model, checked, types)
+        return checked
 
     @available.parse(lambda spec, *a, **k: spec)
     def spelled(self, spec: TableSpec, source: ModelQuery) -> TableSpec:

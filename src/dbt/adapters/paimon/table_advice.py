@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
 from dbt.adapters.paimon.table_rules import DYNAMIC_BUCKET, POSTPONE_BUCKET
 from dbt.adapters.paimon.table_spec import Problems, Written
+from dbt.adapters.paimon.type_trees import Atom, type_tree
 
 if TYPE_CHECKING:
     from dbt.adapters.paimon.table_spec import TableSpec
@@ -14,14 +16,31 @@ if TYPE_CHECKING:
 # As a rule of `table_rules`: (option, or 'primary_key', and the reason with its remedy).
 _Advice = Iterable[tuple[str, str]]
 
+# The digits that every bigint of them has.
+_DIGITS_OF_BIGINT: Final = 18
 
-def advice(spec: TableSpec, config: Mapping[str, Any], model: str) -> tuple[str, ...]:
-    """The warnings for a valid table: one text each, with the model, the key and the value, and what to do."""
+
+def advice(
+    spec: TableSpec,
+    config: Mapping[str, Any],
+    model: str,
+    types: Mapping[str, str] = MappingProxyType({}),
+) -> tuple[str, ...]:
+    """The warnings for a valid table: one text each, with the model, the key and the value, and what to do.
+
+    Args:
+        spec: the table.
+        config: the model's config, to say where something was written.
+        model: its name.
+        types: the table's columns and their types, where they are known already.
+    """
     problems = Problems(model)
     where = Written(config)
     for check in _CHECKS:
         for name, reason in check(spec):
             problems.add(*where.find(name, spec), reason)
+    for name, reason in _narrow_sums(spec, types):
+        problems.add(*where.find(name, spec), reason)
     for key, reason in _lost_deletes(spec, config):
         problems.add(key, config.get(key), reason)
     return tuple(problems.messages)
@@ -69,6 +88,29 @@ def _lost_deletes(spec: TableSpec, config: Mapping[str, Any]) -> _Advice:
             "incremental_strategy",
             "writes deletes, which Spark's compaction of postpone buckets drops. Set "
             "postpone_bucket.batch_write_fixed_bucket to true, or use other buckets",
+        )
+
+
+def _narrow_sums(spec: TableSpec, types: Mapping[str, str]) -> _Advice:
+    # FieldSumAgg, FieldProductAgg: Java's arithmetic on whole numbers, Decimal.fromBigDecimal [ran, 0.9.0].
+    default = "fields.default-aggregate-function"
+    for column, data_type in types.items():
+        own = f"fields.{column}.aggregate-function"
+        name = own if own in spec.options else default
+        function = spec.options.get(name, "")
+        kind = type_tree(data_type)
+        if function not in ("sum", "product") or column in spec.primary_key or not isinstance(kind, Atom):
+            continue
+        if kind.name in ("tinyint", "smallint", "int"):
+            happens, wider = "wraps around", "bigint"
+        elif kind.name == "decimal" and kind.arguments[0] - kind.arguments[1] < _DIGITS_OF_BIGINT:
+            happens, wider = "becomes NULL", f"decimal(38,{kind.arguments[1]})"
+        else:
+            continue
+        yield (
+            name,
+            f"'{column}' is {data_type}, and where Paimon's {function} of several rows is too great for that it "
+            f"{happens}, without an error. Give {wider} in the model: cast({column} as {wider})",
         )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from dbt.adapters.base import available
@@ -26,15 +27,17 @@ if TYPE_CHECKING:
 class BucketMethods(AvailableMethods):
     """Methods about the layout of a table's rows."""
 
-    def advise(self, model: Mapping[str, Any], spec: TableSpec) -> None:
-        """Warn of what a valid config may do that its writer does not expect, once a node.
+    def advise(
+        self, model: Mapping[str, Any], spec: TableSpec, types: Mapping[str, str] = MappingProxyType({})
+    ) -> None:
+        """Warn of what a valid config may do that its writer does not expect, once a node (see `table_advice`).
 
         Raises:
             EventCompilationError: with dbt's --warn-error.
         """
         # A microbatch model comes here with every batch.
         told: set[str] = self.__dict__.setdefault("_advice_told", set())
-        for message in advice(spec, model["config"], model.get("name", "")):
+        for message in advice(spec, model["config"], model.get("name", ""), types):
             if message not in told:
                 told.add(message)
                 warn_or_error(AdapterEventWarning(name="Paimon", base_msg=message, args=[]))
