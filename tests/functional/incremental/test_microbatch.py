@@ -18,6 +18,16 @@ NAMES = {
     "coarse_partitions": ", partition_by='month'",
     "day_partitions": ", partition_by='day'",
 }
+IN_PYTHON = f"""
+def model(dbt, session):
+    dbt.config({CONFIG})
+    if dbt.config.get('fail'):
+        raise ValueError('stop')
+    return dbt.ref('events').selectExpr('id', 'at', f"{{dbt.config.get('word')}} as word")
+"""
+IN_PYTHON_VARS = """
+models: [{name: in_python, config: {word: "{{ var('word', 0) }}", fail: "{{ var('fail', false) }}"}}]
+"""
 
 
 def model(extra: str) -> str:
@@ -32,12 +42,15 @@ def model(extra: str) -> str:
 class TestMicrobatch:
     @pytest.fixture(scope="class")
     def models(self):
-        return {"events.sql": EVENTS} | {f"{name}.sql": model(extra) for name, extra in NAMES.items()}
+        in_python = {"in_python.py": IN_PYTHON, "in_python.yml": IN_PYTHON_VARS}
+        in_sql = {f"{name}.sql": model(extra) for name, extra in NAMES.items()}
+        return {"events.sql": EVENTS} | in_sql | in_python
 
     def test_batches(self, project, rows):
         window = ["--event-time-start", "2024-01-01", "--event-time-end", "2024-01-04"]
+        tables = (*NAMES, "in_python")
         run_dbt(["run", *window])
-        for name in NAMES:
+        for name in tables:
             assert sorted(rows(f"select id, word from {{schema}}.{name}")) == [
                 (1, 0),
                 (2, 0),
@@ -46,9 +59,9 @@ class TestMicrobatch:
             ], name
 
         # A batch that fails leaves its window as it was, in one table snapshot no more than before.
-        snapshots = {name: rows(f"select count(*) from {{schema}}.`{name}$snapshots`") for name in NAMES}
+        snapshots = {name: rows(f"select count(*) from {{schema}}.`{name}$snapshots`") for name in tables}
         run_dbt(["run", "--exclude", "events", *window, "--vars", "fail: true"], expect_pass=False)
-        for name in NAMES:
+        for name in tables:
             assert sorted(rows(f"select id, word from {{schema}}.{name}")) == [
                 (1, 0),
                 (2, 0),
@@ -62,7 +75,7 @@ class TestMicrobatch:
         write_file(changed, project.project_root, "models", "events.sql")
         one_day = ["--event-time-start", "2024-01-01", "--event-time-end", "2024-01-02"]
         run_dbt(["run", *one_day, "--vars", "word: 1"])
-        for name in NAMES:
+        for name in tables:
             assert sorted(rows(f"select id, word from {{schema}}.{name}")) == [
                 (1, 1),
                 (3, 0),
