@@ -2,25 +2,68 @@
 
 from __future__ import annotations
 
-import pytest
-from dbt.tests.util import run_dbt
+import datetime as dt
 
+import pytest
+from dbt.tests.util import run_dbt, write_file
+
+# On the second day a row has changed, one has come, one has gone, and the columns are written in another case.
 PLANES = """
-{{ config(materialized='table') }}
-select id, owner, cast(at as timestamp) as at from values
-{% if var('day', 1) == 1 %}(1, 'a', '2024-01-01'), (2, 'b', '2024-01-01')
-{% else %}(1, 'a', '2024-01-01'), (2, 'B', '2024-01-02'), (3, 'c', '2024-01-02'){% endif %}
-as t(id, owner, at)
+{{ config(materialized='view') }}
+{% if var('day', 1) == 1 %}
+select id, owner, cast(at as timestamp) as at, cast(at as date) as day from values
+  (1, 'a', '2024-01-01 10:00:00'), (2, 'b', '2024-01-01 10:00:00'), (4, 'd', '2024-01-01 10:00:00') as t(id, owner, at)
+{% else %}
+select ID, Owner, cast(at as timestamp) as AT, cast(at as date) as DAY from values
+  (1, 'a', '2024-01-01 10:00:00'), (2, 'B', '2024-01-02 10:00:00'), (3, 'c', '2024-01-02 10:00:00') as t(ID, Owner, at)
+{% endif %}
 """
 YAML = """
 snapshots:
   - name: by_check
     relation: ref('planes')
-    config: {unique_key: id, strategy: check, check_cols: [owner]}
+    config: {unique_key: id, strategy: check, check_cols: [OWNER]}
+  - name: by_all
+    relation: ref('planes')
+    config: {unique_key: [id, owner], strategy: check, check_cols: all}
   - name: by_time
     relation: ref('planes')
     config: {unique_key: id, strategy: timestamp, updated_at: at, hard_deletes: invalidate}
+  - name: by_record
+    relation: ref('planes')
+    config: {unique_key: id, strategy: timestamp, updated_at: at, hard_deletes: new_record}
+  - name: by_day
+    relation: ref('planes')
+    config: {unique_key: id, strategy: timestamp, updated_at: day, hard_deletes: new_record}
 """
+# Tables of days, which on the second day are to take times.
+DAYS = """
+snapshots:
+  - name: day_then_time
+    relation: ref('planes')
+    config: {unique_key: id, strategy: timestamp, updated_at: day}
+  - name: day_then_clock
+    relation: ref('planes')
+    config: {unique_key: id, strategy: timestamp, updated_at: day, hard_deletes: invalidate}
+"""
+TIMES = """
+snapshots:
+  - name: day_then_time
+    relation: ref('planes')
+    config: {unique_key: id, strategy: timestamp, updated_at: at}
+  - name: day_then_clock
+    relation: ref('planes')
+    config: {unique_key: id, strategy: check, check_cols: [owner], hard_deletes: invalidate}
+"""
+ONCE = [(1, "a", True), (2, "b", False), (2, "B", True), (3, "c", True)]
+# name -> (id, owner, whether the version is the last) on the second day
+VERSIONS = {
+    "by_check": [*ONCE, (4, "d", True)],
+    "by_all": [(1, "a", True), (2, "b", True), (2, "B", True), (3, "c", True), (4, "d", True)],
+    "by_time": [*ONCE, (4, "d", False)],
+    "by_record": [*ONCE, (4, "d", False), (4, "d", True)],
+    "by_day": [*ONCE, (4, "d", False), (4, "d", True)],
+}
 
 
 class TestSnapshot:
@@ -30,20 +73,35 @@ class TestSnapshot:
 
     @pytest.fixture(scope="class")
     def snapshots(self):
-        return {"snapshots.yml": YAML}
+        return {"snapshots.yml": YAML, "days.yml": DAYS}
 
     def test_versions(self, project, rows):
         run_dbt(["run"])
         run_dbt(["snapshot"])
         run_dbt(["snapshot"])
-        for name in ("by_check", "by_time"):
-            assert rows(f"select count(*) from {{schema}}.{name}") == [(2,)]
+        for name in VERSIONS:
+            assert rows(f"select count(*) from {{schema}}.{name}") == [(3,)]
             keys = rows(
                 f"select primary_keys from {{schema}}.`{name}$schemas` order by schema_id desc limit 1"
             )
             assert keys == [('["dbt_scd_id"]',)]
+        days = {
+            name: rows(f"select * from {{schema}}.{name}") for name in ("day_then_time", "day_then_clock")
+        }
+
         run_dbt(["run", "--vars", "day: 2"])
-        run_dbt(["snapshot"])
-        for name in ("by_check", "by_time"):
-            versions = rows(f"select id, owner, dbt_valid_to is null from {{schema}}.{name} order by 1, 3")
-            assert versions == [(1, "a", True), (2, "b", False), (2, "B", True), (3, "c", True)], name
+        write_file(TIMES, project.project_root, "snapshots", "days.yml")
+        for _ in range(2):
+            results = run_dbt(["snapshot"], expect_pass=False)
+            # A time is not cut to the day that the table keeps.
+            assert {result.node.name for result in results if result.status == "error"} == set(days)
+            for name, before in days.items():
+                assert rows(f"select * from {{schema}}.{name}") == before, name
+            for name, expected in VERSIONS.items():
+                found = rows(
+                    f"select id, owner, dbt_valid_to is null from {{schema}}.{name} order by 1, 3, 2 desc"
+                )
+                assert found == expected, name
+        # But that of the run is, which ends a version of days.
+        ended = rows("select dbt_valid_to from {schema}.by_day where id = 4 and dbt_is_deleted = 'False'")
+        assert ended == [(dt.datetime.now(dt.timezone.utc).date(),)]

@@ -63,6 +63,7 @@ from dbt.adapters.paimon.available.changes import ChangesMethods
 from dbt.adapters.paimon.available.maintenance import MaintenanceMethods
 from dbt.adapters.paimon.available.monitoring import MonitoringMethods
 from dbt.adapters.paimon.available.operations import OperationMethods
+from dbt.adapters.paimon.available.snapshots import SnapshotMethods
 from dbt.adapters.paimon.available.streaming import StreamingMethods
 from dbt.adapters.paimon.available.time_travel import TimeTravelMethods
 from dbt.adapters.paimon.available.views import ViewMethods
@@ -111,6 +112,7 @@ class PaimonAdapter(
     MaintenanceMethods,
     MonitoringMethods,
     OperationMethods,
+    SnapshotMethods,
     StreamingMethods,
     TimeTravelMethods,
     ViewMethods,
@@ -567,14 +569,6 @@ class PaimonAdapter(
                 PaimonColumn(column=name, dtype=data_type, column_index=index)
                 for index, (name, data_type, *_) in enumerate(cursor.description)
             )
-
-    @available.parse(lambda *a, **k: [])
-    def columns_missing_in(
-        self, relation: PaimonRelation, columns: Sequence[PaimonColumn]
-    ) -> list[PaimonColumn]:
-        """Those of some columns that a table has not, by name."""
-        present = {column.name.lower() for column in self.get_columns_in_relation(relation)}
-        return [column for column in columns if column.name.lower() not in present]
 
     # -- nodes ------------------------------------------------------------------------------------------------------
 

@@ -21,6 +21,7 @@ from dbt.adapters.paimon.assignment import Refusal, assigned, misfits
 from dbt.adapters.paimon.changeset import ExistingColumn
 from dbt.adapters.paimon.column import PaimonColumn
 from dbt.adapters.paimon.column_changes import alterable
+from dbt.adapters.paimon.snapshots import time_columns
 from dbt.adapters.paimon.sql_text import quoted, string_literal
 from dbt.adapters.paimon.table_spec import TableSpec
 from dbt.adapters.paimon.type_trees import Atom, type_tree
@@ -40,6 +41,7 @@ class Destination:
         applies: SQL condition of the rows whose values are written; empty for all of them.
         syncs: whether `on_schema_change='sync_all_columns'` is a choice that is not taken yet.
         refreshes: whether `--full-refresh` builds the table anew.
+        times: the columns, in lower case, that a snapshot makes of its `updated_at`.
     """
 
     node: str
@@ -48,6 +50,7 @@ class Destination:
     applies: str = ""
     syncs: bool = False
     refreshes: bool = True
+    times: frozenset[str] = frozenset()
 
 
 def destination(
@@ -76,7 +79,8 @@ def destination(
         # dbt does not let the two be together.
         and not (config.get("contract") or {}).get("enforced")
     )
-    return Destination(f"{kind} '{model['name']}'", columns, spec, applies, syncs, kind != "snapshot")
+    node, refreshes = f"{kind} '{model['name']}'", kind != "snapshot"
+    return Destination(node, columns, spec, applies, syncs, refreshes, time_columns(model))
 
 
 def checked_columns(columns: Sequence[PaimonColumn], to: Destination) -> list[str]:
@@ -123,7 +127,9 @@ def _type_fault(column: PaimonColumn, target: ExistingColumn, to: Destination) -
     if wants is None or not (found := misfits(has, wants)):
         return ""
     remedies = [f"cast it in the query (cast({quoted(target.name)} as {target.data_type}))"]
-    if not isinstance(wants, Atom):
+    if target.name.lower() in to.times:
+        remedies = [f"name a column of type {target.data_type} as the snapshot's updated_at"]
+    elif not isinstance(wants, Atom):
         remedies = ["give it in the query the fields and types of the table's"]
     if to.syncs and alterable(target, column.dtype, to.spec):
         remedies.append("set on_schema_change='sync_all_columns', which makes the table's column wider")

@@ -1,6 +1,7 @@
 {#-
   dbt's snapshot over a primary-key table: the key is dbt_scd_id unless the config names one, so that the MERGE of a
-  run writes the versions that changed and not the table. The first run is staged like a table's.
+  run writes the versions that changed and not the table. The first run is staged like a table's. dbt's macros compare
+  names as they are written: from the second run on they see the query's columns spelled as the table's.
 -#}
 {% materialization snapshot, adapter='paimon' %}
   {%- set columns = config.get('snapshot_table_column_names') or get_snapshot_table_column_names() -%}
@@ -16,39 +17,39 @@
   {{ run_hooks(pre_hooks, inside_transaction=False) }}
   {{ run_hooks(pre_hooks, inside_transaction=True) }}
 
-  {%- set strategy = strategy_dispatch(config.get('strategy'))(model, 'snapshotted_data', 'source_data', model['config'], exists) -%}
+  {%- set query = paimon__model_query(target_relation, model['compiled_code']) -%}
+  {%- do paimon__require_check_cols(query.columns) -%}
+  {%- if exists -%}
+    {%- set current = adapter.existing_table(target_relation) -%}
+    {%- set query = adapter.spelled_rows(query, current) -%}
+  {%- endif -%}
+  {%- set node = dict(model, compiled_code='select * from ' ~ query) -%}
+  {%- set strategy = strategy_dispatch(config.get('strategy'))(node, 'snapshotted_data', 'source_data', model['config'], exists) -%}
+  {%- set versions_sql = build_snapshot_table(strategy, node.compiled_code) -%}
+  {{ check_time_data_types(versions_sql) }}
+  {%- set versions = adapter.model_query(versions_sql) -%}
 
   {%- if not exists -%}
-    {%- set build_sql = build_snapshot_table(strategy, model['compiled_code']) -%}
-    {{ check_time_data_types(build_sql) }}
-    {%- set source = paimon__model_query(target_relation, build_sql) -%}
-    {%- do paimon__require_check_cols(source.columns) -%}
-    {%- set spec = adapter.spelled(spec, source) -%}
-    {%- set source = adapter.ordered_rows(source, spec, model) -%}
+    {%- set spec = adapter.spelled(spec, versions) -%}
+    {%- set source = adapter.ordered_rows(versions, spec, model) -%}
     {%- do paimon__build_table(target_relation, none, spec, source) -%}
   {%- else -%}
     {{ adapter.assert_valid_snapshot_target_given_strategy(target_relation, columns, strategy) }}
-    {%- set current = adapter.existing_table(target_relation) -%}
+    {%- set source = adapter.model_query(snapshot_staging_table(strategy, node.compiled_code, target_relation)) -%}
+    {%- set source = adapter.timed_by_versions(adapter.spelled_rows(source, current), versions, model) -%}
+    {%- set spec = adapter.spelled(spec, source) -%}
     {%- set table_changes = adapter.table_changes(spec, current) -%}
     {%- do adapter.refuse_immutable_changes(model, table_changes) -%}
-    {%- set staging_sql = snapshot_staging_table(strategy, sql, target_relation) -%}
-    {{ check_time_data_types(staging_sql) }}
-    {%- set source = paimon__model_query(target_relation, staging_sql) -%}
-    {%- do paimon__require_check_cols(source.columns) -%}
-    {%- set spec = adapter.spelled(spec, source) -%}
     {%- set source = adapter.ordered_rows(source, spec, model) -%}
     {%- set helpers = ['dbt_change_type', 'dbt_unique_key'] -%}
     {%- if strategy.unique_key | is_list -%}
       {%- for key in strategy.unique_key -%}{%- do helpers.append('dbt_unique_key_' ~ loop.index) -%}{%- endfor -%}
     {%- endif -%}
-    {%- set added = adapter.columns_missing_in(target_relation, source.columns) | rejectattr('name', 'in', helpers) | list -%}
+    {%- set added = adapter.columns_missing_in(current, source.columns) | rejectattr('name', 'in', helpers) | list -%}
     {%- set table_columns = (current.columns | list) + (adapter.wanted_columns(added, model, spec) | list) -%}
     {%- set spec = adapter.check_columns(model, spec, table_columns, source.columns) -%}
-    {#- dbt's own times have the type of updated_at, and in the same query that of the run's time (hard_deletes). -#}
-    {%- set times = [columns.dbt_updated_at, columns.dbt_valid_from, columns.dbt_valid_to] -%}
-    {%- set checked = table_columns | rejectattr('name', 'in', times) | list -%}
     {#- Of a version that ends, nothing is written but its end. -#}
-    {%- set source = adapter.checked_source(source, checked, model, spec, "dbt_change_type = 'insert'") -%}
+    {%- set source = adapter.checked_source(source, table_columns, model, spec, "dbt_change_type = 'insert'") -%}
     {%- do create_columns(target_relation, added) -%}
     {%- do paimon__alter_options(target_relation, table_changes) -%}
     {%- set written = source.columns | rejectattr('name', 'in', helpers) | list -%}

@@ -1,0 +1,27 @@
+{#-
+  The columns that the check strategy compares: (whether one of them is new to the table, their names in quotes). dbt's
+  takes one whose name is written in another case for a new one, and each run then makes a version of every row. Not
+  dispatched by dbt, hence redefined by name.
+-#}
+{% macro snapshot_check_all_get_existing_columns(node, target_exists, check_cols_config) %}
+  {%- if not target_exists -%}
+    {%- do return((false, [])) -%}
+  {%- endif -%}
+  {%- if check_cols_config == 'all' -%}
+    {%- set wanted = get_columns_in_query(node['compiled_code']) -%}
+  {%- elif check_cols_config and check_cols_config is not string -%}
+    {%- set wanted = check_cols_config -%}
+  {%- else -%}
+    {%- do exceptions.raise_compiler_error("Invalid value for 'check_cols': " ~ check_cols_config) -%}
+  {%- endif -%}
+  {%- set target = adapter.get_relation(database=node.database, schema=node.schema, identifier=node.alias) -%}
+  {%- set existing = adapter.get_columns_in_relation(target) -%}
+  {%- set known = existing | map(attribute='name') | list -%}
+  {%- set compared = [] -%}
+  {%- set unknown = [] -%}
+  {%- for name in adapter.spelled_names(wanted, existing) -%}
+    {%- if name in known -%}{%- do compared.append(adapter.quote(name)) -%}
+    {%- else -%}{%- do unknown.append(name) -%}{%- endif -%}
+  {%- endfor -%}
+  {%- do return((unknown | length > 0, compared)) -%}
+{% endmacro %}
