@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from pathlib import Path
 
 import pytest
 from dbt_common.exceptions import CompilationError
 
-from dbt.adapters.paimon.seeds import check_file
+from dbt.adapters.paimon.seed_values import is_other_double
+from dbt.adapters.paimon.seeds import check_file, load
 
 
 def seed(delimiter: object = ",") -> dict[str, object]:
@@ -55,3 +57,36 @@ def test_no_tables(tmp_path: Path, content: bytes, delimiter: str, said: list[st
     message = str(raised.value)
     assert "seed 'cells' (seeds/cells.csv)" in message
     assert all(part in message for part in said), message
+
+
+def test_a_type_in_any_case_takes_the_text(tmp_path: Path) -> None:
+    path = tmp_path / "cells.csv"
+    path.write_text("code,n,at\n007,007,2024-01-01T12:00:00.1234560\n")
+    typed = seed() | {"config": {"column_types": {"CODE": "string"}}}
+    assert [str(value) for value in load(path, typed).rows[0]] == ["007", "7", "2024-01-01 12:00:00.123456"]
+
+
+def test_a_time_finer_than_microseconds(tmp_path: Path) -> None:
+    path = tmp_path / "cells.csv"
+    path.write_text("id,at\n1,2024-01-01T12:00:00\n2,2024-01-01T12:00:00.1234567\n")
+    with pytest.raises(CompilationError, match=r"line 3: column at: '2024-01-01T12:00:00.1234567'"):
+        load(path, seed())
+
+
+@pytest.mark.parametrize(
+    ("number", "other"),
+    [
+        ("0.1", False),
+        ("1234567.891", False),
+        ("9007199254740992", False),
+        ("9007199254740993", True),
+        ("602214076000000000000000", False),
+        ("6.02214076E+23", False),
+        ("1E+999", True),
+        ("1E-999", True),
+        ("0.00", False),
+        ("NaN", False),
+    ],
+)
+def test_a_double_that_is_another_number(number: str, other: bool) -> None:
+    assert is_other_double(Decimal(number)) is other

@@ -5,6 +5,22 @@ from __future__ import annotations
 import pytest
 from dbt.tests.util import run_dbt, write_file
 
+# (type, text that Spark reads as something else)
+CUT = [
+    ("date", "2024-01-01 23:59:59"),
+    ("date", "2024"),
+    ("timestamp", "12:00"),
+    ("timestamp", "2024-02"),
+    ("timestamp", "2024-01-01 12:00:00.1234567"),
+    ("timestamp_ntz", "2024-01-01 12:00:00+08:00"),
+    ("float", "1e300"),
+    ("float", "16777217"),
+    ("float", "123456789.12"),
+    ("double", "1e999"),
+    ("double", "1e-999"),
+    ("double", "9007199254740993"),
+    ("decimal(3,1)", "1.25"),
+]
 # name -> (file, config, what the message has to name)
 BAD = {
     "too_short": ("a,b,c\n1,2,3\n4,5\n", {}, ["line 3", "2 values for 3 columns", "'c'"]),
@@ -25,6 +41,12 @@ BAD = {
         {"column_types": {"b": "varchar(3)"}},
         ["column b", "'abcd'", "varchar(3)"],
     ),
+    "cut": (
+        ",".join(f"c{n}" for n in range(len(CUT))) + "\n" + ",".join(text for _, text in CUT) + "\n",
+        {"column_types": {f"C{n}": kind for n, (kind, _) in enumerate(CUT)}},
+        [f"column c{n}: '{text}' is no {kind}" for n, (kind, text) in enumerate(CUT)],
+    ),
+    "no_double": ("a,b\n1,9007199254740993\n2,0.5\n", {}, ["column b", "9007199254740993", "double"]),
     "too_large": ("a,b\n1,9223372036854775808\n", {}, ["column b", "9223372036854775808", "decimal(38,0)"]),
 }
 

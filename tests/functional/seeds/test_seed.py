@@ -84,12 +84,45 @@ TYPED = """small,exact,ratio,day,local,short,raw,iso,mixed,big,negative,text_nul
 32767,12345678901234567890.123456789012345678,0.1,1582-10-15,2024-03-31 02:30:00.000001,äöü,abc,2024-01-01T12:00:00.123456,1.5,9223372036854775807,-9223372036854775808,x
 -1,0.000000000000000001,,9999-12-31,,,,1969-12-31T23:59:59.999999,2,0,0,
 """
+# (type, text in the file, the value as Spark writes it)
+WHOLE = [
+    ("date", "2024-1-5", "2024-01-05"),
+    ("date", "2024-01-05 00:00:00", "2024-01-05"),
+    ("timestamp", "2024-01-05", "2024-01-05 00:00:00"),
+    ("timestamp", " 2024-01-05T12:00:00.1234560+08:00", "2024-01-05 04:00:00.123456"),
+    ("timestamp", "2024-01-05 12:00:00 Asia/Shanghai", "2024-01-05 04:00:00"),
+    ("timestamp_ntz", "2024-01-05T12:00", "2024-01-05 12:00:00"),
+    ("float", "0.1", "0.1"),
+    ("float", "16777216", "1.6777216E7"),
+    ("float", "3.14159265358979", "3.1415927"),
+    ("double", "0.30000000000000004", "0.30000000000000004"),
+    ("double", "-9007199254740992.0", "-9.007199254740992E15"),
+    ("double", "602214076000000000000000", "6.02214076E23"),
+    ("double", "6.02214076e23", "6.02214076E23"),
+    ("double", "-Infinity", "-Infinity"),
+    ("float", "NaN", "NaN"),
+    ("double", "0e0", "0.0"),
+    ("string", "007", "007"),
+]
 
 
 class TestTypes:
     @pytest.fixture(scope="class")
     def seeds(self):
-        return {"types.yml": TYPES, "typed.csv": TYPED, "empty_typed.csv": "id,day,exact\n"}
+        names = ",".join(f"c{n}" for n in range(len(WHOLE)))
+        whole = f"{names}\n{','.join(text for _, text, _ in WHOLE)}\n"
+        return {
+            "types.yml": TYPES,
+            "typed.csv": TYPED,
+            "empty_typed.csv": "id,day,exact\n",
+            "whole.csv": whole,
+        }
+
+    @pytest.fixture(scope="class")
+    def project_config_update(self):
+        # In another case than the file's header.
+        types = {f"C{n}": kind for n, (kind, _, _) in enumerate(WHOLE)}
+        return {"seeds": {"test": {"whole": {"+column_types": types}}}}
 
     def test_values_are_those_of_the_file(self, project, rows):
         run_dbt(["seed"])
@@ -116,6 +149,8 @@ class TestTypes:
         assert one[8:] == (1.5, 9223372036854775807, -9223372036854775808, "x")
         assert two[1] == Decimal("0.000000000000000001")
         assert two[2:7] == (None, dt.date(9999, 12, 31), None, None, None)
+        columns = ", ".join(f"cast(c{n} as string)" for n in range(len(WHOLE)))
+        assert rows(f"select {columns} from {{schema}}.whole") == [tuple(text for _, _, text in WHOLE)]
         assert two[7:] == (dt.datetime(1969, 12, 31, 23, 59, 59, 999999), 2.0, 0, 0, None)
 
     def test_an_empty_file_has_its_types(self, project, rows):

@@ -873,12 +873,12 @@ class PaimonAdapter(
         """Neither Spark nor Paimon's Spark connector has a type for a time of day."""
         return "string"
 
-    @available.parse_none
-    def check_seed_file(self, model: Mapping[str, Any]) -> None:
-        """Refuse a seed's file that is no table, before it is read.
+    @available.parse(lambda *a, **k: None)
+    def load_seed(self, model: Mapping[str, Any]) -> agate.Table:
+        """The rows of a seed's file (see `seeds.load`).
 
         Raises:
-            CompilationError: file, line and column.
+            CompilationError: it is no table: file, line and column.
         """
         # As dbt finds it: in the project or one of its packages, else where the manifest says.
         root = Path(self.config.project_root)
@@ -887,7 +887,7 @@ class PaimonAdapter(
         path = root / model["original_file_path"]
         if not path.exists():
             path = Path(model["root_path"] or root, model["original_file_path"])
-        seeds.check_file(path, model)
+        return seeds.load(path, model)
 
     @available.parse_none
     def stage_seed(self, view_name: str, agate_table: agate.Table, model: Mapping[str, Any]) -> None:

@@ -11,6 +11,7 @@ import json
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -19,6 +20,7 @@ from dbt.adapters.events.types import AdapterEventWarning
 from dbt_common.events.functions import warn_or_error
 from dbt_common.exceptions import CompilationError, DbtRuntimeError
 
+from dbt.adapters.paimon import seed_values
 from dbt.adapters.paimon.sql_text import quoted
 from dbt.adapters.paimon.table_options import suggestion
 
@@ -33,11 +35,7 @@ ROWS_A_DOCUMENT = 1_000
 # Types that JSON has; a value of any other type travels as text and is cast by Spark, which knows them all.
 _CARRIED = ("bigint", "double", "boolean")
 _BIGINT = range(-(2**63), 2**63)
-# A length that Spark's casts do not check; writes do, and name neither file nor column.
-_SIZED_TEXT: Final = re.compile(r"(?:var)?char(?:acter)?\s*\(\s*(\d+)\s*\)")
-_DECIMAL: Final = re.compile(
-    r"(?:decimal|dec|numeric)\s*(?:\(\s*(?P<precision>\d+)\s*(?:,\s*(?P<scale>\d+)\s*)?\))?"
-)
+_FINER_TIME: Final = re.compile(r":\d+[.,]\d{6}\d*[1-9]")
 # What Spark's grammar takes for a name without backticks.
 _PLAIN_NAME: Final = re.compile(r"\w*[^\W\d]\w*", re.ASCII)
 
@@ -54,6 +52,53 @@ class SeedColumn:
     def carried(self) -> str:
         """The type it travels as."""
         return self.data_type if self.data_type in _CARRIED and not self.overridden else "string"
+
+
+def load(path: Path, model: Mapping[str, Any]) -> agate.Table:
+    """The rows of a seed's file as dbt reads them, the columns of `column_types` as text, whatever their case.
+
+    dbt takes the names as they are written, and would make 7 of 007 before its type is looked at.
+
+    Args:
+        path: the file.
+        model: the seed's node of the manifest.
+
+    Raises:
+        CompilationError: see `check_file`; a time that dbt cuts to microseconds; or what dbt's reader says.
+    """
+    import agate
+    from dbt_common.clients import agate_helper
+
+    check_file(path, model)
+    delimiter, typed = model["config"].get("delimiter", ","), _typed(model)
+    with path.open(encoding="utf-8-sig", newline="") as file:
+        header = next(csv.reader(file, delimiter=delimiter))
+    try:
+        table = agate_helper.from_csv(
+            path, text_columns=[name for name in header if name.lower() in typed], delimiter=delimiter
+        )
+    except ValueError as exc:
+        raise CompilationError(f"{_where(model)}: {exc}") from exc
+    times = [place for place, kind in enumerate(table.column_types) if isinstance(kind, agate.DateTime)]
+    if times:
+        _refuse_finer_times(path, times, model)
+    # As dbt's load_agate_table leaves it.
+    table.original_abspath = str(path.resolve())
+    return table
+
+
+def _refuse_finer_times(path: Path, times: Sequence[int], model: Mapping[str, Any]) -> None:
+    with path.open(encoding="utf-8-sig", newline="") as file:
+        reader = csv.reader(file, delimiter=model["config"].get("delimiter", ","))
+        header = next(reader)
+        for row in reader:
+            for place in times if row else ():
+                if _FINER_TIME.search(row[place]):
+                    raise CompilationError(
+                        f"{_where(model)}, line {reader.line_num}: column {header[place]}: {row[place]!r} is "
+                        f"{_no('timestamp')}. Cut it to six digits after the point, or keep it as text: "
+                        f"column_types: {{{header[place]}: string}}."
+                    )
 
 
 def check_file(path: Path, model: Mapping[str, Any]) -> None:
@@ -214,6 +259,11 @@ def _json_value(value: Any, column: SeedColumn, model: Mapping[str, Any]) -> Any
             )
         return int(value)
     if column.carried == "double":
+        if seed_values.is_other_double(Decimal(value)):
+            raise DbtRuntimeError(
+                f"{_where(model)}: column {column.name}: {value} is {_no('double')}. "
+                f"Give the column a type: column_types: {{{column.name}: 'decimal(38,6)'}}, for example."
+            )
         return float(value)
     return str(value)
 
@@ -230,7 +280,10 @@ def _refuse_bad_text(
         return
     sql = (
         "select "
-        + ", ".join(f"min({cell}) filter (where {_is_bad(cell, column)})" for cell, column in checked)
+        + ", ".join(
+            f"min({cell}) filter (where {seed_values.bad_text(cell, column.data_type)})"
+            for cell, column in checked
+        )
         + f" from {quoted(raw)}"
     )
     try:
@@ -241,7 +294,7 @@ def _refuse_bad_text(
         _refuse_bad_types(handle, [column for _, column in checked], model)
         raise
     problems = [
-        f"column {column.name}: {value!r} is no {column.data_type}"
+        f"column {column.name}: {value!r} is {_no(column.data_type)}"
         for (_, column), value in zip(checked, bad, strict=True)
         if value is not None
     ]
@@ -251,22 +304,9 @@ def _refuse_bad_text(
         )
 
 
-def _is_bad(cell: str, column: SeedColumn) -> str:
-    data_type = column.data_type.lower().strip()
-    if sized := _SIZED_TEXT.fullmatch(data_type):
-        return f"{cell} is not null and not (length({cell}) <= {sized[1]})"
-    value = f"try_cast({cell} as {data_type})"
-    whole = _with_all_digits(cell, data_type)
-    loses = f" or coalesce({whole} <> {value}, false)" if whole else ""
-    return f"{cell} is not null and ({value} is null{loses})"
-
-
-def _with_all_digits(cell: str, data_type: str) -> str:
-    """A text as a type that keeps what a cast to `data_type` would round or cut away; empty where it does neither."""
-    if found := _DECIMAL.fullmatch(data_type):
-        precision, scale = int(found["precision"] or 10), int(found["scale"] or 0)
-        return f"try_cast({cell} as decimal(38,{38 - (precision - scale)}))"
-    return ""
+def _no(data_type: str) -> str:
+    hint = seed_values.hint(data_type)
+    return f"no {data_type}{f', {hint}' if hint else ''}"
 
 
 def _refuse_bad_types(handle: Handle, columns: Sequence[SeedColumn], model: Mapping[str, Any]) -> None:

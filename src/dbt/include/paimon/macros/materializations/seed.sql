@@ -1,12 +1,11 @@
 {% materialization seed, adapter='paimon' %}
   {%- set target_relation = this.incorporate(type='table') -%}
   {%- set spec = adapter.table_spec(model) -%}
-  {%- do adapter.check_seed_file(model) -%}
+  {%- set agate_table = adapter.load_seed(model) -%}
   {%- set existing_relation = paimon__load_existing(target_relation) -%}
   {%- if existing_relation is not none and existing_relation.is_view -%}
     {{ exceptions.raise_compiler_error("Cannot seed to '" ~ existing_relation ~ "', it is a view") }}
   {%- endif -%}
-  {%- set agate_table = load_agate_table() -%}
   {%- do store_result('agate_table', response='OK', agate_table=agate_table) -%}
 
   {{ run_hooks(pre_hooks, inside_transaction=False) }}
