@@ -50,7 +50,6 @@ class ColumnChanges:
             replace(
                 column,
                 data_type=types.get(column.name.lower(), column.data_type),
-                kept_type="" if column.name.lower() in types else column.kept_type,
                 nullable=column.nullable or column.name in self.relax_to_drop,
             )
             for column in columns
