@@ -25,6 +25,13 @@ READERS = {
     "by_branch.sql": "{{ config(materialized='table') }} select * from {{ at(ref('prices'), branch='first') }}",
 }
 VAR = "{{ config(materialized='view') }} select * from {{ at(ref('prices'), **var('at', {'snapshot': 1})) }}"
+FALLING = """
+{{ config(
+    materialized=var('as', 'incremental'), partition_by='p',
+    tblproperties={'scan.fallback-branch': 'kept'} if var('falls', false) else {}
+) }}
+select {{ var('run', 1) }} as id, 1 as p
+"""
 PROPERTIES = """
 sources: [{name: here, database: paimon, schema: "{{ target.schema }}", tables: [{name: prices}]}]
 unit_tests:
@@ -52,7 +59,13 @@ class TestTimeTravel:
 
     @pytest.fixture(scope="class")
     def models(self):
-        return {"prices.sql": PRICES, "any.sql": VAR, **READERS, "properties.yml": PROPERTIES}
+        return {
+            "prices.sql": PRICES,
+            "falling.sql": FALLING,
+            "any.sql": VAR,
+            **READERS,
+            "properties.yml": PROPERTIES,
+        }
 
     @pytest.fixture(scope="class")
     def tests(self):
@@ -149,6 +162,20 @@ class TestTimeTravel:
         assert rows("select max(id) from {schema}.prices") == [(2,)]
         operate("delete_branch", branch="b")
         assert rows("select branch_name from {schema}.`prices$branches`") == [("first",)]
+
+    def test_a_branch_that_an_option_names(self, project, rows):
+        run, ids = ("run", "--select", "falling", "--vars"), "select id from {schema}.falling order by id"
+        missing = "tblproperties['scan.fallback-branch']='kept': "
+        assert missing + "a table that is built anew has no branches" in failure(*run, "falls: true")
+        assert rows("show tables in {schema} like 'falling*'") == []
+        run_dbt([*run, "run: 1"])
+        for kind in ("incremental", "table"):
+            message = failure(*run, str({"falls": True, "as": kind, "run": 2}))
+            assert missing + "the table has no such branch" in message
+            assert rows(ids) == [(1,)]
+        operate("create_branch", relation="falling", branch="kept", snapshot=1)
+        run_dbt([*run, "{falls: true, run: 2}"])
+        assert rows(ids) == [(1,), (2,)]
 
     def test_rollback_to_a_timestamp(self, project, rows):
         rows("insert into {schema}.prices values (50, 0)")

@@ -50,8 +50,14 @@ _WORDS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
     }
 )
 
-# SimpleColStatsCollector.from [ran, 0.9.0]
-_STATS_MODE: Final = re.compile(r"none|full|counts|truncate\(\d+\)", re.IGNORECASE)
+# SimpleColStatsCollector.from, TruncateSimpleColStatsCollector [ran, 0.9.0]
+_STATS_MODE: Final = re.compile(r"none|full|counts|truncate\((?P<length>[0-9]+)\)", re.IGNORECASE)
+_LONGEST: Final = 2**31 - 1
+
+# BloomFilterFileIndex, BloomFilter64 [ran, 0.9.0]
+_BLOOM_FILTER_FPP: Final = re.compile(r"file-index\.bloom-filter\.[^.]+\.fpp")
+_BLOOM_FILTER_ITEMS: Final = re.compile(r"file-index\.bloom-filter\.[^.]+\.items")
+_FRACTION: Final = re.compile(r"(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]{1,3})?")
 
 # name -> (the least value, what happens below it)
 _LEAST: Final[Mapping[str, tuple[int, str]]] = MappingProxyType(
@@ -68,6 +74,8 @@ _LEAST: Final[Mapping[str, tuple[int, str]]] = MappingProxyType(
         # SimpleHashBucketAssigner and BucketAssigner [ran, 0.9.0]
         "dynamic-bucket.initial-buckets": (1, "no row could be written"),
         "dynamic-bucket.assigner-parallelism": (1, "rows would be lost without a word"),
+        # GlobalIndexAssigner [ran, 0.9.0]
+        "cross-partition-upsert.bootstrap-parallelism": (1, "no row could be written"),
         # SchemaValidation, 2.0
         "target-file-row-num": (1, "no table could be created"),
     }
@@ -90,6 +98,14 @@ def value_fault(name: str, text: str, version: Version) -> str | None:
         return next((fault for mode in _values(text) if (fault := _stats_mode_fault(mode))), None)
     if name == "file.format.per.level":
         return next((fault for kind in _values(text) if (fault := file_format_fault(kind, version))), None)
+    if _BLOOM_FILTER_FPP.fullmatch(name) and not (_FRACTION.fullmatch(text) and 0 < float(text) < 1):
+        return (
+            "not a share of false hits, and no row could be written. Use a number between 0 and 1, as in 0.1"
+        )
+    if _BLOOM_FILTER_ITEMS.fullmatch(name) and not (
+        text.isascii() and text.isdigit() and int(text) <= _LONGEST
+    ):
+        return "not a number of rows, and no row could be written. Use a whole number, as in 1000000"
     if name in _LEAST:
         least, consequence = _LEAST[name]
         if int(text) < least:
@@ -117,7 +133,8 @@ def codec_fault(file_format: str, codec: str) -> str | None:
 
 
 def _stats_mode_fault(text: str) -> str | None:
-    if _STATS_MODE.fullmatch(text):
+    found = _STATS_MODE.fullmatch(text)
+    if found and (found["length"] is None or 1 <= int(found["length"]) <= _LONGEST):
         return None
     return "not a mode of statistics. Use none, counts, full or truncate(16), the number being a length"
 

@@ -67,6 +67,26 @@ class TimeTravelMethods(AvailableMethods):
         assert latest is not None
         return latest.name
 
+    @available.parse_none
+    def check_branches(
+        self, model: Mapping[str, Any], spec: TableSpec, relation: PaimonRelation | None = None
+    ) -> None:
+        """Refuse options that name a branch which the table has not (see `branches.refuse_missing`).
+
+        Args:
+            model: the node of the manifest.
+            spec: its table.
+            relation: the table there is; None where it is built anew.
+        """
+        if not branches.named(spec):
+            return
+        there = None
+        if relation is not None:
+            there = [
+                row[0] for row in self.query(f"select branch_name from {relation.system_table('branches')}")
+            ]
+        branches.refuse_missing(spec, model["config"], model["name"], there)
+
     @available.parse(lambda relation, version: version)
     def rollback_version(self, relation: PaimonRelation, version: Any) -> Any:
         """What to roll a table back to for the rows of a table snapshot (number) or a tag (see `rollbacks`).

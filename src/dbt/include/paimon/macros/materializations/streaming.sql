@@ -73,6 +73,7 @@
   {%- set columns = adapter.wanted_columns(source.columns, model, spec) -%}
   {%- set spec = adapter.check_columns(model, spec, columns) -%}
   {%- do paimon__check_documented_columns(relation, columns) -%}
+  {%- do adapter.check_branches(model, spec) -%}
   {%- set comment = model.description if config.persist_relation_docs() else '' -%}
   {%- call statement('create_table') -%}
     {{ paimon__create_table_sql(relation, columns, spec, comment) }}

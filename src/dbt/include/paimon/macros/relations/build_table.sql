@@ -31,6 +31,7 @@
       {%- do paimon__log_rebuild(target, table_changes, column_changes, spec) -%}
       {%- do paimon__build_staged(target, existing, columns, spec, source, comment) -%}
     {%- else -%}
+      {%- do adapter.check_branches(model, spec, existing) -%}
       {%- if spec.wap -%}
         {%- set branch = adapter.begin_audit(target, with_rows=false) -%}
         {%- do paimon__rebuild_in_place(branch, current, columns, spec, source, table_changes, column_changes) -%}
@@ -60,6 +61,7 @@
 
 {#- Build a table whole under a staging name, and then give it the name, which `existing` (a table, or none) may have. -#}
 {% macro paimon__build_staged(target, existing, columns, spec, source, comment) %}
+  {%- do adapter.check_branches(model, spec) -%}
   {%- set staging = adapter.staging_relation(target) -%}
   {%- do adapter.staging_begins(staging) -%}
   {%- set create = paimon__create_table_sql(staging, columns, spec, comment) -%}

@@ -71,6 +71,7 @@
   {%- set current = adapter.existing_table(target) -%}
   {%- set table_changes = adapter.table_changes(spec, current) -%}
   {%- do adapter.refuse_immutable_changes(model, table_changes) -%}
+  {%- do adapter.check_branches(model, spec, target) -%}
   {%- set columns = adapter.wanted_columns(source.columns, model, spec) -%}
   {%- do paimon__check_documented_columns(target, columns) -%}
   {%- set column_changes = adapter.column_changes(columns, current, model) -%}

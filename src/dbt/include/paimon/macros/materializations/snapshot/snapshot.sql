@@ -40,6 +40,7 @@
     {%- set spec = adapter.spelled(spec, source) -%}
     {%- set table_changes = adapter.table_changes(spec, current) -%}
     {%- do adapter.refuse_immutable_changes(model, table_changes) -%}
+    {%- do adapter.check_branches(model, spec, target_relation) -%}
     {%- set source = adapter.ordered_rows(source, spec, model) -%}
     {%- set helpers = ['dbt_change_type', 'dbt_unique_key'] -%}
     {%- if strategy.unique_key | is_list -%}
