@@ -156,6 +156,17 @@ class TestApplyChanges:
         apply(*changes)
         assert rows(state) == [(-2, "B")]
 
+    def test_a_rollback_of_the_table_and_of_its_deletes(self, applied, rows):
+        apply((-3, "+I", 1, "a"))
+        last = rows("select max(snapshot_id) from {schema}.`changed$snapshots`")[0][0]
+        ((at,),) = rows("select cast(current_timestamp() as string)")
+        apply((-3, "-D", 9, None))
+        rollback = ["run-operation", "rollback_to", "--args"]
+        run_dbt([*rollback, f"{{relation: changed, version: {last}}}"])
+        run_dbt([*rollback, f"{{relation: changed__dbt_deletes, timestamp: '{at}'}}"])
+        apply((-3, "+U", 5, "b"))
+        assert rows("select word from {schema}.changed where id = -3") == [("b",)]
+
     def test_full_refresh_starts_the_order_anew(self, applied, rows):
         apply((1, "-D", 1000, None))
         apply((1, "+I", 1, "reset"), full_refresh=True)
