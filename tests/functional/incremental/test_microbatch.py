@@ -28,13 +28,17 @@ def model(dbt, session):
 IN_PYTHON_VARS = """
 models: [{name: in_python, config: {word: "{{ var('word', 0) }}", fail: "{{ var('fail', false) }}"}}]
 """
+# What a run with `fail` gives instead of a row's time: rows that belong to no batch, or to another one.
+STRAYS = {"keyed_table": "cast(null as timestamp)", "coarse_partitions": "at + interval 1 day"}
 
 
-def model(extra: str) -> str:
+def model(extra: str, fails: str = "") -> str:
+    at = f"{{{{ '{fails}' if var('fail', false) else 'at' }}}}" if fails else "at"
+    stops = "false" if fails else "{{ var('fail', false) }}"
     return (
         "{{ config(" + CONFIG + extra + ") }}\n"
-        "select id, at, date_format(at, 'yyyy-MM') as month, date_format(at, 'yyyy-MM-dd') as day, "
-        "cast(if({{ var('fail', false) }}, raise_error('stop'), {{ var('word', 0) }}) as int) as word "
+        f"select id, {at} as at, date_format(at, 'yyyy-MM') as month, date_format(at, 'yyyy-MM-dd') as day, "
+        f"cast(if({stops}, raise_error('stop'), {{{{ var('word', 0) }}}}) as int) as word "
         "from {{ ref('events') }}"
     )
 
@@ -43,7 +47,7 @@ class TestMicrobatch:
     @pytest.fixture(scope="class")
     def models(self):
         in_python = {"in_python.py": IN_PYTHON, "in_python.yml": IN_PYTHON_VARS}
-        in_sql = {f"{name}.sql": model(extra) for name, extra in NAMES.items()}
+        in_sql = {f"{name}.sql": model(extra, STRAYS.get(name, "")) for name, extra in NAMES.items()}
         return {"events.sql": EVENTS} | in_sql | in_python
 
     def test_batches(self, project, rows):
@@ -194,6 +198,7 @@ class TestRefused:
     @pytest.fixture(scope="class")
     def models(self):
         wrong = {"number": "1", "array": "array(current_date())", "missing": "1"}
+        wrong |= {"no_time": "cast(null as date)", "another_batch": "timestamp'2024-01-02 00:00:00'"}
         return {
             f"{name}.sql": "{{ config(materialized='incremental', incremental_strategy='microbatch', "
             f"event_time='at', batch_size='day', begin='2024-01-01') }}}} select {value} as "
@@ -201,7 +206,7 @@ class TestRefused:
             for name, value in wrong.items()
         }
 
-    def test_event_time_is_no_time(self, project, rows):
+    def test_event_time_is_none_of_the_batch(self, project, rows):
         window = ["--event-time-start", "2024-01-01", "--event-time-end", "2024-01-02"]
         results = run_dbt(["run", *window], expect_pass=False)
         assert {result.status for result in results} == {"error"}

@@ -7,7 +7,7 @@ be the session's, whose clock says some times twice and others never.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta, timezone
 from types import MappingProxyType
@@ -15,6 +15,7 @@ from typing import Any, Final
 
 from dbt_common.exceptions import CompilationError
 
+from dbt.adapters.paimon.column import PaimonColumn
 from dbt.adapters.paimon.sql_text import is_plain, quoted, string_literal
 
 # What a text may lack of a time in UTC.
@@ -104,8 +105,7 @@ def batch_condition(model: Mapping[str, Any], columns: Iterable[Any]) -> str:
     Raises:
         CompilationError: there is no batch.
     """
-    name, batch = model["config"]["event_time"], model.get("batch") or {}
-    window = Window.of(batch.get("event_time_start"), batch.get("event_time_end"))
+    name, window = model["config"]["event_time"], _batch_window(model)
     if window.is_open:
         raise CompilationError(
             f"model '{model['name']}': incremental_strategy='microbatch' ran without a batch. Set event_time, begin "
@@ -113,6 +113,47 @@ def batch_condition(model: Mapping[str, Any], columns: Iterable[Any]) -> str:
         )
     (data_type,) = (c.data_type for c in columns if c.name.lower() == name.lower())
     return condition(f"{{alias}}.{quoted(name)}", window, data_type)
+
+
+def checked(model: Mapping[str, Any], columns: Sequence[PaimonColumn]) -> str | None:
+    """A SELECT list of a batch's rows that fails on a row which is not in the batch's window; None without a batch.
+
+    The next run would not find such a row to replace it, and would add it again; another batch would take it away.
+
+    Args:
+        model: the node of the manifest, with its batch.
+        columns: of its query; event_time is one of them, and a time (see `refuse_column`).
+    """
+    window = _batch_window(model)
+    if window.is_open:
+        return None
+    name = model["config"]["event_time"].lower()
+    return ", ".join(
+        _in_window(column, window, model) if column.name.lower() == name else column.quoted
+        for column in columns
+    )
+
+
+def _in_window(column: PaimonColumn, window: Window, model: Mapping[str, Any]) -> str:
+    inside = condition(column.quoted, window, column.dtype)
+    fault = string_literal(
+        f"model '{model['name']}': event_time {column.name}: a row of the batch from {window.start} until before "
+        f"{window.end} has "
+    )
+    remedy = string_literal(
+        ", which is not in it. Let the model's event_time tell the time of its input's, give each input whose rows it "
+        "takes an event_time, and filter out rows without one."
+    )
+    value = f"coalesce(cast({column.quoted} as string), 'NULL')"
+    return (
+        f"case when coalesce({inside}, false) then {column.quoted} "
+        f"else raise_error(concat({fault}, {value}, {remedy})) end as {column.quoted}"
+    )
+
+
+def _batch_window(model: Mapping[str, Any]) -> Window:
+    batch = model.get("batch") or {}
+    return Window.of(batch.get("event_time_start"), batch.get("event_time_end"))
 
 
 # -- the rule, by the type of the column ---------------------------------------------------------------------------

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from dbt.adapters.base import available
@@ -13,6 +14,7 @@ from dbt.adapters.paimon.available.base import AvailableMethods
 if TYPE_CHECKING:
     from dbt.adapters.paimon.changeset import ExistingColumn
     from dbt.adapters.paimon.column import PaimonColumn
+    from dbt.adapters.paimon.model_query import ModelQuery
 
 
 class BatchMethods(AvailableMethods):
@@ -26,6 +28,14 @@ class BatchMethods(AvailableMethods):
         if strategy == strategies.MICROBATCH and model["config"].get("event_time"):
             found = {column.name: column.dtype for column in columns}
             event_time.refuse_column(model["name"], model["config"]["event_time"], found)
+
+    @available.parse(lambda source, *a, **k: source)
+    def rows_of_batch(self, source: ModelQuery, strategy: str, model: Mapping[str, Any]) -> ModelQuery:
+        """A microbatch model's rows; one outside of the batch ends the statement (see `event_time.checked`)."""
+        if strategy != strategies.MICROBATCH or not model["config"].get("event_time"):
+            return source
+        selected = event_time.checked(model, source.columns)
+        return source if selected is None else replace(source, text=f"(select {selected} from {source})")
 
     @available.parse(lambda *a, **k: "")
     def batch_window(self, model: Mapping[str, Any], columns: Sequence[ExistingColumn]) -> str:

@@ -17,6 +17,7 @@
   {%- set source = paimon__model_query(target_relation, compiled_code, model['language']) -%}
   {%- set spec = adapter.spelled(spec, source) -%}
   {%- do adapter.check_event_time(model, strategy, source.columns) -%}
+  {%- set source = adapter.rows_of_batch(source, strategy, model) -%}
   {%- set source = adapter.ordered_rows(source, spec, model) -%}
   {%- set staged = source -%}
   {%- if strategy == 'apply_changes' -%}
