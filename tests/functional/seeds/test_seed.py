@@ -87,7 +87,7 @@ TYPED = """small,exact,ratio,day,local,short,raw,iso,mixed,big,negative,text_nul
 # (type, text in the file, the value as Spark writes it)
 WHOLE = [
     ("date", "2024-1-5", "2024-01-05"),
-    ("date", "2024-01-05 00:00:00", "2024-01-05"),
+    ("date", "2024-01-05T23:59:59.1234567Z", "2024-01-05"),
     ("timestamp", "2024-01-05", "2024-01-05 00:00:00"),
     ("timestamp", " 2024-01-05T12:00:00.1234560+08:00", "2024-01-05 04:00:00.123456"),
     ("timestamp", "2024-01-05 12:00:00 Asia/Shanghai", "2024-01-05 04:00:00"),
