@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import uuid
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, suppress
 from threading import Event, Thread
 from typing import TYPE_CHECKING, Any
 
 from dbt.adapters.paimon import predicates
 from dbt.adapters.paimon.data_types import type_text
+from dbt.adapters.paimon.handles import with_conf
 from dbt.adapters.paimon.sql_text import quoted, statements
 from dbt.adapters.paimon.timestamps import on_session_clock
 
@@ -138,20 +139,17 @@ class FrameHandle(ABC):
         cursor.execute(query, bindings)
         cursor.frame.createOrReplaceTempView(quoted(name))
 
-    @contextmanager
-    def configured(self, conf: Mapping[str, str]) -> Iterator[None]:
+    def configured(self, conf: Mapping[str, str]) -> AbstractContextManager[None]:
         """Set Spark settings for the statements inside, and put back what was there, also after an error."""
-        before = {key: self.session.conf.get(key, None) for key in conf}
-        try:
-            for key, value in conf.items():
-                self.session.conf.set(key, value)
-            yield
-        finally:
-            for key, old in before.items():
-                if old is None:
-                    self.session.conf.unset(key)
-                else:
-                    self.session.conf.set(key, old)
+        settings = self.session.conf
+
+        def write(key: str, value: str | None) -> None:
+            if value is None:
+                settings.unset(key)
+            else:
+                settings.set(key, value)
+
+        return with_conf(conf, lambda key: settings.get(key, None), write)
 
     def cancel(self) -> None:
         """Stop the Spark jobs of this thread, also those that the statement in progress has yet to start.

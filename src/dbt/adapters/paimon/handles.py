@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager, suppress
 from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
@@ -22,6 +22,37 @@ def session_conf(conf: Mapping[str, str]) -> dict[str, str]:
     return {
         key: value for key, value in conf.items() if key.startswith("spark.sql.") and key not in STATIC_CONF
     }
+
+
+@contextmanager
+def with_conf(
+    conf: Mapping[str, str],
+    read: Callable[[str], str | None],
+    write: Callable[[str, str | None], None],
+) -> Iterator[None]:
+    """Set Spark settings for the statements inside, and put back what was there, also after an error.
+
+    Args:
+        conf: the settings.
+        read: gives what a setting is, None where it is not set.
+        write: sets it; takes it away for None.
+    """
+    before = {key: read(key) for key in conf}
+
+    def put_back() -> None:
+        for key, old in before.items():
+            write(key, old)
+
+    try:
+        for key, value in conf.items():
+            write(key, value)
+        yield
+    except BaseException:
+        # Of a Spark that has ended this fails, too: the statement's own error is the one to tell.
+        with suppress(Exception):
+            put_back()
+        raise
+    put_back()
 
 
 class Cursor(Protocol):

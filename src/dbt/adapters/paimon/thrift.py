@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager, suppress
 from threading import Event, RLock, Thread
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +14,7 @@ from dbt_common.exceptions import DbtDatabaseError, DbtRuntimeError
 
 from dbt.adapters.paimon import addresses, errors, predicates, views
 from dbt.adapters.paimon.credentials import PaimonCredentials
-from dbt.adapters.paimon.handles import session_conf
+from dbt.adapters.paimon.handles import session_conf, with_conf
 from dbt.adapters.paimon.spark_conf import EXTENSIONS, remote_conf
 from dbt.adapters.paimon.sql_text import quoted, statements, string_literal
 from dbt.adapters.paimon.waiting import Wait
@@ -249,17 +249,13 @@ class ThriftHandle:
         """The names of columns in an expression, by sqlglot."""
         return predicates.by_sqlglot(expression)
 
-    @contextmanager
-    def configured(self, conf: Mapping[str, str]) -> Iterator[None]:
+    def configured(self, conf: Mapping[str, str]) -> AbstractContextManager[None]:
         """Set Spark settings for the statements inside, and put back what was there, also after an error."""
-        before = {key: self._setting(key) for key in conf}
-        try:
-            for key, value in conf.items():
-                self.cursor().execute(f"set {quoted(key)}={value}")
-            yield
-        finally:
-            for key, old in before.items():
-                self.cursor().execute(f"reset {quoted(key)}" if old is None else f"set {quoted(key)}={old}")
+
+        def write(key: str, value: str | None) -> None:
+            self.cursor().execute(f"reset {quoted(key)}" if value is None else f"set {quoted(key)}={value}")
+
+        return with_conf(conf, self._setting, write)
 
     def _setting(self, key: str) -> str | None:
         cursor = self.cursor()

@@ -1,0 +1,45 @@
+"""Settings of Spark that hold for some statements alone."""
+
+from __future__ import annotations
+
+import pytest
+
+from dbt.adapters.paimon.handles import with_conf
+
+
+@pytest.fixture
+def settings() -> dict[str, str]:
+    return {"kept": "1"}
+
+
+def writer(settings: dict[str, str]):
+    def write(key: str, value: str | None) -> None:
+        if value is None:
+            settings.pop(key)
+        else:
+            settings[key] = value
+
+    return write
+
+
+def test_they_are_put_back(settings) -> None:
+    with with_conf({"kept": "2", "new": "3"}, settings.get, writer(settings)):
+        assert settings == {"kept": "2", "new": "3"}
+    assert settings == {"kept": "1"}
+
+
+def test_they_are_put_back_after_an_error(settings) -> None:
+    with pytest.raises(ValueError, match="own"), with_conf({"new": "3"}, settings.get, writer(settings)):
+        raise ValueError("own")
+    assert settings == {"kept": "1"}
+
+
+def test_the_error_of_a_statement_is_the_one_that_is_told() -> None:
+    """Spark's JVM has ended: nothing can be put back."""
+
+    def write(key: str, value: str | None) -> None:
+        if value is None:
+            raise ConnectionRefusedError
+
+    with pytest.raises(ValueError, match="own"), with_conf({"new": "3"}, lambda key: None, write):
+        raise ValueError("own")
