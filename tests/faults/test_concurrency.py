@@ -14,6 +14,7 @@ import pytest
 import yaml
 
 from dbt.adapters.paimon.credentials import PaimonCredentials
+from dbt_here import dbt_passes
 
 ROUNDS = 2
 BATCH = 100
@@ -146,8 +147,7 @@ class TestReader:
         self, folder: Path, read, loop: str, rebuilds: int, record_property
     ) -> None:
         for run in (0, 1):
-            process = start(folder, run, "--select", "rebuilt", "swapped")
-            assert process.wait(300) == 0
+            dbt_passes(folder, "run", "--vars", f"{{run: {run}}}", "--select", "rebuilt", "swapped")
         command = [
             "--project-dir",
             str(folder),

@@ -6,7 +6,7 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
 from typing import Any
@@ -16,6 +16,7 @@ import pytest
 import yaml
 
 from dbt.adapters.paimon.credentials import PaimonCredentials
+from dbt_here import dbt_passes
 
 MEGABYTE = 1024 * 1024
 ROWS = "select id, uuid() as text from range({{ var('rows') }})"
@@ -65,13 +66,11 @@ def read(folder: Path, spark_config: dict[str, Any]):
     return lambda sql: [tuple(row) for row in session.sql(sql).collect()]
 
 
-def run(
-    folder: Path, rows: int, quota: int = 0, command: Sequence[str] = ("run",)
-) -> subprocess.CompletedProcess[str]:
-    """dbt in a process of its own; `quota` is the largest file, in bytes, that its JVM may write."""
+def run(folder: Path, rows: int, quota: int = 0) -> subprocess.CompletedProcess[str]:
+    """`dbt run` in a process of its own; `quota` is the largest file, in bytes, that its JVM may write."""
     return subprocess.run(
         [
-            *(sys.executable, "-c", "from dbt.cli.main import cli; cli()", *command),
+            *(sys.executable, "-c", "from dbt.cli.main import cli; cli()", "run"),
             *("--vars", f"{{rows: {rows}, quota: {quota}}}"),
             *("--project-dir", str(folder), "--profiles-dir", str(folder)),
             *("--target-path", str(folder / "target"), "--log-path", str(folder / "logs")),
@@ -84,6 +83,11 @@ def run(
     )
 
 
+def build(folder: Path, rows: int) -> None:
+    """A run that has to pass, in this process."""
+    dbt_passes(folder, "run", "--vars", f"{{rows: {rows}, quota: 0}}")
+
+
 def fill(folder: Path, table: str) -> Path:
     """A file such as a failed statement may leave, as large as the disk takes, or 8 MB."""
     left = folder / "lake" / "full.db" / table / "bucket-0" / f"data-{uuid4()}-0.parquet"
@@ -94,10 +98,8 @@ def fill(folder: Path, table: str) -> Path:
 def remove_orphan_files(folder: Path, table: str) -> None:
     later = datetime.now(timezone.utc) + timedelta(days=2)
     arguments = {"relation": table, "older_than": f"{later:%Y-%m-%d %H:%M:%S}", "dry_run": False}
-    ran = run(
-        folder, 100, command=("run-operation", "remove_orphan_files", "--args", yaml.safe_dump(arguments))
-    )
-    assert ran.returncode == 0, ran.stdout
+    operation = ("run-operation", "remove_orphan_files", "--args", yaml.safe_dump(arguments))
+    dbt_passes(folder, *operation, "--vars", "{rows: 100, quota: 0}")
 
 
 def tables(folder: Path) -> set[str]:
@@ -120,7 +122,7 @@ class TestFullDisk:
         subprocess.run(["umount", "--lazy", str(lake)], check=True)
 
     def test_old_rows_stay(self, folder: Path, read, filling: int) -> None:
-        assert run(folder, 100).returncode == 0
+        build(folder, 100)
         before = {
             table: sorted(read(f"select * from paimon.full.{table}")) for table in ("rebuilt", "upserted")
         }
@@ -142,8 +144,7 @@ class TestFullDisk:
         # A task that is still ending may have written into it after it was dropped: no table, and no catalog lists it.
         shutil.rmtree(folder / "lake" / "full.db" / "created__dbt_tmp", ignore_errors=True)
         assert not left.exists()
-        healed = run(folder, 200)
-        assert healed.returncode == 0, healed.stdout
+        build(folder, 200)
         for table in MODELS:
             assert read(f"select count(*) from paimon.full.{table}") == [(200,)]
         assert tables(folder) == set(MODELS)
@@ -157,7 +158,7 @@ class TestReadOnly:
         )
         mounted = mount.returncode == 0
         try:
-            assert run(folder, 100).returncode == 0
+            build(folder, 100)
             before = sorted(read("select * from paimon.full.rebuilt"))
             if mounted:
                 subprocess.run(["mount", "-o", "remount,ro", str(lake)], check=True)
@@ -172,7 +173,7 @@ class TestReadOnly:
                 subprocess.run(["mount", "-o", "remount,rw", str(lake)], check=True)
             else:
                 subprocess.run(["chmod", "-R", "u+w", str(lake)], check=True)
-            assert run(folder, 200).returncode == 0
+            build(folder, 200)
             assert read("select count(*) from paimon.full.rebuilt") == [(200,)]
         finally:
             if mounted:
@@ -185,7 +186,7 @@ class TestDamagedManifest:
             "{{ config(materialized='table') }} select count(*) as n from {{ ref('upserted') }}"
         )
         (folder / "models" / "other.sql").write_text("{{ config(materialized='table') }} select 1 as id")
-        assert run(folder, 100).returncode == 0
+        build(folder, 100)
         manifests = folder / "lake" / "full.db" / "upserted" / "manifest"
         shutil.copytree(manifests, folder / "kept")
         for path in manifests.iterdir():
@@ -201,5 +202,5 @@ class TestDamagedManifest:
         assert "\tat " not in failed.stdout
         shutil.rmtree(manifests)
         shutil.copytree(folder / "kept", manifests)
-        assert run(folder, 100).returncode == 0
+        build(folder, 100)
         assert read("select n from paimon.full.reader") == [(100,)]

