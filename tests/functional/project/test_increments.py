@@ -49,3 +49,15 @@ def test_increments_equal_full_refresh(stepped):
     differing = {name for name in expected if "snapshot" not in name and got.get(name) != expected[name]}
     assert differing == set()
     assert not [name for name in expected if name.endswith(("__dbt_tmp", "__dbt_backup"))]
+
+
+def test_a_build_without_news_changes_no_row(stepped):
+    lakehouse, _ = stepped
+    before = lakehouse.fingerprints()
+    # Its tests would see the rows that they have seen.
+    lakehouse.dbt(
+        "build", "--exclude-resource-type", "test", "unit_test", "--vars", f"known_until: {STEPS[-1]}"
+    )
+    after = lakehouse.fingerprints()
+    assert set(after) == set(before)
+    assert [name for name in before if before[name] != after[name]] == []

@@ -50,13 +50,3 @@ def test_mart_equals_pandas(year, mart):
         expected.sort_values(keys).reset_index(drop=True),
         check_dtype=False,
     )
-
-
-def test_a_second_build_changes_no_row(year):
-    lakehouse, _ = year
-    before = lakehouse.fingerprints()
-    # Its tests would see the rows that they have seen.
-    lakehouse.dbt("build", "--exclude-resource-type", "test", "unit_test")
-    after = lakehouse.fingerprints()
-    assert set(after) == set(before)
-    assert [name for name in before if before[name] != after[name]] == []
