@@ -103,3 +103,26 @@ class TestClearAndDrop:
         assert said in refusal(macro, table, table)
         assert rows("select * from {schema}.keyed limit 1")
         assert rows(f"select count(*) from spark_catalog.{project.test_schema}.viewed") == [(1,)]
+
+
+class TestFailedOperation:
+    """An operation that fails keeps nobody from the table that it held: dbt may run again in the same process."""
+
+    @pytest.fixture(scope="class")
+    def dbt_profile_target(self, dbt_profile_target):
+        return dbt_profile_target | {"lock_timeout": 5}
+
+    @pytest.fixture(scope="class")
+    def models(self):
+        return {
+            "empty.sql": "{{ config(materialized='incremental', primary_key='id') }} select 1 as id "
+            "{% if not is_incremental() %} where false {% endif %}"
+        }
+
+    def test_the_next_run_writes(self, project, rows):
+        run_dbt(["run"])
+        # A table without rows has no table snapshot to tag.
+        arguments = ["--args", "{relation: empty, tag: first}"]
+        run_dbt(["run-operation", "create_tag", *arguments], expect_pass=False)
+        run_dbt(["run"])
+        assert rows("select id from {schema}.empty") == [(1,)]

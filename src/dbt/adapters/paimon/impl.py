@@ -577,6 +577,14 @@ class PaimonAdapter(
         for relation in self._half_built.take():
             with suppress(DbtRuntimeError):
                 self.query(f"drop table if exists {relation.render()}")
+        self._release_locks()
+
+    def release_connection(self) -> None:
+        """A node, a hook or an operation has ended, well or not: others may write what it held."""
+        self._release_locks()
+        super().release_connection()
+
+    def _release_locks(self) -> None:
         self._table_locks.release()
         self._stream_locks.release()
 
