@@ -92,6 +92,11 @@ class Project:
             for row in rows
         ]
 
+    def has_snapshots(self, name: str) -> bool:
+        """Whether anything was ever committed to a table: a run without rows commits nothing."""
+        snapshots = f"paimon.{self._target['schema']}.`{name}$snapshots`"
+        return bool(self.fresh_session().sql(f"select 1 from {snapshots} limit 1").collect())
+
     def _invoke(self, manifest: Manifest | None, *args: str) -> Any:
         where = ("--project-dir", str(self._root), "--profiles-dir", str(self._root))
         quiet = ("--log-level", "none", "--log-level-file", "none", "--no-write-json", "--no-print")

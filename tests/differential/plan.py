@@ -54,6 +54,14 @@ class Plan:
     def name(self) -> str:
         return f"seq_{self.number}"
 
+    @property
+    def crosses_partitions(self) -> bool:
+        """Whether a key may move to another partition: the key leaves one out, and the buckets are dynamic."""
+        key, parts = (
+            {name.lower() for name in self.columns_of(of)} for of in ("primary_key", "partition_by")
+        )
+        return bool(key and parts - key and self.config.get("bucket", -1) == -1)
+
     def consumer(self, number: int) -> str:
         return f"{self.name}_consumer_{number}"
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from differential import oracle, values
 from differential.dbt_runs import Project
-from differential.plan import Plan, Step
+from differential.plan import Operation, Plan, Step
 from differential.tables import Expected, Table, refused
 
 _SNAPSHOT = {"current": "dbt_valid_to is null"}
@@ -242,7 +242,14 @@ class _Block:
             if operation.name == "rollback_to" and tag not in sequence.table.tags:
                 # The run that the tag was for was refused, or its table was made anew.
                 continue
+            refusal = self._is_refused(sequence.plan, operation)
             fault = self._project.operate(sequence.plan.name, operation.name, dict(operation.arguments))
+            if refusal:
+                self._outcome.figures["refusals"] += 1
+                if fault:
+                    continue
+                self._differs(sequence, number, f"{operation.name} not refused")
+                return
             if fault and operation.name == "rollback_to":
                 # Paimon before 1.2: refused behind some compactions (docs/time-travel.md).
                 self._outcome.figures["refusals"] += 1
@@ -256,6 +263,14 @@ class _Block:
                     consumer.lost = True
         when = f"after {', '.join(operation.name for operation in step.operations)}"
         self._compare(self._project.fresh_session(), sequence, number, sequence.table, when)
+
+    def _is_refused(self, plan: Plan, operation: Operation) -> bool:
+        """Whether maintenance of this table is refused, by docs/buckets.md and docs/time-travel.md."""
+        if operation.name == "compact":
+            return plan.crosses_partitions
+        if operation.name == "create_tag":
+            return not self._project.has_snapshots(plan.name)
+        return False
 
 
 def _plain(kind: str) -> str:

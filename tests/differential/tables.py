@@ -22,6 +22,7 @@ _BACK: Final = frozenset(
         ("int", "string"),
         ("bigint", "double"),
         ("bigint", "string"),
+        ("double", "string"),
         ("date", "timestamp_ntz"),
         ("decimal(10,2)", "decimal(38,18)"),
         ("array<int>", "array<bigint>"),

@@ -121,9 +121,13 @@ class House:
         """Do a command of this step to its end, in this process."""
         if not self._run(self.project.COMMANDS[command].run(self.step, self.times[command])):
             return False
+        self.note(command)
+        return True
+
+    def note(self, command: str) -> None:
+        """A command of this step has come to its end."""
         self.at_step[command] = self.step
         self.times[command] += 1
-        return True
 
     def heal(self, command: str) -> bool:
         """Do what a user would after a command died."""
@@ -235,6 +239,8 @@ def check_kill(house: House, point: Point, record: Callable[[str, int], None]) -
     command = point.get("command", "build")
     house.next_step(command)
     returned = house.kill(point)
+    if returned == 0:
+        house.note(command)
     # A random time may come after the end of the run.
     assert returned == -9 or (returned == 0 and point.keys() & {"after_seconds", "delay"}), (
         f"{point} was never reached"
