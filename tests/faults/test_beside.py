@@ -136,7 +136,7 @@ def test_a_killed_run(
         said.append(beside.stdout.readline())
         assert said[-1], "".join(said)
     chance = random.Random(f"{seed} {other} {beside_kill}")
-    returned = lake.run({"after_seconds": chance.uniform(0, 6)})
+    returned = lake.run({"after_seconds": chance.uniform(0, 3)})
     assert returned in (-9, 0)
     killed = {table: lake.counts(table) for table in MODELS}
     healed = lake.run() == 0
