@@ -1,43 +1,95 @@
-"""The wheel, in an empty environment: `dbt init`, `dbt debug`, `dbt run` of a new project, as a user does them."""
+"""The wheel in an empty environment: the README's own commands, as a user types them.
+
+Nothing holds pip but what the wheel asks for. Added are `--find-links` (as PIP_FIND_LINKS) with the wheel itself and with
+an empty one in the place of dbt-core 1.12's parser, whose source distribution downloads while it builds.
+"""
 
 from __future__ import annotations
 
+import base64
+import hashlib
+import json
 import os
+import re
 import shutil
 import subprocess
 import sys
 import time
 import zipfile
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
 import yaml
 
 ROOT = Path(__file__).parents[2]
-# What would let the checkout, or the environment that runs this test, into the empty one.
-LEAKS = ("PYTHONPATH", "PYTHONHOME", "VIRTUAL_ENV", "SPARK_HOME", "DBT_PROFILES_DIR", "PYTEST_ADDOPTS")
+# What would let the checkout, the environment that runs this test, or its caches into the empty one.
+LEAKS = (
+    *("PYTHONPATH", "PYTHONHOME", "VIRTUAL_ENV", "SPARK_HOME", "DBT_PROFILES_DIR", "DBT_PAIMON_JARS"),
+    *("PYTEST_ADDOPTS", "XDG_CACHE_HOME", "PIP_CACHE_DIR", "PIP_CONSTRAINT"),
+)
+PARSER = "dbt-core-experimental-parser"
 
 
-def run(*command: str | Path, cwd: Path, answers: str = "", attempts: int = 1) -> str:
-    """Run a command, its output returned; when it fails (`attempts` times), its output is the error."""
-    environ = {key: value for key, value in os.environ.items() if key not in LEAKS}
-    done = subprocess.run(
-        [str(part) for part in command],
-        cwd=cwd,
-        env={**environ, "DBT_SEND_ANONYMOUS_USAGE_STATS": "false"},
-        input=answers,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        timeout=900,
-        check=False,
-    )
-    if done.returncode and attempts > 1:
-        time.sleep(10)
-        return run(*command, cwd=cwd, answers=answers, attempts=attempts - 1)
-    if done.returncode:
-        pytest.fail(f"{' '.join(map(str, command))} ended with {done.returncode}:\n{done.stdout}")
-    return done.stdout
+@dataclass
+class Shell:
+    """A user's shell: where it stands, and what `dbt` and `pip` are there."""
+
+    folder: Path
+    environ: dict[str, str]
+    seconds: dict[str, float] = field(default_factory=dict)
+
+    def run(self, command: str, answers: str = "", returns: int = 0, attempts: int = 1) -> str:
+        """Run a line, its output returned; if it ends with another code (`attempts` times), its output is the error."""
+        if command.startswith("cd "):
+            self.folder /= command.removeprefix("cd ")
+            return ""
+        started = time.monotonic()
+        done = subprocess.run(
+            ["bash", "-c", command],
+            cwd=self.folder,
+            env=self.environ,
+            input=answers,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            timeout=900,
+            check=False,
+        )
+        self.seconds[command] = time.monotonic() - started
+        if done.returncode != returns and attempts > 1:
+            time.sleep(10)
+            return self.run(command, answers, returns, attempts - 1)
+        if done.returncode != returns:
+            pytest.fail(f"{command} ended with {done.returncode}:\n{done.stdout}")
+        return done.stdout
+
+
+def readme_commands(heading: str) -> list[str]:
+    """The first block of shell commands after a heading of the README, without its comments."""
+    text = (ROOT / "README.md").read_text().split(heading, 1)[1]
+    block = re.search(r"```sh\n(.*?)```", text, re.DOTALL)
+    assert block
+    return [line.partition("  #")[0].strip() for line in block[1].splitlines()]
+
+
+def empty_wheel(name: str, version: str, folder: Path) -> None:
+    """A wheel with nothing in it (binary distribution format of packaging.python.org)."""
+    base = f"{name.replace('-', '_')}-{version}"
+    info = f"{base}.dist-info"
+    content = {
+        f"{info}/METADATA": f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n",
+        f"{info}/WHEEL": "Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
+    }
+    lines = [f"{path},sha256={_digest(text)},{len(text)}\n" for path, text in content.items()]
+    content[f"{info}/RECORD"] = "".join(lines) + f"{info}/RECORD,,\n"
+    with zipfile.ZipFile(folder / f"{base}-py3-none-any.whl", "w") as wheel:
+        for path, text in content.items():
+            wheel.writestr(path, text)
+
+
+def _digest(text: str) -> str:
+    return base64.urlsafe_b64encode(hashlib.sha256(text.encode()).digest()).rstrip(b"=").decode()
 
 
 @pytest.fixture(scope="module")
@@ -49,14 +101,53 @@ def uv() -> str:
 
 
 @pytest.fixture(scope="module")
-def wheel(uv: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def links(uv: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the wheel, and with the empty one."""
     folder = tmp_path_factory.mktemp("dist")
-    run(uv, "build", "--wheel", "--out-dir", folder, cwd=ROOT, attempts=3)
-    (built,) = folder.glob("*.whl")
-    return built
+    Shell(ROOT, dict(os.environ)).run(f"{uv} build --wheel --out-dir {folder}", attempts=3)
+    empty_wheel(PARSER, "2.999", folder)
+    return folder
 
 
-def test_content(wheel: Path) -> None:
+@pytest.fixture
+def shell(links: Path, tmp_path: Path) -> Shell:
+    """A new user's: an empty home, and no cache of anything."""
+    environ = {key: value for key, value in os.environ.items() if key not in LEAKS}
+    (tmp_path / "home").mkdir()
+    environ |= {
+        "HOME": str(tmp_path / "home"),
+        "PIP_FIND_LINKS": str(links),
+        "DBT_SEND_ANONYMOUS_USAGE_STATS": "false",
+        # Java asks the system for the home, not HOME.
+        "JAVA_TOOL_OPTIONS": f"-Duser.home={tmp_path / 'home'}",
+    }
+    return Shell(tmp_path, environ)
+
+
+def new_environment(shell: Shell, python: str, uv: str) -> Path:
+    """An empty environment of some Python, which the shell goes into."""
+    found = shell.run(f"HOME={Path.home()} {uv} python find {python}").strip()
+    folder = shell.folder / "environment"
+    shell.run(f"{found} -m venv {folder}")
+    shell.environ["PATH"] = f"{folder / 'bin'}{os.pathsep}{shell.environ['PATH']}"
+    return folder
+
+
+def seen(shell: Shell, environment: Path, install: str, python: str, rows_after: float | None) -> str:
+    """A row of docs/install.md."""
+    listed = json.loads(shell.run("pip list --format json --disable-pip-version-check"))
+    versions = {each["name"].lower(): each["version"] for each in listed}
+    size = sum(path.lstat().st_size for path in environment.rglob("*") if not path.is_symlink())
+    first_rows = "none" if rows_after is None else f"{rows_after:.0f} s"
+    frames = ", ".join(versions.get(name, "none") for name in ("pandas", "pyarrow", "numpy"))
+    return (
+        f"| `{install}` | {python} | {versions['dbt-core']} | {versions['dbt-adapters']} | {versions['pyspark']} | {frames} "
+        f"| {size / 2**20:.0f} MiB | {shell.seconds[f'pip install {install!r}']:.0f} s | {first_rows} |\n"
+    )
+
+
+def test_content(links: Path) -> None:
+    (wheel,) = links.glob("dbt_paimon-*.whl")
     names = zipfile.ZipFile(wheel).namelist()
     content = {name for name in names if ".dist-info/" not in name}
     sources = {
@@ -72,43 +163,96 @@ def test_content(wheel: Path) -> None:
 
 
 @pytest.mark.slow
-def test_new_project(wheel: Path, uv: str, tmp_path: Path) -> None:
-    pinned = tmp_path / "constraints.txt"
-    export = (
-        "export",
-        "--frozen",
-        "--no-dev",
-        "--no-emit-project",
-        "--no-hashes",
-        "--no-annotate",
-        "--no-header",
-    )
-    pinned.write_text(run(uv, *export, "--quiet", cwd=ROOT))
-    environment = tmp_path / "environment"
-    run(uv, "venv", "--python", sys.executable, environment, cwd=tmp_path)
-    python = environment / "bin" / "python"
-    run(uv, "pip", "install", "--python", python, "--constraints", pinned, wheel, cwd=tmp_path, attempts=3)
-
-    dbt = environment / "bin" / "dbt"
-    assert "- paimon: 0.1.0" in run(dbt, "--version", cwd=tmp_path)
-
-    profiles = tmp_path / "profiles"
-    warehouse = tmp_path / "warehouse"
-    plugins = run(
-        python, "-c", "from dbt.version import _get_adapter_plugin_names as n; print(*n())", cwd=tmp_path
-    )
-    answers = "\n".join([str(plugins.split().index("paimon") + 1), str(warehouse), "analytics", "2", ""])
-    run(dbt, "init", "starter", "--profiles-dir", profiles, cwd=tmp_path, answers=answers)
-    written = yaml.safe_load((profiles / "profiles.yml").read_text())["starter"]["outputs"]["dev"]
-    assert written == {
+def test_first_hour(shell: Shell, uv: str, python_of_user: str, figures: list[str]) -> None:
+    environment = new_environment(shell, python_of_user, uv)
+    commands = readme_commands("## Use it in a project of your own")
+    assert [command.split()[:2] for command in commands] == [
+        ["pip", "install"],
+        ["dbt", "init"],
+        ["cd", "my_lakehouse"],
+        ["dbt", "debug"],
+        ["dbt", "run"],
+        ["dbt", "test"],
+        ["dbt", "docs"],
+    ]
+    install, init, enter, debug, run, test, docs = commands
+    shell.run(install, attempts=3)
+    plugins = shell.run("python -c 'from dbt.version import _get_adapter_plugin_names as n; print(*n())'")
+    warehouse = shell.folder / "warehouse"
+    # The database, Spark, Paimon's version as it is offered, the warehouse, the schema, threads.
+    answers = [str(plugins.split().index("paimon") + 1), "1", "", str(warehouse), "analytics", "2", ""]
+    shell.run(init, answers="\n".join(answers))
+    profiles = yaml.safe_load(Path(shell.environ["HOME"], ".dbt", "profiles.yml").read_text())
+    assert profiles["my_lakehouse"]["outputs"]["dev"] == {
         "type": "paimon",
         "method": "session",
+        "paimon_version": "0.9.0",
         "warehouse": str(warehouse),
         "schema": "analytics",
         "threads": 2,
     }
-
-    project = tmp_path / "starter"
-    assert "All checks passed!" in run(dbt, "debug", "--profiles-dir", profiles, cwd=project)
-    assert "PASS=2" in run(dbt, "run", "--profiles-dir", profiles, cwd=project)
+    shell.run(enter)
+    shell.run(debug)
+    shell.run(run)
+    rows_after = sum(seconds for command, seconds in shell.seconds.items() if command in commands)
+    # The starter project has a row without an id, and a data test that finds it.
+    shell.run(test, returns=1)
+    results = json.loads((shell.folder / "target" / "run_results.json").read_text())["results"]
+    assert sorted(each["status"] for each in results) == ["fail", "pass", "pass", "pass"]
+    assert [each["unique_id"].split(".")[2] for each in results if each["status"] == "fail"] == [
+        "not_null_my_first_dbt_model_id"
+    ]
+    shell.run(docs)
+    nodes = json.loads((shell.folder / "target" / "catalog.json").read_text())["nodes"]
+    table = nodes["model.my_lakehouse.my_first_dbt_model"]
+    assert (table["metadata"]["type"], table["stats"]["rows"]["value"]) == ("table", 2)
     assert (warehouse / "analytics.db" / "my_first_dbt_model").is_dir()
+    figures.append(seen(shell, environment, "dbt-paimon[session]", python_of_user, rows_after))
+
+
+PANDAS_MODEL = """
+def model(dbt, session):
+    dbt.config(materialized="table")
+    frame = dbt.ref("my_first_dbt_model").toPandas()
+    frame["twice"] = frame["id"] * 2
+    return frame
+"""
+
+
+@pytest.mark.slow
+def test_warm_server(shell: Shell, uv: str, python_by_hand: str, figures: list[str]) -> None:
+    """`dbt-paimon server` and pandas, as the README has them: run by hand (make wheel-check)."""
+    environment = new_environment(shell, python_by_hand, uv)
+    install, start, run = readme_commands("`dbt-paimon server start` keeps one warm:")
+    shell.run(install, attempts=3)
+    shell.run("dbt init --skip-profile-setup my_lakehouse")
+    target = {"type": "paimon", "schema": "analytics", "paimon_version": "0.9.0", "threads": 2}
+    target |= {"warehouse": str(shell.folder / "warehouse")}
+    outputs = {"warm": {**target, "method": "connect"}, "cold": {**target, "method": "session"}}
+    shell.run("cd my_lakehouse")
+    (shell.folder / "profiles.yml").write_text(
+        yaml.safe_dump({"my_lakehouse": {"target": "warm", "outputs": outputs}})
+    )
+    (shell.folder / "models" / "from_pandas.py").write_text(PANDAS_MODEL)
+    try:
+        shell.run(start)
+        shell.run(run)
+        rows_after = sum(shell.seconds[command] for command in (install, start, run))
+        shell.run("dbt docs generate --target warm")
+    finally:
+        shell.run("dbt-paimon server stop --target warm")
+    # The same in dbt's own process, and what is in the table at last.
+    shell.run("dbt run --target cold")
+    query = "select count(*) as n, sum(twice) as s from {{ ref('from_pandas') }}"
+    shown = shell.run(f'dbt --quiet show --target cold --output json --inline "{query}"')
+    assert json.loads(shown)["show"] == [{"n": 2, "s": 2.0}]
+    figures.append(seen(shell, environment, "dbt-paimon[connect]", python_by_hand, rows_after))
+
+
+@pytest.mark.slow
+def test_spark_4(shell: Shell, uv: str, python_by_hand: str, figures: list[str]) -> None:
+    """What pip takes for Spark 4.1, whose connector no registry here has."""
+    environment = new_environment(shell, python_by_hand, uv)
+    shell.run("pip install 'dbt-paimon[spark4]'", attempts=3)
+    assert "paimon" in shell.run("dbt --version")
+    figures.append(seen(shell, environment, "dbt-paimon[spark4]", python_by_hand, None))

@@ -1,0 +1,61 @@
+"""What the tests of the wheel take: `--pythons`, and a table of what they saw."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+PYTHONS = ("3.10", "3.11", "3.12", "3.13")
+ROOT = Path(__file__).parents[2]
+PAGE = ROOT / "docs" / "install.md"
+# Between these lines of the page is what the tests saw.
+MARKS = ("<!-- figures -->", "<!-- end of figures -->")
+HEADER = (
+    "| install | Python | dbt-core | dbt-adapters | PySpark | pandas, pyarrow, numpy | environment | `pip install` | to the first rows |\n"
+    "|---|---|---|---|---|---|---|---|---|\n"
+)
+_ROWS = pytest.StashKey[list[str]]()
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--every-python",
+        action="store_true",
+        help="install and run on Python 3.10 to 3.13, with each extra, and write what was seen into docs/install.md",
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.stash[_ROWS] = []
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    every = metafunc.config.getoption("--every-python")
+    here = ".".join(map(str, sys.version_info[:2]))
+    if "python_of_user" in metafunc.fixturenames:
+        metafunc.parametrize("python_of_user", PYTHONS if every else (here,))
+    if "python_by_hand" in metafunc.fixturenames:
+        metafunc.parametrize("python_by_hand", PYTHONS if every else ())
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """What is run by hand is no skipped test of CI's."""
+    if not config.getoption("--every-python"):
+        items[:] = [item for item in items if "python_by_hand" not in getattr(item, "fixturenames", ())]
+
+
+@pytest.fixture
+def figures(request: pytest.FixtureRequest) -> list[str]:
+    """Rows of the page's table, to be added to."""
+    return request.config.stash[_ROWS]
+
+
+def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
+    rows = session.config.stash[_ROWS]
+    if not session.config.getoption("--every-python") or exitstatus or not rows:
+        return
+    before, rest = PAGE.read_text().split(MARKS[0])
+    after = rest.split(MARKS[1])[1]
+    PAGE.write_text(f"{before}{MARKS[0]}\n{HEADER}{''.join(rows)}{MARKS[1]}{after}")
