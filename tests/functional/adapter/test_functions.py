@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from dbt.exceptions import ParsingError
 from dbt.tests.adapter.functions import files
 from dbt.tests.adapter.functions.test_js_udfs import (
     BasicJSAggregateUDF,
@@ -31,7 +32,6 @@ from dbt.tests.adapter.functions.test_udfs import (
     StableUDF,
     UDFsBasic,
 )
-from dbt.tests.util import TestProcessingException
 
 no_functions = pytest.mark.xfail(
     strict=True,
@@ -41,8 +41,8 @@ no_functions = pytest.mark.xfail(
 
 no_javascript = pytest.mark.xfail(
     strict=True,
-    raises=TestProcessingException,
-    reason="dbt-core 1.11 has no functions in JavaScript, its fixtures write no .js: `File dict is not a dict`",
+    raises=ParsingError,
+    reason="dbt-core has JavaScript for two adapters: `uses JavaScript, which is not supported on 'paimon'`",
 )
 
 YAML_OF_PRICE = files.MY_UDF_YML

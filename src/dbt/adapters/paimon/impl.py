@@ -897,14 +897,21 @@ class PaimonAdapter(
             path = Path(model["root_path"] or root, model["original_file_path"])
         return seeds.load(path, model)
 
-    @available.parse_none
-    def stage_seed(self, view_name: str, agate_table: agate.Table, model: Mapping[str, Any]) -> None:
-        """Put the rows of a seed into a temporary view of this thread's session, typed.
+    @available.parse(lambda *a, **k: 0)
+    def stage_seed(self, view_name: str, agate_table: agate.Table, model: Mapping[str, Any]) -> int:
+        """Put the rows of a seed into a temporary view of this thread's session, typed; none of them with `--empty`.
+
+        Returns:
+            How many rows the view has.
 
         Raises:
             DbtRuntimeError: a value that its column's type does not take; names file, column and row.
         """
-        seeds.stage(self._handle, view_name, agate_table, model, self.convert_type)
+        from dbt.flags import get_flags
+
+        empty = bool(getattr(get_flags(), "EMPTY", False))
+        seeds.stage(self._handle, view_name, agate_table, model, self.convert_type, empty)
+        return 0 if empty else len(agate_table.rows)
 
     @available.parse_none
     def stage_python_model(self, view_name: str, code: str, model: Mapping[str, Any]) -> None:

@@ -208,8 +208,11 @@ def stage(
     table: agate.Table,
     model: Mapping[str, Any],
     convert_type: ConvertType,
+    empty: bool = False,
 ) -> None:
     """Make the seed's rows a temporary view of the session, each column of its type.
+
+    An `empty` one has no rows, and the types that all of them give.
 
     Raises:
         DbtRuntimeError: a value that its column's type does not take: file, column and value.
@@ -229,7 +232,8 @@ def stage(
         f"cast(c{index} as {column.data_type}) as {quoted(column.name)}"
         for index, column in enumerate(columns)
     )
-    handle.create_temporary_view(view_name, f"select {selected} from {quoted(raw)}", [])
+    rows = " where false" if empty else ""
+    handle.create_temporary_view(view_name, f"select {selected} from {quoted(raw)}{rows}", [])
 
 
 def _documents(

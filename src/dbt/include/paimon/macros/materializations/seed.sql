@@ -12,7 +12,7 @@
   {{ run_hooks(pre_hooks, inside_transaction=True) }}
 
   {%- set view = make_temp_relation(target_relation).identifier -%}
-  {%- do adapter.stage_seed(view, agate_table, model) -%}
+  {%- set rows_affected = adapter.stage_seed(view, agate_table, model) -%}
   {%- set source = adapter.staged_query(view) -%}
   {%- set spec = adapter.spelled(spec, source) -%}
   {%- set source = adapter.ordered_rows(source, spec, model) -%}
@@ -20,7 +20,6 @@
   {%- do paimon__drop_staged(source) -%}
   {%- do paimon__tag_run(target_relation, spec) -%}
 
-  {%- set rows_affected = agate_table.rows | length -%}
   {%- call noop_statement('main', 'INSERT ' ~ rows_affected, 'INSERT', rows_affected) -%}
     -- {{ rows_affected }} rows of {{ model.original_file_path }} in one typed write
   {%- endcall -%}
