@@ -1,4 +1,4 @@
-"""One project with every kind of resource that dbt 1.11 knows: it parses, builds, and every command works on it."""
+"""One project with every kind of resource that dbt 1.12 knows: it parses, builds, and every command works on it."""
 
 from __future__ import annotations
 
@@ -95,6 +95,8 @@ class TestEveryResource:
         assert [row[0] for row in rows("by_day")] == [1, 2, 3]
         assert rows("customers") == [("ann",), ("bob",)]
         assert rows("customers_v2") == [("ann", 2), ("bob", 1)]
+        # The pointer to the latest version (dbt 1.12) is a view, where views are.
+        assert rows("cities", "spark_catalog") == rows("cities_v1") == [(1, "Ulm")]
         assert rows("versions") == [(2, "bob", "bob")]
         assert rows("secret") == [("ann", 950), ("bob", 125)]
         assert rows("sum_of_secrets") == [(1075,)]
