@@ -14,6 +14,8 @@ EXTRAS = $(shell if [ -z "$$JAVA_HOME" ] && ! command -v java >/dev/null; then e
 WORKERS ?= 3
 KILLS ?= 60
 SEQUENCES ?= 1000
+VERSIONS := oldest 1.10 1.11
+SMOKE := tests/functional/tables tests/functional/seeds tests/functional/incremental/test_strategies.py tests/functional/unit_tests
 PYTEST := $(BIN)/python -m pytest
 XDIST = --numprocesses $(WORKERS) --dist loadscope --no-loadscope-reorder --durations 20
 DBT := $(BIN)/dbt
@@ -21,7 +23,7 @@ DBT := $(BIN)/dbt
 PROJECT := --profiles-dir profiles --target $(if $(FLIGHTS_KAFKA),kafka,local)
 QUERY := select carrier_name, scheduled, late_percent from {{ ref('mart_carrier_punctuality') }} order by late_percent
 
-.PHONY: help venv run test unit functional conformance integration faults differential streaming costs bench wheel-check lint lint-python lint-types lint-sql lint-lock format docs debug wheel clean
+.PHONY: help venv run test unit functional conformance integration faults differential streaming costs bench wheel-check versions lint lint-python lint-types lint-sql lint-lock format docs debug wheel clean
 
 help: ## List the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/\1\t\2/' | expand -t 14
@@ -85,6 +87,19 @@ bench: $(STAMP) ## Compare with other formats and adapters, into benchmarks/resu
 
 wheel-check: $(STAMP) ## Install the wheel into an empty environment and do what the README says; on each Python: ARGS=--every-python
 	$(PYTEST) tests/packaging $(ARGS)
+
+versions: $(VERSIONS:%=version-%) ## Unit tests and a part of the tests on Spark with the oldest versions of everything, dbt 1.10 and dbt 1.11
+
+version-%: $(STAMP)
+	"$(UV)" venv --quiet --clear $(if $(filter oldest,$*),--python 3.10) target/versions/$*
+	"$(UV)" pip install --quiet --python target/versions/$* --editable '.[connect,thrift]' $(WANTED)
+	"$(UV)" pip install --quiet --python target/versions/$* --group dev
+	"$(UV)" pip list --quiet --python target/versions/$* | grep -E '^(dbt-|pyspark)'
+	target/versions/$*/bin/python -m pytest -p no:cacheprovider -rN --quiet tests/unit $(SMOKE)
+
+version-oldest: WANTED = --resolution lowest-direct
+version-1.10: WANTED = 'dbt-core==1.10.*'
+version-1.11: WANTED = 'dbt-core==1.11.*'
 
 lint: lint-python lint-types lint-sql lint-lock ## ruff, mypy (strict), sqlfluff; uv.lock fits pyproject.toml (side by side: make -j lint)
 

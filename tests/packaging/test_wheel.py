@@ -126,7 +126,12 @@ def shell(links: Path, tmp_path: Path) -> Shell:
 
 def new_environment(shell: Shell, python: str, uv: str) -> Path:
     """An empty environment of some Python, which the shell goes into."""
-    found = shell.run(f"HOME={Path.home()} {uv} python find {python}").strip()
+    here = ".".join(map(str, sys.version_info[:2]))
+    found = (
+        sys.executable
+        if python == here
+        else shell.run(f"HOME={Path.home()} {uv} python find {python}").strip()
+    )
     folder = shell.folder / "environment"
     shell.run(f"{found} -m venv {folder}")
     shell.environ["PATH"] = f"{folder / 'bin'}{os.pathsep}{shell.environ['PATH']}"
