@@ -109,7 +109,8 @@ class Summary:
         lines = [
             "# dbt's conformance suite",
             "",
-            f"The base classes of dbt-tests-adapter {version('dbt-tests-adapter')} that carry tests, on embedded Spark and",
+            f"The base classes of dbt-tests-adapter {version('dbt-tests-adapter')} that carry tests, on dbt-core "
+            f"{version('dbt-core').rpartition('.')[0]}, embedded Spark and",
             "Paimon. `make conformance` runs them and writes this page; `make test` fails when the page says otherwise.",
             "",
             f"**{self.line}.**",
