@@ -11,7 +11,7 @@ from dbt.adapters.paimon.assignment import assigned, loses_nothing, misfits
 from dbt.adapters.paimon.changeset import ExistingColumn, ExistingTable
 from dbt.adapters.paimon.column import PaimonColumn
 from dbt.adapters.paimon.column_changes import compare_columns
-from dbt.adapters.paimon.row_checks import checked_columns, destination
+from dbt.adapters.paimon.row_checks import checked_columns, destination, lossy_columns
 from dbt.adapters.paimon.table_spec import TableSpec
 from dbt.adapters.paimon.type_trees import type_tree
 
@@ -298,3 +298,49 @@ def test_a_refusal_names_sync_only_where_it_alters():
         with pytest.raises(CompilationError) as raised:
             checked_columns(query, where)
         assert ("sync_all_columns" in str(raised.value)) is named
+
+
+@pytest.mark.parametrize(
+    ("source", "target", "expected"),
+    [
+        ("bigint", "int", "cast(c as int)"),
+        ("string", "date", "cast(c as date)"),
+        ("bigint", "double", "cast(c as double)"),
+        ("timestamp", "timestamp(3)", "c"),
+        ("array<bigint>", "array<int>", "transform(c, __dbt_0 -> cast(__dbt_0 as int))"),
+        (
+            "struct<b:int,a:bigint>",
+            "struct<a:int,b:int>",
+            "if(c is null, null, named_struct('a', cast(c.`a` as int), 'b', c.`b`))",
+        ),
+        ("bigint", "varchar(3)", assigned("c", tree("bigint"), tree("varchar(3)"), refuse)),
+    ],
+)
+def test_the_cast_with_the_flag_off(source, target, expected):
+    """Fields go by their names and texts keep their length, whatever the flag says."""
+    assert assigned("c", tree(source), tree(target), refuse, lossless=False) == expected
+
+
+def test_columns_with_the_flag_off():
+    table = (
+        ExistingColumn("id", "int", False),
+        ExistingColumn("n", "int"),
+        ExistingColumn("d", "double"),
+        ExistingColumn("t", "timestamp", kept_type="timestamp(3)"),
+        ExistingColumn("w", "string"),
+    )
+    query = columns(("id", "string"), ("n", "int"), ("d", "bigint"), ("t", "timestamp"), ("w", "int"))
+    off = replace(to(*table), lossless=False)
+    assert lossy_columns(query, off) == [
+        "id (string into int)",
+        "d (bigint into double)",
+        "t (timestamp into timestamp(3))",
+    ]
+    selected = checked_columns(query, off)
+    assert selected[0].startswith("case when cast(`id` as int) is null then raise_error(")
+    assert selected[1] == "`n`"
+    for source, target in (("array<int>", "int"), ("struct<b:int>", "struct<a:int>")):
+        mismatch = replace(to(ExistingColumn("s", target)), lossless=False)
+        assert lossy_columns(columns(("s", source)), mismatch) == []
+        with pytest.raises(CompilationError):
+            checked_columns(columns(("s", source)), mismatch)

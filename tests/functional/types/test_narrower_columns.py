@@ -1,9 +1,14 @@
-"""An increment whose type does not fit into the table's columns is refused, whatever its values are; a model that casts is not."""
+"""An increment whose type does not fit into the table's columns is refused, whatever its values are; a model that casts is not.
+
+With the flag `require_lossless_casts` off it is stored as Spark casts it, with a deprecation warning for each model.
+"""
 
 from __future__ import annotations
 
 import pytest
-from dbt.tests.util import run_dbt
+from dbt.tests.util import run_dbt, update_config_file
+
+from functional.conftest import CONNECTOR
 
 # name -> (the first run's expression, one that is cast to its type, one of another type whose value would fit, one that
 # would not)
@@ -18,10 +23,25 @@ CASES = {
     "word": ("1", "cast('2' as int)", "'2'", "'two'"),
     "fraction": ("cast(1 as int)", "cast(7D as int)", "cast(7 as double)", "cast(1e10 as double)"),
 }
+# What Spark's cast makes of the last two.
+CAST = {
+    "integer": ["127", "-128"],
+    "decimal": ["99.0", None],
+    "word": ["2", None],
+    "fraction": ["7", "2147483647"],
+}
 STRATEGIES = {"upsert": "primary_key='id'", "merge": "incremental_strategy='merge', unique_key='id'"}
 
 
 class TestNarrowerColumns:
+    @pytest.fixture(scope="class")
+    def seeds(self):
+        return {"days.csv": "id,day\n1,2024\n2\n"}
+
+    @pytest.fixture(scope="class")
+    def project_config_update(self):
+        return {"seeds": {"+column_types": {"day": "date"}}}
+
     @pytest.fixture(scope="class")
     def models(self):
         return {
@@ -59,3 +79,44 @@ class TestNarrowerColumns:
             assert rows(f"select id, cast(n as string) from {{schema}}.{name} order by id") == before[name], (
                 name
             )
+
+        self._casts_with_the_flag_off(rows, names)
+
+    def _casts_with_the_flag_off(self, rows, names):
+        update_config_file({"flags": {"require_lossless_casts": False}}, "dbt_project.yml")
+        events = []
+        for number in (2, 3):
+            run_dbt(["run", "--vars", f"run: {number}"], callbacks=[events.append])
+        for name in names:
+            found = rows(f"select cast(n as string) from {{schema}}.{name} where id > 1 order by id")
+            assert [row[0] for row in found] == CAST[name.rpartition("_")[0]], name
+        told = [e.data.old_name for e in events if e.info.name == "AdapterDeprecationWarning"]
+        for name in names:
+            mine = [text for text in told if text.startswith(f"model '{name}': n (")]
+            assert len(mine) == 2, told
+        # The profile of the tests names no paimon_version.
+        default = [text for text in told if "names no paimon_version. 0.9.0 is taken" in text]
+        assert len(default) == (2 if str(CONNECTOR) == "0.9.0" else 0), told
+
+        update_config_file({"flags": {"require_paimon_version": True}}, "dbt_project.yml")
+        if default:
+            with pytest.raises(Exception, match=r"Write it into the target: paimon_version: '0.9.0'"):
+                run_dbt(["run", "--vars", "run: 1"], expect_pass=False)
+        self._seeds_of_before(rows)
+
+    def _seeds_of_before(self, rows):
+        """A text of which Spark reads another value, and a line that is too short."""
+        update_config_file({"flags": {}}, "dbt_project.yml")
+        (refused,) = run_dbt(["seed"], expect_pass=False)
+        assert "line 3: 1 values for 2 columns" in refused.message
+        flags = {"require_lossless_casts": False, "require_strict_config": False}
+        update_config_file({"flags": flags}, "dbt_project.yml")
+        events = []
+        run_dbt(["seed"], callbacks=[events.append])
+        assert rows("select id, cast(day as string) from {schema}.days order by id") == [
+            (1, "2024-01-01"),
+            (2, None),
+        ]
+        told = [e.data.old_name for e in events if e.info.name == "AdapterDeprecationWarning"]
+        assert sum("line 3: 1 values for 2 columns" in text for text in told) == 1, told
+        assert sum("column day: '2024' is no date" in text for text in told) == 1, told

@@ -74,26 +74,33 @@ def fits(source: TypeTree, target: TypeTree) -> bool:
     return not misfits(source, target)
 
 
-def misfits(source: TypeTree, target: TypeTree, field: str = "") -> list[Misfit]:
-    """Why values of `source` do not go into a column of type `target`; none if they do."""
+def misfits(source: TypeTree, target: TypeTree, field: str = "", lossless: bool = True) -> list[Misfit]:
+    """Why values of `source` do not go into a column of type `target`; none if they do.
+
+    Args:
+        source: their type.
+        target: the column's.
+        field: where within the column's value.
+        lossless: whether a type that has no others in it has to hold every value of the other, or Spark's cast will do.
+    """
     if source == Atom("void"):
         return []
     if isinstance(source, Atom) and isinstance(target, Atom):
-        if _atoms_fit(source, target):
+        if not lossless or _atoms_fit(source, target):
             return []
     elif isinstance(source, Array) and isinstance(target, Array):
-        return misfits(source.element, target.element, f"{field}[]")
+        return misfits(source.element, target.element, f"{field}[]", lossless)
     elif isinstance(source, Map) and isinstance(target, Map):
         return [
-            *misfits(source.key, target.key, f"{field}[key]"),
-            *misfits(source.value, target.value, f"{field}[value]"),
+            *misfits(source.key, target.key, f"{field}[key]", lossless),
+            *misfits(source.value, target.value, f"{field}[value]", lossless),
         ]
     elif isinstance(source, Struct) and isinstance(target, Struct):
-        return _struct_misfits(source, target, field)
+        return _struct_misfits(source, target, field, lossless)
     return [Misfit(field, f"{source} does not fit into {target} without loss")]
 
 
-def _struct_misfits(source: Struct, target: Struct, field: str) -> list[Misfit]:
+def _struct_misfits(source: Struct, target: Struct, field: str, lossless: bool) -> list[Misfit]:
     if source == target:
         return []
     has = [name.lower() for name, _ in source.fields]
@@ -110,7 +117,7 @@ def _struct_misfits(source: Struct, target: Struct, field: str) -> list[Misfit]:
     kinds = {name.lower(): kind for name, kind in source.fields}
     for name, kind in target.fields:
         if name.lower() in kinds:
-            found += misfits(kinds[name.lower()], kind, f"{field}.{name}")
+            found += misfits(kinds[name.lower()], kind, f"{field}.{name}", lossless)
     return found
 
 
@@ -155,7 +162,14 @@ def loses_nothing(old: TypeTree, new: TypeTree) -> bool:
     return _atoms_fit(old, new)
 
 
-def assigned(expression: str, source: TypeTree, target: TypeTree, refuse: Refuse, depth: int = 0) -> str:
+def assigned(
+    expression: str,
+    source: TypeTree,
+    target: TypeTree,
+    refuse: Refuse,
+    depth: int = 0,
+    lossless: bool = True,
+) -> str:
     """The SQL of a value as its column takes it.
 
     Args:
@@ -164,6 +178,7 @@ def assigned(expression: str, source: TypeTree, target: TypeTree, refuse: Refuse
         target: the column's, into which it `fits`.
         refuse: the SQL that ends the statement for a value that is none of `target`.
         depth: how many lambdas it is within.
+        lossless: see `misfits`; if not, Spark's cast says what becomes of a value, but for texts that are too long.
 
     Returns:
         `expression` itself if it has the type already. NULL stays NULL, also within arrays, maps and structs.
@@ -171,15 +186,15 @@ def assigned(expression: str, source: TypeTree, target: TypeTree, refuse: Refuse
     if source == Atom("void"):
         return f"cast({expression} as {_declared(target)})"
     if isinstance(source, Atom) and isinstance(target, Atom):
-        return _assigned_atom(expression, source, target, refuse)
+        return _assigned_atom(expression, source, target, refuse, lossless)
     name = f"__dbt_{depth}"
     if isinstance(source, Array) and isinstance(target, Array):
-        element = assigned(name, source.element, target.element, refuse, depth + 1)
+        element = assigned(name, source.element, target.element, refuse, depth + 1, lossless)
         return expression if element == name else f"transform({expression}, {name} -> {element})"
     if isinstance(source, Map) and isinstance(target, Map):
         key_name, value_name = f"{name}_key", f"{name}_value"
-        key = assigned(key_name, source.key, target.key, refuse, depth + 1)
-        value = assigned(value_name, source.value, target.value, refuse, depth + 1)
+        key = assigned(key_name, source.key, target.key, refuse, depth + 1, lossless)
+        value = assigned(value_name, source.value, target.value, refuse, depth + 1, lossless)
         if value != value_name:
             expression = f"transform_values({expression}, ({key_name}, {value_name}) -> {value})"
         if key != key_name:
@@ -187,10 +202,12 @@ def assigned(expression: str, source: TypeTree, target: TypeTree, refuse: Refuse
         return expression
     assert isinstance(source, Struct), source
     assert isinstance(target, Struct), target
-    return _assigned_struct(expression, source, target, refuse, depth)
+    return _assigned_struct(expression, source, target, refuse, depth, lossless)
 
 
-def _assigned_struct(expression: str, source: Struct, target: Struct, refuse: Refuse, depth: int) -> str:
+def _assigned_struct(
+    expression: str, source: Struct, target: Struct, refuse: Refuse, depth: int, lossless: bool
+) -> str:
     given = {name.lower(): (name, kind) for name, kind in source.fields}
     same_order = [name.lower() for name, _ in target.fields] == list(given)
     if source == target and not _has_sizes(target):
@@ -199,7 +216,7 @@ def _assigned_struct(expression: str, source: Struct, target: Struct, refuse: Re
     for name, kind in target.fields:
         written, has = given[name.lower()]
         path = f"{expression}.{quoted(written)}"
-        value = assigned(path, has, kind, refuse, depth)
+        value = assigned(path, has, kind, refuse, depth, lossless)
         changed = changed or value != path
         fields.append(f"{string_literal(name)}, {value}")
     return f"if({expression} is null, null, named_struct({', '.join(fields)}))" if changed else expression
@@ -230,16 +247,17 @@ def _has_sizes(tree: TypeTree) -> bool:
     return any(_has_sizes(kind) for _, kind in tree.fields)
 
 
-def _assigned_atom(expression: str, source: Atom, target: Atom, refuse: Refuse) -> str:
+def _assigned_atom(expression: str, source: Atom, target: Atom, refuse: Refuse, lossless: bool) -> str:
     if target.name in _SIZED:
         text = expression if source.name in ("string", *_SIZED) else f"cast({expression} as string)"
         return _sized(text, target, refuse)
-    if target.name in _TIMES and target.arguments:
+    if target.name in _TIMES and target.arguments and lossless:
         return _timed(expression, source, target, refuse)
+    target = _declared_atom(target)
     if source == target:
         return expression
     cast = f"cast({expression} as {target})"
-    if (source.name, target.name) not in _ROUNDED:
+    if not lossless or (source.name, target.name) not in _ROUNDED:
         return cast
     same = f"try_cast({cast} as {source}) = {expression}"
     if source.name in _SATURATED:
@@ -250,7 +268,7 @@ def _assigned_atom(expression: str, source: Atom, target: Atom, refuse: Refuse) 
 
 def _timed(expression: str, source: Atom, target: Atom, refuse: Refuse) -> str:
     (digits,) = target.arguments
-    value = _assigned_atom(expression, source, _declared_atom(target), refuse)
+    value = _assigned_atom(expression, source, _declared_atom(target), refuse, lossless=True)
     whole = f"date_format({value}, 'SSSSSS') like '%{'0' * (6 - digits)}'"
     refused = refuse(
         Refusal(f"{target} keeps {digits} digits of a second and no more", f"cast({value} as string)")

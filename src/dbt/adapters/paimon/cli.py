@@ -15,8 +15,8 @@ import click
 from dbt.cli.options import MultiOption
 from dbt_common.exceptions import DbtBaseException
 
-from dbt.adapters.paimon import server, server_token
-from dbt.adapters.paimon.profile import load_credentials
+from dbt.adapters.paimon import behavior, server, server_token
+from dbt.adapters.paimon.profile import load_credentials, project_root
 from dbt.adapters.paimon.streaming import service
 from dbt.adapters.paimon.waiting import Wait, WaitedTooLongError
 
@@ -62,6 +62,9 @@ def start(idle_minutes: float, **target: str | None) -> None:
     with _clear_errors():
         credentials = load_credentials(**target)
         server.require_warm_target(credentials)
+        name = behavior.SERVER_TOKEN["name"]
+        flags = behavior.of_project(project_root(target["project_dir"]))
+        asks_token = behavior.is_on(flags, behavior.SERVER_TOKEN)
         path = server.note_path(credentials)
         note = server.read_note(path)
         if note is not None:
@@ -71,10 +74,21 @@ def start(idle_minutes: float, **target: str | None) -> None:
                     f"A server of this target runs (process {note.pid}) and does not fit: {'; '.join(differences)}. "
                     f"End it first: {server.STOP}"
                 )
+            if note.asks_token != asks_token:
+                raise click.ClickException(
+                    f"The flag {name} is {str(asks_token).lower()}, and the server of this target (process {note.pid}) "
+                    f"was started when it was {str(note.asks_token).lower()}. End it first: {server.STOP}"
+                )
             click.echo(f"It runs already: {_line(note)}")
             return
         server.launch_plan(credentials)
-        note = _start(path, idle_minutes, target)
+        if not asks_token:
+            click.echo(
+                f"Warning: {behavior.SERVER_TOKEN['description']} The flag {name} is false in dbt_project.yml, and "
+                "goes in 1.0: remove it.",
+                err=True,
+            )
+        note = _start(path, idle_minutes, asks_token, target)
         click.echo(_line(note))
 
 
@@ -132,10 +146,14 @@ def stream(
             sys.exit(1)
 
 
-def _start(path: Any, idle_minutes: float, target: dict[str, str | None]) -> server.ServerNote:
+def _start(
+    path: Any, idle_minutes: float, asks_token: bool, target: dict[str, str | None]
+) -> server.ServerNote:
     arguments = [
         part for key, value in target.items() if value for part in (f"--{key.replace('_', '-')}", value)
     ]
+    if not asks_token:
+        arguments.append("--no-token")
     log = path.with_suffix(".log")
     click.echo("Starting Spark …")
     log.touch(mode=0o600)
@@ -186,6 +204,7 @@ def _line(note: server.ServerNote) -> str:
     return (
         f"port {note.port} of {server.LOOPBACK}, process {note.pid}, {versions}; {places}; "
         f"ends after {note.idle_minutes:g} idle minutes"
+        f"{'' if note.asks_token else '; asks for no token'}"
     )
 
 

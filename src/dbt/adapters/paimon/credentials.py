@@ -159,7 +159,8 @@ class PaimonCredentials(Credentials):
     view_catalog: str | None = None
     kafka_options: dict[str, str] = field(default_factory=dict)
     spark_config: dict[str, str] = field(default_factory=dict)
-    paimon_version: str = DEFAULT_PAIMON_VERSION
+    # The default one, if the profile names none.
+    paimon_version: str = ""
     jars: list[str] = field(default_factory=list)
     packages: list[str] = field(default_factory=list)
     repositories: list[str] = field(default_factory=list)
@@ -173,6 +174,8 @@ class PaimonCredentials(Credentials):
         self.spark_config = {str(key): option_text(value) for key, value in self.spark_config.items()}
         self.catalog_options = {str(key): option_text(value) for key, value in self.catalog_options.items()}
         self.kafka_options = {str(key): option_text(value) for key, value in self.kafka_options.items()}
+        self.names_paimon_version = bool(self.paimon_version)
+        self.paimon_version = self.paimon_version or DEFAULT_PAIMON_VERSION
         self.warehouse = self.spark_catalog.warehouse
         # Those of catalogs.yml, by their names in Spark; dbt reads that file after the profile.
         self.integrations: dict[str, SparkCatalog] = {}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 import uuid
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, suppress
 from dataclasses import replace
 from functools import cached_property
@@ -23,17 +23,20 @@ from dbt.adapters.contracts.relation import RelationConfig, RelationType
 from dbt.adapters.events.logging import AdapterLogger
 from dbt.adapters.events.types import ConstraintNotSupported
 from dbt.adapters.spark.impl import SparkAdapter
+from dbt_common.behavior_flags import BehaviorFlag
 from dbt_common.contracts.constraints import ColumnLevelConstraint, ConstraintType, ModelLevelConstraint
 from dbt_common.events.functions import warn_or_error
 from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.paimon import (
+    behavior,
     catalogs,
     change_rows,
     changeset,
     column_rules,
     conflicts,
     debug,
+    deprecations,
     docs_catalog,
     early_start,
     metadata,
@@ -95,7 +98,7 @@ if TYPE_CHECKING:
     from dbt.adapters.base.impl import FreshnessResponse
     from dbt.adapters.base.relation import BaseRelation
     from dbt.adapters.catalogs import CatalogIntegration, CatalogIntegrationConfig
-    from dbt.adapters.contracts.connection import AdapterResponse
+    from dbt.adapters.contracts.connection import AdapterResponse, Connection
     from dbt.adapters.contracts.macros import MacroResolverProtocol
     from dbt_common.contracts.metadata import CatalogTable
 
@@ -150,6 +153,7 @@ class PaimonAdapter(
 
     def __init__(self, config: Any, mp_context: Any) -> None:
         super().__init__(config, mp_context)
+        self._told = deprecations.OnceARun()
         self._table_locks = TableLocks(self.credentials.lock_timeout)
         self._view_schemas: set[str] = set()
         self._half_built = HalfBuilt()
@@ -157,6 +161,10 @@ class PaimonAdapter(
             self.add_catalog_integration(integration)
         views.DIRECTORY.configure(self.credentials.database, self.view_catalog, self.credentials.unique_field)
         early_start.begin(self.credentials)
+
+    @property
+    def _behavior_flags(self) -> list[BehaviorFlag]:
+        return list(behavior.FLAGS)
 
     @property
     def credentials(self) -> PaimonCredentials:
@@ -230,6 +238,51 @@ class PaimonAdapter(
         assert isinstance(added, catalogs.PaimonCatalogIntegration)
         self.credentials.integrations[added.spark_catalog.name] = added.spark_catalog
         return added
+
+    # -- defaults that will change (see docs/behavior-flags.md) -----------------------------------------------------
+
+    def acquire_connection(self, name: str | None = None) -> Connection:
+        """dbt is about to use Spark: a profile that does not say for which Paimon is told so, once a run.
+
+        Raises:
+            DbtRuntimeError: the flag `require_paimon_version` is on.
+        """
+        if not self.credentials.names_paimon_version and not packages.connector_version(self.credentials):
+            self._tell_of_default_version()
+        connection: Connection = super().acquire_connection(name)
+        return connection
+
+    def _tell_of_default_version(self) -> None:
+        taken, target = self.credentials.paimon_version, self.config.target_name
+        what = f"target '{target}' of profile '{self.config.profile_name}' names no paimon_version"
+        write = f"Write it into the target: paimon_version: '{taken}'"
+        if behavior.is_on(self.behavior, behavior.PAIMON_VERSION):
+            raise DbtRuntimeError(
+                f"{what}, and the flag require_paimon_version is on (dbt_project.yml). {write}."
+            )
+        if self._told.first("paimon_version"):
+            goes = f"{what}. {taken} is taken, a default that changes in 1.0."
+            deprecations.deprecate(goes, f"{write}.")
+
+    def _tell_of_loss(self, what: str) -> None:
+        """Values are stored as Spark casts them, for the flag `require_lossless_casts` is off."""
+        if self._told.first(what):
+            deprecations.deprecate(what, _flag_goes(behavior.LOSSLESS_CASTS))
+
+    def _tell_of_unread(self, what: str) -> None:
+        """What was passed over until the flag `require_strict_config` came, which is off."""
+        if self._told.first(what):
+            deprecations.deprecate(what, _flag_goes(behavior.STRICT_CONFIG))
+
+    @property
+    def _loses(self) -> Callable[[str], None] | None:
+        """Whom to tell of values that a cast changes; None if they are refused."""
+        return None if behavior.is_on(self.behavior, behavior.LOSSLESS_CASTS) else self._tell_of_loss
+
+    @property
+    def _passes(self) -> Callable[[str], None] | None:
+        """Whom to tell of config that nothing reads; None if it is refused."""
+        return None if behavior.is_on(self.behavior, behavior.STRICT_CONFIG) else self._tell_of_unread
 
     # -- statements -------------------------------------------------------------------------------------------------
 
@@ -645,6 +698,7 @@ class PaimonAdapter(
             constraints=model.get("constraints") or [],
             columns=model.get("columns") or {},
             environment=self.environment,
+            passes=self._passes,
         )
         self.advise(model, spec)
         return spec
@@ -663,6 +717,7 @@ class PaimonAdapter(
             constraints=model.get("constraints") or [],
             columns=model.get("columns") or {},
             environment=self.environment,
+            passes=self._passes,
         )
         self.advise(model, spec)
         return spec, strategy
@@ -796,7 +851,12 @@ class PaimonAdapter(
             CompilationError: columns whose types do not fit, or that are NOT NULL and not given.
         """
         wanted = self.wanted_columns(source.columns, model, spec)
-        to = row_checks.destination(model, table_columns, wanted, spec, applies)
+        tell = self._loses
+        to = row_checks.destination(model, table_columns, wanted, spec, applies, lossless=tell is None)
+        if tell is not None and (lossy := row_checks.lossy_columns(source.columns, to)):
+            tell(
+                f"{to.node}: {', '.join(lossy)}: stored as Spark casts it, losses included. Cast it in the query."
+            )
         selected = row_checks.checked_columns(source.columns, to)
         if selected == [column.quoted for column in source.columns]:
             return source
@@ -895,7 +955,7 @@ class PaimonAdapter(
         path = root / model["original_file_path"]
         if not path.exists():
             path = Path(model["root_path"] or root, model["original_file_path"])
-        return seeds.load(path, model)
+        return seeds.load(path, model, self._passes, self._loses)
 
     @available.parse(lambda *a, **k: 0)
     def stage_seed(self, view_name: str, agate_table: agate.Table, model: Mapping[str, Any]) -> int:
@@ -910,7 +970,7 @@ class PaimonAdapter(
         from dbt.flags import get_flags
 
         empty = bool(getattr(get_flags(), "EMPTY", False))
-        seeds.stage(self._handle, view_name, agate_table, model, self.convert_type, empty)
+        seeds.stage(self._handle, view_name, agate_table, model, self.convert_type, empty, self._loses)
         return 0 if empty else len(agate_table.rows)
 
     @available.parse_none
@@ -958,3 +1018,7 @@ class PaimonAdapter(
         from dbt.adapters.base import BaseAdapter
 
         return BaseAdapter.get_catalog(self, relation_configs, used_schemas)
+
+
+def _flag_goes(flag: BehaviorFlag) -> str:
+    return f"The flag {flag['name']} goes in 1.0, and this is refused then."

@@ -137,12 +137,14 @@ def with_connect(plan: PackagePlan, spark_version: str) -> PackagePlan:
 
 def effective_paimon_version(credentials: PaimonCredentials, environ: Mapping[str, str] | None = None) -> str:
     """The Paimon version that will really run: a connector's jar knows better than the profile's `paimon_version`."""
+    return connector_version(credentials, environ) or credentials.paimon_version
+
+
+def connector_version(credentials: PaimonCredentials, environ: Mapping[str, str] | None = None) -> str | None:
+    """The version of the connector that jars or packages name; None where they name none."""
     override = _override(os.environ if environ is None else environ)
-    return (
-        connector_version_from_jars((*override, *credentials.jars))
-        or (None if override else _version_of_packages(credentials.packages))
-        or credentials.paimon_version
-    )
+    named = connector_version_from_jars((*override, *credentials.jars))
+    return named or (None if override else _version_of_packages(credentials.packages))
 
 
 @contextmanager

@@ -37,9 +37,13 @@ def load_credentials(
 
     folder = profiles_dir or os.environ.get("DBT_PROFILES_DIR") or default_profiles_dir()
     set_from_args(Namespace(PROFILES_DIR=str(folder), PROJECT_DIR=project_dir), {})
-    root = Path(project_dir or os.environ.get("DBT_PROJECT_DIR") or ".").absolute()
-    loaded = load_profile(str(root), parse_cli_vars(vars or "{}"), profile, target)
+    loaded = load_profile(str(project_root(project_dir)), parse_cli_vars(vars or "{}"), profile, target)
     credentials = loaded.credentials
     if not isinstance(credentials, PaimonCredentials):
         raise DbtRuntimeError(f"The target {loaded.target_name} is of type {credentials.type}, not paimon.")
     return credentials
+
+
+def project_root(project_dir: str | None) -> Path:
+    """The folder of dbt_project.yml: as given, by DBT_PROJECT_DIR, or this one."""
+    return Path(project_dir or os.environ.get("DBT_PROJECT_DIR") or ".").absolute()

@@ -24,7 +24,7 @@ from dbt.adapters.paimon.column_changes import alterable
 from dbt.adapters.paimon.snapshots import time_columns
 from dbt.adapters.paimon.sql_text import quoted, string_literal
 from dbt.adapters.paimon.table_spec import TableSpec
-from dbt.adapters.paimon.type_trees import Atom, type_tree
+from dbt.adapters.paimon.type_trees import Atom, TypeTree, type_tree
 
 # Of a value in a message.
 _SHOWN = 100
@@ -42,6 +42,7 @@ class Destination:
         syncs: whether `on_schema_change='sync_all_columns'` is a choice that is not taken yet.
         refreshes: whether `--full-refresh` builds the table anew.
         times: the columns, in lower case, that a snapshot makes of its `updated_at`.
+        lossless: whether types have to fit, or Spark's cast will do (the flag `require_lossless_casts`).
     """
 
     node: str
@@ -51,6 +52,7 @@ class Destination:
     syncs: bool = False
     refreshes: bool = True
     times: frozenset[str] = frozenset()
+    lossless: bool = True
 
 
 def destination(
@@ -59,6 +61,7 @@ def destination(
     wanted: Sequence[ExistingColumn],
     spec: TableSpec,
     applies: str = "",
+    lossless: bool = True,
 ) -> Destination:
     """The table that a node's rows go into.
 
@@ -69,6 +72,7 @@ def destination(
             that is older has not got it.
         spec: the table's keys.
         applies: see `Destination`.
+        lossless: see `Destination`.
     """
     required = {column.name.lower() for column in (*table, *wanted) if not column.nullable}
     columns = tuple(replace(column, nullable=column.name.lower() not in required) for column in table)
@@ -80,7 +84,7 @@ def destination(
         and not (config.get("contract") or {}).get("enforced")
     )
     node, refreshes = f"{kind} '{model['name']}'", kind != "snapshot"
-    return Destination(node, columns, spec, applies, syncs, refreshes, time_columns(model))
+    return Destination(node, columns, spec, applies, syncs, refreshes, time_columns(model), lossless)
 
 
 def checked_columns(columns: Sequence[PaimonColumn], to: Destination) -> list[str]:
@@ -116,6 +120,32 @@ def checked_columns(columns: Sequence[PaimonColumn], to: Destination) -> list[st
     return selected
 
 
+def lossy_columns(columns: Sequence[PaimonColumn], to: Destination) -> list[str]:
+    """The columns of a query whose values Spark's cast may change on their way: 'n (bigint into int)'."""
+    have = {column.name.lower(): column for column in to.columns}
+    found = []
+    for column in columns:
+        if (target := have.get(column.name.lower())) is None:
+            continue
+        wanted = target.kept_type or target.data_type
+        has, wants = type_tree(column.dtype), type_tree(wanted)
+        if has is not None and wants is not None and _is_lossy(has, wants):
+            found.append(f"{target.name} ({column.dtype} into {wanted})")
+    return found
+
+
+def _is_lossy(has: TypeTree, wants: TypeTree) -> bool:
+    if misfits(has, wants, lossless=False):
+        return False  # No cast mends it: it is refused all the same.
+    if misfits(has, wants):
+        return True
+
+    def refuse(refusal: Refusal) -> str:
+        return refusal.reason
+
+    return assigned("x", has, wants, refuse) != assigned("x", has, wants, refuse, lossless=False)
+
+
 def _type_fault(column: PaimonColumn, target: ExistingColumn, to: Destination) -> str:
     has, wants = type_tree(column.dtype), type_tree(target.kept_type or target.data_type)
     if has is None:
@@ -124,7 +154,7 @@ def _type_fault(column: PaimonColumn, target: ExistingColumn, to: Destination) -
             "read: a Thrift server writes the names of fields as they are. Nothing was written. Give such fields names "
             "without commas, colons, brackets and backticks, or use another method (session, connect)."
         )
-    if wants is None or not (found := misfits(has, wants)):
+    if wants is None or not (found := misfits(has, wants, lossless=to.lossless)):
         return ""
     remedies = [f"cast it in the query (cast({quoted(target.name)} as {target.data_type}))"]
     if target.name.lower() in to.times:
@@ -153,12 +183,14 @@ def _value(column: PaimonColumn, target: ExistingColumn, to: Destination) -> str
         return f"raise_error(concat({fault}, left({refusal.value}, {_SHOWN}), {remedy}))"
 
     if has is not None and wants is not None:
-        value = assigned(column.quoted, has, wants, refuse)
+        value = assigned(column.quoted, has, wants, refuse, lossless=to.lossless)
     if target.nullable:
         return value
     applies = f" and {to.applies}" if to.applies else ""
     fault = string_literal(_null_fault(target.name, to))
-    return f"case when {column.quoted} is null{applies} then raise_error({fault}) else {value} end"
+    # A cast that is not lossless makes NULL of some values.
+    checked = column.quoted if to.lossless else value
+    return f"case when {checked} is null{applies} then raise_error({fault}) else {value} end"
 
 
 def _absence_fault(name: str, to: Destination) -> str:

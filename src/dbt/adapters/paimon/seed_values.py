@@ -50,18 +50,21 @@ _HINTS: Final[Mapping[str, str]] = MappingProxyType(
 )
 
 
-def bad_text(cell: str, data_type: str) -> str:
+def bad_text(cell: str, data_type: str, lossless: bool = True) -> str:
     """An SQL condition: a text is no value of a type, or not whole.
 
     Args:
         cell: the text in SQL.
         data_type: a type that Spark reads from text.
+        lossless: whether the value has to be whole.
     """
     kind = data_type.lower().strip()
     if sized := _SIZED_TEXT.fullmatch(kind):
         return f"{cell} is not null and not (length({cell}) <= {sized[1]})"
     value = f"try_cast({cell} as {kind})"
     loses = ""
+    if not lossless:
+        return f"{cell} is not null and {value} is null"
     if found := _DECIMAL.fullmatch(kind):
         precision, scale = int(found["precision"] or 10), int(found["scale"] or 0)
         loses = f" or coalesce(try_cast({cell} as decimal(38,{38 - (precision - scale)})) <> {value}, false)"

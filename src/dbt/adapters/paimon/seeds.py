@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 
 logger = AdapterLogger("Paimon")
 ConvertType = Callable[["agate.Table", int], "str | None"]
+# Takes the message of what is passed over; without one it is refused.
+Tell = Callable[[str], None]
 ROWS_A_DOCUMENT = 1_000
 # Types that JSON has; a value of any other type travels as text and is cast by Spark, which knows them all.
 _CARRIED = ("bigint", "double", "boolean")
@@ -54,7 +56,9 @@ class SeedColumn:
         return self.data_type if self.data_type in _CARRIED and not self.overridden else "string"
 
 
-def load(path: Path, model: Mapping[str, Any]) -> agate.Table:
+def load(
+    path: Path, model: Mapping[str, Any], passes: Tell | None = None, loses: Tell | None = None
+) -> agate.Table:
     """The rows of a seed's file as dbt reads them, the columns of `column_types` as text, whatever their case.
 
     dbt takes the names as they are written, and would make 7 of 007 before its type is looked at.
@@ -62,6 +66,8 @@ def load(path: Path, model: Mapping[str, Any]) -> agate.Table:
     Args:
         path: the file.
         model: the seed's node of the manifest.
+        passes: told of lines that are too short; they are refused if None.
+        loses: told of times that dbt cuts to microseconds; they are refused if None.
 
     Raises:
         CompilationError: see `check_file`; a time that dbt cuts to microseconds; or what dbt's reader says.
@@ -69,7 +75,7 @@ def load(path: Path, model: Mapping[str, Any]) -> agate.Table:
     import agate
     from dbt_common.clients import agate_helper
 
-    check_file(path, model)
+    check_file(path, model, passes)
     delimiter, typed = model["config"].get("delimiter", ","), _typed(model)
     with path.open(encoding="utf-8-sig", newline="") as file:
         header = next(csv.reader(file, delimiter=delimiter))
@@ -81,27 +87,38 @@ def load(path: Path, model: Mapping[str, Any]) -> agate.Table:
         raise CompilationError(f"{_where(model)}: {exc}") from exc
     times = [place for place, kind in enumerate(table.column_types) if isinstance(kind, agate.DateTime)]
     if times:
-        _refuse_finer_times(path, times, model)
+        for fault in _finer_times(path, times, model):
+            _refuse_or_tell(fault, loses)
     # As dbt's load_agate_table leaves it.
     table.original_abspath = str(path.resolve())
     return table
 
 
-def _refuse_finer_times(path: Path, times: Sequence[int], model: Mapping[str, Any]) -> None:
+def _refuse_or_tell(fault: str, tell: Tell | None) -> None:
+    if tell is None:
+        raise CompilationError(fault)
+    tell(fault)
+
+
+def _finer_times(path: Path, times: Sequence[int], model: Mapping[str, Any]) -> Iterable[str]:
+    """What is wrong, for the first such time of each column."""
+    left = set(times)
     with path.open(encoding="utf-8-sig", newline="") as file:
         reader = csv.reader(file, delimiter=model["config"].get("delimiter", ","))
         header = next(reader)
         for row in reader:
-            for place in times if row else ():
-                if _FINER_TIME.search(row[place]):
-                    raise CompilationError(
+            for place in sorted(left):
+                # A line may be too short.
+                if _FINER_TIME.search("".join(row[place : place + 1])):
+                    left.remove(place)
+                    yield (
                         f"{_where(model)}, line {reader.line_num}: column {header[place]}: {row[place]!r} is "
                         f"{_no('timestamp')}. Cut it to six digits after the point, or keep it as text: "
                         f"column_types: {{{header[place]}: string}}."
                     )
 
 
-def check_file(path: Path, model: Mapping[str, Any]) -> None:
+def check_file(path: Path, model: Mapping[str, Any], passes: Tell | None = None) -> None:
     """Refuse a file that is no table: each of its lines has a value for each column of its header.
 
     dbt's own reader fills up short lines with NULL, and says of long ones neither which line nor which column. A blank
@@ -110,6 +127,7 @@ def check_file(path: Path, model: Mapping[str, Any]) -> None:
     Args:
         path: the file.
         model: the seed's node of the manifest; its config has the delimiter.
+        passes: told of lines that are too short, which dbt fills up; they are refused if None.
 
     Raises:
         CompilationError: what is wrong with the file, or its delimiter: file, line and column.
@@ -129,24 +147,31 @@ def check_file(path: Path, model: Mapping[str, Any]) -> None:
         raise CompilationError(f"{where}: not a CSV file: {exc}.") from exc
     if problems:
         more = f" And {len(problems) - 1} more such lines." if len(problems) > 1 else ""
-        raise CompilationError(f"{where}, {problems[0]}{more}")
+        first = next((text for short, text in problems if not short), problems[0][1])
+        only_short = all(short for short, _ in problems)
+        _refuse_or_tell(f"{where}, {first}{more}", passes if only_short else None)
 
 
-def _ragged_lines(reader: Any, delimiter: str) -> Iterable[str]:
+def _ragged_lines(reader: Any, delimiter: str) -> Iterable[tuple[bool, str]]:
+    """(whether it is too short, what is wrong) of each."""
     header = next(reader, None)
     if not header:
-        yield "line 1: no header. The first line has to name the columns."
+        yield False, "line 1: no header. The first line has to name the columns."
         return
     line = reader.line_num + 1
     for row in reader:
         if row and len(row) != len(header):
             counts = f"line {line}: {len(row)} values for {len(header)} columns"
             if len(row) < len(header):
-                yield f"{counts}: none for column '{header[len(row)]}'. Write a NULL as nothing between two delimiters."
+                yield (
+                    True,
+                    f"{counts}: none for column '{header[len(row)]}'. Write a NULL as nothing between two delimiters.",
+                )
             else:
                 yield (
+                    False,
                     f"{counts}: no column for '{row[len(header)]}' after column '{header[-1]}'. A value with "
-                    f"{delimiter!r} in it needs double quotes around it."
+                    f"{delimiter!r} in it needs double quotes around it.",
                 )
         # A value in quotes may go over several lines.
         line = reader.line_num + 1
@@ -209,15 +234,19 @@ def stage(
     model: Mapping[str, Any],
     convert_type: ConvertType,
     empty: bool = False,
+    loses: Tell | None = None,
 ) -> None:
     """Make the seed's rows a temporary view of the session, each column of its type.
 
-    An `empty` one has no rows, and the types that all of them give.
+    An `empty` one has no rows, and the types that all of them give. `loses` is told of values that Spark reads as
+    others; they are refused if it is None.
 
     Raises:
         DbtRuntimeError: a value that its column's type does not take: file, column and value.
     """
     columns = seed_columns(table, model, convert_type)
+    for fault in _other_doubles(table, columns, model):
+        _refuse_or_tell(fault, loses)
     documents = list(_documents(table.rows, columns, model))
     schema = ", ".join(f"c{index}: {column.carried}" for index, column in enumerate(columns))
     raw = f"{view_name}_raw"
@@ -227,7 +256,7 @@ def stage(
         f"from values {', '.join(['(?)'] * len(documents))} as documents(document)",
         documents,
     )
-    _refuse_bad_text(handle, raw, columns, model)
+    _refuse_bad_text(handle, raw, columns, model, loses)
     selected = ", ".join(
         f"cast(c{index} as {column.data_type}) as {quoted(column.name)}"
         for index, column in enumerate(columns)
@@ -263,17 +292,32 @@ def _json_value(value: Any, column: SeedColumn, model: Mapping[str, Any]) -> Any
             )
         return int(value)
     if column.carried == "double":
-        if seed_values.is_other_double(Decimal(value)):
-            raise DbtRuntimeError(
-                f"{_where(model)}: column {column.name}: {value} is {_no('double')}. "
-                f"Give the column a type: column_types: {{{column.name}: 'decimal(38,6)'}}, for example."
-            )
         return float(value)
     return str(value)
 
 
+def _other_doubles(
+    table: agate.Table, columns: Sequence[SeedColumn], model: Mapping[str, Any]
+) -> Iterable[str]:
+    """What is wrong, for the first such number of each column."""
+    for place, column in enumerate(columns):
+        if column.carried != "double":
+            continue
+        values = (row[place] for row in table.rows if not isinstance(row[place], (bool, type(None))))
+        other = next((value for value in values if seed_values.is_other_double(Decimal(value))), None)
+        if other is not None:
+            yield (
+                f"{_where(model)}: column {column.name}: {other} is {_no('double')}. "
+                f"Give the column a type: column_types: {{{column.name}: 'decimal(38,6)'}}, for example."
+            )
+
+
 def _refuse_bad_text(
-    handle: Handle, raw: str, columns: Sequence[SeedColumn], model: Mapping[str, Any]
+    handle: Handle,
+    raw: str,
+    columns: Sequence[SeedColumn],
+    model: Mapping[str, Any],
+    loses: Tell | None,
 ) -> None:
     checked = [
         (f"c{i}", column)
@@ -282,29 +326,41 @@ def _refuse_bad_text(
     ]
     if not checked:
         return
-    sql = (
-        "select "
-        + ", ".join(
-            f"min({cell}) filter (where {seed_values.bad_text(cell, column.data_type)})"
-            for cell, column in checked
-        )
-        + f" from {quoted(raw)}"
+    if loses is not None:
+        # What is no value at all was refused before, too.
+        _refuse_text(_bad_texts(handle, raw, checked, model, lossless=False), model, None)
+    _refuse_text(_bad_texts(handle, raw, checked, model), model, loses)
+
+
+def _bad_texts(
+    handle: Handle,
+    raw: str,
+    checked: Sequence[tuple[str, SeedColumn]],
+    model: Mapping[str, Any],
+    lossless: bool = True,
+) -> list[tuple[SeedColumn, str]]:
+    """A text of each column that is no value of its type (see `seed_values.bad_text`)."""
+    conditions = [seed_values.bad_text(cell, column.data_type, lossless) for cell, column in checked]
+    texts = ", ".join(
+        f"min({cell}) filter (where {condition})"
+        for (cell, _), condition in zip(checked, conditions, strict=True)
     )
     try:
         cursor = handle.cursor()
-        cursor.execute(sql)
+        cursor.execute(f"select {texts} from {quoted(raw)}")
         (bad,) = cursor.fetchall()
     except Exception:
         _refuse_bad_types(handle, [column for _, column in checked], model)
         raise
-    problems = [
-        f"column {column.name}: {value!r} is {_no(column.data_type)}"
-        for (_, column), value in zip(checked, bad, strict=True)
-        if value is not None
-    ]
-    if problems:
-        raise DbtRuntimeError(
-            f"{_where(model)}: {'; '.join(problems)}. Correct the file, or the column's type under column_types."
+    return [(column, value) for (_, column), value in zip(checked, bad, strict=True) if value is not None]
+
+
+def _refuse_text(bad: Sequence[tuple[SeedColumn, str]], model: Mapping[str, Any], loses: Tell | None) -> None:
+    if bad:
+        problems = [f"column {column.name}: {value!r} is {_no(column.data_type)}" for column, value in bad]
+        _refuse_or_tell(
+            f"{_where(model)}: {'; '.join(problems)}. Correct the file, or the column's type under column_types.",
+            loses,
         )
 
 

@@ -41,6 +41,7 @@ class ServerNote:
         settings: those that are fixed when it starts; secrets are masked.
         works_on: master, catalog and warehouse, to be shown.
         idle_minutes: after so long without a statement it ends.
+        asks_token: whether it answers nobody without its token (the flag `require_server_token`).
     """
 
     pid: int
@@ -49,6 +50,7 @@ class ServerNote:
     settings: dict[str, str]
     works_on: dict[str, str]
     idle_minutes: float
+    asks_token: bool = True
 
 
 def folder() -> Path:

@@ -31,17 +31,19 @@ def main() -> None:
     for option in ("--project-dir", "--profiles-dir", "--profile", "--target", "--vars"):
         parser.add_argument(option)
     parser.add_argument("--idle-minutes", type=float, required=True)
+    parser.add_argument("--no-token", action="store_true")
     given = vars(parser.parse_args())
-    idle_minutes = given.pop("idle_minutes")
-    serve(load_credentials(**given), idle_minutes)
+    idle_minutes, asks_token = given.pop("idle_minutes"), not given.pop("no_token")
+    serve(load_credentials(**given), idle_minutes, asks_token)
 
 
-def serve(credentials: PaimonCredentials, idle_minutes: float) -> None:
+def serve(credentials: PaimonCredentials, idle_minutes: float, asks_token: bool = True) -> None:
     """Start Spark with a Connect server on the loopback interface and stay until it is not needed any more.
 
     Args:
         credentials: the target.
         idle_minutes: minutes without a statement after which it ends.
+        asks_token: whether it answers nobody without its token.
 
     Raises:
         DbtRuntimeError: Spark does not start, and why.
@@ -58,11 +60,12 @@ def serve(credentials: PaimonCredentials, idle_minutes: float) -> None:
     session = start_spark(conf, plan, (*credentials.secrets, token))
     note = server.ServerNote(
         os.getpid(),
-        _listen(session, token, server.versions(plan)["PySpark"]),
+        _listen(session, token if asks_token else None, server.versions(plan)["PySpark"]),
         server.versions(plan),
         server.fixed_settings(conf),
         server.works_on(credentials),
         idle_minutes,
+        asks_token,
     )
     server.write_note(path, note)
     try:
@@ -77,8 +80,10 @@ def serve(credentials: PaimonCredentials, idle_minutes: float) -> None:
             session.stop()
 
 
-def _listen(session: Any, token: str, spark_version: str) -> int:
+def _listen(session: Any, token: str | None, spark_version: str) -> int:
     """Serve Spark Connect on a free port of the loopback interface to whoever has the token; gives the port.
+
+    Without a token (None) to every user of the machine.
 
     Not by Spark's own plugin: that of 3.5 listens on every interface (SparkConnectService.startGRPCService).
     """
@@ -89,8 +94,9 @@ def _listen(session: Any, token: str, spark_version: str) -> int:
     builder.maxInboundMessageSize(_LARGEST_MESSAGE)
     builder.addService(service.SparkConnectService(False))
     service.SparkConnectInterceptorRegistry.chainInterceptors(builder)
-    # The one that comes last is asked first.
-    server_token.guard(session, builder, token, spark_version)
+    if token is not None:
+        # The one that comes last is asked first.
+        server_token.guard(session, builder, token, spark_version)
     return int(builder.build().start().getPort())
 
 

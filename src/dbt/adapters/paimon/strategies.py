@@ -134,9 +134,10 @@ def plan_incremental(
     constraints: Sequence[Mapping[str, Any]] = (),
     columns: Mapping[str, Mapping[str, Any]] = MappingProxyType({}),
     environment: Environment,
+    passes: Callable[[str], None] | None = None,
 ) -> tuple[TableSpec, str]:
     """The table and the strategy of an incremental model, with the problems of both in one ConfigErrors."""
-    problems = Problems(model)
+    problems = Problems(model, passes=passes)
     spec = collect_table_spec(
         config, problems=problems, constraints=constraints, columns=columns, environment=environment
     )
@@ -177,7 +178,7 @@ def _check_schema_change(config: Mapping[str, Any], problems: Problems) -> None:
         str(value), ON_SCHEMA_CHANGE, cutoff=0.6
     )
     meant = f"Did you mean '{near}'? " if near else ""
-    problems.add(
+    problems.add_unread(
         "on_schema_change", value, f"not an allowed value. {meant}Allowed: {', '.join(ON_SCHEMA_CHANGE)}"
     )
 

@@ -414,7 +414,7 @@ def _aggregation_delete_rules(spec: TableSpec, environment: Environment) -> _Fou
                 yield name, f"contradicts '{aggregation}'='true'. Keep one of the two"
 
 
-def _retention_rules(spec: TableSpec, environment: Environment) -> _Found:
+def _background_expiry_rules(spec: TableSpec, environment: Environment) -> _Found:
     # TableCommitImpl.close: shutdownNow ends the thread that expires, wherever it is.
     if spec.options.get("snapshot.expire.execution-mode", "").lower() == "async":
         yield (
@@ -422,6 +422,9 @@ def _retention_rules(spec: TableSpec, environment: Environment) -> _Found:
             "a dbt run writes in batches, and the end of a batch interrupts what still expires in the background. "
             "Remove it: sync is the default",
         )
+
+
+def _retention_rules(spec: TableSpec, environment: Environment) -> _Found:
     # SchemaValidation: min >= 1 and min <= max, for table snapshots and changelogs, defaults included.
     for family in ("snapshot", "changelog"):
         low_name, high_name = f"{family}.num-retained.min", f"{family}.num-retained.max"
@@ -634,7 +637,6 @@ RULES: Final[tuple[Callable[[TableSpec, Environment], _Found], ...]] = (
     _default_on_sequence_rules,
     _sequence_group_rules,
     _aggregate_rules,
-    _function_setting_rules,
     _retract_rules,
     _default_value_rules,
     _changelog_rules,
@@ -653,4 +655,9 @@ RULES: Final[tuple[Callable[[TableSpec, Environment], _Found], ...]] = (
     _chain_rules,
     _snapshot_ordering_rules,
     _branch_rules,
+)
+# What these find changes no row, and ran until there were these rules.
+UNREAD_RULES: Final[tuple[Callable[[TableSpec, Environment], _Found], ...]] = (
+    _function_setting_rules,
+    _background_expiry_rules,
 )

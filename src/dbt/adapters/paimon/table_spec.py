@@ -6,7 +6,7 @@ Each key is checked on its own here, the table as a whole by `table_rules`, and 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
@@ -29,7 +29,7 @@ from dbt.adapters.paimon.table_options import (
     table_options,
     validate_option,
 )
-from dbt.adapters.paimon.table_rules import DYNAMIC_BUCKET, RULES, split_columns
+from dbt.adapters.paimon.table_rules import DYNAMIC_BUCKET, RULES, UNREAD_RULES, split_columns
 
 if TYPE_CHECKING:
     from dbt.adapters.paimon.capabilities import Environment
@@ -251,14 +251,26 @@ class Problems:
 
     model: str
     messages: list[str] = field(default_factory=list)
+    # Whom to tell of what nothing reads; a problem as any other if None (the flag `require_strict_config`).
+    passes: Callable[[str], None] | None = None
 
     def add(self, key: str, value: Any, reason: str) -> None:
         """`reason` is 'what is wrong. What to do instead'."""
-        shown = "" if value is None else f"={_display(redacted(key, value))}"
-        end = "" if reason.endswith((".", "?")) else "."
-        message = f"model '{self.model}': {key}{shown}: {reason}{end}"
+        message = self._message(key, value, reason)
         if message not in self.messages:
             self.messages.append(message)
+
+    def add_unread(self, key: str, value: Any, reason: str) -> None:
+        """As `add`, of what changes no row: Paimon and dbt pass it over."""
+        if self.passes is None:
+            self.add(key, value, reason)
+        else:
+            self.passes(self._message(key, value, reason))
+
+    def _message(self, key: str, value: Any, reason: str) -> str:
+        shown = "" if value is None else f"={_display(redacted(key, value))}"
+        end = "" if reason.endswith((".", "?")) else "."
+        return f"model '{self.model}': {key}{shown}: {reason}{end}"
 
     def raise_if_any(self) -> None:
         """Raises ConfigErrors when something was added."""
@@ -273,14 +285,16 @@ def build_table_spec(
     constraints: Sequence[Mapping[str, Any]] = (),
     columns: Mapping[str, Mapping[str, Any]] = MappingProxyType({}),
     environment: Environment,
+    passes: Callable[[str], None] | None = None,
 ) -> TableSpec:
     """The table that a model's config and contract describe.
 
     Inputs: the model's whole config, its name for messages, the model-level constraints and the columns of
-    its YAML (read only if the contract is enforced), and the versions to check against.
+    its YAML (read only if the contract is enforced), the versions to check against, and whom to tell of what
+    nothing reads (see `Problems`).
     Raises ConfigErrors with every problem at once.
     """
-    problems = Problems(model)
+    problems = Problems(model, passes=passes)
     spec = collect_table_spec(
         config, problems=problems, constraints=constraints, columns=columns, environment=environment
     )
@@ -330,13 +344,20 @@ def collect_table_spec(
         spec = one_spelling(spec)
 
     where = Written(config)
-    for rule in RULES:
-        for name, reason in rule(spec, environment):
-            problems.add(*where.find(name, spec), reason)
+    _check_rules(spec, where, problems, environment)
     if contracted and columns:
         for name, reason in _outside_contract(spec, columns, environment):
             problems.add(*where.find(name, spec), reason)
     return spec
+
+
+def _check_rules(spec: TableSpec, where: Written, problems: Problems, environment: Environment) -> None:
+    for rule in RULES:
+        for name, reason in rule(spec, environment):
+            problems.add(*where.find(name, spec), reason)
+    for rule in UNREAD_RULES:
+        for name, reason in rule(spec, environment):
+            problems.add_unread(*where.find(name, spec), reason)
 
 
 def _outside_contract(

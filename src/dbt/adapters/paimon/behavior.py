@@ -1,0 +1,75 @@
+"""dbt's behavior flags of this adapter: what changes for projects that ran before, and the switch for each.
+
+They are set under `flags:` in dbt_project.yml. docs/behavior-flags.md says since when each is there and when it goes.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Final
+
+from dbt_common.behavior_flags import Behavior, BehaviorFlag
+from dbt_common.exceptions import DbtRuntimeError
+
+_SOURCE: Final = "dbt-paimon"
+_DOCS: Final = "dbt-paimon's docs/behavior-flags.md"
+
+LOSSLESS_CASTS: Final = BehaviorFlag(
+    name="require_lossless_casts",
+    default=True,
+    description="Values whose type does not fit into their column are cast as Spark does, losses included.",
+    source=_SOURCE,
+    docs_url=_DOCS,
+)
+STRICT_CONFIG: Final = BehaviorFlag(
+    name="require_strict_config",
+    default=True,
+    description="Config that nothing reads, and lines of a seed that are too short, are passed over.",
+    source=_SOURCE,
+    docs_url=_DOCS,
+)
+SERVER_TOKEN: Final = BehaviorFlag(
+    name="require_server_token",
+    default=True,
+    description="Every user of this machine can run statements on the warm Spark server, as the user who started it.",
+    source=_SOURCE,
+    docs_url=_DOCS,
+)
+PAIMON_VERSION: Final = BehaviorFlag(
+    name="require_paimon_version",
+    default=False,
+    description="A profile that names no paimon_version gets the default one.",
+    source=_SOURCE,
+    docs_url=_DOCS,
+)
+FLAGS: Final = (LOSSLESS_CASTS, STRICT_CONFIG, SERVER_TOKEN, PAIMON_VERSION)
+
+
+def is_on(behavior: Behavior, flag: BehaviorFlag) -> bool:
+    """How a project sets a flag.
+
+    Without dbt's event, which names no model: what comes of a flag is told where it comes (see `deprecations`).
+
+    Raises:
+        DbtRuntimeError: it is set to neither true nor false, which dbt does not look at.
+    """
+    setting: object = getattr(behavior, flag["name"]).no_warn
+    if isinstance(setting, bool):
+        return setting
+    raise DbtRuntimeError(
+        f"dbt_project.yml: flags: {flag['name']}: {setting!r}: true or false is needed, without quotes."
+    )
+
+
+def of_project(root: Path) -> Behavior:
+    """The flags of a project, for commands that dbt does not run.
+
+    Args:
+        root: the folder of dbt_project.yml.
+
+    Raises:
+        DbtProjectError: there is none, or it cannot be read.
+    """
+    from dbt.config.project import load_raw_project
+
+    return Behavior(list(FLAGS), load_raw_project(str(root)).get("flags") or {})

@@ -1,0 +1,188 @@
+"""dbt's behavior flags of the adapter, and deprecations as dbt's own warnings."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from dbt_common.behavior_flags import Behavior
+from dbt_common.events.base_types import EventMsg
+from dbt_common.events.event_manager_client import (
+    add_callback_to_manager,
+    cleanup_event_logger,
+    get_event_manager,
+)
+from dbt_common.exceptions import CompilationError, DbtRuntimeError, EventCompilationError
+from dbt_common.helper_types import WarnErrorOptionsV2
+
+from dbt.adapters.paimon import behavior, cli, packages, server
+from dbt.adapters.paimon.capabilities import Environment
+from dbt.adapters.paimon.credentials import DEFAULT_PAIMON_VERSION, PaimonCredentials
+from dbt.adapters.paimon.deprecations import OnceARun, deprecate
+from dbt.adapters.paimon.seed_values import bad_text
+from dbt.adapters.paimon.seeds import check_file, load
+from dbt.adapters.paimon.strategies import plan_incremental
+from dbt.adapters.paimon.table_spec import ConfigErrors, build_table_spec
+
+PAGE = Path(__file__).parents[2] / "docs" / "behavior-flags.md"
+
+
+def set_to(**flags: object) -> Behavior:
+    return Behavior(list(behavior.FLAGS), flags)
+
+
+def test_the_page_says_each_flag_and_its_default():
+    rows = re.findall(r"^\| `(\w+)` \| (on|off) \|", PAGE.read_text(), re.MULTILINE)
+    assert rows == [(flag["name"], "on" if flag["default"] else "off") for flag in behavior.FLAGS]
+
+
+@pytest.mark.parametrize("flag", behavior.FLAGS, ids=lambda flag: flag["name"])
+def test_a_flag_is_what_the_project_says(flag):
+    assert behavior.is_on(set_to(), flag) is flag["default"]
+    assert behavior.is_on(set_to(**{flag["name"]: not flag["default"]}), flag) is not flag["default"]
+
+
+@pytest.mark.parametrize("value", ["false", 0, None])
+def test_a_flag_that_is_no_truth_is_refused(value):
+    with pytest.raises(DbtRuntimeError, match=r"flags: require_server_token: .*without quotes"):
+        behavior.is_on(set_to(require_server_token=value), behavior.SERVER_TOKEN)
+
+
+@pytest.mark.parametrize(
+    ("text", "on"),
+    [("name: x\n", True), ("flags:\n", True), ("flags: {require_server_token: false}\n", False)],
+)
+def test_the_flags_of_a_project_that_dbt_does_not_run(tmp_path, text, on):
+    (tmp_path / "dbt_project.yml").write_text(text)
+    assert behavior.is_on(behavior.of_project(tmp_path), behavior.SERVER_TOKEN) is on
+
+
+@pytest.fixture
+def events():
+    cleanup_event_logger()
+    found: list[EventMsg] = []
+    add_callback_to_manager(found.append)
+    yield found
+    cleanup_event_logger()
+
+
+def test_a_deprecation_is_dbts_own(events):
+    deprecate("model 'm': goes.", "Write that.")
+    (event,) = events
+    assert (event.info.name, event.info.code) == ("AdapterDeprecationWarning", "D005")
+    assert "model 'm': goes. Write that." in event.info.msg
+
+
+@pytest.mark.parametrize("named", ["Deprecations", "AdapterDeprecationWarning"])
+def test_dbts_options_for_warnings_decide(events, named):
+    names = {"AdapterDeprecationWarning"}
+    get_event_manager().warn_error_options = WarnErrorOptionsV2(silence=[named], valid_error_names=names)
+    deprecate("model 'm': goes.", "Write that.")
+    assert events == []
+    get_event_manager().warn_error_options = WarnErrorOptionsV2(error=[named], valid_error_names=names)
+    with pytest.raises(EventCompilationError, match=r"model 'm': goes\. Write that\."):
+        deprecate("model 'm': goes.", "Write that.")
+
+
+def test_once_a_run():
+    told = OnceARun()
+    assert [told.first(key) for key in ("a", "b", "a")] == [True, True, False]
+
+
+def test_whether_a_profile_says_for_which_paimon(monkeypatch):
+    monkeypatch.delenv(packages.JARS_VARIABLE, raising=False)
+    target = {"schema": "x", "warehouse": "/lake"}
+    silent = PaimonCredentials.from_dict(target)
+    assert (silent.paimon_version, silent.names_paimon_version) == (DEFAULT_PAIMON_VERSION, False)
+    assert packages.connector_version(silent) is None
+    said = PaimonCredentials.from_dict({**target, "paimon_version": DEFAULT_PAIMON_VERSION})
+    assert (said.paimon_version, said.names_paimon_version) == (DEFAULT_PAIMON_VERSION, True)
+    package = PaimonCredentials.from_dict({**target, "packages": "org.apache.paimon:paimon-spark-3.5:1.3.1"})
+    assert packages.connector_version(package) == "1.3.1"
+
+
+UNREAD = [
+    ({"on_schema_change": "sync"}, "on_schema_change='sync'"),
+    (
+        {"primary_key": "id", "fields": {"n": {"ignore_retract": True}}},
+        "fields.n.ignore_retract='true'",
+    ),
+    ({"tblproperties": {"snapshot.expire.execution-mode": "async"}}, "snapshot.expire.execution-mode"),
+]
+
+
+@pytest.mark.parametrize(("config", "where"), UNREAD)
+def test_config_that_nothing_reads_is_refused_or_told(config, where):
+    config = {"materialized": "incremental", **config}
+    environment = Environment.of("0.9.0")
+    with pytest.raises(ConfigErrors, match=re.escape(where)):
+        plan_incremental(config, model="m", environment=environment)
+    told: list[str] = []
+    plan_incremental(config, model="m", environment=environment, passes=told.append)
+    assert [text.startswith("model 'm': ") and where in text for text in told] == [True]
+
+
+def test_what_is_wrong_is_refused_all_the_same():
+    with pytest.raises(ConfigErrors, match="merge_engine"):
+        build_table_spec(
+            {"merge_engine": "nonsense"}, model="m", environment=Environment.of("0.9.0"), passes=print
+        )
+
+
+SEED = {"name": "s", "original_file_path": "seeds/s.csv", "config": {"column_types": {}}}
+
+
+def test_short_lines_of_a_seed(tmp_path):
+    path, told = tmp_path / "s.csv", []
+    path.write_text("id,at,word\n1\n2,2024-01-01T00:00:00.1234567,x\n")
+    with pytest.raises(CompilationError, match="line 2: 1 values for 3 columns"):
+        check_file(path, SEED)
+    table = load(path, SEED, told.append, told.append)
+    assert [row["word"] for row in table.rows] == [None, "x"]
+    assert len(told) == 2, told
+    assert "line 2: 1 values" in told[0]
+    assert "line 3: column at" in told[1]
+    path.write_text("id,word\n1\n2,x,y\n")
+    with pytest.raises(CompilationError, match="line 3: 3 values for 2 columns"):
+        check_file(path, SEED, told.append)
+
+
+def test_a_text_that_is_no_value_at_all_is_none_with_losses_either():
+    assert bad_text("c", "date", lossless=False) == "c is not null and try_cast(c as date) is null"
+
+
+@pytest.mark.parametrize("asks", [True, False])
+def test_a_server_is_started_as_the_project_says(tmp_path, monkeypatch, asks):
+    monkeypatch.setenv(server.FOLDER_VARIABLE, str(tmp_path / "servers"))
+    (tmp_path / "dbt_project.yml").write_text(
+        f"name: x\nprofile: x\nflags: {{require_server_token: {str(asks).lower()}}}\n"
+    )
+    (tmp_path / "profiles.yml").write_text(
+        "x: {target: t, outputs: {t: {type: paimon, method: connect, schema: x, warehouse: /lake}}}\n"
+    )
+    asked: list[object] = []
+
+    def start(path: Path, idle_minutes: float, asks_token: bool, target: object) -> server.ServerNote:
+        asked.append(asks_token)
+        note = server.ServerNote(1, 1, {}, {}, {}, 30, asks_token)
+        # As if it ran.
+        monkeypatch.setattr(server, "read_note", lambda _: note)
+        monkeypatch.setattr(server, "mismatches", lambda *_: [])
+        return note
+
+    monkeypatch.setattr(cli, "_start", start)
+    arguments = ["server", "start", "--project-dir", str(tmp_path), "--profiles-dir", str(tmp_path)]
+    first = CliRunner().invoke(cli.main, arguments)
+    assert first.exit_code == 0, first.output
+    assert asked == [asks]
+    assert ("asks for no token" in first.output) is not asks
+    assert ("Every user of this machine can run statements" in first.output) is not asks
+    assert "runs already" in CliRunner().invoke(cli.main, arguments).output
+
+    text = (tmp_path / "dbt_project.yml").read_text()
+    (tmp_path / "dbt_project.yml").write_text(text.replace(str(asks).lower(), str(not asks).lower()))
+    other = CliRunner().invoke(cli.main, arguments)
+    assert other.exit_code == 1
+    assert f"was started when it was {str(asks).lower()}. End it first" in other.output
