@@ -3,12 +3,92 @@
 import pytest
 
 from dbt.adapters.paimon.capabilities import Environment
-from dbt.adapters.paimon.foreign_config import is_foreign, partition_column, warnings
-from dbt.adapters.paimon.table_spec import OPTION_KEYS, STRATEGY_KEYS, TABLE_KEYS, build_table_spec
+from dbt.adapters.paimon.foreign_config import is_foreign, partition_column, refusals, warnings
+from dbt.adapters.paimon.table_spec import (
+    OPTION_KEYS,
+    STRATEGY_KEYS,
+    TABLE_KEYS,
+    ConfigErrors,
+    build_table_spec,
+)
 
 
 def test_no_key_of_ours_is_foreign():
     assert not [key for key in (*TABLE_KEYS, *STRATEGY_KEYS, *OPTION_KEYS) if is_foreign(key)]
+
+
+# A model as each adapter's users write it.
+OTHERS = {
+    "dbt-spark": {"file_format": "delta", "location_root": "/x", "clustered_by": "id", "buckets": 4},
+    "dbt-databricks": {"liquid_clustered_by": "id", "zorder": "id", "databricks_tags": {"a": "b"}},
+    "dbt-bigquery": {"cluster_by": ["id"], "labels": {"a": "b"}, "enable_change_history": True},
+    "dbt-snowflake": {"transient": True, "query_tag": "x", "copy_tags": True, "table_format": "iceberg"},
+    "dbt-redshift": {"dist": "id", "sort": ["id"], "query_group": "x", "auto_refresh": True},
+    "dbt-postgres": {"indexes": [{"columns": ["id"]}], "unlogged": True},
+    "dbt-athena": {"table_type": "iceberg", "format": "parquet", "s3_data_naming": "unique", "ha": True},
+    "dbt-trino": {"properties": {"format": "'PARQUET'"}, "on_table_exists": "drop"},
+    "dbt-duckdb": {"indexes": [{"columns": ["id"]}], "sorted_by": ["id"]},
+    "dbt-clickhouse": {"engine": "MergeTree()", "order_by": "id", "settings": {"a": 1}, "ttl": "x"},
+    "dbt-fabric": {"cluster_by": ["id"], "statistics": True, "auto_provision_aad_principals": True},
+    "dbt-sqlserver": {"as_columnstore": True, "query_options": {"a": 1}},
+}
+
+
+@pytest.mark.parametrize("materialized", ["table", "incremental", "seed", "snapshot"])
+@pytest.mark.parametrize("owner", OTHERS)
+def test_what_changes_no_row_is_taken_and_told(owner, materialized):
+    config = {"materialized": materialized, **OTHERS[owner]}
+    assert build_table_spec(config, model="m", environment=Environment.of("0.9.0")).options == {}
+    assert sorted(key for key, _ in warnings(config)) == sorted(OTHERS[owner])
+
+
+@pytest.mark.parametrize(
+    ("config", "remedy"),
+    [
+        ({"not_matched_by_source_action": "delete"}, "insert_overwrite"),
+        ({"skip_matched_step": True}, "matched_condition='false'"),
+        ({"merge_with_schema_evolution": True}, "on_schema_change='append_new_columns'"),
+        ({"delete_condition": "s.gone"}, "merge_delete_condition"),
+        ({"inserts_only": True}, "incremental_strategy='append'"),
+        ({"incremental_strategy": "insert_overwrite", "partitions": ["current_date"]}, "pre_hook"),
+        ({"row_access_policy": "p on (id)"}, "in a view"),
+    ],
+)
+def test_what_decides_which_rows_there_are_is_refused(config, remedy):
+    config = {"materialized": "incremental", **config}
+    with pytest.raises(ConfigErrors, match=r"model 'm': ") as raised:
+        build_table_spec(config, model="m", environment=Environment.of("0.9.0"))
+    assert remedy in str(raised.value)
+    assert not list(warnings(config))
+    told: list[str] = []
+    build_table_spec(config, model="m", environment=Environment.of("0.9.0"), passes=told.append)
+    assert [remedy in text for text in told] == [True]
+
+
+def test_where_no_row_hangs_on_it_it_is_told():
+    config = {"materialized": "table", "skip_matched_step": True, "partitions": ["current_date"]}
+    assert not list(refusals(config))
+    assert {key for key, _ in warnings(config)} == {"skip_matched_step", "partitions"}
+
+
+def test_of_a_view_only_what_a_view_has():
+    config = {"materialized": "view", "file_format": "delta", "secure": True}
+    assert [key for key, _ in warnings(config)] == ["secure"]
+
+
+def test_partitions_by_a_list_of_mappings():
+    value = [{"field": "day", "data_type": "date"}, "carrier"]
+    spec = build_table_spec({"partition_by": value}, model="m", environment=Environment.of("0.9.0"))
+    assert spec.partition_by == ("day", "carrier")
+    assert dict(warnings({"partition_by": value})) == {
+        "partition_by": "read as partition_by=['day', 'carrier']"
+    }
+    with pytest.raises(ConfigErrors, match=r"date_trunc\('month', day\)"):
+        build_table_spec(
+            {"partition_by": [{"field": "day", "granularity": "month"}]},
+            model="m",
+            environment=Environment.of("0.9.0"),
+        )
 
 
 @pytest.mark.parametrize(

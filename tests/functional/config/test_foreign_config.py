@@ -13,7 +13,14 @@ MODELS = {
     "{% if not is_incremental() %} union all select 1, 9, date'2024-01-02'{% endif %}",
     "one.sql": f"{DELTA} select 1 as id",
     "two.sql": f"{DELTA} select 2 as id",
+    "shown.sql": "{{ config(materialized='view', secure=true) }} select * from {{ ref('one') }}",
+    "framed.py": "def model(dbt, session):\n    dbt.config(materialized='table', labels={'a': 'b'})\n"
+    "    return session.sql('select 3 as id')\n",
 }
+SNAPSHOT = """{% snapshot kept %}
+{{ config(unique_key='id', strategy='check', check_cols='all', file_format='delta', transient=true) }}
+select * from {{ ref('two') }}
+{% endsnapshot %}"""
 
 
 class TestPackage:
@@ -27,7 +34,15 @@ class TestPackage:
 
     @pytest.fixture(scope="class")
     def project_config_update(self):
-        return {"seeds": {"+column_types": {"amount": "decimal(10,2)", "born": "date", "idd": "bigint"}}}
+        types = {"amount": "decimal(10,2)", "born": "date", "idd": "bigint"}
+        return {
+            "models": {"+file_format": "delta"},
+            "seeds": {"+column_types": types, "+file_format": "delta"},
+        }
+
+    @pytest.fixture(scope="class")
+    def snapshots(self):
+        return {"kept.sql": SNAPSHOT}
 
     def test_is_built(self, project, rows):
         warned = []
@@ -44,6 +59,11 @@ class TestPackage:
         assert sorted(rows("select run, id from {schema}.days")) == [(1, 9), (2, 0), (2, 1)]
         assert rows("select typeof(amount) from {schema}.orders") == [("decimal(10,2)",)]
         assert rows("select typeof(born) from {schema}.people") == [("date",)]
-        for key in ("file_format", "location_root", "buckets", "clustered_by", "cluster_by", "partition_by"):
+        assert rows("select id from {schema}.kept") == [(2,)]
+        assert rows("select id from {schema}.framed") == [(3,)]
+        told = (
+            "file_format location_root buckets clustered_by cluster_by partition_by secure labels transient"
+        )
+        for key in told.split():
             assert len([text for text in warned if f": {key}=" in text]) == 1, (key, warned)
         assert len([text for text in warned if "'idd'" in text and "'id'" in text]) == 2

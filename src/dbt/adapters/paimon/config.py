@@ -19,8 +19,8 @@ class PaimonConfig(AdapterConfig):
 
     # The table.
     primary_key: _Columns = None
-    # A mapping as in dbt-bigquery, too (see `foreign_config`).
-    partition_by: str | list[str] | dict[str, Any] | None = None
+    # Any: columns, or a mapping or mappings as in dbt-bigquery (see `foreign_config`).
+    partition_by: Any = None
     bucket: int | str | None = None
     bucket_key: _Columns = None
     # Any: target_row_num, initial_buckets, …; batch_write_fixed_bucket, default_bucket_num, …

@@ -667,6 +667,7 @@ class PaimonAdapter(
             raise DbtRuntimeError(f"{model.get('resource_type', 'model')} '{model['name']}': {problem}")
         if model.get("config", {}).get("grants"):
             self.refuse("grants", model)
+        self.check_foreign(model)
 
     @available
     def refuse(self, feature: str, model: Mapping[str, Any]) -> None:

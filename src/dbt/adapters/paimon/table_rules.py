@@ -656,7 +656,7 @@ RULES: Final[tuple[Callable[[TableSpec, Environment], _Found], ...]] = (
     _snapshot_ordering_rules,
     _branch_rules,
 )
-# What these find changes no row, and ran until there were these rules.
+# What these find is what Paimon passes over (the flag `require_strict_config`).
 UNREAD_RULES: Final[tuple[Callable[[TableSpec, Environment], _Found], ...]] = (
     _function_setting_rules,
     _background_expiry_rules,

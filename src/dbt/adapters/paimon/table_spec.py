@@ -15,7 +15,7 @@ from dbt_common.exceptions import CompilationError
 
 from dbt.adapters.paimon import run_tags
 from dbt.adapters.paimon.capabilities import Capability
-from dbt.adapters.paimon.foreign_config import is_foreign, is_table_format, partition_column
+from dbt.adapters.paimon.foreign_config import is_foreign, is_table_format, partition_column, refusals
 from dbt.adapters.paimon.maintenance import MaintenancePolicy, policy_rules, read_policy
 from dbt.adapters.paimon.redaction import redacted
 from dbt.adapters.paimon.spelling import doubled_options, named_columns, one_spelling
@@ -122,7 +122,7 @@ _DBT_KEYS: Final = frozenset(
     on_schema_change packages persist_docs post_hook post-hook pre_hook pre-hook quote_columns
     quoting schema severity snapshot_meta_column_names snapshot_name sql_header static_analysis
     store_failures store_failures_as strategy table_format tags target_database target_schema
-    target_schemas unique_key unique_tmp_table_suffix unlogged updated_at warn_if where
+    target_schemas unique_key updated_at warn_if where
     loaded_at_field loaded_at_query adapter_properties submission_method
     """.split()
 )
@@ -261,7 +261,7 @@ class Problems:
             self.messages.append(message)
 
     def add_unread(self, key: str, value: Any, reason: str) -> None:
-        """As `add`, of what changes no row: Paimon and dbt pass it over."""
+        """As `add`, of what Paimon and dbt pass over without a word."""
         if self.passes is None:
             self.add(key, value, reason)
         else:
@@ -429,6 +429,8 @@ def _check_key_names(config: Mapping[str, Any], problems: Problems, environment:
         for name in table_options(environment.paimon)
         if re.search(r"[-.]", name) and name not in OPTION_KEYS.values()
     }
+    for key, reason in refusals(config):
+        problems.add_unread(key, config[key], reason)
     for key, value in config.items():
         if value is None or key in ours or key in _DBT_KEYS or is_foreign(key):
             continue
@@ -484,9 +486,9 @@ def _columns(value: Any, key: str, problems: Problems) -> tuple[str, ...]:
     """Column names of a config value, checked as names."""
     if value is None:
         return ()
-    if key == "partition_by" and isinstance(value, Mapping):
+    if key == "partition_by":
         try:
-            value = partition_column(value)
+            value = _partition_columns(value)
         except ValueError as exc:
             problems.add(key, value, str(exc))
             return ()
@@ -509,6 +511,15 @@ def _columns(value: Any, key: str, problems: Problems) -> tuple[str, ...]:
             continue
         problems.add(key, value, f"'{name}' is there twice. Name each column once")
     return tuple(dict.fromkeys(names))
+
+
+def _partition_columns(value: Any) -> Any:
+    """A `partition_by` with columns where dbt-bigquery has mappings."""
+    if isinstance(value, Mapping):
+        return partition_column(value)
+    if isinstance(value, (list, tuple)):
+        return [partition_column(item) if isinstance(item, Mapping) else item for item in value]
+    return value
 
 
 def _with_contract(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from dbt.adapters.paimon.capabilities import Environment
     from dbt.adapters.paimon.changeset import ExistingTable
     from dbt.adapters.paimon.credentials import PaimonCredentials
+    from dbt.adapters.paimon.deprecations import OnceARun
     from dbt.adapters.paimon.handles import Handle
     from dbt.adapters.paimon.locks import TableLocks
     from dbt.adapters.paimon.model_query import ModelQuery
@@ -39,6 +40,11 @@ class AvailableMethods(Adapter, metaclass=AdapterMeta):
         def environment(self) -> Environment: ...
 
         _table_locks: TableLocks
+
+        _told: OnceARun
+
+        @property
+        def _passes(self) -> Callable[[str], None] | None: ...
 
         def query(self, sql: str) -> list[Any]: ...
 

@@ -41,14 +41,26 @@ class BucketMethods(AvailableMethods):
             if message not in told:
                 told.add(message)
                 warn_or_error(AdapterEventWarning(name="Paimon", base_msg=message, args=[]))
-        foreign: set[str] = self.__dict__.setdefault("_foreign_told", set())
-        for key, reason in foreign_config.warnings(model["config"]):
+
+    def check_foreign(self, model: Mapping[str, Any]) -> None:
+        """Warn of what a node has in its config for another adapter, once a run for each key (see `foreign_config`).
+
+        Raises:
+            ConfigErrors: a view's decides who sees which rows; that of a table is refused with its config.
+            EventCompilationError: with dbt's --warn-error.
+        """
+        config, name = model.get("config", {}), model.get("name", "")
+        problems = Problems(name, passes=self._passes)
+        if config.get("materialized") == "view":
+            for key, reason in foreign_config.refusals(config):
+                problems.add_unread(key, config[key], reason)
+            problems.raise_if_any()
+        for key, reason in foreign_config.warnings(config):
             # A package has it in all of its models.
-            if key not in foreign:
-                foreign.add(key)
-                problems = Problems(model.get("name", ""))
-                problems.add(key, model["config"][key], reason)
-                (message,) = problems.messages
+            if self._told.first(("foreign", key)):
+                told = Problems(name)
+                told.add(key, config[key], f"{reason}. Told once a run, whichever others have it")
+                (message,) = told.messages
                 warn_or_error(AdapterEventWarning(name="Paimon", base_msg=message, args=[]))
 
     def check_compaction(self, relation: PaimonRelation, arguments: Mapping[str, Any]) -> None:
