@@ -13,7 +13,7 @@ from dbt.tests.util import get_connection
 
 from dbt.adapters.paimon import packages
 from dbt.adapters.paimon.capabilities import parse_version
-from dbt.adapters.paimon.credentials import PaimonCredentials
+from dbt.adapters.paimon.credentials import DEFAULT_PAIMON_VERSION, PaimonCredentials
 
 # The Paimon that the tests run on: the default, or that of DBT_PAIMON_JARS.
 CONNECTOR = parse_version(packages.effective_paimon_version(PaimonCredentials(schema="any")))
@@ -44,6 +44,7 @@ def dbt_profile_target(warehouse: Path, spark_config: dict[str, Any]) -> dict[st
         "type": "paimon",
         "method": "session",
         "warehouse": str(warehouse),
+        "paimon_version": DEFAULT_PAIMON_VERSION,
         "threads": 2,
         "spark_config": spark_config,
     }

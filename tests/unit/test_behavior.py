@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from unittest.mock import MagicMock
 
 import pytest
 from click.testing import CliRunner
@@ -17,7 +18,7 @@ from dbt_common.events.event_manager_client import (
 from dbt_common.exceptions import CompilationError, DbtRuntimeError, EventCompilationError
 from dbt_common.helper_types import WarnErrorOptionsV2
 
-from dbt.adapters.paimon import behavior, cli, packages, server
+from dbt.adapters.paimon import behavior, cli, packages, server, server_process
 from dbt.adapters.paimon.capabilities import Environment
 from dbt.adapters.paimon.credentials import DEFAULT_PAIMON_VERSION, PaimonCredentials
 from dbt.adapters.paimon.deprecations import OnceARun, deprecate
@@ -186,3 +187,13 @@ def test_a_server_is_started_as_the_project_says(tmp_path, monkeypatch, asks):
     other = CliRunner().invoke(cli.main, arguments)
     assert other.exit_code == 1
     assert f"was started when it was {str(asks).lower()}. End it first" in other.output
+
+
+@pytest.mark.parametrize("token", [None, "hush-hush"])
+def test_who_is_guarded(token):
+    """On a Spark with a pre-shared key of its own, whose interceptor is the last one that is added."""
+    session = MagicMock()
+    builder = session._jvm.org.sparkproject.connect.grpc.netty.NettyServerBuilder.forAddress.return_value
+    builder.build.return_value.start.return_value.getPort.return_value = 7
+    assert server_process._listen(session, token, "4.1.0") == 7
+    assert builder.intercept.called is (token is not None)

@@ -12,7 +12,7 @@ import yaml
 from dbt.adapters.factory import reset_adapters
 from dbt.cli.main import dbtRunner
 
-from dbt.adapters.paimon.credentials import PaimonCredentials
+from dbt.adapters.paimon.credentials import DEFAULT_PAIMON_VERSION, PaimonCredentials
 from dbt.adapters.paimon.session import open_session
 from integration.catalogs.base import Reader
 from integration.services.metastore import metastore
@@ -51,6 +51,7 @@ def write(folder: Path, spark_config: dict[str, Any], models: dict[str, str], **
         "method": "session",
         "schema": "bad",
         "threads": 1,
+        "paimon_version": DEFAULT_PAIMON_VERSION,
         "spark_config": spark_config,
     }
     output |= {"warehouse": str(folder / "lake")} | target
