@@ -18,7 +18,6 @@ from dbt.adapters.base.meta import AdapterMeta
 from dbt.adapters.base.relation import InformationSchema
 from dbt.adapters.capability import Capability as DbtCapability
 from dbt.adapters.capability import CapabilityDict, CapabilitySupport, Support
-from dbt.adapters.catalogs import DbtCatalogIntegrationNotFoundError
 from dbt.adapters.contracts.relation import RelationConfig, RelationType
 from dbt.adapters.events.logging import AdapterLogger
 from dbt.adapters.events.types import ConstraintNotSupported
@@ -62,6 +61,7 @@ from dbt.adapters.paimon.available.batches import BatchMethods
 from dbt.adapters.paimon.available.buckets import BucketMethods
 from dbt.adapters.paimon.available.building import BuildingMethods
 from dbt.adapters.paimon.available.capabilities import CapabilityMethods
+from dbt.adapters.paimon.available.catalogs import CatalogMethods
 from dbt.adapters.paimon.available.changes import ChangesMethods
 from dbt.adapters.paimon.available.maintenance import MaintenanceMethods
 from dbt.adapters.paimon.available.monitoring import MonitoringMethods
@@ -111,6 +111,7 @@ class PaimonAdapter(
     BucketMethods,
     BuildingMethods,
     CapabilityMethods,
+    CatalogMethods,
     ChangesMethods,
     MaintenanceMethods,
     MonitoringMethods,
@@ -148,6 +149,12 @@ class PaimonAdapter(
             DbtCapability.TableLastModifiedMetadataBatch: CapabilitySupport(Support.Full),
             # Batches are made ready side by side; their one statement each takes its turn (see microbatch.sql).
             DbtCapability.MicrobatchConcurrency: CapabilitySupport(Support.Full),
+            # Of dbt-adapters from 1.24.
+            **{
+                capability: CapabilitySupport(Support.Full)
+                for capability in [getattr(DbtCapability, "CatalogsV2", None)]
+                if capability is not None
+            },
         }
     )
 
@@ -157,7 +164,9 @@ class PaimonAdapter(
         self._table_locks = TableLocks(self.credentials.lock_timeout)
         self._view_schemas: set[str] = set()
         self._half_built = HalfBuilt()
-        for integration in catalogs.of_project(config):
+        self._asked_catalogs: dict[str, bool] = {}
+        self._catalog_names: list[str] = []
+        for integration in catalogs.of_project(config, self.bridge_v2_catalog):
             self.add_catalog_integration(integration)
         views.DIRECTORY.configure(self.credentials.database, self.view_catalog, self.credentials.unique_field)
         early_start.begin(self.credentials)
@@ -231,11 +240,12 @@ class PaimonAdapter(
 
     def add_catalog_integration(self, catalog_integration: CatalogIntegrationConfig) -> CatalogIntegration:
         """Take a catalog of catalogs.yml in; sessions that are opened from now on have it."""
-        with suppress(DbtCatalogIntegrationNotFoundError):
+        if catalog_integration.name in self._catalog_names:
             known: CatalogIntegration = self.get_catalog_integration(catalog_integration.name)
             return known
         added = super().add_catalog_integration(catalog_integration)
         assert isinstance(added, catalogs.PaimonCatalogIntegration)
+        self._catalog_names.append(added.name)
         self.credentials.integrations[added.spark_catalog.name] = added.spark_catalog
         return added
 
@@ -336,8 +346,8 @@ class PaimonAdapter(
     def list_relations_without_caching(self, schema_relation: PaimonRelation) -> list[PaimonRelation]:  # type: ignore[override]
         """All tables and views of a schema, in two statements at most (three where views live elsewhere)."""
         database, schema = schema_relation.database, schema_relation.schema or ""
-        if self.schema_problem(schema):
-            return []  # There is none, and Paimon would end the run by asking for it.
+        if self.schema_problem(schema) or not self.has_catalog(database):
+            return []  # There is none, and Spark or Paimon would end the run by asking for it.
         try:
             tables = self._table_names(schema_relation)
         except DbtRuntimeError as exc:
@@ -650,12 +660,14 @@ class PaimonAdapter(
 
     @available.parse_none
     def check_node(self, model: Mapping[str, Any]) -> None:
-        """Refuse a node whose schema or table has a name that Spark or Paimon does not take, and one with grants.
+        """Refuse a node whose catalog there is not, whose schema or table cannot have its name, and one with grants.
 
         Raises:
             DbtRuntimeError: what is wrong, and what to do.
         """
         problem = self.schema_problem(model.get("schema"))
+        if not self.has_catalog(model.get("database")):
+            problem = catalogs.unknown_catalog(model["database"], self.credentials)
         if not problem and model.get("config", {}).get("materialized") != "view":
             problem = names.table_problem(model.get("alias") or "")
             catalog = self.credentials.catalog_of(model.get("database") or "")

@@ -3,7 +3,7 @@
   of them runs: one that cannot be is left for its nodes to be refused, so that the others run.
 -#}
 {% macro paimon__create_schema(relation) -%}
-  {%- if not adapter.schema_problem(relation.schema) -%}
+  {%- if adapter.has_catalog(relation.database) and not adapter.schema_problem(relation.schema) -%}
     {%- do adapter.make_schema(relation) -%}
     {%- do adapter.ensure_view_schema(relation) -%}
   {%- endif -%}
