@@ -20,6 +20,11 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 OLDEST_PAIMON: Final = Version("0.9.0")
+# Where nothing tells the Spark.
+USUAL_SPARK: Final = "3.5.7"
+
+# Releases whose connector is in Maven's central repository; the newest of each line.
+RELEASES: Final[tuple[str, ...]] = ("0.9.0", "1.0.1", "1.1.1", "1.2.0", "1.3.1", "1.4.2", "2.0.0")
 
 # The catalogs whose options paimon_options.json lists, by the release they were read from.
 OPTION_CATALOGUES: Final[tuple[str, ...]] = ("0.9", "1.4", "2.0")
@@ -400,26 +405,76 @@ def connector_artifact(spark_version: str | Version, paimon_version: str | Versi
     first = _CONNECTORS.get(spark_line)
     if first is None:
         raise DbtRuntimeError(
-            f"Paimon has no connector for Spark {spark}. Use PySpark {', '.join(_CONNECTORS)}, "
-            f"or name the connector's jars under `jars`."
+            f"Paimon has no connector for Spark {spark}, but for {', '.join(_CONNECTORS)}. Install one of them: "
+            f"{install_command('session')} (Spark 3.5) or {install_command('spark4')} (Spark 4.1); or name the "
+            "connector's jar under `jars` in the profile."
         )
     if Version(minor(paimon)) < Version(first):
         raise DbtRuntimeError(
             f"Paimon {paimon} has no connector for Spark {spark_line}: the first is Paimon {first}. "
-            f"Set paimon_version to {first} or newer, or use PySpark 3.5."
+            f"Set paimon_version in the profile to {_either(releases(spark))}, or install Spark 3.5: "
+            f"{install_command('session')}."
         )
     suffix = f"_{scala_version(spark_line)}" if Version(minor(paimon)) >= Version("1.4") else ""
     return f"org.apache.paimon:paimon-spark-{spark_line}{suffix}:{paimon_version}"
 
 
+def releases(spark_version: str | Version) -> list[str]:
+    """The releases of Paimon that have a connector for a Spark, the newest last."""
+    first = _CONNECTORS.get(minor(_as_version(spark_version)))
+    return [release for release in RELEASES if first is not None and Version(release) >= Version(first)]
+
+
+def connects_spark(artifact: str, spark_version: str | Version) -> bool:
+    """Whether Paimon's connector of an artifact's name (`paimon-spark-3.5_2.12`) is one for a Spark."""
+    found = re.match(r"paimon-spark-(\d+\.\d+)(?=[-_]|$)", artifact)
+    return found is None or found[1] == minor(_as_version(spark_version))
+
+
+def require_python(spark_version: str | Version, python: tuple[int, int]) -> None:
+    """Return when a Python runs a PySpark.
+
+    Source: "Python Requirements" of PySpark's installation guide at each line. 3.5 runs on later ones too, with a
+    setuptools that has distutils.
+
+    Raises DbtRuntimeError with the command that mends it.
+    """
+    spark = _as_version(spark_version)
+    newest = next((until for first, until in _PYTHONS.items() if spark < Version(first)), None)
+    if newest is not None and python > newest:
+        raise DbtRuntimeError(
+            f"PySpark {spark} does not run on Python {python[0]}.{python[1]}, only up to {newest[0]}.{newest[1]}. "
+            f"Install another one: {install_command('session')} (Spark 3.5)."
+        )
+
+
+def install_command(extra: str) -> str:
+    """What a person types to get dbt-paimon with an extra; in quotes, as a shell needs it."""
+    return f"`pip install 'dbt-paimon[{extra}]'`"
+
+
+def _either(versions: list[str]) -> str:
+    *first, last = versions
+    return f"{', '.join(first)} or {last}" if first else last
+
+
 def connect_server_artifact(spark_version: str | Version) -> str | None:
     """The Maven coordinates of Spark Connect's server, or None where Spark has it among its own jars (from 4.0).
 
-    Raises DbtRuntimeError for a Spark older than 3.5: its server cannot be watched.
+    Raises DbtRuntimeError for a Spark older than 3.5, whose server cannot be watched, and for one whose server was
+    not published.
     """
     spark = _as_version(spark_version)
     if spark < Version("3.5"):
-        raise DbtRuntimeError(f"`dbt-paimon server` needs PySpark 3.5 or newer, this is {spark}.")
+        raise DbtRuntimeError(
+            f"`dbt-paimon server` needs PySpark 3.5 or newer, this is {spark}: {install_command('connect')}."
+        )
+    if _NEWEST_CONNECT < spark < Version("4.0.dev0"):
+        raise DbtRuntimeError(
+            f"Spark Connect's server for PySpark {spark} is not to be had: the newest one of Spark 3.5 is "
+            f"{_NEWEST_CONNECT}. Install the PySpark that goes with it: {install_command('connect')}; or name the jar "
+            f"that you have (spark-connect_2.12-{spark}.jar) under `jars` in the profile."
+        )
     return f"org.apache.spark:spark-connect_2.12:{spark_version}" if spark.major == 3 else None
 
 
@@ -437,6 +492,14 @@ def scala_version(spark_version: str) -> str:
 _CONNECTORS: Final[Mapping[str, str]] = MappingProxyType(
     {"3.2": "0.9", "3.3": "0.9", "3.4": "0.9", "3.5": "0.9", "4.0": "1.2", "4.1": "2.0"}
 )
+
+
+# The first Spark line behind those that end with a Python -> the newest Python that they run on.
+_PYTHONS: Final[Mapping[str, tuple[int, int]]] = MappingProxyType(
+    {"3.3": (3, 9), "3.4": (3, 10), "3.5": (3, 11), "4.1.dev0": (3, 13)}
+)
+# org.apache.spark:spark-connect_2.12
+_NEWEST_CONNECT: Final = Version("3.5.7")
 
 
 # The drivers that a jdbc catalog loads, by the protocol of its address (`jdbc:sqlite:…`).
@@ -464,7 +527,7 @@ class Environment:
 
     @classmethod
     def of(
-        cls, paimon: str | Version, spark: str | Version = "3.5.7", catalog_kind: str = "filesystem"
+        cls, paimon: str | Version, spark: str | Version = USUAL_SPARK, catalog_kind: str = "filesystem"
     ) -> Environment:
         """From text versions. Raises DbtRuntimeError for a text that is no version."""
         return cls(_as_version(paimon), _as_version(spark), catalog_kind.lower())

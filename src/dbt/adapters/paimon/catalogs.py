@@ -121,8 +121,8 @@ def of_project(
 
     try:
         if _is_version_2():
-            for catalog in core.load_catalogs_v2(root, config.project_name, config.cli_vars):
-                yield bridge(catalog)
+            found: list[Any] = core.load_catalogs_v2(root, config.project_name, config.cli_vars)
+            yield from map(bridge, found)
             return
         for catalog in core.load_catalogs(root, config.project_name, config.cli_vars):
             active = core.get_active_write_integration(catalog)

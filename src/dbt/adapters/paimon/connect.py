@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from dbt_common.exceptions import DbtRuntimeError
 
-from dbt.adapters.paimon import addresses, predicates, server, server_token, views
+from dbt.adapters.paimon import addresses, installation, predicates, server, server_token, views
 from dbt.adapters.paimon.credentials import PaimonCredentials
 from dbt.adapters.paimon.frames import FrameCursor, FrameHandle
 from dbt.adapters.paimon.handles import session_conf
@@ -98,8 +98,9 @@ def open_session(credentials: PaimonCredentials) -> ConnectHandle:
         from pyspark.sql.connect.client import ChannelBuilder
         from pyspark.sql.connect.session import SparkSession
     except ImportError as exc:
+        installation.require(credentials.method)
         raise DbtRuntimeError(
-            f"method: connect needs PySpark's client ({exc}): pip install 'dbt-paimon[connect]'."
+            f"method: connect needs PySpark's client, which is not whole here: {exc} {installation.remedy(str(exc))}"
         ) from exc
     host, port, headers = _address(credentials)
     addresses.require_listener(

@@ -13,7 +13,7 @@ from dbt.adapters.exceptions import FailedToConnectError
 from dbt.adapters.spark.connections import SparkConnectionManager
 from dbt_common.exceptions import DbtDatabaseError, DbtRuntimeError
 
-from dbt.adapters.paimon import conflicts, errors, jvm_end, stalls
+from dbt.adapters.paimon import conflicts, errors, installation, jvm_end, stalls
 from dbt.adapters.paimon.credentials import PaimonConnectionMethod, PaimonCredentials
 from dbt.adapters.paimon.handles import Handle
 
@@ -57,7 +57,10 @@ class PaimonConnectionManager(SparkConnectionManager):
             raise
         except Exception as exc:
             connection.state = ConnectionState.FAIL
-            raise jvm_end.error(exc) or FailedToConnectError(errors.shorten(errors.error_text(exc))) from exc
+            said = errors.shorten(errors.error_text(exc))
+            if isinstance(exc, ImportError) and (install := installation.remedy(said)):
+                raise FailedToConnectError(f"{said}\n{install}") from exc
+            raise jvm_end.error(exc) or FailedToConnectError(said) from exc
         connection.state = ConnectionState.OPEN
         return connection
 

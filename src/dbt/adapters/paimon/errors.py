@@ -22,6 +22,11 @@ _TABLE = re.compile(
     r"\b(?:from|join|into|overwrite|table|using|update)\s+(?P<name>`(?:[^`]|``)+`(?:\.`(?:[^`]|``)+`)*)",
     re.IGNORECASE,
 )
+# What Spark advises who drops a table, or has typed the name of one.
+_IDLE_ADVICE: Final = re.compile(
+    r" *(?:Verify the spelling and correctness of|If you did not qualify the name with"
+    r"|To tolerate the error on drop use)[^.;]*\."
+)
 # Wrappers that say nothing of their own: the cause below them is what a person needs.
 _WRAPPERS = ("SparkException", "ExecutionException", "InvocationTargetException", "RuntimeException")
 
@@ -219,6 +224,12 @@ REMEDIES: tuple[Remedy, ...] = (
         "Avro takes letters, digits and _ in names of columns and fields: rename it, or use another file_format.",
     ),
     Remedy(
+        re.compile(
+            r"\[PARSE_SYNTAX_ERROR\] Syntax error at or near end of input\.?\s*(?:SQLSTATE: \w+ ?)?\(line 1, pos 0\)"
+        ),
+        "There is no SQL: a model's file, or a hook, needs a query beside its config and comments.",
+    ),
+    Remedy(
         re.compile(r"Not a supported type: void"),
         "A column is an untyped NULL: cast it, for example cast(null as string).",
     ),
@@ -236,7 +247,10 @@ def shorten(text: str, statement: str = "") -> str:
         `ErrorClass: message` of the innermost cause that says something, the line of the SQL where Spark gives
         one, and the remedy where it is a known failure. Never a stack trace.
     """
+    # As it was sent: Spark counts lines and positions from there.
+    statement = statement.strip()
     kind, message = _innermost(text)
+    message = _IDLE_ADVICE.sub("", message).replace(".; line", "; line").rstrip(";")
     parts = [f"{kind}: {message}" if kind and not message.startswith("[") else message]
     line = _line_of(text, statement)
     if line:

@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, suppress
 from dataclasses import replace
 from functools import cached_property
-from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -38,6 +37,7 @@ from dbt.adapters.paimon import (
     deprecations,
     docs_catalog,
     early_start,
+    installation,
     metadata,
     model_query,
     names,
@@ -70,7 +70,7 @@ from dbt.adapters.paimon.available.snapshots import SnapshotMethods
 from dbt.adapters.paimon.available.streaming import StreamingMethods
 from dbt.adapters.paimon.available.time_travel import TimeTravelMethods
 from dbt.adapters.paimon.available.views import ViewMethods
-from dbt.adapters.paimon.capabilities import Capability, Environment, parse_version
+from dbt.adapters.paimon.capabilities import USUAL_SPARK, Capability, Environment, parse_version
 from dbt.adapters.paimon.changeset import Changeset, ExistingColumn, ExistingTable, compute_changeset
 from dbt.adapters.paimon.column import PaimonColumn
 from dbt.adapters.paimon.column_changes import (
@@ -81,7 +81,7 @@ from dbt.adapters.paimon.column_changes import (
 )
 from dbt.adapters.paimon.config import PaimonConfig
 from dbt.adapters.paimon.connections import PaimonConnectionManager
-from dbt.adapters.paimon.credentials import SESSION_CATALOG, PaimonCredentials
+from dbt.adapters.paimon.credentials import SESSION_CATALOG, PaimonConnectionMethod, PaimonCredentials
 from dbt.adapters.paimon.data_types import is_whole
 from dbt.adapters.paimon.handles import Handle
 from dbt.adapters.paimon.kept_deletes import KeptDeletes, kept_deletes
@@ -186,10 +186,20 @@ class PaimonAdapter(
         """Versions and catalog kind, known without starting Spark."""
         return Environment(
             paimon=parse_version(packages.effective_paimon_version(self.credentials)),
-            spark=parse_version(version("pyspark")),
+            spark=parse_version(self._spark_version),
             catalog_kind=self.credentials.metastore,
             case_sensitive=self.credentials.spark_config.get("spark.sql.caseSensitive", "").lower() == "true",
         )
+
+    @property
+    def _spark_version(self) -> str:
+        """PySpark's; the Spark of a Thrift server is not known, and asks for no PySpark here."""
+        if self.credentials.method != PaimonConnectionMethod.THRIFT:
+            return installation.require(self.credentials.method)
+        try:
+            return installation.spark_version()
+        except DbtRuntimeError:
+            return USUAL_SPARK
 
     @property
     def _handle(self) -> Handle:
@@ -305,6 +315,17 @@ class PaimonAdapter(
         with self.connections.exception_handler(sql):
             _, cursor = self.connections.add_query(sql, auto_begin=False)
             return list(cursor.fetchall())
+
+    def execute(
+        self, sql: str, auto_begin: bool = False, fetch: bool = False, limit: int | None = None
+    ) -> tuple[AdapterResponse, agate.Table]:
+        """Run a statement of a macro (see `PaimonConnectionManager.execute`).
+
+        Raises:
+            DbtDatabaseError: with a short message; where a table is not there, with those that are.
+        """
+        with self._names_suggested():
+            return super().execute(sql, auto_begin=auto_begin, fetch=fetch, limit=limit)
 
     @available.parse(lambda *a, **k: ("", None))
     def write_table(
@@ -626,7 +647,7 @@ class PaimonAdapter(
 
         Not DESCRIBE QUERY: it cuts the type of a wide struct short (spark.sql.debug.maxToStringFields).
         """
-        with self.connections.exception_handler(sql):
+        with self._names_suggested(), self.connections.exception_handler(sql):
             _, cursor = self.connections.add_query(sql, auto_begin=False)
             return tuple(
                 PaimonColumn(column=name, dtype=data_type, column_index=index)

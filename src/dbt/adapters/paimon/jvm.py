@@ -19,8 +19,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 from dbt.adapters.events.logging import AdapterLogger
 from dbt_common.exceptions import DbtRuntimeError
+from dbt_common.invocation import get_invocation_id
 
-from dbt.adapters.paimon import class_archive, java, packages, private_files
+from dbt.adapters.paimon import class_archive, installation, java, packages, private_files
 from dbt.adapters.paimon.redaction import blank, secrets_of
 from dbt.adapters.paimon.waiting import Wait, watched
 
@@ -62,6 +63,10 @@ _LONGEST_START: Final = 600.0
 _LONGEST_DOWNLOAD: Final = 1800.0
 
 
+# Per run of dbt: each of its threads would ask the repositories again, for the same answer.
+_unresolved: Final[dict[tuple[str, packages.PackagePlan], str]] = {}
+
+
 class _NotStartedError(DbtRuntimeError):
     """The JVM ended at once, of its options and not for want of jars."""
 
@@ -85,6 +90,8 @@ def launch(conf: Mapping[str, str], plan: packages.PackagePlan, secrets: Sequenc
         # Where Spark's UI listens if a profile asks for it (WebUI.bind); without this on every interface.
         os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
     log = log_path()
+    if why := _unresolved.get((get_invocation_id(), plan)):
+        raise DbtRuntimeError(why)
     if plan.packages:
         logger.info(f"Resolving {', '.join(plan.packages)} (downloaded on first use, then kept by Ivy)")
     started = time.perf_counter()
@@ -190,8 +197,12 @@ def _resolved(
                 return launch_gateway(launch_conf, popen_kwargs={"stdout": output.end, "stderr": output.end})
         except PySparkRuntimeError as exc:
             said = output.said()
-            if wait is None or _ending.is_set() or not _is_unresolved(said):
-                raise _failure(said, log) from exc
+            again = _is_unresolved(said) and packages.unreachable_repositories(said)
+            if wait is None or _ending.is_set() or not again:
+                failure = _failure(said, log)
+                if _is_unresolved(said):
+                    _unresolved[get_invocation_id(), plan] = failure.msg
+                raise failure from exc
             logger.info(f"The jars could not be resolved: once more in {wait} s")
             time.sleep(wait)
         finally:
@@ -438,7 +449,7 @@ def _is_unresolved(text: str) -> bool:
 def _failure(text: str, log: Path) -> DbtRuntimeError:
     """What to say of a JVM that printed this and ended."""
     if _is_unresolved(text):
-        return DbtRuntimeError(packages.explain_resolution_failure(text))
+        return DbtRuntimeError(packages.explain_resolution_failure(text, installation.spark_version()))
     reason = next((line for line in reversed(text.splitlines()) if "rror" in line or "xception" in line), "")
     return _NotStartedError(
         f"Spark's JVM did not start: {reason.strip() or 'it ended without a word'}. Its whole output is in {log}."

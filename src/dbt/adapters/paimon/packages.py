@@ -59,7 +59,15 @@ _CONNECTOR_POM = re.compile(
     rf"^META-INF/maven/{re.escape(GROUP)}/paimon-spark-\d+\.\d+(_2\.1\d)?/pom\.properties$"
 )
 _POM_VERSION = re.compile(r"^version=(\S+)", re.MULTILINE)
-_IVY_HOST = re.compile(r"(?:Host |UnknownHostException: )([\w.-]+)")
+# Of Ivy's report: a host without an address, one that took no connection, one that answered with something else than
+# "not there".
+_IVY_NO_HOST = re.compile(r"Host ([\w.-]+) not found\. url=")
+_IVY_NO_ACCESS = re.compile(
+    r"Server access error at url \w+://(?:[^/@\s]*@)?([\w.-]+)\S* \([\w.]*?(\w+): ?([^)]*)\)"
+)
+_IVY_STATUS = re.compile(r"HTTP response status: (\d+) url=\w+://(?:[^/@\s]*@)?([\w.-]+)")
+# Where Spark looks too, and which never decides.
+_SPARK_PACKAGES = "repos.spark-packages.org"
 _IVY_MISSING = re.compile(r"(?:unresolved dependency|download failed): ([^\s:#]+)#([^;\s]+);([^:!\s]+)")
 
 
@@ -98,6 +106,7 @@ def plan_packages(
     own = [jar for jar in credentials.jars if not (override and _is_connector(jar))]
     _check_jars((JARS_VARIABLE, override), ("jars in the profile", own))
     _check_scala((*override, *own), credentials.packages, spark_version)
+    _check_line((*override, *own), credentials.packages, spark_version)
     jars = (*override, *own)
     packages = [
         package for package in credentials.packages if not (override and _is_connector_package(package))
@@ -129,8 +138,10 @@ def plan_packages(
 
 def with_connect(plan: PackagePlan, spark_version: str) -> PackagePlan:
     """The same plan with the jar of Spark Connect's server, if it is not among its jars."""
+    if _names_artifact("spark-connect", plan.jars, plan.packages):
+        return plan
     package = capabilities.connect_server_artifact(spark_version)
-    if package is None or _names_artifact(_plain(package), plan.jars, plan.packages):
+    if package is None:
         return plan
     return replace(plan, packages=(*plan.packages, package))
 
@@ -220,22 +231,41 @@ def is_local_connector(jar: str) -> bool:
     return Path(jar).is_absolute() and _is_connector(jar)
 
 
-def explain_resolution_failure(text: str) -> str:
-    """Say why Ivy could not bring the jars, and what to do.
+def unreachable_repositories(text: str) -> dict[str, str]:
+    """The repositories that did not answer, by host, and why; none where all of them did, without the jars.
 
     Args:
         text: what the JVM printed before it gave up.
     """
+    found = dict.fromkeys(_IVY_NO_HOST.findall(text), "its name is not known")
+    found |= {host: why or kind for host, kind, why in _IVY_NO_ACCESS.findall(text)}
+    found |= {host: f"HTTP status {status}" for status, host in _IVY_STATUS.findall(text) if status != "404"}
+    found.pop(_SPARK_PACKAGES, None)
+    return found
+
+
+def explain_resolution_failure(text: str, spark_version: str) -> str:
+    """Say why Ivy could not bring the jars, and what to do.
+
+    Args:
+        text: what the JVM printed before it gave up.
+        spark_version: of the Spark that asked for them.
+    """
     missing = sorted({":".join(parts) for parts in _IVY_MISSING.findall(text)})
     what = ", ".join(missing) if missing else "a package of Spark's class path"
-    # The host of spark-packages.org, where Spark looks too, never decides.
-    hosts = sorted(set(_IVY_HOST.findall(text)) - {"repos.spark-packages.org"})
-    reach = f" ({', '.join(hosts)} did not answer)" if hosts else ""
+    if silent := unreachable_repositories(text):
+        hosts = ", ".join(f"{host}: {why}" for host, why in sorted(silent.items()))
+        return redact_text(
+            f"The jars of {what} could not be fetched: no answer from {hosts}. Check the network; behind a proxy or a "
+            "mirror, name it under `repositories` in the profile (or spark.jars.ivySettings in spark_config); without "
+            f"a network, download the jars elsewhere and name their paths under `jars` or in {JARS_VARIABLE}: nothing "
+            "is downloaded then."
+        )
+    known = ", ".join(capabilities.releases(spark_version))
     return redact_text(
-        f"The jars of {what} could not be resolved{reach}. Check paimon_version and packages in the profile for "
-        "a version that exists, and the network; behind a mirror, name it under `repositories` (or "
-        "spark.jars.ivySettings in spark_config); without a network, download the jars and name their paths "
-        f"under `jars` or in {JARS_VARIABLE}: nothing is downloaded then."
+        f"{what}: there is no such jar; every repository answered, and none has it. Correct paimon_version (for Spark "
+        f"{spark_version} there are {known}) or `packages` in the profile; if another repository has it, name that "
+        "under `repositories`, and a jar that you have under `jars`."
     )
 
 
@@ -277,6 +307,31 @@ def _check_scala(jars: Sequence[str], packages: Sequence[str], spark_version: st
             f"whose name ends in _{wanted} (Paimon's connector before 1.4 has no such ending), or leave the "
             "connector out to have the right one downloaded."
         )
+
+
+def _check_line(jars: Sequence[str], packages: Sequence[str], spark_version: str) -> None:
+    """A connector knows the inner classes of one line of Spark."""
+    artifacts = {jar: _connector_of_jar(jar) for jar in jars} | {
+        package: package.split(":")[1] for package in packages if _is_connector_package(package)
+    }
+    wrong = [
+        name
+        for name, artifact in artifacts.items()
+        if not capabilities.connects_spark(artifact, spark_version)
+    ]
+    if wrong:
+        line = capabilities.minor(capabilities.parse_version(spark_version))
+        raise DbtRuntimeError(
+            f"Jars for Spark: {', '.join(wrong)}: Paimon's connector for another Spark than {spark_version}. Take the "
+            f"artifact paimon-spark-{line}, or leave the connector out to have the right one downloaded; or install the "
+            f"Spark that it is for, `pip install 'pyspark=={artifacts[wrong[0]].split('-')[2].split('_')[0]}.*'`."
+        )
+
+
+def _connector_of_jar(jar: str) -> str:
+    path = _local_path(jar)
+    inside = _artifact_inside(path) if path is not None else ""
+    return inside or jar.rsplit("/", 1)[-1]
 
 
 def _scala_of_jar(jar: str) -> str | None:

@@ -95,8 +95,8 @@ def by_sqlglot(text: str) -> list[Reference]:
         from sqlglot import expressions
     except ImportError as exc:
         raise DbtRuntimeError(
-            "incremental_predicates on a Spark server are read by sqlglot: pip install 'dbt-paimon[connect]' "
-            "or 'dbt-paimon[thrift]'."
+            "incremental_predicates on a Spark server are read by sqlglot: `pip install 'dbt-paimon[connect]'` "
+            "or `pip install 'dbt-paimon[thrift]'`."
         ) from exc
     tree = sqlglot.parse_one(text, dialect="spark")
     found = []

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from dbt_common.exceptions import DbtRuntimeError
 
+from dbt.adapters.paimon import errors, installation
+
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
@@ -36,7 +38,7 @@ def stage(handle: Handle, code: str, model: Mapping[str, Any], view_name: str) -
     except Exception as exc:
         line = _line_in(path, exc)
         raise DbtRuntimeError(
-            f"Python model '{model['name']}' ({path}{f', line {line}' if line else ''}): {type(exc).__name__}: {exc}"
+            f"Python model '{model['name']}' ({path}{f', line {line}' if line else ''}): {_said(exc)}"
         ) from exc
     to_frame(session, result, model["name"], path).createOrReplaceTempView(view_name)
 
@@ -62,6 +64,15 @@ def to_frame(session: SparkSession, result: Any, name: str, path: str) -> DataFr
         f"Python model '{name}' ({path}) returned {type(result).__name__}: model(dbt, session) has to return a Spark, "
         "pandas or pandas-on-Spark DataFrame."
     )
+
+
+def _said(exc: Exception) -> str:
+    """What an exception says, shortly; what to install, where that is the matter."""
+    if type(exc).__module__.startswith(("pyspark.", "py4j.")):
+        said = errors.shorten(errors.error_text(exc))
+    else:
+        said = f"{type(exc).__name__}: {exc}"
+    return "\n".join(filter(None, [said, installation.remedy(str(exc))]))
 
 
 def _of_session(session: SparkSession, frame: DataFrame) -> DataFrame:

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from dbt_common.exceptions import DbtRuntimeError
 
-from dbt.adapters.paimon import addresses, packages, server_token
+from dbt.adapters.paimon import addresses, installation, packages, server_token
 from dbt.adapters.paimon.credentials import PaimonConnectionMethod, PaimonCredentials
 from dbt.adapters.paimon.handles import session_conf
 from dbt.adapters.paimon.private_files import read_own, require_own_folder, write_own
@@ -88,7 +88,8 @@ def note_path(credentials: PaimonCredentials) -> Path:
 
 def launch_plan(credentials: PaimonCredentials) -> packages.PackagePlan:
     """The jars of a target's server: those of an embedded Spark, and Spark Connect's."""
-    return packages.with_connect(packages.plan_packages(credentials, version("pyspark")), version("pyspark"))
+    spark = installation.require(credentials.method)
+    return packages.with_connect(packages.plan_packages(credentials, spark), spark)
 
 
 def fixed_settings(conf: Mapping[str, str]) -> dict[str, str]:
@@ -101,7 +102,7 @@ def versions(plan: packages.PackagePlan) -> dict[str, str]:
     """The versions that a server and its clients have to share."""
     return {
         "dbt-paimon": version("dbt-paimon"),
-        "PySpark": version("pyspark"),
+        "PySpark": installation.spark_version(),
         "Paimon": plan.paimon_version,
     }
 

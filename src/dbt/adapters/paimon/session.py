@@ -12,6 +12,7 @@ from dbt.adapters.events.logging import AdapterLogger
 from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.paimon import (
+    installation,
     java,
     jdbc_catalogs,
     jvm,
@@ -163,7 +164,8 @@ def check_warehouse(credentials: PaimonCredentials) -> None:
 
 
 def _start(credentials: PaimonCredentials) -> tuple[SparkSession, dict[str, str]]:
-    asked = packages.plan_packages(credentials, _pyspark_version())
+    spark = installation.require(credentials.method)
+    asked = packages.plan_packages(credentials, spark)
     ivy = tuple(
         f"{key}={value}" for key, value in credentials.spark_config.items() if key.startswith("spark.jars.")
     )
@@ -172,7 +174,7 @@ def _start(credentials: PaimonCredentials) -> tuple[SparkSession, dict[str, str]
     check_warehouse(credentials)
     masters.require_master(credentials.spark_master)
     metastores.check_reachable(credentials.spark_catalogs)
-    java.prepare_java(_pyspark_version())
+    java.prepare_java(spark)
     root = start_spark(conf, plan, credentials.secrets)
     # Not getConf(): it copies every setting, each by a round trip to the JVM, and every thread of every run is here.
     started_with = root.sparkContext._conf
@@ -208,9 +210,3 @@ def start_spark(conf: Mapping[str, str], plan: packages.PackagePlan, secrets: Se
     for key, value in conf.items():
         builder = builder.config(key, value)
     return builder.getOrCreate()
-
-
-def _pyspark_version() -> str:
-    from importlib.metadata import version
-
-    return version("pyspark")

@@ -308,7 +308,7 @@ def open_session(credentials: PaimonCredentials) -> ThriftHandle:
         from thrift.transport import TTransport
     except ImportError as exc:
         raise DbtRuntimeError(
-            f"method: thrift needs PyHive ({exc}): pip install 'dbt-paimon[thrift]'."
+            f"method: thrift needs PyHive ({exc}): `pip install 'dbt-paimon[thrift]'`."
         ) from exc
     assert credentials.host is not None
     where = f"{credentials.host}:{credentials.server_port}"

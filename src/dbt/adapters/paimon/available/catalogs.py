@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from dbt.adapters.base import available
 from dbt.adapters.catalogs import DbtCatalogIntegrationNotFoundError
-from dbt_common.exceptions import CompilationError
+from dbt_common.exceptions import CompilationError, DbtDatabaseError, DbtRuntimeError
 
-from dbt.adapters.paimon import catalogs
+from dbt.adapters.paimon import catalogs, missing
 from dbt.adapters.paimon.available.base import AvailableMethods
 from dbt.adapters.paimon.sql_text import quoted
 
@@ -56,6 +58,37 @@ class CatalogMethods(AvailableMethods):
         except DbtCatalogIntegrationNotFoundError:
             raise CompilationError(catalogs.unknown_integration(name, self._catalog_names)) from None
         return found
+
+    @contextmanager
+    def _names_suggested(self) -> Iterator[None]:
+        """Around a statement of a node: where a table is not there, the error says which ones are."""
+        try:
+            yield
+        except DbtDatabaseError as exc:
+            parts = missing.table_in(exc.msg)
+            advice = self._advice_on(parts) if parts else ""
+            if not advice:
+                raise
+            raise DbtDatabaseError(f"{exc.msg}\n{advice}") from exc
+
+    def _advice_on(self, parts: Sequence[str]) -> str:
+        node = (self.connections.get_thread_connection().name or "").rpartition(".")[2]
+        asked = [name for name, there in self._asked_catalogs.items() if there]
+        try:
+            if len(parts) > 2 and self.has_catalog(parts[0]):
+                asked.append(parts[0])
+            known = sorted({*asked, *catalogs.known(self.credentials)})
+            return missing.advice(parts, node, known, self._schema_names, self._table_or_view_names)
+        except DbtRuntimeError:
+            # The statement's own error is the one to tell.
+            return ""
+
+    def _schema_names(self, catalog: str) -> list[str]:
+        return [row[0] for row in self.query(f"show databases in {quoted(catalog)}")]
+
+    def _table_or_view_names(self, catalog: str, schema: str) -> list[str]:
+        found: list[Any] = self.list_relations(catalog, schema)
+        return [relation.identifier for relation in found]
 
     # dbt-core's catalogs.yml of version 2 (flag use_catalogs_v2) comes in by these.
 

@@ -1,0 +1,115 @@
+"""What is installed beside dbt-paimon: PySpark, what PySpark needs, and the command that brings what is missing."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+import sys
+from importlib.metadata import PackageNotFoundError, version
+from typing import Final
+
+from dbt_common.exceptions import DbtRuntimeError
+
+from dbt.adapters.paimon import capabilities
+from dbt.adapters.paimon.capabilities import install_command
+
+# The modules that the extra `connect` brings beside PySpark.
+_OF_CONNECT: Final = (
+    "pandas",
+    "pyarrow",
+    "grpc",
+    "grpc_status",
+    "google.rpc",
+    "googleapis",
+    "numpy",
+    "sqlglot",
+)
+_NO_MODULE: Final = re.compile(r"No module named '(?P<name>[\w.]+)'")
+# PySpark's own checks (require_minimum_pandas_version and its like).
+_PYSPARK_ASKS: Final = re.compile(
+    r"(?P<name>Pandas|PyArrow|grpcio(?:-status)?|googleapis-common-protos) >= [\w.]+ must be installed"
+    r"|PACKAGE_NOT_INSTALLED|UNSUPPORTED_PACKAGE_VERSION",
+    re.IGNORECASE,
+)
+# Libraries that were built for another numpy than the one there is, or a PySpark that knows an older one.
+_NUMPY: Final = re.compile(
+    r"numpy\.core\.multiarray|compiled using NumPy|numpy\.dtype size changed|_ARRAY_API"
+    r"|removed in the NumPy 2|module 'numpy' has no attribute|numpy\.core\._multiarray_umath"
+)
+
+
+def spark_version() -> str:
+    """The version of the PySpark that this Python has, also of one that comes with a Spark of its own (PYTHONPATH).
+
+    Raises:
+        DbtRuntimeError: there is none, and what to install.
+    """
+    try:
+        return version("pyspark")
+    except PackageNotFoundError:
+        if importlib.util.find_spec("pyspark") is not None:
+            from pyspark import __version__
+
+            return str(__version__)
+        raise DbtRuntimeError(_no_pyspark("session")) from None
+
+
+def require(method: str, paimon: str | None = None) -> str:
+    """The version of PySpark, which goes together with this Python and with a Paimon.
+
+    Args:
+        method: of the profile, for the error.
+        paimon: the version of Paimon's connector that is going to be fetched; None where jars are there.
+
+    Raises:
+        DbtRuntimeError: PySpark is missing, or something does not go together: what, and the command that mends it.
+    """
+    try:
+        spark = spark_version()
+    except DbtRuntimeError:
+        raise DbtRuntimeError(_no_pyspark(method)) from None
+    capabilities.require_python(spark, sys.version_info[:2])
+    if paimon is not None:
+        capabilities.connector_artifact(spark, paimon)
+    return spark
+
+
+def remedy(text: str, spark: str | None = None) -> str:
+    """What to install where something fails to be imported; empty if the text is of another error.
+
+    Args:
+        text: the error.
+        spark: the version of PySpark; the one that is there if None.
+    """
+    found = _NO_MODULE.search(text)
+    module = found["name"] if found else ""
+    if module == "pyspark" or module.startswith("pyspark."):
+        return _no_pyspark("session")
+    extra = "spark4" if _is_spark_4(spark) else "connect"
+    if module.split(".")[0] in ("distutils", "setuptools"):
+        return (
+            "PySpark 3.5 imports distutils, which Python 3.12 has no more and setuptools before 81 has: "
+            f"{install_command('session')} brings it along."
+        )
+    if _NUMPY.search(text):
+        return f"numpy, pandas and pyarrow are of versions that do not go together: {install_command(extra)} takes those that do."
+    of_connect = any(module == name or module.startswith(f"{name}.") for name in _OF_CONNECT)
+    if of_connect or _PYSPARK_ASKS.search(text):
+        what = module or "what PySpark asks for"
+        return f"{what} comes with an extra of dbt-paimon: {install_command(extra)}."
+    return ""
+
+
+def _is_spark_4(spark: str | None) -> bool:
+    try:
+        return int((spark or spark_version()).split(".")[0]) >= 4
+    except DbtRuntimeError:
+        return False
+
+
+def _no_pyspark(method: str) -> str:
+    extra = "connect" if method == "connect" else "session"
+    return (
+        f"method: {method} needs PySpark, and this Python ({sys.executable}) has none: {install_command(extra)} for "
+        f"Spark 3.5, or {install_command('spark4')} for Spark 4.1."
+    )
