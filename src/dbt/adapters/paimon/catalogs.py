@@ -194,7 +194,10 @@ def _malformed(exc: ValidationError) -> str:
             "{use_catalogs_v2: true}` in dbt_project.yml; without it a catalog has `write_integrations`"
         )
     else:
-        remedy = "Write a list of catalogs, each with `name` and `write_integrations`, a list of `name` and `catalog_type`"
+        remedy = (
+            "Write a list of catalogs, each with `name` and `write_integrations`, which is a list of `name` and "
+            "`catalog_type`"
+        )
     return f"catalogs.yml: {named}{place}: {exc.message.splitlines()[0][:200]}. {remedy}."
 
 

@@ -286,10 +286,14 @@ class PaimonCredentials(Credentials):
         )
 
     def connection_info(self, *, with_aliases: bool = False) -> Iterable[tuple[str, Any]]:
-        """What `dbt debug` prints and Jinja's `target` holds: every key that the target's method has, no secret."""
+        """What `dbt debug` prints (what is set), and Jinja's `target` holds (with_aliases: all that the method has).
+
+        No secret is among it.
+        """
         for key in self._connection_keys():
             value = getattr(self, key)
-            if value is None and key in _METHODS_OF:
+            unset = value is None or value in ({}, [])
+            if unset and (key in _METHODS_OF or not with_aliases):
                 continue
             yield key, str(value) if isinstance(value, PaimonConnectionMethod) else redacted(key, value)
         if with_aliases:

@@ -1,7 +1,9 @@
-"""`dbt debug`: proof that the warehouse can be read and written, and a list of what this combination can do."""
+"""`dbt debug`: proof that the warehouse can be read and written, and what this combination can do, in a few lines."""
 
 from __future__ import annotations
 
+import os
+import sys
 import uuid
 from collections.abc import Callable
 from typing import TYPE_CHECKING
@@ -9,20 +11,23 @@ from typing import TYPE_CHECKING
 from dbt_common.exceptions import DbtRuntimeError
 from dbt_common.ui import yellow
 
-from dbt.adapters.paimon import storage
+from dbt.adapters.paimon import java, storage
+from dbt.adapters.paimon.credentials import PaimonConnectionMethod, PaimonCredentials
 
 if TYPE_CHECKING:
+    from dbt.adapters.paimon.capabilities import Environment
     from dbt.adapters.paimon.impl import PaimonAdapter
 
 Say = Callable[[str], None]
 
 
-def check(adapter: PaimonAdapter, say: Say) -> None:
+def check(adapter: PaimonAdapter, say: Say, tell_all: Say) -> None:
     """Create, write, read and drop a table in the profile's schema; drop the schema too if it was not there.
 
     Args:
         adapter: with an open connection.
         say: prints one line.
+        tell_all: prints one that is only for who asks for everything.
 
     Raises:
         DbtRuntimeError: the step that failed, where, and why.
@@ -52,14 +57,44 @@ def check(adapter: PaimonAdapter, say: Say) -> None:
         if not existed:
             adapter.query(f"drop database if exists {schema_sql}")
     environment = adapter.environment
-    say(f"  spark: {environment.spark}, paimon: {environment.paimon}, catalog: {environment.catalog_kind}")
+    say(f"  spark: {_spark(credentials, environment)}")
+    say(f"  paimon: {environment.paimon}, catalog {credentials.database} ({environment.catalog_kind})")
     say(f"  {where}: a table was created, written, read and dropped")
     for catalog in credentials.spark_catalogs:
         safe, sentence = storage.writers(catalog, str(environment.paimon))
         label = f"  storage of {catalog.name}: {catalog.scheme or 'named by the catalog'}; "
         say(f"{label}{sentence}" if safe else yellow(f"{label}WARNING: {sentence}."))
-    for capability, supported, remark in environment.describe():
-        say(f"  {'yes' if supported else 'no ':3} {capability}{f' ({remark})' if remark else ''}")
+    say(f"  views: in the catalog {adapter.view_catalog}")
+    _tell_capabilities(environment, say, tell_all)
+
+
+def _spark(credentials: PaimonCredentials, environment: Environment) -> str:
+    """Which Spark does the work, and on which Java where it is this process's own."""
+    if credentials.is_remote:
+        return f"{environment.spark} here, a server at {credentials.address} (method: {credentials.method})"
+    if credentials.method == PaimonConnectionMethod.CONNECT:
+        return f"{environment.spark}, the warm server of this machine"
+    runtime = java.find_java(os.environ, str(environment.spark))
+    return (
+        f"{environment.spark} on {credentials.spark_master}, Java {runtime.major} ({runtime.home}), "
+        f"Python {sys.version_info.major}.{sys.version_info.minor}"
+    )
+
+
+def _tell_capabilities(environment: Environment, say: Say, tell_all: Say) -> None:
+    """How much of Paimon this combination has; each by itself only for who asks."""
+    rows = environment.describe()
+    for capability, supported, remark in rows:
+        tell_all(f"  {'yes' if supported else 'no ':3} {capability}{f' ({remark})' if remark else ''}")
+    lacking = sum(not supported for _, supported, _ in rows)
+    say(
+        f"  {len(rows) - lacking} of {len(rows)} optional features are there"
+        + (
+            f", {lacking} need another Paimon, Spark or catalog: --log-level debug lists them"
+            if lacking
+            else ""
+        )
+    )
 
 
 def _step(adapter: PaimonAdapter, what: str, sql: str) -> list[object]:

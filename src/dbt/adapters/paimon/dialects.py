@@ -124,6 +124,8 @@ IDIOMS: Final[tuple[Idiom, ...]] = (
     _syntax("ASOF JOIN: join on <= and keep the last row with row_number()", after=r"asof\b"),
     _syntax("{…}: named_struct('a', 1), or map('a', 1)", after=r"\{"),
     _syntax("a comma too many", r",\s*$", ","),
+    # FROM is then a column, and its table the alias of it.
+    _syntax("a comma too many, before FROM", r",\s*from\s+`[^`]+`$", r"\."),
     _column("a comma too many, before FROM", after=r"\w+,\s*from\b"),
     _column(
         "the unit is a text and comes first: date_trunc('month', ts)", r"\bdate_trunc" + _OPEN, rf"{_UNIT}\b"

@@ -27,6 +27,8 @@ _IDLE_ADVICE: Final = re.compile(
     r" *(?:Verify the spelling and correctness of|If you did not qualify the name with"
     r"|To tolerate the error on drop use)[^.;]*\."
 )
+# Behind the position of some errors Spark prints the plan that it made.
+_PLAN: Final = re.compile(r"(; line \d+ pos \d+);.*$| from 'MergeIntoTable .*$")
 # Wrappers that say nothing of their own: the cause below them is what a person needs.
 _WRAPPERS = ("SparkException", "ExecutionException", "InvocationTargetException", "RuntimeException")
 
@@ -230,6 +232,12 @@ REMEDIES: tuple[Remedy, ...] = (
         "There is no SQL: a model's file, or a hook, needs a query beside its config and comments.",
     ),
     Remedy(
+        # PaimonMergeIntoResolver: the whole condition, and not the name in it.
+        re.compile(r"cannot resolve .+ from 'MergeIntoTable"),
+        "A name in the condition is no column of the table or of the model: correct incremental_predicates, "
+        "unique_key or merge_delete_condition.",
+    ),
+    Remedy(
         re.compile(r"Not a supported type: void"),
         "A column is an untyped NULL: cast it, for example cast(null as string).",
     ),
@@ -250,7 +258,9 @@ def shorten(text: str, statement: str = "") -> str:
     # As it was sent: Spark counts lines and positions from there.
     statement = statement.strip()
     kind, message = _innermost(text)
-    message = _IDLE_ADVICE.sub("", message).replace(".; line", "; line").rstrip(";")
+    message = _PLAN.sub(
+        lambda found: found[1] or "", _IDLE_ADVICE.sub("", message).replace(".; line", "; line")
+    ).rstrip(";")
     parts = [f"{kind}: {message}" if kind and not message.startswith("[") else message]
     line = _line_of(text, statement)
     if line:
@@ -261,8 +271,23 @@ def shorten(text: str, statement: str = "") -> str:
             parts.append(remedy.advice.format(found[0], tables=_tables_of(statement)))
             break
     else:
-        parts += filter(None, [dialects.remedy(text, statement)])
+        parts += filter(None, [dialects.remedy(text, statement) or _of_sql(text)])
     return "\n".join(parts)
+
+
+def _of_sql(text: str) -> str:
+    """What to do about SQL that is wrong in nobody's dialect."""
+    if "[PARSE_SYNTAX_ERROR]" in text:
+        return (
+            "Spark's parser stopped there: look for a comma, a bracket or a keyword that is missing or misspelt at "
+            "that place or just before it (`dbt compile` shows the SQL)."
+        )
+    if "[UNRESOLVED_ROUTINE]" in text:
+        return (
+            "Spark SQL has no function of this name: correct it, or take another one of "
+            "https://spark.apache.org/docs/latest/api/sql/."
+        )
+    return ""
 
 
 def database_error(exc: BaseException, statement: str) -> DbtDatabaseError:

@@ -243,8 +243,8 @@ class PaimonAdapter(
         return list(strategies.STRATEGIES)
 
     def debug_query(self) -> None:
-        """`dbt debug`: a table is created, written, read and dropped, and the capabilities are printed."""
-        debug.check(self, logger.info)
+        """`dbt debug`: a table is created, written, read and dropped, and what is there is told in a few lines."""
+        debug.check(self, logger.info, logger.debug)
 
     # -- catalogs.yml -----------------------------------------------------------------------------------------------
 
@@ -325,7 +325,8 @@ class PaimonAdapter(
             DbtDatabaseError: with a short message; where a table is not there, with those that are.
         """
         with self._names_suggested():
-            return super().execute(sql, auto_begin=auto_begin, fetch=fetch, limit=limit)
+            done: tuple[AdapterResponse, agate.Table] = super().execute(sql, auto_begin, fetch, limit)
+            return done
 
     @available.parse(lambda *a, **k: ("", None))
     def write_table(
@@ -1014,7 +1015,8 @@ class PaimonAdapter(
         Raises:
             DbtRuntimeError: the model raised, or returned no frame.
         """
-        python_models.stage(self._handle, code, model, view_name)
+        with self._names_suggested():
+            python_models.stage(self._handle, code, model, view_name)
 
     # -- constraints ------------------------------------------------------------------------------------------------
 

@@ -92,7 +92,9 @@ def remedy(text: str, spark: str | None = None) -> str:
             f"{install_command('session')} brings it along."
         )
     if _NUMPY.search(text):
-        return f"numpy, pandas and pyarrow are of versions that do not go together: {install_command(extra)} takes those that do."
+        return (
+            f"numpy, pandas and pyarrow do not go together: {install_command(extra)} takes versions that do."
+        )
     of_connect = any(module == name or module.startswith(f"{name}.") for name in _OF_CONNECT)
     if of_connect or _PYSPARK_ASKS.search(text):
         what = module or "what PySpark asks for"

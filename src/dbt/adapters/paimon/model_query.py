@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from dbt_common.exceptions import CompilationError
+
 from dbt.adapters.paimon.column import PaimonColumn
 from dbt.adapters.paimon.data_types import typed_nulls
 from dbt.adapters.paimon.sql_text import quoted, statements
@@ -31,9 +33,18 @@ class ModelQuery:
 
 
 def one_query(sql: str) -> str:
-    """A model's SQL without the semicolon at its end, if it is one statement; else as it is, for Spark to refuse."""
+    """A model's SQL without the semicolon at its end.
+
+    Raises:
+        CompilationError: it has several statements.
+    """
     found = statements(sql)
-    return found[0] if len(found) == 1 else sql
+    if len(found) > 1:
+        raise CompilationError(
+            f"The node has {len(found)} statements, and dbt builds a table of one query. Put what has to run before or "
+            "after it into `sql_header`, `pre_hook` or `post_hook`, and other queries into nodes of their own."
+        )
+    return found[0]
 
 
 def from_sql(sql: str, columns: tuple[PaimonColumn, ...]) -> ModelQuery:

@@ -323,8 +323,8 @@ def _check_line(jars: Sequence[str], packages: Sequence[str], spark_version: str
         line = capabilities.minor(capabilities.parse_version(spark_version))
         raise DbtRuntimeError(
             f"Jars for Spark: {', '.join(wrong)}: Paimon's connector for another Spark than {spark_version}. Take the "
-            f"artifact paimon-spark-{line}, or leave the connector out to have the right one downloaded; or install the "
-            f"Spark that it is for, `pip install 'pyspark=={artifacts[wrong[0]].split('-')[2].split('_')[0]}.*'`."
+            f"artifact paimon-spark-{line}, or leave the connector out to have the right one downloaded; or install "
+            f"the Spark that it is for, `pip install 'pyspark=={artifacts[wrong[0]].split('-')[2].split('_')[0]}.*'`."
         )
 
 

@@ -41,9 +41,18 @@ def advice(
             problems.add(*where.find(name, spec), reason)
     for name, reason in _narrow_sums(spec, types):
         problems.add(*where.find(name, spec), reason)
-    for key, reason in _lost_deletes(spec, config):
+    for key, reason in (*_lost_deletes(spec, config), *_idle_unique_key(spec, config)):
         problems.add(key, config.get(key), reason)
     return tuple(problems.messages)
+
+
+def _idle_unique_key(spec: TableSpec, config: Mapping[str, Any]) -> _Advice:
+    if config.get("unique_key") and config.get("incremental_strategy") == "append" and not spec.primary_key:
+        yield (
+            "unique_key",
+            "incremental_strategy='append' adds rows and looks for no key: a row that comes again is there twice. "
+            "Remove unique_key, use 'merge', or set primary_key and use 'upsert'",
+        )
 
 
 def _keys_in_several_partitions(spec: TableSpec) -> _Advice:

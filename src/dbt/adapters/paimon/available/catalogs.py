@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from dbt.adapters.base import available
 from dbt.adapters.catalogs import DbtCatalogIntegrationNotFoundError
-from dbt_common.exceptions import CompilationError, DbtDatabaseError, DbtRuntimeError
+from dbt_common.exceptions import CompilationError, DbtRuntimeError
 
 from dbt.adapters.paimon import catalogs, missing
 from dbt.adapters.paimon.available.base import AvailableMethods
@@ -64,12 +64,11 @@ class CatalogMethods(AvailableMethods):
         """Around a statement of a node: where a table is not there, the error says which ones are."""
         try:
             yield
-        except DbtDatabaseError as exc:
+        except DbtRuntimeError as exc:
             parts = missing.table_in(exc.msg)
-            advice = self._advice_on(parts) if parts else ""
-            if not advice:
-                raise
-            raise DbtDatabaseError(f"{exc.msg}\n{advice}") from exc
+            if parts and (advice := self._advice_on(parts)):
+                exc.msg = f"{exc.msg}\n{advice}"
+            raise
 
     def _advice_on(self, parts: Sequence[str]) -> str:
         node = (self.connections.get_thread_connection().name or "").rpartition(".")[2]
