@@ -9,6 +9,8 @@ import sys
 from pathlib import Path
 
 import pytest
+from dbt_common.exceptions import DbtRuntimeError
+from pyspark.errors import PySparkRuntimeError
 
 from dbt.adapters.paimon import jvm
 from dbt.adapters.paimon.packages import PackagePlan
@@ -103,3 +105,38 @@ def test_a_jvm_that_never_answers_is_ended(monkeypatch: pytest.MonkeyPatch, tmp_
     with pytest.raises(WaitedTooLongError, match="for Spark's JVM to start"):
         jvm._resolved(PLAIN, PackagePlan((), (), (), "0.9.0"), tmp_path / "spark.log", ())
     assert jvm.exit_status(10) is not None
+
+
+@pytest.mark.parametrize(
+    ("report", "asked"),
+    [
+        ("", 1),
+        (
+            "Server access error at url https://central/a.pom (java.net.ConnectException: Connection refused)",
+            3,
+        ),
+    ],
+    ids=["no such jar", "no network"],
+)
+@pytest.mark.usefixtures("environment")
+def test_missing_jars_are_asked_for_once_a_run(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, report: str, asked: int
+) -> None:
+    """Each thread of a run starts Spark where the one before could not; a repository that is silent is tried again."""
+    starts = []
+
+    def launch_gateway(conf: object, popen_kwargs: dict[str, int]) -> None:
+        starts.append(conf)
+        said = f"{report}\n[unresolved dependency: org.apache.paimon#paimon-spark-3.5;7.7.7: not found]\n"
+        os.write(popen_kwargs["stdout"], said.encode())
+        raise PySparkRuntimeError(error_class="JAVA_GATEWAY_EXITED", message_parameters={})
+
+    monkeypatch.setattr("pyspark.java_gateway.launch_gateway", launch_gateway)
+    monkeypatch.setattr(jvm, "_RESOLVE_AGAIN_AFTER", (0, 0))
+    monkeypatch.setattr(jvm, "log_path", lambda: tmp_path / "spark.log")
+    monkeypatch.setattr(jvm, "_unresolved", {})
+    plan = PackagePlan((), ("org.apache.paimon:paimon-spark-3.5:7.7.7",), (), "7.7.7")
+    for _ in range(3):
+        with pytest.raises(DbtRuntimeError, match=r"org\.apache\.paimon:paimon-spark-3\.5:7\.7\.7"):
+            jvm.launch(PLAIN, plan, ())
+    assert len(starts) == asked

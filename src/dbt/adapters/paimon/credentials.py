@@ -16,6 +16,7 @@ from dbt_common.exceptions import DbtBaseException
 from packaging.version import InvalidVersion, Version
 
 from dbt.adapters.paimon import storage
+from dbt.adapters.paimon.capabilities import OLDEST_PAIMON, RELEASES
 from dbt.adapters.paimon.handles import STATIC_CONF
 from dbt.adapters.paimon.read_options import read_fault
 from dbt.adapters.paimon.redaction import (
@@ -61,6 +62,7 @@ _FOREIGN_KEYS = {
 _SCHEME = re.compile(r"^([A-Za-z][A-Za-z0-9+.-]+):")
 _CATALOG_NAME = re.compile(r"^\w+$", re.ASCII)
 _JDBC_URI = re.compile(r"^jdbc:\w+:\S", re.ASCII)
+_HTTP_URI = re.compile(r"^https?://[^\s/]", re.IGNORECASE)
 _THRIFT_URI = re.compile(r"^thrift://(?P<host>[^\s/:]+|\[[^\]]+\]):(?P<port>\d{1,5})/?$")
 _COORDINATES = re.compile(r"^[\w.-]+:[\w.-]+:[\w.-]+$", re.ASCII)
 
@@ -485,6 +487,8 @@ def _storage_problems(given: Mapping[str, Any]) -> Iterable[str]:
         yield f"uri: missing; a {metastore} catalog needs its address, such as {example}"
     if metastore == "jdbc" and isinstance(given.get("uri"), str) and not _JDBC_URI.match(given["uri"]):
         yield f"uri: {redact_text(given['uri'])!r} is not an address of JDBC, such as jdbc:postgresql://host/db"
+    if metastore == "rest" and isinstance(given.get("uri"), str) and not _HTTP_URI.match(given["uri"]):
+        yield f"uri: {redact_text(given['uri'])!r} is not an address of a REST catalog, such as http://host:8080"
     if metastore == "hive" and isinstance(given.get("uri"), str):
         yield from (f"uri: {problem}" for problem in _thrift_problems(given["uri"]))
     if (given.get("catalog") or given.get("database")) == SESSION_CATALOG and metastore != "hive":
@@ -556,14 +560,19 @@ def _one_of(*allowed: str) -> Callable[[Any], Iterable[str]]:
 
 
 def _version(value: Any) -> Iterable[str]:
+    known = ", ".join(RELEASES)
     try:
-        Version(str(value).replace("-SNAPSHOT", ".dev0"))
+        version = Version(str(value).replace("-SNAPSHOT", ".dev0"))
     except InvalidVersion:
-        yield f"{str(value)!r} is not a version; write it in full and in quotes, such as '0.9.0'"
-    else:
+        yield f"{str(value)!r} is not a version; write it in full and in quotes, one of {known}"
+        return
+    if not isinstance(value, str):
         # YAML reads 1.10 as the number 1.1: only text is safe.
-        if not isinstance(value, str):
-            yield f"must be text; write it in full and in quotes, such as {DEFAULT_PAIMON_VERSION!r}"
+        yield f"must be text; write it in full and in quotes, such as {DEFAULT_PAIMON_VERSION!r}"
+    elif version < OLDEST_PAIMON:
+        yield f"{value!r} is too old; the oldest supported is {OLDEST_PAIMON}, write one of {known}"
+    elif len(version.release) < 3 and not version.is_devrelease:
+        yield f"{value!r} is a line of releases; write one of them in full, of {known}"
 
 
 def _options(value: Any) -> Iterable[str]:

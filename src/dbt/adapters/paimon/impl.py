@@ -160,6 +160,10 @@ class PaimonAdapter(
 
     def __init__(self, config: Any, mp_context: Any) -> None:
         super().__init__(config, mp_context)
+        if isinstance(threads := getattr(config, "threads", None), int) and threads < 1:
+            raise DbtRuntimeError(
+                f"threads: {threads} in the profile, or --threads: write a number from 1 on."
+            )
         self._told = deprecations.OnceARun()
         self._table_locks = TableLocks(self.credentials.lock_timeout)
         self._view_schemas: set[str] = set()

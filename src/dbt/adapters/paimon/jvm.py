@@ -63,6 +63,10 @@ _LONGEST_START: Final = 600.0
 _LONGEST_DOWNLOAD: Final = 1800.0
 
 
+# What Java says of an option that it does not take.
+_OPTION_REFUSED: Final = re.compile(
+    r"^(?P<why>.+)\s+Error: Could not create the Java Virtual Machine", re.MULTILINE
+)
 # Per run of dbt: each of its threads would ask the repositories again, for the same answer.
 _unresolved: Final[dict[tuple[str, packages.PackagePlan], str]] = {}
 
@@ -450,6 +454,11 @@ def _failure(text: str, log: Path) -> DbtRuntimeError:
     """What to say of a JVM that printed this and ended."""
     if _is_unresolved(text):
         return DbtRuntimeError(packages.explain_resolution_failure(text, installation.spark_version()))
+    if refused := _OPTION_REFUSED.search(text):
+        return _NotStartedError(
+            f"Spark's JVM did not start: {refused['why'].strip()}. Correct spark.driver.memory or "
+            f"spark.driver.extraJavaOptions under `spark_config` in the profile. Its whole output is in {log}."
+        )
     reason = next((line for line in reversed(text.splitlines()) if "rror" in line or "xception" in line), "")
     return _NotStartedError(
         f"Spark's JVM did not start: {reason.strip() or 'it ended without a word'}. Its whole output is in {log}."

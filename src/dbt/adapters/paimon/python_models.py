@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import traceback
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
@@ -72,7 +73,10 @@ def _said(exc: Exception) -> str:
         said = errors.shorten(errors.error_text(exc))
     else:
         said = f"{type(exc).__name__}: {exc}"
-    return "\n".join(filter(None, [said, installation.remedy(str(exc))]))
+    install = installation.remedy(str(exc))
+    if isinstance(exc, ModuleNotFoundError) and not install:
+        install = f"Install it for the Python that runs dbt: {sys.executable} -m pip install …"
+    return "\n".join(filter(None, [said, install]))
 
 
 def _of_session(session: SparkSession, frame: DataFrame) -> DataFrame:

@@ -15,7 +15,8 @@ from dbt.adapters.paimon.available.base import AvailableMethods
 from dbt.adapters.paimon.sql_text import quoted
 
 if TYPE_CHECKING:
-    from dbt.adapters.catalogs import CatalogIntegration, CatalogV2
+    from dbt.adapters.catalogs import CatalogIntegration, CatalogRelation, CatalogV2
+    from dbt.adapters.contracts.relation import RelationConfig
 
 # What SET answers for a setting that nobody made (org.apache.spark.sql.execution.command.SetCommand).
 _UNSET = "<undefined>"
@@ -58,6 +59,21 @@ class CatalogMethods(AvailableMethods):
         except DbtCatalogIntegrationNotFoundError:
             raise CompilationError(catalogs.unknown_integration(name, self._catalog_names)) from None
         return found
+
+    @available
+    def build_catalog_relation(self, config: RelationConfig) -> CatalogRelation | None:
+        """Where a node with a `catalog_name` lands.
+
+        Raises:
+            CompilationError: see `get_catalog_integration`; dbt names no node where it asks for this.
+        """
+        try:
+            relation: CatalogRelation | None = super().build_catalog_relation(config)
+        except CompilationError as exc:
+            kind = getattr(config, "resource_type", None) or "model"
+            exc.msg = f"{kind} '{getattr(config, 'name', '')}': {exc.msg}"
+            raise
+        return relation
 
     @contextmanager
     def _names_suggested(self) -> Iterator[None]:

@@ -2,7 +2,10 @@
   Make a table what it was: at a table snapshot (number), a tag (name) or a timestamp; later table snapshots, and tags on
   them, are gone after it.
 -#}
-{% macro rollback_to(relation, version=none, timestamp=none) -%}
+{% macro rollback_to(relation=none, version=none, timestamp=none) -%}
+  {%- if relation is none -%}
+    {%- do exceptions.raise_compiler_error("rollback_to: name the table, as in --args '{relation: my_model, version: 3}'.") -%}
+  {%- endif -%}
   {%- if (version is none) == (timestamp is none) -%}
     {%- do exceptions.raise_compiler_error('rollback_to on ' ~ relation ~ ': give version or timestamp, one of the two.') -%}
   {%- endif -%}
