@@ -77,6 +77,10 @@ class PaimonCatalogIntegration(CatalogIntegration):
             if name == SESSION_CATALOG
         ]
         problems += [_in_catalogs_yml(problem) for problem in profile_problems(target)]
+        if getattr(config, "catalog_database", None):
+            problems.append(
+                "catalog_database: a Spark catalog has schemas, and nothing above them; leave it out"
+            )
         if config.table_format not in (None, _TABLE_FORMAT):
             problems.append(
                 f"table_format: {config.table_format!r} is not written here; leave it out, or write {_V2_DEFAULT} "

@@ -99,8 +99,9 @@ def open_session(credentials: PaimonCredentials) -> ConnectHandle:
         from pyspark.sql.connect.session import SparkSession
     except ImportError as exc:
         installation.require(credentials.method)
+        install = installation.remedy(str(exc), method="connect")
         raise DbtRuntimeError(
-            f"method: connect needs PySpark's client, which is not whole here: {exc} {installation.remedy(str(exc))}"
+            f"method: connect needs PySpark's client, which is not whole here: {exc} {install}"
         ) from exc
     host, port, headers = _address(credentials)
     addresses.require_listener(

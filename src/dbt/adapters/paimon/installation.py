@@ -33,8 +33,9 @@ _PYSPARK_ASKS: Final = re.compile(
 )
 # Libraries that were built for another numpy than the one there is, or a PySpark that knows an older one.
 _NUMPY: Final = re.compile(
-    r"numpy\.core\.multiarray|compiled using NumPy|numpy\.dtype size changed|_ARRAY_API"
-    r"|removed in the NumPy 2|module 'numpy' has no attribute|numpy\.core\._multiarray_umath"
+    r"numpy\._?core\.|compiled (?:using|against) NumPy|numpy\.dtype size changed|_ARRAY_API|removed in the NumPy 2"
+    r"|module '(?:numpy|pyarrow|pandas)' has no attribute",
+    re.IGNORECASE,
 )
 
 
@@ -74,22 +75,23 @@ def require(method: str, paimon: str | None = None) -> str:
     return spark
 
 
-def remedy(text: str, spark: str | None = None) -> str:
+def remedy(text: str, spark: str | None = None, method: str = "session") -> str:
     """What to install where something fails to be imported; empty if the text is of another error.
 
     Args:
         text: the error.
         spark: the version of PySpark; the one that is there if None.
+        method: of the profile.
     """
     found = _NO_MODULE.search(text)
     module = found["name"] if found else ""
     if module == "pyspark" or module.startswith("pyspark."):
-        return _no_pyspark("session")
+        return _no_pyspark(method)
     extra = "spark4" if _is_spark_4(spark) else "connect"
     if module.split(".")[0] in ("distutils", "setuptools"):
         return (
             "PySpark 3.5 imports distutils, which Python 3.12 has no more and setuptools before 81 has: "
-            f"{install_command('session')} brings it along."
+            f"{install_command('connect' if method == 'connect' else 'session')} brings it along."
         )
     if _NUMPY.search(text):
         return (

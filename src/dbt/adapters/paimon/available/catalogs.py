@@ -113,4 +113,4 @@ class CatalogMethods(AvailableMethods):
 
     def _translate_v2_properties(self, catalog_type: str, props: dict[str, Any]) -> dict[str, Any]:
         """The options of the catalog, as version 1 has them."""
-        return props
+        return {name: value for name, value in props.items() if name != "catalog_database"}
