@@ -26,8 +26,10 @@ from dbt.adapters.paimon import (
     java,
     jvm,
     packages,
+    python_models,
     server,
     session,
+    thrift,
 )
 from dbt.adapters.paimon.profile import load_credentials
 from dbt.adapters.paimon.table_advice import advice
@@ -99,6 +101,17 @@ def versions(given: Mapping[str, Any], folder: Path, monkeypatch: pytest.MonkeyP
     installation.require(given.get("method", "session"), given.get("paimon"))
 
 
+def spark_home(given: Mapping[str, Any], folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (folder / "jars").mkdir()
+    (folder / "jars" / f"spark-core_2.12-{given['home']}.jar").touch()
+    installation.require_own_spark(given["home"], {"SPARK_HOME": str(folder)})
+    installation.require_own_spark(given["spark"], {"SPARK_HOME": str(folder)})
+
+
+def thrift_model(given: Mapping[str, Any], folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    python_models.stage(object.__new__(thrift.ThriftHandle), "", {"name": "m"}, "v")
+
+
 def imported(given: Mapping[str, Any], folder: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     return installation.remedy(given["text"], given.get("spark", "3.5.7"))
 
@@ -142,6 +155,8 @@ KINDS: dict[str, Callable[..., str | None]] = {
     "start": start,
     "java": java_of,
     "versions": versions,
+    "spark_home": spark_home,
+    "thrift": thrift_model,
     "import": imported,
     "ivy": ivy,
     "jvm": no_jvm,

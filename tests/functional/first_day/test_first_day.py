@@ -119,6 +119,16 @@ class TestFirstDay:
         for part in parts:
             assert part in message
 
+    def test_unknown_ref(self, project, said):
+        """dbt finds it while it reads the project, before the adapter is asked."""
+        model = Path(project.project_root) / "models" / "unknown_ref.sql"
+        model.write_text("select * from {{ ref('ordrs') }}")
+        try:
+            with pytest.raises(DbtBaseException, match=r"unknown_ref\.sql.*'ordrs' which was not found"):
+                run_dbt(["parse"])
+        finally:
+            model.unlink()
+
     def test_catalog_name(self, project, said):
         """dbt asks for it while it reads the project, and ends there."""
         model = Path(project.project_root) / "models" / "misnamed.sql"

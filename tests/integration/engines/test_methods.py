@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from dbt.tests.util import run_dbt
+from dbt.tests.util import get_connection, run_dbt
 
 SEED = """code,name,size,since
 DE,"Deutsch'land ? \\ ü",357.5,1949-05-23
@@ -80,6 +80,10 @@ class Methods:
             ("DE", "Deutsch'land ? \\ ü", 357.5),
             ("FR", None, None),
         ]
+
+    def test_a_catalog_that_the_server_has_not(self, project):
+        with get_connection(project.adapter):
+            assert [project.adapter.has_catalog(name) for name in ("paimon", "nope")] == [True, False]
 
     def test_values(self, project, rows):
         run_dbt(["run", "--select", "typed"])

@@ -5,7 +5,9 @@ from __future__ import annotations
 import importlib.util
 import re
 import sys
+from collections.abc import Mapping
 from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
 from typing import Final
 
 from dbt_common.exceptions import DbtRuntimeError
@@ -24,6 +26,7 @@ _OF_CONNECT: Final = (
     "numpy",
     "sqlglot",
 )
+_SPARK_CORE: Final = re.compile(r"spark-core_2\.\d+-(\d+\.\d+\.\d+)")
 _NO_MODULE: Final = re.compile(r"No module named '(?P<name>[\w.]+)'")
 # PySpark's own checks (require_minimum_pandas_version and its like).
 _PYSPARK_ASKS: Final = re.compile(
@@ -73,6 +76,24 @@ def require(method: str, paimon: str | None = None) -> str:
     if paimon is not None:
         capabilities.connector_artifact(spark, paimon)
     return spark
+
+
+def require_own_spark(spark: str, environ: Mapping[str, str]) -> None:
+    """Return when the Spark that `SPARK_HOME` names, if any, is of the same line as PySpark.
+
+    Raises:
+        DbtRuntimeError: it is of another one: PySpark would start it and understand nothing of what it says.
+    """
+    home = environ.get("SPARK_HOME", "")
+    jar = next(iter(sorted(Path(home, "jars").glob("spark-core_*.jar"))), None) if home else None
+    found = _SPARK_CORE.search(jar.name) if jar else None
+    if found and capabilities.minor(capabilities.parse_version(found[1])) != capabilities.minor(
+        capabilities.parse_version(spark)
+    ):
+        raise DbtRuntimeError(
+            f"SPARK_HOME ({home}) is Spark {found[1]}, and the PySpark of this Python is {spark}: they do not go "
+            f"together. Unset SPARK_HOME to use PySpark's own Spark, or `pip install 'pyspark=={found[1]}'`."
+        )
 
 
 def remedy(text: str, spark: str | None = None, method: str = "session") -> str:

@@ -12,7 +12,7 @@ import time
 from contextlib import suppress
 from typing import Any
 
-from dbt.adapters.paimon import java, server, server_token
+from dbt.adapters.paimon import installation, java, server, server_token
 from dbt.adapters.paimon.credentials import PaimonCredentials
 from dbt.adapters.paimon.profile import load_credentials
 from dbt.adapters.paimon.redaction import tell_dbt
@@ -50,6 +50,7 @@ def serve(credentials: PaimonCredentials, idle_minutes: float, asks_token: bool 
     """
     # Ends as by Ctrl-C: finally blocks run.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
+    installation.require_own_spark(installation.spark_version(), os.environ)
     check_warehouse(credentials)
     plan = server.launch_plan(credentials)
     java.prepare_java(server.versions(plan)["PySpark"])

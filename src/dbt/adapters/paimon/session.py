@@ -165,6 +165,7 @@ def check_warehouse(credentials: PaimonCredentials) -> None:
 
 def _start(credentials: PaimonCredentials) -> tuple[SparkSession, dict[str, str]]:
     spark = installation.require(credentials.method)
+    installation.require_own_spark(spark, os.environ)
     asked = packages.plan_packages(credentials, spark)
     ivy = tuple(
         f"{key}={value}" for key, value in credentials.spark_config.items() if key.startswith("spark.jars.")
