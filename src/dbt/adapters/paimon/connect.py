@@ -101,7 +101,7 @@ def open_session(credentials: PaimonCredentials) -> ConnectHandle:
         installation.require(credentials.method)
         install = installation.remedy(str(exc), method="connect")
         raise DbtRuntimeError(
-            f"method: connect needs PySpark's client, which is not whole here: {exc} {install}"
+            f"method: connect needs PySpark's client, which is not whole here: {exc}\n{install}"
         ) from exc
     host, port, headers = _address(credentials)
     addresses.require_listener(

@@ -30,7 +30,7 @@ _SPARK_CORE: Final = re.compile(r"spark-core_2\.\d+-(\d+\.\d+\.\d+)")
 _NO_MODULE: Final = re.compile(r"No module named '(?P<name>[\w.]+)'")
 # PySpark's own checks (require_minimum_pandas_version and its like).
 _PYSPARK_ASKS: Final = re.compile(
-    r"(?P<name>Pandas|PyArrow|grpcio(?:-status)?|googleapis-common-protos) >= [\w.]+ must be installed"
+    r"(?:\[\w+\] )?(?P<name>Pandas|PyArrow|grpcio(?:-status)?|googleapis-common-protos) >= [\w.]+ must be installed"
     r"|PACKAGE_NOT_INSTALLED|UNSUPPORTED_PACKAGE_VERSION",
     re.IGNORECASE,
 )
@@ -119,8 +119,9 @@ def remedy(text: str, spark: str | None = None, method: str = "session") -> str:
             f"numpy, pandas and pyarrow do not go together: {install_command(extra)} takes versions that do."
         )
     of_connect = any(module == name or module.startswith(f"{name}.") for name in _OF_CONNECT)
-    if of_connect or _PYSPARK_ASKS.search(text):
-        what = module or "what PySpark asks for"
+    asked = _PYSPARK_ASKS.search(text)
+    if of_connect or asked:
+        what = module or (asked and asked["name"]) or "what PySpark asks for"
         return f"{what} comes with an extra of dbt-paimon: {install_command(extra)}."
     return ""
 
