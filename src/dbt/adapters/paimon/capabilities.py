@@ -23,7 +23,7 @@ OLDEST_PAIMON: Final = Version("0.9.0")
 # Where nothing tells the Spark.
 USUAL_SPARK: Final = "3.5.7"
 
-# Releases whose connector is in Maven's central repository; the newest of each line.
+# To be named in errors: upstream's releases, the newest of each line that is known here.
 RELEASES: Final[tuple[str, ...]] = ("0.9.0", "1.0.1", "1.1.1", "1.2.0", "1.3.1", "1.4.2", "2.0.0")
 
 # The catalogs whose options paimon_options.json lists, by the release they were read from.
