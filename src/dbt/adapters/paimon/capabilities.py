@@ -461,19 +461,12 @@ def _either(versions: list[str]) -> str:
 def connect_server_artifact(spark_version: str | Version) -> str | None:
     """The Maven coordinates of Spark Connect's server, or None where Spark has it among its own jars (from 4.0).
 
-    Raises DbtRuntimeError for a Spark older than 3.5, whose server cannot be watched, and for one whose server was
-    not published.
+    Raises DbtRuntimeError for a Spark older than 3.5, whose server cannot be watched.
     """
     spark = _as_version(spark_version)
     if spark < Version("3.5"):
         raise DbtRuntimeError(
             f"`dbt-paimon server` needs PySpark 3.5 or newer, this is {spark}: {install_command('connect')}."
-        )
-    if _NEWEST_CONNECT < spark < Version("4.0.dev0"):
-        raise DbtRuntimeError(
-            f"Spark Connect's server for PySpark {spark} is not to be had: the newest one of Spark 3.5 is "
-            f"{_NEWEST_CONNECT}. Install the PySpark that goes with it: {install_command('connect')}; or name the jar "
-            f"that you have (spark-connect_2.12-{spark}.jar) under `jars` in the profile."
         )
     return f"org.apache.spark:spark-connect_2.12:{spark_version}" if spark.major == 3 else None
 
@@ -498,9 +491,6 @@ _CONNECTORS: Final[Mapping[str, str]] = MappingProxyType(
 _PYTHONS: Final[Mapping[str, tuple[int, int]]] = MappingProxyType(
     {"3.3": (3, 9), "3.4": (3, 10), "3.5": (3, 11), "4.1.dev0": (3, 13)}
 )
-# org.apache.spark:spark-connect_2.12
-_NEWEST_CONNECT: Final = Version("3.5.7")
-
 
 # The drivers that a jdbc catalog loads, by the protocol of its address (`jdbc:sqlite:…`).
 JDBC_DRIVERS: Final[Mapping[str, str]] = MappingProxyType(

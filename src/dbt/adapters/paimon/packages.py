@@ -261,6 +261,12 @@ def explain_resolution_failure(text: str, spark_version: str) -> str:
             f"a network, download the jars elsewhere and name their paths under `jars` or in {JARS_VARIABLE}: nothing "
             "is downloaded then."
         )
+    if any(package.startswith("org.apache.spark:spark-connect_") for package in missing):
+        return redact_text(
+            f"{what}: no repository has the server of Spark Connect for PySpark {spark_version}. Install the newest "
+            f"PySpark that it was tried with: {capabilities.install_command('connect')}; or name the jar, if you have "
+            "it, under `jars` in the profile."
+        )
     known = ", ".join(capabilities.releases(spark_version))
     return redact_text(
         f"{what}: there is no such jar; every repository answered, and none has it. Correct paimon_version (for Spark "
