@@ -143,7 +143,7 @@ def seen(shell: Shell, environment: Path, install: str, python: str, rows_after:
     listed = json.loads(shell.run("pip list --format json --disable-pip-version-check"))
     versions = {each["name"].lower(): each["version"] for each in listed}
     size = sum(path.lstat().st_size for path in environment.rglob("*") if not path.is_symlink())
-    first_rows = "none" if rows_after is None else f"{rows_after:.0f} s"
+    first_rows = "not run" if rows_after is None else f"{rows_after:.0f} s"
     frames = ", ".join(versions.get(name, "none") for name in ("pandas", "pyarrow", "numpy"))
     return (
         f"| `{install}` | {python} | {versions['dbt-core']} | {versions['dbt-adapters']} | {versions['pyspark']} | {frames} "
