@@ -57,5 +57,13 @@ def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
     if not session.config.getoption("--every-python") or exitstatus or not rows:
         return
     before, rest = PAGE.read_text().split(MARKS[0])
-    after = rest.split(MARKS[1])[1]
-    PAGE.write_text(f"{before}{MARKS[0]}\n{HEADER}{''.join(rows)}{MARKS[1]}{after}")
+    table, after = rest.split(MARKS[1])
+    # What was not run this time stays as it was seen.
+    kept = {_what(row): row for row in table.splitlines(keepends=True) if row.startswith("| `")}
+    kept |= {_what(row): row for row in rows}
+    PAGE.write_text(f"{before}{MARKS[0]}\n{HEADER}{''.join(kept.values())}{MARKS[1]}{after}")
+
+
+def _what(row: str) -> tuple[str, ...]:
+    """The extra and the Python of a row."""
+    return tuple(row.split("|")[1:3])

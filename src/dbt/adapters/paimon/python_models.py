@@ -59,12 +59,27 @@ def to_frame(session: SparkSession, result: Any, name: str, path: str) -> DataFr
     if module[0] == "pandas" and type(result).__name__ == "DataFrame":
         # Arrow carries the columns with their types, and without a Python worker.
         session.conf.set("spark.sql.execution.arrow.pyspark.enabled", "true")
-        frame = session.createDataFrame(result)
+        frame = session.createDataFrame(texts_with_nulls(result))
         return frame
     raise DbtRuntimeError(
         f"Python model '{name}' ({path}) returned {type(result).__name__}: model(dbt, session) has to return a Spark, "
         "pandas or pandas-on-Spark DataFrame."
     )
+
+
+def texts_with_nulls(frame: Any) -> Any:
+    """A pandas frame whose missing texts are None.
+
+    pandas 3 has NaN there, of which PySpark makes the text 'nan' in frames that Arrow does not take.
+    """
+    texts = [place for place, kind in enumerate(frame.dtypes) if type(kind).__name__ == "StringDtype"]
+    if not texts:
+        return frame
+    changed = frame.copy(deep=False)
+    for place in texts:
+        column = frame.iloc[:, place]
+        changed.isetitem(place, column.astype(object).where(column.notna(), None))
+    return changed
 
 
 def _said(exc: Exception) -> str:

@@ -1,0 +1,30 @@
+"""pandas frames of Python models on their way to Spark."""
+
+from __future__ import annotations
+
+import pandas as pd
+import pytest
+
+from dbt.adapters.paimon.python_models import texts_with_nulls
+
+pytestmark = pytest.mark.filterwarnings("ignore:The 'pyarrow_numpy' storage option:FutureWarning")
+
+
+@pytest.fixture
+def text():
+    """The type that texts have in pandas 3, whose missing values are NaN, by the name of pandas 2.2."""
+    return pd.StringDtype("pyarrow_numpy")
+
+
+def test_missing_texts_are_none(text):
+    frame = pd.DataFrame({"id": [1, 2], "text": pd.array(["a", None], dtype=text)})
+    assert isinstance(frame["text"][1], float)
+    assert texts_with_nulls(frame)["text"].tolist() == ["a", None]
+    assert isinstance(frame["text"][1], float)
+
+
+def test_other_columns_stay_and_names_may_be_twice(text):
+    frame = pd.DataFrame([[1.5, None], [None, "b"]]).set_axis(["x", "x"], axis=1)
+    assert texts_with_nulls(frame) is frame
+    texts = frame.astype({"x": text}).set_axis(["x", "x"], axis=1)
+    assert texts_with_nulls(texts).iloc[:, 1].tolist() == [None, "b"]
