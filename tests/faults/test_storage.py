@@ -196,7 +196,7 @@ class TestDamagedManifest:
         assert failed.returncode == 1
         # The model that writes the table says which one it is; the others, and the hook, are run.
         assert "Done. PASS=3 WARN=0 ERROR=1 SKIP=1" in failed.stdout
-        message = failed.stdout.split("in model upserted ")[1]
+        message = failed.stdout.partition("in model upserted ")[2]
         assert "Failed to read manifest list" in message
         assert "`full`.`upserted`" in message
         assert "\tat " not in failed.stdout
