@@ -277,11 +277,6 @@ def shorten(text: str, statement: str = "") -> str:
 
 def _of_sql(text: str) -> str:
     """What to do about SQL that is wrong in nobody's dialect."""
-    if "[PARSE_SYNTAX_ERROR]" in text:
-        return (
-            "Spark's parser stopped there: look for a comma, a bracket or a keyword that is missing or misspelt at "
-            "that place or just before it (`dbt compile` shows the SQL)."
-        )
     if "[UNRESOLVED_ROUTINE]" in text:
         return (
             "Spark SQL has no function of this name: correct it, or take another one of "
