@@ -6,7 +6,6 @@ import json
 from pathlib import Path
 
 import pytest
-from dbt.cli.exceptions import DbtUsageException
 from dbt.tests.util import run_dbt, write_file
 from dbt_common.dataclass_schema import ValidationError
 
@@ -108,9 +107,11 @@ class TestCompileAndShow:
         )
         assert [tuple(row) for row in result.agate_table.rows] == [(1,), (2,)]
 
-    def test_seed_has_no_empty_flag(self, project):
-        with pytest.raises(DbtUsageException):
-            run_dbt(["seed", "--empty"])
+    def test_seed_empty(self, project, rows):
+        run_dbt(["seed", "--empty"])
+        assert rows("select * from {schema}.numbers") == []
+        run_dbt(["seed"])
+        assert len(rows("select * from {schema}.numbers")) == 2
 
     def test_build_empty(self, project, rows):
         run_dbt(["build", "--empty", "--select", "good"])
