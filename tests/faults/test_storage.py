@@ -129,7 +129,7 @@ class TestFullDisk:
         failed = run(folder, 1_000_000, filling)
         assert failed.returncode == 1, failed.stdout
         for model in ("rebuilt", "upserted", "created"):
-            assert f"in model {model} " in failed.stdout
+            assert f"in model {model} (models/{model}.sql)" in failed.stdout
         assert "No space left on device" in failed.stdout or "File too large" in failed.stdout
         assert "\tat " not in failed.stdout
         for table, rows in before.items():
@@ -196,7 +196,7 @@ class TestDamagedManifest:
         assert failed.returncode == 1
         # The model that writes the table says which one it is; the others, and the hook, are run.
         assert "Done. PASS=3 WARN=0 ERROR=1 SKIP=1" in failed.stdout
-        message = failed.stdout.partition("in model upserted ")[2]
+        message = failed.stdout.partition("in model upserted (models/upserted.sql)")[2]
         assert "Failed to read manifest list" in message
         assert "`full`.`upserted`" in message
         assert "\tat " not in failed.stdout

@@ -425,10 +425,10 @@ def releases(spark_version: str | Version) -> list[str]:
     return [release for release in RELEASES if first is not None and Version(release) >= Version(first)]
 
 
-def connects_spark(artifact: str, spark_version: str | Version) -> bool:
-    """Whether Paimon's connector of an artifact's name (`paimon-spark-3.5_2.12`) is one for a Spark."""
+def connector_line(artifact: str) -> str | None:
+    """The Spark line of a connector, by its artifact's name (`paimon-spark-3.5_2.12`); None of another artifact."""
     found = re.match(r"paimon-spark-(\d+\.\d+)(?=[-_]|$)", artifact)
-    return found is None or found[1] == minor(_as_version(spark_version))
+    return found[1] if found else None
 
 
 def require_python(spark_version: str | Version, python: tuple[int, int]) -> None:

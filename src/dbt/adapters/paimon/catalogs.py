@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 _TABLE_FORMAT = "paimon"
 # dbt's word in version 2 for the format that an adapter writes by itself.
-_V2_DEFAULT = "default"
+_V2_DEFAULT: Final = "default"
 _CATALOG_SETTING: Final = "spark.sql.catalog."
 
 

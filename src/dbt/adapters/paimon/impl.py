@@ -149,12 +149,7 @@ class PaimonAdapter(
             DbtCapability.TableLastModifiedMetadataBatch: CapabilitySupport(Support.Full),
             # Batches are made ready side by side; their one statement each takes its turn (see microbatch.sql).
             DbtCapability.MicrobatchConcurrency: CapabilitySupport(Support.Full),
-            # Of dbt-adapters from 1.24.
-            **{
-                capability: CapabilitySupport(Support.Full)
-                for capability in [getattr(DbtCapability, "CatalogsV2", None)]
-                if capability is not None
-            },
+            DbtCapability.CatalogsV2: CapabilitySupport(Support.Full),
         }
     )
 

@@ -317,20 +317,18 @@ def _check_scala(jars: Sequence[str], packages: Sequence[str], spark_version: st
 
 def _check_line(jars: Sequence[str], packages: Sequence[str], spark_version: str) -> None:
     """A connector knows the inner classes of one line of Spark."""
-    artifacts = {jar: _connector_of_jar(jar) for jar in jars} | {
-        package: package.split(":")[1] for package in packages if _is_connector_package(package)
+    line = capabilities.minor(capabilities.parse_version(spark_version))
+    lines = {jar: capabilities.connector_line(_connector_of_jar(jar)) for jar in jars} | {
+        package: capabilities.connector_line(package.split(":")[1])
+        for package in packages
+        if _is_connector_package(package)
     }
-    wrong = [
-        name
-        for name, artifact in artifacts.items()
-        if not capabilities.connects_spark(artifact, spark_version)
-    ]
+    wrong = [name for name, of in lines.items() if of not in (None, line)]
     if wrong:
-        line = capabilities.minor(capabilities.parse_version(spark_version))
         raise DbtRuntimeError(
             f"Jars for Spark: {', '.join(wrong)}: Paimon's connector for another Spark than {spark_version}. Take the "
             f"artifact paimon-spark-{line}, or leave the connector out to have the right one downloaded; or install "
-            f"the Spark that it is for, `pip install 'pyspark=={artifacts[wrong[0]].split('-')[2].split('_')[0]}.*'`."
+            f"the Spark that it is for, `pip install 'pyspark=={lines[wrong[0]]}.*'`."
         )
 
 

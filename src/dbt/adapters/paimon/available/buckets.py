@@ -36,10 +36,8 @@ class BucketMethods(AvailableMethods):
             EventCompilationError: with dbt's --warn-error.
         """
         # A microbatch model comes here with every batch.
-        told: set[str] = self.__dict__.setdefault("_advice_told", set())
         for message in advice(spec, model["config"], model.get("name", ""), types):
-            if message not in told:
-                told.add(message)
+            if self._told.first(("advice", message)):
                 warn_or_error(AdapterEventWarning(name="Paimon", base_msg=message, args=[]))
 
     def check_foreign(self, model: Mapping[str, Any]) -> None:
