@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from dbt.adapters.paimon.cache_folder import cache_folder
+from dbt.adapters.paimon.machine.cache_folder import cache_folder
 
 _DBT = [sys.executable, "-c", "from dbt.cli.main import cli; cli()", "debug"]
 

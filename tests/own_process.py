@@ -13,7 +13,7 @@ import yaml
 from dbt.cli.main import dbtRunner
 
 from dbt.adapters.paimon.credentials import PaimonCredentials
-from dbt.adapters.paimon.session import open_session
+from dbt.adapters.paimon.spark.session import open_session
 
 TESTS = Path(__file__).parent
 _ANSWER = "answer.json"

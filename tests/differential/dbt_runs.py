@@ -9,8 +9,8 @@ from typing import Any
 from dbt.cli.main import dbtRunner
 from dbt.contracts.graph.manifest import Manifest
 
-from dbt.adapters.paimon import session
 from dbt.adapters.paimon.credentials import PaimonCredentials
+from dbt.adapters.paimon.spark import session
 from differential import project, values
 from differential.plan import Batch, Plan
 

@@ -212,7 +212,7 @@ def _is_one_of(rows: Rows, state: State, steps: Iterable[int], killed: bool) -> 
 
 def new_house(project: Project, folder: Path, spark_config: dict[str, Any]) -> House:
     """A project at its first step."""
-    from dbt.adapters.paimon.session import open_session
+    from dbt.adapters.paimon.spark.session import open_session
 
     target = {"type": "paimon", "method": "session", "threads": 4, "spark_config": spark_config}
     project.write_project(folder, target)

@@ -23,8 +23,8 @@ from typing import Any
 
 from dbt.cli.main import cli
 
-from dbt.adapters.paimon import swaps
-from dbt.adapters.paimon.session import SessionCursor
+from dbt.adapters.paimon.spark.session import SessionCursor
+from dbt.adapters.paimon.writing import swaps
 from functional.streaming import killed_stream
 
 WRITES = re.compile(

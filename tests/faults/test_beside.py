@@ -53,7 +53,7 @@ class Lake:
     """A project, and a reader of its tables."""
 
     def __init__(self, folder: Path, spark_config: dict[str, Any]) -> None:
-        from dbt.adapters.paimon.session import open_session
+        from dbt.adapters.paimon.spark.session import open_session
 
         self.folder = folder
         self.runs = 0

@@ -76,7 +76,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory, spark_config: dict[str, Any
 
 @pytest.fixture(scope="class")
 def read(folder: Path, spark_config: dict[str, Any]):
-    from dbt.adapters.paimon.session import open_session
+    from dbt.adapters.paimon.spark.session import open_session
 
     session = open_session(
         PaimonCredentials(schema="both", warehouse=str(folder / "lake"), spark_config=dict(spark_config))

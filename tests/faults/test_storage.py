@@ -58,7 +58,7 @@ def folder(tmp_path: Path, spark_config: dict[str, Any]) -> Path:
 
 @pytest.fixture
 def read(folder: Path, spark_config: dict[str, Any]):
-    from dbt.adapters.paimon.session import open_session
+    from dbt.adapters.paimon.spark.session import open_session
 
     session = open_session(
         PaimonCredentials(schema="full", warehouse=str(folder / "lake"), spark_config=dict(spark_config))

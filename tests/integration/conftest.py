@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from dbt.adapters.paimon import packages
 from dbt.adapters.paimon.capabilities import JDBC_DRIVERS, Version, kafka_artifact, parse_version
 from dbt.adapters.paimon.credentials import PaimonCredentials
+from dbt.adapters.paimon.spark.launch import packages
 from integration.services.hdfs import Hdfs, hdfs
 from integration.services.kafka import Kafka, kafka
 from integration.services.metastore import Metastore, metastore

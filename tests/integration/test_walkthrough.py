@@ -135,7 +135,7 @@ class TestTroubleshooting:
     def test_s3a_is_read_as_s3(self, object_store, spark_config, tmp_path):
         """What the document says to do by hand."""
         from dbt.adapters.paimon.credentials import PaimonCredentials
-        from dbt.adapters.paimon.session import open_session
+        from dbt.adapters.paimon.spark.session import open_session
 
         session = open_session(
             PaimonCredentials(

@@ -7,13 +7,13 @@ from dataclasses import replace
 import pytest
 from dbt_common.exceptions import CompilationError
 
-from dbt.adapters.paimon.assignment import assigned, loses_nothing, misfits
-from dbt.adapters.paimon.changeset import ExistingColumn, ExistingTable
 from dbt.adapters.paimon.column import PaimonColumn
-from dbt.adapters.paimon.column_changes import compare_columns
-from dbt.adapters.paimon.row_checks import checked_columns, destination, lossy_columns
-from dbt.adapters.paimon.table_spec import TableSpec
-from dbt.adapters.paimon.type_trees import type_tree
+from dbt.adapters.paimon.spec.table import TableSpec
+from dbt.adapters.paimon.sql.assignment import assigned, loses_nothing, misfits
+from dbt.adapters.paimon.sql.type_trees import type_tree
+from dbt.adapters.paimon.tables.changeset import ExistingColumn, ExistingTable
+from dbt.adapters.paimon.tables.column_changes import compare_columns
+from dbt.adapters.paimon.writing.row_checks import checked_columns, destination, lossy_columns
 
 SPEC = TableSpec(primary_key=("id",), partition_by=("p",), options={})
 

@@ -18,14 +18,16 @@ from dbt_common.events.event_manager_client import (
 from dbt_common.exceptions import CompilationError, DbtRuntimeError, EventCompilationError
 from dbt_common.helper_types import WarnErrorOptionsV2
 
-from dbt.adapters.paimon import behavior, cli, packages, server, server_process
+from dbt.adapters.paimon import behavior, cli
 from dbt.adapters.paimon.capabilities import Environment
 from dbt.adapters.paimon.credentials import DEFAULT_PAIMON_VERSION, PaimonCredentials
-from dbt.adapters.paimon.deprecations import OnceARun, deprecate
-from dbt.adapters.paimon.seed_values import bad_text
-from dbt.adapters.paimon.seeds import check_file, load
-from dbt.adapters.paimon.strategies import plan_incremental
-from dbt.adapters.paimon.table_spec import ConfigErrors, build_table_spec
+from dbt.adapters.paimon.errors.deprecations import OnceARun, deprecate
+from dbt.adapters.paimon.spark import server, server_process
+from dbt.adapters.paimon.spark.launch import packages
+from dbt.adapters.paimon.spec.strategies import plan_incremental
+from dbt.adapters.paimon.spec.table import ConfigErrors, build_table_spec
+from dbt.adapters.paimon.writing.seed_values import bad_text
+from dbt.adapters.paimon.writing.seeds import check_file, load
 
 PAGE = Path(__file__).parents[2] / "docs" / "behavior-flags.md"
 

@@ -13,7 +13,7 @@ from dbt.adapters.catalogs import CatalogIntegration, InvalidCatalogIntegrationC
 from dbt.adapters.catalogs._client import CatalogIntegrationClient
 from dbt_common.exceptions import CompilationError, DbtBaseException
 
-from dbt.adapters.paimon import catalogs
+from dbt.adapters.paimon.catalogs import catalogs_yml
 from dbt.adapters.paimon.credentials import PaimonCredentials, SparkCatalog
 from dbt.adapters.paimon.impl import PaimonAdapter
 
@@ -23,13 +23,13 @@ def integration(folder: Path, **catalog: Any) -> CatalogIntegration:
     entry = {"name": "archive", "table_format": "default", **catalog}
     (folder / "catalogs.yml").write_text(yaml.safe_dump({"catalogs": [entry]}))
     project = Namespace(project_root=str(folder), project_name="p", cli_vars={})
-    (config,) = catalogs.of_project(project, object.__new__(PaimonAdapter).bridge_v2_catalog)
-    return CatalogIntegrationClient(catalogs.CATALOG_INTEGRATIONS).add(config)
+    (config,) = catalogs_yml.of_project(project, object.__new__(PaimonAdapter).bridge_v2_catalog)
+    return CatalogIntegrationClient(catalogs_yml.CATALOG_INTEGRATIONS).add(config)
 
 
 @pytest.fixture
 def version_2(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(catalogs, "_is_version_2", lambda: True)
+    monkeypatch.setattr(catalogs_yml, "_is_version_2", lambda: True)
 
 
 @pytest.mark.usefixtures("version_2")
@@ -72,7 +72,7 @@ class TestVersion2:
 
 
 def test_no_catalogs_yml() -> None:
-    message = catalogs.unknown_integration("archive", [])
+    message = catalogs_yml.unknown_integration("archive", [])
     assert "has no catalogs.yml" in message and "leave catalog_name out" in message
 
 
@@ -86,7 +86,7 @@ def test_the_catalogs_that_are_known() -> None:
             "spark.sql.catalog.ice.type": "hadoop",
         },
     )
-    assert catalogs.known(credentials) == {"paimon", "hive_views", "ice", "spark_catalog"}
+    assert catalogs_yml.known(credentials) == {"paimon", "hive_views", "ice", "spark_catalog"}
 
 
 def test_an_adapter_without_the_catalog_names_those_there_are() -> None:

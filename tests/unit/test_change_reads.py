@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 
 from dbt.adapters.paimon.capabilities import Environment, parse_version
-from dbt.adapters.paimon.change_reads import SourceTable, Way, way
-from dbt.adapters.paimon.positions import Commit
+from dbt.adapters.paimon.changes.positions import Commit
+from dbt.adapters.paimon.changes.reads import SourceTable, Way, way
 
 APPENDED = SourceTable("paimon", "db", "t", (("id", "int"), ("v", "int")))
 KEYED = replace(APPENDED, primary_key=("id",))

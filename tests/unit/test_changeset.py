@@ -3,14 +3,14 @@
 import pytest
 
 from dbt.adapters.paimon.capabilities import Environment
-from dbt.adapters.paimon.changeset import (
+from dbt.adapters.paimon.spec.table import TableSpec
+from dbt.adapters.paimon.tables.changeset import (
     Changeset,
     ExistingColumn,
     ExistingTable,
     PropertyChange,
     compute_changeset,
 )
-from dbt.adapters.paimon.table_spec import TableSpec
 
 P09, P12, P14, P20 = (Environment.of(v) for v in ("0.9.0", "1.2.0", "1.4.2", "2.0.0"))
 CATALOGS_OWN = {"path": "/wh/s.db/t", "owner": "root", "provider": "paimon", "transient_lastDdlTime": "17"}

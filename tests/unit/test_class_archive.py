@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from dbt.adapters.paimon import class_archive
-from dbt.adapters.paimon.class_archive import java_options
-from dbt.adapters.paimon.java import JavaRuntime
+from dbt.adapters.paimon.machine.java import JavaRuntime
+from dbt.adapters.paimon.spark.launch import cds_archive
+from dbt.adapters.paimon.spark.launch.cds_archive import java_options
 
 WHOLE = struct.pack("=I", 0xF00BABA8) + b"classes"
 
@@ -19,7 +19,7 @@ WHOLE = struct.pack("=I", 0xF00BABA8) + b"classes"
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    monkeypatch.delenv(class_archive.VARIABLE, raising=False)
+    monkeypatch.delenv(cds_archive.VARIABLE, raising=False)
     monkeypatch.delenv("JDK_JAVA_OPTIONS", raising=False)
     return tmp_path / "dbt-paimon"
 
@@ -120,7 +120,7 @@ def test_none(
     jar: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setenv(class_archive.VARIABLE, variable)
+    monkeypatch.setenv(cds_archive.VARIABLE, variable)
     assert java_options(JavaRuntime(java.home, major, ""), [jar], conf) == []
 
 

@@ -3,10 +3,15 @@
 import pytest
 from dbt_common.exceptions import DbtRuntimeError
 
-from dbt.adapters.paimon.changeset import ExistingColumn, ExistingTable
-from dbt.adapters.paimon.column_changes import compare_columns, refuse_schema_change, wanted_columns, widens
-from dbt.adapters.paimon.strategies import ON_SCHEMA_CHANGE
-from dbt.adapters.paimon.table_spec import TableSpec
+from dbt.adapters.paimon.spec.strategies import ON_SCHEMA_CHANGE
+from dbt.adapters.paimon.spec.table import TableSpec
+from dbt.adapters.paimon.tables.changeset import ExistingColumn, ExistingTable
+from dbt.adapters.paimon.tables.column_changes import (
+    compare_columns,
+    refuse_schema_change,
+    wanted_columns,
+    widens,
+)
 
 KEYED = TableSpec(primary_key=("id",), partition_by=(), options={}, merge_engine="deduplicate")
 

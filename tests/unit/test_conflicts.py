@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from dbt.adapters.paimon import conflicts
-from dbt.adapters.paimon.strategies import STRATEGIES
-from dbt.adapters.paimon.table_spec import TableSpec
+from dbt.adapters.paimon.concurrency import conflicts
+from dbt.adapters.paimon.spec.strategies import STRATEGIES
+from dbt.adapters.paimon.spec.table import TableSpec
 
 APPEND = TableSpec()
 KEYED = TableSpec(primary_key=("id",), merge_engine="deduplicate")

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dbt.adapters.paimon.credentials import PaimonCredentials
-from dbt.adapters.paimon.redaction import MASK, is_secret, redact_text
+from dbt.adapters.paimon.errors.redaction import MASK, is_secret, redact_text
 
 
 def load(**profile: Any) -> PaimonCredentials:

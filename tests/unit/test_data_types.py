@@ -2,7 +2,7 @@
 
 import pytest
 
-from dbt.adapters.paimon.data_types import (
+from dbt.adapters.paimon.sql.data_types import (
     field_names,
     is_nullable,
     kept_type,

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 from dbt_common.exceptions import DbtRuntimeError
 
-from dbt.adapters.paimon.streaming.debezium import DebeziumMessages
-from dbt.adapters.paimon.streaming.debezium_types import UnknownTypeError, target
 from dbt.adapters.paimon.streaming.descriptions import Description, SourceColumn
+from dbt.adapters.paimon.streaming.formats.debezium import DebeziumMessages
+from dbt.adapters.paimon.streaming.formats.debezium_types import UnknownTypeError, target
 from dbt.adapters.paimon.streaming.inputs import StreamCall
 
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from dbt.adapters.paimon.default_values import is_value
-from dbt.adapters.paimon.type_trees import Atom, type_tree
+from dbt.adapters.paimon.sql.default_values import is_value
+from dbt.adapters.paimon.sql.type_trees import Atom, type_tree
 
 TEXTS = {
     "tinyint": (["127", "-128", "+5", "007"], ["128", "300", "-129", "1.0", "1e1", " 5 ", "", "1_0", "٣"]),

@@ -9,8 +9,8 @@ from argparse import Namespace
 import pytest
 from dbt.flags import set_flags
 
-from dbt.adapters.paimon import early_start
 from dbt.adapters.paimon.credentials import PaimonCredentials
+from dbt.adapters.paimon.spark import early_start
 
 SESSION = {"warehouse": "lake"}
 
@@ -42,7 +42,7 @@ def test_what_starts_early(monkeypatch, command, target, starts) -> None:
 # numpy is imported by PySpark on the thread that starts it.
 IMPORTS_NUMPY = """
 import sys
-from dbt.adapters.paimon import early_start
+from dbt.adapters.paimon.spark import early_start
 from dbt.adapters.paimon.credentials import PaimonCredentials
 
 early_start._command = lambda: "parse"

@@ -2,7 +2,7 @@
 
 import pytest
 
-from dbt.adapters.paimon.errors import shorten
+from dbt.adapters.paimon.errors.messages import shorten
 
 TASK_FAILURE = """An error occurred while calling o44.sql.
 : org.apache.spark.SparkException: Job aborted due to stage failure: Task 1 in stage 14.0 failed 1 times, most recent failure: Lost task 1.0 in stage 14.0 (TID 15) (host executor driver): java.lang.RuntimeException: Cannot write null to non-null column(id)

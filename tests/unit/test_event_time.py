@@ -8,8 +8,8 @@ import pytest
 from dbt.adapters.base.relation import EventTimeFilter
 from dbt_common.exceptions import CompilationError
 
-from dbt.adapters.paimon import event_time
 from dbt.adapters.paimon.relation import PaimonRelation
+from dbt.adapters.paimon.sql import event_time
 
 NOON = datetime(2024, 1, 1, 12, tzinfo=timezone.utc)
 

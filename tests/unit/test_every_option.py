@@ -7,7 +7,7 @@ import re
 
 import pytest
 
-from dbt.adapters.paimon.table_options import (
+from dbt.adapters.paimon.options.table_options import (
     RESERVED_PROPERTIES,
     OptionDefinition,
     lookup,

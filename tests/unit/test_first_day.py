@@ -17,22 +17,14 @@ from dbt_common.exceptions import DbtBaseException
 from tests.unit import corpus
 from tests.unit.corpus import MODEL, Case
 
-from dbt.adapters.paimon import (
-    capabilities,
-    catalogs,
-    cli,
-    connections,
-    installation,
-    java,
-    jvm,
-    packages,
-    python_models,
-    server,
-    session,
-    thrift,
-)
+from dbt.adapters.paimon import capabilities, cli, connections
+from dbt.adapters.paimon.catalogs import catalogs_yml
+from dbt.adapters.paimon.machine import installation, java
 from dbt.adapters.paimon.profile import load_credentials
-from dbt.adapters.paimon.table_advice import advice
+from dbt.adapters.paimon.spark import server, session, thrift
+from dbt.adapters.paimon.spark.launch import jvm, packages
+from dbt.adapters.paimon.spec.advice import advice
+from dbt.adapters.paimon.writing import python_models
 
 CASES: list[dict[str, Any]] = yaml.safe_load((corpus.FOLDER / "first_day.yml").read_text("utf-8"))
 GOOD = {"type": "paimon", "schema": "lake"}
@@ -131,12 +123,12 @@ def config(given: Mapping[str, Any], folder: Path, monkeypatch: pytest.MonkeyPat
     return "\n".join(advice(spec, given, MODEL))
 
 
-def catalogs_yml(given: Mapping[str, Any], folder: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+def catalogs_file(given: Mapping[str, Any], folder: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     (folder / "catalogs.yml").write_text(yaml.safe_dump(given))
     config = Namespace(project_root=str(folder), project_name="p", cli_vars={})
     with pytest.raises(ValidationError):
         load_catalogs(str(folder), "p", {})
-    list(catalogs.of_project(config, lambda catalog: catalog))  # type: ignore[arg-type,return-value]
+    list(catalogs_yml.of_project(config, lambda catalog: catalog))  # type: ignore[arg-type,return-value]
     raise AssertionError("it is taken")
 
 
@@ -161,7 +153,7 @@ KINDS: dict[str, Callable[..., str | None]] = {
     "ivy": ivy,
     "jvm": no_jvm,
     "config": config,
-    "catalogs": catalogs_yml,
+    "catalogs": catalogs_file,
     "command": command,
 }
 

@@ -3,8 +3,8 @@
 import pytest
 
 from dbt.adapters.paimon.capabilities import Environment
-from dbt.adapters.paimon.foreign_config import is_foreign, partition_column, refusals, warnings
-from dbt.adapters.paimon.table_spec import (
+from dbt.adapters.paimon.spec.foreign_config import is_foreign, partition_column, refusals, warnings
+from dbt.adapters.paimon.spec.table import (
     OPTION_KEYS,
     STRATEGY_KEYS,
     TABLE_KEYS,

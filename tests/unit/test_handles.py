@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from dbt.adapters.paimon.handles import with_conf
+from dbt.adapters.paimon.spark.handles import with_conf
 
 
 @pytest.fixture

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from dbt_common.exceptions import DbtRuntimeError
 
-from dbt.adapters.paimon import java
-from dbt.adapters.paimon.java import find_java, prepare_java, supported_majors
+from dbt.adapters.paimon.machine import java
+from dbt.adapters.paimon.machine.java import find_java, prepare_java, supported_majors
 
 SPARK = "3.5.7"
 

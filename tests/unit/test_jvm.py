@@ -12,9 +12,9 @@ import pytest
 from dbt_common.exceptions import DbtRuntimeError
 from pyspark.errors import PySparkRuntimeError
 
-from dbt.adapters.paimon import jvm
-from dbt.adapters.paimon.packages import PackagePlan
-from dbt.adapters.paimon.waiting import WaitedTooLongError
+from dbt.adapters.paimon.machine.waiting import WaitedTooLongError
+from dbt.adapters.paimon.spark.launch import jvm
+from dbt.adapters.paimon.spark.launch.packages import PackagePlan
 
 PLAIN = {"spark.master": "local[2]", "spark.driver.memory": "2g"}
 

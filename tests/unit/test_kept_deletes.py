@@ -2,9 +2,9 @@
 
 import pytest
 
-from dbt.adapters.paimon.changeset import ExistingColumn, ExistingTable
-from dbt.adapters.paimon.kept_deletes import kept_deletes
-from dbt.adapters.paimon.table_spec import TableSpec
+from dbt.adapters.paimon.spec.table import TableSpec
+from dbt.adapters.paimon.tables.changeset import ExistingColumn, ExistingTable
+from dbt.adapters.paimon.writing.kept_deletes import kept_deletes
 
 SPEC = TableSpec(
     primary_key=("id",),

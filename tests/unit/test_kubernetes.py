@@ -14,9 +14,9 @@ from dbt.config.renderer import ProfileRenderer
 from dbt_common.context import set_invocation_context
 
 from dbt.adapters.paimon.credentials import DEFAULT_PAIMON_VERSION, PaimonCredentials
-from dbt.adapters.paimon.packages import PackagePlan
-from dbt.adapters.paimon.redaction import is_secret
-from dbt.adapters.paimon.spark_conf import spark_conf
+from dbt.adapters.paimon.errors.redaction import is_secret
+from dbt.adapters.paimon.spark.conf import spark_conf
+from dbt.adapters.paimon.spark.launch.packages import PackagePlan
 
 FOLDER = Path(__file__).parents[2] / "deploy" / "kubernetes"
 MANIFESTS = {

@@ -10,13 +10,13 @@ from pathlib import Path
 
 import pytest
 
-from dbt.adapters.paimon.locks import FOLDER, TableLocks
-from dbt.adapters.paimon.waiting import WaitedTooLongError
+from dbt.adapters.paimon.concurrency.locks import FOLDER, TableLocks
+from dbt.adapters.paimon.machine.waiting import WaitedTooLongError
 
 HOLD = """
 import sys, time
 from pathlib import Path
-from dbt.adapters.paimon.locks import TableLocks
+from dbt.adapters.paimon.concurrency.locks import TableLocks
 locks = TableLocks()
 time.sleep(0.01)
 locks.hold("t", Path(sys.argv[1]))

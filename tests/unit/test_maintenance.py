@@ -7,14 +7,19 @@ from datetime import datetime, timedelta
 import pytest
 from dbt_common.exceptions import DbtRuntimeError
 
-from dbt.adapters.paimon import maintenance_plan as plans
-from dbt.adapters.paimon import selection
 from dbt.adapters.paimon.capabilities import Environment
-from dbt.adapters.paimon.maintenance import Compact, ExpirePartitions, ExpireSnapshots, MaintenancePolicy
-from dbt.adapters.paimon.maintenance_plan import Partition, TableState, partition_values, plan
+from dbt.adapters.paimon.maintenance import plan as plans
+from dbt.adapters.paimon.maintenance import selection
+from dbt.adapters.paimon.maintenance.plan import Partition, TableState, partition_values, plan
+from dbt.adapters.paimon.options.table_options import validate_option
 from dbt.adapters.paimon.relation import PaimonRelation
-from dbt.adapters.paimon.table_options import validate_option
-from dbt.adapters.paimon.table_spec import ConfigErrors, TableSpec, build_table_spec
+from dbt.adapters.paimon.spec.maintenance_policy import (
+    Compact,
+    ExpirePartitions,
+    ExpireSnapshots,
+    MaintenancePolicy,
+)
+from dbt.adapters.paimon.spec.table import ConfigErrors, TableSpec, build_table_spec
 
 P09, P14, P20 = (Environment.of(version) for version in ("0.9.0", "1.4.2", "2.0.0"))
 TABLE = PaimonRelation.create(database="paimon", schema="db", identifier="t", type="table")

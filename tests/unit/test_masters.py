@@ -7,9 +7,9 @@ import pytest
 from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.paimon.credentials import PaimonCredentials
-from dbt.adapters.paimon.masters import master_defaults, master_problems
-from dbt.adapters.paimon.packages import PackagePlan
-from dbt.adapters.paimon.spark_conf import spark_conf
+from dbt.adapters.paimon.spark.cluster_managers import master_defaults, master_problems
+from dbt.adapters.paimon.spark.conf import spark_conf
+from dbt.adapters.paimon.spark.launch.packages import PackagePlan
 
 KUBERNETES = "k8s://https://kubernetes.default.svc"
 IMAGE = {"spark.kubernetes.container.image": "lake/spark:3.5.7-paimon-0.9.0"}

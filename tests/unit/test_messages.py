@@ -6,9 +6,9 @@ import pytest
 from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.paimon.streaming.descriptions import Description, SourceColumn
+from dbt.adapters.paimon.streaming.formats.messages import JsonMessages
 from dbt.adapters.paimon.streaming.inputs import StreamCall
-from dbt.adapters.paimon.streaming.kafka import SERVERS, KafkaInput
-from dbt.adapters.paimon.streaming.messages import JsonMessages
+from dbt.adapters.paimon.streaming.sources.kafka import SERVERS, KafkaInput
 
 JSON = JsonMessages((SourceColumn("id", "bigint"),))
 TOPIC = Description("a.b", "kafka", "flights", "json", {"startingoffsets": "latest"}, JSON.columns)

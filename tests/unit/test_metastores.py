@@ -8,8 +8,8 @@ from collections.abc import Iterator
 import pytest
 from dbt_common.exceptions import DbtRuntimeError
 
+from dbt.adapters.paimon.catalogs.metastores import check_reachable
 from dbt.adapters.paimon.credentials import SparkCatalog
-from dbt.adapters.paimon.metastores import check_reachable
 
 
 def catalog(*ports: int, metastore: str = "hive") -> SparkCatalog:

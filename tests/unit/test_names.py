@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from dbt.adapters.paimon.names import (
+from dbt.adapters.paimon.sql.names import (
     column_problems,
     metastore_problem,
     schema_problem,

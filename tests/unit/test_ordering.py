@@ -6,10 +6,10 @@ import pytest
 
 from dbt.adapters.paimon.capabilities import Environment
 from dbt.adapters.paimon.column import PaimonColumn
-from dbt.adapters.paimon.column_rules import check_columns
-from dbt.adapters.paimon.ordering import SortKey, sort_keys
-from dbt.adapters.paimon.ordering_values import checked
-from dbt.adapters.paimon.table_spec import ConfigErrors, TableSpec
+from dbt.adapters.paimon.spec.column_rules import check_columns
+from dbt.adapters.paimon.spec.ordering_values import checked
+from dbt.adapters.paimon.spec.table import ConfigErrors, TableSpec
+from dbt.adapters.paimon.sql.ordering import SortKey, sort_keys
 
 
 @pytest.mark.parametrize(

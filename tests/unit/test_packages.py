@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 from dbt_common.exceptions import DbtRuntimeError
 
-from dbt.adapters.paimon import packages
 from dbt.adapters.paimon.credentials import PaimonCredentials
-from dbt.adapters.paimon.packages import (
+from dbt.adapters.paimon.spark.launch import packages
+from dbt.adapters.paimon.spark.launch.packages import (
     connector_version_from_jars,
     effective_paimon_version,
     explain_resolution_failure,

@@ -8,13 +8,13 @@ import pytest
 from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.paimon.capabilities import Environment
-from dbt.adapters.paimon.change_reads import SourceTable
-from dbt.adapters.paimon.positions import NOTHING_READ, Commit, Position
-from dbt.adapters.paimon.streaming import paimon_tables, ranges
+from dbt.adapters.paimon.changes.positions import NOTHING_READ, Commit, Position
+from dbt.adapters.paimon.changes.reads import SourceTable
 from dbt.adapters.paimon.streaming.inputs import CheckedInput, Input, MarkingInput, PlannedInput, StreamCall
-from dbt.adapters.paimon.streaming.paimon_tables import PaimonTableInput
-from dbt.adapters.paimon.streaming.ranges import Limits, Range
-from dbt.adapters.paimon.streaming.scan_modes import Beginning
+from dbt.adapters.paimon.streaming.sources import paimon_tables, ranges
+from dbt.adapters.paimon.streaming.sources.paimon_tables import PaimonTableInput
+from dbt.adapters.paimon.streaming.sources.ranges import Limits, Range
+from dbt.adapters.paimon.streaming.sources.scan_modes import Beginning
 
 # A table of ten rows, three commits of two rows each, and a compaction.
 COMMITS = [

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from dbt.adapters.paimon.positions import (
+from dbt.adapters.paimon.changes.positions import (
     NOTHING_READ,
     Checkpoint,
     Commit,

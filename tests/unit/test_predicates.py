@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from dbt_common.exceptions import DbtRuntimeError
 
-from dbt.adapters.paimon.predicates import as_list, by_sqlglot, of_table, qualify
+from dbt.adapters.paimon.sql.predicates import as_list, by_sqlglot, of_table, qualify
 
 
 @pytest.mark.parametrize(

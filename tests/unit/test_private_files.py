@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 from dbt_common.exceptions import DbtRuntimeError
 
-from dbt.adapters.paimon import private_files
-from dbt.adapters.paimon.cache_folder import cache_folder
-from dbt.adapters.paimon.private_files import (
+from dbt.adapters.paimon.machine import private_files
+from dbt.adapters.paimon.machine.cache_folder import cache_folder
+from dbt.adapters.paimon.machine.private_files import (
     is_own_file,
     open_own,
     own_folder,

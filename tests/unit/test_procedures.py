@@ -5,10 +5,10 @@ from datetime import date, datetime, timezone
 import pytest
 from dbt_common.exceptions import DbtRuntimeError
 
-from dbt.adapters.paimon import procedures
 from dbt.adapters.paimon.capabilities import Environment
-from dbt.adapters.paimon.procedures import PROCEDURES, render
-from dbt.adapters.paimon.sql_text import string_literal
+from dbt.adapters.paimon.sql import procedures
+from dbt.adapters.paimon.sql.procedures import PROCEDURES, render
+from dbt.adapters.paimon.sql.text import string_literal
 
 TABLE = ("paimon", "db", "t")
 P09, P10, P14 = (Environment.of(v) for v in ("0.9.0", "1.0.1", "1.4.2"))

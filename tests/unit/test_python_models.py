@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 
-from dbt.adapters.paimon.python_models import texts_with_nulls
+from dbt.adapters.paimon.writing.python_models import texts_with_nulls
 
 pytestmark = pytest.mark.filterwarnings("ignore:The 'pyarrow_numpy' storage option:FutureWarning")
 

@@ -10,11 +10,11 @@ import pytest
 from dbt_common.dataclass_schema import ValidationError
 from dbt_common.exceptions import DbtRuntimeError
 
-from dbt.adapters.paimon import redaction
 from dbt.adapters.paimon.capabilities import Environment
 from dbt.adapters.paimon.credentials import PaimonCredentials
-from dbt.adapters.paimon.procedures import compact
-from dbt.adapters.paimon.table_options import validate_option
+from dbt.adapters.paimon.errors import redaction
+from dbt.adapters.paimon.options.table_options import validate_option
+from dbt.adapters.paimon.sql.procedures import compact
 
 
 @pytest.mark.parametrize(
@@ -82,7 +82,7 @@ def test_a_column_may_have_any_name(name: str) -> None:
 
 
 def test_the_log_of_spark_blanks_the_same() -> None:
-    properties = files("dbt.adapters.paimon.data").joinpath("log4j2.properties").read_text("utf-8")
+    properties = files("dbt.adapters.paimon.spark.launch").joinpath("log4j2.properties").read_text("utf-8")
     pattern = properties.replace("\\\\", "\\")
     assert f"{{{redaction.USER_INFO}}}{{{redaction.MASK}}}" in pattern
     assert f"{{(?i){redaction.INLINE}}}{{$1{redaction.MASK}}}" in pattern

@@ -6,9 +6,9 @@ import pytest
 from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.paimon.capabilities import Environment
-from dbt.adapters.paimon.changeset import ExistingTable
-from dbt.adapters.paimon.compaction import compaction_problems
-from dbt.adapters.paimon.rescale import rescale_steps
+from dbt.adapters.paimon.maintenance.compaction import compaction_problems
+from dbt.adapters.paimon.maintenance.rescale import rescale_steps
+from dbt.adapters.paimon.tables.changeset import ExistingTable
 
 TABLE = ("paimon", "s", "t")
 STATIC = {"spark.sql.sources.partitionOverwriteMode": "static"}

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from dbt.adapters.paimon.packages import PackagePlan
-from dbt.adapters.paimon.resolved_jars import remember, with_known
+from dbt.adapters.paimon.spark.launch.packages import PackagePlan
+from dbt.adapters.paimon.spark.launch.resolved_jars import remember, with_known
 
 PLAN = PackagePlan((), ("org.apache.paimon:paimon-spark-3.5:0.9.0",), ("https://here",), "0.9.0")
 

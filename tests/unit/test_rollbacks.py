@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from dbt.adapters.paimon.relation import PaimonRelation
-from dbt.adapters.paimon.rollbacks import Commit, lost_files_sql, states
+from dbt.adapters.paimon.time_travel.rollbacks import Commit, lost_files_sql, states
 
 TABLE = PaimonRelation.create(database="paimon", schema="s", identifier="t")
 

@@ -7,9 +7,9 @@ from datetime import date
 import pytest
 from dbt_common.exceptions import DbtRuntimeError
 
-from dbt.adapters.paimon.positions import NOTHING_READ, Commit, Position
-from dbt.adapters.paimon.streaming.ranges import Range
-from dbt.adapters.paimon.streaming.scan_modes import Beginning, ScanMode, beginning
+from dbt.adapters.paimon.changes.positions import NOTHING_READ, Commit, Position
+from dbt.adapters.paimon.streaming.sources.ranges import Range
+from dbt.adapters.paimon.streaming.sources.scan_modes import Beginning, ScanMode, beginning
 
 ID, TEXT, MILLIS = "scan.snapshot-id", "scan.timestamp", "scan.timestamp-millis"
 YOUNG = [Commit(number, "APPEND", f"user {number}", number) for number in (1, 2, 3)]

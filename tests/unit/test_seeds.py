@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from dbt_common.exceptions import CompilationError
 
-from dbt.adapters.paimon.seed_values import is_other_double
-from dbt.adapters.paimon.seeds import check_file, load
+from dbt.adapters.paimon.writing.seed_values import is_other_double
+from dbt.adapters.paimon.writing.seeds import check_file, load
 
 
 def seed(delimiter: object = ",") -> dict[str, object]:

@@ -13,9 +13,10 @@ from typing import Any
 import pytest
 from dbt_common.exceptions import DbtRuntimeError
 
-from dbt.adapters.paimon import processes, server, server_token
 from dbt.adapters.paimon.credentials import PaimonCredentials
-from dbt.adapters.paimon.spark_conf import spark_conf
+from dbt.adapters.paimon.machine import processes
+from dbt.adapters.paimon.spark import server, server_token
+from dbt.adapters.paimon.spark.conf import spark_conf
 
 
 @pytest.fixture(autouse=True)

@@ -4,7 +4,7 @@ import pytest
 from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.paimon.credentials import PaimonCredentials
-from dbt.adapters.paimon.session import check_warehouse
+from dbt.adapters.paimon.spark.session import check_warehouse
 
 
 def test_a_local_warehouse_is_made(tmp_path):

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from dbt.adapters.paimon.settling import may_settle
-from dbt.adapters.paimon.table_spec import TableSpec
+from dbt.adapters.paimon.maintenance.first_load import may_settle
+from dbt.adapters.paimon.spec.table import TableSpec
 
 
 @pytest.mark.parametrize(

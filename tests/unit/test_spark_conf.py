@@ -6,8 +6,8 @@ import pytest
 from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.paimon.credentials import PaimonCredentials
-from dbt.adapters.paimon.packages import PackagePlan
-from dbt.adapters.paimon.spark_conf import EXTENSIONS, driver_memory_mib, spark_conf
+from dbt.adapters.paimon.spark.conf import EXTENSIONS, driver_memory_mib, spark_conf
+from dbt.adapters.paimon.spark.launch.packages import PackagePlan
 
 NOTHING = PackagePlan((), (), (), "0.9.0")
 PAIMON = "spark.sql.catalog.paimon"

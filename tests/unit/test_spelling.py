@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from dbt.adapters.paimon.capabilities import Environment
-from dbt.adapters.paimon.changeset import ExistingColumn, ExistingTable, compute_changeset
-from dbt.adapters.paimon.column_rules import check_columns
-from dbt.adapters.paimon.spelling import speller
-from dbt.adapters.paimon.table_spec import ConfigErrors, TableSpec, build_table_spec
+from dbt.adapters.paimon.spec.column_rules import check_columns
+from dbt.adapters.paimon.spec.spelling import speller
+from dbt.adapters.paimon.spec.table import ConfigErrors, TableSpec, build_table_spec
+from dbt.adapters.paimon.tables.changeset import ExistingColumn, ExistingTable, compute_changeset
 
 P09 = Environment.of("0.9.0")
 AS_WRITTEN = Environment(P09.paimon, P09.spark, case_sensitive=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from dbt.adapters.paimon.sql_text import ilike, is_plain, statements, string_literal
+from dbt.adapters.paimon.sql.text import ilike, is_plain, statements, string_literal
 
 
 @pytest.mark.parametrize(

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 from dbt_common.exceptions import DbtRuntimeError
 
-from dbt.adapters.paimon import storage
+from dbt.adapters.paimon.catalogs import storage
 from dbt.adapters.paimon.credentials import PaimonCredentials, SparkCatalog
-from dbt.adapters.paimon.packages import PackagePlan
-from dbt.adapters.paimon.spark_conf import spark_conf
+from dbt.adapters.paimon.spark.conf import spark_conf
+from dbt.adapters.paimon.spark.launch.packages import PackagePlan
 
 KEYS = {"s3.access-key": "id", "s3.secret-key": "hush"}
 OSS_KEYS = {

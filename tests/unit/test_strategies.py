@@ -3,16 +3,16 @@
 import pytest
 
 from dbt.adapters.paimon.capabilities import Environment
-from dbt.adapters.paimon.change_rows import sequence_columns
-from dbt.adapters.paimon.config_columns import unknown_columns
-from dbt.adapters.paimon.strategies import (
+from dbt.adapters.paimon.spec.change_rows import sequence_columns
+from dbt.adapters.paimon.spec.config_columns import unknown_columns
+from dbt.adapters.paimon.spec.strategies import (
     STRATEGIES,
     default_strategy,
     plan_incremental,
     replace_fault,
     resolve_strategy,
 )
-from dbt.adapters.paimon.table_spec import ConfigErrors, TableSpec
+from dbt.adapters.paimon.spec.table import ConfigErrors, TableSpec
 
 P09 = Environment.of("0.9.0")
 

@@ -8,9 +8,9 @@ import pytest
 from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.paimon.capabilities import Environment, parse_version
+from dbt.adapters.paimon.spec.table import ConfigErrors
 from dbt.adapters.paimon.streaming import checkpoints, commits
 from dbt.adapters.paimon.streaming.settings import StreamSettings, plan_stream
-from dbt.adapters.paimon.table_spec import ConfigErrors
 
 ENVIRONMENT = Environment(parse_version("0.9.0"), parse_version("3.5.7"), "filesystem")
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from dbt.adapters.paimon.swaps import (
+from dbt.adapters.paimon.writing.swaps import (
     Rename,
     exchange,
     leftovers,

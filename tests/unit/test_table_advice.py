@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from dbt.adapters.paimon.capabilities import Environment
-from dbt.adapters.paimon.table_advice import advice
-from dbt.adapters.paimon.table_spec import build_table_spec
+from dbt.adapters.paimon.spec.advice import advice
+from dbt.adapters.paimon.spec.table import build_table_spec
 
 
 def told(config, version="1.4.2") -> str:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from dbt.adapters.paimon.table_options import (
+from dbt.adapters.paimon.options.table_options import (
     AGGREGATE_FUNCTIONS,
     canonical,
     check_aggregate_function,

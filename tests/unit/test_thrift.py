@@ -9,8 +9,8 @@ from TCLIService import TCLIService, ttypes
 from thrift.protocol.TBinaryProtocol import TBinaryProtocol
 from thrift.transport import TSocket, TTransport
 
-from dbt.adapters.paimon.thrift import _Running
-from dbt.adapters.paimon.waiting import WaitedTooLongError
+from dbt.adapters.paimon.machine.waiting import WaitedTooLongError
+from dbt.adapters.paimon.spark.thrift import _Running
 
 
 class Connection:

@@ -3,12 +3,12 @@
 import pytest
 from dbt_common.exceptions import DbtRuntimeError
 
-from dbt.adapters.paimon import branches, time_travel
-from dbt.adapters.paimon.audits import Audit, result
 from dbt.adapters.paimon.capabilities import Environment
 from dbt.adapters.paimon.relation import PaimonRelation
-from dbt.adapters.paimon.run_tags import RunTag
-from dbt.adapters.paimon.table_spec import ConfigErrors, build_table_spec
+from dbt.adapters.paimon.spec.run_tag import RunTag
+from dbt.adapters.paimon.spec.table import ConfigErrors, build_table_spec
+from dbt.adapters.paimon.time_travel import branches, states
+from dbt.adapters.paimon.time_travel.audits import Audit, result
 
 TABLE = PaimonRelation.create(database="paimon", schema="my db", identifier="it`s", type="table")
 P09 = Environment.of("0.9.0")
@@ -16,7 +16,7 @@ P09 = Environment.of("0.9.0")
 
 def asked(**arguments):
     kinds = dict.fromkeys(("snapshot", "tag", "timestamp", "branch"))
-    return time_travel.version("at", TABLE, kinds | arguments)
+    return states.version("at", TABLE, kinds | arguments)
 
 
 @pytest.mark.parametrize(
@@ -31,25 +31,25 @@ def asked(**arguments):
     ],
 )
 def test_read(arguments, read):
-    assert str(time_travel.read(TABLE, asked(**arguments))) == f"`paimon`.`my db`.{read}"
+    assert str(states.read(TABLE, asked(**arguments))) == f"`paimon`.`my db`.{read}"
 
 
 def test_the_limit_of_an_empty_run_goes_around_it():
-    limited = time_travel.read(TABLE.replace(limit=0), asked(snapshot=3))
+    limited = states.read(TABLE.replace(limit=0), asked(snapshot=3))
     assert str(limited) == "(select * from `paimon`.`my db`.`it``s` version as of 3 where false limit 0)"
 
 
 def test_many_names_are_shortened():
-    states = [time_travel.Recorded("tag", f"t{number}") for number in range(50)]
-    problem = time_travel.missing("at", TABLE, asked(tag="x"), states)
+    recorded = [states.Recorded("tag", f"t{number}") for number in range(50)]
+    problem = states.missing("at", TABLE, asked(tag="x"), recorded)
     assert problem.endswith("there is no tag x. It has: t0, t1, t2, …, t47, t48, t49 (50 in all).")
 
 
 def test_a_table_without_snapshots():
-    assert time_travel.missing("at", TABLE, asked(snapshot=1), []).endswith(
+    assert states.missing("at", TABLE, asked(snapshot=1), []).endswith(
         "there is no table snapshot 1. It has none."
     )
-    assert "has no snapshot yet" in time_travel.missing("at", TABLE, asked(timestamp="2024-01-01"), [])
+    assert "has no snapshot yet" in states.missing("at", TABLE, asked(timestamp="2024-01-01"), [])
 
 
 def test_losses_are_named_together():

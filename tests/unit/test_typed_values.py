@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from dbt_common.exceptions import DbtRuntimeError
 
-from dbt.adapters.paimon.typed_values import safe_cast, some_value, typed_value
+from dbt.adapters.paimon.sql.literals import safe_cast, some_value, typed_value
 
 
 @pytest.mark.parametrize(

@@ -5,10 +5,10 @@ from dbt.adapters.contracts.relation import RelationType
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dbt.adapters.paimon import views
 from dbt.adapters.paimon.relation import PaimonRelation
-from dbt.adapters.paimon.sql_text import string_literal
-from dbt.adapters.paimon.views import (
+from dbt.adapters.paimon.sql import views
+from dbt.adapters.paimon.sql.text import string_literal
+from dbt.adapters.paimon.sql.views import (
     ViewDefinition,
     ViewDirectory,
     create_view_sql,

@@ -8,8 +8,8 @@ import time
 
 import pytest
 
-from dbt.adapters.paimon import waiting
-from dbt.adapters.paimon.waiting import Wait, WaitedTooLongError, watched
+from dbt.adapters.paimon.machine import waiting
+from dbt.adapters.paimon.machine.waiting import Wait, WaitedTooLongError, watched
 
 
 @pytest.fixture

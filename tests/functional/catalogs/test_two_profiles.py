@@ -9,7 +9,7 @@ import sys
 SCRIPT = """
 import json, sys
 from dbt.adapters.paimon.credentials import PaimonCredentials
-from dbt.adapters.paimon.session import open_session
+from dbt.adapters.paimon.spark.session import open_session
 
 first, second, conf = sys.argv[1], sys.argv[2], json.loads(sys.argv[3])
 seen = []

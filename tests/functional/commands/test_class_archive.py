@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from dbt.adapters.paimon import class_archive
+from dbt.adapters.paimon.spark.launch import cds_archive
 
 DBT = [sys.executable, "-c", "from dbt.cli.main import cli; cli()", "run"]
 MODEL = (
@@ -86,7 +86,7 @@ def archive(folder: Path) -> Path:
     deadline = time.monotonic() + 300
     while time.monotonic() < deadline:
         for path in caches(folder).glob("classes-*.jsa"):
-            if class_archive._is_whole(path):
+            if cds_archive._is_whole(path):
                 return path
         time.sleep(0.5)
     raise AssertionError(f"no whole archive in {list(caches(folder).iterdir())}")

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from dbt.tests.util import run_dbt
 
-from dbt.adapters.paimon import stalls
-from dbt.adapters.paimon.waiting import WaitedTooLongError
+from dbt.adapters.paimon.machine.waiting import WaitedTooLongError
+from dbt.adapters.paimon.spark import stalls
 
 REBUILT = "{{ config(materialized='table', primary_key='id', bucket=1) }} select {{ var('id', 1) }} as id"
 # A job that takes longer than the bound, on one core.

@@ -7,7 +7,7 @@ import json
 import pytest
 from dbt.tests.util import run_dbt, run_dbt_and_capture, write_file
 
-from dbt.adapters.paimon.data_types import is_nullable
+from dbt.adapters.paimon.sql.data_types import is_nullable
 
 YAML = """
 models:

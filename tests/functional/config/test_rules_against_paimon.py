@@ -17,10 +17,10 @@ from tests.unit import corpus
 from tests.unit.corpus import Case, column_table
 
 from dbt.adapters.paimon.capabilities import options_version
-from dbt.adapters.paimon.foreign_config import is_table_format
-from dbt.adapters.paimon.sql_text import quoted, string_literal
-from dbt.adapters.paimon.table_options import normalize
-from dbt.adapters.paimon.table_spec import GROUPED_KEYS, OPTION_KEYS
+from dbt.adapters.paimon.options.table_options import normalize
+from dbt.adapters.paimon.spec.foreign_config import is_table_format
+from dbt.adapters.paimon.spec.table import GROUPED_KEYS, OPTION_KEYS
+from dbt.adapters.paimon.sql.text import quoted, string_literal
 
 pytestmark = [
     pytest.mark.slow,

@@ -6,7 +6,7 @@ import pytest
 from dbt.tests.util import get_connection
 from dbt_common.exceptions import DbtDatabaseError
 
-from dbt.adapters.paimon.dialects import FUNCTIONS, IDIOMS, TYPES
+from dbt.adapters.paimon.errors.dialects import FUNCTIONS, IDIOMS, TYPES
 
 DATA = """
 create or replace temporary view t as

@@ -9,7 +9,7 @@ from datetime import datetime, timedelta, timezone
 import pytest
 from dbt.tests.util import run_dbt
 
-from dbt.adapters.paimon import event_time
+from dbt.adapters.paimon.sql import event_time
 
 TYPES = ("timestamp", "timestamp_ntz", "date", "string")
 ZONES = ("UTC", "Asia/Shanghai", "America/New_York", "Asia/Kolkata", "Australia/Lord_Howe")

@@ -7,7 +7,7 @@ import threading
 import pytest
 from dbt.tests.util import run_dbt
 
-from dbt.adapters.paimon.session import SessionCursor, open_session
+from dbt.adapters.paimon.spark.session import SessionCursor, open_session
 
 # Seconds between two commits of the other writer.
 PAUSE = 0.1

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from dbt.tests.util import run_dbt
 
-from dbt.adapters.paimon import settling
+from dbt.adapters.paimon.maintenance import first_load
 
 CONFIGS = {
     "settled": "primary_key='id'",
@@ -45,7 +45,7 @@ class TestSettling:
             assert self.kinds(rows, name) == ["APPEND"], name
 
     def test_a_load_of_a_size(self, project, rows, monkeypatch):
-        monkeypatch.setattr(settling, "LEAST_BYTES", 1)
+        monkeypatch.setattr(first_load, "LEAST_BYTES", 1)
         run_dbt(["run", "--full-refresh"])
         for name in CONFIGS:
             assert (0 in self.levels(rows, name)) == (name not in SETTLED), name
@@ -53,7 +53,7 @@ class TestSettling:
             assert sorted(rows(f"select id, n from {{schema}}.{name}")) == [(n, 2 * n) for n in range(100)]
 
     def test_a_batch_is_not_settled(self, project, rows, monkeypatch):
-        monkeypatch.setattr(settling, "LEAST_BYTES", 1)
+        monkeypatch.setattr(first_load, "LEAST_BYTES", 1)
         run_dbt(["run", "--select", "settled"])
         assert self.kinds(rows, "settled")[-1] == "APPEND"
         assert 0 in self.levels(rows, "settled")

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from dbt.tests.util import run_dbt
 
-from dbt.adapters.paimon.data_types import typed_nulls
+from dbt.adapters.paimon.sql.data_types import typed_nulls
 
 COLUMNS = 2000
 

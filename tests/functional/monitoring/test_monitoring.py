@@ -8,7 +8,7 @@ from dbt_common.exceptions import DbtRuntimeError
 from tests.functional.conftest import CONNECTOR
 
 from dbt.adapters.paimon.capabilities import Environment
-from dbt.adapters.paimon.monitoring import SYSTEM_TABLES
+from dbt.adapters.paimon.maintenance.health import SYSTEM_TABLES
 
 ENVIRONMENT = Environment.of(str(CONNECTOR))
 KEYED = "materialized='incremental', primary_key='id', bucket=1, tblproperties={'write-only': true}"

@@ -9,8 +9,8 @@ from dbt.tests.util import run_dbt
 from hypothesis import example, given, settings
 from tests.functional.names.texts import CURATED, FEW, TEXTS, jinja, some, write_project, yaml_text
 
-from dbt.adapters.paimon.names import column_problems
-from dbt.adapters.paimon.sql_text import quoted, string_literal
+from dbt.adapters.paimon.sql.names import column_problems
+from dbt.adapters.paimon.sql.text import quoted, string_literal
 
 CONFIGS = {
     "replaced": "materialized='table'",

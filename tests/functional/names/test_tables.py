@@ -8,8 +8,8 @@ from dbt.tests.util import run_dbt
 from hypothesis import example, given
 from tests.functional.names.texts import CURATED, FEW, TEXTS, jinja, some, write_project
 
-from dbt.adapters.paimon.names import schema_problem, table_problem
-from dbt.adapters.paimon.sql_text import quoted
+from dbt.adapters.paimon.sql.names import schema_problem, table_problem
+from dbt.adapters.paimon.sql.text import quoted
 
 KINDS = [
     "materialized='table'",

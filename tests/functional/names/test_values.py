@@ -11,8 +11,8 @@ from dbt.tests.util import run_dbt
 from hypothesis import example, given
 from tests.functional.names.texts import CURATED, FEW, TEXTS, folded, jinja, some, write_project, yaml_text
 
-from dbt.adapters.paimon.names import column_problems, tag_problem
-from dbt.adapters.paimon.sql_text import quoted, string_literal
+from dbt.adapters.paimon.sql.names import column_problems, tag_problem
+from dbt.adapters.paimon.sql.text import quoted, string_literal
 
 PARTITIONED = """
 {{ config(

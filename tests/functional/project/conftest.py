@@ -13,7 +13,7 @@ import yaml
 from dbt.cli.main import dbtRunner
 
 from dbt.adapters.paimon.credentials import PaimonCredentials
-from dbt.adapters.paimon.session import SessionHandle, open_session
+from dbt.adapters.paimon.spark.session import SessionHandle, open_session
 
 ROOT = Path(__file__).parents[3]
 

@@ -17,7 +17,7 @@ from typing import Any
 from dbt.cli.main import cli
 
 from dbt.adapters.paimon.streaming.batches import BatchWriter
-from dbt.adapters.paimon.streaming.paimon_tables import PaimonTableInput
+from dbt.adapters.paimon.streaming.sources.paimon_tables import PaimonTableInput
 
 
 def watch(table: str, batch: int, moment: str) -> None:

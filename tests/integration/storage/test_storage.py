@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from dbt.tests.util import run_dbt
 
-from dbt.adapters.paimon.session import SessionCursor, open_session
+from dbt.adapters.paimon.spark.session import SessionCursor, open_session
 from functional.views import test_many_views
 
 MODELS = {

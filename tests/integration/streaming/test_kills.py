@@ -21,7 +21,7 @@ import pytest
 import yaml
 
 from dbt.adapters.paimon.credentials import PaimonCredentials
-from dbt.adapters.paimon.session import open_session
+from dbt.adapters.paimon.spark.session import open_session
 from integration.report import KILLS as KILLS_PROPERTY
 from integration.services.kafka import Kafka
 from integration.services.postgres import postgres

@@ -10,7 +10,7 @@ import pytest
 from dbt.cli.main import dbtRunner
 
 from dbt.adapters.paimon.credentials import PaimonCredentials
-from dbt.adapters.paimon.session import open_session
+from dbt.adapters.paimon.spark.session import open_session
 from integration.services.kafka import Kafka, kafka
 
 ROOT = Path(__file__).parents[3]

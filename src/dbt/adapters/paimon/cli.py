@@ -15,10 +15,11 @@ import click
 from dbt.cli.options import MultiOption
 from dbt_common.exceptions import DbtBaseException
 
-from dbt.adapters.paimon import behavior, server, server_token
+from dbt.adapters.paimon import behavior
+from dbt.adapters.paimon.machine.waiting import Wait, WaitedTooLongError
 from dbt.adapters.paimon.profile import load_credentials, project_root
+from dbt.adapters.paimon.spark import server, server_token
 from dbt.adapters.paimon.streaming import service
-from dbt.adapters.paimon.waiting import Wait, WaitedTooLongError
 
 # Seconds: a first start may download jars.
 _START_WITHIN = 1800.0
@@ -160,7 +161,7 @@ def _start(
     with log.open("wb") as output:
         process = subprocess.Popen(
             [
-                *(sys.executable, "-m", "dbt.adapters.paimon.server_process"),
+                *(sys.executable, "-m", "dbt.adapters.paimon.spark.server_process"),
                 *("--idle-minutes", str(idle_minutes), *arguments),
             ],
             stdin=subprocess.DEVNULL,

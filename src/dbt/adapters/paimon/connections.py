@@ -13,9 +13,13 @@ from dbt.adapters.exceptions import FailedToConnectError
 from dbt.adapters.spark.connections import SparkConnectionManager
 from dbt_common.exceptions import DbtDatabaseError, DbtRuntimeError
 
-from dbt.adapters.paimon import conflicts, errors, installation, jvm_end, stalls
+from dbt.adapters.paimon.concurrency import conflicts
 from dbt.adapters.paimon.credentials import PaimonConnectionMethod, PaimonCredentials
-from dbt.adapters.paimon.handles import Handle
+from dbt.adapters.paimon.errors import messages
+from dbt.adapters.paimon.machine import installation
+from dbt.adapters.paimon.spark import stalls
+from dbt.adapters.paimon.spark.handles import Handle
+from dbt.adapters.paimon.spark.launch import jvm_exit
 
 if TYPE_CHECKING:
     import agate
@@ -36,8 +40,8 @@ class PaimonConnectionManager(SparkConnectionManager):
         except DbtRuntimeError:
             raise
         except Exception as exc:
-            logger.debug(f"Error while running:\n{sql}\n{errors.error_text(exc)}")
-            raise jvm_end.error(exc) or errors.database_error(exc, sql) from exc
+            logger.debug(f"Error while running:\n{sql}\n{messages.error_text(exc)}")
+            raise jvm_exit.error(exc) or messages.database_error(exc, sql) from exc
 
     @classmethod
     def open(cls, connection: Connection) -> Connection:
@@ -57,10 +61,10 @@ class PaimonConnectionManager(SparkConnectionManager):
             raise
         except Exception as exc:
             connection.state = ConnectionState.FAIL
-            said = errors.shorten(errors.error_text(exc))
+            said = messages.shorten(messages.error_text(exc))
             if isinstance(exc, ImportError) and (install := installation.remedy(said)):
                 raise FailedToConnectError(f"{said}\n{install}") from exc
-            raise jvm_end.error(exc) or FailedToConnectError(said) from exc
+            raise jvm_exit.error(exc) or FailedToConnectError(said) from exc
         connection.state = ConnectionState.OPEN
         return connection
 
@@ -103,7 +107,7 @@ class PaimonConnectionManager(SparkConnectionManager):
                 try:
                     return self._execute(sql, auto_begin, fetch, limit, conf)
                 except DbtDatabaseError as exc:  # noqa: PERF203 - a few attempts
-                    if not conflicts.is_conflict(errors.error_text(exc.__cause__ or exc)):
+                    if not conflicts.is_conflict(messages.error_text(exc.__cause__ or exc)):
                         raise
                     wait = conflicts.pause(seconds)
                     logger.info(f"Another writer came before: the statement is sent again in {wait:.1f} s")
@@ -138,13 +142,13 @@ def open_handle(credentials: PaimonCredentials) -> Handle:
     # Imported here: a process that never opens a connection (dbt parse, dbt ls) never loads pyspark, and one that
     # uses a server never loads what drives a JVM.
     if credentials.method == PaimonConnectionMethod.CONNECT:
-        from dbt.adapters.paimon import connect
+        from dbt.adapters.paimon.spark import connect
 
         return connect.open_session(credentials)
     if credentials.method == PaimonConnectionMethod.THRIFT:
-        from dbt.adapters.paimon import thrift
+        from dbt.adapters.paimon.spark import thrift
 
         return thrift.open_session(credentials)
-    from dbt.adapters.paimon import session
+    from dbt.adapters.paimon.spark import session
 
     return session.open_session(credentials)

@@ -15,11 +15,9 @@ from dbt_common.dataclass_schema import StrEnum, ValidationError
 from dbt_common.exceptions import DbtBaseException
 from packaging.version import InvalidVersion, Version
 
-from dbt.adapters.paimon import storage
 from dbt.adapters.paimon.capabilities import OLDEST_PAIMON, RELEASES
-from dbt.adapters.paimon.handles import STATIC_CONF
-from dbt.adapters.paimon.read_options import read_fault
-from dbt.adapters.paimon.redaction import (
+from dbt.adapters.paimon.catalogs import storage
+from dbt.adapters.paimon.errors.redaction import (
     REFUSAL,
     blank,
     is_secret_option,
@@ -28,7 +26,9 @@ from dbt.adapters.paimon.redaction import (
     secrets_of,
     tell_dbt,
 )
-from dbt.adapters.paimon.waiting import LONGEST_STALL, LONGEST_WAIT
+from dbt.adapters.paimon.machine.waiting import LONGEST_STALL, LONGEST_WAIT
+from dbt.adapters.paimon.options.read_options import read_fault
+from dbt.adapters.paimon.spark.handles import STATIC_CONF
 
 DEFAULT_CATALOG = "paimon"
 SESSION_CATALOG = "spark_catalog"

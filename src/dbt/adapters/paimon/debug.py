@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING
 from dbt_common.exceptions import DbtRuntimeError
 from dbt_common.ui import yellow
 
-from dbt.adapters.paimon import java, storage
+from dbt.adapters.paimon.catalogs import storage
 from dbt.adapters.paimon.credentials import PaimonConnectionMethod, PaimonCredentials
+from dbt.adapters.paimon.machine import java
 
 if TYPE_CHECKING:
     from dbt.adapters.paimon.capabilities import Environment

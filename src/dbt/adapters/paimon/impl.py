@@ -26,36 +26,7 @@ from dbt_common.contracts.constraints import ColumnLevelConstraint, ConstraintTy
 from dbt_common.events.functions import warn_or_error
 from dbt_common.exceptions import DbtRuntimeError
 
-from dbt.adapters.paimon import (
-    behavior,
-    catalogs,
-    change_rows,
-    changeset,
-    column_rules,
-    conflicts,
-    debug,
-    deprecations,
-    docs_catalog,
-    early_start,
-    installation,
-    metadata,
-    model_query,
-    names,
-    ordering,
-    ordering_values,
-    packages,
-    predicates,
-    procedures,
-    python_models,
-    row_checks,
-    seeds,
-    spelling,
-    strategies,
-    swaps,
-    typed_values,
-    unsupported,
-    views,
-)
+from dbt.adapters.paimon import behavior, debug
 from dbt.adapters.paimon.available.audits import AuditMethods
 from dbt.adapters.paimon.available.batches import BatchMethods
 from dbt.adapters.paimon.available.buckets import BucketMethods
@@ -71,27 +42,37 @@ from dbt.adapters.paimon.available.streaming import StreamingMethods
 from dbt.adapters.paimon.available.time_travel import TimeTravelMethods
 from dbt.adapters.paimon.available.views import ViewMethods
 from dbt.adapters.paimon.capabilities import USUAL_SPARK, Capability, Environment, parse_version
-from dbt.adapters.paimon.changeset import Changeset, ExistingColumn, ExistingTable, compute_changeset
+from dbt.adapters.paimon.catalogs import catalogs_yml
 from dbt.adapters.paimon.column import PaimonColumn
-from dbt.adapters.paimon.column_changes import (
+from dbt.adapters.paimon.concurrency import conflicts
+from dbt.adapters.paimon.concurrency.locks import TableLocks
+from dbt.adapters.paimon.connections import PaimonConnectionManager
+from dbt.adapters.paimon.credentials import SESSION_CATALOG, PaimonConnectionMethod, PaimonCredentials
+from dbt.adapters.paimon.errors import deprecations, unsupported
+from dbt.adapters.paimon.machine import installation
+from dbt.adapters.paimon.relation import PaimonRelation
+from dbt.adapters.paimon.spark import early_start
+from dbt.adapters.paimon.spark.handles import Handle
+from dbt.adapters.paimon.spark.launch import packages
+from dbt.adapters.paimon.spec import change_rows, column_rules, ordering_values, spelling, strategies
+from dbt.adapters.paimon.spec.config import PaimonConfig
+from dbt.adapters.paimon.spec.table import TableSpec, build_table_spec
+from dbt.adapters.paimon.sql import literals, names, ordering, predicates, procedures, views
+from dbt.adapters.paimon.sql.data_types import is_whole
+from dbt.adapters.paimon.sql.text import ilike, quoted, string_literal
+from dbt.adapters.paimon.tables import changeset, docs, metadata
+from dbt.adapters.paimon.tables.changeset import Changeset, ExistingColumn, ExistingTable, compute_changeset
+from dbt.adapters.paimon.tables.column_changes import (
     ColumnChanges,
     compare_columns,
     refuse_schema_change,
     wanted_columns,
 )
-from dbt.adapters.paimon.config import PaimonConfig
-from dbt.adapters.paimon.connections import PaimonConnectionManager
-from dbt.adapters.paimon.credentials import SESSION_CATALOG, PaimonConnectionMethod, PaimonCredentials
-from dbt.adapters.paimon.data_types import is_whole
-from dbt.adapters.paimon.handles import Handle
-from dbt.adapters.paimon.kept_deletes import KeptDeletes, kept_deletes
-from dbt.adapters.paimon.locks import TableLocks
-from dbt.adapters.paimon.model_query import ModelQuery
-from dbt.adapters.paimon.relation import PaimonRelation
-from dbt.adapters.paimon.sql_text import ilike, quoted, string_literal
-from dbt.adapters.paimon.staging import HalfBuilt
-from dbt.adapters.paimon.table_spec import TableSpec, build_table_spec
-from dbt.adapters.paimon.view_registry import ViewRegistry
+from dbt.adapters.paimon.views.registry import ViewRegistry
+from dbt.adapters.paimon.writing import model_query, python_models, row_checks, seeds, swaps
+from dbt.adapters.paimon.writing.kept_deletes import KeptDeletes, kept_deletes
+from dbt.adapters.paimon.writing.model_query import ModelQuery
+from dbt.adapters.paimon.writing.staging import HalfBuilt
 
 if TYPE_CHECKING:
     import agate
@@ -130,7 +111,7 @@ class PaimonAdapter(
     ConnectionManager = PaimonConnectionManager
     AdapterSpecificConfigs = PaimonConfig  # type: ignore[assignment]
 
-    CATALOG_INTEGRATIONS = catalogs.CATALOG_INTEGRATIONS
+    CATALOG_INTEGRATIONS = catalogs_yml.CATALOG_INTEGRATIONS
 
     # Paimon enforces NOT NULL, and the primary key by merging; the rest it does not know.
     CONSTRAINT_SUPPORT: ClassVar[dict[ConstraintType, ConstraintSupport]] = {  # type: ignore[misc]
@@ -165,7 +146,7 @@ class PaimonAdapter(
         self._half_built = HalfBuilt()
         self._asked_catalogs: dict[str, bool] = {}
         self._catalog_names: list[str] = []
-        for integration in catalogs.of_project(config, self.bridge_v2_catalog):
+        for integration in catalogs_yml.of_project(config, self.bridge_v2_catalog):
             self.add_catalog_integration(integration)
         views.DIRECTORY.configure(self.credentials.database, self.view_catalog, self.credentials.unique_field)
         early_start.begin(self.credentials)
@@ -253,7 +234,7 @@ class PaimonAdapter(
             known: CatalogIntegration = self.get_catalog_integration(catalog_integration.name)
             return known
         added = super().add_catalog_integration(catalog_integration)
-        assert isinstance(added, catalogs.PaimonCatalogIntegration)
+        assert isinstance(added, catalogs_yml.PaimonCatalogIntegration)
         self._catalog_names.append(added.name)
         self.credentials.integrations[added.spark_catalog.name] = added.spark_catalog
         return added
@@ -360,7 +341,7 @@ class PaimonAdapter(
     @available
     def safe_cast_sql(self, field: Any, data_type: str) -> str:
         """SQL of a type: a cast of an expression, or of a value of YAML."""
-        return typed_values.safe_cast(field, data_type)
+        return literals.safe_cast(field, data_type)
 
     # -- listing ----------------------------------------------------------------------------------------------------
 
@@ -521,32 +502,32 @@ class PaimonAdapter(
         import agate
         from dbt_common.clients.agate_helper import DEFAULT_TYPE_TESTER
 
-        rows = docs_catalog.flat_rows(self._catalog_tables(relations))
+        rows = docs.flat_rows(self._catalog_tables(relations))
         return agate.Table.from_object(rows, column_types=DEFAULT_TYPE_TESTER)
 
     def _catalog_tables(self, relations: Sequence[PaimonRelation]) -> list[CatalogTable]:
         tables = [r for r in relations if r.is_table and r.database in self.credentials.paimon_catalogs]
         found = [self._described(relation) for relation in relations if relation not in tables]
-        for start in range(0, len(tables), docs_catalog.TABLES_A_STATEMENT):
-            found += self._with_statistics(tables[start : start + docs_catalog.TABLES_A_STATEMENT])
+        for start in range(0, len(tables), docs.TABLES_A_STATEMENT):
+            found += self._with_statistics(tables[start : start + docs.TABLES_A_STATEMENT])
         return found
 
     def _with_statistics(self, tables: Sequence[PaimonRelation]) -> list[CatalogTable]:
         """All tables in one statement; where one of them breaks it, each by itself, the broken one without figures."""
         try:
-            rows = self.query(docs_catalog.tables_sql(tables))
+            rows = self.query(docs.tables_sql(tables))
         except DbtRuntimeError as exc:
             if len(tables) > 1:
                 return [entry for table in tables for entry in self._with_statistics([table])]
             logger.debug(f"No statistics of {tables[0]}: {exc}")
             return [self._described(tables[0])]
-        return [docs_catalog.from_row(tables[row[0]], row) for row in rows]
+        return [docs.from_row(tables[row[0]], row) for row in rows]
 
     def _described(self, relation: PaimonRelation) -> CatalogTable:
         """A view, or a table that is not Paimon's: its columns are all that is known."""
         definition = views.DIRECTORY.get(relation.schema or "", relation.identifier or "")
         comments = definition.column_comments if definition and relation.is_view else {}
-        return docs_catalog.describe(
+        return docs.describe(
             relation,
             [(c.name, c.dtype, comments.get(c.name)) for c in self.get_columns_in_relation(relation)],
             definition.comment if definition and relation.is_view else None,
@@ -688,7 +669,7 @@ class PaimonAdapter(
         """
         problem = self.schema_problem(model.get("schema"))
         if not self.has_catalog(model.get("database")):
-            problem = catalogs.unknown_catalog(model["database"], self.credentials)
+            problem = catalogs_yml.unknown_catalog(model["database"], self.credentials)
         if not problem and model.get("config", {}).get("materialized") != "view":
             problem = names.table_problem(model.get("alias") or "")
             catalog = self.credentials.catalog_of(model.get("database") or "")

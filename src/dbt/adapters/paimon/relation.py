@@ -8,7 +8,7 @@ from typing import Any
 from dbt.adapters.base.relation import BaseRelation, EventTimeFilter
 from dbt.adapters.contracts.relation import ComponentName, HasQuoting, Policy, RelationConfig, RelationType
 
-from dbt.adapters.paimon import event_time, views
+from dbt.adapters.paimon.sql import event_time, views
 
 
 @dataclass

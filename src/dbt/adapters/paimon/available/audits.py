@@ -10,14 +10,16 @@ from typing import TYPE_CHECKING, Any
 from dbt.adapters.base import available
 from dbt_common.exceptions import DbtRuntimeError
 
-from dbt.adapters.paimon import audits, procedures, run_tags
-from dbt.adapters.paimon.audits import Audit, Result
 from dbt.adapters.paimon.available.base import AvailableMethods
 from dbt.adapters.paimon.relation import PaimonRelation
-from dbt.adapters.paimon.time_travel import branch_of
+from dbt.adapters.paimon.spec import run_tag
+from dbt.adapters.paimon.sql import procedures
+from dbt.adapters.paimon.time_travel import audits
+from dbt.adapters.paimon.time_travel.audits import Audit, Result
+from dbt.adapters.paimon.time_travel.states import branch_of
 
 if TYPE_CHECKING:
-    from dbt.adapters.paimon.model_query import ModelQuery
+    from dbt.adapters.paimon.writing.model_query import ModelQuery
 
 
 class AuditMethods(AvailableMethods):
@@ -79,7 +81,7 @@ class AuditMethods(AvailableMethods):
             DbtRuntimeError: what is there, and that the model has to run again.
         """
         branch = branch_of(relation, audits.BRANCH)
-        ((newest, base),) = self.query(run_tags.state_sql(relation, audits.BRANCH))
+        ((newest, base),) = self.query(run_tag.state_sql(relation, audits.BRANCH))
         rerun = "Run the model again."
         if base is not None and base != newest:
             raise DbtRuntimeError(

@@ -14,14 +14,14 @@ if TYPE_CHECKING:
     from dbt.adapters.spark.impl import SparkAdapter as Adapter
 
     from dbt.adapters.paimon.capabilities import Environment
-    from dbt.adapters.paimon.changeset import ExistingTable
+    from dbt.adapters.paimon.concurrency.locks import TableLocks
     from dbt.adapters.paimon.credentials import PaimonCredentials
-    from dbt.adapters.paimon.deprecations import OnceARun
-    from dbt.adapters.paimon.handles import Handle
-    from dbt.adapters.paimon.locks import TableLocks
-    from dbt.adapters.paimon.model_query import ModelQuery
+    from dbt.adapters.paimon.errors.deprecations import OnceARun
     from dbt.adapters.paimon.relation import PaimonRelation
-    from dbt.adapters.paimon.table_spec import TableSpec
+    from dbt.adapters.paimon.spark.handles import Handle
+    from dbt.adapters.paimon.spec.table import TableSpec
+    from dbt.adapters.paimon.tables.changeset import ExistingTable
+    from dbt.adapters.paimon.writing.model_query import ModelQuery
 else:
     Adapter = object
 

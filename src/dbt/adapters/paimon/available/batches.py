@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 from dbt.adapters.base import available
 
-from dbt.adapters.paimon import event_time, strategies
 from dbt.adapters.paimon.available.base import AvailableMethods
+from dbt.adapters.paimon.spec import strategies
+from dbt.adapters.paimon.sql import event_time
 
 if TYPE_CHECKING:
-    from dbt.adapters.paimon.changeset import ExistingColumn
     from dbt.adapters.paimon.column import PaimonColumn
-    from dbt.adapters.paimon.model_query import ModelQuery
+    from dbt.adapters.paimon.tables.changeset import ExistingColumn
+    from dbt.adapters.paimon.writing.model_query import ModelQuery
 
 
 class BatchMethods(AvailableMethods):

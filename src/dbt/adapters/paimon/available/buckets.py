@@ -11,17 +11,17 @@ from dbt.adapters.events.types import AdapterEventWarning
 from dbt_common.events.functions import warn_or_error
 from dbt_common.exceptions import DbtRuntimeError
 
-from dbt.adapters.paimon import foreign_config
 from dbt.adapters.paimon.available.base import AvailableMethods
-from dbt.adapters.paimon.compaction import compaction_problems
 from dbt.adapters.paimon.connections import PaimonConnectionManager
-from dbt.adapters.paimon.rescale import Step, rescale_steps
-from dbt.adapters.paimon.table_advice import advice
-from dbt.adapters.paimon.table_spec import Problems
+from dbt.adapters.paimon.maintenance.compaction import compaction_problems
+from dbt.adapters.paimon.maintenance.rescale import Step, rescale_steps
+from dbt.adapters.paimon.spec import foreign_config
+from dbt.adapters.paimon.spec.advice import advice
+from dbt.adapters.paimon.spec.table import Problems
 
 if TYPE_CHECKING:
     from dbt.adapters.paimon.relation import PaimonRelation
-    from dbt.adapters.paimon.table_spec import TableSpec
+    from dbt.adapters.paimon.spec.table import TableSpec
 
 
 class BucketMethods(AvailableMethods):

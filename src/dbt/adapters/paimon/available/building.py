@@ -11,12 +11,12 @@ from dbt.adapters.base import available
 from dbt.adapters.contracts.relation import RelationType
 from dbt_common.exceptions import DbtRuntimeError
 
-from dbt.adapters.paimon import swaps
 from dbt.adapters.paimon.available.base import AvailableMethods
+from dbt.adapters.paimon.concurrency.locks import TableLocks
 from dbt.adapters.paimon.credentials import SparkCatalog
-from dbt.adapters.paimon.locks import TableLocks
 from dbt.adapters.paimon.relation import PaimonRelation
-from dbt.adapters.paimon.staging import HalfBuilt
+from dbt.adapters.paimon.writing import swaps
+from dbt.adapters.paimon.writing.staging import HalfBuilt
 
 
 class BuildingMethods(AvailableMethods):

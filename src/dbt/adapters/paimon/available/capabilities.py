@@ -7,7 +7,7 @@ from dbt_common.exceptions import CompilationError
 
 from dbt.adapters.paimon.available.base import AvailableMethods
 from dbt.adapters.paimon.capabilities import Capability
-from dbt.adapters.paimon.table_options import suggestion
+from dbt.adapters.paimon.options.table_options import suggestion
 
 
 class CapabilityMethods(AvailableMethods):

@@ -10,9 +10,10 @@ from dbt.adapters.base import available
 from dbt.adapters.catalogs import DbtCatalogIntegrationNotFoundError
 from dbt_common.exceptions import CompilationError, DbtRuntimeError
 
-from dbt.adapters.paimon import catalogs, missing
 from dbt.adapters.paimon.available.base import AvailableMethods
-from dbt.adapters.paimon.sql_text import quoted
+from dbt.adapters.paimon.catalogs import catalogs_yml
+from dbt.adapters.paimon.sql.text import quoted
+from dbt.adapters.paimon.tables import missing
 
 if TYPE_CHECKING:
     from dbt.adapters.catalogs import CatalogIntegration, CatalogRelation, CatalogV2
@@ -33,7 +34,7 @@ class CatalogMethods(AvailableMethods):
     @available.parse(lambda *a, **k: True)
     def has_catalog(self, name: str | None) -> bool:
         """Whether Spark has a catalog; one that neither the profile nor catalogs.yml names is asked for once."""
-        if not name or name in catalogs.known(self.credentials):
+        if not name or name in catalogs_yml.known(self.credentials):
             return True
         if name not in self._asked_catalogs:
             (answer,) = self.query(f"set {quoted(f'spark.sql.catalog.{name}')}")
@@ -57,7 +58,7 @@ class CatalogMethods(AvailableMethods):
         try:
             found: CatalogIntegration = super().get_catalog_integration(name)
         except DbtCatalogIntegrationNotFoundError:
-            raise CompilationError(catalogs.unknown_integration(name, self._catalog_names)) from None
+            raise CompilationError(catalogs_yml.unknown_integration(name, self._catalog_names)) from None
         return found
 
     @available
@@ -92,7 +93,7 @@ class CatalogMethods(AvailableMethods):
         try:
             if len(parts) > 2 and self.has_catalog(parts[0]):
                 asked.append(parts[0])
-            known = sorted({*asked, *catalogs.known(self.credentials)})
+            known = sorted({*asked, *catalogs_yml.known(self.credentials)})
             return missing.advice(parts, node, known, self._schema_names, self._table_or_view_names)
         except DbtRuntimeError:
             # The statement's own error is the one to tell.
@@ -109,7 +110,7 @@ class CatalogMethods(AvailableMethods):
 
     def _v2_table_format(self, catalog: CatalogV2) -> str:
         """`default` is Paimon; any other one is refused by the integration."""
-        return catalogs.v2_table_format(catalog)
+        return catalogs_yml.v2_table_format(catalog)
 
     def _translate_v2_properties(self, catalog_type: str, props: dict[str, Any]) -> dict[str, Any]:
         """The options of the catalog, as version 1 has them."""

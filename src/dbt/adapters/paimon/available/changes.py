@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any
 from dbt.adapters.base import available
 from dbt_common.exceptions import DbtRuntimeError
 
-from dbt.adapters.paimon import change_reads, metadata, positions
 from dbt.adapters.paimon.available.base import AvailableMethods
-from dbt.adapters.paimon.change_reads import Output, SourceTable, Way
-from dbt.adapters.paimon.positions import Checkpoint, Commit, Position, fingerprint
+from dbt.adapters.paimon.changes import positions, reads
+from dbt.adapters.paimon.changes.positions import Checkpoint, Commit, Position, fingerprint
+from dbt.adapters.paimon.changes.reads import Output, SourceTable, Way
+from dbt.adapters.paimon.tables import metadata
 
 if TYPE_CHECKING:
     from dbt.adapters.paimon.relation import PaimonRelation
@@ -156,7 +157,7 @@ class ChangesMethods(AvailableMethods):
         if relation.limit is not None or relation.event_time_filter is not None:
             return self._limited(reading, name, replace(source, table=table), str(relation), output)
         if source.start is None or source.start == positions.NOTHING_READ:
-            return change_reads.whole_sql(table, source.end.snapshot, output)
+            return reads.whole_sql(table, source.end.snapshot, output)
         return self._range_sql(what, source, table, output)
 
     def _incremental_catalog(self) -> str:
@@ -260,7 +261,7 @@ class ChangesMethods(AvailableMethods):
         assert source.start is not None
         start, end = source.start.snapshot, source.end.snapshot
         commits = [commit for commit in source.commits if commit.snapshot > start]
-        way = change_reads.way(
+        way = reads.way(
             table,
             commits,
             self.environment,
@@ -273,18 +274,18 @@ class ChangesMethods(AvailableMethods):
         if way is Way.FILES and not table.primary_key and not self._only_added(source):
             way = Way.COMPARE
         if way is Way.NOTHING:
-            return change_reads.nothing_sql(table, end, output)
+            return reads.nothing_sql(table, end, output)
         if way is Way.FILES:
-            return change_reads.files_sql(table, start, end, output, self.environment)
+            return reads.files_sql(table, start, end, output, self.environment)
         if way is Way.KEYS:
-            return change_reads.keys_sql(table, start, end, output, self.environment)
-        if not table.primary_key and change_reads.has_maps(table):
+            return reads.keys_sql(table, start, end, output, self.environment)
+        if not table.primary_key and reads.has_maps(table):
             raise DbtRuntimeError(
                 f"{what}: its files were rewritten since (INSERT OVERWRITE, UPDATE, DELETE), and rows with maps cannot "
                 "be compared where there is no primary key. Run the model once with --full-refresh."
             )
         version: int | str = start if source.start_is_there else source.start_tag
-        return change_reads.compare_sql(table, version, self._then_called(source, version), end, output)
+        return reads.compare_sql(table, version, self._then_called(source, version), end, output)
 
     def _then_called(self, source: Source, version: int | str) -> dict[str, str]:
         """By a column's name in small letters, what it was called at a table snapshot or a tag."""
@@ -299,7 +300,7 @@ class ChangesMethods(AvailableMethods):
         assert source.start is not None
         rows = {commit.snapshot: commit.rows for commit in source.commits}
         start, end = source.start.snapshot, source.end.snapshot
-        counted = change_reads.count_sql(source.table, start, end, self.environment)
+        counted = reads.count_sql(source.table, start, end, self.environment)
         ((added,),) = self.query(counted)
         return int(added) == rows[end] - rows[start]
 
@@ -309,7 +310,7 @@ class ChangesMethods(AvailableMethods):
             reading.sources[name] = replace(source, end=source.start)
         elif " where false limit 0)" in rendered:
             reading.sources[name] = replace(source, end=positions.NOTHING_READ)
-        return change_reads.limited_sql(source.table, rendered, source.end.snapshot, output)
+        return reads.limited_sql(source.table, rendered, source.end.snapshot, output)
 
     # -- the run of the model ---------------------------------------------------------------------------------------
 

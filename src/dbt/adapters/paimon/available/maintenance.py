@@ -11,11 +11,11 @@ from dbt.adapters.events.types import AdapterEventWarning
 from dbt_common.events.functions import warn_or_error
 from dbt_common.exceptions import DbtRuntimeError
 
-from dbt.adapters.paimon import maintenance_plan, selection, settling
 from dbt.adapters.paimon.available.base import AvailableMethods
-from dbt.adapters.paimon.maintenance import MaintenancePolicy, read_policy
-from dbt.adapters.paimon.maintenance_plan import Action
-from dbt.adapters.paimon.table_spec import Problems, TableSpec
+from dbt.adapters.paimon.maintenance import first_load, plan, selection
+from dbt.adapters.paimon.maintenance.plan import Action
+from dbt.adapters.paimon.spec.maintenance_policy import MaintenancePolicy, read_policy
+from dbt.adapters.paimon.spec.table import Problems, TableSpec
 
 if TYPE_CHECKING:
     from dbt.adapters.paimon.relation import PaimonRelation
@@ -56,10 +56,10 @@ class MaintenanceMethods(AvailableMethods):
         One statement where nothing is to be done, none for tables that it is not for. What fails is a warning: the
         rows are there, and a batch does it later.
         """
-        if not settling.may_settle(spec):
+        if not first_load.may_settle(spec):
             return
-        ((found,),) = self.query(settling.level_0_sql(relation))
-        if int(found) < settling.LEAST_BYTES:
+        ((found,),) = self.query(first_load.level_0_sql(relation))
+        if int(found) < first_load.LEAST_BYTES:
             return
         self.hold_table(relation)
         failed = self._run(
@@ -138,7 +138,7 @@ class MaintenanceMethods(AvailableMethods):
         try:
             assert spec.maintenance is not None
             actions = self._planned(relation, spec.maintenance, spec, force=force)
-            for line in maintenance_plan.lines(actions, dry_run=dry_run):
+            for line in plan.lines(actions, dry_run=dry_run):
                 logger.info(f"{relation} {line}")
             for action in actions:
                 failed = [] if dry_run or not action.due else self._run(relation, action)
@@ -169,9 +169,9 @@ class MaintenanceMethods(AvailableMethods):
     def _planned(
         self, relation: PaimonRelation, policy: MaintenancePolicy, spec: TableSpec, *, force: bool = False
     ) -> list[Action]:
-        (row,) = self.query(maintenance_plan.state_sql(relation, policy))
-        state = maintenance_plan.read_state(row, spec.partition_by)
-        return maintenance_plan.plan(relation, policy, state, spec, self.environment, force=force)
+        (row,) = self.query(plan.state_sql(relation, policy))
+        state = plan.read_state(row, spec.partition_by)
+        return plan.plan(relation, policy, state, spec, self.environment, force=force)
 
     def _run(self, relation: PaimonRelation, action: Action) -> list[str]:
         """Run one action. Returns what failed: nothing, or one message."""

@@ -10,9 +10,9 @@ from dbt.adapters.base import available
 from dbt.adapters.events.logging import AdapterLogger
 from dbt_common.exceptions import DbtRuntimeError
 
-from dbt.adapters.paimon import monitoring, selection
 from dbt.adapters.paimon.available.base import AvailableMethods
-from dbt.adapters.paimon.table_options import parse_duration
+from dbt.adapters.paimon.maintenance import health, selection
+from dbt.adapters.paimon.options.table_options import parse_duration
 
 if TYPE_CHECKING:
     from dbt.adapters.paimon.relation import PaimonRelation
@@ -26,17 +26,17 @@ class MonitoringMethods(AvailableMethods):
     @available.parse(lambda *a, **k: "")
     def system_table(self, relation: PaimonRelation, name: str) -> str:
         """The rendered name of a system table (see `monitoring.system_table`)."""
-        return monitoring.system_table(relation, name, self.environment)
+        return health.system_table(relation, name, self.environment)
 
     @available.parse(lambda *a, **k: "")
     def health_sql(self, relation: Any, test: str) -> str:
         """The query of a table's figures (see `monitoring.health_sql`); `test`: what asks, for messages."""
-        return monitoring.health_sql(self._of_test(relation, test))
+        return health.health_sql(self._of_test(relation, test))
 
     @available.parse(lambda *a, **k: "")
     def buckets_sql(self, relation: Any, test: str) -> str:
         """The query of the figures of each bucket (see `monitoring.bucket_skew_sql`)."""
-        return monitoring.bucket_skew_sql(self._of_test(relation, test))
+        return health.bucket_skew_sql(self._of_test(relation, test))
 
     @available
     def seconds_of(self, duration: str, test: str) -> int:
@@ -67,13 +67,13 @@ class MonitoringMethods(AvailableMethods):
                     logger.info(f"{node['name']}: not built yet")
                 continue
             try:
-                (row,) = self.query(monitoring.health_sql(relation))
+                (row,) = self.query(health.health_sql(relation))
             except DbtRuntimeError as exc:
                 failures.append(f"{relation}: {exc}")
                 continue
-            found.append(monitoring.read_health(row))
+            found.append(health.read_health(row))
         if found:
-            logger.info("\n" + monitoring.report(found))
+            logger.info("\n" + health.report(found))
         if failures:
             raise DbtRuntimeError("table_health: " + "\n".join(failures))
         return [asdict(table) for table in found]
@@ -84,6 +84,6 @@ class MonitoringMethods(AvailableMethods):
                 f"data test {test}: it reads the table's files and table snapshots, which no `where` narrows. "
                 "Remove `where` from its config."
             )
-        monitoring.system_table(relation, "files", self.environment)  # refuses a view
+        health.system_table(relation, "files", self.environment)  # refuses a view
         found: PaimonRelation = relation
         return found

@@ -9,11 +9,17 @@ from typing import TYPE_CHECKING, Any
 from dbt.adapters.base import available
 from dbt_common.exceptions import DbtRuntimeError
 
-from dbt.adapters.paimon import change_rows, losses, metadata, positions, properties, swaps, views
 from dbt.adapters.paimon.available.base import AvailableMethods
-from dbt.adapters.paimon.changeset import ExistingColumn, ExistingTable
+from dbt.adapters.paimon.changes import positions
 from dbt.adapters.paimon.relation import PaimonRelation
-from dbt.adapters.paimon.sql_text import ilike
+from dbt.adapters.paimon.spec import change_rows
+from dbt.adapters.paimon.sql import views
+from dbt.adapters.paimon.sql.text import ilike
+from dbt.adapters.paimon.tables import codegen, metadata
+from dbt.adapters.paimon.tables.changeset import ExistingColumn, ExistingTable
+from dbt.adapters.paimon.tables.confirmation import Holdings
+from dbt.adapters.paimon.tables.confirmation import refuse_unconfirmed as check_confirmation
+from dbt.adapters.paimon.writing import swaps
 
 if TYPE_CHECKING:
     from dbt.adapters.contracts.macros import MacroResolverProtocol
@@ -87,7 +93,7 @@ class OperationMethods(AvailableMethods):
                 f"Its catalog has the schemas {', '.join(self.list_schemas(database))}."
             )
         relations.sort(key=lambda relation: relation.identifier or "")
-        return properties.sources_yaml(
+        return codegen.sources_yaml(
             name or schema,
             schema,
             None if database == self.credentials.database else database,
@@ -102,7 +108,7 @@ class OperationMethods(AvailableMethods):
         Raises:
             DbtRuntimeError: a model that is not built.
         """
-        models: list[tuple[str, str, properties.FoundTable]] = []
+        models: list[tuple[str, str, codegen.FoundTable]] = []
         for node in nodes:
             relation = self.get_relation(node["database"], node["schema"], node["alias"])
             if relation is None:
@@ -112,30 +118,30 @@ class OperationMethods(AvailableMethods):
                 )
             assert isinstance(relation, PaimonRelation)
             models.append((node["name"], node.get("description") or "", self._found_table(relation)))
-        return properties.models_yaml(models, contract=contract)
+        return codegen.models_yaml(models, contract=contract)
 
     @available.parse_none
     def write_properties(self, path: str, text: str, overwrite: bool = False) -> None:
         """Write a properties file of the project (see `properties.write_file`)."""
-        properties.write_file(Path(self.config.project_root, path), text, overwrite=overwrite)
+        codegen.write_file(Path(self.config.project_root, path), text, overwrite=overwrite)
 
     @available.parse_none
     def refuse_unconfirmed(
         self, operation: str, relation: PaimonRelation, asked: str, confirmation: object
     ) -> None:
-        """Refuse an operation that loses rows and is not confirmed (see `losses`)."""
+        """Refuse an operation that loses rows and is not confirmed (see `tables.confirmation`)."""
         ((rows,),) = self.query(f"select count(*) from {relation.render()}")
-        holdings = losses.Holdings(rows)
+        holdings = Holdings(rows)
         if relation.database in self.credentials.paimon_catalogs:
             ((snapshots,),) = self.query(f"select count(*) from {relation.system_table('snapshots')}")
             tags = self.query(f"select tag_name from {relation.system_table('tags')} order by tag_name")
-            holdings = losses.Holdings(rows, snapshots, [row[0] for row in tags])
-        losses.refuse_unconfirmed(operation, relation, asked, confirmation, holdings)
+            holdings = Holdings(rows, snapshots, [row[0] for row in tags])
+        check_confirmation(operation, relation, asked, confirmation, holdings)
 
-    def _found_table(self, relation: PaimonRelation) -> properties.FoundTable:
+    def _found_table(self, relation: PaimonRelation) -> codegen.FoundTable:
         name = relation.identifier or ""
         if relation.is_table and relation.database in self.credentials.paimon_catalogs:
-            return properties.FoundTable(name, self.existing_table(relation))
+            return codegen.FoundTable(name, self.existing_table(relation))
         definition = views.DIRECTORY.get(relation.schema or "", name) if relation.is_view else None
         comments = (
             definition.column_comments
@@ -147,4 +153,4 @@ class OperationMethods(AvailableMethods):
             for column in self.get_columns_in_relation(relation)
         )
         table = ExistingTable(columns=columns, comment=definition.comment if definition else "")
-        return properties.FoundTable(name, table, is_paimon_table=False)
+        return codegen.FoundTable(name, table, is_paimon_table=False)

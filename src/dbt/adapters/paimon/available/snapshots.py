@@ -7,11 +7,12 @@ from typing import Any
 
 from dbt.adapters.base import available
 
-from dbt.adapters.paimon import snapshots, spelling
 from dbt.adapters.paimon.available.base import AvailableMethods
-from dbt.adapters.paimon.changeset import ExistingTable
 from dbt.adapters.paimon.column import PaimonColumn
-from dbt.adapters.paimon.model_query import ModelQuery
+from dbt.adapters.paimon.spec import spelling
+from dbt.adapters.paimon.tables.changeset import ExistingTable
+from dbt.adapters.paimon.writing import snapshots
+from dbt.adapters.paimon.writing.model_query import ModelQuery
 
 
 class SnapshotMethods(AvailableMethods):

@@ -13,15 +13,15 @@ from dbt.adapters.contracts.connection import AdapterResponse
 from dbt.adapters.events.logging import AdapterLogger
 from dbt_common.exceptions import DbtRuntimeError
 
-from dbt.adapters.paimon import change_rows, conflicts, swaps
 from dbt.adapters.paimon.available.base import AvailableMethods
 from dbt.adapters.paimon.column import PaimonColumn
+from dbt.adapters.paimon.concurrency import conflicts
+from dbt.adapters.paimon.concurrency.locks import TableLocks
 from dbt.adapters.paimon.credentials import PaimonConnectionMethod, option_text
-from dbt.adapters.paimon.frames import FrameHandle
-from dbt.adapters.paimon.locks import TableLocks
-from dbt.adapters.paimon.model_query import ModelQuery
-from dbt.adapters.paimon.sql_text import quoted
-from dbt.adapters.paimon.strategies import APPLY_CHANGES
+from dbt.adapters.paimon.spark.frames import FrameHandle
+from dbt.adapters.paimon.spec import change_rows
+from dbt.adapters.paimon.spec.strategies import APPLY_CHANGES
+from dbt.adapters.paimon.sql.text import quoted
 from dbt.adapters.paimon.streaming import (
     batches,
     checkpoints,
@@ -30,7 +30,6 @@ from dbt.adapters.paimon.streaming import (
     long_running,
     progress,
     query,
-    sources,
 )
 from dbt.adapters.paimon.streaming.hadoop_files import HadoopFolder
 from dbt.adapters.paimon.streaming.inputs import (
@@ -43,10 +42,13 @@ from dbt.adapters.paimon.streaming.inputs import (
     view_name,
 )
 from dbt.adapters.paimon.streaming.settings import StreamSettings, plan_stream
+from dbt.adapters.paimon.streaming.sources import kinds
+from dbt.adapters.paimon.writing import swaps
+from dbt.adapters.paimon.writing.model_query import ModelQuery
 
 if TYPE_CHECKING:
     from dbt.adapters.paimon.relation import PaimonRelation
-    from dbt.adapters.paimon.table_spec import TableSpec
+    from dbt.adapters.paimon.spec.table import TableSpec
 
 logger = AdapterLogger("Paimon")
 
@@ -128,7 +130,7 @@ class StreamingMethods(AvailableMethods):
         """
         if self.credentials.method != PaimonConnectionMethod.SESSION:
             return []
-        described = sources.described_columns(source, self)
+        described = kinds.described_columns(source, self)
         return [
             PaimonColumn(column=name, dtype=data_type, column_index=index)
             for index, (name, data_type) in enumerate(described.items())
@@ -417,7 +419,7 @@ class StreamingMethods(AvailableMethods):
 
     def _opened(self, stream: Stream, note: checkpoints.Note | None) -> tuple[Input, ...]:
         """The inputs of a model as their sources are now; `note` tells of columns that came with messages."""
-        opened = [sources.open_input(call, self) for call in stream.calls.values()]
+        opened = [kinds.open_input(call, self) for call in stream.calls.values()]
         if note is not None:
             opened = [each.with_columns(note.columns.get(each.call.label, {})) for each in opened]
         # The same order whatever the SQL's: the checkpoint counts them.

@@ -8,13 +8,15 @@ from typing import TYPE_CHECKING, Any
 from dbt.adapters.base import available
 from dbt_common.exceptions import DbtRuntimeError
 
-from dbt.adapters.paimon import branches, procedures, rollbacks, run_tags, time_travel
 from dbt.adapters.paimon.available.base import AvailableMethods
 from dbt.adapters.paimon.capabilities import Capability
 from dbt.adapters.paimon.relation import PaimonRelation
+from dbt.adapters.paimon.spec import run_tag
+from dbt.adapters.paimon.sql import procedures
+from dbt.adapters.paimon.time_travel import branches, rollbacks, states
 
 if TYPE_CHECKING:
-    from dbt.adapters.paimon.table_spec import TableSpec
+    from dbt.adapters.paimon.spec.table import TableSpec
 
 
 class TimeTravelMethods(AvailableMethods):
@@ -29,8 +31,8 @@ class TimeTravelMethods(AvailableMethods):
         Raises:
             DbtRuntimeError: not exactly one state is asked for, the table has it not, or it is no table.
         """
-        asked = time_travel.version("at", relation, arguments)
-        if asked.kind == time_travel.BRANCH:
+        asked = states.version("at", relation, arguments)
+        if asked.kind == states.BRANCH:
             self.environment.require(Capability.BRANCHES, f"at({relation}, branch='{asked.value}')")
         if relation.is_cte:
             if model.get("resource_type") == "unit_test":
@@ -46,11 +48,11 @@ class TimeTravelMethods(AvailableMethods):
                 f"at({relation}): a view has no history. Materialize it as table or incremental."
             )
         if found is not None:
-            rows = self.query(time_travel.recorded_sql(found, asked))
-            states = [time_travel.Recorded(*row) for row in rows]
-            if problem := time_travel.missing("at", relation, asked, states):
+            rows = self.query(states.recorded_sql(found, asked))
+            recorded = [states.Recorded(*row) for row in rows]
+            if problem := states.missing("at", relation, asked, recorded):
                 raise DbtRuntimeError(problem)
-        return time_travel.read(relation, asked)
+        return states.read(relation, asked)
 
     @available.parse(lambda *a, **k: "")
     def snapshot_at(self, relation: PaimonRelation, timestamp: Any) -> str:
@@ -59,11 +61,11 @@ class TimeTravelMethods(AvailableMethods):
         Raises:
             DbtRuntimeError: there is none, or it is no timestamp.
         """
-        asked = time_travel.version("rollback_to", relation, {time_travel.TIMESTAMP: timestamp})
-        states = [time_travel.Recorded(*row) for row in self.query(time_travel.recorded_sql(relation, asked))]
-        if problem := time_travel.missing("rollback_to", relation, asked, states):
+        asked = states.version("rollback_to", relation, {states.TIMESTAMP: timestamp})
+        recorded = [states.Recorded(*row) for row in self.query(states.recorded_sql(relation, asked))]
+        if problem := states.missing("rollback_to", relation, asked, recorded):
             raise DbtRuntimeError(problem)
-        latest = time_travel.latest_at(states)
+        latest = states.latest_at(recorded)
         assert latest is not None
         return latest.name
 
@@ -118,8 +120,8 @@ class TimeTravelMethods(AvailableMethods):
         """The CALLs that put the tag of the model's config on the newest table snapshot; none where it has none."""
         if spec.tag is None:
             return []
-        ((newest, tagged),) = self.query(run_tags.state_sql(relation, spec.tag.name))
-        if newest is None or (tagged is not None and spec.tag.if_exists == run_tags.KEEP):
+        ((newest, tagged),) = self.query(run_tag.state_sql(relation, spec.tag.name))
+        if newest is None or (tagged is not None and spec.tag.if_exists == run_tag.KEEP):
             return []
         table = (relation.database or "", relation.schema or "", relation.identifier or "")
         wanted = {"tag": spec.tag.name, "snapshot": newest, "time_retained": spec.tag.time_retained}
@@ -139,9 +141,9 @@ class TimeTravelMethods(AvailableMethods):
         Raises:
             DbtRuntimeError: what would be gone; or there is no such branch.
         """
-        asked = time_travel.Version(time_travel.BRANCH, branch)
-        known = [time_travel.Recorded(*row) for row in self.query(time_travel.recorded_sql(relation, asked))]
-        if problem := time_travel.missing("fast_forward", relation, asked, known):
+        asked = states.Version(states.BRANCH, branch)
+        known = [states.Recorded(*row) for row in self.query(states.recorded_sql(relation, asked))]
+        if problem := states.missing("fast_forward", relation, asked, known):
             raise DbtRuntimeError(problem)
         rows = self.query(branches.lost_by_fast_forward_sql(relation, branch))
         if problem := branches.losses(relation, branch, rows):

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 from dbt.adapters.base import available
 from dbt_common.exceptions import DbtRuntimeError
 
-from dbt.adapters.paimon import names, views
 from dbt.adapters.paimon.available.base import AvailableMethods
 from dbt.adapters.paimon.capabilities import Capability
-from dbt.adapters.paimon.column_changes import column_of_yaml
 from dbt.adapters.paimon.relation import PaimonRelation
-from dbt.adapters.paimon.sql_text import quoted
-from dbt.adapters.paimon.view_registry import ViewRegistry
+from dbt.adapters.paimon.sql import names, views
+from dbt.adapters.paimon.sql.text import quoted
+from dbt.adapters.paimon.tables.column_changes import column_of_yaml
+from dbt.adapters.paimon.views.registry import ViewRegistry
 
 
 class ViewMethods(AvailableMethods):

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from dbt_common.exceptions import DbtRuntimeError
 
-from dbt.adapters.paimon.sql_text import quoted, statements, string_literal
+from dbt.adapters.paimon.sql.text import quoted, statements, string_literal
 from dbt.adapters.paimon.streaming import commits
 from dbt.adapters.paimon.streaming.inputs import FAULT_COLUMNS, CheckedInput, Input, PlannedInput, raw_view
 

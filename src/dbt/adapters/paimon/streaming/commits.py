@@ -11,9 +11,9 @@ from typing import Final
 
 from dbt_common.exceptions import DbtRuntimeError
 
-from dbt.adapters.paimon import metadata
-from dbt.adapters.paimon.positions import COMMIT_USER_CONF
-from dbt.adapters.paimon.sql_text import string_literal
+from dbt.adapters.paimon.changes.positions import COMMIT_USER_CONF
+from dbt.adapters.paimon.sql.text import string_literal
+from dbt.adapters.paimon.tables import metadata
 
 _WORD: Final = "dbts"
 # Seconds by which the clock of a file system may differ from this machine's.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from dbt.adapters.paimon.sql_text import quoted, string_literal
+from dbt.adapters.paimon.sql.text import quoted, string_literal
 from dbt.adapters.paimon.streaming.inputs import FAULT_COLUMNS
 
 SUFFIX: Final = "__dead_letters"

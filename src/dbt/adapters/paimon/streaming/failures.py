@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Final
 
 from dbt_common.exceptions import DbtDatabaseError, DbtRuntimeError
 
-from dbt.adapters.paimon import errors
-from dbt.adapters.paimon.errors import Remedy
-from dbt.adapters.paimon.streaming import checkpoints, files
+from dbt.adapters.paimon.errors import messages
+from dbt.adapters.paimon.errors.messages import Remedy
+from dbt.adapters.paimon.streaming import checkpoints
+from dbt.adapters.paimon.streaming.sources import files
 
 if TYPE_CHECKING:
     from dbt.adapters.paimon.streaming.inputs import Input
@@ -61,16 +62,16 @@ def explained(exc: Exception, model: str, inputs: Sequence[Input]) -> Exception:
     """
     if isinstance(exc, DbtRuntimeError):
         return exc
-    text = errors.error_text(exc)
+    text = messages.error_text(exc)
     sources = "; ".join(
         ", ".join(f"{key} {value}" for key, value in each.identity().items() if key != checkpoints.TOPIC_IDS)
         for each in inputs
     )
     if problem := files.header_problem(text):
         return DbtRuntimeError(f"model '{model}', which reads {sources}: {problem}")
-    message = f"model '{model}', which reads {sources}: {errors.shorten(text)}"
+    message = f"model '{model}', which reads {sources}: {messages.shorten(text)}"
     # What `errors` says of a table's file is all there is to say.
-    known = () if errors.EXPIRED.search(text) else _REMEDIES
+    known = () if messages.EXPIRED.search(text) else _REMEDIES
     advice = next((remedy.advice for remedy in known if remedy.pattern.search(text)), "")
     return DbtDatabaseError(f"{message}\n{advice}".rstrip())
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from dbt_common.exceptions import DbtRuntimeError
 
-from dbt.adapters.paimon import errors
-from dbt.adapters.paimon.redaction import redact_text
+from dbt.adapters.paimon.errors import messages
+from dbt.adapters.paimon.errors.redaction import redact_text
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -35,7 +35,7 @@ class HadoopFolder:
         try:
             self._files = self._path.getFileSystem(conf)
         except Exception as exc:
-            if not _NO_FILE_SYSTEM.search(errors.error_text(exc)):
+            if not _NO_FILE_SYSTEM.search(messages.error_text(exc)):
                 raise
             raise DbtRuntimeError(
                 f"A stream's checkpoint cannot be kept in {redact_text(location)}: it is written by Hadoop's file "

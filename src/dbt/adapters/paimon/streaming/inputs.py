@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, Protocol, runtime_checkable
 
 from dbt_common.exceptions import DbtRuntimeError
 
-from dbt.adapters.paimon.sql_text import quoted
+from dbt.adapters.paimon.sql.text import quoted
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, Final
 from dbt.adapters.events.logging import AdapterLogger
 from dbt_common.exceptions import DbtRuntimeError
 
-from dbt.adapters.paimon import errors, jvm_end
+from dbt.adapters.paimon.errors import messages
+from dbt.adapters.paimon.spark.launch import jvm_exit
 from dbt.adapters.paimon.streaming.batches import BatchWriter
 from dbt.adapters.paimon.streaming.checkpoints import Checkpoint
 from dbt.adapters.paimon.streaming.inputs import UnavailableError
@@ -69,14 +70,14 @@ def run(
             # What does not answer at the first attempt was never there.
             if isinstance(exc, DbtRuntimeError) and not (failed and isinstance(exc, UnavailableError)):
                 raise
-            if ended := jvm_end.error(exc):
+            if ended := jvm_exit.error(exc):
                 raise ended from exc
             if writer.written.batches > written:
                 pauses, written = list(trigger.pauses), writer.written.batches
             if not pauses or trigger.is_to_end():
                 raise
             pause = pauses.pop(0)
-            logger.warning(f"{name}: {errors.shorten(errors.error_text(exc))}\nOnce more in {pause} s")
+            logger.warning(f"{name}: {messages.shorten(messages.error_text(exc))}\nOnce more in {pause} s")
             failed = True
             trigger.wait(pause)
         else:

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from dbt.adapters.paimon.change_rows import ordered_by_kind
-from dbt.adapters.paimon.strategies import (
+from dbt.adapters.paimon.spec.change_rows import ordered_by_kind
+from dbt.adapters.paimon.spec.strategies import (
     APPLY_CHANGES,
     DELETE_INSERT,
     INSERT_OVERWRITE,
@@ -16,7 +16,7 @@ from dbt.adapters.paimon.strategies import (
     STRATEGIES,
     collect_strategy,
 )
-from dbt.adapters.paimon.table_spec import Problems, TableSpec, collect_table_spec
+from dbt.adapters.paimon.spec.table import Problems, TableSpec, collect_table_spec
 
 if TYPE_CHECKING:
     from dbt.adapters.paimon.capabilities import Environment

@@ -1,0 +1,1 @@
+"""Paimon catalogs, and the metastores and stores behind them."""

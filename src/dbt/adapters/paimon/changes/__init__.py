@@ -1,0 +1,1 @@
+"""Reads of the rows that changed, and how far a model has read."""

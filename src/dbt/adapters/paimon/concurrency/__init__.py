@@ -1,0 +1,1 @@
+"""Several writers of one table: locks, conflicts and what is sent again."""

@@ -1,0 +1,178 @@
+"""One writer of a table at a time: among the threads of this process and, on a local warehouse, among processes.
+
+Paimon commits by giving a snapshot's file its name. On a local disk two processes can both do that: LocalFileIO.rename
+looks whether the name is taken and then moves the file, under a lock of its own JVM (0.9.0 to 2.0.0). The later one
+replaces the earlier one's snapshot, whose rows are gone. HDFS refuses the second, and the catalogs hive, jdbc and rest
+have locks of their own. The names of staging tables are shared by all processes, too.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import threading
+import time
+import uuid
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from pathlib import Path
+from typing import IO
+
+from dbt.adapters.paimon.machine.waiting import LONGEST_WAIT, Wait
+
+try:
+    import fcntl
+except ImportError:  # Windows: threads are kept apart, processes are not.
+    fcntl = None  # type: ignore[assignment]
+
+# Seconds between two looks at a lock that another process has; soon at first, most are short.
+_LOOK_FIRST, _LOOK_LAST = 0.01, 0.25
+
+# In the warehouse, beside the folders of its databases.
+FOLDER = ".dbt_paimon"
+
+
+class _Held(threading.local):
+    """What this thread holds, by name; dbt runs a node on one thread."""
+
+    def __init__(self) -> None:
+        self.stacks: dict[str, ExitStack] = {}
+
+
+class TableLocks:
+    """A lock for each table that was ever asked for; a process that dies lets go of its own.
+
+    Args:
+        bound: the seconds that a lock is waited for.
+    """
+
+    def __init__(self, bound: float = LONGEST_WAIT) -> None:
+        self._bound = bound
+        self._guard = threading.Lock()
+        self._locks: dict[str, threading.Lock] = {}
+        self._held = _Held()
+        self._run = uuid.uuid4().hex
+        self._began = time.time_ns()
+
+    def hold(self, name: str, warehouse: Path | None) -> bool:
+        """Take a table's lock, for this thread until `release`.
+
+        Args:
+            name: the table.
+            warehouse: where it is, if that is a local folder.
+
+        Returns:
+            Whether another process has written the table since this one began: what is known of it may be old.
+
+        Raises:
+            WaitedTooLongError: somebody else has it for longer than the bound.
+        """
+        if name in self._held.stacks:
+            return False
+        written_by = ""
+        with ExitStack() as stack:
+            lock = self._of(name)
+            self._acquire(lock, name)
+            stack.callback(lock.release)
+            file = self._lock_file(name, warehouse)
+            if file is not None:
+                stack.callback(file.close)
+                self._lock(file, name)
+                file.seek(0)
+                written_by = file.read().decode()
+                stack.callback(self._sign, file)
+            self._held.stacks[name] = stack.pop_all()
+        run, _, at = written_by.partition(" ")
+        return run not in ("", self._run) and at.isdigit() and int(at) > self._began
+
+    def take(self, name: str, warehouse: Path | None) -> bool:
+        """As `hold`, if nobody has the lock.
+
+        Returns:
+            Whether this thread has it now.
+        """
+        lock = self._of(name)
+        if not lock.acquire(blocking=False):
+            return False
+        stack = ExitStack()
+        stack.callback(lock.release)
+        file = self._lock_file(name, warehouse)
+        if file is not None:
+            stack.callback(file.close)
+            if not _locked(file):
+                stack.close()
+                return False
+        self._held.stacks[name] = stack
+        return True
+
+    def may_wait_for(self, name: str) -> bool:
+        """Whether this thread holds the table, or none: two that hold one each and wait for the other's never end."""
+        return not self._held.stacks or name in self._held.stacks
+
+    def release(self) -> None:
+        """Let go of all that this thread holds."""
+        held, self._held.stacks = self._held.stacks, {}
+        for stack in held.values():
+            stack.close()
+
+    @contextmanager
+    def alone(self, name: str, warehouse: Path | None) -> Iterator[None]:
+        """Hold a table's lock for what is done inside, unless this thread holds it anyway."""
+        if name in self._held.stacks:
+            yield
+            return
+        self.hold(name, warehouse)
+        try:
+            yield
+        finally:
+            self._held.stacks.pop(name).close()
+
+    def _of(self, name: str) -> threading.Lock:
+        with self._guard:
+            return self._locks.setdefault(name, threading.Lock())
+
+    def _acquire(self, lock: threading.Lock, name: str) -> None:
+        wait = Wait(
+            f"{name}, which another thread of this run writes",
+            self._bound,
+            "Let the models that write it follow one another (ref()), or raise `lock_timeout` in the profile.",
+        )
+        wait.until(lambda: lock.acquire(timeout=_LOOK_LAST), every=0)
+
+    def _lock(self, file: IO[bytes], name: str) -> None:
+        wait = Wait(
+            f"{name}, which another process writes (it holds {file.name})",
+            self._bound,
+            "Nothing was written. Run again when the other run has ended, end it (`fuser` with that file names it), or "
+            "raise `lock_timeout` in the profile.",
+        )
+        look = _LOOK_FIRST
+        while not _locked(file):
+            wait.pause(look)
+            look = min(look * 1.5, _LOOK_LAST)
+
+    def _lock_file(self, name: str, warehouse: Path | None) -> IO[bytes] | None:
+        if warehouse is None or fcntl is None:
+            return None
+        folder = warehouse / FOLDER
+        # Where it cannot be made, nothing can be written, and Spark says so better.
+        with suppress(OSError):
+            folder.mkdir(exist_ok=True)
+            return (folder / f"{hashlib.sha256(name.encode()).hexdigest()[:32]}.lock").open(
+                "a+b", buffering=0
+            )
+        return None
+
+    def _sign(self, file: IO[bytes]) -> None:
+        with suppress(OSError):
+            file.seek(0)
+            file.truncate()
+            file.write(f"{self._run} {time.time_ns()}".encode())
+
+
+def _locked(file: IO[bytes]) -> bool:
+    """Lock a file, if no other process has."""
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True

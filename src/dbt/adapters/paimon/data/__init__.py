@@ -1,1 +1,0 @@
-"""Data files of the adapter, read with importlib.resources."""

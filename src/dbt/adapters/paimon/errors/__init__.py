@@ -1,0 +1,1 @@
+"""What went wrong, in one message: what, where and the remedy."""

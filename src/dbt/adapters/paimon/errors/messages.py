@@ -1,0 +1,353 @@
+"""Short messages for Spark's and Paimon's errors: what failed, where in the statement, and what to do."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Final
+
+from dbt_common.exceptions import DbtDatabaseError
+
+from dbt.adapters.paimon.concurrency import conflicts
+from dbt.adapters.paimon.errors import dialects
+
+_CAUSE = re.compile(r"^Caused by: (?P<type>[\w.$]+)(?:: (?P<message>.*))?$", re.MULTILINE)
+_FIRST = re.compile(
+    r"^(?:: )?(?P<type>[a-z][\w.$]*\.[\w.$]*(?:Exception|Error)\w*)(?:: (?P<message>.*))?$", re.MULTILINE
+)
+_INNERMOST = re.compile(r"\): (?P<type>[a-z][\w.$]*(?:Exception|Error)): (?P<message>.*)$", re.MULTILINE)
+_POSITION = re.compile(
+    r"\(line (?P<a>\d+), pos \d+\)|; line (?P<b>\d+) pos \d+|== SQL \(line (?P<c>\d+), position \d+\) =="
+)
+_TABLE = re.compile(
+    r"\b(?:from|join|into|overwrite|table|using|update)\s+(?P<name>`(?:[^`]|``)+`(?:\.`(?:[^`]|``)+`)*)",
+    re.IGNORECASE,
+)
+# What Spark advises who drops a table, or has typed the name of one.
+_IDLE_ADVICE: Final = re.compile(
+    r" *(?:Verify the spelling and correctness of|If you did not qualify the name with"
+    r"|To tolerate the error on drop use)[^.;]*\."
+)
+# Behind the position of some errors Spark prints the plan that it made.
+_PLAN: Final = re.compile(r"(; line \d+ pos \d+);.*$| from 'MergeIntoTable .*$")
+# Wrappers that say nothing of their own: the cause below them is what a person needs.
+_WRAPPERS = ("SparkException", "ExecutionException", "InvocationTargetException", "RuntimeException")
+
+
+MEMORY_ADVICE: Final = (
+    "Give Spark more memory (spark.driver.memory under `spark_config` in the profile; spark.executor.memory, too, on a "
+    "cluster), run fewer `threads`, or have the model take its input in parts (a microbatch model does)."
+)
+
+
+# FileUtils, of a reader's file; a commit that conflicts says so itself.
+EXPIRED: Final = re.compile(r"snapshot expires too fast")
+
+
+@dataclass(frozen=True)
+class Remedy:
+    """A known failure: `pattern` is searched in the error's text, `advice` ends the message.
+
+    `{0}` in the advice is what the pattern found, `{tables}` the tables that the statement names.
+    """
+
+    pattern: re.Pattern[str]
+    advice: str
+
+
+REMEDIES: tuple[Remedy, ...] = (
+    Remedy(
+        # Before those of the metastore: Parquet wraps it in the exception of a Thrift transport.
+        re.compile(r"No space left on device|Disk quota exceeded|There is not enough space on the disk"),
+        "A disk is full: the one of the tables, or that of Spark's own files (spark.local.dir). The tables are as they "
+        "were. Make room and run again (`dbt retry` runs what failed); what the failed statement may have left in its "
+        "table's folder goes with `dbt run-operation remove_orphan_files --args '{{relation: …, older_than: <now>, "
+        "dry_run: false}}'`.",
+    ),
+    Remedy(
+        EXPIRED,
+        "Files of the table snapshot that was being read went away: it expired, or the table was written anew. Run "
+        "again, and keep table snapshots for longer than the longest read (snapshot_retention).",
+    ),
+    Remedy(
+        conflicts.SIGNS,
+        "Another writer changed the table's files meanwhile. Look at its $snapshots before the model runs again: "
+        "an INSERT whose compaction alone failed is there.",
+    ),
+    Remedy(
+        # ObjectsFile.read: Paimon names the file and not the table.
+        re.compile(r"Failed to read manifest(?: list)? \S+"),
+        "{0}: the metadata of a table that the statement reads or writes is damaged or lost ({tables}). Bring the file "
+        "back from a copy of the warehouse, or go back to a whole table snapshot with rollback_to "
+        "($snapshots names the manifest lists).",
+    ),
+    Remedy(
+        re.compile(
+            r"PaimonSparkSessionExtensions|org\.apache\.paimon\.spark\.SparkCatalog.*(not found|ClassNotFound)"
+        ),
+        "Paimon's connector is not on Spark's class path: leave `jars` out of the profile to have it resolved, "
+        "or name its jar there.",
+    ),
+    Remedy(
+        # FactoryUtil looks with the class loader of the thread, and a Thrift server's threads have not that of --jars.
+        re.compile(r"Could not find any factories that implement 'org\.apache\.paimon\."),
+        "Start the server with Paimon's connector on the class path of its driver, too (--driver-class-path), or among "
+        "Spark's own jars.",
+    ),
+    Remedy(
+        # Of the metastore's own process, which makes the folders of databases and tables (Warehouse.mkdirs).
+        re.compile(r"MetaException\(message:Got exception: \S+ No FileSystem for scheme"),
+        "The Hive metastore has no file system for the warehouse: set `location-in-properties: true` under "
+        "catalog_options in the profile, and Paimon keeps the places of tables itself; or give the metastore that file "
+        "system (hadoop-aws for s3a://).",
+    ),
+    Remedy(
+        # FileIO.get; the classes are those of Hadoop's S3A, where s3a:// goes without Paimon's own plug-in.
+        re.compile(
+            r"Could not find a file io implementation for scheme '(\w+)'|No FileSystem for scheme"
+            r"|com/amazonaws/\w+|com\.amazonaws\.\w+ *not found|ClassNotFoundException: (?:Class )?com\.amazonaws\."
+            r"|S3AFileSystem not found|AliyunOSSFileSystem not found"
+        ),
+        "The jar of that storage is missing: name it under `packages` or `jars` in the profile "
+        "(org.apache.paimon:paimon-s3 for s3://, org.apache.paimon:paimon-oss for oss://), and write s3:// instead of "
+        "s3a://.",
+    ),
+    Remedy(
+        re.compile(r"InvalidAccessKeyId|SignatureDoesNotMatch|Status Code: 40[13]|The AWS Access Key Id"),
+        "The storage refuses the keys, or they may not do this there: check s3.access-key and s3.secret-key "
+        "(fs.oss.accessKeyId and fs.oss.accessKeySecret) under catalog_options in the profile, and the rights of their "
+        "user on the bucket.",
+    ),
+    Remedy(
+        re.compile(r"NoSuchBucket|UnknownStoreException|The specified bucket does not exist"),
+        "There is no such bucket: create it, or correct `warehouse` (or the endpoint, if another server has it) "
+        "in the profile.",
+    ),
+    Remedy(
+        re.compile(
+            r"Unable to execute HTTP request|Connect to \S+ failed|SdkClientException: .*(?:[Cc]onnect|timed out)"
+        ),
+        "The storage does not answer. Tables are in their old state or their new one: run again when it is "
+        "back (`dbt retry` runs what failed).",
+    ),
+    Remedy(
+        re.compile(
+            r"Call From \S+ to \S+ failed on|ConnectTimeoutException|could only be written to 0 of the"
+            r"|NoRouteToHostException|SafeModeException"
+        ),
+        "HDFS does not answer, or takes no writes. Tables are in their old state or their new one: run again when it "
+        "is back (`dbt retry` runs what failed).",
+    ),
+    Remedy(
+        re.compile(
+            r"(?:NoSuchMethodError|NoClassDefFoundError|NoSuchFieldError|IncompatibleClassChangeError): \S*\bscala[./]"
+        ),
+        "A jar on Spark's class path was made for another Scala version than Spark: look at `jars`, `packages` and "
+        "spark.jars for names that end in another _2.1x than Spark's own.",
+    ),
+    Remedy(
+        # Spark's own limits, of the executor's memory and of spark.driver.maxResultSize, name their settings.
+        re.compile(r"OutOfMemoryError: (?:Java heap space|GC overhead limit exceeded)"),
+        MEMORY_ADVICE,
+    ),
+    Remedy(
+        re.compile(r"Out of space in CodeCache"),
+        "The JVM has no room for compiled code: add -XX:ReservedCodeCacheSize=240m to spark.driver.extraJavaOptions "
+        "under `spark_config` in the profile (-XX:TieredStopAtLevel=1 alone shrinks it to 48 MB).",
+    ),
+    Remedy(
+        re.compile(r"No suitable driver found for jdbc:"),
+        "The JDBC driver of that database is not on Spark's class path: name its Maven coordinates under `packages` "
+        "in the profile, or its jar under `jars`.",
+    ),
+    Remedy(
+        re.compile(r"password authentication failed|Access denied for user|no password was provided"),
+        "Correct jdbc.user and jdbc.password under `catalog_options` in the profile.",
+    ),
+    Remedy(
+        # JdbcClientPool.newClient
+        re.compile(r"Failed to connect: jdbc:\S+"),
+        "{0}: the database that keeps the catalog does not answer or cannot be opened. Correct `uri` in the profile, "
+        "or see that it runs.",
+    ),
+    Remedy(
+        # HiveCatalogLock; the metastore's log says why.
+        re.compile(r"Internal error processing lock"),
+        "The Hive metastore gives no locks, as a rule because its database lacks their tables: make them with Hive's "
+        "`schematool -initSchema` (or -upgradeSchema), or set lock.enabled to false under `catalog_options` in the "
+        "profile and let one process at a time write.",
+    ),
+    Remedy(
+        # HiveMetaStoreClient, of any version, in whatever Paimon or Spark wraps it.
+        re.compile(
+            r"thrift\.transport\.TTransportException|Could not connect to meta ?store|to Hive Metastore"
+        ),
+        "The Hive metastore does not answer, or it is none: see that it runs, and that `uri` in the profile is its "
+        "address. What had been committed before stays; the next run goes on from there.",
+    ),
+    Remedy(
+        # TaskResultGetter: the classes of a plug-in are not on Spark's own class path.
+        re.compile(r"Lost task .*: UnknownReason"),
+        "A task failed with an error of the storage's plug-in, which Spark cannot bring over: most likely the storage "
+        "does not answer, or refuses a request. Its text is in spark.log beside dbt's log.",
+    ),
+    Remedy(
+        re.compile(r"each of them match more then one source rows"),
+        "Two rows of the model have the same unique_key: make them one (row_number() … = 1), "
+        "or use incremental_strategy='upsert', where the last row wins.",
+    ),
+    Remedy(
+        re.compile(r"Try to write .* with a new bucket num (\d+), but the previous bucket num is (\d+)"),
+        "The number of buckets changed, and rows written before keep the old one. Rewrite them: "
+        "`dbt run-operation rescale` (their own rows, in the partitions you name or all), or --full-refresh.",
+    ),
+    Remedy(
+        # Paimon's own; of a row that `row_checks` refused, the message says what to do.
+        re.compile(r"Cannot write null to non-null column\((\w+)\)(?! of )"),
+        "A column that is part of the primary key or declared not_null got a NULL: filter or fill it in the model.",
+    ),
+    Remedy(
+        # PredicateBuilder.transformFieldMapping; alone it is taken.
+        re.compile(r'"leafPredicate" is null'),
+        "Paimon's MERGE does not take a predicate on a nested field, or on a column whose name needs quotes, beside "
+        "another predicate: give the model a plain column for it.",
+    ),
+    Remedy(
+        # FileIO.mkdirs of a partition, which HadoopFileIO only says it did not do.
+        re.compile(r"Mkdirs failed to create \S*/[^/=\s]+=|File name too long"),
+        "A partition is a folder that is named after its value, and file systems take names of 255 bytes: partition by "
+        "something shorter, for example a hash of it.",
+    ),
+    Remedy(
+        re.compile(r"year -?\d+ is out of range"),
+        "dbt shows dates and timestamps from the year 1 to the year 9999: cast the column to string.",
+    ),
+    Remedy(
+        re.compile(r"SchemaParseException: Illegal (?:initial )?character"),
+        "Avro takes letters, digits and _ in names of columns and fields: rename it, or use another file_format.",
+    ),
+    Remedy(
+        re.compile(
+            r"\[PARSE_SYNTAX_ERROR\] Syntax error at or near end of input\.?\s*(?:SQLSTATE: \w+ ?)?\(line 1, pos 0\)"
+        ),
+        "There is no SQL: a model's file, or a hook, needs a query beside its config and comments.",
+    ),
+    Remedy(
+        # PaimonMergeIntoResolver: the whole condition, and not the name in it.
+        re.compile(r"cannot resolve .+ from 'MergeIntoTable"),
+        "A name in the condition is no column of the table or of the model: correct incremental_predicates, "
+        "unique_key or merge_delete_condition.",
+    ),
+    Remedy(
+        re.compile(r"Not a supported type: void"),
+        "A column is an untyped NULL: cast it, for example cast(null as string).",
+    ),
+)
+
+
+def shorten(text: str, statement: str = "") -> str:
+    """Make one short message of a Java or Spark error.
+
+    Args:
+        text: the whole error, stack trace and all.
+        statement: the SQL that was sent; the line that Spark complains of is quoted from it.
+
+    Returns:
+        `ErrorClass: message` of the innermost cause that says something, the line of the SQL where Spark gives
+        one, and the remedy where it is a known failure. Never a stack trace.
+    """
+    # As it was sent: Spark counts lines and positions from there.
+    statement = statement.strip()
+    kind, message = _innermost(text)
+    message = _PLAN.sub(
+        lambda found: found[1] or "", _IDLE_ADVICE.sub("", message).replace(".; line", "; line")
+    ).rstrip(";")
+    parts = [f"{kind}: {message}" if kind and not message.startswith("[") else message]
+    line = _line_of(text, statement)
+    if line:
+        parts.append(line)
+    for remedy in REMEDIES:
+        found = remedy.pattern.search(text)
+        if found:
+            parts.append(remedy.advice.format(found[0], tables=_tables_of(statement)))
+            break
+    else:
+        parts += filter(None, [dialects.remedy(text, statement) or _of_sql(text)])
+    return "\n".join(parts)
+
+
+def _of_sql(text: str) -> str:
+    """What to do about SQL that is wrong in nobody's dialect."""
+    if "[UNRESOLVED_ROUTINE]" in text:
+        return (
+            "Spark SQL has no function of this name: correct it, or take another one of "
+            "https://spark.apache.org/docs/latest/api/sql/."
+        )
+    return ""
+
+
+def database_error(exc: BaseException, statement: str) -> DbtDatabaseError:
+    """Turn an exception of PySpark into dbt's, with a short message."""
+    return DbtDatabaseError(shorten(error_text(exc), statement))
+
+
+def error_text(exc: BaseException) -> str:
+    """The whole text of an exception of PySpark, causes included (`str`)."""
+    # CapturedException keeps the Java side apart: str() of it alone loses the causes.
+    java = getattr(exc, "java_exception", None)
+    text = str(exc)
+    if java is not None:
+        return text + "\n" + str(java)
+    stack = getattr(exc, "_stackTrace", None) or getattr(exc, "stackTrace", None)
+    if isinstance(stack, str) and stack not in text:
+        text = f"{text}\n{stack}"
+    cause = getattr(exc, "cause", None)
+    while cause is not None:
+        name = type(cause).__name__
+        text = f"{text}\nCaused by: {name}: {getattr(cause, '_desc', None) or cause}"
+        cause = getattr(cause, "cause", None)
+    return text
+
+
+def _innermost(text: str) -> tuple[str, str]:
+    """(short class, message) of the deepest cause with a message."""
+    candidates: list[tuple[str, str]] = []
+    for found in (*_FIRST.finditer(text), *_INNERMOST.finditer(text), *_CAUSE.finditer(text)):
+        message = (found["message"] or "").strip()
+        if message:
+            candidates.append((found["type"].rsplit(".", 1)[-1], message))
+    head = text.strip()
+    if head.startswith("["):
+        return "", _first_paragraph(head)
+    telling = [c for c in candidates if c[0] not in _WRAPPERS] or candidates
+    if telling:
+        return telling[-1]
+    return "", _first_paragraph(head)
+
+
+def _first_paragraph(text: str) -> str:
+    lines: list[str] = []
+    for line in text.splitlines():
+        if line.startswith(("\tat ", "== SQL", "'", "+- ", "JVM stacktrace")):
+            break
+        # Java's side of the exception says it once more.
+        if lines and lines[0].rstrip(";") in line:
+            break
+        if line.strip():
+            lines.append(line.strip())
+    return " ".join(lines) or text[:300]
+
+
+def _tables_of(statement: str) -> str:
+    return ", ".join(dict.fromkeys(found["name"] for found in _TABLE.finditer(statement))) or "see its SQL"
+
+
+def _line_of(text: str, statement: str) -> str:
+    found = _POSITION.search(text)
+    if not found or not statement:
+        return ""
+    number = int(found["a"] or found["b"] or found["c"])
+    lines = statement.splitlines()
+    if 0 < number <= len(lines) and lines[number - 1].strip():
+        return f"  at line {number} of the statement: {lines[number - 1].strip()[:200]}"
+    return ""

@@ -1,0 +1,1 @@
+"""This machine: Java, files, processes and addresses."""

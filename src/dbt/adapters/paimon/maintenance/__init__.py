@@ -1,0 +1,1 @@
+"""Compaction, expiry, buckets, and the health of tables."""

@@ -1,0 +1,47 @@
+"""The files of a first load, taken out of level 0 by the run that wrote them.
+
+A writer leaves its files in level 0, and the first compaction that a later batch triggers takes all of that level: a
+batch of a thousand rows pays for the whole table (UniversalCompaction.createUnit). Done right after the load, files
+that are large and do not overlap only change their level (MergeTreeCompactTask.upgrade).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from dbt.adapters.paimon.spec.rules import POSTPONE_BUCKET
+
+if TYPE_CHECKING:
+    from dbt.adapters.paimon.relation import PaimonRelation
+    from dbt.adapters.paimon.spec.table import TableSpec
+
+# Bytes in level 0 from which on a batch that pays for them would be noticed.
+LEAST_BYTES: Final = 4 * 2**20
+
+
+def may_settle(spec: TableSpec) -> bool:
+    """Whether a load of this table leaves files in level 0 that a compaction of its own can take out.
+
+    Not without a key, where nothing is merged; not where compaction is left to others (`write-only`), shows rows
+    (postpone buckets), writes a changelog, or is done by each writer before it commits (lookup); and not where Paimon
+    compacts only as it writes (see `compaction`).
+    """
+    return (
+        bool(spec.primary_key)
+        and spec.compact_after_build
+        and spec.merge_engine != "first-row"
+        and not spec.is_true("write-only")
+        and not spec.is_true("deletion-vectors.enabled")
+        and not spec.is_true("force-lookup")
+        and spec.options.get("changelog-producer", "none") in ("none", "input")
+        and spec.bucket != POSTPONE_BUCKET
+        and not spec.moves_keys
+    )
+
+
+def level_0_sql(table: PaimonRelation) -> str:
+    """The statement that asks for the bytes in level 0; one row of one number."""
+    return (
+        f"select cast(coalesce(sum(file_size_in_bytes), 0) as bigint) from {table.system_table('files')} "
+        "where level = 0"
+    )

@@ -1,0 +1,435 @@
+"""What a maintenance policy means for a table now: one statement asks its system tables, the answer says what is due.
+
+Nothing here runs a statement. A run whose table needs nothing pays the one statement and no more.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+from typing import Any, Final
+
+from dbt.adapters.paimon.capabilities import Capability, Environment
+from dbt.adapters.paimon.maintenance.health import bucket_files_sql
+from dbt.adapters.paimon.options.table_options import lookup, parse_duration
+from dbt.adapters.paimon.relation import PaimonRelation
+from dbt.adapters.paimon.spec.column_rules import type_name
+from dbt.adapters.paimon.spec.maintenance_policy import (
+    Compact,
+    ExpirePartitions,
+    ExpireSnapshots,
+    MaintenancePolicy,
+    RemoveOrphanFiles,
+)
+from dbt.adapters.paimon.spec.spelling import speller
+from dbt.adapters.paimon.spec.table import TableSpec
+from dbt.adapters.paimon.sql import procedures
+from dbt.adapters.paimon.sql.text import quoted, string_literal
+from dbt.adapters.paimon.tables.metadata import age_in_seconds, wall_clock
+
+_SECOND: Final = "yyyy-MM-dd HH:mm:ss"
+_NULLS: Final = ("null", "__DEFAULT_PARTITION__")
+# Java's letters of a formatter that are numbers of a fixed width.
+_TIME_LETTERS: Final[Mapping[str, str]] = {
+    "yyyy": "%Y",
+    "uuuu": "%Y",
+    "MM": "%m",
+    "dd": "%d",
+    "HH": "%H",
+    "mm": "%M",
+    "ss": "%S",
+}
+
+
+@dataclass(frozen=True)
+class Partition:
+    """A partition: its values as text by column (None: not to be told apart), the small files in its fullest bucket."""
+
+    values: Mapping[str, str] | None
+    small_files: int
+    written_at: datetime
+
+    def __str__(self) -> str:
+        return "/".join(f"{name}={text}" for name, text in (self.values or {"?": "?"}).items())
+
+
+@dataclass(frozen=True)
+class TableState:
+    """The answer to `state_sql`; what the policy does not ask for is 0 or empty."""
+
+    now: datetime  # in the session's time zone
+    wall_clock: datetime  # in that of the JVM
+    types: Mapping[str, str]
+    first_snapshot: int = 0
+    last_snapshot: int = 0
+    first_young_snapshot: int | None = None
+    next_read: int | None = None
+    commits: int = 0
+    small_files: int = 0
+    partitions: tuple[Partition, ...] = ()
+
+
+@dataclass(frozen=True)
+class Action:
+    """One thing that a policy asks for: whether it is due, why or why not, and the CALL (empty if there is none)."""
+
+    name: str
+    due: bool
+    why: str
+    sql: str = ""
+
+
+def state_sql(table: PaimonRelation, policy: MaintenancePolicy) -> str:
+    """The one statement that asks what `plan` needs to know; its row is for `read_state`.
+
+    Counts and short texts only, which each way to Spark gives alike.
+    """
+    sources = [
+        f"(select date_format(current_timestamp(), '{_SECOND}') as now, "
+        f"date_format({wall_clock()}, '{_SECOND}') as wall_clock)",
+        f"(select max_by(fields, schema_id) as fields from {table.system_table('schemas')})",
+        _snapshots_sql(table, policy),
+        _files_sql(table, policy),
+    ]
+    return "select now, wall_clock, fields, s.*, f.*\nfrom " + "\ncross join ".join(
+        f"{source} as {alias}" for source, alias in zip(sources, "cdsf", strict=True)
+    )
+
+
+def _snapshots_sql(table: PaimonRelation, policy: MaintenancePolicy) -> str:
+    compact, expire = policy.compact, policy.expire_snapshots
+    if expire is None and not (compact and compact.every_commits):
+        return "(select 0 as first, 0 as last, null as young, null as next_read, 0 as commits)"
+    # An aggregate takes no expression that asks for the JVM's zone: the age comes from below.
+    with_age = bool(expire and expire.older_than)
+    young = (
+        f"min(case when age <= {_seconds(expire.older_than)} then snapshot_id end)"
+        if with_age and expire
+        else "null"
+    )
+    age = age_in_seconds("commit_time") if with_age else "0"
+    # Sorting replaces files by an OVERWRITE.
+    kind = "OVERWRITE" if compact and compact.order else "COMPACT"
+    next_read = (
+        f"(select min(next_snapshot_id) from {table.system_table('consumers')})"
+        if expire
+        else "cast(null as bigint)"
+    )
+    return (
+        f"(select coalesce(min(snapshot_id), 0) as first, coalesce(max(snapshot_id), 0) as last, {young} as young,\n"
+        f"  {next_read} as next_read,\n"
+        "  count(case when commit_kind <> 'COMPACT' and snapshot_id > coalesce(compacted, 0) then 1 end) as commits\n"
+        f"  from (select *, max(case when commit_kind = '{kind}' then snapshot_id end) over () as compacted\n"
+        f"    from (select snapshot_id, commit_kind, {age} as age from {table.system_table('snapshots')})))"
+    )
+
+
+def _files_sql(table: PaimonRelation, policy: MaintenancePolicy) -> str:
+    compact, expire = policy.compact, policy.expire_partitions
+    if expire is None and not (compact and (compact.small_files or compact.newest)):
+        return "(select 0 as small_files, '[]' as partitions)"
+    idle = f" and age > {_seconds(compact.idle)}" if compact and compact.idle else ""
+    age = age_in_seconds("written_at") if idle else "0"
+    listed = "'[]'"
+    if expire or (compact and compact.newest):
+        listed = (
+            "to_json(collect_list(named_struct('partition', partition, 'small_files', small_files, "
+            f"'written_at', date_format(written_at, '{_SECOND}'))))"
+        )
+    return (
+        f"(select coalesce(max(case when true{idle} then small_files end), 0) as small_files, {listed} as partitions\n"
+        f"  from (select *, {age} as age\n"
+        "    from (select partition, max(case when files > 1 then small_files else 0 end) as small_files,\n"
+        f"      max(written_at) as written_at from ({bucket_files_sql(table)}) group by partition)))"
+    )
+
+
+def read_state(row: Sequence[Any], partition_by: Sequence[str]) -> TableState:
+    """The row of `state_sql`, typed."""
+    now, clock, fields, first, last, young, next_read, commits, small_files, partitions = row
+    types = {field["name"]: str(field["type"]).split(" NOT NULL")[0].lower() for field in json.loads(fields)}
+    partition_by = tuple(map(speller(types), partition_by))
+    return TableState(
+        now=datetime.fromisoformat(now),
+        wall_clock=datetime.fromisoformat(clock),
+        types=types,
+        first_snapshot=int(first),
+        last_snapshot=int(last),
+        first_young_snapshot=None if young is None else int(young),
+        next_read=None if next_read is None else int(next_read),
+        commits=int(commits),
+        small_files=int(small_files),
+        partitions=tuple(
+            Partition(
+                partition_values(entry["partition"], partition_by, types),
+                int(entry["small_files"]),
+                datetime.fromisoformat(entry["written_at"]),
+            )
+            for entry in json.loads(partitions or "[]")
+        ),
+    )
+
+
+def partition_values(
+    text: str, partition_by: Sequence[str], types: Mapping[str, str]
+) -> dict[str, str] | None:
+    """The values in the `partition` of a system table, by column; None if it cannot be told where one ends.
+
+    '[a, 1]' up to 0.9 (a date as its number of days), '{a, 1}' in 1.0, 'dt=a/hh=1' later (PartitionsTable.toRow,
+    FilesTable.toRow).
+    """
+    if text[:1] in ("[", "{") and text[-1:] in ("]", "}"):
+        inner = text[1:-1]
+        parts = [inner] if len(partition_by) == 1 else inner.split(", ")
+    else:
+        named = "/".join(f"{re.escape(name)}=(.*)" for name in partition_by)
+        found = re.fullmatch(named, text, re.DOTALL)
+        parts = list(found.groups()) if found else []
+    if len(parts) != len(partition_by):
+        return None
+    values = dict(zip(partition_by, parts, strict=True))
+    for name, value in values.items():
+        if types.get(name) == "date" and re.fullmatch(r"-?\d+", value):
+            values[name] = (date(1970, 1, 1) + timedelta(days=int(value))).isoformat()
+    return values
+
+
+def plan(
+    table: PaimonRelation,
+    policy: MaintenancePolicy,
+    state: TableState,
+    spec: TableSpec,
+    environment: Environment,
+    *,
+    force: bool = False,
+) -> list[Action]:
+    """Every action of a policy, due or not, in the order in which they are to run.
+
+    `force`: a compaction is due whatever the policy's thresholds say. Raises DbtRuntimeError for what no CALL can say
+    (see `procedures.render`).
+    """
+    name = (table.database or "", table.schema or "", table.identifier or "")
+    actions: list[Action] = []
+    if policy.expire_partitions:
+        actions.append(_expire_partitions(name, policy.expire_partitions, state, environment))
+    if policy.compact:
+        actions.append(_compact(name, policy.compact, state, spec, environment, force=force))
+    if policy.expire_snapshots:
+        # What runs before it commits.
+        commits = sum(action.due for action in actions)
+        actions.append(_expire_snapshots(name, policy.expire_snapshots, state, commits, environment))
+    if policy.remove_orphan_files:
+        actions.append(_remove_orphans(name, policy.remove_orphan_files, state, environment))
+    return actions
+
+
+def _compact(
+    table: procedures.TableName,
+    compact: Compact,
+    state: TableState,
+    spec: TableSpec,
+    environment: Environment,
+    *,
+    force: bool,
+) -> Action:
+    small, where, chosen = state.small_files, compact.where, ""
+    if compact.newest:
+        newest = newest_partitions(state, compact.newest)
+        small = max((partition.small_files for partition in newest), default=0)
+        chosen = f" in {', '.join(map(str, newest)) or 'no partition'}"
+        where = " OR ".join(_condition(partition, state.types) for partition in newest)
+        if not where:
+            return Action("compact", due=False, why="no partition is there yet")
+    elif compact.idle:
+        chosen = f" in partitions not written for {compact.idle}"
+    by_files = bool(compact.small_files) and small >= compact.small_files
+    by_commits = bool(compact.every_commits) and state.commits >= compact.every_commits
+    reasons = []
+    if compact.small_files:
+        reasons.append(f"{small} small files in a bucket{chosen} (due from {compact.small_files})")
+    if compact.every_commits:
+        reasons.append(f"{state.commits} commits since the last one (due from {compact.every_commits})")
+    # `full` is what CompactProcedure does before it has the parameter.
+    strategy = compact.strategy if environment.supports(Capability.COMPACT_STRATEGY) else None
+    sql = procedures.compact(
+        table,
+        where=where or None,
+        order_strategy=compact.order or None,
+        order_by=list(compact.order_by) or None,
+        partition_idle_time=compact.idle or None,
+        compact_strategy=None if compact.order else strategy,
+        options=None if compact.order or spec.primary_key else _bins(compact, small, spec, environment),
+        environment=environment,
+    )
+    return Action("compact", by_files or by_commits or force, "; ".join(reasons), sql)
+
+
+def _bins(compact: Compact, small: int, spec: TableSpec, environment: Environment) -> dict[str, int]:
+    """How many small files Paimon merges into one in a table without a key, and below which it leaves them alone.
+
+    By default 50 on 0.9 (UnawareAppendTableCompactionCoordinator.FileBin): all of them at once, where one
+    partition is meant, and else as many as make it due.
+    """
+    one = not spec.partition_by or compact.newest == 1 or not compact.small_files
+    number = max(small if one else compact.small_files, 2)
+    names = ("compaction.min.file-num", "compaction.max.file-num")
+    return {name: number for name in names if lookup(name, environment.paimon)}
+
+
+def newest_partitions(state: TableState, count: int) -> list[Partition]:
+    """The `count` partitions of the greatest values, newest last; those of a NULL are none of them."""
+
+    def rank(partition: Partition) -> list[tuple[int, str]]:
+        values = partition.values or {}
+        return [
+            (int(text), "") if type_name(state.types.get(name, "")).endswith("int") else (0, text)
+            for name, text in values.items()
+        ]
+
+    known = [p for p in state.partitions if p.values and not set(p.values.values()) & set(_NULLS)]
+    return sorted(known, key=rank)[-count:]
+
+
+def _condition(partition: Partition, types: Mapping[str, str]) -> str:
+    """A partition as a condition over literals of its columns' own types: Paimon takes no cast [ran, 0.9.0]."""
+    parts = []
+    for name, text in (partition.values or {}).items():
+        kind = type_name(types.get(name, ""))
+        literal = string_literal(text)
+        if kind == "date":
+            literal = f"DATE {literal}"
+        elif kind.endswith("int"):
+            literal = text
+        parts.append(f"{quoted(name)} = {literal}")
+    return f"({' AND '.join(parts)})"
+
+
+def _expire_snapshots(
+    table: procedures.TableName,
+    expire: ExpireSnapshots,
+    state: TableState,
+    commits: int,
+    environment: Environment,
+) -> Action:
+    # ExpireSnapshotsImpl.expire
+    last = state.last_snapshot + commits
+    end = last - expire.retain_min + 1
+    if state.next_read is not None:
+        end = min(end, state.next_read)
+    beyond = last - expire.retain_max + 1 if expire.retain_max is not None else state.first_snapshot
+    young = state.first_young_snapshot if expire.older_than else state.first_snapshot
+    end = min(end, max(beyond, young if young is not None else end))
+    count = max(end - state.first_snapshot, 0) if state.last_snapshot else 0
+    has = last - state.first_snapshot + 1 if state.last_snapshot else 0
+    older_than = datetime.fromisoformat("1970-01-02")  # none is that old: only the number counts
+    if expire.older_than:
+        older_than = _clock_of(state, environment) - timedelta(seconds=_seconds(expire.older_than))
+    sql = procedures.expire_snapshots(
+        table,
+        retain_max=expire.retain_max if expire.retain_max is not None else 2**31 - 1,
+        retain_min=expire.retain_min,
+        older_than=older_than,
+        max_deletes=max(count, 1),
+        environment=environment,
+    )
+    return Action("expire_snapshots", count > 0, f"{count} of {has} table snapshots are past their time", sql)
+
+
+def _clock_of(state: TableState, environment: Environment) -> datetime:
+    """Now, in the time zone in which ExpireSnapshotsProcedure reads its `older_than`: a TIMESTAMP or a text."""
+    as_text = environment.supports(Capability.EXPIRE_SNAPSHOTS_OLDER_THAN_TEXT)
+    return state.wall_clock if as_text else state.now
+
+
+def _expire_partitions(
+    table: procedures.TableName, expire: ExpirePartitions, state: TableState, environment: Environment
+) -> Action:
+    before = state.wall_clock - timedelta(seconds=_seconds(expire.expiration_time))
+    expired, unknown = [], 0
+    for partition in state.partitions:
+        moment = (
+            partition.written_at if expire.expire_strategy == "update-time" else _time_of(partition, expire)
+        )
+        if moment is None:
+            unknown += 1
+        elif moment < before:
+            expired.append(partition)
+    formatter_is_known = _strptime(expire.timestamp_formatter) is not None
+    why = f"{len(expired)} of {len(state.partitions)} partitions are older than {expire.expiration_time}"
+    if expired:
+        why += f": {', '.join(map(str, expired[:10]))}{', …' if len(expired) > 10 else ''}"
+    if unknown:
+        why += f"; {unknown} have no time that timestamp_formatter and timestamp_pattern find"
+    sql = procedures.expire_partitions(
+        table,
+        expiration_time=expire.expiration_time,
+        timestamp_formatter=expire.timestamp_formatter or None,
+        timestamp_pattern=expire.timestamp_pattern or None,
+        expire_strategy=expire.expire_strategy,
+        environment=environment,
+    )
+    # Where the formatter says more than is understood here, Paimon is asked each time.
+    return Action("expire_partitions", bool(expired) or (not formatter_is_known and unknown > 0), why, sql)
+
+
+def _time_of(partition: Partition, expire: ExpirePartitions) -> datetime | None:
+    """What PartitionTimeExtractor.extract reads out of a partition; None if nothing."""
+    if not partition.values:
+        return None
+    text = expire.timestamp_pattern or next(iter(partition.values.values()))
+    for name in sorted(partition.values, key=len, reverse=True):
+        text = text.replace(f"${name}", partition.values[name])
+    if not expire.timestamp_formatter:
+        found = re.fullmatch(r"(\d+)-(\d+)-(\d+)(?: (\d+):(\d+):(\d+)(?:\.\d+)?)?", text)
+        text = "{:04}-{:02}-{:02} {:02}:{:02}:{:02}".format(*map(int, found.groups("0"))) if found else ""
+    formatted = _strptime(expire.timestamp_formatter or "yyyy-MM-dd HH:mm:ss")
+    try:
+        return datetime.strptime(text, formatted) if formatted else None  # noqa: DTZ007 - the JVM's wall clock
+    except ValueError:
+        return None
+
+
+def _strptime(formatter: str) -> str | None:
+    """Java's formatter in Python's words; None if it says what is not known here. An empty one is Paimon's own."""
+    parts = []
+    for part in re.findall(r"[A-Za-z]+|'[^']*'|[^A-Za-z']+", formatter):
+        if part[0].isalpha():
+            letters = _in_letters(part)
+            if letters is None:
+                return None
+            parts.append(letters)
+        else:
+            parts.append(part.strip("'").replace("%", "%%"))
+    return "".join(parts)
+
+
+def _in_letters(run: str) -> str | None:
+    """'%Y%m%d' of 'yyyyMMdd'."""
+    pieces = [match[0] for match in re.finditer(r"(.)\1*", run)]
+    if not all(piece in _TIME_LETTERS for piece in pieces):
+        return None
+    return "".join(_TIME_LETTERS[piece] for piece in pieces)
+
+
+def _remove_orphans(
+    table: procedures.TableName, orphans: RemoveOrphanFiles, state: TableState, environment: Environment
+) -> Action:
+    older_than = state.wall_clock - timedelta(seconds=_seconds(orphans.older_than))
+    sql = procedures.remove_orphan_files(table, older_than=older_than, dry_run=False, environment=environment)
+    return Action(
+        "remove_orphan_files", due=True, why=f"files of no table snapshot, older than {older_than}", sql=sql
+    )
+
+
+def _seconds(duration: str) -> int:
+    return parse_duration(duration) // 10**9 if duration else 0
+
+
+def lines(actions: Sequence[Action], *, dry_run: bool) -> Iterator[str]:
+    """What is said of a table's actions, one line each."""
+    for action in actions:
+        verb = ("would run" if dry_run else "runs") if action.due else "not due"
+        yield f"{action.name}: {verb}: {action.why}"

@@ -1,0 +1,152 @@
+"""The statements that give a table, or some of its partitions, another number of buckets.
+
+Paimon: a partition keeps the number it was written with until it is overwritten. While the table's option says another
+one, writes into it fail (0.9), or those into a bucket that is there already (from 1.0, see OLD_BUCKETS_GUARDED).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from dbt_common.exceptions import DbtRuntimeError
+
+from dbt.adapters.paimon.capabilities import Capability, Environment
+from dbt.adapters.paimon.spec.rules import POSTPONE_BUCKET
+from dbt.adapters.paimon.sql import procedures
+from dbt.adapters.paimon.sql.text import quoted
+
+if TYPE_CHECKING:
+    from dbt.adapters.paimon.spec.table import TableSpec
+    from dbt.adapters.paimon.sql.procedures import Partition, TableName
+    from dbt.adapters.paimon.tables.changeset import ExistingTable
+
+_MODE: Final = "spark.sql.sources.partitionOverwriteMode"
+
+
+@dataclass(frozen=True)
+class Step:
+    """A statement, the Spark settings that hold for it alone, and what takes it back if a later step fails."""
+
+    sql: str
+    conf: Mapping[str, str]
+    undo: str = ""
+
+
+def rescale_steps(
+    table: TableName,
+    existing: ExistingTable,
+    environment: Environment,
+    *,
+    bucket_num: Any = None,
+    partitions: Partition | Sequence[Partition] | None = None,
+) -> tuple[Step, ...]:
+    """The steps, in order; each can be run again, and after the last one every row named has its new bucket.
+
+    Inputs: (catalog, schema, identifier), the table there is, the versions; the number of buckets (default: the
+    table's own), and the partitions (default: all), each {column: value}.
+    Raises DbtRuntimeError with all problems at once: a table that has no fixed or postpone buckets, partitions that it
+    has not, a version that cannot.
+    """
+    spec = existing.as_spec()
+    given = {"bucket_num": bucket_num, "partitions": partitions}
+    problems = [
+        *_table_problems(spec, given, environment),
+        *_partition_problems(spec, partitions),
+        *(
+            problem
+            for name, value in given.items()
+            if value is not None
+            and (problem := procedures.argument_problem("rescale", name, value, environment))
+        ),
+    ]
+    if problems:
+        listed = "\n".join(f"  {problem}" for problem in problems)
+        raise DbtRuntimeError(f"rescale on {'.'.join(table)}:\n{listed}")
+
+    number = int(bucket_num) if bucket_num is not None else spec.bucket
+    if spec.bucket == POSTPONE_BUCKET:
+        return (Step(procedures.rescale(table, bucket_num, partitions, environment=environment), {}),)
+    steps = []
+    if _may_hide_rows(spec):
+        steps.append(Step(procedures.compact(table, environment=environment), {}))
+    if number != spec.bucket:
+        alter = f"alter table {_name(table)} set tblproperties ('bucket' = '%s')"
+        steps.append(Step(alter % number, {}, undo=alter % spec.bucket))
+    if environment.supports(Capability.RESCALE) and _overwrites_by_partition(spec):
+        steps.append(Step(procedures.rescale(table, partitions=partitions, environment=environment), {}))
+    else:
+        condition = "" if partitions is None else f" where {procedures.partition_condition(partitions)}"
+        steps.append(
+            Step(
+                f"insert overwrite {_name(table)} select * from {_name(table)}{condition}",
+                {_MODE: "static" if partitions is None else "dynamic"},
+            )
+        )
+    return tuple(steps)
+
+
+def _table_problems(spec: TableSpec, given: Mapping[str, Any], environment: Environment) -> list[str]:
+    if spec.bucket > 0:
+        changed = str(given["bucket_num"] or spec.bucket) != str(spec.bucket)
+        guarded = environment.supports(Capability.OLD_BUCKETS_GUARDED)
+        if given["partitions"] is not None and changed and not guarded:
+            return [
+                f"partitions: the others would keep {spec.bucket} buckets, and keys written to them again would be "
+                "there twice. Leave partitions out: all of them are rewritten."
+            ]
+        return []
+    if spec.bucket != POSTPONE_BUCKET:
+        kind = "grow with the rows" if spec.primary_key else "are none: its files are in no order"
+        return [
+            f"its buckets {kind} (bucket=-1), so there is no number to change. For a fixed number set bucket in the "
+            "model's config and run it with --full-refresh."
+        ]
+    problems = []
+    if not environment.supports(Capability.RESCALE):
+        problems.append(environment.explain(Capability.RESCALE))
+    if given["bucket_num"] is None:
+        problems.append("bucket_num: required, for the table's own bucket is -2 (postpone).")
+    if given["partitions"] is not None and not _overwrites_by_partition(spec):
+        # RescaleProcedure overwrites as this option says: the other partitions would go.
+        problems.append(
+            "partitions: the table has 'dynamic-partition-overwrite'='false', by which all other partitions would be "
+            "lost. Remove that option, or leave partitions out."
+        )
+    return problems
+
+
+def _partition_problems(spec: TableSpec, partitions: Any) -> list[str]:
+    """An INSERT OVERWRITE by another column than the partitions' would lose the other rows of its partition."""
+    if partitions is None:
+        return []
+    if not spec.partition_by:
+        return ["partitions: the table has none. Leave it out."]
+    listed = [partitions] if isinstance(partitions, Mapping) else partitions
+    if not isinstance(listed, (list, tuple)):
+        return []  # its type is told with the others
+    named = [str(column) for partition in listed if isinstance(partition, Mapping) for column in partition]
+    unknown = sorted(set(named) - set(spec.partition_by))
+    if not unknown:
+        return []
+    return [
+        f"partitions: {', '.join(unknown)} is no partition column. The table's: {', '.join(spec.partition_by)}."
+    ]
+
+
+def _may_hide_rows(spec: TableSpec) -> bool:
+    """Whether reads leave out rows that are not compacted yet (CoreOptions.batchScanSkipLevel0): they would be lost."""
+    skips = bool(spec.primary_key) and (
+        spec.is_true("deletion-vectors.enabled") or spec.options.get("merge-engine") == "first-row"
+    )
+    waits = spec.options.get("lookup-wait", "true").lower() == "true"
+    return skips and (spec.is_true("write-only") or not waits)
+
+
+def _overwrites_by_partition(spec: TableSpec) -> bool:
+    return spec.options.get("dynamic-partition-overwrite", "true").lower() == "true"
+
+
+def _name(table: TableName) -> str:
+    return ".".join(quoted(part) for part in table)

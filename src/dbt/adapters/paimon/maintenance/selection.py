@@ -1,0 +1,84 @@
+"""Which nodes an operation is for: some of what dbt's `--select` says, for operations, which dbt gives no selection."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from fnmatch import fnmatchcase
+from typing import Any, Final
+
+from dbt_common.exceptions import DbtRuntimeError
+
+from dbt.adapters.paimon.options.table_options import suggestion
+
+_TABLES: Final = ("table", "incremental", "streaming", "seed", "snapshot")
+_Node = Mapping[str, Any]
+
+
+def tables(nodes: Iterable[_Node]) -> list[_Node]:
+    """The nodes that are tables, by name."""
+    found = [
+        node
+        for node in nodes
+        if node["resource_type"] in ("model", "seed", "snapshot")
+        and node["config"].get("materialized") in _TABLES
+    ]
+    return sorted(found, key=lambda node: str(node["name"]))
+
+
+def select(nodes: Iterable[_Node], wanted: str | Sequence[str] | None, operation: str) -> list[_Node]:
+    """The tables that a selection names.
+
+    Args:
+        nodes: of dbt's graph.
+        wanted: names (`*` stands for any text), `tag:x`, `path:models/x` or a path, a folder or a prefix of the
+            fully qualified name (`marts`, `project.marts`); one, several with blanks between, or a list. None: all.
+        operation: for messages.
+
+    Raises:
+        DbtRuntimeError: something of the selection names no table.
+    """
+    known = tables(nodes)
+    if wanted is None:
+        return known
+    items = wanted.split() if isinstance(wanted, str) else [str(item) for item in wanted]
+    chosen: dict[str, _Node] = {}
+    problems = []
+    for item in items:
+        if re.match(r"[+@]|\d+\+", item) or item.endswith("+") or "," in item:
+            problems.append(
+                f"'{item}': operators of graphs are dbt's alone. Give the names that `dbt ls --select {item}` lists"
+            )
+            continue
+        found = [node for node in known if _matches(node, item)]
+        chosen.update((str(node["unique_id"]), node) for node in found)
+        if not found:
+            near = suggestion(item, [str(node["name"]) for node in known], cutoff=0.6)
+            hint = (
+                f"Did you mean '{near}'?" if near else "Give a name, tag:x, a path or a folder of the project"
+            )
+            problems.append(f"'{item}': no table of this project. {hint}")
+    if problems or not items:
+        raise DbtRuntimeError(f"{operation}: select: {'; '.join(problems) or 'names nothing'}")
+    return [node for node in known if node["unique_id"] in chosen]
+
+
+def _matches(node: _Node, item: str) -> bool:
+    method, _, rest = item.partition(":")
+    path = str(node["original_file_path"]).replace("\\", "/")
+    if method == "tag" and rest:
+        return any(fnmatchcase(tag, rest) for tag in node.get("tags") or ())
+    if method == "path" and rest:
+        return _under(path, rest)
+    if "/" in item:
+        return _under(path, item)
+    if fnmatchcase(str(node["name"]), item):
+        return True
+    fqn = [str(part) for part in node["fqn"]]
+    parts = item.removeprefix("fqn:").split(".")
+    return fqn[: len(parts)] == parts or fqn[1 : len(parts) + 1] == parts
+
+
+def _under(path: str, folder: str) -> bool:
+    folder = folder.removeprefix("./").rstrip("/")
+    return path == folder or path.startswith(f"{folder}/") or fnmatchcase(path, folder)

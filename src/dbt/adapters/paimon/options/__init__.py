@@ -1,0 +1,1 @@
+"""Paimon's table options, per version."""

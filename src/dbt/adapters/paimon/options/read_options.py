@@ -1,0 +1,87 @@
+"""Options that are for one read or one session, and no property of a table.
+
+Paimon takes most of them in TBLPROPERTIES. From then on every reader sees what they say: one old table snapshot, the
+rows between two, a branch without rows; others make a table that no statement reads or alters any more [ran, 0.9.0:
+`scan.snapshot-id`, `incremental-between`, `branch`; `scan.tag-name`, `scan.watermark`].
+Source: CoreOptions at release-0.9.0, 1.4.2 and 2.0.0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from dbt.adapters.paimon.capabilities import Environment
+    from dbt.adapters.paimon.spec.table import TableSpec
+
+_STATE: Final = (
+    "Remove it, and read with at(ref('…'), snapshot=…, tag=… or timestamp=…) where one state is meant, or begin a "
+    "stream with stream(ref('…'), scan_mode=…)"
+)
+_CHANGES: Final = "Remove it, and read what has changed with paimon_changes(ref('…'))"
+_STREAM: Final = "Remove it, and put it among the options of the stream(…) that reads"
+_BRANCH: Final = "Remove it, and read with at(ref('…'), branch=…)"
+_SESSION: Final = "Remove it, and set 'spark.paimon.{name}' in the spark_config of the one run that needs it"
+
+# Option -> what to do instead.
+READ_OPTIONS: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        **dict.fromkeys(
+            (
+                "scan.snapshot-id",
+                "scan.tag-name",
+                "scan.timestamp",
+                "scan.timestamp-millis",
+                "scan.watermark",
+                "scan.version",
+                "scan.file-creation-time-millis",
+                "scan.creation-time-millis",
+            ),
+            _STATE,
+        ),
+        **dict.fromkeys(
+            (
+                "incremental-between",
+                "incremental-between-timestamp",
+                "incremental-between-tag-to-snapshot",
+                "incremental-to-auto-tag",
+            ),
+            _CHANGES,
+        ),
+        **dict.fromkeys(("consumer-id", "consumer.ignore-progress", "scan.bounded.watermark"), _STREAM),
+        "branch": _BRANCH,
+        **dict.fromkeys(
+            (
+                "scan.bucket",
+                "scan.ignore-corrupt-files",
+                "scan.ignore-lost-files",
+                "commit.strict-mode.last-safe-snapshot",
+            ),
+            _SESSION,
+        ),
+    }
+)
+
+# Modes that begin with all rows, as a read without a mode does.
+_WHOLE_MODES: Final = ("default", "latest-full", "full")
+
+_REASON: Final = "is for one read, and as a property of the table it would hold for every later one"
+
+
+def read_rules(spec: TableSpec, environment: Environment) -> Iterable[tuple[str, str]]:
+    """Options of a table that are for a read; as a rule of `table_rules`."""
+    for name, value in spec.options.items():
+        fault = read_fault(name, value)
+        if fault:
+            yield name, fault
+
+
+def read_fault(name: str, value: str) -> str | None:
+    """Why a table cannot have an option: 'reason. Remedy'; None if it can."""
+    if name == "scan.mode":
+        return None if value.lower() in _WHOLE_MODES else f"{_REASON}. {_STATE}"
+    if name in READ_OPTIONS:
+        return f"{_REASON}. {READ_OPTIONS[name].format(name=name)}"
+    return None

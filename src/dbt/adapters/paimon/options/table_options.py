@@ -1,0 +1,526 @@
+"""Every table option Paimon has, per version: names, types, allowed values, and what is immutable.
+
+The catalogue is `paimon_options.json`, read from Paimon's CoreOptions at 0.9, 1.4 and 2.0. Options whose
+name carries a column, a class or an index type are patterns and live here.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from difflib import get_close_matches
+from functools import lru_cache
+from importlib.resources import files
+from types import MappingProxyType
+from typing import Any, Final
+
+from packaging.version import Version
+
+from dbt.adapters.paimon.capabilities import (
+    OPTION_CATALOGUES,
+    Capability,
+    Environment,
+    minor,
+    neighbouring_options_version,
+    options_version,
+    parse_version,
+)
+from dbt.adapters.paimon.errors.redaction import REFUSAL, is_secret_option
+from dbt.adapters.paimon.options.values import value_fault
+
+_INT_MAX: Final = 2**31 - 1
+_LONG_MAX: Final = 2**63 - 1
+
+
+@dataclass(frozen=True)
+class OptionDefinition:
+    """One option. `kind` is 'table', 'field' (a `fields.<column>.…` option) or 'pattern' (another family)."""
+
+    name: str
+    type: str
+    default: str | None = None
+    values: tuple[str, ...] = ()
+    immutable: bool = False
+    kind: str = "table"
+
+
+# Attributes of `fields.<column>.<attribute>`: (type, first version). Source: the constants beside
+# CoreOptions.FIELDS_PREFIX, CoreOptions.STATS_MODE_SUFFIX and PartialUpdateMergeFunction.SEQUENCE_GROUP.
+FIELD_ATTRIBUTES: Final[Mapping[str, tuple[str, str]]] = MappingProxyType(
+    {
+        "aggregate-function": ("AggregateFunction", "0.9"),
+        "ignore-retract": ("Boolean", "0.9"),
+        "default-value": ("String", "0.9"),
+        "sequence-group": ("String", "0.9"),
+        "distinct": ("Boolean", "0.9"),
+        "list-agg-delimiter": ("String", "0.9"),
+        "stats-mode": ("String", "0.9"),
+        "nested-key": ("String", "0.9"),
+        "count-limit": ("Integer", "1.1"),
+        "ts-field": ("String", "1.4"),
+        "nested-sequence-field": ("String", "2.0"),
+        "nested-key-null-strategy": ("String", "2.0"),
+        "map.storage-layout": ("String", "2.0"),
+        "map.shared-shredding.max-columns": ("Integer", "2.0"),
+        "map.shared-shredding.column-placement-policy": ("String", "2.0"),
+        "pk-vector.index.type": ("String", "2.0"),
+        "pk-vector.index.options": ("String", "2.0"),
+        "pk-vector.distance.metric": ("String", "2.0"),
+        "pk-full-text.index.options": ("String", "2.0"),
+        "pk-btree.index.options": ("String", "2.0"),
+        "pk-bitmap.index.options": ("String", "2.0"),
+    }
+)
+
+# Aggregate functions: name -> first version. Source: FieldAggregator*'s NAME constants at the release tags.
+AGGREGATE_FUNCTIONS: Final[Mapping[str, str]] = MappingProxyType(
+    dict.fromkeys(
+        (
+            "sum",
+            "product",
+            "max",
+            "min",
+            "last_value",
+            "last_non_null_value",
+            "first_value",
+            "first_non_null_value",
+            "first_not_null_value",  # its old name, FieldFirstNonNullValueAgg.LEGACY_NAME
+            "listagg",
+            "bool_and",
+            "bool_or",
+            "collect",
+            "merge_map",
+            "nested_update",
+            "theta_sketch",
+            "hll_sketch",
+            "rbm32",
+            "rbm64",
+        ),
+        "0.9",
+    )
+    | {"merge_map_with_keytime": "1.4", "nested_partial_update": "1.4"}
+)
+
+# What takes a row back, by its value (a '-U' or '-D' row). Source: FieldAggregator.retract and who overrides it, the
+# same at every release from 0.9 to 2.0.
+RETRACTING_FUNCTIONS: Final = frozenset(
+    {"sum", "product", "collect", "merge_map", "nested_update", "last_value", "last_non_null_value"}
+)
+
+# Settings of a column -> the functions that read them. Source: the factories of the FieldAggregators.
+FUNCTION_SETTINGS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
+    {
+        "distinct": ("collect", "listagg"),
+        "list-agg-delimiter": ("listagg",),
+        "nested-key": ("nested_update", "nested_partial_update"),
+        "nested-key-null-strategy": ("nested_update", "nested_partial_update"),
+        "nested-sequence-field": ("nested_update", "nested_partial_update"),
+        "count-limit": ("nested_update",),
+        "ts-field": ("merge_map_with_keytime",),
+    }
+)
+
+# Families whose member names are open: (pattern, type). Sources: CoreOptions' `commit.callback.#.param`,
+# FileIndexOptions, IcebergOptions, and the writers' own options that FileFormat passes through.
+_OPEN_FAMILIES: Final[tuple[tuple[re.Pattern[str], str], ...]] = (
+    (re.compile(r"commit\.callback\.[^.#].*\.param"), "String"),
+    (re.compile(r"tag\.callback\.[^.#].*\.param"), "String"),
+    (re.compile(r"file-index\.[\w-]+\.columns"), "String"),
+    (re.compile(r"file-index\.[\w-]+\.[^.]+\.[\w.-]+"), "String"),
+    (re.compile(r"metadata\.iceberg\.[\w.-]+"), "String"),
+    (re.compile(r"(?:parquet|orc|avro|csv|json|lance)\.[\w.-]+"), "String"),
+    (re.compile(r"rocksdb\.[\w.-]+"), "String"),
+)
+
+# Options of Paimon's Flink connector that a Spark job never reads. Source: FlinkConnectorOptions at the tags,
+# and the keys of Flink's own DDL.
+_FLINK_ONLY: Final = frozenset(
+    """
+    connector scan.infer-parallelism scan.infer-parallelism.max scan.parallelism scan.push-down
+    scan.partitions
+    scan.remove-normalize scan.split-enumerator.batch-size scan.split-enumerator.mode scan.bounded
+    scan.max-snapshot.count scan.dedicated-split-generation scan.watermark.emit.strategy
+    scan.watermark.alignment.group scan.watermark.alignment.max-drift scan.watermark.alignment.update-interval
+    scan.watermark.idle-timeout sink.parallelism sink.use-managed-memory-allocator
+    sink.managed.writer-buffer-memory sink.cross-partition.managed-memory sink.savepoint.auto-tag
+    sink.writer-cpu sink.writer-memory sink.committer-cpu sink.committer-memory
+    sink.committer-operator-chaining sink.clustering.by-columns sink.clustering.strategy
+    sink.clustering.sort-in-cluster sink.clustering.sample-factor sink.operator-uid.suffix
+    source.operator-uid.suffix sink.writer-coordinator.enabled sink.writer-coordinator.cache-memory
+    sink.writer-coordinator.page-size sink.writer-refresh-detectors sink.coordinator-commit.enabled
+    sink.key-only-deletes.enabled source.checkpoint-align.enabled source.checkpoint-align.timeout
+    lookup.async lookup.async-thread-number lookup.bootstrap-parallelism lookup.cache lookup.dynamic-partition
+    lookup.dynamic-partition.refresh-interval lookup.dynamic-partition.refresh.async lookup.refresh.async
+    lookup.refresh.async.pending-snapshot-count lookup.refresh.time-periods-blacklist
+    lookup.refresh.full-load-threshold log.system log.system.partitions log.system.replication
+    changelog-producer.compaction-interval unaware-bucket.compaction.parallelism unaware-bucket.no-shuffle
+    compaction.bucket-distribution-strategy streaming-read.shuffle-bucket-with-partition
+    read.shuffle-bucket-with-partition partition.idle-time-to-done partition.time-interval
+    partition.mark-done-action.mode partition.mark-done.recover-from-state end-input.watermark
+    precommit-compact changelog.precommit-compact.thread-num changelog.precommit-compact.buffer-size
+    commit.custom-listeners filesystem.job-level-settings.enabled
+    sink.writer-coordinator.cache-expire-after-access sink.writer-coordinator.cache-soft-values
+    sink.writer-coordinator.prefetch-manifests
+    """.split()
+)
+
+# In CoreOptions, yet only Flink's table factory acts on it.
+_FLINK_ACTED: Final = frozenset({"auto-create"})
+
+# Options older than the catalogue that people still copy from documents.
+_GONE: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "write-mode": "it is gone since Paimon 0.6: a table without a primary key is the append table. "
+        "Leave out primary_key instead",
+        "first-row.ignore-delete": "it is an old name. Use 'ignore-delete'",
+        "deduplicate.ignore-delete": "it is an old name. Use 'ignore-delete'",
+        "partial-update.ignore-delete": "it is an old name. Use 'ignore-delete'",
+    }
+)
+
+# Names that Spark or the catalog owns: legal in TBLPROPERTIES, yet not for a model to set.
+RESERVED_PROPERTIES: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "path": "the catalog decides where a table lives. Set `warehouse` in the profile",
+        "location": "the catalog decides where a table lives. Set `warehouse` in the profile",
+        "provider": "this adapter always creates Paimon tables. Remove it",
+        "type": "this adapter always creates plain Paimon tables. Remove it",
+        "comment": "it is written from the model's description. Use `description` with persist_docs",
+        "external": "Spark sets it. Remove it",
+        "owner": "Spark sets it to who runs dbt. Remove it",
+        "is_managed_location": "Spark sets it. Remove it",
+        "transient_lastDdlTime": "the metastore sets it. Remove it",
+    }
+)
+
+# CoreOptions declares another type than the one that reads the option takes: RowDataParquetBuilder.
+_TYPES: Final[Mapping[str, str]] = MappingProxyType({"parquet.enable.dictionary": "Boolean"})
+
+
+def _version(version: Version | str) -> Version:
+    return version if isinstance(version, Version) else parse_version(version)
+
+
+@lru_cache(maxsize=1)
+def _catalogues() -> Mapping[str, Mapping[str, OptionDefinition]]:
+    raw = json.loads(files("dbt.adapters.paimon.options").joinpath("paimon_options.json").read_text("utf-8"))
+    return {
+        key: {
+            name: OptionDefinition(
+                name=name,
+                type=_TYPES.get(name, entry["type"]),
+                default=entry["default"],
+                values=tuple(entry.get("values", ())),
+                immutable=name in raw[key]["immutable"],
+            )
+            for name, entry in raw[key]["table"].items()
+            if "#" not in name  # a pattern's documentation name, see _OPEN_FAMILIES
+        }
+        for key in OPTION_CATALOGUES
+    }
+
+
+@lru_cache(maxsize=16)
+def table_options(version: Version | str) -> Mapping[str, OptionDefinition]:
+    """The table options that Paimon `version` reads, by name.
+
+    A release between two catalogues gets both: to refuse an option that exists is worse than to pass one that
+    does not, and an option immutable in either counts as immutable. Raises DbtRuntimeError below Paimon 0.9.
+    """
+    paimon = _version(version)
+    current = _catalogues()[options_version(paimon)]
+    neighbour = neighbouring_options_version(paimon)
+    if neighbour is None:
+        return MappingProxyType(dict(current))
+    merged = dict(_catalogues()[neighbour])
+    for name, definition in current.items():
+        newer = merged.get(name)
+        values = tuple(dict.fromkeys((*definition.values, *(newer.values if newer else ()))))
+        immutable = definition.immutable or (newer is not None and newer.immutable)
+        merged[name] = OptionDefinition(name, definition.type, definition.default, values, immutable)
+    return MappingProxyType(merged)
+
+
+def lookup(name: str, version: Version | str) -> OptionDefinition | None:
+    """The definition of option `name` at Paimon `version`; None for a name that version does not read."""
+    definition = table_options(version).get(name)
+    if definition is not None:
+        return definition
+    field = split_field_option(name)
+    if field is not None:
+        kind, since = FIELD_ATTRIBUTES[field[1]]
+        return OptionDefinition(name, kind, kind="field") if _reached(since, version) else None
+    for pattern, kind in _OPEN_FAMILIES:
+        if pattern.fullmatch(name):
+            return OptionDefinition(name, kind, kind="pattern")
+    return None
+
+
+def split_field_option(name: str) -> tuple[tuple[str, ...], str] | None:
+    """('c1', 'c2'), 'sequence-group' of 'fields.c1,c2.sequence-group'; None for other names.
+
+    A column's name may hold dots: the longest known attribute at the end decides.
+    """
+    if not name.startswith("fields."):
+        return None
+    rest = name[len("fields.") :]
+    for attribute in sorted(FIELD_ATTRIBUTES, key=len, reverse=True):
+        columns = rest.removesuffix(f".{attribute}")
+        if columns != rest and columns:
+            return tuple(column.strip() for column in columns.split(",")), attribute
+    return None
+
+
+def normalize(value: Any) -> str:
+    """A config value as Paimon writes it: True -> 'true', ['a', 'b'] -> 'a,b', {'0': 'avro'} -> '0:avro'."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, Mapping):
+        return ",".join(f"{key}:{normalize(item)}" for key, item in value.items())
+    if isinstance(value, (list, tuple, set, frozenset)):
+        return ",".join(normalize(item) for item in value)
+    return str(value).strip()
+
+
+def validate_option(name: str, value: Any, paimon_version: Version | str) -> list[str]:
+    """Every problem of setting option `name` to `value`; [] when there is none.
+
+    Each problem is 'reason. Remedy', without the option's name. Inputs are as the user wrote them.
+    """
+    if is_secret_option(name):
+        return [REFUSAL]
+    if name in RESERVED_PROPERTIES:
+        return [RESERVED_PROPERTIES[name]]
+    if name in _GONE:
+        return [_GONE[name]]
+    if name in _FLINK_ONLY or name in _FLINK_ACTED:
+        return ["only Flink reads this option; on Spark it does nothing. Remove it"]
+    definition = lookup(name, paimon_version)
+    if definition is None:
+        return [_unknown(name, paimon_version)]
+    problem = _check_value(definition, value, paimon_version)
+    return [problem] if problem else []
+
+
+def canonical(name: str, value: Any, version: Version | str) -> object:
+    """A value to compare by: '60 min' and '1 h' are equal, as are '1024 kb' and '1 mb', 'TRUE' and True.
+
+    None stands for "not set" and compares as the option's default.
+    """
+    definition = lookup(name, version)
+    if value is None:
+        if definition is None or definition.default is None:
+            return None
+        value = definition.default
+    text = normalize(value)
+    if definition is None:
+        return text
+    try:
+        return _PARSERS[definition.type](text)
+    except (KeyError, ValueError):
+        return text
+
+
+def suggestion(name: str, candidates: Iterable[str], cutoff: float = 0.75) -> str | None:
+    """The candidate that `name` was meant to be: another spelling (camelCase, snake_case), or close."""
+    known = list(candidates)
+    spelled = {squash(candidate): candidate for candidate in known}
+    same = spelled.get(squash(name))
+    if same is not None:
+        return same
+    close = get_close_matches(squash(name), spelled, n=1, cutoff=cutoff)
+    return spelled[close[0]] if close else None
+
+
+def squash(name: str) -> str:
+    """A name without case and separators: 'bucketKey', 'bucket_key' and 'bucket-key' are one."""
+    return re.sub(r"[^a-z0-9]", "", name.lower())
+
+
+def _reached(since: str, version: Version | str) -> bool:
+    return Version(minor(_version(version))) >= Version(since)
+
+
+def _unknown(name: str, version: Version | str) -> str:
+    """Why `name` is no option at `version`: newer, removed, misspelt."""
+    known = table_options(version)
+    if name.startswith("fields."):
+        return _unknown_field_option(name, version)
+    for key in OPTION_CATALOGUES:
+        if name in _catalogues()[key]:
+            if _reached(key, version):
+                return f"Paimon {version} no longer has it; {key} did. Remove it"
+            return f"needs a newer Paimon: {key} has it, {version} does not. Remove it or set paimon_version"
+    near = suggestion(name, known)
+    if near is not None:
+        return f"unknown option. Did you mean '{near}'?"
+    newer = suggestion(name, (other for key in OPTION_CATALOGUES for other in _catalogues()[key]))
+    if newer is not None:
+        return f"unknown option. Did you mean '{newer}'? Paimon {version} does not have that one either"
+    return f"Paimon {version} has no such table option. Remove it; Paimon would accept it and do nothing"
+
+
+def _unknown_field_option(name: str, version: Version | str) -> str:
+    field = split_field_option(name)
+    if field is not None:
+        since = FIELD_ATTRIBUTES[field[1]][1]
+        return f"needs Paimon >= {since}, this is {version}. Remove it or set paimon_version"
+    near = suggestion(name.rsplit(".", 1)[-1], FIELD_ATTRIBUTES)
+    known = [attribute for attribute, (_, since) in FIELD_ATTRIBUTES.items() if _reached(since, version)]
+    hint = f"Did you mean '{near}'? " if near else ""
+    return f"unknown field attribute. {hint}Known: fields.<column>. with {', '.join(known)}"
+
+
+def check_aggregate_function(name: str, version: Version | str) -> str | None:
+    """The problem with an aggregate function's name at Paimon `version`; None when it has that function."""
+    known = [function for function, since in AGGREGATE_FUNCTIONS.items() if _reached(since, version)]
+    if name in known:
+        return None
+    if name in AGGREGATE_FUNCTIONS:
+        return f"needs Paimon >= {AGGREGATE_FUNCTIONS[name]}, this is {version}. Known: {', '.join(known)}"
+    if name == "count":
+        return "Paimon has no count. Write `1 as n` in the model and aggregate it with 'sum'"
+    near = suggestion(name, known, cutoff=0.6)
+    hint = f"Did you mean '{near}'?" if near else f"Known: {', '.join(known)}"
+    return f"unknown aggregate function. {hint}"
+
+
+def _check_value(definition: OptionDefinition, value: Any, version: Version | str) -> str | None:
+    if isinstance(value, Mapping) and definition.type != "Map":
+        return f"a {definition.type} is needed, not a mapping. Write one value"
+    text = normalize(value)
+    if definition.type == "AggregateFunction" or definition.name == "fields.default-aggregate-function":
+        return check_aggregate_function(text, version)
+    if definition.kind == "field" and definition.name.endswith(".default-value"):
+        environment = Environment.of(_version(version))
+        return environment.explain(Capability.FIELD_DEFAULT_VALUE) or None
+    if definition.type == "Enum":
+        if text.lower() in {allowed.lower() for allowed in definition.values}:
+            return None
+        near = suggestion(text, definition.values)
+        hint = f"Did you mean '{near}'? " if near else ""
+        return f"not an allowed value. {hint}Allowed: {', '.join(definition.values)}"
+    parser = _PARSERS.get(definition.type)
+    if parser is not None:
+        try:
+            parser(text)
+        except ValueError:
+            return f"not {_EXAMPLES[definition.type]}"
+        # How the catalogue prints the largest default; Paimon itself does not parse the word.
+        if text == "infinite" and definition.type != "String":
+            return f"not {_EXAMPLES[definition.type]}"
+    return value_fault(definition.name, text, _version(version))
+
+
+# The parsers follow Paimon's OptionsUtils, TimeUtils and MemorySize (0.9.0), each raising ValueError.
+
+
+def _whole(text: str) -> int:
+    # int() also takes '1_000' and digits of other scripts.
+    if re.fullmatch(r"[+-]?[0-9]+", text) is None:
+        raise ValueError(text)
+    return int(text)
+
+
+def _integer(text: str) -> int:
+    number = _INT_MAX if text == "infinite" else _whole(text)
+    if not -_INT_MAX - 1 <= number <= _INT_MAX:
+        raise ValueError(text)
+    return number
+
+
+def _long(text: str) -> int:
+    number = _LONG_MAX if text == "infinite" else _whole(text)
+    if not -_LONG_MAX - 1 <= number <= _LONG_MAX:
+        raise ValueError(text)
+    return number
+
+
+def _boolean(text: str) -> bool:
+    if text.lower() not in ("true", "false"):
+        raise ValueError(text)
+    return text.lower() == "true"
+
+
+def _units(table: Mapping[str, int]) -> Mapping[str, int]:
+    return MappingProxyType({label: factor for labels, factor in table.items() for label in labels.split()})
+
+
+# Nanoseconds, so that every unit is a whole number.
+_DURATION_UNITS: Final = _units(
+    {
+        "d day days": 86_400 * 10**9,
+        "h hour hours": 3_600 * 10**9,
+        "min m minute minutes": 60 * 10**9,
+        "s sec secs second seconds": 10**9,
+        "ms milli millis millisecond milliseconds": 10**6,
+        "µs micro micros microsecond microseconds": 10**3,
+        "ns nano nanos nanosecond nanoseconds": 1,
+    }
+)
+_MEMORY_UNITS: Final = _units(
+    {
+        "b bytes": 1,
+        "k kb kibibytes": 2**10,
+        "m mb mebibytes": 2**20,
+        "g gb gibibytes": 2**30,
+        "t tb tebibytes": 2**40,
+    }
+)
+
+
+def _quantity(text: str, units: Mapping[str, int], bare: int) -> int:
+    match = re.fullmatch(r"([0-9]+)\s*(\D*)", text.strip())
+    if match is None:
+        raise ValueError(text)
+    number, unit = int(match.group(1)), match.group(2).strip().lower()
+    if number > _LONG_MAX or (unit and unit not in units):
+        raise ValueError(text)
+    return number * (units[unit] if unit else bare)
+
+
+def parse_duration(text: str) -> int:
+    """Nanoseconds of '1 h', '30min' or '100' (milliseconds). Raises ValueError. Source: TimeUtils."""
+    return _quantity(text, _DURATION_UNITS, bare=10**6)
+
+
+def _memory_size(text: str) -> int:
+    return _LONG_MAX if text == "infinite" else _quantity(text, _MEMORY_UNITS, bare=1)
+
+
+def _pairs(text: str) -> frozenset[tuple[str, str]]:
+    pairs = [item.split(":") for item in text.split(",") if item.strip()]
+    if any(len(pair) != 2 for pair in pairs):
+        raise ValueError(text)
+    return frozenset((key.strip(), item.strip()) for key, item in pairs)
+
+
+_PARSERS: Final[Mapping[str, Callable[[str], object]]] = MappingProxyType(
+    {
+        "Integer": _integer,
+        "Long": _long,
+        "Boolean": _boolean,
+        "Float": float,
+        "Double": float,
+        "Duration": parse_duration,
+        "MemorySize": _memory_size,
+        "Map": _pairs,
+        "Enum": str.lower,
+        "String": str,
+    }
+)
+
+_EXAMPLES: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "Integer": "a whole number (32 bits). Write it as in 8",
+        "Long": "a whole number. Write it as in 2000000",
+        "Boolean": "a boolean. Write true or false",
+        "Float": "a number. Write it as in 0.75",
+        "Double": "a number. Write it as in 0.05",
+        "Duration": "a duration. Write a whole number and a unit, as in '1 h', '30 min' or '7 d'",
+        "MemorySize": "a size. Write a whole number and a unit, as in '128 mb' or '1 gb'",
+        "Map": "a list of pairs. Write it as in '0:avro,5:parquet'",
+    }
+)

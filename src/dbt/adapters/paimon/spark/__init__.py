@@ -1,0 +1,1 @@
+"""A Spark session, in this process or on a server."""

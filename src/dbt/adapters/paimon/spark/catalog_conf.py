@@ -1,0 +1,171 @@
+"""Spark's settings of the Paimon catalogs of a target: its own, and those of catalogs.yml."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from dbt_common.exceptions import DbtRuntimeError
+
+from dbt.adapters.paimon.capabilities import Capability, Environment
+from dbt.adapters.paimon.catalogs import storage
+from dbt.adapters.paimon.credentials import PaimonCredentials, SparkCatalog
+from dbt.adapters.paimon.errors.redaction import is_secret
+from dbt.adapters.paimon.spark.cluster_managers import master_problems
+
+CATALOG_CLASS = "org.apache.paimon.spark.SparkCatalog"
+# Takes the place of Spark's own catalog, and leaves to it what is not Paimon's.
+GENERIC_CATALOG_CLASS = "org.apache.paimon.spark.SparkGenericCatalog"
+# A cached table outlives its drop by another session: this one would then read wrong rows of the table that took its
+# name, and from Paimon 1.4 an INSERT here would corrupt it.
+_CACHE = "cache-enabled"
+
+
+def catalog_conf(credentials: PaimonCredentials, environment: Environment) -> dict[str, str]:
+    """The settings that make a target's catalogs known to Spark.
+
+    Args:
+        credentials: the target.
+        environment: the Paimon that runs.
+
+    Raises:
+        DbtRuntimeError: settings of `spark_config` or `catalog_options` that contradict the profile or would lose data,
+            and what this Paimon lacks for a catalog, all in one message.
+    """
+    around = credentials.surroundings
+    own = credentials.spark_catalog
+    if credentials.is_remote and own.warehouse is None and own.uri is None:
+        conf = _of_the_server(own)
+    else:
+        conf = _one(own, around, environment)
+    problems = [
+        *_contradictions(credentials, conf),
+        *master_problems(credentials.spark_master, credentials.spark_config),
+        *(
+            problem
+            for each in credentials.spark_catalogs
+            for problem in _lacks(each, credentials, environment)
+        ),
+    ]
+    if problems:
+        raise DbtRuntimeError(
+            "The profile's Spark settings:\n" + "\n".join(f"  - {problem}" for problem in problems)
+        )
+    for integration in credentials.integrations.values():
+        conf |= _one(integration, around, environment)
+    return conf
+
+
+def _of_the_server(catalog: SparkCatalog) -> dict[str, str]:
+    """What a catalog still needs that a server was started with."""
+    options = {_CACHE: "false", **catalog.options}
+    return {f"spark.sql.catalog.{catalog.name}.{key}": value for key, value in options.items()}
+
+
+def _one(catalog: SparkCatalog, around: storage.Surroundings, environment: Environment) -> dict[str, str]:
+    """The settings of one catalog; its own options win over the defaults here."""
+    store = storage.store_of(catalog, around)
+    prefix = f"spark.sql.catalog.{catalog.name}"
+    conf = {prefix: GENERIC_CATALOG_CLASS if catalog.is_sessions else CATALOG_CLASS}
+    if catalog.is_sessions:
+        conf |= _session_catalog_conf(catalog)
+    warehouse = storage.warehouse_of(catalog, store)
+    if warehouse is not None:
+        conf[f"{prefix}.warehouse"] = warehouse
+    if catalog.metastore != "filesystem":
+        conf[f"{prefix}.metastore"] = catalog.metastore
+    if catalog.uri is not None:
+        conf[f"{prefix}.uri"] = catalog.uri
+    conf[f"{prefix}.{_CACHE}"] = "false"
+    options = dict(_DEFAULTS.get(catalog.jdbc_protocol or catalog.metastore, {}))
+    if catalog.metastore == "hive" and not environment.supports(Capability.HIVE_CALLS_ONE_AT_A_TIME):
+        # More than anyone has threads; each is made when it is needed.
+        options["client-pool-size"] = "128"
+    options |= {**storage.catalog_options(catalog, store, around), **catalog.options}
+    conf.update({f"{prefix}.{key}": value for key, value in options.items()})
+    return conf
+
+
+# Options of a catalog by its metastore or, of a JDBC catalog, its database.
+_DEFAULTS: Mapping[str, Mapping[str, str]] = {
+    # HiveConf takes a catalog's options (HiveCatalog.createHiveConf). Hive waits 10 minutes for an answer of its
+    # metastore, and for a connection to one that is gone.
+    "hive": {
+        "hive.metastore.connect.retries": "2",
+        "hive.metastore.client.connect.retry.delay": "1s",
+        "hive.metastore.failure.retries": "1",
+        "hive.metastore.client.socket.timeout": "60s",
+        # Columns like `Id`: SparkCatalog.initialize means to allow them, and is too late with it.
+        "allow-upper-case": "true",
+    },
+    # Milliseconds; one writer at a time has the whole file.
+    "sqlite": {"jdbc.busy_timeout": "30000"},
+    # The drivers themselves wait for an answer of the database for ever. pgjdbc counts seconds, others milliseconds.
+    "postgresql": {"jdbc.connectTimeout": "30", "jdbc.socketTimeout": "120"},
+    "mysql": {"jdbc.connectTimeout": "30000", "jdbc.socketTimeout": "120000"},
+    "mariadb": {"jdbc.connectTimeout": "30000", "jdbc.socketTimeout": "120000"},
+}
+
+
+def _session_catalog_conf(catalog: SparkCatalog) -> dict[str, str]:
+    """Spark's own catalog on the same metastore, which its JVM has to be started with."""
+    conf = {"spark.sql.catalogImplementation": "hive", "spark.hadoop.hive.metastore.uris": catalog.uri or ""}
+    if catalog.warehouse is not None:
+        conf["spark.sql.warehouse.dir"] = catalog.warehouse
+    defaults = {**_DEFAULTS["hive"], **catalog.options}
+    conf.update({f"spark.hadoop.{key}": value for key, value in defaults.items() if key.startswith("hive.")})
+    return conf
+
+
+def _contradictions(credentials: PaimonCredentials, conf: Mapping[str, str]) -> Iterator[str]:
+    """What `spark_config` and `catalog_options` say against the profile, or against the tables' safety."""
+    prefix = f"spark.sql.catalog.{credentials.catalog}"
+    catalog_class = conf.get(prefix, CATALOG_CLASS)
+    for key in ("warehouse", "metastore", "uri"):
+        if key in credentials.catalog_options:
+            yield f"catalog_options: {key} is a key of the profile itself; write it there"
+    for key, value in credentials.spark_config.items():
+        short = key.removeprefix(f"{prefix}.")
+        if key == f"{prefix}.{_CACHE}":
+            continue
+        if key == prefix and value != catalog_class:
+            yield (
+                f"spark_config: {key}={value} takes the place of Paimon's catalog ({catalog_class}); "
+                "give the other catalog another name"
+            )
+        elif short in ("warehouse", "metastore", "uri") and value != conf.get(key, "filesystem"):
+            yield f"spark_config: {key} says otherwise than {short} of the profile; keep the profile's"
+        elif short in credentials.catalog_options and value != conf[key]:
+            shown = "another value" if is_secret(key) else value
+            yield f"spark_config: {key} is {shown}, and catalog_options says otherwise; keep one"
+    for place, cached in (
+        ("spark_config", credentials.spark_config.get(f"{prefix}.{_CACHE}", "false")),
+        ("catalog_options", credentials.catalog_options.get(_CACHE, "false")),
+    ):
+        if cached.lower() != "false":
+            yield (
+                f"{place}: {_CACHE}={cached} corrupts a table that another session drops and creates again; "
+                "leave it out"
+            )
+
+
+def _lacks(catalog: SparkCatalog, credentials: PaimonCredentials, environment: Environment) -> Iterator[str]:
+    """What this Paimon, or the profile, lacks for a catalog."""
+    needed = []
+    if catalog.metastore == "rest":
+        needed.append((Capability.REST_CATALOG, "metastore=rest"))
+    # AbstractCatalog.lockEnabled: asked for, or an object store. HDFS and local disks rename in one step.
+    atomic = catalog.scheme in ("file", "hdfs", "viewfs")
+    locks = catalog.options.get("lock.enabled", str(not atomic)).lower() == "true"
+    if catalog.jdbc_protocol == "postgresql" and locks and "lock.type" not in catalog.options:
+        needed.append(
+            (Capability.JDBC_LOCK_ON_POSTGRESQL, f"writing to {catalog.warehouse} with metastore=jdbc")
+        )
+    for capability, what in needed:
+        if not environment.supports(capability):
+            yield f"catalog {catalog.name}: {what}: {environment.explain(capability)}"
+    around = credentials.surroundings
+    store = storage.store_of(catalog, around)
+    if store is not None:
+        options = storage.all_options(catalog, around)
+        if missing := storage.missing_keys(store, options, str(environment.paimon)):
+            yield f"{missing} (for {catalog.warehouse})"

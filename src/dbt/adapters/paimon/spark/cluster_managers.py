@@ -1,0 +1,111 @@
+"""Clusters: what a target on YARN or Kubernetes needs and what it lacks, and whether a standalone one answers.
+
+dbt's process is the driver, always: only client mode is there.
+Sources: https://spark.apache.org/docs/3.5.7/running-on-kubernetes.html#client-mode and running-on-yarn.html
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Final
+
+from dbt.adapters.paimon.machine import addresses
+
+_KUBERNETES: Final = re.compile(r"^k8s://(?:https?://)?[^/\s:]+(?::\d+)?(?:/\S*)?$")
+_MODE: Final = "spark.submit.deployMode"
+_IMAGES: Final = ("spark.kubernetes.container.image", "spark.kubernetes.executor.container.image")
+_HADOOP_FOLDERS: Final = ("HADOOP_CONF_DIR", "YARN_CONF_DIR")
+
+
+def master_defaults(master: str, environ: Mapping[str, str] | None = None) -> dict[str, str]:
+    """Spark's settings for a master; those of the profile win over them.
+
+    Args:
+        master: `spark.master`.
+        environ: the environment of dbt's process.
+    """
+    environ = os.environ if environ is None else environ
+    if master == "yarn":
+        return {_MODE: "client"}
+    if not master.startswith("k8s://"):
+        return {}
+    defaults = {
+        _MODE: "client",
+        # The address that executors are told may be a service's, which no interface of the pod has.
+        "spark.driver.bindAddress": "0.0.0.0",  # noqa: S104
+    }
+    if environ.get("POD_NAME"):
+        # Executors then belong to the driver's pod, and go with it however it ends.
+        defaults["spark.kubernetes.driver.pod.name"] = environ["POD_NAME"]
+    return defaults
+
+
+def master_problems(
+    master: str, settings: Mapping[str, str], environ: Mapping[str, str] | None = None
+) -> Iterator[str]:
+    """What keeps a target from its cluster, each with what to do.
+
+    Args:
+        master: `spark.master`.
+        settings: `spark_config`.
+        environ: the environment of dbt's process.
+    """
+    environ = os.environ if environ is None else environ
+    mode = settings.get(_MODE, "client")
+    if mode != "client":
+        yield (
+            f"spark_config: {_MODE}={mode}: dbt's own process is Spark's driver, so there is client mode only; leave "
+            "it out, and run dbt itself in the cluster if the driver is to be there (docs/kubernetes.md)"
+        )
+    if master.startswith("k8s:"):
+        yield from _kubernetes_problems(master, settings)
+    elif master.startswith("yarn"):
+        yield from _yarn_problems(master, environ)
+
+
+def _kubernetes_problems(master: str, settings: Mapping[str, str]) -> Iterator[str]:
+    if not _KUBERNETES.match(master):
+        yield (
+            f"spark_config: spark.master={master} names no API server of Kubernetes; write "
+            "k8s://https://host:port, in a pod k8s://https://kubernetes.default.svc"
+        )
+    if not any(settings.get(key) for key in _IMAGES):
+        yield (
+            f"spark_config: {_IMAGES[0]} is missing; on Kubernetes executors run in an image, which has Spark and "
+            "Paimon's jars: name it (deploy/kubernetes/Dockerfile builds one)"
+        )
+
+
+def _yarn_problems(master: str, environ: Mapping[str, str]) -> Iterator[str]:
+    if master != "yarn":
+        yield (
+            f"spark_config: spark.master={master}: on YARN it is the word yarn alone; leave the rest out "
+            f"(client mode is meant, the address is in the files of {_HADOOP_FOLDERS[0]})"
+        )
+    named = {name: environ[name] for name in _HADOOP_FOLDERS if environ.get(name)}
+    if not named:
+        yield (
+            f"spark_config: spark.master=yarn needs {' or '.join(_HADOOP_FOLDERS)} in the environment of dbt; set it "
+            "to the folder of the cluster's core-site.xml and yarn-site.xml"
+        )
+    elif not any(Path(folder, "yarn-site.xml").is_file() for folder in named.values()):
+        shown = ", ".join(f"{name}={folder}" for name, folder in named.items())
+        yield f"spark_config: spark.master=yarn: {shown} holds no yarn-site.xml; name the folder that does"
+
+
+def require_master(master: str) -> None:
+    """See that a cluster's master answers; Spark itself would try for a minute.
+
+    Raises:
+        DbtRuntimeError: none of a standalone cluster's masters does.
+    """
+    if master.startswith("spark://"):
+        found = [addresses.host_and_port(item) for item in master.removeprefix("spark://").split(",")]
+        addresses.require_listener(
+            "A Spark master",
+            [address for address in found if address is not None],
+            "Start the cluster, or correct spark.master under spark_config in the profile.",
+        )

@@ -1,0 +1,179 @@
+"""A target's Spark settings: what Paimon needs, sane defaults for a local Spark, and the user's own on top."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from pathlib import Path
+
+from dbt.adapters.paimon.capabilities import Environment
+from dbt.adapters.paimon.catalogs import storage
+from dbt.adapters.paimon.credentials import PaimonCredentials
+from dbt.adapters.paimon.errors.redaction import SPARK_REDACTION
+from dbt.adapters.paimon.machine import private_files
+from dbt.adapters.paimon.spark.catalog_conf import catalog_conf
+from dbt.adapters.paimon.spark.cluster_managers import master_defaults
+from dbt.adapters.paimon.spark.launch.packages import (
+    EXCLUDES,
+    PackagePlan,
+    effective_paimon_version,
+    is_local_connector,
+)
+
+EXTENSIONS = "org.apache.paimon.spark.extensions.PaimonSparkSessionExtensions"
+_LOCAL_MASTER = re.compile(r"^local(?:\[(?P<cores>\*|\d+)(?:,\s*\d+)?\])?$")
+_MIB = 1024 * 1024
+
+
+def spark_conf(credentials: PaimonCredentials, plan: PackagePlan) -> dict[str, str]:
+    """Build the settings that a target's Spark session starts with.
+
+    Args:
+        credentials: the target; its `spark_config` wins over the defaults here.
+        plan: the jars, from `packages.plan_packages`.
+
+    Raises:
+        DbtRuntimeError: settings of `spark_config` or `catalog_options` that contradict the profile or would lose data,
+            all of them in one message.
+    """
+    conf = {
+        "spark.master": credentials.spark_master,
+        "spark.app.name": "dbt-paimon",
+        # A session catalog of this process; Hive's is there for who asks (catalogImplementation: hive).
+        "spark.sql.catalogImplementation": "in-memory",
+        "spark.ui.showConsoleProgress": "false",
+        # Spark's own default does not know Paimon's `access-key`.
+        "spark.redaction.regex": SPARK_REDACTION,
+        **_local_defaults(credentials.spark_master),
+        **master_defaults(credentials.spark_master),
+        **storage.hadoop_settings(credentials.spark_catalogs),
+        **remote_conf(credentials, plan.paimon_version),
+    }
+    own = credentials.spark_config
+    conf["spark.sql.extensions"] = _joined([EXTENSIONS], own.get("spark.sql.extensions"))
+    on_class_path = driver_class_path(credentials.spark_master, plan, own)
+    _set_joined(conf, "spark.jars", [jar for jar in plan.jars if jar not in on_class_path], own)
+    if on_class_path:
+        theirs = own.get("spark.driver.extraClassPath")
+        conf["spark.driver.extraClassPath"] = os.pathsep.join([*on_class_path, *([theirs] if theirs else [])])
+    _set_joined(conf, "spark.jars.packages", plan.packages, own)
+    if plan.packages:
+        _set_joined(conf, "spark.jars.excludes", EXCLUDES, own)
+    _set_joined(conf, "spark.jars.repositories", plan.repositories, own)
+    return conf
+
+
+def driver_class_path(master: str, plan: PackagePlan, own: Mapping[str, str]) -> list[str]:
+    """The jars that a local Spark starts with, instead of copying and loading them later: all of them, or none.
+
+    Only classes of the JVM's own class path can be in its archive (see `class_archive`); and they see nothing of what
+    Spark loads later, a JDBC driver among it.
+
+    Args:
+        master: Spark's.
+        plan: the jars.
+        own: the profile's settings of Spark.
+    """
+    if (
+        plan.packages
+        or _names_jars(own)
+        or not _LOCAL_MASTER.match(master)
+        or not any(is_local_connector(jar) for jar in plan.jars)
+    ):
+        return []
+    local = all(Path(jar).is_absolute() and os.pathsep not in jar for jar in plan.jars)
+    return list(plan.jars) if local else []
+
+
+def _names_jars(own: Mapping[str, str]) -> bool:
+    """Whether Spark is told of jars by somebody else than the profile's `jars` and `packages`."""
+    if own.keys() & {"spark.jars", "spark.jars.packages"}:
+        return True
+    said = os.environ.get("PYSPARK_SUBMIT_ARGS", "")
+    for folder in (os.environ.get("SPARK_CONF_DIR"), Path(os.environ.get("SPARK_HOME") or "/-", "conf")):
+        with suppress(OSError):
+            said += Path(folder or "/-", "spark-defaults.conf").read_text()
+    return any(name in said for name in ("spark.jars", "--jars", "--packages"))
+
+
+def remote_conf(credentials: PaimonCredentials, paimon_version: str = "") -> dict[str, str]:
+    """Those of a target's settings that a Spark server takes, too: of its sessions and catalogs.
+
+    Args:
+        credentials: the target.
+        paimon_version: the Paimon that is meant, if not the target's own.
+
+    Raises:
+        DbtRuntimeError: as `spark_conf` does.
+    """
+    environment = Environment.of(paimon_version or effective_paimon_version(credentials))
+    return {
+        # dbt-sized work is many small statements: their timestamps must not depend on whose machine runs them.
+        "spark.sql.session.timeZone": "UTC",
+        # Templates are Jinja's. Spark's own blanks every `${word}` of a statement, in a regular expression or a comment
+        # too, and `${env:WORD}` would write the machine's environment into tables.
+        "spark.sql.variable.substitute": "false",
+        # Paimon's writer takes rows as Java's objects (SparkRow): the old classes count days before October 1582 by
+        # another calendar, and such dates and timestamps would be read back days off [ran, 0.9.0].
+        "spark.sql.datetime.java8API.enabled": "true",
+        **catalog_conf(credentials, environment),
+        "spark.sql.defaultCatalog": credentials.catalog,
+        **credentials.spark_config,
+    }
+
+
+def _local_defaults(master: str) -> dict[str, str]:
+    local = _LOCAL_MASTER.match(master)
+    if local is None:
+        return {}
+    wanted = local.group("cores") or "1"
+    cores = _available_cores() if wanted == "*" else int(wanted)
+    return {
+        "spark.ui.enabled": "false",
+        # Whoever sees the UI could end what runs.
+        "spark.ui.killEnabled": "false",
+        # 200 tasks a shuffle, Spark's default, cost more than the data of a laptop is worth.
+        "spark.sql.shuffle.partitions": str(max(cores, 1)),
+        "spark.driver.memory": f"{driver_memory_mib(cores, _physical_mib())}m",
+        # A laptop's host name often resolves to nowhere, or to an interface that a VPN has taken away.
+        "spark.driver.host": "127.0.0.1",
+        "spark.driver.bindAddress": "127.0.0.1",
+        # Spark makes this folder even when nothing is stored in it: not in the user's project.
+        "spark.sql.warehouse.dir": str(private_files.temporary_folder() / "spark-warehouse"),
+        # Everybody on the machine can connect to the driver's ports, and RPC reads Java's serialized objects. Spark
+        # makes the secret itself and keeps it in memory (SecurityManager.initializeAuth: local masters).
+        "spark.authenticate": "true",
+    }
+
+
+def driver_memory_mib(cores: int, physical_mib: int | None) -> int:
+    """Heap for a local Spark: every writing task may hold Paimon's write buffer (256 MiB) and as much to sort.
+
+    Returns:
+        512 MiB a core, at least 2 GiB, and never more than half of the machine's memory (where that is known).
+    """
+    wanted = max(2048, 512 * cores)
+    return wanted if physical_mib is None else max(512, min(wanted, physical_mib // 2))
+
+
+def _available_cores() -> int:
+    return os.cpu_count() or 1
+
+
+def _physical_mib() -> int | None:
+    with suppress(AttributeError, ValueError, OSError):
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // _MIB
+    return None
+
+
+def _set_joined(conf: dict[str, str], key: str, ours: Iterable[str], own: dict[str, str]) -> None:
+    joined = _joined(ours, own.get(key))
+    if joined:
+        conf[key] = joined
+
+
+def _joined(ours: Iterable[str], theirs: str | None) -> str:
+    items = [*ours, *((item.strip() for item in theirs.split(",")) if theirs else ())]
+    return ",".join(dict.fromkeys(item for item in items if item))

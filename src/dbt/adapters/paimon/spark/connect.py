@@ -1,0 +1,190 @@
+"""`method: connect`: a Spark Connect server; dbt's process holds no JVM.
+
+A server that `dbt-paimon server` keeps warm on this machine is found by the target's settings (see `server`).
+"""
+
+from __future__ import annotations
+
+import atexit
+import os
+import re
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+from dbt_common.exceptions import DbtRuntimeError
+
+from dbt.adapters.paimon.credentials import PaimonCredentials
+from dbt.adapters.paimon.errors.redaction import tell_dbt
+from dbt.adapters.paimon.machine import addresses, installation
+from dbt.adapters.paimon.spark import server, server_token
+from dbt.adapters.paimon.spark.conf import EXTENSIONS, remote_conf
+from dbt.adapters.paimon.spark.frames import FrameCursor, FrameHandle
+from dbt.adapters.paimon.spark.handles import session_conf
+from dbt.adapters.paimon.sql import predicates, views
+
+# Sessions that no thread uses, by the server's address. They are used again and never thrown away: the first client of
+# a process that is would end the pool of threads that all of them share (SparkConnectClient.close, of 3.5).
+_IDLE: dict[str, list[Any]] = {}
+# All of this process.
+_OPENED: list[Any] = []
+# With the client's pauses of 0.05, 0.2, 0.8, 3.2 and 12.8 s: that a server has gone is told after 17 s, not minutes.
+_RETRIES = 5
+# Milliseconds: a server that has not answered a ping for a minute has gone, however long its statement may take. It
+# takes none sooner than five minutes after the one before (grpc's NettyServerBuilder.permitKeepAliveTime).
+_KEEPALIVE = [
+    ("grpc.keepalive_time_ms", 330_000),
+    ("grpc.keepalive_timeout_ms", 60_000),
+    ("grpc.http2.max_pings_without_data", 0),
+]
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+
+class ConnectCursor(FrameCursor):
+    """A cursor over one session of a Spark Connect server."""
+
+    def _run(self, statement: str, bindings: Sequence[Any] | None = None) -> None:
+        self._rows = None
+        session: Any = self._session
+        # Tags belong to a thread of the client.
+        session.addTag(self._tag)
+        views.DIRECTORY.create_mentioned(statement, lambda sql: session.sql(sql).collect())
+        self._frame = session.sql(statement, args=list(bindings) if bindings else None)
+        if not self._is_command():
+            # The server has not looked at a query yet.
+            _ = self.frame.schema
+
+    def _is_command(self) -> bool:
+        # A command has run when sql() returns; its rows have come with the answer.
+        plan: Any = self.frame
+        relation = getattr(plan._plan, "_relation", None)
+        return relation is not None and relation.WhichOneof("rel_type") == "local_relation"
+
+
+class ConnectHandle(FrameHandle):
+    """What dbt holds for a thread: a session of the server that no other thread uses."""
+
+    def __init__(self, session: SparkSession, url: str) -> None:
+        super().__init__(session)
+        self._url = url
+
+    def close(self) -> None:
+        """Leave the session to the next handle."""
+        if not self._closed.is_set():
+            super().close()
+            _IDLE.setdefault(self._url, []).append(self.session)
+
+    def cursor(self) -> ConnectCursor:
+        """A cursor over this session."""
+        return ConnectCursor(self.session, self._tag)
+
+    def references(self, expression: str) -> list[predicates.Reference]:
+        """The names of columns in an expression, by sqlglot."""
+        return predicates.by_sqlglot(expression)
+
+    def _cancel_jobs(self) -> None:
+        session: Any = self.session
+        session.interruptTag(self._tag)
+
+
+def open_session(credentials: PaimonCredentials) -> ConnectHandle:
+    """Give a thread its own session of the server.
+
+    Raises:
+        DbtRuntimeError: no server there, one without Paimon, or PySpark's client is not installed.
+    """
+    try:
+        from pyspark.errors.exceptions.connect import SparkConnectGrpcException
+        from pyspark.sql.connect.client import ChannelBuilder
+        from pyspark.sql.connect.session import SparkSession
+    except ImportError as exc:
+        installation.require(credentials.method)
+        install = installation.remedy(str(exc), method="connect")
+        raise DbtRuntimeError(
+            f"method: connect needs PySpark's client, which is not whole here: {exc}\n{install}"
+        ) from exc
+    host, port, headers = _address(credentials)
+    addresses.require_listener(
+        "A Spark Connect server", [(host, port)], "Start it, or correct host and port in the profile."
+    )
+    # Functions of pyspark.sql, which Python models import, ask this variable whom they work for.
+    os.environ["SPARK_CONNECT_MODE_ENABLED"] = "1"
+    url = _url(credentials, host, port, headers)
+    try:
+        session: Any = _IDLE[url].pop()
+    except LookupError:
+        # Not by a builder, which talks to the server before its patience can be set.
+        session = SparkSession(connection=ChannelBuilder(url, _KEEPALIVE))
+        _OPENED.append(session)
+        session.client._retry_policy["max_retries"] = _RETRIES
+    try:
+        _prepare(session, credentials)
+    except Exception as exc:
+        _IDLE.setdefault(url, []).append(session)
+        # The errors of Spark itself are of classes below this one.
+        if type(exc) is not SparkConnectGrpcException:
+            raise
+        raise DbtRuntimeError(
+            f"What listens at {host}:{port} does not answer as a Spark Connect server: {_details(exc)} "
+            "Correct host, port and use_ssl in the profile, or start the server."
+        ) from exc
+    return ConnectHandle(session, url)
+
+
+@atexit.register
+def _close_all() -> None:
+    """Close the sessions while Python still runs all threads.
+
+    PySpark closes a session when it is thrown away, which for these is the end of the process: grpc's threads have been
+    stopped then, and one that held the lock of its channel keeps it for ever [ran, PySpark 3.5.7, grpcio 1.85.1].
+    """
+    while _OPENED:
+        client: Any = _OPENED.pop().client
+        with suppress(Exception):
+            client.close()
+        client.close = _nothing
+
+
+def _nothing() -> None:
+    """In the place of what was done."""
+
+
+def _details(exc: Exception) -> str:
+    found = re.search(r'details = "([^"\n]*)', str(exc))
+    return (found[1] if found else str(exc).partition("\n")[0]).rstrip(".") + "."
+
+
+def _prepare(session: Any, credentials: PaimonCredentials) -> None:
+    if EXTENSIONS not in (session.conf.get("spark.sql.extensions", "") or ""):
+        raise DbtRuntimeError(
+            f"The Spark Connect server at {credentials.address} runs without Paimon's extensions: start it with "
+            f"--conf spark.sql.extensions={EXTENSIONS} and Paimon's connector among its jars."
+        )
+    # One request for all of them, where `conf.set` makes one each.
+    from pyspark.sql.connect import proto
+
+    settings = session_conf(remote_conf(credentials))
+    pairs = [proto.KeyValue(key=key, value=value) for key, value in settings.items()]
+    session.client.config(proto.ConfigRequest.Operation(set=proto.ConfigRequest.Set(pairs=pairs)))
+    session.catalog.setCurrentCatalog(credentials.catalog)
+
+
+def _address(credentials: PaimonCredentials) -> tuple[str, int, Mapping[str, str]]:
+    """Host and port of the target's server, and the parameters by which it knows its owner."""
+    if credentials.host is not None:
+        return credentials.host, credentials.server_port, {}
+    note, token = server.find(credentials)
+    tell_dbt([token])
+    return server.LOOPBACK, note.port, server_token.parameters(token, note.versions["PySpark"])
+
+
+def _url(credentials: PaimonCredentials, host: str, port: int, more: Mapping[str, str]) -> str:
+    parts = {
+        "user_id": credentials.user,
+        "token": credentials.token,
+        "use_ssl": "true" if credentials.use_ssl else None,
+        **more,
+    }
+    return f"sc://{host}:{port}/" + "".join(f";{key}={value}" for key, value in parts.items() if value)

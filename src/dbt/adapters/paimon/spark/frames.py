@@ -1,0 +1,193 @@
+"""Cursors and handles over a session of PySpark, whether its Spark is in this process or behind Spark Connect."""
+
+from __future__ import annotations
+
+import uuid
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, suppress
+from threading import Event, Thread
+from typing import TYPE_CHECKING, Any
+
+from dbt.adapters.paimon.spark.handles import with_conf
+from dbt.adapters.paimon.sql import predicates
+from dbt.adapters.paimon.sql.data_types import type_text
+from dbt.adapters.paimon.sql.text import quoted, statements
+from dbt.adapters.paimon.sql.timestamps import on_session_clock
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+# Seconds; a job that starts after Ctrl-C lives no longer.
+_CANCEL_EVERY = 0.2
+
+
+class FrameCursor(ABC):
+    """A cursor (see `handles.Cursor`) whose last statement is a frame."""
+
+    def __init__(self, session: SparkSession, tag: str) -> None:
+        self._session = session
+        self._tag = tag
+        self._frame: DataFrame | None = None
+        self._rows: list[Any] | None = None
+
+    @abstractmethod
+    def _run(self, statement: str, bindings: Sequence[Any] | None = None) -> None:
+        """Send one statement, tagged for `FrameHandle.cancel`; sets `_frame` and forgets the rows of the one before."""
+
+    @abstractmethod
+    def _is_command(self) -> bool:
+        """Whether the last statement has run already."""
+
+    def execute(self, sql: str, bindings: Sequence[Any] | None = None) -> None:
+        """Run a statement; a command runs at once, a query when `fetchall`, `fetchmany` or `drain` is called.
+
+        Args:
+            sql: one statement, or a script of several (a model's SQL header before its query): all but the last are
+                run to their end, and the last one's rows are the cursor's.
+            bindings: values of the last statement's `?` markers, passed as typed literals and never pasted into the
+                text.
+        """
+        *before, last = statements(sql.strip())
+        for statement in before:
+            self._run(statement)
+            self.drain()
+        self._run(last, bindings)
+
+    @property
+    def frame(self) -> DataFrame:
+        """The frame of the last statement."""
+        assert self._frame is not None
+        return self._frame
+
+    def drain(self) -> None:
+        """Run a query for its effects and its errors, keeping no row of it on the driver."""
+        if self._frame is not None and not self._is_command():
+            self._frame.write.format("noop").mode("overwrite").save()
+
+    @property
+    def description(self) -> list[tuple[str, str, None, None, None, None, bool]]:
+        """Name, Spark type text and nullability of each column, as DB-API 2.0 lays them out."""
+        if self._frame is None:
+            return []
+        return [
+            (f.name, type_text(f.dataType), None, None, None, None, f.nullable)
+            for f in self._frame.schema.fields
+        ]
+
+    def fetchall(self) -> list[Any]:
+        """All rows, or those that are left."""
+        if self._rows is None:
+            self._rows = self._brought(lambda frame: frame.collect())
+        rows, self._rows = self._rows, []
+        return rows
+
+    def fetchmany(self, size: int) -> list[Any]:
+        """The first `size` rows; no more than that is brought to the driver."""
+        if self._rows is None and self._frame is not None:
+            return self._brought(lambda frame: frame.take(size))
+        rows = self._rows or []
+        self._rows = rows[size:]
+        return rows[:size]
+
+    def fetchone(self) -> Any:
+        """The next row, or None."""
+        if self._rows is None:
+            self._rows = self._brought(lambda frame: frame.collect())
+        return self._rows.pop(0) if self._rows else None
+
+    def _brought(self, how: Callable[[DataFrame], list[Any]]) -> list[Any]:
+        if self._frame is None:
+            return []
+        return [tuple(row) for row in how(on_session_clock(self._frame))]
+
+    def close(self) -> None:
+        """Let go of the last result."""
+        self._frame = self._rows = None
+
+
+class FrameHandle(ABC):
+    """A handle (see `handles.Handle`) over a session that no other thread uses."""
+
+    def __init__(self, session: SparkSession) -> None:
+        self.session = session
+        self._tag = f"dbt-{uuid.uuid4().hex[:12]}"
+        self._closed = Event()
+        self._cancelled = Event()
+
+    @abstractmethod
+    def cursor(self) -> FrameCursor:
+        """A cursor over this session."""
+
+    @abstractmethod
+    def references(self, expression: str) -> list[predicates.Reference]:
+        """The names of columns in an SQL expression."""
+
+    @abstractmethod
+    def _cancel_jobs(self) -> None:
+        """Stop what runs now under this handle's tag."""
+
+    def load(self, name: str) -> DataFrame:
+        """The frame of a rendered relation, also of a view that this session has not met yet."""
+        cursor = self.cursor()
+        cursor.execute(f"select * from {name}")
+        return cursor.frame
+
+    def create_temporary_view(self, name: str, query: str, bindings: Sequence[Any]) -> None:
+        """Make a query with `?` markers a view of this session."""
+        cursor = self.cursor()
+        cursor.execute(query, bindings)
+        cursor.frame.createOrReplaceTempView(quoted(name))
+
+    def configured(self, conf: Mapping[str, str]) -> AbstractContextManager[None]:
+        """Set Spark settings for the statements inside, and put back what was there, also after an error."""
+        settings = self.session.conf
+
+        def write(key: str, value: str | None) -> None:
+            if value is None:
+                settings.unset(key)
+            else:
+                settings.set(key, value)
+
+        return with_conf(conf, lambda key: settings.get(key, None), write)
+
+    def cancel(self) -> None:
+        """Stop the Spark jobs of this thread, also those that the statement in progress has yet to start.
+
+        What needs no job goes on: the two renames of a swap are not torn apart.
+        """
+        self._cancelled.set()
+        # Spark 3.5 cancels the jobs of a tag that run now, and no later one.
+        Thread(target=self._cancel_until_closed, name="cancel", daemon=True).start()
+
+    def begins(self) -> None:  # noqa: B027 - of this process's Spark alone
+        """Nothing to remember."""
+
+    def ends(self) -> None:  # noqa: B027 - of this process's Spark alone
+        """Nothing to put right."""
+
+    def is_busy(self) -> bool:
+        """Taken for granted: what a server does for a statement is not to be seen from here."""
+        return True
+
+    def interrupt(self) -> None:
+        """Stop the Spark jobs of this thread; a server interrupts the statement itself, too."""
+        self._cancel_jobs()
+
+    @property
+    def is_cancelled(self) -> bool:
+        """Whether `cancel` was called."""
+        return self._cancelled.is_set()
+
+    def _cancel_until_closed(self) -> None:
+        with suppress(Exception):
+            while not self._closed.is_set():
+                self._cancel_jobs()
+                self._closed.wait(_CANCEL_EVERY)
+
+    def close(self) -> None:
+        """End a cancelling. The session goes with its last reference, and its Spark serves others."""
+        self._closed.set()
+
+    def rollback(self) -> None:  # noqa: B027 - all of it, for every kind
+        """Nothing to do: every statement is a commit of its own."""

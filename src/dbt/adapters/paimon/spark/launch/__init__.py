@@ -1,0 +1,1 @@
+"""From a profile to a running JVM: jars, Java's options, and the archive of classes."""

@@ -1,0 +1,55 @@
+"""What to say when Spark's JVM ends under a run: out of memory, as a rule; py4j only knows that nobody answers."""
+
+from __future__ import annotations
+
+import signal
+from typing import Final
+
+from dbt_common.exceptions import DbtDatabaseError
+
+from dbt.adapters.paimon.errors.messages import MEMORY_ADVICE
+from dbt.adapters.paimon.spark.launch import jvm
+
+# Seconds; a JVM that ends runs its shutdown hooks after it has stopped to answer.
+_LONGEST_END: Final = 5
+# org.apache.spark.util.SparkExitCode.OOM
+_OUT_OF_MEMORY: Final = 52
+
+
+def error(exc: BaseException) -> DbtDatabaseError | None:
+    """The error to raise instead of one of py4j's, if the JVM that this process started has ended.
+
+    Args:
+        exc: what a call of PySpark raised.
+
+    Returns:
+        One message: how it ended and the remedy. None where it lives, or none was started here.
+    """
+    from py4j.protocol import Py4JError, Py4JJavaError
+
+    unanswered = isinstance(exc, OSError) or (
+        isinstance(exc, Py4JError) and not isinstance(exc, Py4JJavaError)
+    )
+    status = jvm.exit_status(_LONGEST_END if unanswered else 0)
+    return None if status is None else DbtDatabaseError(_message(status))
+
+
+def _message(status: int) -> str:
+    """What to say of an exit status (`subprocess.Popen.returncode`)."""
+    if why := jvm.ended_because():
+        how, advice = f"this run has ended it, because {why}", ""
+    elif status == _OUT_OF_MEMORY:
+        how, advice = "it was out of memory", MEMORY_ADVICE
+    elif status == -signal.SIGKILL:
+        how = "it was killed (SIGKILL), as the system does with the largest process when memory runs short"
+        advice = "Give Spark less memory than the machine has to spare (spark.driver.memory), or run fewer `threads`."
+    elif status < 0:
+        how, advice = f"it was ended by {signal.Signals(-status).name}", ""
+    else:
+        how, advice = f"exit status {status}", ""
+    parts = [
+        f"Spark's JVM has ended: {how}. Its log is {jvm.log_path()}.",
+        advice,
+        "Tables are in their old state or their new one: `dbt retry` runs what has not.",
+    ]
+    return "\n".join(part for part in parts if part)

@@ -1,0 +1,165 @@
+"""The jars that Ivy brought for some packages: a later start takes them from its cache, and asks Ivy nothing."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import replace
+from functools import lru_cache
+from pathlib import Path
+from typing import NamedTuple
+from urllib.parse import unquote, urlsplit
+
+from dbt.adapters.events.logging import AdapterLogger
+from dbt_common.exceptions import DbtRuntimeError
+
+from dbt.adapters.paimon.machine.cache_folder import cache_folder, fingerprint
+from dbt.adapters.paimon.machine.private_files import read_own, write_own
+from dbt.adapters.paimon.spark.launch.packages import EXCLUDES, PackagePlan
+
+logger = AdapterLogger("Paimon")
+
+
+class Jar(NamedTuple):
+    """A jar as it was when Ivy had brought it.
+
+    Attributes:
+        path: where it is.
+        stamp: size, time of change and time of the last change of any kind (`st_ctime_ns`, which nobody but root can
+            set): while it is the same, so is the file.
+        sha256: of what is in it.
+    """
+
+    path: str
+    stamp: tuple[int, int, int]
+    sha256: str
+
+
+@lru_cache(maxsize=16)
+def with_known(plan: PackagePlan, settings: tuple[str, ...] = ()) -> PackagePlan:
+    """A plan whose packages are jars, if an earlier start resolved them and each is there as it was.
+
+    Asked once in a process: its one JVM is started with the answer. Reading all of a jar takes a tenth of a second and
+    more, so its checksum is asked only when its stamp is another: after a restored backup, for example.
+
+    Args:
+        plan: the plan.
+        settings: what else decides what Ivy brings (spark.jars.ivySettings, for example).
+
+    Raises:
+        DbtRuntimeError: a jar holds something else than what was fetched, and cannot be put aside.
+    """
+    if not plan.packages:
+        return plan
+    with suppress(OSError, ValueError, KeyError, TypeError):
+        note = _note(plan, settings)
+        known = [
+            Jar(path, tuple(stamp), sha256) for path, stamp, sha256 in json.loads(read_own(note))["jars"]
+        ]
+        found = [_checked(jar) for jar in known]
+        if found != known:
+            _write(note, plan, found)
+        if found:
+            return replace(
+                plan, jars=(*plan.jars, *(jar.path for jar in found)), packages=(), repositories=()
+            )
+    return plan
+
+
+def remember(plan: PackagePlan, class_path: str | None, settings: tuple[str, ...] = ()) -> None:
+    """Keep what a Spark made of a plan's packages.
+
+    Args:
+        plan: as it was started with.
+        class_path: `spark.jars` of the Spark that runs.
+        settings: see `with_known`.
+    """
+    if not plan.packages:
+        return
+    own = {Path(_path(jar)).name for jar in plan.jars}
+    found = [_path(jar) for jar in (class_path or "").split(",") if jar]
+    with suppress(OSError):
+        jars = [
+            Jar(path, _stamp(path), _sha256(path))
+            for path in dict.fromkeys(found)
+            if Path(path).name not in own
+        ]
+        # Ivy names the file of a package by it; whatever is not there now would be missed later.
+        if all(
+            any(package.split(":")[1] in Path(jar.path).name for jar in jars) for package in plan.packages
+        ):
+            _write(_note(plan, settings), plan, jars)
+
+
+def _checked(jar: Jar) -> Jar:
+    """A jar with the stamp that it has now.
+
+    Raises:
+        OSError: it is not there, or not any more, for it was another one.
+        DbtRuntimeError: see `_put_aside`.
+    """
+    stamp = _stamp(jar.path)
+    if stamp == jar.stamp:
+        return jar
+    found = _sha256(jar.path)
+    if found == jar.sha256:
+        return jar._replace(stamp=stamp)
+    _put_aside(jar, found)
+    raise FileNotFoundError(jar.path)
+
+
+def _put_aside(jar: Jar, found: str) -> None:
+    """Have Ivy bring a jar anew: it takes what lies in its folders for what it fetched, and looks at no checksum again.
+
+    Raises:
+        DbtRuntimeError: the file cannot be moved.
+    """
+    path = Path(jar.path)
+    # `org_name-version.jar` in the folder jars, of `cache/org/name/jars/name-version.jar` beside it.
+    copies = [
+        copy
+        for copy in path.parent.parent.glob("cache/*/*/*/*.jar")
+        if path.name == f"{copy.parents[2].name}_{copy.name}" and _sha256(str(copy)) != jar.sha256
+    ]
+    for changed in (path, *copies):
+        aside = changed.with_name(f"{changed.name}.changed")
+        try:
+            changed.replace(aside)
+        except OSError as exc:
+            raise DbtRuntimeError(
+                f"The jar {changed} is not the one that was fetched: its SHA-256 is {found}, and was {jar.sha256}. "
+                f"It cannot be moved away ({exc.strerror}): remove it, and start again; it is fetched anew."
+            ) from exc
+        logger.warning(
+            f"{changed} is not the jar that was fetched: its SHA-256 is {found}, and was {jar.sha256}. It is fetched "
+            f"anew; the other one is {aside} now. A jar of your own belongs under `jars` in the profile."
+        )
+
+
+def _stamp(path: str) -> tuple[int, int, int]:
+    found = Path(path).stat()
+    return found.st_size, found.st_mtime_ns, found.st_ctime_ns
+
+
+def _sha256(path: str) -> str:
+    digest = hashlib.sha256()
+    with Path(path).open("rb") as file:
+        while block := file.read(1 << 20):
+            digest.update(block)
+    return digest.hexdigest()
+
+
+def _write(note: Path, plan: PackagePlan, jars: Sequence[Jar]) -> None:
+    # In one rename: another process reads it whole or not at all.
+    write_own(note, json.dumps({"packages": plan.packages, "jars": jars}))
+
+
+def _note(plan: PackagePlan, settings: tuple[str, ...]) -> Path:
+    key = fingerprint([plan.packages, plan.repositories, EXCLUDES, *sorted(settings)])
+    return cache_folder() / f"jars-{key}.json"
+
+
+def _path(jar: str) -> str:
+    return unquote(urlsplit(jar).path) if jar.startswith("file:") else jar

@@ -1,0 +1,198 @@
+"""Warm local Spark Connect servers of `dbt-paimon server`: where they are noted, and which one serves a target.
+
+Each is noted in a file of its user, named after what it works on (master, catalog and warehouse): a target finds it
+without being told an address.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from importlib.metadata import version
+from pathlib import Path
+
+from dbt_common.exceptions import DbtRuntimeError
+
+from dbt.adapters.paimon.credentials import PaimonConnectionMethod, PaimonCredentials
+from dbt.adapters.paimon.errors.redaction import redacted
+from dbt.adapters.paimon.machine import addresses, installation
+from dbt.adapters.paimon.machine.private_files import read_own, require_own_folder, write_own
+from dbt.adapters.paimon.machine.processes import is_alive, owner_of_listener
+from dbt.adapters.paimon.spark import server_token
+from dbt.adapters.paimon.spark.conf import spark_conf
+from dbt.adapters.paimon.spark.handles import session_conf
+from dbt.adapters.paimon.spark.launch import packages
+
+START = "dbt-paimon server start"
+STOP = "dbt-paimon server stop"
+FOLDER_VARIABLE = "DBT_PAIMON_SERVERS"
+LOOPBACK = "127.0.0.1"
+
+
+@dataclass(frozen=True)
+class ServerNote:
+    """What is known of a running server.
+
+    Attributes:
+        pid: the process that holds it.
+        port: where it listens on the loopback interface.
+        versions: of dbt-paimon, PySpark and Paimon.
+        settings: those that are fixed when it starts; secrets are masked.
+        works_on: master, catalog and warehouse, to be shown.
+        idle_minutes: after so long without a statement it ends.
+        asks_token: whether it answers nobody without its token (the flag `require_server_token`).
+    """
+
+    pid: int
+    port: int
+    versions: dict[str, str]
+    settings: dict[str, str]
+    works_on: dict[str, str]
+    idle_minutes: float
+    asks_token: bool = True
+
+
+def folder() -> Path:
+    """Where this user's servers are noted; beside dbt's own `profiles.yml`.
+
+    Raises:
+        DbtRuntimeError: somebody else may change what it holds: to whom a client sends its statements.
+    """
+    path = Path(os.environ.get(FOLDER_VARIABLE) or Path.home() / ".dbt" / "paimon-servers")
+    return require_own_folder(
+        path,
+        "The folder of warm servers",
+        f"or name another one in the environment variable {FOLDER_VARIABLE}",
+    )
+
+
+def works_on(credentials: PaimonCredentials) -> dict[str, str]:
+    """What tells one server from another: master, catalog and where its tables are."""
+    catalog = credentials.spark_catalog
+    found = {
+        "master": credentials.spark_master,
+        "catalog": catalog.name,
+        "metastore": catalog.metastore,
+        "warehouse": catalog.warehouse,
+        "uri": catalog.uri,
+    }
+    return {key: str(redacted(key, value)) for key, value in found.items() if value is not None}
+
+
+def note_path(credentials: PaimonCredentials) -> Path:
+    """The file in which the server of a target is noted."""
+    digest = hashlib.sha256(json.dumps(works_on(credentials), sort_keys=True).encode()).hexdigest()
+    return folder() / f"{digest[:16]}.json"
+
+
+def launch_plan(credentials: PaimonCredentials) -> packages.PackagePlan:
+    """The jars of a target's server: those of an embedded Spark, and Spark Connect's."""
+    spark = installation.require(credentials.method)
+    return packages.with_connect(packages.plan_packages(credentials, spark), spark)
+
+
+def fixed_settings(conf: Mapping[str, str]) -> dict[str, str]:
+    """Those of a Spark's settings that its sessions cannot change; secrets are masked."""
+    changeable = session_conf(conf)
+    return {key: str(redacted(key, value)) for key, value in sorted(conf.items()) if key not in changeable}
+
+
+def versions(plan: packages.PackagePlan) -> dict[str, str]:
+    """The versions that a server and its clients have to share."""
+    return {
+        "dbt-paimon": version("dbt-paimon"),
+        "PySpark": installation.spark_version(),
+        "Paimon": plan.paimon_version,
+    }
+
+
+def write_note(path: Path, note: ServerNote) -> None:
+    """Note a server, for this user alone to read, in one rename."""
+    write_own(path, json.dumps(asdict(note), indent=1))
+
+
+def read_note(path: Path) -> ServerNote | None:
+    """The server of a note if it runs; a note of one that has died is taken away."""
+    try:
+        note = ServerNote(**json.loads(read_own(path)))
+    except (OSError, ValueError, TypeError):
+        return None
+    if is_alive(note.pid):
+        return note
+    path.unlink(missing_ok=True)
+    server_token.forget(path, note.pid)
+    return None
+
+
+def running() -> list[ServerNote]:
+    """All servers of this user that run."""
+    return [note for path in sorted(folder().glob("*.json")) if (note := read_note(path)) is not None]
+
+
+def find(credentials: PaimonCredentials) -> tuple[ServerNote, str]:
+    """The warm server that serves a target, and its token.
+
+    Raises:
+        DbtRuntimeError: none runs, or it has other versions or other settings than this target.
+    """
+    path = note_path(credentials)
+    note = read_note(path)
+    if note is None:
+        raise DbtRuntimeError(
+            f"No warm Spark server runs for this target (method: connect without host). Start it: {START} "
+            "(with the same --target and --profiles-dir), or name a server under host."
+        )
+    differences = mismatches(note, credentials)
+    if differences:
+        raise DbtRuntimeError(
+            f"The warm Spark server of this target (process {note.pid}) does not fit: {'; '.join(differences)}. "
+            f"Start it anew: {STOP} && {START}"
+        )
+    remedy = f"Start it anew: {STOP} && {START}"
+    addresses.require_listener("The warm Spark server of this target", [(LOOPBACK, note.port)], remedy)
+    owner = owner_of_listener(note.port)
+    if owner not in (None, os.geteuid()):
+        # It gets neither the token nor a statement.
+        raise DbtRuntimeError(
+            f"At the port of this target's warm Spark server ({LOOPBACK}:{note.port}) listens a process of another "
+            f"user (uid {owner}). {remedy}"
+        )
+    return note, server_token.read(path, note.pid, remedy)
+
+
+def mismatches(note: ServerNote, credentials: PaimonCredentials) -> list[str]:
+    """How a server differs from what a target asks for, a sentence each."""
+    plan = launch_plan(credentials)
+    wanted = versions(plan)
+    found = [
+        f"it runs {name} {note.versions.get(name, 'unknown')}, this is {value}"
+        for name, value in wanted.items()
+        if note.versions.get(name) != value
+    ]
+    settings = fixed_settings(spark_conf(credentials, plan))
+    changed = sorted(
+        key for key in settings.keys() | note.settings.keys() if settings.get(key) != note.settings.get(key)
+    )
+    if changed:
+        found.append(f"it was started with other settings ({', '.join(changed)})")
+    return found
+
+
+def require_warm_target(credentials: PaimonCredentials) -> None:
+    """Refuse a target that no warm server can serve.
+
+    Raises:
+        DbtRuntimeError: it has a server of its own, or another method.
+    """
+    if credentials.method != PaimonConnectionMethod.CONNECT:
+        raise DbtRuntimeError(
+            f"The target has method: {credentials.method}, and a warm server serves targets with method: connect "
+            "and no host. Add such a target to the profile, or choose one by --target."
+        )
+    if credentials.host is not None:
+        raise DbtRuntimeError(
+            f"The target names a server of its own ({credentials.address}); leave host out to use a warm one."
+        )

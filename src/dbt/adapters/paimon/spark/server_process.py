@@ -1,0 +1,119 @@
+"""The process that keeps a warm Spark Connect server: starts Spark, notes itself, ends when nobody asks for anything.
+
+Run by `dbt-paimon server start` as `python -m dbt.adapters.paimon.spark.server_process`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import signal
+import time
+from contextlib import suppress
+from typing import Any
+
+from dbt.adapters.paimon.credentials import PaimonCredentials
+from dbt.adapters.paimon.errors.redaction import tell_dbt
+from dbt.adapters.paimon.machine import installation, java
+from dbt.adapters.paimon.profile import load_credentials
+from dbt.adapters.paimon.spark import server, server_token
+from dbt.adapters.paimon.spark.conf import spark_conf
+from dbt.adapters.paimon.spark.session import check_warehouse, start_spark
+
+# Bytes: a seed comes in one message, and gRPC's own bound is 4 MiB.
+_LARGEST_MESSAGE = 512 * 1024 * 1024
+# Seconds.
+_LOOK_EVERY = 2.0
+
+
+def main() -> None:
+    """Serve the target of the command line until idle or told to end (SIGTERM)."""
+    parser = argparse.ArgumentParser()
+    for option in ("--project-dir", "--profiles-dir", "--profile", "--target", "--vars"):
+        parser.add_argument(option)
+    parser.add_argument("--idle-minutes", type=float, required=True)
+    parser.add_argument("--no-token", action="store_true")
+    given = vars(parser.parse_args())
+    idle_minutes, asks_token = given.pop("idle_minutes"), not given.pop("no_token")
+    serve(load_credentials(**given), idle_minutes, asks_token)
+
+
+def serve(credentials: PaimonCredentials, idle_minutes: float, asks_token: bool = True) -> None:
+    """Start Spark with a Connect server on the loopback interface and stay until it is not needed any more.
+
+    Args:
+        credentials: the target.
+        idle_minutes: minutes without a statement after which it ends.
+        asks_token: whether it answers nobody without its token.
+
+    Raises:
+        DbtRuntimeError: Spark does not start, and why.
+    """
+    # Ends as by Ctrl-C: finally blocks run.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    installation.require_own_spark(installation.spark_version(), os.environ)
+    check_warehouse(credentials)
+    plan = server.launch_plan(credentials)
+    java.prepare_java(server.versions(plan)["PySpark"])
+    conf = spark_conf(credentials, plan)
+    path = server.note_path(credentials)
+    token = server_token.create(path, os.getpid())
+    tell_dbt([token])
+    session = start_spark(conf, plan, (*credentials.secrets, token))
+    note = server.ServerNote(
+        os.getpid(),
+        _listen(session, token if asks_token else None, server.versions(plan)["PySpark"]),
+        server.versions(plan),
+        server.fixed_settings(conf),
+        server.works_on(credentials),
+        idle_minutes,
+        asks_token,
+    )
+    server.write_note(path, note)
+    try:
+        _wait_until_idle(session, idle_minutes * 60)
+    except KeyboardInterrupt:
+        pass
+    finally:
+        if (known := server.read_note(path)) is not None and known.pid == os.getpid():
+            path.unlink()
+            server_token.forget(path, os.getpid())
+        with suppress(Exception):
+            session.stop()
+
+
+def _listen(session: Any, token: str | None, spark_version: str) -> int:
+    """Serve Spark Connect on a free port of the loopback interface to whoever has the token; gives the port.
+
+    Without a token (None) to every user of the machine.
+
+    Not by Spark's own plugin: that of 3.5 listens on every interface (SparkConnectService.startGRPCService).
+    """
+    jvm = session._jvm
+    service = jvm.org.apache.spark.sql.connect.service
+    address = jvm.java.net.InetSocketAddress(server.LOOPBACK, 0)
+    builder = jvm.org.sparkproject.connect.grpc.netty.NettyServerBuilder.forAddress(address)
+    builder.maxInboundMessageSize(_LARGEST_MESSAGE)
+    builder.addService(service.SparkConnectService(False))
+    service.SparkConnectInterceptorRegistry.chainInterceptors(builder)
+    if token is not None:
+        # The one that comes last is asked first.
+        server_token.guard(session, builder, token, spark_version)
+    return int(builder.build().start().getPort())
+
+
+def _wait_until_idle(session: Any, seconds: float) -> None:
+    service = session._jvm.org.apache.spark.sql.connect.service.SparkConnectService
+    since = time.monotonic()
+    last = None
+    while time.monotonic() - since < seconds:
+        time.sleep(min(_LOOK_EVERY, seconds))
+        # Left: when the last statement ended; right: those that run now.
+        active = service.listActiveExecutions()
+        now = active.left().get() if active.isLeft() else None
+        if now is None or now != last:
+            since, last = time.monotonic(), now
+
+
+if __name__ == "__main__":
+    main()

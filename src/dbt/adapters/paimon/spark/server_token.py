@@ -1,0 +1,118 @@
+"""The token of a warm server: whoever does not send it is refused. It lies in a folder that is its owner's alone.
+
+Others on the machine can connect to a port of the loopback interface, and a Spark session runs any code as its owner.
+The token is a header of its own: PySpark takes `token` for a reason to speak TLS, which a warm server does not
+(ChannelBuilder.secure of PySpark 3.5).
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Mapping
+from importlib import resources
+from pathlib import Path
+from typing import Any, Final
+from urllib.parse import quote
+
+from dbt_common.exceptions import DbtRuntimeError
+
+from dbt.adapters.paimon.capabilities import Capability, Environment
+from dbt.adapters.paimon.machine.private_files import read_own, require_own_folder, write_own
+
+HEADER: Final = "x-dbt-paimon-token"
+_SOURCE: Final = "TokenInterceptor.java"
+_CLASS: Final = "dbt.paimon.TokenInterceptor"
+_BYTES: Final = 32
+
+
+def folder(note: Path) -> Path:
+    """The folder of a noted server, with its token and its logs.
+
+    Raises:
+        DbtRuntimeError: somebody else may change what it holds.
+    """
+    return require_own_folder(
+        note.with_suffix(""),
+        "The folder of a warm server",
+        "or name another one for all servers in the environment variable DBT_PAIMON_SERVERS",
+    )
+
+
+def create(note: Path, pid: int) -> str:
+    """A new token for the server of a process, kept for its clients.
+
+    Raises:
+        DbtRuntimeError: see `folder`.
+    """
+    token = secrets.token_urlsafe(_BYTES)
+    write_own(_path(note, pid), token)
+    return token
+
+
+def read(note: Path, pid: int, remedy: str) -> str:
+    """The token of a server that runs.
+
+    Args:
+        note: the server's.
+        pid: its process.
+        remedy: what a person can do where there is none.
+
+    Raises:
+        DbtRuntimeError: there is none, or somebody else may have written it.
+    """
+    try:
+        return read_own(_path(note, pid))
+    except OSError as exc:
+        raise DbtRuntimeError(
+            f"The token of the warm Spark server cannot be read: {exc.strerror or exc}. {remedy}"
+        ) from exc
+
+
+def forget(note: Path, pid: int) -> None:
+    """Take the token of a server away that has ended."""
+    _path(note, pid).unlink(missing_ok=True)
+
+
+def parameters(token: str, spark_version: str) -> Mapping[str, str]:
+    """What a client adds to the address of a server (`;key=value`), which sends it as headers.
+
+    Args:
+        token: the server's.
+        spark_version: its Spark's.
+    """
+    if _has_own(spark_version):
+        return {"authorization": quote(f"Bearer {token}")}
+    return {HEADER: quote(token)}
+
+
+def guard(session: Any, builder: Any, token: str, spark_version: str) -> None:
+    """Have a server refuse whoever does not send its token.
+
+    Args:
+        session: of the Spark that serves.
+        builder: the NettyServerBuilder of the server; no interceptor may be added to it after this.
+        token: the server's.
+        spark_version: its Spark's.
+    """
+    jvm = session._jvm
+    if _has_own(spark_version):
+        builder.intercept(
+            jvm.org.apache.spark.sql.connect.service.PreSharedKeyAuthenticationInterceptor(token)
+        )
+        return
+    # By the compiler that Spark brings for its queries: no jar has to be built and shipped for one class.
+    compiler = jvm.org.codehaus.janino.SimpleCompiler()
+    compiler.setParentClassLoader(builder.getClass().getClassLoader())
+    compiler.cook((resources.files("dbt.adapters.paimon.spark") / _SOURCE).read_text(encoding="utf-8"))
+    constructor = compiler.getClassLoader().loadClass(_CLASS).getConstructors()[0]
+    arguments = session.sparkContext._gateway.new_array(jvm.java.lang.Object, 2)
+    arguments[0], arguments[1] = HEADER, token
+    builder.intercept(constructor.newInstance(arguments))
+
+
+def _has_own(spark_version: str) -> bool:
+    return Environment.of("2.0.0", spark_version).supports(Capability.CONNECT_PRE_SHARED_KEY)
+
+
+def _path(note: Path, pid: int) -> Path:
+    return folder(note) / f"{pid}.token"

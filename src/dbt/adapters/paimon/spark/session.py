@@ -1,0 +1,205 @@
+"""`method: session`: Spark's driver in dbt's own process, one JVM for it and one session for each dbt thread."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from threading import RLock
+from typing import TYPE_CHECKING, Any
+
+from dbt.adapters.events.logging import AdapterLogger
+from dbt_common.exceptions import DbtRuntimeError
+
+from dbt.adapters.paimon.catalogs import jdbc, metastores, storage
+from dbt.adapters.paimon.credentials import PaimonCredentials
+from dbt.adapters.paimon.machine import installation, java
+from dbt.adapters.paimon.spark import cluster_managers
+from dbt.adapters.paimon.spark.conf import EXTENSIONS, spark_conf
+from dbt.adapters.paimon.spark.frames import FrameCursor, FrameHandle
+from dbt.adapters.paimon.spark.handles import session_conf
+from dbt.adapters.paimon.spark.launch import jvm, packages, resolved_jars
+from dbt.adapters.paimon.sql import predicates, views
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+logger = AdapterLogger("Paimon")
+
+_START = RLock()
+# The settings of the target that came first: every session of this process begins with them.
+_STARTED_WITH: dict[str, str] = {}
+
+
+class SessionCursor(FrameCursor):
+    """A cursor over one session of this process's Spark; rows stay in Spark until they are fetched."""
+
+    def _run(self, statement: str, bindings: Sequence[Any] | None = None) -> None:
+        self._rows = None
+        self._session.sparkContext.addJobTag(self._tag)
+        views.DIRECTORY.create_mentioned(statement, self._run_for_views)
+        if bindings:
+            self._frame = self._session.sql(statement, args=list(bindings))
+        else:
+            self._frame = self._session.sql(statement)
+
+    def _run_for_views(self, sql: str) -> list[Any]:
+        try:
+            return self._session.sql(sql).collect()
+        except Exception as exc:
+            logger.debug(f"Not done for the views of this session: {sql}\n{exc}")
+            raise
+
+    def _is_command(self) -> bool:
+        executed = self.frame._jdf.queryExecution().commandExecuted()
+        return str(executed.getClass().getSimpleName()) in ("CommandResult", "LocalRelation")
+
+
+class SessionHandle(FrameHandle):
+    """What dbt holds for a thread: a Spark session that no other thread uses."""
+
+    def cursor(self) -> SessionCursor:
+        """A cursor over this session."""
+        return SessionCursor(self.session, self._tag)
+
+    def references(self, expression: str) -> list[predicates.Reference]:
+        """The names of columns in an expression, by Spark's own parser."""
+        return predicates.by_spark(self.session, expression)
+
+    def _cancel_jobs(self) -> None:
+        self.session.sparkContext.cancelJobsWithTag(self._tag)
+
+    def begins(self) -> None:
+        """Remember the JVM's thread that works for this one: PySpark keeps one for each."""
+        self._thread = self._threads.currentThread()
+
+    def ends(self) -> None:
+        """Let no interrupt that came too late meet the next statement."""
+        self._threads.interrupted()
+
+    @cached_property
+    def _threads(self) -> Any:
+        return self.session._jvm.java.lang.Thread  # type: ignore[union-attr]
+
+    def is_busy(self) -> bool:
+        """Whether Spark runs a job of this thread."""
+        context: Any = self.session.sparkContext._jsc.sc()
+        store, active = context.statusStore(), context.statusTracker().getActiveJobIds()
+        return any(store.job(job).jobTags().contains(self._tag) for job in active)
+
+    def interrupt(self) -> None:
+        """Stop the Spark jobs of this thread, and interrupt the JVM's thread that waits between them."""
+        self._cancel_jobs()
+        self._thread.interrupt()
+
+
+def open_session(credentials: PaimonCredentials) -> SessionHandle:
+    """Give a thread its own session, starting Spark when this is the first.
+
+    Raises:
+        DbtRuntimeError: no usable Java, jars that cannot be resolved, or a running Spark without Paimon's extensions.
+    """
+    root, conf = start(credentials)
+    session = root.newSession()
+    # The catalogs are set for the session, so that two profiles may share a JVM (tests, notebooks): what the first one
+    # says of a catalog of the same name is not the second one's.
+    ours = tuple(f"spark.sql.catalog.{catalog.name}." for catalog in credentials.spark_catalogs)
+    for key in _STARTED_WITH:
+        if key.startswith(ours) and key not in conf:
+            session.conf.unset(key)
+    for key, value in session_conf(conf).items():
+        if session.conf.get(key, None) != value:
+            session.conf.set(key, value)
+    # Loaded here and not by the first query: Paimon's check of the session's settings fails inside a view, where Spark
+    # shows it those of the view's making; and a catalog that cannot be opened is told before any model runs.
+    session._jvm.SparkSession.setActiveSession(session._jsparkSession)  # type: ignore[union-attr]
+    for catalog in credentials.spark_catalogs:
+        if catalog.metastore == "jdbc":
+            jdbc.load(session, catalog)
+    session.catalog.setCurrentCatalog(credentials.catalog)
+    return SessionHandle(session)
+
+
+def start(credentials: PaimonCredentials) -> tuple[SparkSession, dict[str, str]]:
+    """Start the Spark of this process, unless it runs; gives its first session and the target's settings.
+
+    Raises:
+        DbtRuntimeError: see `open_session`.
+    """
+    with _START:
+        return _start(credentials)
+
+
+def check_warehouse(credentials: PaimonCredentials) -> None:
+    """Make the folder of a local warehouse, and see that it can be written; see that another storage answers.
+
+    Raises:
+        DbtRuntimeError: it cannot, or does not, and why; Paimon would say that a schema is not found.
+    """
+    for catalog in credentials.spark_catalogs:
+        storage.check_reachable(catalog, storage.all_options(catalog, credentials.surroundings))
+    folder = credentials.local_warehouse
+    if folder is None:
+        return
+    reason = ""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as exc:
+        reason = exc.strerror or str(exc)
+    else:
+        reason = "" if os.access(folder, os.W_OK | os.X_OK) else "Permission denied"
+    if reason:
+        raise DbtRuntimeError(
+            f"The warehouse {folder} cannot be written: {reason}. Name a folder that you may write under `warehouse` "
+            "in the profile, or have this one's permissions changed."
+        )
+
+
+def _start(credentials: PaimonCredentials) -> tuple[SparkSession, dict[str, str]]:
+    spark = installation.require(credentials.method)
+    installation.require_own_spark(spark, os.environ)
+    asked = packages.plan_packages(credentials, spark)
+    ivy = tuple(
+        f"{key}={value}" for key, value in credentials.spark_config.items() if key.startswith("spark.jars.")
+    )
+    plan = resolved_jars.with_known(asked, ivy)
+    conf = spark_conf(credentials, plan)
+    check_warehouse(credentials)
+    cluster_managers.require_master(credentials.spark_master)
+    metastores.check_reachable(credentials.spark_catalogs)
+    java.prepare_java(spark)
+    root = start_spark(conf, plan, credentials.secrets)
+    # Not getConf(): it copies every setting, each by a round trip to the JVM, and every thread of every run is here.
+    started_with = root.sparkContext._conf
+    resolved_jars.remember(plan, started_with.get("spark.jars"), ivy)
+    if EXTENSIONS not in (started_with.get("spark.sql.extensions") or ""):
+        raise DbtRuntimeError(
+            "A Spark session without Paimon's extensions is already running in this process. "
+            f"Stop it, or start it with spark.sql.extensions={EXTENSIONS}."
+        )
+    return root, conf
+
+
+def start_spark(conf: Mapping[str, str], plan: packages.PackagePlan, secrets: Sequence[str]) -> SparkSession:
+    """The Spark of this process, started unless it runs.
+
+    Args:
+        conf: its settings, if it does not run.
+        plan: the jars.
+        secrets: values that are to be seen nowhere.
+
+    Raises:
+        DbtRuntimeError: it does not start, and why.
+    """
+    from pyspark import SparkContext
+    from pyspark.sql import SparkSession
+
+    if SparkContext._active_spark_context is None:
+        jvm.launch(conf, plan, secrets)
+        _STARTED_WITH.clear()
+        _STARTED_WITH.update(conf)
+    builder = SparkSession.builder
+    # What a gateway was launched with is not known to a builder that somebody else made: give it all.
+    for key, value in conf.items():
+        builder = builder.config(key, value)
+    return builder.getOrCreate()

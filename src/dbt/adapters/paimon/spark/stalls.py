@@ -1,0 +1,86 @@
+"""Statements that neither end nor have Spark do anything: said after half a minute, ended at a bound.
+
+What a statement does outside of Spark's jobs is to plan, to commit and to delete files. Paimon 0.9 tries a commit again
+for as long as another writer commits first (FileStoreCommitImpl.tryCommit and tryOverwrite; from 1.0 at most
+`commit.max-retries` times), and a catalog or a store may not answer.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from threading import Event, Thread
+from typing import Final
+
+from dbt.adapters.paimon.machine.waiting import Wait, WaitedTooLongError
+from dbt.adapters.paimon.spark.handles import Handle
+from dbt.adapters.paimon.spark.launch import jvm
+
+# Seconds before the first look, and between two.
+LOOK_EVERY: Final = 10.0
+# Seconds that an interrupted statement has to end; then its JVM is ended.
+LONGEST_END: Final = 60.0
+_COMMENT: Final = re.compile(r"/\*.*?\*/", re.DOTALL)
+_SHOWN: Final = 100
+
+
+@contextmanager
+def bounded(handle: Handle, sql: str, bound: float, look_every: float = LOOK_EVERY) -> Iterator[None]:
+    """Watch over a statement.
+
+    Args:
+        handle: what runs it.
+        sql: its text, for the log.
+        bound: seconds without a Spark job after which it is ended.
+        look_every: seconds between two looks.
+
+    Raises:
+        WaitedTooLongError: it was ended; its table is in its old state or its new one.
+    """
+    over = Event()
+    ended: list[WaitedTooLongError] = []
+
+    def look() -> None:
+        wait = _wait(sql, bound)
+        while not over.wait(min(look_every, wait.left + 0.01)):
+            with suppress(Exception):
+                if handle.is_busy():
+                    wait = _wait(sql, bound)
+            try:
+                wait.check()
+            except WaitedTooLongError as exc:
+                ended.append(exc)
+                break
+        else:
+            return
+        with suppress(Exception):
+            handle.interrupt()
+        if not over.wait(LONGEST_END):
+            jvm.end("a statement that had no Spark job could not be ended otherwise")
+
+    handle.begins()
+    Thread(target=look, name="stalls", daemon=True).start()
+    try:
+        yield
+    except Exception as exc:
+        if ended:
+            raise ended[0] from exc
+        raise
+    finally:
+        over.set()
+        if ended:
+            with suppress(Exception):
+                handle.ends()
+
+
+def _wait(sql: str, bound: float) -> Wait:
+    text = " ".join(_COMMENT.sub(" ", sql).split())
+    shown = text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"
+    return Wait(
+        f"a statement that has no Spark job: {shown}",
+        bound,
+        "It was ended, and its table is in its old state or its new one. Either another writer committed again and "
+        "again before it (look at the table's $snapshots), or the catalog or the storage does not answer. Run again "
+        "when that is over; if it was honest work, raise `stall_timeout` in the profile.",
+    )

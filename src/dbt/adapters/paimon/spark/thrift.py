@@ -1,0 +1,384 @@
+"""`method: thrift`: Spark's Thrift server, Kyuubi, or whatever else speaks HiveServer2's protocol to a Spark."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager, suppress
+from threading import Event, RLock, Thread
+from typing import TYPE_CHECKING, Any
+
+from dbt.adapters.events.logging import AdapterLogger
+from dbt_common.exceptions import DbtDatabaseError, DbtRuntimeError
+
+from dbt.adapters.paimon.credentials import PaimonCredentials
+from dbt.adapters.paimon.errors import messages
+from dbt.adapters.paimon.machine import addresses
+from dbt.adapters.paimon.machine.waiting import Wait
+from dbt.adapters.paimon.spark.conf import EXTENSIONS, remote_conf
+from dbt.adapters.paimon.spark.handles import session_conf, with_conf
+from dbt.adapters.paimon.sql import predicates, views
+from dbt.adapters.paimon.sql.text import quoted, statements, string_literal
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+logger = AdapterLogger("Paimon")
+
+# Milliseconds that a server has to open a session; one that waits for another kind of handshake says nothing at all.
+_OPENING = 20_000
+# Milliseconds that it has for any other answer: what runs for long is asked about now and then.
+_ANSWER = 600_000
+# Seconds between two looks at a statement that runs: soon at first, dbt's statements are short.
+_POLL_FIRST, _POLL_LAST = 0.01, 0.5
+_CANCEL_EVERY = 0.2
+_SHOWN_WIDTH = "spark.sql.debug.maxToStringFields"
+# What only asks; anything else is run when it is executed.
+_QUERY = re.compile(
+    r"(?:\s|--[^\n]*\n|/\*.*?\*/|\()*(?:select|with|values|from|table)\b", re.IGNORECASE | re.DOTALL
+)
+# A WITH before INSERT writes; so does FROM … INSERT.
+_WRITES = re.compile(r"\binsert\s+(?:into|overwrite)\b", re.IGNORECASE)
+
+
+class ThriftCursor:
+    """A DB-API-like cursor over one session of a Thrift server; a query runs when it is asked for its rows."""
+
+    def __init__(self, connection: Any, running: _Running) -> None:
+        self._connection = connection
+        self._running = running
+        self._query: str | None = None
+        self._cursor: Any = None
+
+    def execute(self, sql: str, bindings: Sequence[Any] | None = None) -> None:
+        """Run a statement (see `handles.Cursor`)."""
+        *before, last = statements(sql.strip())
+        for statement in before:
+            self._prepare(statement)
+            self.drain()
+        self._prepare(last, bindings)
+
+    def _prepare(self, statement: str, bindings: Sequence[Any] | None = None) -> None:
+        self.close()
+        views.DIRECTORY.create_mentioned(statement, self._rows_of)
+        if bindings:
+            statement = bound(statement, bindings)
+        if _QUERY.match(statement) and not _WRITES.search(statement):
+            self._query = statement
+        else:
+            self._cursor = self._running.run(self._connection, statement)
+
+    def _rows_of(self, sql: str) -> list[Any]:
+        cursor = self._running.run(self._connection, sql)
+        try:
+            return _fetched(cursor, cursor.fetchall)
+        finally:
+            cursor.close()
+
+    def drain(self) -> None:
+        """Run a query for its effects and its errors, keeping no row of it."""
+        if self._query is not None:
+            # One row comes back, and every column of every row is computed for it.
+            self._rows_of(f"select sum(length(to_json(struct(*)))) from (\n{self._query}\n)")
+            self._query = None
+
+    @property
+    def description(self) -> list[tuple[str, str, None, None, None, None, bool]]:
+        """Name, Spark type text and nullability of each column; HiveServer2's protocol knows no nested types."""
+        if self._query is not None:
+            return [
+                (row[0], row[1], None, None, None, None, True)
+                for row in self._rows_of(f"describe query {self._query}")
+            ]
+        return [
+            (column[0], column[1].removesuffix("_TYPE").lower(), None, None, None, None, True)
+            for column in _columns_of(self._cursor)
+        ]
+
+    def fetchall(self) -> list[Any]:
+        """All rows, or those that are left."""
+        self._start()
+        return _fetched(self._cursor, self._cursor.fetchall)
+
+    def fetchmany(self, size: int) -> list[Any]:
+        """The first `size` rows; no more than that is brought here."""
+        self._start()
+        return _fetched(self._cursor, lambda: self._cursor.fetchmany(size))
+
+    def fetchone(self) -> Any:
+        """The next row, or None."""
+        return next(iter(self.fetchmany(1)), None)
+
+    def _start(self) -> None:
+        if self._query is not None:
+            query, self._query = self._query, None
+            self._cursor = self._running.run(self._connection, query)
+
+    def close(self) -> None:
+        """Let go of the last result."""
+        self._query = None
+        if self._cursor is not None:
+            with suppress(Exception):
+                self._cursor.close()
+            self._cursor = None
+
+
+def _columns_of(cursor: Any) -> list[Any]:
+    try:
+        return (cursor.description if cursor is not None else None) or []
+    except TypeError:
+        # A statement that gives no columns: PyHive goes through a list that is not there.
+        return []
+
+
+def _fetched(cursor: Any, fetch: Callable[[], Iterable[Any]]) -> list[Any]:
+    if not _columns_of(cursor):
+        return []
+    try:
+        return [tuple(row) for row in fetch()]
+    except TypeError:
+        # DDL names a column and has no rows: PyHive goes through a list that is not there.
+        return []
+
+
+class _Running:
+    """The statement that a connection runs; another thread may cancel it."""
+
+    def __init__(self) -> None:
+        self._lock = RLock()
+        self._cursor: Any = None
+
+    def run(self, connection: Any, statement: str) -> Any:
+        """Run a statement to its end; gives PyHive's cursor over its rows.
+
+        Raises:
+            DbtDatabaseError: what the server says of it.
+            WaitedTooLongError: the server says nothing any more.
+        """
+        from thrift.transport.TTransport import TTransportException
+
+        wait = Wait(
+            "an answer of the Thrift server",
+            _ANSWER / 1000,
+            "It may still run the statement: look at the server, and at the table's $snapshots, before running again.",
+        )
+        try:
+            return self._run(connection, statement)
+        except TTransportException as exc:
+            if exc.type != TTransportException.TIMED_OUT:
+                raise
+            raise wait.error() from exc
+
+    def _run(self, connection: Any, statement: str) -> Any:
+        from TCLIService.ttypes import TOperationState
+
+        going = (
+            TOperationState.INITIALIZED_STATE,
+            TOperationState.PENDING_STATE,
+            TOperationState.RUNNING_STATE,
+        )
+        cursor = connection.cursor()
+        with self._lock:
+            cursor.execute(statement, async_=True)
+            self._cursor = cursor
+        try:
+            pause = _POLL_FIRST
+            while True:
+                with self._lock:
+                    status = cursor.poll(get_progress_update=False)
+                if status.operationState not in going:
+                    break
+                time.sleep(pause)
+                pause = min(pause * 1.5, _POLL_LAST)
+        finally:
+            with self._lock:
+                self._cursor = None
+        if status.operationState != TOperationState.FINISHED_STATE:
+            said = status.errorMessage or "the statement was cancelled"
+            logger.debug(f"Error while running:\n{statement}\n{said}")
+            raise DbtDatabaseError(messages.shorten(said, statement)) from ThriftServerError(said)
+        return cursor
+
+    def cancel(self) -> None:
+        """Have the server stop the statement that runs now, if there is one."""
+        with self._lock:
+            if self._cursor is not None:
+                self._cursor.cancel()
+
+
+class ThriftServerError(Exception):
+    """The whole of what a server said, stack and all."""
+
+
+class ThriftHandle:
+    """What dbt holds for a thread: a session of the server that no other thread uses."""
+
+    def __init__(self, connection: Any) -> None:
+        self._connection = connection
+        self._running = _Running()
+        self._closed = Event()
+
+    @property
+    def session(self) -> SparkSession:
+        """There is none.
+
+        Raises:
+            DbtRuntimeError: always.
+        """
+        raise DbtRuntimeError(
+            "A Python model needs a Spark session on this side, and a Thrift server takes SQL alone. "
+            "Use a target with method: session or method: connect."
+        )
+
+    def cursor(self) -> ThriftCursor:
+        """A cursor over this session."""
+        return ThriftCursor(self._connection, self._running)
+
+    def load(self, name: str) -> DataFrame:
+        """There is no frame on this side.
+
+        Raises:
+            DbtRuntimeError: always, by `session`.
+        """
+        return self.session.table(name)
+
+    def create_temporary_view(self, name: str, query: str, bindings: Sequence[Any]) -> None:
+        """Make a query with `?` markers a view of this session."""
+        self.cursor().execute(f"create or replace temporary view {quoted(name)} as {bound(query, bindings)}")
+
+    def references(self, expression: str) -> list[predicates.Reference]:
+        """The names of columns in an expression, by sqlglot."""
+        return predicates.by_sqlglot(expression)
+
+    def configured(self, conf: Mapping[str, str]) -> AbstractContextManager[None]:
+        """Set Spark settings for the statements inside, and put back what was there, also after an error."""
+
+        def write(key: str, value: str | None) -> None:
+            self.cursor().execute(f"reset {quoted(key)}" if value is None else f"set {quoted(key)}={value}")
+
+        return with_conf(conf, self._setting, write)
+
+    def _setting(self, key: str) -> str | None:
+        cursor = self.cursor()
+        cursor.execute(f"set {quoted(key)}")
+        ((_, value),) = cursor.fetchall()
+        return None if value == "<undefined>" else str(value)
+
+    def begins(self) -> None:
+        """Nothing to remember."""
+
+    def ends(self) -> None:
+        """Nothing to put right."""
+
+    def is_busy(self) -> bool:
+        """Taken for granted: what a server does for a statement is not to be seen from here."""
+        return True
+
+    def interrupt(self) -> None:
+        """Have the server stop the statement that runs now."""
+        self._running.cancel()
+
+    def cancel(self) -> None:
+        """Stop what this thread runs, also what it has yet to send."""
+        Thread(target=self._cancel_until_closed, name="cancel", daemon=True).start()
+
+    def _cancel_until_closed(self) -> None:
+        with suppress(Exception):
+            while not self._closed.is_set():
+                self._running.cancel()
+                self._closed.wait(_CANCEL_EVERY)
+
+    def close(self) -> None:
+        """End the session."""
+        self._closed.set()
+        with suppress(Exception):
+            self._connection.close()
+
+    def rollback(self) -> None:
+        """Nothing to do: every statement is a commit of its own."""
+
+
+def open_session(credentials: PaimonCredentials) -> ThriftHandle:
+    """Give a thread its own session of the server.
+
+    Raises:
+        DbtRuntimeError: no server there, one that does not let us in, one without Paimon, or PyHive is not installed.
+    """
+    try:
+        from pyhive import hive
+        from thrift.transport import TTransport
+    except ImportError as exc:
+        raise DbtRuntimeError(
+            f"method: thrift needs PyHive ({exc}): `pip install 'dbt-paimon[thrift]'`."
+        ) from exc
+    assert credentials.host is not None
+    where = f"{credentials.host}:{credentials.server_port}"
+    addresses.require_listener(
+        "A Thrift server",
+        [(credentials.host, credentials.server_port)],
+        "Start it, or correct host and port in the profile.",
+    )
+    socket, transport = _transport(credentials)
+    try:
+        connection = hive.connect(
+            thrift_transport=transport,
+            username=credentials.user or "dbt",
+            configuration={_SHOWN_WIDTH: "10000", **session_conf(remote_conf(credentials))},
+        )
+    except (TTransport.TTransportException, OSError, EOFError) as exc:
+        raise DbtRuntimeError(
+            f"The Thrift server at {where} did not open a session: {exc}. "
+            f"Set auth in the profile to the server's hive.server2.authentication (it is {credentials.auth or 'NONE'} "
+            "now), and user and password where it asks for them."
+        ) from exc
+    socket.setTimeout(_ANSWER)
+    handle = ThriftHandle(connection)
+    try:
+        _prepare(handle, credentials, where)
+    except BaseException:
+        handle.close()
+        raise
+    return handle
+
+
+def _prepare(handle: ThriftHandle, credentials: PaimonCredentials, where: str) -> None:
+    if EXTENSIONS not in (handle._setting("spark.sql.extensions") or ""):
+        raise DbtRuntimeError(
+            f"The Thrift server at {where} runs without Paimon's extensions: start it with "
+            f"--conf spark.sql.extensions={EXTENSIONS} and Paimon's connector among its jars."
+        )
+    handle.cursor().execute(f"use {quoted(credentials.catalog)}")
+
+
+def _transport(credentials: PaimonCredentials) -> tuple[Any, Any]:
+    """A socket with a bounded wait, and the transport over it, as PyHive's own constructor makes them."""
+    from thrift.transport import TSocket, TSSLSocket, TTransport
+
+    kind = TSSLSocket.TSSLSocket if credentials.use_ssl else TSocket.TSocket
+    socket = kind(credentials.host, credentials.server_port)
+    socket.setTimeout(_OPENING)
+    if credentials.auth == "NOSASL":
+        return socket, TTransport.TBufferedTransport(socket)
+    import thrift_sasl
+    from pyhive.hive import get_installed_sasl
+
+    mechanism = "GSSAPI" if credentials.auth == "KERBEROS" else "PLAIN"
+    make: Callable[[], Any] = lambda: get_installed_sasl(  # noqa: E731
+        host=credentials.host,
+        sasl_auth=mechanism,
+        service=credentials.kerberos_service_name,
+        username=credentials.user or "dbt",
+        # It does not matter with NONE, and has to be something.
+        password=credentials.password or "x",
+    )
+    return socket, thrift_sasl.TSaslClientTransport(make, mechanism, socket)
+
+
+def bound(statement: str, texts: Sequence[Any]) -> str:
+    """A statement with string literals in place of its `?` markers; it has no other question mark."""
+    parts = statement.split("?")
+    assert len(parts) == len(texts) + 1
+    return parts[0] + "".join(
+        string_literal(text) + part for text, part in zip(texts, parts[1:], strict=True)
+    )

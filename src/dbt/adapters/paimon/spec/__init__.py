@@ -1,0 +1,1 @@
+"""The table a model asks for: config in, a validated `TableSpec` out."""

@@ -1,0 +1,129 @@
+"""What a table's config may do that its writer does not expect: told as warnings, where `table_rules` refuses."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Final
+
+from dbt.adapters.paimon.spec.rules import DYNAMIC_BUCKET, POSTPONE_BUCKET
+from dbt.adapters.paimon.spec.table import Problems, Written
+from dbt.adapters.paimon.sql.type_trees import Atom, type_tree
+
+if TYPE_CHECKING:
+    from dbt.adapters.paimon.spec.table import TableSpec
+
+# As a rule of `table_rules`: (option, or 'primary_key', and the reason with its remedy).
+_Advice = Iterable[tuple[str, str]]
+
+# The digits that every bigint of them has.
+_DIGITS_OF_BIGINT: Final = 18
+
+
+def advice(
+    spec: TableSpec,
+    config: Mapping[str, Any],
+    model: str,
+    types: Mapping[str, str] = MappingProxyType({}),
+) -> tuple[str, ...]:
+    """The warnings for a valid table: one text each, with the model, the key and the value, and what to do.
+
+    Args:
+        spec: the table.
+        config: the model's config, to say where something was written.
+        model: its name.
+        types: the table's columns and their types, where they are known already.
+    """
+    problems = Problems(model)
+    where = Written(config)
+    for check in _CHECKS:
+        for name, reason in check(spec):
+            problems.add(*where.find(name, spec), reason)
+    for name, reason in _narrow_sums(spec, types):
+        problems.add(*where.find(name, spec), reason)
+    for key, reason in (*_lost_deletes(spec, config), *_idle_unique_key(spec, config)):
+        problems.add(key, config.get(key), reason)
+    return tuple(problems.messages)
+
+
+def _idle_unique_key(spec: TableSpec, config: Mapping[str, Any]) -> _Advice:
+    if config.get("unique_key") and config.get("incremental_strategy") == "append" and not spec.primary_key:
+        yield (
+            "unique_key",
+            "incremental_strategy='append' adds rows and looks for no key: a row that comes again is there twice. "
+            "Remove unique_key, use 'merge', or set primary_key and use 'upsert'",
+        )
+
+
+def _keys_in_several_partitions(spec: TableSpec) -> _Advice:
+    # KeyValueFileStore.bucketMode: only bucket=-1 keeps an index of keys over partitions.
+    if spec.crosses_partitions and spec.bucket != DYNAMIC_BUCKET:
+        outside = ", ".join(name for name in spec.partition_by if name not in spec.primary_key)
+        yield (
+            "primary_key",
+            f"leaves out the partition column {outside}, and with bucket={spec.bucket} Paimon does not look for a key "
+            "in other partitions: one that changes its partition is there twice. Delete the old row before, use "
+            f"bucket=-1 (dynamic), where Paimon moves the row, or add {outside} to primary_key",
+        )
+
+
+def _unread_bucket_options(spec: TableSpec) -> _Advice:
+    # PaimonSparkWriter.write: HASH_FIXED and BUCKET_UNAWARE read none of these.
+    dynamic = bool(spec.primary_key) and spec.bucket == DYNAMIC_BUCKET
+    for name in spec.options:
+        if name.startswith("dynamic-bucket.") and not dynamic:
+            yield (
+                name,
+                "only a primary-key table with bucket=-1 reads it, so it does nothing here. Set bucket to -1, or "
+                "remove it"
+                if spec.primary_key
+                else "only a primary-key table has dynamic buckets, so it does nothing here. Remove it",
+            )
+        if name.startswith("postpone.") and spec.bucket != POSTPONE_BUCKET:
+            yield (
+                name,
+                "only bucket=-2 (postpone) reads it, so it does nothing here. Set bucket to -2, or remove it",
+            )
+
+
+def _lost_deletes(spec: TableSpec, config: Mapping[str, Any]) -> _Advice:
+    # SparkPostponeCompactProcedure reads the rows that wait without their kinds [ran, 1.4.2].
+    waits = spec.bucket == POSTPONE_BUCKET and (
+        spec.options.get("postpone.batch-write-fixed-bucket", "true").lower() == "false"
+    )
+    deletes = config.get("incremental_strategy") in ("delete+insert", "microbatch", "apply_changes")
+    if waits and (deletes or config.get("merge_delete_condition")):
+        yield (
+            "incremental_strategy",
+            "writes deletes, which Spark's compaction of postpone buckets drops. Set "
+            "postpone_bucket.batch_write_fixed_bucket to true, or use other buckets",
+        )
+
+
+def _narrow_sums(spec: TableSpec, types: Mapping[str, str]) -> _Advice:
+    # FieldSumAgg, FieldProductAgg: Java's arithmetic on whole numbers, Decimal.fromBigDecimal [ran, 0.9.0].
+    default = "fields.default-aggregate-function"
+    for column, data_type in types.items():
+        own = f"fields.{column}.aggregate-function"
+        name = own if own in spec.options else default
+        function = spec.options.get(name, "")
+        kind = type_tree(data_type)
+        if function not in ("sum", "product") or column in spec.primary_key or not isinstance(kind, Atom):
+            continue
+        if kind.name in ("tinyint", "smallint", "int"):
+            happens, wider = "wraps around", "bigint"
+        elif kind.name == "decimal" and kind.arguments[0] - kind.arguments[1] < _DIGITS_OF_BIGINT:
+            happens, wider = "becomes NULL", f"decimal(38,{kind.arguments[1]})"
+        else:
+            continue
+        yield (
+            name,
+            f"'{column}' is {data_type}, and where Paimon's {function} of several rows is too great for that it "
+            f"{happens}, without an error. Give {wider} in the model: cast({column} as {wider})",
+        )
+
+
+_CHECKS: Final[tuple[Callable[[TableSpec], _Advice], ...]] = (
+    _keys_in_several_partitions,
+    _unread_bucket_options,
+)

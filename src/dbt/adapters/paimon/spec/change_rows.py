@@ -1,0 +1,143 @@
+"""Change rows: what a model of the strategy `apply_changes` selects, as its table takes it.
+
+A change row is a row with a word for what happened to it. Paimon reads `+I`, `+U`, `-U` and `-D`
+(org.apache.paimon.types.RowKind) from the column that `rowkind.field` names; other tools write other words.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from types import MappingProxyType
+from typing import Final
+
+from dbt.adapters.paimon.spec.rules import split_columns
+from dbt.adapters.paimon.spec.table import TableSpec
+from dbt.adapters.paimon.sql.literals import some_value
+from dbt.adapters.paimon.sql.text import quoted, string_literal
+
+ROWKIND: Final = "rowkind.field"
+SEQUENCE: Final = "sequence.field"
+
+# Beside a table: the deletes that were applied to it (apply_changes.sql).
+DELETES_SUFFIX: Final = "__dbt_deletes"
+# A stream has its own (see `streaming.checkpoints.STREAM_ID`).
+_OF_A_STREAM: Final = re.compile(rf"__[0-9a-f]{{12}}{DELETES_SUFFIX}")
+
+INSERT: Final = "+I"
+UPDATE_BEFORE: Final = "-U"
+UPDATE: Final = "+U"
+DELETE: Final = "-D"
+
+# Paimon's kind -> the words for it, in any case: Paimon's and Flink's own, SQL's (Snowflake's streams too),
+# Debezium's `op`, and `_change_type` of Delta's change data feed.
+WORDS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
+    {
+        INSERT: ("+I", "INSERT", "I", "C", "R"),
+        UPDATE: ("+U", "UPDATE", "U", "UPDATE_POSTIMAGE"),
+        DELETE: ("-D", "DELETE", "D"),
+        UPDATE_BEFORE: ("-U", "UPDATE_PREIMAGE"),
+    }
+)
+
+
+def sequence_columns(spec: TableSpec) -> tuple[str, ...]:
+    """The columns that order the changes of a key, as the model names them."""
+    rowkind = spec.options.get(ROWKIND, "")
+    return tuple(name for name in split_columns(spec.options.get(SEQUENCE, "")) if name != rowkind)
+
+
+def ordered_by_kind(spec: TableSpec) -> TableSpec:
+    """The table with the row kind as the last of its sequence fields.
+
+    Of changes with one sequence Paimon would keep the one that came last, so that the table would depend on how the
+    changes were split into runs. As text, `+I` < `+U` < `-D`: the delete wins, whenever it comes.
+    """
+    rowkind = spec.options.get(ROWKIND, "")
+    if not rowkind or not sequence_columns(spec):
+        return spec
+    fields = [*sequence_columns(spec), rowkind]
+    return replace(spec, options=MappingProxyType({**spec.options, SEQUENCE: ",".join(fields)}))
+
+
+def change_rows_sql(
+    source: str, columns: Sequence[str], required: Mapping[str, str], spec: TableSpec, model: str
+) -> str:
+    """The query of the rows that a table takes.
+
+    Args:
+        source: what stands after FROM.
+        columns: all its columns; those of the row kind, the key and the sequence are among them.
+        required: of those that the table has as NOT NULL, name -> Spark's type text.
+        spec: the table.
+        model: its name, for messages.
+
+    Returns:
+        The rows with Paimon's words for their kinds, without those of before an update: the key tells which row is
+        replaced. The query fails on a kind that is none, and on a change without key or sequence, which no order has.
+        A delete needs no more than these; what else is NOT NULL gets some value of its type, for Paimon checks the row
+        and then keeps nothing of it.
+    """
+    rowkind = spec.options[ROWKIND]
+    ordering = [*spec.primary_key, *sequence_columns(spec)]
+    kind = _kind_sql(rowkind, ordering, model)
+    told = ", ".join(f"{kind} as {quoted(name)}" if name == rowkind else quoted(name) for name in columns)
+    is_delete = f"{quoted(rowkind)} = {string_literal(DELETE)}"
+    filled = {
+        name: f"if({is_delete}, coalesce({quoted(name)}, {some_value(kind)}), {quoted(name)}) as {quoted(name)}"
+        for name, kind in required.items()
+        if name not in (rowkind, *ordering)
+    }
+    return (
+        f"select {', '.join(filled.get(name, quoted(name)) for name in columns)}\n"
+        f"from (select {told} from {source})\n"
+        f"where {quoted(rowkind)} <> {string_literal(UPDATE_BEFORE)}"
+    )
+
+
+def _kind_sql(rowkind: str, ordering: Sequence[str], model: str) -> str:
+    column = f"cast({quoted(rowkind)} as string)"
+    where = f"model '{model}': rowkind_field='{rowkind}':"
+    known = "; ".join(", ".join(words) for words in WORDS.values())
+    lines = [
+        f"when {quoted(name)} is null then raise_error("
+        + string_literal(
+            f"{where} a change row has no '{name}', which is part of its key or its order. Fill it in the model, "
+            "or filter such rows out."
+        )
+        + ")"
+        for name in ordering
+    ]
+    lines += [
+        f"when upper(trim({column})) in ({', '.join(string_literal(word) for word in words)}) "
+        f"then {string_literal(kind)}"
+        for kind, words in WORDS.items()
+    ]
+    fault = string_literal(f"{where} unknown row kind ")
+    remedy = string_literal(f". Known, in any case: {known}. Map it in the model, or filter such rows out.")
+    lines.append(
+        f"else raise_error(concat({fault}, coalesce(concat('\\'', {column}, '\\''), 'NULL'), {remedy}))"
+    )
+    return "case " + " ".join(lines) + " end"
+
+
+def deletes_table(target: str, stream: str = "") -> str:
+    """The name of the table of deletes beside a table.
+
+    Args:
+        target: the name of the table.
+        stream: the id of the stream that writes it. One that begins anew must know nothing of the deletes of the one
+            before, whose order may be another, and the old table keeps its own until it is replaced.
+    """
+    return f"{target}__{stream}{DELETES_SUFFIX}" if stream else target + DELETES_SUFFIX
+
+
+def deletes_tables(target: str, tables: Iterable[str]) -> list[str]:
+    """Those of some tables that keep deletes of a table, of whichever stream; in order of their names."""
+    return sorted(
+        name
+        for name in tables
+        if name == deletes_table(target)
+        or (name.startswith(target) and _OF_A_STREAM.fullmatch(name, len(target)))
+    )

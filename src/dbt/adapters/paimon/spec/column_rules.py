@@ -1,0 +1,367 @@
+"""Rules over the columns of a table: what a config names is there, and of a type that Paimon takes.
+
+Paimon tells some of it at CREATE TABLE, some when the first or the second row of a key is written, some at the first
+read. Here all of it is known once Spark has analyzed the model's query, before any DDL. Sources: SchemaValidation, the
+FieldAggregator classes and RowKindGenerator at release-0.9.0, 1.4.2 and 2.0.0.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any, Final
+
+from dbt.adapters.paimon.capabilities import Capability, Environment
+from dbt.adapters.paimon.options.table_options import split_field_option
+from dbt.adapters.paimon.spec import maintenance_policy
+from dbt.adapters.paimon.spec.config_columns import among, hint, unknown_columns
+from dbt.adapters.paimon.spec.rules import split_columns, unknown_in_pattern
+from dbt.adapters.paimon.spec.spelling import named_columns, spelled_as
+from dbt.adapters.paimon.spec.strategies import merges
+from dbt.adapters.paimon.spec.table import Problems, TableSpec, Written
+from dbt.adapters.paimon.sql.data_types import field_names
+from dbt.adapters.paimon.sql.default_values import is_value
+from dbt.adapters.paimon.sql.type_trees import Array, Atom, Map, Struct, TypeTree, type_tree
+
+# Within arrays, maps and structs, too.
+_SIZED_TEXT: Final = re.compile(r"(?<!\w)(?:var)?char\(", re.IGNORECASE)
+_NUMBERS: Final = ("tinyint", "smallint", "int", "bigint", "float", "double", "decimal")
+_NESTED: Final = ("array", "map", "struct")
+_AVRO_NAME: Final = re.compile(r"[^\W\d]\w*")
+_DECIMAL_FIRST: Final = re.compile(r"struct<(?:`(?:[^`]|``)*`|\w+):decimal\(")
+
+
+def type_name(data_type: str) -> str:
+    """'decimal' of 'decimal(10,2)', 'array' of 'array<int>'."""
+    return re.split(r"[(<\s]", data_type.strip().lower(), maxsplit=1)[0]
+
+
+@dataclass(frozen=True)
+class _Aggregate:
+    """The columns an aggregate function takes, in code and in words, and what to do with another one."""
+
+    takes: Callable[[str], bool]
+    words: str
+    instead: str
+
+
+def _of(*names: str) -> Callable[[str], bool]:
+    return lambda data_type: type_name(data_type) in names
+
+
+def _comparable(data_type: str) -> bool:
+    # InternalRowUtils.compare [ran, 0.9.0]
+    return type_name(data_type) not in ("boolean", "variant", *_NESTED)
+
+
+def _rows(data_type: str) -> bool:
+    return data_type.replace(" ", "").lower().startswith("array<struct<")
+
+
+_SUM: Final = _Aggregate(
+    _of(*_NUMBERS), "numbers", "Cast the column in the model, or use 'max' or 'last_value'"
+)
+_ORDER: Final = _Aggregate(
+    _comparable,
+    "types that have an order (no boolean, array, map or struct)",
+    "Use 'bool_or' or 'bool_and' for a boolean, 'last_value' for the others",
+)
+_BOOL: Final = _Aggregate(_of("boolean"), "boolean", "Cast the column in the model, or use 'max' or 'min'")
+_SKETCH: Final = _Aggregate(
+    _of("binary"), "binary", "Give a serialized sketch or bitmap, or use another function"
+)
+_ROWS: Final = _Aggregate(_rows, "array<struct<…>>", "Give array(named_struct(…)), or use 'collect'")
+
+# Functions that are not here take every type.
+_AGGREGATES: Final[Mapping[str, _Aggregate]] = MappingProxyType(
+    {
+        "sum": _SUM,
+        "product": _SUM,
+        "max": _ORDER,
+        "min": _ORDER,
+        "listagg": _Aggregate(_of("string", "varchar"), "string", "Cast the column to string in the model"),
+        "bool_and": _BOOL,
+        "bool_or": _BOOL,
+        "collect": _Aggregate(_of("array"), "array", "Give array(column) in the model, or use 'listagg'"),
+        "merge_map": _Aggregate(_of("map"), "map", "Give map(key, value) in the model, or use 'last_value'"),
+        "merge_map_with_keytime": _Aggregate(
+            lambda data_type: (
+                re.match(r"map<[^<]+,struct<[^,]+,", data_type.replace(" ", "").lower()) is not None
+            ),
+            "map<…, struct<…>> with two fields or more",
+            "Give the value and its time as a struct, or use 'merge_map'",
+        ),
+        "nested_update": _ROWS,
+        "nested_partial_update": _ROWS,
+        "theta_sketch": _SKETCH,
+        "hll_sketch": _SKETCH,
+        "rbm32": _SKETCH,
+        "rbm64": _SKETCH,
+    }
+)
+
+# What names columns that every row has a value for, or its order: those of the query, not of the table alone.
+_GIVEN: Final = ("primary_key", "partition_by", "sequence.field", "rowkind.field")
+
+# A rule gives (where, reason with remedy), as those of `table_rules`.
+_Found = Iterable[tuple[str, str]]
+_Types = Mapping[str, str]
+
+
+def check_columns(
+    spec: TableSpec,
+    columns: Sequence[tuple[str, str]],
+    *,
+    config: Mapping[str, Any],
+    model: str,
+    environment: Environment,
+    given: Sequence[str] | None = None,
+    builds: bool = False,
+) -> TableSpec:
+    """Check the columns of a table against the config that speaks of them.
+
+    Args:
+        spec: the validated table.
+        columns: (name, Spark's type text) of each column that the table will have.
+        config: the model's config, to say where something was written.
+        model: its name, for messages.
+        environment: the versions to check against.
+        given: the columns that the model's query gives, if those of the table are others.
+        builds: whether the table is built, not written into.
+
+    Returns:
+        The table, its columns named as they are spelled.
+
+    Raises:
+        ConfigErrors: every problem at once.
+    """
+    types = dict(columns)
+    if not environment.case_sensitive:
+        spec = spelled_as(spec, types)
+    problems, written = Problems(model), Written(config)
+    names = list(types) if given is None else given
+    for where, column in named_columns(spec):
+        given_too = where not in _GIVEN or among(column, names, environment.case_sensitive)
+        if column not in types or not given_too:
+            reason = f"the query gives no column '{column}'. {hint(column, types if given_too else names)}"
+            problems.add(*written.find(where, spec), reason)
+    unknown = unknown_columns(
+        config, names, table=list(types), case_sensitive=environment.case_sensitive, builds=builds
+    )
+    for key, reason in unknown:
+        problems.add(key, config.get(key), reason)
+    for rule in _RULES:
+        for where, reason in rule(spec, types, environment):
+            problems.add(*written.find(where, spec), reason)
+    if spec.maintenance:
+        for where, reason in maintenance_policy.column_problems(spec.maintenance, types, spec.partition_by):
+            problems.add(where, None, reason)
+    merged = merges(spec, config)
+    for name, data_type in types.items():
+        fault = _column_fault(name, data_type, environment, merged)
+        if fault:
+            problems.add("column", name, fault)
+    problems.raise_if_any()
+    return spec
+
+
+def _column_fault(name: str, data_type: str, environment: Environment, merged: bool) -> str | None:
+    # Names that no version takes are `names`' matter.
+    if name == "rowkind" and environment.supports(Capability.ROWKIND_IS_PAIMONS_COLUMN):
+        return "Paimon keeps this name for itself. Give the column another alias in the model"
+    if type_name(data_type) == "interval":
+        # SparkTypeUtils.toPaimonType
+        return f"Paimon has no type for {data_type}. Cast it, to string or to a number of seconds"
+    if merged and _SIZED_TEXT.search(data_type) and not environment.supports(Capability.MERGE_ON_SIZED_TEXT):
+        return f"is {data_type}. {environment.explain(Capability.MERGE_ON_SIZED_TEXT)}"
+    return None
+
+
+def _key_rules(spec: TableSpec, types: _Types, environment: Environment) -> _Found:
+    # SchemaValidation.validateOnlyContainPrimitiveType, validateBucket
+    keys = (
+        ("primary_key", spec.primary_key),
+        ("partition_by", spec.partition_by),
+        ("bucket-key", split_columns(spec.options.get("bucket-key", ""))),
+        ("upsert-key", split_columns(spec.options.get("upsert-key", ""))),
+    )
+    for where, names in keys:
+        for name in names:
+            if type_name(types.get(name, "")) in _NESTED:
+                yield (
+                    where,
+                    f"'{name}' is {types[name]}, which no key can be. Use plain columns, or its parts",
+                )
+            elif where == "partition_by" and type_name(types.get(name, "")) == "binary":
+                # The path of such a partition is another one at every write [ran, 0.9.0].
+                yield where, f"'{name}' is binary, and its rows could not be read again. Use hex({name})"
+
+
+def _order_rules(spec: TableSpec, types: _Types, environment: Environment) -> _Found:
+    # UserDefinedSeqComparator; a map breaks at the first read [ran, 0.9.0].
+    ordering = [("sequence.field", name) for name in split_columns(spec.options.get("sequence.field", ""))]
+    ordering += [
+        (f"fields.{','.join(group)}.sequence-group", name) for group in spec.sequence_groups for name in group
+    ]
+    for where, name in ordering:
+        if _has_no_order(type_tree(types.get(name, ""))):
+            yield where, f"'{name}' is {types[name]}, which has no order. Use a number or a time"
+
+
+def _has_no_order(tree: TypeTree | None) -> bool:
+    if isinstance(tree, Array):
+        return _has_no_order(tree.element)
+    if isinstance(tree, Struct):
+        return any(_has_no_order(kind) for _, kind in tree.fields)
+    return isinstance(tree, Map) or tree == Atom("variant")
+
+
+def _rowkind_rules(spec: TableSpec, types: _Types, environment: Environment) -> _Found:
+    # RowKindGenerator: refused when rows are written.
+    name = spec.options.get("rowkind.field", "")
+    if type_name(types.get(name, "string")) not in ("string", "varchar", "char"):
+        yield "rowkind.field", f"'{name}' is {types[name]}. Give a string of '+I', '-U', '+U' or '-D'"
+
+
+def _aggregate_rules(spec: TableSpec, types: _Types, environment: Environment) -> _Found:
+    if spec.merge_engine not in ("aggregation", "partial-update"):
+        return
+    default = spec.options.get("fields.default-aggregate-function")
+    for name, data_type in types.items():
+        own = f"fields.{name}.aggregate-function"
+        function = spec.options.get(own, default)
+        if function is None or name in spec.primary_key:
+            continue
+        fault = _aggregate_fault(function, data_type, environment)
+        if fault and own in spec.options:
+            yield own, f"'{name}' is {data_type}, and {fault}"
+        elif fault:
+            yield (
+                "fields.default-aggregate-function",
+                f"it is for '{name}' too, which is {data_type}, and {fault}. "
+                f"Or give '{name}' an aggregate_function of its own",
+            )
+    for name in spec.options:
+        found = split_field_option(name)
+        if found and found[1] == "aggregate-function":
+            yield from _nested_key_faults(spec, found[0][0], types)
+
+
+def _aggregate_fault(function: str, data_type: str, environment: Environment) -> str | None:
+    known = _AGGREGATES.get(function)
+    if known is None:
+        return None
+    if not known.takes(data_type):
+        return f"'{function}' takes {known.words}. {known.instead}"
+    if function == "listagg" and type_name(data_type) == "varchar":
+        return environment.explain(Capability.LISTAGG_ON_VARCHAR) or None
+    return None
+
+
+def _nested_key_faults(spec: TableSpec, column: str, types: _Types) -> _Found:
+    # FieldNestedUpdateAgg, FieldNestedPartialUpdateAggFactory
+    function = spec.options[f"fields.{column}.aggregate-function"]
+    where = f"fields.{column}.nested-key"
+    keys = split_columns(spec.options.get(where, ""))
+    if function == "nested_partial_update" and not keys:
+        yield (
+            f"fields.{column}.aggregate-function",
+            "it needs to know which row is which. Set nested_key, or use 'nested_update'",
+        )
+    element = re.fullmatch(r"array<struct<(.*)>>", types.get(column, "").strip(), re.DOTALL)
+    if function in ("nested_update", "nested_partial_update") and element:
+        for key in keys:
+            if not re.search(rf"(?:^|,)\s*`?{re.escape(key)}`?\s*:", element[1]):
+                yield (
+                    where,
+                    f"the rows of '{column}' have no '{key}': {types[column]}. Name one of their fields",
+                )
+
+
+def _record_expiry_rules(spec: TableSpec, types: _Types, environment: Environment) -> _Found:
+    # RecordLevelExpire.create: refused when rows are written.
+    name = spec.options.get("record-level.time-field", "")
+    if "record-level.expire-time" not in spec.options or name not in types:
+        return
+    kind = type_name(types[name])
+    if environment.supports(Capability.RECORD_EXPIRY_BY_TIMESTAMP):
+        if kind not in ("int", "bigint", "timestamp", "timestamp_ntz"):
+            yield "record-level.time-field", f"'{name}' is {types[name]}. Use an int, a bigint or a timestamp"
+        return
+    unit = spec.options.get("record-level.time-field-type", "seconds-int").lower()
+    if kind.startswith("timestamp"):
+        yield (
+            "record-level.time-field",
+            f"'{name}' is {kind}. {environment.explain(Capability.RECORD_EXPIRY_BY_TIMESTAMP)}",
+        )
+    elif kind != {"seconds-int": "int", "millis-long": "bigint"}.get(unit, kind):
+        yield (
+            "record-level.time-field",
+            f"'{name}' is {types[name]}, and 'record-level.time-field-type' is '{unit}'. "
+            "Use an int of seconds with 'seconds-int', or a bigint of milliseconds with 'millis-long'",
+        )
+
+
+def _pattern_rules(spec: TableSpec, types: _Types, environment: Environment) -> _Found:
+    # PartitionTimeExtractor: names have a case, and one that is not replaced is no time.
+    name = "partition.timestamp-pattern"
+    unknown = unknown_in_pattern(spec.options.get(name, ""), spec.partition_by)
+    if unknown and spec.partition_by:
+        listed = ", ".join("$" + column for column in spec.partition_by)
+        yield name, f"'${unknown}' is no partition column. Use {listed}"
+
+
+def _file_format_rules(spec: TableSpec, types: _Types, environment: Environment) -> _Found:
+    file_format = spec.options.get("file.format", "parquet").lower()
+    capability = Capability.DECIMAL_FIRST_IN_STRUCT
+    for name, data_type in types.items():
+        if file_format == "parquet" and _DECIMAL_FIRST.search(data_type):
+            if not environment.supports(capability):
+                yield "file.format", f"'{name}' is {data_type}. {environment.explain(capability)}"
+            continue
+        for field in (name, *field_names(data_type)):
+            where = f"'{name}'" if field == name else f"the field '{field}' of '{name}'"
+            if file_format == "orc" and "`" in field:
+                # It is written, and read as NULL [ran, 0.9.0].
+                yield (
+                    "file.format",
+                    f"{where} has a backtick, which ORC cannot read. Rename it, or use 'parquet'",
+                )
+            elif file_format == "avro" and not _AVRO_NAME.fullmatch(field):
+                # org.apache.avro.Schema.validateName
+                yield (
+                    "file.format",
+                    f"{where} has other characters than letters, digits and _, which Avro does not take. "
+                    "Rename it, or use 'parquet'",
+                )
+
+
+def _default_value_rules(spec: TableSpec, types: _Types, environment: Environment) -> _Found:
+    # SchemaValidation.validateDefaultValues [ran, 0.9.0]
+    for name, value in spec.options.items():
+        found = split_field_option(name)
+        if found is None or found[1] != "default-value":
+            continue
+        for column in found[0]:
+            kind = type_tree(types.get(column, "string"))
+            if isinstance(kind, (Array, Map, Struct)):
+                yield (
+                    name,
+                    f"'{column}' is {types[column]}, which has no default. Write coalesce() in the model",
+                )
+            elif isinstance(kind, Atom) and not is_value(value, kind):
+                yield name, f"'{column}' is {types[column]}, and the text is none. Write a {kind.name}"
+
+
+_RULES: Final[tuple[Callable[[TableSpec, _Types, Environment], _Found], ...]] = (
+    _key_rules,
+    _order_rules,
+    _rowkind_rules,
+    _aggregate_rules,
+    _record_expiry_rules,
+    _pattern_rules,
+    _file_format_rules,
+    _default_value_rules,
+)

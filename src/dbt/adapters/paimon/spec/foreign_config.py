@@ -1,0 +1,280 @@
+"""What models that were written for another adapter have in their config, so that packages run as they are.
+
+A key that changes no row is left out with a warning. What would change rows, or cannot be done, is refused.
+Sources: the classes of config and the macros of dbt-spark 1.11, dbt-databricks 1.12, dbt-bigquery 1.12, dbt-snowflake
+1.12, dbt-redshift 1.11, dbt-postgres 1.11, dbt-athena 1.11, dbt-trino 1.11, dbt-duckdb 1.11, dbt-clickhouse 1.10,
+dbt-fabric 1.12 and dbt-sqlserver 1.12.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
+from typing import Any, Final
+
+from dbt.adapters.paimon.options.values import FILE_FORMATS
+
+_BUCKETS: Final = "Use `bucket` (a number) with `bucket_key`"
+_LAYOUT: Final = "Use `bucket_key`, or `compact` with order_strategy"
+_META: Final = "Use `tags` or `meta`"
+_EXPIRY: Final = (
+    "No row expires. Set partition.expiration-time in tblproperties, or `expire_partitions` of maintenance"
+)
+_RIGHTS: Final = "Give rights where the warehouse and its catalog are kept"
+_ENGINE: Final = "Use a target of the profile for each engine"
+_PLACE: Final = "The catalog decides where a table lives. Set `warehouse` in the profile"
+_SPARK: Final = "Use `spark_config` in the profile"
+_PYTHON: Final = "Python models run in dbt's own process"
+_OPTIONS: Final = "Use `tblproperties` with Paimon's option names"
+_NOTHING: Final = "Remove it: there is no such thing here"
+
+# (whose they are, what to use instead, keys).
+_LEFT_OUT: Final = (
+    ("dbt-spark", _BUCKETS, "buckets clustered_by"),
+    ("dbt-spark", _PLACE, "location_root include_full_name_in_path"),
+    ("dbt-spark", _OPTIONS, "options"),
+    ("dbt-databricks", _LAYOUT, "liquid_clustered_by auto_liquid_cluster"),
+    (
+        "dbt-databricks",
+        "Use the compact macro with order_strategy='zorder' as a post_hook",
+        "zorder skip_optimize",
+    ),
+    ("dbt-databricks", _META, "databricks_tags query_tags"),
+    ("dbt-databricks", _ENGINE, "databricks_compute"),
+    (
+        "dbt-databricks",
+        "Conditions name DBT_INTERNAL_SOURCE and DBT_INTERNAL_DEST",
+        "source_alias target_alias",
+    ),
+    (
+        "dbt-databricks",
+        _NOTHING,
+        "use_safer_relation_operations view_update_via_alter incremental_apply_config_changes unique_tmp_table_suffix",
+    ),
+    (
+        "dbt-databricks",
+        _PYTHON,
+        "cluster_id job_cluster_config create_notebook user_folder_for_python python_job_config environment_key "
+        "environment_dependencies additional_libs index_url http_path",
+    ),
+    ("dbt-bigquery and dbt-snowflake", _LAYOUT, "cluster_by"),
+    ("dbt-bigquery", _META, "labels labels_from_meta resource_tags"),
+    ("dbt-bigquery", "Remove it: Paimon has no such rule", "require_partition_filter"),
+    ("dbt-bigquery", _EXPIRY, "partition_expiration_days hours_to_expiration"),
+    ("dbt-bigquery", "Encrypt the store of the warehouse", "kms_key_name"),
+    ("dbt-bigquery", _RIGHTS, "grant_access_to"),
+    ("dbt-bigquery", _PLACE, "storage_uri"),
+    ("dbt-bigquery", "Use `stall_timeout` in the profile", "job_execution_timeout_seconds"),
+    (
+        "dbt-bigquery",
+        _NOTHING,
+        "enable_refresh refresh_interval_minutes max_staleness copy_materialization intermediate_format "
+        "enable_list_inference reservation",
+    ),
+    ("dbt-bigquery", "Use `changelog_producer`", "enable_change_history"),
+    ("dbt-bigquery", _PYTHON, "notebook_template_id dataproc_cluster_name enable_bigframes"),
+    (
+        "dbt-snowflake",
+        "Use `snapshot_retention` for how long old states are kept",
+        "transient",
+    ),
+    ("dbt-snowflake", _RIGHTS, "copy_grants secure"),
+    ("dbt-snowflake", _META, "copy_tags"),
+    ("dbt-snowflake", _LAYOUT, "automatic_clustering"),
+    ("dbt-snowflake", _ENGINE, "snowflake_warehouse snowflake_initialization_warehouse refresh_warehouse"),
+    ("dbt-snowflake", "dbt's query-comment is in each statement", "query_tag"),
+    ("dbt-snowflake", _PLACE, "external_volume base_location_root base_location_subpath"),
+    ("dbt-snowflake", _NOTHING, "tmp_relation_type target_lag scheduler iceberg_version"),
+    (
+        "dbt-snowflake",
+        _PYTHON,
+        "python_version imports use_anonymous_sproc external_access_integrations artifact_repository",
+    ),
+    ("dbt-redshift", _BUCKETS, "dist"),
+    ("dbt-redshift", _LAYOUT, "sort sort_type"),
+    ("dbt-redshift", "Remove it: views read their tables by name", "bind"),
+    ("dbt-redshift", "Use `table_tag` for states that are kept", "backup"),
+    ("dbt-redshift", "dbt's query-comment is in each statement", "query_group"),
+    ("dbt-redshift and dbt-snowflake", _NOTHING, "auto_refresh"),
+    ("dbt-postgres", "Use `primary_key`, or file-index options in `tblproperties`", "indexes"),
+    ("dbt-postgres", _NOTHING, "unlogged"),
+    ("dbt-athena", _BUCKETS, "bucketed_by bucket_count"),
+    ("dbt-athena", _PLACE, "external_location s3_data_dir s3_data_naming s3_tmp_table_dir"),
+    ("dbt-athena", "This is a Paimon table", "table_type"),
+    ("dbt-athena", "Use `file_format`", "format"),
+    ("dbt-athena", "Use file.compression in `tblproperties`", "write_compression"),
+    ("dbt-athena", _RIGHTS, "lf_tags_config lf_grants lf_inherited_tags"),
+    ("dbt-athena", _ENGINE, "work_group skip_workgroup_check"),
+    ("dbt-athena", "Use `snapshot_retention`", "versions_to_keep"),
+    (
+        "dbt-athena",
+        _NOTHING,
+        "ha native_drop seed_by_insert force_batch partitions_limit temp_schema field_delimiter",
+    ),
+    (
+        "dbt-athena",
+        _SPARK,
+        "spark_encryption spark_cross_account_catalog spark_requester_pays engine_config",
+    ),
+    ("dbt-trino", _OPTIONS, "properties"),
+    ("dbt-trino", _NOTHING, "view_security client_tags http_headers on_table_exists grace_period"),
+    ("dbt-trino", "Use `on_schema_change`, which takes nested fields too", "sync_nested_columns"),
+    ("dbt-clickhouse", _LAYOUT, "order_by sharding_key projections"),
+    ("dbt-clickhouse", "Use `merge_engine`", "engine"),
+    ("dbt-clickhouse", _EXPIRY, "ttl"),
+    ("dbt-clickhouse", _SPARK, "settings query_settings"),
+    ("dbt-clickhouse", _NOTHING, "force_on_cluster disable_on_cluster"),
+    ("dbt-duckdb", _LAYOUT, "sort_by sorted_by"),
+    ("dbt-fabric", _NOTHING, "statistics statistics_sample_percent"),
+    ("dbt-fabric and dbt-sqlserver", _RIGHTS, "auto_provision_aad_principals denies"),
+    (
+        "dbt-sqlserver",
+        _NOTHING,
+        "as_columnstore prefer_single_alter_column column_type_expansion_max_rows drop_unmanaged_indexes "
+        "query_options query_options_raw build_options full_refresh_build table_refresh_method",
+    ),
+)
+# Key -> (whose it is, what to use instead).
+_KEYS: Final[Mapping[str, tuple[str, str]]] = MappingProxyType(
+    {key: (owner, instead) for owner, instead, keys in _LEFT_OUT for key in keys.split()}
+)
+
+_SOURCE_ROWS: Final = (
+    "Use a strategy that replaces them (insert_overwrite, delete+insert), or delete them in a post_hook"
+)
+_UPDATES: Final = "Use matched_condition"
+_INSERTS: Final = "Use not_matched_condition"
+_DELETES: Final = "Use merge_delete_condition"
+_SETS: Final = "Compute the values in the query, with merge_update_columns for which of them are written"
+_SEES: Final = "Every reader sees all rows and values: leave them out in a view"
+# Which rows a query writes or shows hangs on them. Key -> (whose it is, what to use instead).
+_IN_INCREMENTAL: Final[Mapping[str, tuple[str, str]]] = MappingProxyType(
+    {
+        "not_matched_by_source_action": ("dbt-databricks", _SOURCE_ROWS),
+        "not_matched_by_source_condition": ("dbt-databricks", _SOURCE_ROWS),
+        "skip_matched_step": ("dbt-databricks", "Use matched_condition='false'"),
+        "skip_not_matched_step": ("dbt-databricks", "Use not_matched_condition='false'"),
+        "merge_with_schema_evolution": ("dbt-databricks", "Use on_schema_change='append_new_columns'"),
+        "update_condition": ("dbt-athena", _UPDATES),
+        "insert_condition": ("dbt-athena", _INSERTS),
+        "delete_condition": ("dbt-athena and dbt-fabric", _DELETES),
+        "merge_update_columns_rules": ("dbt-athena", _SETS),
+        "merge_update_columns_default_rule": ("dbt-athena", _SETS),
+        "delete_not_matched_by_source": ("dbt-fabric", _SOURCE_ROWS),
+        "merge_update_condition": ("dbt-duckdb", _UPDATES),
+        "merge_insert_condition": ("dbt-duckdb", _INSERTS),
+        "merge_update_set_expressions": ("dbt-duckdb", _SETS),
+        "merge_on_using_columns": ("dbt-duckdb", "Use unique_key"),
+        "merge_clauses": (
+            "dbt-duckdb",
+            "Use matched_condition, not_matched_condition, merge_delete_condition",
+        ),
+        "inserts_only": ("dbt-clickhouse", "Use incremental_strategy='append'"),
+        "overwrite_columns": ("dbt-snowflake", "Give all columns in the query"),
+    }
+)
+_ALWAYS: Final[Mapping[str, tuple[str, str]]] = MappingProxyType(
+    {
+        "row_filter": ("dbt-databricks", _SEES),
+        "row_access_policy": ("dbt-snowflake", _SEES),
+        "masks": ("dbt-sqlserver", _SEES),
+    }
+)
+# Of dbt-bigquery, and by the strategy: it takes the rows away of those that the query has none for.
+_PARTITIONS: Final = "partitions"
+# Table formats that `file_format` names in dbt-spark; here it names the format of the data files.
+_TABLE_FORMATS: Final = frozenset(
+    {"paimon", "delta", "iceberg", "hudi", "hive", "text", "csv", "json", "jdbc"}
+)
+
+
+def is_foreign(key: str) -> bool:
+    """Whether a config key is another adapter's."""
+    return key in _KEYS or key in _IN_INCREMENTAL or key in _ALWAYS or key == _PARTITIONS
+
+
+def refusals(config: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """(key, reason with remedy) of what decides, where it is read, which rows there are or who sees them."""
+    decides = "decides {}, and is not read here. {}"
+    for key, (owner, instead) in _ALWAYS.items():
+        if config.get(key):
+            yield key, f"a key of {owner} that {decides.format('who sees which rows', instead)}"
+    if config.get("materialized") != "incremental":
+        return
+    for key, (owner, instead) in _IN_INCREMENTAL.items():
+        if config.get(key):
+            yield key, f"a key of {owner} that {decides.format('which rows there are', instead)}"
+    if config.get(_PARTITIONS) and config.get("incremental_strategy") == "insert_overwrite":
+        yield (
+            _PARTITIONS,
+            "dbt-bigquery empties those that the query has no rows for; here they stay as they are. Remove it if the "
+            "query has rows for each, or delete the others in a pre_hook",
+        )
+
+
+def is_table_format(file_format: Any) -> bool:
+    """Whether a `file_format` means the table and not its files, as in dbt-spark."""
+    text = str(file_format).lower()
+    return text in _TABLE_FORMATS and text not in FILE_FORMATS
+
+
+def partition_column(value: Mapping[str, Any]) -> str:
+    """The column of a `partition_by` that is written as in dbt-bigquery: {field: …, data_type: …, granularity: …}.
+
+    Raises:
+        ValueError: it is no such mapping, or its partitions are no values of a column: the reason, with the remedy.
+    """
+    column = value.get("field")
+    if not isinstance(column, str):
+        # As `table_spec` says it of any other value.
+        raise ValueError("a column name or a list of them is needed. Write it as in ['id', 'dt']")  # noqa: TRY004
+    data_type = str(value.get("data_type") or "date").lower()
+    # dbt-bigquery's default; a date has no other.
+    whole = data_type not in ("timestamp", "datetime")
+    granularity = str(value.get("granularity") or "day").lower()
+    if value.get("range"):
+        raise ValueError(_no_column("a range", column, f"floor({column} / 100) as {column}_range"))
+    if value.get("time_ingestion_partitioning") or granularity != "day" or not whole:
+        day = f"cast({column} as date) as {column}_day"
+        other = f"date_trunc('{granularity}', {column}) as {column}_{granularity}"
+        kind = f"the {granularity} of a {data_type}"
+        raise ValueError(_no_column(kind, column, day if granularity == "day" else other))
+    return column
+
+
+def _no_column(kind: str, column: str, instead: str) -> str:
+    return (
+        f"{kind} is no value of the column '{column}', by whose values Paimon partitions. Give the query a column for "
+        f"it ({instead}), and name that"
+    )
+
+
+def warnings(config: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """(key, reason with remedy) of what is left out or read in its own way."""
+    refused = {key for key, _ in refusals(config)}
+    others = {**_KEYS, **_IN_INCREMENTAL, _PARTITIONS: ("dbt-bigquery", _NOTHING)}
+    for key, (owner, instead) in others.items():
+        # dbt-spark's own config class may have put an empty default there.
+        if config.get(key) and key not in refused:
+            yield key, f"a key of {owner} that is not read here. {instead}"
+    if config.get("materialized") == "view":
+        return
+    if is_table_format(config.get("file_format")):
+        yield (
+            "file_format",
+            "this is a Paimon table; file_format names the format of its data files. Remove it, or use one of "
+            "parquet (the default), orc, avro",
+        )
+    if str(config.get("table_format") or "default").lower() not in ("default", "paimon"):
+        yield "table_format", "this is a Paimon table. Remove it"
+    if (columns := _mapped_columns(config.get("partition_by"))) is not None:
+        yield "partition_by", f"read as partition_by={columns}"
+
+
+def _mapped_columns(value: Any) -> Any:
+    """The columns of a `partition_by` that is written as in dbt-bigquery, or a list with such; None if it is not."""
+    if isinstance(value, Mapping):
+        return repr(value.get("field"))
+    if isinstance(value, (list, tuple)) and any(isinstance(item, Mapping) for item in value):
+        return [item.get("field") if isinstance(item, Mapping) else item for item in value]
+    return None

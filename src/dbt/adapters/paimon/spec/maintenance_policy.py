@@ -1,0 +1,421 @@
+"""A model's `maintenance` config: what keeps its table small and fast, as typed values.
+
+Config in, a `MaintenancePolicy` out; every problem is told with the others of the model, before any SQL. What a policy
+means for a table at a moment is worked out by `maintenance_plan`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from dbt.adapters.paimon.capabilities import Capability, Environment
+from dbt.adapters.paimon.options.table_options import canonical, parse_duration, suggestion
+from dbt.adapters.paimon.spec.rules import unknown_in_pattern
+from dbt.adapters.paimon.sql.procedures import COMPACT_STRATEGIES, EXPIRE_STRATEGIES, ORDER_STRATEGIES
+
+if TYPE_CHECKING:
+    from dbt.adapters.paimon.spec.table import Problems, TableSpec
+
+# A compaction is worth its price from so many files on, unless the policy says when.
+SMALL_FILES: Final = 10
+# Paimon's own (CoreOptions.SNAPSHOT_NUM_RETAINED_MIN).
+RETAIN_MIN: Final = 10
+# OrphanFilesClean.olderThanMillis: what is younger may belong to a writer that has not committed yet.
+ORPHAN_AGE: Final = "1 d"
+ON_FAILURE: Final = ("warn", "error")
+
+
+@dataclass(frozen=True)
+class Compact:
+    """Merge data files when a bucket has `small_files`, or after `every_commits` commits (0: not asked).
+
+    At most one of `newest` (so many partitions), `idle` (partitions not written for this long) and `where` is set.
+    """
+
+    strategy: str = "full"
+    order: str = ""
+    order_by: tuple[str, ...] = ()
+    newest: int = 0
+    idle: str = ""
+    where: str = ""
+    small_files: int = SMALL_FILES
+    every_commits: int = 0
+    after_run: bool = True
+
+
+@dataclass(frozen=True)
+class ExpireSnapshots:
+    """Keep `retain_max` table snapshots, none `older_than` (either may be unset), and never fewer than `retain_min`."""
+
+    retain_max: int | None = None
+    retain_min: int = RETAIN_MIN
+    older_than: str = ""
+    after_run: bool = True
+
+    def options(self) -> dict[str, str]:
+        """What the table says to Paimon, which expires table snapshots at each commit by itself."""
+        found = {"snapshot.num-retained.min": str(self.retain_min)}
+        if self.retain_max is not None:
+            found["snapshot.num-retained.max"] = str(self.retain_max)
+        if self.older_than:
+            found["snapshot.time-retained"] = self.older_than
+        return found
+
+
+@dataclass(frozen=True)
+class ExpirePartitions:
+    """Drop partitions older than `expiration_time`: by their value, or (update-time) by their newest file."""
+
+    expiration_time: str
+    timestamp_formatter: str = ""
+    timestamp_pattern: str = ""
+    expire_strategy: str = "values-time"
+    after_run: bool = True
+
+
+@dataclass(frozen=True)
+class RemoveOrphanFiles:
+    """Delete files of no table snapshot. It lists the whole folder of a table, so runs leave it to `maintain`."""
+
+    older_than: str = ORPHAN_AGE
+    after_run: bool = False
+
+
+@dataclass(frozen=True)
+class MaintenancePolicy:
+    """What a table asks for; `on_failure` is 'warn' or 'error'."""
+
+    compact: Compact | None = None
+    expire_snapshots: ExpireSnapshots | None = None
+    expire_partitions: ExpirePartitions | None = None
+    remove_orphan_files: RemoveOrphanFiles | None = None
+    on_failure: str = "warn"
+
+    def after_run(self) -> MaintenancePolicy:
+        """What of it a run does, after the model's commit."""
+        compact, snapshots = self.compact, self.expire_snapshots
+        partitions, orphans = self.expire_partitions, self.remove_orphan_files
+        return MaintenancePolicy(
+            compact if compact and compact.after_run else None,
+            snapshots if snapshots and snapshots.after_run else None,
+            partitions if partitions and partitions.after_run else None,
+            orphans if orphans and orphans.after_run else None,
+            self.on_failure,
+        )
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether there is nothing to do at all."""
+        return not (
+            self.compact or self.expire_snapshots or self.expire_partitions or self.remove_orphan_files
+        )
+
+
+ACTIONS: Final = ("compact", "expire_snapshots", "expire_partitions", "remove_orphan_files")
+
+
+def read_policy(value: Any, problems: Problems) -> MaintenancePolicy | None:
+    """The policy of a model's config; None if there is none.
+
+    Problems are added to `problems`; the policy is only to be trusted when nothing was added.
+    """
+    if value is None or value == {}:
+        return None
+    top = _Reader(
+        "maintenance",
+        value,
+        problems,
+        (*ACTIONS, "on_failure", "enabled"),
+        "{'compact': {'small_files': 10}}",
+    )
+    if not top.flag("enabled", default=True):
+        return None
+    parts: dict[str, Any] = {}
+    for name, read in _READERS.items():
+        given = top.get(name)
+        # null takes the folder's action back; true is all defaults.
+        if given is None or given is False:
+            continue
+        parts[name] = read(f"maintenance.{name}", {} if given is True else given, problems)
+    return MaintenancePolicy(**parts, on_failure=top.one_of("on_failure", ON_FAILURE, "warn"))
+
+
+def policy_rules(
+    policy: MaintenancePolicy, spec: TableSpec, environment: Environment
+) -> Iterable[tuple[str, str]]:
+    """(key, reason with remedy) of what a policy asks and this table cannot have."""
+    yield from _compact_rules(policy, spec, environment)
+    partitions, orphans = policy.expire_partitions, policy.remove_orphan_files
+    if partitions and not spec.partition_by:
+        yield (
+            "maintenance.expire_partitions",
+            "the table has no partitions. Set partition_by, or expire_partitions: null",
+        )
+    outside = Capability.EXPIRE_PARTITIONS_OUTSIDE_THE_METASTORE
+    told = spec.options.get("metastore.partitioned-table", "").lower() == "true"
+    if partitions and not told and not environment.supports(outside):
+        yield "maintenance.expire_partitions", environment.explain(outside)
+    if partitions and (unknown := unknown_in_pattern(partitions.timestamp_pattern, spec.partition_by)):
+        yield (
+            "maintenance.expire_partitions.timestamp_pattern",
+            f"'${unknown}' is no partition column. Use {', '.join('$' + name for name in spec.partition_by)}",
+        )
+    nested = Capability.REMOVE_ORPHAN_FILES_OF_NESTED_PARTITIONS
+    if orphans and len(spec.partition_by) > 1 and not environment.supports(nested):
+        yield "maintenance.remove_orphan_files", environment.explain(nested)
+    if policy.expire_snapshots:
+        for name, text in policy.expire_snapshots.options().items():
+            given = spec.options.get(name)
+            if given is not None and canonical(name, given, environment.paimon) != canonical(
+                name, text, environment.paimon
+            ):
+                yield (
+                    "maintenance.expire_snapshots",
+                    f"would set '{name}' to '{text}', and the model sets it to '{given}'. Keep one of the two",
+                )
+
+
+def column_problems(
+    policy: MaintenancePolicy, types: Mapping[str, str], partition_by: Sequence[str]
+) -> Iterable[tuple[str, str]]:
+    """(key, reason with remedy) of what the columns of a table do not bear; `types` are Spark's, by column."""
+    for column in policy.compact.order_by if policy.compact else ():
+        if column not in types:
+            near = suggestion(column, types, cutoff=0.6)
+            hint = f"Did you mean '{near}'?" if near else f"The model's columns: {', '.join(types)}"
+            yield "maintenance.compact.order_by", f"there is no column '{column}'. {hint}"
+    keyed = {name: types[name].lower() for name in partition_by if name in types}
+    if policy.compact and policy.compact.newest:
+        for name, kind in keyed.items():
+            if not kind.startswith(("string", "varchar", "char", "date", *_WHOLE)):
+                yield (
+                    "maintenance.compact.partitions",
+                    f"'newest' takes partition columns of string, whole numbers or date, and '{name}' is {kind}. "
+                    "Use {'older_than': '1 d'}, or leave partitions out",
+                )
+    expire = policy.expire_partitions
+    # Their names have a case for Paimon, and a config may have named them in another.
+    if expire and (unknown := unknown_in_pattern(expire.timestamp_pattern, partition_by)):
+        listed = ", ".join("$" + name for name in partition_by)
+        yield (
+            "maintenance.expire_partitions.timestamp_pattern",
+            f"'${unknown}' is no partition column. Use {listed}",
+        )
+    if expire and expire.expire_strategy == "values-time":
+        # PartitionExpireStrategy.convertPartition hands over the number of days, which is no time to any formatter.
+        for name, kind in keyed.items():
+            if kind == "date" and (not expire.timestamp_pattern or f"${name}" in expire.timestamp_pattern):
+                yield (
+                    "maintenance.expire_partitions",
+                    f"'{name}' is a date, of which Paimon sees the number of days and lets no partition expire. "
+                    "Cast it to string, or use expire_strategy: update-time",
+                )
+
+
+_WHOLE: Final = ("tinyint", "smallint", "int", "bigint")
+
+
+def _compact_rules(
+    policy: MaintenancePolicy, spec: TableSpec, environment: Environment
+) -> Iterable[tuple[str, str]]:
+    compact = policy.compact
+    if compact is None:
+        return
+    partial = compact.newest or compact.idle or compact.where
+    if partial and not spec.partition_by:
+        yield "maintenance.compact.partitions", "the table has no partitions. Set partition_by, or remove it"
+    if compact.strategy == "minor" and not environment.supports(Capability.COMPACT_STRATEGY):
+        yield "maintenance.compact.strategy", environment.explain(Capability.COMPACT_STRATEGY)
+    # CompactProcedure.execute takes HASH_FIXED, HASH_DYNAMIC and BUCKET_UNAWARE [ran, 0.9.0].
+    if spec.crosses_partitions and spec.bucket == -1:
+        yield (
+            "maintenance.compact",
+            "Spark compacts no table whose keys may change their partition. Add every partition column to "
+            "primary_key, or set compact: null and let Paimon compact as it writes",
+        )
+    if compact.order and (spec.primary_key or spec.bucket != -1):
+        yield (
+            "maintenance.compact.order_by",
+            "only tables without primary_key and with bucket=-1 can be sorted. Remove it",
+        )
+    inside = [name for name in compact.order_by if name in spec.partition_by]
+    if inside:
+        yield (
+            "maintenance.compact.order_by",
+            f"{', '.join(inside)} is in partition_by, and rows are sorted inside partitions. Use other columns",
+        )
+
+
+# -- reading -------------------------------------------------------------------------------------------------------
+
+
+class _Reader:
+    """The keys of one mapping: each is read as its type, and what is left over is unknown."""
+
+    def __init__(self, where: str, value: Any, problems: Problems, keys: Sequence[str], example: str) -> None:
+        self.where, self.problems = where, problems
+        self.values: Mapping[str, Any] = value if isinstance(value, Mapping) else {}
+        if not isinstance(value, Mapping):
+            problems.add(where, value, f"a mapping is needed. Write it as in {example}")
+        for key in self.values:
+            if key not in keys:
+                near = suggestion(str(key), keys, cutoff=0.6)
+                hint = f"Did you mean '{near}'?" if near else f"Known: {', '.join(keys)}"
+                problems.add(f"{where}.{key}", self.values[key], f"unknown key. {hint}")
+
+    def get(self, key: str) -> Any:
+        return self.values.get(key)
+
+    def add(self, key: str, reason: str) -> None:
+        self.problems.add(f"{self.where}.{key}", self.get(key), reason)
+
+    def one_of(self, key: str, allowed: Sequence[str], default: str) -> str:
+        value = self.get(key)
+        if value is None:
+            return default
+        if not isinstance(value, str) or value.lower() not in allowed:
+            near = suggestion(str(value), allowed, cutoff=0.6)
+            self.add(key, f"Did you mean '{near}'?" if near else f"not allowed. Use {' or '.join(allowed)}")
+            return default
+        return value.lower()
+
+    def number(self, key: str, least: int = 1) -> int | None:
+        value = self.get(key)
+        if value is None:
+            return None
+        if isinstance(value, bool) or not str(value).isdigit() or int(value) < least:
+            self.add(key, f"a whole number from {least} is needed. Write it as in {max(least, 10)}")
+            return None
+        return int(value)
+
+    def duration(self, key: str, default: str = "") -> str:
+        value = self.get(key)
+        if value is None:
+            return default
+        try:
+            parse_duration(str(value))
+        except ValueError:
+            self.add(key, "a duration is needed. Write a whole number and a unit, as in '2 d' or '12 h'")
+            return default
+        return str(value)
+
+    def text(self, key: str) -> str:
+        value = self.get(key)
+        if value is not None and (not isinstance(value, str) or not value.strip()):
+            self.add(key, "a text is needed. Write it in quotes, or remove it")
+            return ""
+        return value or ""
+
+    def flag(self, key: str, default: bool) -> bool:
+        value = self.get(key)
+        if value is None:
+            return default
+        if not isinstance(value, bool):
+            self.add(key, "true or false is needed. Write it without quotes")
+            return default
+        return value
+
+    def columns(self, key: str) -> tuple[str, ...]:
+        value = self.get(key)
+        names = [value] if isinstance(value, str) else value or []
+        if not isinstance(names, (list, tuple)) or not all(isinstance(n, str) and n.strip() for n in names):
+            self.add(key, "a column or a list of columns is needed. Write it as in ['customer_id']")
+            return ()
+        return tuple(part.strip() for name in names for part in name.split(",") if part.strip())
+
+
+def _read_compact(where: str, value: Any, problems: Problems) -> Compact:
+    keys = ("strategy", "order", "order_by", "partitions", "small_files", "every_commits", "after_run")
+    reader = _Reader(where, value, problems, keys, "{'small_files': 10}")
+    order_by = reader.columns("order_by")
+    order = reader.one_of("order", ORDER_STRATEGIES, "order" if order_by else "")
+    if order and not order_by:
+        reader.add("order", "needs order_by, the columns to sort by. Set order_by, or remove it")
+    strategy = reader.one_of("strategy", COMPACT_STRATEGIES, "full")
+    if order and strategy == "minor":
+        reader.add("strategy", "sorting rewrites all of a partition. Use full, or remove order_by")
+    commits = reader.number("every_commits")
+    # One file alone cannot be merged.
+    small = reader.number("small_files", least=2)
+    newest, idle, condition = _read_partitions(reader, problems)
+    if idle and order:
+        reader.add("partitions", "older_than does not work with order_by. Use newest or where")
+    return Compact(
+        strategy=strategy,
+        order=order,
+        order_by=order_by,
+        newest=newest,
+        idle=idle,
+        where=condition,
+        small_files=small or (0 if commits else SMALL_FILES),
+        every_commits=commits or 0,
+        after_run=reader.flag("after_run", default=True),
+    )
+
+
+def _read_partitions(reader: _Reader, problems: Problems) -> tuple[int, str, str]:
+    """(newest, idle, where) of a compaction."""
+    value = reader.get("partitions")
+    if value is None:
+        return 0, "", ""
+    if value == "newest":
+        return 1, "", ""
+    example = "'newest', {'newest': 3}, {'older_than': '1 d'} or {'where': \"dt > '2024-01-01'\"}"
+    if not isinstance(value, Mapping):
+        reader.add("partitions", f"not understood. Write {example}")
+        return 0, "", ""
+    inner = _Reader(f"{reader.where}.partitions", value, problems, ("newest", "older_than", "where"), example)
+    if len([item for item in value.values() if item is not None]) != 1:
+        reader.add("partitions", f"one of newest, older_than and where is needed. Write {example}")
+    return inner.number("newest") or 0, inner.duration("older_than"), inner.text("where")
+
+
+def _read_snapshots(where: str, value: Any, problems: Problems) -> ExpireSnapshots:
+    keys = ("retain_max", "retain_min", "older_than", "after_run")
+    reader = _Reader(where, value, problems, keys, "{'retain_max': 20}")
+    high, low = reader.number("retain_max"), reader.number("retain_min")
+    age = reader.duration("older_than")
+    if reader.get("retain_max") is None and reader.get("older_than") is None:
+        reader.problems.add(where, None, "says nothing to expire. Set retain_max, older_than, or both")
+    if low is not None and high is not None and low > high:
+        reader.add("retain_min", f"is above retain_max={high}. Lower it")
+    if low is None:
+        # By number alone, all of them stay, however old they are.
+        low = high if high is not None and not age else min(RETAIN_MIN, high or RETAIN_MIN)
+    return ExpireSnapshots(high, low, age, reader.flag("after_run", default=True))
+
+
+def _read_expire_partitions(where: str, value: Any, problems: Problems) -> ExpirePartitions:
+    keys = ("expiration_time", "timestamp_formatter", "timestamp_pattern", "expire_strategy", "after_run")
+    reader = _Reader(where, value, problems, keys, "{'expiration_time': '90 d'}")
+    if reader.get("expiration_time") is None:
+        reader.problems.add(
+            f"{where}.expiration_time", None, "required. Write a number and a unit, as in '90 d'"
+        )
+    return ExpirePartitions(
+        reader.duration("expiration_time"),
+        reader.text("timestamp_formatter"),
+        reader.text("timestamp_pattern"),
+        reader.one_of("expire_strategy", EXPIRE_STRATEGIES, "values-time"),
+        reader.flag("after_run", default=True),
+    )
+
+
+def _read_orphans(where: str, value: Any, problems: Problems) -> RemoveOrphanFiles:
+    reader = _Reader(where, value, problems, ("older_than", "after_run"), "{'older_than': '3 d'}")
+    age = reader.duration("older_than", ORPHAN_AGE)
+    if parse_duration(age) < parse_duration(ORPHAN_AGE):
+        reader.add(
+            "older_than", f"the files of a writer that is at work may be younger. Use '{ORPHAN_AGE}' or more"
+        )
+    return RemoveOrphanFiles(age, reader.flag("after_run", default=False))
+
+
+_READERS: Final[Mapping[str, Callable[[str, Any, Problems], Any]]] = {
+    "compact": _read_compact,
+    "expire_snapshots": _read_snapshots,
+    "expire_partitions": _read_expire_partitions,
+    "remove_orphan_files": _read_orphans,
+}

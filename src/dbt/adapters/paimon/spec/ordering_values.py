@@ -1,0 +1,68 @@
+"""Values that order rows: a sequence has to be comparable.
+
+Paimon compares with `<` and `>`, by which NaN is neither less nor greater than anything: whichever row comes after it
+wins, and of 7, NaN and 5 the 5 stays (UserDefinedSeqComparator) [ran, 0.9.0]. One within an array or a struct does
+the same. Most floating sequences have no NaN, so the rows are looked at and not the type.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from dbt.adapters.paimon.column import PaimonColumn
+from dbt.adapters.paimon.spec.rules import split_columns
+from dbt.adapters.paimon.spec.table import TableSpec
+from dbt.adapters.paimon.sql.text import quoted, string_literal
+from dbt.adapters.paimon.sql.type_trees import Array, Atom, Struct, TypeTree, type_tree
+
+_FLOATING = ("float", "double")
+
+
+def checked(columns: Sequence[PaimonColumn], spec: TableSpec, model: Mapping[str, Any]) -> str | None:
+    """A SELECT list of a model's columns that fails on a sequence that is NaN, or has one; None where none can.
+
+    Args:
+        columns: of the model's query.
+        spec: the table, its columns named as the query spells them.
+        model: the node, for messages.
+    """
+    ordering = {name for group in spec.sequence_groups for name in group}
+    ordering |= set(split_columns(spec.options.get("sequence.field", "")))
+    faulty = {
+        column.name: condition
+        for column in columns
+        if column.name in ordering
+        and (tree := type_tree(column.dtype)) is not None
+        and (condition := _has_nan(column.quoted, tree))
+    }
+    if not faulty:
+        return None
+    return ", ".join(
+        _checked(column, faulty[column.name], model) if column.name in faulty else column.quoted
+        for column in columns
+    )
+
+
+def _has_nan(expression: str, tree: TypeTree, depth: int = 0) -> str:
+    """The SQL condition that a value is NaN or has one in it; empty where its type has none. No map is a sequence."""
+    if isinstance(tree, Atom):
+        return f"isnan({expression})" if tree.name in _FLOATING else ""
+    if isinstance(tree, Array):
+        element = f"__dbt_{depth}"
+        inner = _has_nan(element, tree.element, depth + 1)
+        return f"exists({expression}, {element} -> {inner})" if inner else ""
+    if isinstance(tree, Struct):
+        fields = (_has_nan(f"{expression}.{quoted(name)}", kind, depth) for name, kind in tree.fields)
+        found = list(filter(None, fields))
+        return f"({' or '.join(found)})" if found else ""
+    return ""
+
+
+def _checked(column: PaimonColumn, has_nan: str, model: Mapping[str, Any]) -> str:
+    said = "is" if column.dtype in _FLOATING else "has a value that is"
+    fault = string_literal(
+        f"{model.get('resource_type', 'model')} '{model['name']}': the sequence column {column.name} {said} NaN, which "
+        "comes neither before nor after another value. Filter such rows out, or give another value, in the model."
+    )
+    return f"if({has_nan}, raise_error({fault}), {column.quoted}) as {column.quoted}"

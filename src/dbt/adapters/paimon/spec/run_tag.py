@@ -1,0 +1,58 @@
+"""The tag that a run gives to what it has written: config `table_tag` in, statements out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from dbt.adapters.paimon.options.table_options import parse_duration, suggestion
+from dbt.adapters.paimon.relation import PaimonRelation
+from dbt.adapters.paimon.sql.names import tag_problem
+from dbt.adapters.paimon.sql.text import string_literal
+
+if TYPE_CHECKING:
+    from dbt.adapters.paimon.spec.table import Problems
+
+REPLACE: Final = "replace"
+KEEP: Final = "keep"
+_KEYS: Final = ("name", "time_retained", "if_exists")
+
+
+@dataclass(frozen=True)
+class RunTag:
+    """A tag to give after the commit; `if_exists`: what becomes of one of that name on an older table snapshot."""
+
+    name: str
+    time_retained: str | None = None
+    if_exists: str = REPLACE
+
+
+def read(value: Any, problems: Problems) -> RunTag | None:
+    """The tag that a model's config asks for; what is wrong with it is added to `problems`."""
+    if value is None:
+        return None
+    given = value if isinstance(value, Mapping) else {"name": value}
+    for key in given:
+        if key not in _KEYS:
+            near = suggestion(str(key), _KEYS, cutoff=0.6)
+            hint = f"Did you mean '{near}'?" if near else f"Known: {', '.join(_KEYS)}"
+            problems.add(f"table_tag.{key}", given[key], f"unknown key. {hint}")
+    name, retained, if_exists = (given.get(key) for key in _KEYS)
+    problem = tag_problem(name) if isinstance(name, str) else "the name of the tag is needed, as a text."
+    if problem:
+        problems.add("table_tag", value, problem)
+    if retained is not None:
+        try:
+            parse_duration(str(retained))
+        except ValueError:
+            problems.add("table_tag.time_retained", retained, "a duration is needed, as in '7 d' or '12 h'")
+    if if_exists not in (None, REPLACE, KEEP):
+        problems.add("table_tag.if_exists", if_exists, f"one of {REPLACE}, {KEEP} is needed")
+    return RunTag(str(name), None if retained is None else str(retained), if_exists or REPLACE)
+
+
+def state_sql(relation: PaimonRelation, name: str) -> str:
+    """One row: the newest table snapshot, and the one that the tag is on; NULL where there is none."""
+    tagged = f"select max(snapshot_id) from {relation.system_table('tags')} where tag_name = {string_literal(name)}"
+    return f"select max(snapshot_id), ({tagged}) from {relation.system_table('snapshots')}"

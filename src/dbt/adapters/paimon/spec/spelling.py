@@ -1,0 +1,136 @@
+"""Names of columns as the columns themselves are spelled.
+
+Spark looks names up in any case (`spark.sql.caseSensitive` is false by default), Paimon as they are written: it takes
+`PARTITIONED BY (DT)` for the column `dt` and refuses the option 'sequence.field'='TS' for `ts` [ran, 0.9.0]. So what a
+config names is brought to one spelling before its rules are looked at, and to the columns' own once they are known.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Final
+
+from dbt.adapters.paimon.options.table_options import split_field_option
+from dbt.adapters.paimon.spec.rules import split_columns
+
+if TYPE_CHECKING:
+    from dbt.adapters.paimon.spec.table import TableSpec
+
+Speller = Callable[[str], str]
+
+# Options whose value is a column that has to be there, or a list of them, whatever the version that has them.
+NAMING_OPTIONS: Final = (
+    "bucket-key",
+    "sequence.field",
+    "rowkind.field",
+    "record-level.time-field",
+    "upsert-key",
+    "partial-update.remove-record-on-sequence-group",
+    "changelog-producer.row-deduplicate-ignore-fields",
+    "clustering.columns",
+    "chain-table.chain-partition-keys",
+    "manifest-sort.partition-field",
+    "blob-field",
+    "blob-descriptor-field",
+    "blob-external-storage-field",
+    "blob-view-field",
+    "vector-field",
+    "pk-bitmap.index.columns",
+    "pk-btree.index.columns",
+    "pk-full-text.index.columns",
+    "pk-vector.index.columns",
+)
+_FILE_INDEX_COLUMNS: Final = re.compile(r"file-index\.[\w-]+\.columns")
+# FileIndexOptions: file-index.<type>.<column>.<setting of the type>
+_FILE_INDEX_SETTING: Final = re.compile(r"(file-index\.[\w-]+)\.([^.]+)\.([\w.-]+)")
+
+
+def speller(columns: Iterable[str]) -> Speller:
+    """What brings a name to the spelling of the one column that it is equal to in any case; else it stays."""
+    exact = tuple(columns)
+    known: dict[str, set[str]] = {}
+    for name in exact:
+        known.setdefault(name.lower(), set()).add(name)
+
+    def spell(name: str) -> str:
+        found = known.get(name.lower(), set())
+        return next(iter(found)) if len(found) == 1 and name not in exact else name
+
+    return spell
+
+
+def spelled_as(spec: TableSpec, columns: Iterable[str]) -> TableSpec:
+    """A table whose config names columns as these are spelled."""
+    spell = speller(columns)
+    options = {_option(name, spell): _value(name, value, spell) for name, value in spec.options.items()}
+    return replace(
+        spec,
+        primary_key=tuple(map(spell, spec.primary_key)),
+        partition_by=tuple(map(spell, spec.partition_by)),
+        options=MappingProxyType(options),
+    )
+
+
+def one_spelling(spec: TableSpec) -> TableSpec:
+    """A table whose config names each column as it does the first time, so that its rules can compare names."""
+    first: dict[str, str] = {}
+    for _, name in named_columns(spec):
+        first.setdefault(name.lower(), name)
+    return spelled_as(spec, first.values())
+
+
+def named_columns(spec: TableSpec) -> Iterator[tuple[str, str]]:
+    """(where, column) of every column that a table's config names; `where` as `Written.find` takes it."""
+    yield from (("primary_key", name) for name in spec.primary_key)
+    yield from (("partition_by", name) for name in spec.partition_by)
+    for option, value in spec.options.items():
+        if option in NAMING_OPTIONS:
+            yield from ((option, name) for name in split_columns(value))
+        elif _FILE_INDEX_COLUMNS.fullmatch(option):
+            # A map's key is in brackets: 'm[a]'.
+            yield from ((option, name.split("[")[0]) for name in split_columns(value))
+        elif setting := _FILE_INDEX_SETTING.fullmatch(option):
+            yield option, setting[2].split("[")[0]
+        found = split_field_option(option)
+        if found is not None:
+            members = split_columns(value) if found[1] == "sequence-group" else ()
+            yield from ((option, name) for name in (*found[0], *members))
+
+
+def doubled_options(options: Mapping[str, str]) -> list[tuple[str, str]]:
+    """(option, the same one in another case) where the settings of one column are told twice."""
+    first: dict[str, str] = {}
+    doubled = []
+    for name in options:
+        key = _option(name, str.lower)
+        if key in first:
+            doubled.append((name, first[key]))
+        first.setdefault(key, name)
+    return doubled
+
+
+def _option(name: str, spell: Speller) -> str:
+    found = split_field_option(name)
+    if found is not None:
+        return f"fields.{','.join(map(spell, found[0]))}.{found[1]}"
+    setting = _FILE_INDEX_SETTING.fullmatch(name)
+    if setting is not None:
+        return f"{setting[1]}.{_indexed(setting[2], spell)}.{setting[3]}"
+    return name
+
+
+def _value(name: str, value: str, spell: Speller) -> str:
+    found = split_field_option(name)
+    if name in NAMING_OPTIONS or (found is not None and found[1] == "sequence-group"):
+        return ",".join(map(spell, split_columns(value)))
+    if _FILE_INDEX_COLUMNS.fullmatch(name):
+        return ",".join(_indexed(column, spell) for column in split_columns(value))
+    return value
+
+
+def _indexed(column: str, spell: Speller) -> str:
+    base, bracket, key = column.partition("[")
+    return spell(base) + bracket + key

@@ -1,0 +1,473 @@
+"""Incremental strategies and what each merge engine can do.
+
+What a table cannot do is refused before any SQL runs, with what to use instead. Paimon itself would tell
+later, or never: a MERGE that deletes from a partial-update table succeeds, and no query can read the
+table afterwards [ran, 0.9.0].
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Final
+
+from dbt.adapters.paimon.capabilities import Capability
+from dbt.adapters.paimon.options.table_options import squash, suggestion
+from dbt.adapters.paimon.spec.change_rows import ROWKIND, ordered_by_kind, sequence_columns
+from dbt.adapters.paimon.spec.spelling import speller
+from dbt.adapters.paimon.spec.table import (
+    STRATEGY_KEYS,
+    Problems,
+    TableSpec,
+    collect_table_spec,
+    column_list,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from dbt.adapters.paimon.capabilities import Environment
+
+APPEND: Final = "append"
+UPSERT: Final = "upsert"
+MERGE: Final = "merge"
+PARTIAL_UPDATE: Final = "partial_update"
+INSERT_OVERWRITE: Final = "insert_overwrite"
+DELETE_INSERT: Final = "delete+insert"
+MICROBATCH: Final = "microbatch"
+APPLY_CHANGES: Final = "apply_changes"
+
+# Their rows go into the rows of the same keys, as the merge engine has it.
+UPSERTING: Final = (UPSERT, PARTIAL_UPDATE, MERGE)
+
+# RowLevelOp.MergeInto.supportedMergeEngine, the same at 0.9.0, 1.4.2 and 2.0.0; '' is no primary key.
+_MERGEABLE: Final = frozenset({"", "deduplicate", "partial-update"})
+
+# PaimonMergeInto.checkCondition refuses a subquery in one of these.
+_CONDITIONS: Final = (
+    "matched_condition",
+    "not_matched_condition",
+    "merge_delete_condition",
+    "incremental_predicates",
+)
+_SUBQUERY: Final = re.compile(r"\(\s*select\b", re.IGNORECASE)
+
+ON_SCHEMA_CHANGE: Final = ("ignore", "fail", "append_new_columns", "sync_all_columns")
+# What is meant by a word that is too short to be like one of them.
+_SCHEMA_CHANGE_ALIASES: Final[Mapping[str, str]] = MappingProxyType(
+    {"sync": "sync_all_columns", "append": "append_new_columns"}
+)
+
+# What INSERT does on each merge engine, in a user's words.
+_INSERT_MEANS: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "deduplicate": "INSERT replaces the row of the same key",
+        "partial-update": "INSERT fills the columns that are not null",
+        "aggregation": "INSERT aggregates into the row of the same key",
+        "first-row": "INSERT keeps the row that was first",
+    }
+)
+
+
+@dataclass(frozen=True)
+class _Request:
+    """A strategy asked for a table."""
+
+    spec: TableSpec
+    config: Mapping[str, Any]
+    environment: Environment
+
+    @property
+    def unique_key(self) -> tuple[str, ...]:
+        """The model's unique_key, by default its primary key."""
+        spell = speller(self.spec.primary_key)
+        return tuple(map(spell, column_list(self.config.get("unique_key")))) or self.spec.primary_key
+
+
+def default_strategy(spec: TableSpec, config: Mapping[str, Any]) -> str:
+    """The strategy of a model that names none.
+
+    With a primary key `upsert`, where INSERT is the cheapest that is right; with a unique_key alone `merge`, for
+    rows of a key are to be replaced; with neither `append`.
+    """
+    if spec.primary_key:
+        return UPSERT
+    return MERGE if column_list(config.get("unique_key")) else APPEND
+
+
+def merges(spec: TableSpec, config: Mapping[str, Any]) -> bool:
+    """Whether rows go into the table of a model or snapshot by MERGE."""
+    if config.get("materialized") == "snapshot":
+        return True
+    if config.get("materialized") not in ("incremental", "streaming"):
+        return False
+    requested = config.get("incremental_strategy")
+    strategy = requested if requested and requested != "default" else default_strategy(spec, config)
+    return strategy in (MERGE, DELETE_INSERT) or (strategy == MICROBATCH and not spec.partition_by)
+
+
+def resolve_strategy(
+    requested: str | None,
+    spec: TableSpec,
+    config: Mapping[str, Any],
+    environment: Environment,
+    model: str,
+) -> str:
+    """The strategy of an incremental model.
+
+    Inputs: what the model asks for (None or 'default' for the default), its validated table, its config, the
+    versions, its name for messages. Raises ConfigErrors with every problem at once, each with what to use
+    instead. A name that is not ours is a macro of the project (`get_incremental_<name>_sql`), unless it looks
+    misspelt.
+    """
+    problems = Problems(model)
+    strategy = collect_strategy(requested, spec, config, environment, problems)
+    problems.raise_if_any()
+    return strategy
+
+
+def plan_incremental(
+    config: Mapping[str, Any],
+    *,
+    model: str,
+    constraints: Sequence[Mapping[str, Any]] = (),
+    columns: Mapping[str, Mapping[str, Any]] = MappingProxyType({}),
+    environment: Environment,
+    passes: Callable[[str], None] | None = None,
+) -> tuple[TableSpec, str]:
+    """The table and the strategy of an incremental model, with the problems of both in one ConfigErrors."""
+    problems = Problems(model, passes=passes)
+    spec = collect_table_spec(
+        config, problems=problems, constraints=constraints, columns=columns, environment=environment
+    )
+    strategy = collect_strategy(config.get("incremental_strategy"), spec, config, environment, problems)
+    problems.raise_if_any()
+    return ordered_by_kind(spec) if strategy == APPLY_CHANGES else spec, strategy
+
+
+def collect_strategy(
+    requested: str | None,
+    spec: TableSpec,
+    config: Mapping[str, Any],
+    environment: Environment,
+    problems: Problems,
+) -> str:
+    """As `resolve_strategy`, with the problems put into `problems` instead of raised."""
+    strategy = requested if requested and requested != "default" else default_strategy(spec, config)
+    _check_schema_change(config, problems)
+    check = STRATEGIES.get(strategy)
+    if check is None:
+        near = suggestion(strategy, STRATEGIES)
+        if near is not None:
+            problems.add("incremental_strategy", strategy, f"unknown strategy. Did you mean '{near}'?")
+        return strategy
+    request = _Request(spec, config, environment)
+    for key, reason in (*_merge_key_faults(strategy, config), *check(request)):
+        value = strategy if key == "incremental_strategy" else config.get(key)
+        problems.add(key, value, reason)
+    return strategy
+
+
+def _check_schema_change(config: Mapping[str, Any], problems: Problems) -> None:
+    """dbt's incremental_validate_on_schema_change warns of a word it does not know, and goes on with 'ignore'."""
+    value = config.get("on_schema_change")
+    if value is None or value in ON_SCHEMA_CHANGE:
+        return
+    near = _SCHEMA_CHANGE_ALIASES.get(squash(str(value))) or suggestion(
+        str(value), ON_SCHEMA_CHANGE, cutoff=0.6
+    )
+    meant = f"Did you mean '{near}'? " if near else ""
+    problems.add_unread(
+        "on_schema_change", value, f"not an allowed value. {meant}Allowed: {', '.join(ON_SCHEMA_CHANGE)}"
+    )
+
+
+def replace_fault(spec: TableSpec) -> str | None:
+    """Why rows of this table cannot be taken out and put back in one statement; None when they can.
+
+    Input: the wanted table. It needs a merge engine that takes delete records and lets a new row replace an
+    old one whole: without primary key there is none in between, with one it is `deduplicate`.
+    Source: RowLevelOp.MergeInto, and the merge functions' add().
+    """
+    if spec.merge_engine not in ("", "deduplicate"):
+        return f"merge_engine='{spec.merge_engine}' does not let a new row replace an old one"
+    if not spec.primary_key:
+        return None
+    return _deletes_lost(spec)
+
+
+def _deletes_lost(spec: TableSpec) -> str | None:
+    """What makes a table read a delete record as something else [ran, 0.9.0]."""
+    if spec.is_true("ignore-delete"):
+        return "'ignore-delete'='true' makes the table drop every delete"
+    if "rowkind.field" in spec.options:
+        return (
+            f"rowkind_field='{spec.options['rowkind.field']}' decides what a row does, so no row is deleted"
+        )
+    return None
+
+
+# -- what each strategy needs ----------------------------------------------------------------------------
+
+_Faults = list[tuple[str, str]]
+
+
+def _append(request: _Request) -> _Faults:
+    if not request.spec.primary_key:
+        return []
+    means = _INSERT_MEANS.get(request.spec.merge_engine, "INSERT merges")
+    return [("incremental_strategy", f"a primary-key table cannot keep equal keys: {means}. Use 'upsert'")]
+
+
+def _upsert(request: _Request) -> _Faults:
+    if not request.spec.primary_key:
+        return [
+            (
+                "incremental_strategy",
+                "needs a primary key, by which Paimon finds the row to replace. "
+                "Set primary_key, or use 'merge' with unique_key",
+            )
+        ]
+    return _same_key(request)
+
+
+def _merge(request: _Request) -> _Faults:
+    spec, faults = request.spec, []
+    if spec.merge_engine not in _MERGEABLE:
+        means = _INSERT_MEANS.get(spec.merge_engine, "INSERT merges")
+        faults.append(
+            (
+                "incremental_strategy",
+                f"Paimon has no MERGE for merge_engine='{spec.merge_engine}'. Use 'upsert': {means}",
+            )
+        )
+    if not request.unique_key:
+        faults.append(
+            ("incremental_strategy", "needs unique_key, to match rows by. Set unique_key, or use 'append'")
+        )
+    spell = speller(spec.primary_key)
+    update = [spell(name) for name in column_list(request.config.get("merge_update_columns"))]
+    missing = [name for name in spec.primary_key if name not in request.unique_key]
+    if missing and (not update or set(update) & set(missing)):
+        # PaimonMergeInto.checkUpdateActionValidity
+        faults.append(
+            (
+                "unique_key",
+                f"MERGE would change the primary key column {', '.join(missing)}, which Paimon refuses. "
+                "Add it to unique_key, or list other columns in merge_update_columns",
+            )
+        )
+    if update and not {name.lower() for name in update} - {name.lower() for name in request.unique_key}:
+        faults.append(
+            (
+                "merge_update_columns",
+                "no row would be updated, for rows are matched by these columns. Name others; to add rows and "
+                "update none, remove it and list the others in merge_exclude_columns",
+            )
+        )
+    if request.config.get("merge_delete_condition"):
+        fault = _merge_delete_fault(spec, request.environment)
+        if fault:
+            faults.append(("merge_delete_condition", fault))
+    faults += [
+        (key, "Paimon's MERGE takes no subquery in a condition. Join it in the model instead")
+        for key in _CONDITIONS
+        if any(_SUBQUERY.search(text) for text in _texts(request.config.get(key)))
+    ]
+    return faults
+
+
+def _texts(value: Any) -> list[str]:
+    items = value if isinstance(value, (list, tuple)) else [value]
+    return [str(item) for item in items if item]
+
+
+def _merge_delete_fault(spec: TableSpec, environment: Environment) -> str | None:
+    """MERGE writes delete records; the merge engine has to take them (PartialUpdateMergeFunction.add)."""
+    lost = _deletes_lost(spec) if spec.primary_key else None
+    if lost is not None:
+        return f"{lost}. Remove one of the two"
+    if spec.merge_engine != "partial-update":
+        return None
+    if spec.is_true("partial-update.remove-record-on-delete"):
+        return None
+    if "partial-update.remove-record-on-sequence-group" in spec.options:
+        return None
+    unread = "a partial-update table that takes no deletes could not be read afterwards"
+    if not environment.supports(Capability.REMOVE_RECORD_ON_DELETE):
+        return f"{unread}. Remove it, or use merge_engine='deduplicate'"
+    return f"{unread}. Put 'partial-update.remove-record-on-delete': true into tblproperties, or remove it"
+
+
+def _partial_update(request: _Request) -> _Faults:
+    if request.spec.merge_engine == "partial-update":
+        return _same_key(request)
+    instead = "'merge' with merge_update_columns" if request.spec.merge_engine in _MERGEABLE else "'upsert'"
+    return [
+        (
+            "incremental_strategy",
+            "needs merge_engine='partial-update' and a primary key, so that columns left out stay as they are. "
+            f"Set them, or use {instead}",
+        )
+    ]
+
+
+def _overwrite_fault(spec: TableSpec) -> str | None:
+    """Why replacing some partitions would take others away; None when it does not.
+
+    A key that comes from another partition writes a delete there, and a dynamic INSERT OVERWRITE replaces every
+    partition that it writes: that one is left with the delete alone [ran, 0.9.0 and 1.4.2].
+    """
+    if not spec.moves_keys:
+        return None
+    outside = ", ".join(name for name in spec.partition_by if name not in spec.primary_key)
+    return (
+        f"primary_key leaves out the partition column {outside}: a key that moves to a partition would take all rows "
+        f"of its old one away. Use 'upsert', or add {outside} to primary_key"
+    )
+
+
+def _insert_overwrite(request: _Request) -> _Faults:
+    if request.spec.partition_by:
+        fault = _overwrite_fault(request.spec)
+        return [("incremental_strategy", fault)] if fault else []
+    return [
+        (
+            "incremental_strategy",
+            "needs partition_by: without partitions every run would replace the whole table. "
+            f"Set partition_by, use materialized='table', or '{default_strategy(request.spec, request.config)}'",
+        )
+    ]
+
+
+def _delete_insert(request: _Request) -> _Faults:
+    faults: _Faults = []
+    fault = replace_fault(request.spec)
+    if fault is not None:
+        means = _INSERT_MEANS.get(request.spec.merge_engine, "INSERT merges")
+        faults.append(("incremental_strategy", f"{fault}. Use 'upsert' ({means}), or 'insert_overwrite'"))
+    if not request.unique_key:
+        faults.append(
+            (
+                "incremental_strategy",
+                "needs unique_key, to know what to delete. Set unique_key, or use 'append'",
+            )
+        )
+    return faults
+
+
+def _microbatch(request: _Request) -> _Faults:
+    # With partitions, those that the batch touches are overwritten, which every merge engine takes.
+    across = _overwrite_fault(request.spec)
+    if across is not None:
+        return [("incremental_strategy", across)]
+    fault = None if request.spec.partition_by else replace_fault(request.spec)
+    if fault is None:
+        return []
+    return [
+        (
+            "incremental_strategy",
+            f"a batch replaces its window of event_time, and {fault}. Set partition_by, or use 'upsert'",
+        )
+    ]
+
+
+def _apply_changes(request: _Request) -> _Faults:
+    spec = request.spec
+    if not spec.primary_key:
+        return [
+            (
+                "incremental_strategy",
+                "needs a primary key, by which a change finds its row. Set primary_key, or use 'merge' with "
+                "unique_key and merge_delete_condition",
+            )
+        ]
+    faults: _Faults = []
+    if spec.merge_engine != "deduplicate":
+        # PartialUpdateMergeFunction, AggregateMergeFunction and FirstRowMergeFunction: add()
+        faults.append(
+            (
+                "incremental_strategy",
+                f"a change row is the whole row as it is from then on, and a delete takes it away, which "
+                f"merge_engine='{spec.merge_engine}' does not do. Use 'deduplicate', or 'upsert'",
+            )
+        )
+    if ROWKIND not in spec.options:
+        faults.append(
+            (
+                "incremental_strategy",
+                "needs rowkind_field, the column that says whether a row is an insert, an update or a delete. "
+                "Set it, or use 'upsert'",
+            )
+        )
+    if not sequence_columns(spec):
+        faults.append(
+            (
+                "incremental_strategy",
+                "needs sequence_field, by which a change that comes late is known: a log position, a version, "
+                "a time of the source. Set it",
+            )
+        )
+    if spec.options.get("sequence.field.sort-order", "").lower() == "descending":
+        faults.append(
+            (
+                "tblproperties['sequence.field.sort-order']",
+                "the change with the greatest sequence is the newest. Remove it",
+            )
+        )
+    if spec.is_true("ignore-delete"):
+        faults.append(
+            (
+                "tblproperties['ignore-delete']",
+                "makes the table drop every delete. Remove it, or use 'upsert'",
+            )
+        )
+    return faults + _same_key(request)
+
+
+def _same_key(request: _Request) -> _Faults:
+    """INSERT upserts by the primary key; another unique_key would be ignored without a word."""
+    if set(request.unique_key) == set(request.spec.primary_key):
+        return []
+    return [
+        (
+            "unique_key",
+            f"INSERT upserts by the primary key ({', '.join(request.spec.primary_key)}), not by unique_key. "
+            "Remove unique_key, make them equal, or use 'merge'",
+        )
+    ]
+
+
+def _merge_key_faults(strategy: str, config: Mapping[str, Any]) -> _Faults:
+    """Keys that only MERGE reads, with another strategy; and the two that exclude each other."""
+    given = [key for key in STRATEGY_KEYS if config.get(key)]
+    faults: _Faults = []
+    if {"merge_update_columns", "merge_exclude_columns"} <= set(given):
+        faults.append(("merge_exclude_columns", "contradicts merge_update_columns. Keep one of the two"))
+    if strategy == MERGE:
+        return faults
+    for key in given:
+        if key == "incremental_predicates" and strategy in (DELETE_INSERT, MICROBATCH):
+            continue
+        instead = "'merge', or 'partial_update', which writes only the model's columns"
+        if key not in ("merge_update_columns", "merge_exclude_columns"):
+            instead = "'merge'"
+        faults.append(
+            (key, f"incremental_strategy='{strategy}' does not read it. Use {instead}, or remove it")
+        )
+    return faults
+
+
+STRATEGIES: Final[Mapping[str, Callable[[_Request], _Faults]]] = MappingProxyType(
+    {
+        APPEND: _append,
+        UPSERT: _upsert,
+        MERGE: _merge,
+        PARTIAL_UPDATE: _partial_update,
+        INSERT_OVERWRITE: _insert_overwrite,
+        DELETE_INSERT: _delete_insert,
+        MICROBATCH: _microbatch,
+        APPLY_CHANGES: _apply_changes,
+    }
+)

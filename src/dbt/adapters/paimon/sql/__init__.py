@@ -1,0 +1,1 @@
+"""SQL text: names, literals, types and procedures. Nothing here runs a statement."""

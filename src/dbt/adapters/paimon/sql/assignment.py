@@ -1,0 +1,287 @@
+"""Which value a column takes: whether one type's values fit into another, and the SQL that makes them its own.
+
+Paimon's INSERT and MERGE cast as Spark does without ANSI, and structs by position: numbers wrap around, a decimal that
+is too great becomes NULL, and fields in another order land under each other's names, without a word
+(PaimonAnalysis.cast) [ran, 0.9.0]. So what is written has the column's type already.
+
+The rule is Spark's `Cast.canUpCast`, and narrower: a number and a timestamp are no values of each other, a struct has
+fields by name, and a text has a length.
+Source: org.apache.spark.sql.catalyst.expressions.Cast, org.apache.spark.sql.types.DecimalType (3.5).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final
+
+from dbt.adapters.paimon.sql.text import quoted, string_literal
+from dbt.adapters.paimon.sql.type_trees import Array, Atom, Map, Struct, TypeTree
+
+# In the order in which each is part of the next; Cast.numericPrecedence.
+_NUMBERS: Final = ("tinyint", "smallint", "int", "bigint", "float", "double")
+# DecimalType.forType: the precision that holds them all.
+_DIGITS: Final = {"tinyint": 3, "smallint": 5, "int": 10, "bigint": 20}
+# Up-casts that change some values, which are told by casting them back.
+_ROUNDED: Final = {
+    ("int", "float"),
+    ("bigint", "float"),
+    ("bigint", "double"),
+    ("timestamp", "timestamp_ntz"),
+    ("timestamp_ntz", "timestamp"),
+}
+# Casting 2^63 back gives the greatest bigint, whose double it is.
+_SATURATED: Final = {"int": 2**31 - 1, "bigint": 2**63 - 1}
+# Values of before an ALTER are cast by Paimon, which writes other text than Spark (timestamps with six digits and by
+# another clock, decimals in full), and takes a date for midnight of another clock [ran, 0.9.0].
+_CAST_OTHERWISE: Final = {
+    ("decimal", "string"),
+    ("timestamp", "string"),
+    ("timestamp_ntz", "string"),
+    ("date", "timestamp"),
+}
+# Spark casts them to text and back without loss.
+_AS_TEXT: Final = frozenset({*_NUMBERS, "decimal", "boolean", "binary", "date", "timestamp", "timestamp_ntz"})
+_SIZED: Final = frozenset({"char", "varchar"})
+# With an argument, which Spark has not: the digits of a second that the column keeps (`data_types.kept_type`).
+_TIMES: Final = frozenset({"timestamp", "timestamp_ntz"})
+
+
+@dataclass(frozen=True)
+class Misfit:
+    """Why values of a type do not go into a column. `field`: where within it, empty for the column itself."""
+
+    field: str
+    reason: str
+
+    def __str__(self) -> str:
+        return f"{self.field}: {self.reason}" if self.field else self.reason
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """A value that ends the statement. `reason`: what is wrong with it; `value`: an SQL expression of its text."""
+
+    reason: str
+    value: str
+
+
+Refuse = Callable[[Refusal], str]
+
+
+def fits(source: TypeTree, target: TypeTree) -> bool:
+    """Whether every value of `source` that is written is a value of `target`, but for those `assigned` refuses."""
+    return not misfits(source, target)
+
+
+def misfits(source: TypeTree, target: TypeTree, field: str = "", lossless: bool = True) -> list[Misfit]:
+    """Why values of `source` do not go into a column of type `target`; none if they do.
+
+    Args:
+        source: their type.
+        target: the column's.
+        field: where within the column's value.
+        lossless: whether a type that has no others in it has to hold every value of the other, or Spark's cast will do.
+    """
+    if source == Atom("void"):
+        return []
+    if isinstance(source, Atom) and isinstance(target, Atom):
+        if not lossless or _atoms_fit(source, target):
+            return []
+    elif isinstance(source, Array) and isinstance(target, Array):
+        return misfits(source.element, target.element, f"{field}[]", lossless)
+    elif isinstance(source, Map) and isinstance(target, Map):
+        return [
+            *misfits(source.key, target.key, f"{field}[key]", lossless),
+            *misfits(source.value, target.value, f"{field}[value]", lossless),
+        ]
+    elif isinstance(source, Struct) and isinstance(target, Struct):
+        return _struct_misfits(source, target, field, lossless)
+    return [Misfit(field, f"{source} does not fit into {target} without loss")]
+
+
+def _struct_misfits(source: Struct, target: Struct, field: str, lossless: bool) -> list[Misfit]:
+    if source == target:
+        return []
+    has = [name.lower() for name, _ in source.fields]
+    wants = [name.lower() for name, _ in target.fields]
+    if len(set(has)) < len(has) or len(set(wants)) < len(wants):
+        return [Misfit(field, "fields whose names differ in case alone cannot be told apart")]
+    missing = [name for name, _ in target.fields if name.lower() not in has]
+    unknown = [name for name, _ in source.fields if name.lower() not in wants]
+    found = []
+    if missing:
+        found.append(Misfit(field, f"the query's struct lacks the field {', '.join(missing)} of the table's"))
+    if unknown:
+        found.append(Misfit(field, f"the table's struct lacks the field {', '.join(unknown)} of the query's"))
+    kinds = {name.lower(): kind for name, kind in source.fields}
+    for name, kind in target.fields:
+        if name.lower() in kinds:
+            found += misfits(kinds[name.lower()], kind, f"{field}.{name}", lossless)
+    return found
+
+
+def _atoms_fit(source: Atom, target: Atom) -> bool:
+    """Cast.canUpCast for types that have no others in them, without timestamps as numbers."""
+    target = _declared_atom(target)
+    if source == target:
+        return True
+    if target.name == "string" or target.name in _SIZED:
+        return source.name in _AS_TEXT or source.name in ("string", *_SIZED)
+    if source.name == "date":
+        return target.name in ("timestamp", "timestamp_ntz")
+    if {source.name, target.name} == {"timestamp", "timestamp_ntz"}:
+        return True
+    if source.name in _NUMBERS and target.name in _NUMBERS:
+        return _NUMBERS.index(source.name) < _NUMBERS.index(target.name)
+    return _decimals_fit(source, target)
+
+
+def _decimals_fit(source: Atom, target: Atom) -> bool:
+    if source.name == "decimal" and target.name in _DIGITS:
+        precision, scale = source.arguments
+        return scale == 0 and precision < _DIGITS[target.name]
+    if target.name != "decimal" or not (source.name == "decimal" or source.name in _DIGITS):
+        return False
+    precision, scale = source.arguments if source.name == "decimal" else (_DIGITS[source.name], 0)
+    wanted_precision, wanted_scale = target.arguments
+    return wanted_scale >= scale and wanted_precision - wanted_scale >= precision - scale
+
+
+def loses_nothing(old: TypeTree, new: TypeTree) -> bool:
+    """Whether a column's type can become another by ALTER: every value that is there reads as Spark's cast of it.
+
+    Types without others in them only, which is what Paimon's ALTER takes.
+    """
+    if not isinstance(old, Atom) or not isinstance(new, Atom):
+        return False
+    if (old.name, new.name) in _ROUNDED | _CAST_OTHERWISE:
+        return False
+    if new.name in _SIZED:
+        return old.name == new.name == "varchar" and new.arguments >= old.arguments
+    return _atoms_fit(old, new)
+
+
+def assigned(
+    expression: str,
+    source: TypeTree,
+    target: TypeTree,
+    refuse: Refuse,
+    depth: int = 0,
+    lossless: bool = True,
+) -> str:
+    """The SQL of a value as its column takes it.
+
+    Args:
+        expression: the SQL of the value; a name or a path, for it may be repeated.
+        source: its type.
+        target: the column's, into which it `fits`.
+        refuse: the SQL that ends the statement for a value that is none of `target`.
+        depth: how many lambdas it is within.
+        lossless: see `misfits`; if not, Spark's cast says what becomes of a value, but for texts that are too long.
+
+    Returns:
+        `expression` itself if it has the type already. NULL stays NULL, also within arrays, maps and structs.
+    """
+    if source == Atom("void"):
+        return f"cast({expression} as {_declared(target)})"
+    if isinstance(source, Atom) and isinstance(target, Atom):
+        return _assigned_atom(expression, source, target, refuse, lossless)
+    name = f"__dbt_{depth}"
+    if isinstance(source, Array) and isinstance(target, Array):
+        element = assigned(name, source.element, target.element, refuse, depth + 1, lossless)
+        return expression if element == name else f"transform({expression}, {name} -> {element})"
+    if isinstance(source, Map) and isinstance(target, Map):
+        key_name, value_name = f"{name}_key", f"{name}_value"
+        key = assigned(key_name, source.key, target.key, refuse, depth + 1, lossless)
+        value = assigned(value_name, source.value, target.value, refuse, depth + 1, lossless)
+        if value != value_name:
+            expression = f"transform_values({expression}, ({key_name}, {value_name}) -> {value})"
+        if key != key_name:
+            expression = f"transform_keys({expression}, ({key_name}, {value_name}) -> {key})"
+        return expression
+    assert isinstance(source, Struct), source
+    assert isinstance(target, Struct), target
+    return _assigned_struct(expression, source, target, refuse, depth, lossless)
+
+
+def _assigned_struct(
+    expression: str, source: Struct, target: Struct, refuse: Refuse, depth: int, lossless: bool
+) -> str:
+    given = {name.lower(): (name, kind) for name, kind in source.fields}
+    same_order = [name.lower() for name, _ in target.fields] == list(given)
+    if source == target and not _has_sizes(target):
+        return expression
+    fields, changed = [], not same_order
+    for name, kind in target.fields:
+        written, has = given[name.lower()]
+        path = f"{expression}.{quoted(written)}"
+        value = assigned(path, has, kind, refuse, depth, lossless)
+        changed = changed or value != path
+        fields.append(f"{string_literal(name)}, {value}")
+    return f"if({expression} is null, null, named_struct({', '.join(fields)}))" if changed else expression
+
+
+def _declared(tree: TypeTree) -> TypeTree:
+    """The type as Spark's DDL takes it."""
+    if isinstance(tree, Atom):
+        return _declared_atom(tree)
+    if isinstance(tree, Array):
+        return Array(_declared(tree.element))
+    if isinstance(tree, Map):
+        return Map(_declared(tree.key), _declared(tree.value))
+    return Struct(tuple((name, _declared(kind)) for name, kind in tree.fields))
+
+
+def _declared_atom(atom: Atom) -> Atom:
+    return Atom(atom.name) if atom.name in _TIMES else atom
+
+
+def _has_sizes(tree: TypeTree) -> bool:
+    if isinstance(tree, Atom):
+        return tree.name in _SIZED
+    if isinstance(tree, Array):
+        return _has_sizes(tree.element)
+    if isinstance(tree, Map):
+        return _has_sizes(tree.key) or _has_sizes(tree.value)
+    return any(_has_sizes(kind) for _, kind in tree.fields)
+
+
+def _assigned_atom(expression: str, source: Atom, target: Atom, refuse: Refuse, lossless: bool) -> str:
+    if target.name in _SIZED:
+        text = expression if source.name in ("string", *_SIZED) else f"cast({expression} as string)"
+        return _sized(text, target, refuse)
+    if target.name in _TIMES and target.arguments and lossless:
+        return _timed(expression, source, target, refuse)
+    target = _declared_atom(target)
+    if source == target:
+        return expression
+    cast = f"cast({expression} as {target})"
+    if not lossless or (source.name, target.name) not in _ROUNDED:
+        return cast
+    same = f"try_cast({cast} as {source}) = {expression}"
+    if source.name in _SATURATED:
+        same = f"{expression} <> {_SATURATED[source.name]} and {same}"
+    refused = refuse(Refusal(f"{target} has no value for this {source}", f"cast({expression} as string)"))
+    return f"case when {expression} is null or ({same}) then {cast} else {refused} end"
+
+
+def _timed(expression: str, source: Atom, target: Atom, refuse: Refuse) -> str:
+    (digits,) = target.arguments
+    value = _assigned_atom(expression, source, _declared_atom(target), refuse, lossless=True)
+    whole = f"date_format({value}, 'SSSSSS') like '%{'0' * (6 - digits)}'"
+    refused = refuse(
+        Refusal(f"{target} keeps {digits} digits of a second and no more", f"cast({value} as string)")
+    )
+    return f"case when {expression} is null or {whole} then {value} else {refused} end"
+
+
+def _sized(text: str, target: Atom, refuse: Refuse) -> str:
+    # Blanks at its end are no part of a char(n), which is filled up with them.
+    (size,) = target.arguments
+    fixed = target.name == "char"
+    length, value = (
+        (f"length(rtrim({text}))", f"rpad({text}, {size}, ' ')") if fixed else (f"length({text})", text)
+    )
+    refused = refuse(Refusal(f"a text exceeds the length limitation: {size} characters", text))
+    return f"case when {length} > {size} then {refused} else {value} end"

@@ -1,0 +1,237 @@
+"""The rows of a window of time by event_time: one rule for the inputs of a model, for `--sample` and for its own table.
+
+dbt's windows are in UTC. A TIMESTAMP is an instant and is compared as one. DATE, TIMESTAMP_NTZ and a text without a
+zone are a wall clock, which is taken for that of UTC, whatever the session's time zone is: cast to TIMESTAMP they would
+be the session's, whose clock says some times twice and others never.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta, timezone
+from types import MappingProxyType
+from typing import Any, Final
+
+from dbt_common.exceptions import CompilationError
+
+from dbt.adapters.paimon.column import PaimonColumn
+from dbt.adapters.paimon.sql.text import is_plain, quoted, string_literal
+
+# What a text may lack of a time in UTC.
+_OMITTED: Final = ("Z", ":00Z", ":00:00Z", " 00:00:00Z")
+
+
+@dataclass(frozen=True)
+class Window:
+    """From `start` until before `end`, in UTC; None is without bound."""
+
+    start: datetime | None
+    end: datetime | None
+
+    @classmethod
+    def of(cls, start: Any, end: Any) -> Window:
+        """A window of datetimes or of their ISO text; one without a zone is in UTC."""
+        return cls(_in_utc(start), _in_utc(end))
+
+    @property
+    def is_open(self) -> bool:
+        """Whether it has neither bound."""
+        return self.start is None and self.end is None
+
+
+def condition(column: str, window: Window, data_type: str = "") -> str:
+    """SQL that is true of the rows of a window, and NULL where the column is.
+
+    Args:
+        column: the column in SQL.
+        window: has a bound.
+        data_type: of the column; if it is not known, Spark looks, as it plans: `typeof` is folded away, and what is
+            left is pushed down to the files.
+
+    Raises:
+        ValueError: no time is of that type.
+    """
+    if data_type:
+        kind = _kind(data_type)
+        if kind is None:
+            raise ValueError(f"{data_type} is no type of a time")
+        return _CONDITIONS[kind](column, window)
+    *known, (_, text) = _CONDITIONS.items()
+    branches = " ".join(f"when '{kind}' then {rule(column, window)}" for kind, rule in known)
+    return f"case typeof({column}) {branches} else {text(column, window)} end"
+
+
+def column_sql(name: str) -> str:
+    """The event_time of a model or source as dbt names it, in SQL: in double quotes where its YAML says so."""
+    if len(name) > 1 and name[0] == name[-1] == '"':
+        return quoted(name[1:-1])
+    parts = name.split(".")
+    return quoted(*parts) if all(map(is_plain, parts)) else name
+
+
+def refuse_column(model: str, event_time: str, columns: Mapping[str, str]) -> None:
+    """Refuse the event_time of a microbatch model that is no column of its query, or is no time.
+
+    Args:
+        model: its name.
+        event_time: of its config.
+        columns: of its query, name -> type.
+
+    Raises:
+        CompilationError: what is wrong, and what to do.
+    """
+    types = {name.lower(): data_type for name, data_type in columns.items()}
+    data_type = types.get(event_time.lower())
+    if data_type is None:
+        raise CompilationError(
+            f"model '{model}': event_time: '{event_time}' is no column of its query, which has {', '.join(columns)}. "
+            "Name the column by which its batches are told apart."
+        )
+    if _kind(data_type) is None:
+        raise CompilationError(
+            f"model '{model}': event_time: '{event_time}' is of type {data_type}, and no window of time has such "
+            "values. Cast it to timestamp, timestamp_ntz or date in the model."
+        )
+
+
+def batch_condition(model: Mapping[str, Any], columns: Iterable[Any]) -> str:
+    """The rows of the batch's window in the table of a microbatch model, whose alias is to be put for `{alias}`.
+
+    Args:
+        model: the node of the manifest, with its batch.
+        columns: of the table; event_time is one of them, and a time (see `refuse_column`).
+
+    Raises:
+        CompilationError: there is no batch.
+    """
+    name, window = model["config"]["event_time"], _batch_window(model)
+    if window.is_open:
+        raise CompilationError(
+            f"model '{model['name']}': incremental_strategy='microbatch' ran without a batch. Set event_time, begin "
+            "and batch_size, and do not override get_incremental_microbatch_sql's batches."
+        )
+    (data_type,) = (c.data_type for c in columns if c.name.lower() == name.lower())
+    return condition(f"{{alias}}.{quoted(name)}", window, data_type)
+
+
+def checked(model: Mapping[str, Any], columns: Sequence[PaimonColumn]) -> str | None:
+    """A SELECT list of a batch's rows that fails on a row which is not in the batch's window; None without a batch.
+
+    The next run would not find such a row to replace it, and would add it again; another batch would take it away.
+
+    Args:
+        model: the node of the manifest, with its batch.
+        columns: of its query; event_time is one of them, and a time (see `refuse_column`).
+    """
+    window = _batch_window(model)
+    if window.is_open:
+        return None
+    name = model["config"]["event_time"].lower()
+    return ", ".join(
+        _in_window(column, window, model) if column.name.lower() == name else column.quoted
+        for column in columns
+    )
+
+
+def _in_window(column: PaimonColumn, window: Window, model: Mapping[str, Any]) -> str:
+    inside = condition(column.quoted, window, column.dtype)
+    fault = string_literal(
+        f"model '{model['name']}': event_time {column.name}: a row of the batch from {window.start} until before "
+        f"{window.end} has "
+    )
+    remedy = string_literal(
+        ", which is not in it. Let the model's event_time tell the time of its input's, give each input whose rows it "
+        "takes an event_time, and filter out rows without one."
+    )
+    value = f"coalesce(cast({column.quoted} as string), 'NULL')"
+    return (
+        f"case when coalesce({inside}, false) then {column.quoted} "
+        f"else raise_error(concat({fault}, {value}, {remedy})) end as {column.quoted}"
+    )
+
+
+def _batch_window(model: Mapping[str, Any]) -> Window:
+    batch = model.get("batch") or {}
+    return Window.of(batch.get("event_time_start"), batch.get("event_time_end"))
+
+
+# -- the rule, by the type of the column ---------------------------------------------------------------------------
+
+
+def _instant(column: str, window: Window) -> str:
+    return _between(f"cast({column} as timestamp_ltz)", window, lambda moment: f"timestamp_ltz '{moment}'")
+
+
+def _clock(column: str, window: Window) -> str:
+    return _between(
+        f"cast({column} as timestamp_ntz)",
+        window,
+        lambda moment: f"timestamp_ntz '{moment.replace(tzinfo=None)}'",
+    )
+
+
+def _day(column: str, window: Window) -> str:
+    # A day is its midnight: it is not before a moment if it is not before the next midnight.
+    days = Window(*(_next_midnight(moment) for moment in (window.start, window.end)))
+    return _between(f"cast({column} as date)", days, lambda moment: f"date '{moment.date()}'")
+
+
+def _text(column: str, window: Window) -> str:
+    text = f"trim({column})"
+    fault = string_literal("event_time: no time is written as '")
+    remedy = string_literal("'. Write it as in 2024-01-31, 2024-01-31 12:00:00 or 2024-01-31 12:00:00+01:00.")
+    readings = [f"try_cast(concat({text}, '{omitted}') as timestamp_ltz)" for omitted in _OMITTED]
+    # A time of the day alone would be today's.
+    instant = (
+        f"case when {column} is null then null "
+        f"when {text} rlike '^[0-9]+-' then coalesce({', '.join(readings)}, "
+        f"if(instr({column}, ':') > 0, try_cast({column} as timestamp_ltz), null), {_raised(fault, column, remedy)}) "
+        f"else {_raised(fault, column, remedy)} end"
+    )
+    return _between(instant, window, lambda moment: f"timestamp_ltz '{moment}'")
+
+
+# Spark's `typeof` -> the rule; the last is that of a text.
+_CONDITIONS: Final[Mapping[str, Callable[[str, Window], str]]] = MappingProxyType(
+    {"timestamp": _instant, "timestamp_ntz": _clock, "date": _day, "string": _text}
+)
+
+
+def _kind(data_type: str) -> str | None:
+    kind = data_type.lower()
+    return (
+        "string"
+        if kind.startswith(("string", "varchar(", "char("))
+        else kind
+        if kind in _CONDITIONS
+        else None
+    )
+
+
+def _between(operand: str, window: Window, literal: Callable[[datetime], str]) -> str:
+    """Typed on both sides: Paimon's MERGE adds no cast of its own."""
+    bounds = [(">=", window.start), ("<", window.end)]
+    return " and ".join(
+        f"{operand} {sign} {literal(moment)}" for sign, moment in bounds if moment is not None
+    )
+
+
+def _raised(fault: str, column: str, remedy: str) -> str:
+    return f"cast(raise_error(concat({fault}, {column}, {remedy})) as timestamp_ltz)"
+
+
+def _next_midnight(moment: datetime | None) -> datetime | None:
+    if moment is None:
+        return None
+    midnight = moment.replace(hour=0, minute=0, second=0, microsecond=0)
+    return midnight if midnight == moment else midnight + timedelta(days=1)
+
+
+def _in_utc(value: Any) -> datetime | None:
+    if not value:
+        return None
+    moment = (
+        value if isinstance(value, datetime) else datetime.fromisoformat(str(value).replace("Z", "+00:00"))
+    )
+    return moment.replace(tzinfo=timezone.utc) if moment.tzinfo is None else moment.astimezone(timezone.utc)

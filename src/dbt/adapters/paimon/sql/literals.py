@@ -1,0 +1,128 @@
+"""Values of YAML as Spark SQL of a given type: the rows of unit tests, nested types included."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from dbt_common.exceptions import DbtRuntimeError
+
+from dbt.adapters.paimon.sql.text import string_literal
+
+_NESTED: Final = re.compile(
+    r"\s*(?P<kind>array|map|struct)\s*<(?P<inner>.*)>\s*\Z", re.IGNORECASE | re.DOTALL
+)
+_QUOTED: Final = re.compile(r"\s*'(?P<text>(?:[^'\\]|\\.)*)'\s*\Z", re.DOTALL)
+
+# Of types that are no numbers.
+_SOME: Final[Mapping[str, Any]] = {
+    **dict.fromkeys(("string", "varchar", "char", "binary"), ""),
+    **dict.fromkeys(("date", "timestamp", "timestamp_ntz", "timestamp_ltz"), "1970-01-01"),
+    "boolean": False,
+    "array": (),
+    "map": {},
+    "struct": {},
+}
+
+
+def safe_cast(field: Any, data_type: str) -> str:
+    """What dbt's `safe_cast` gives: SQL of `data_type`.
+
+    Args:
+        field: an SQL expression; or a value of YAML: a list for an array, a mapping for a map or a struct, a number.
+            For a nested type, a string literal holds an SQL expression (`'array(1, 2)'`), as in dbt-spark.
+        data_type: Spark's type text.
+
+    Raises:
+        DbtRuntimeError: the value does not have the shape of the type.
+    """
+    if not isinstance(field, str):
+        return typed_value(field, data_type)
+    literal = _QUOTED.match(field) if _NESTED.match(data_type) else None
+    return f"cast({_unescaped(literal['text']) if literal else field} as {data_type})"
+
+
+def typed_value(value: Any, data_type: str) -> str:
+    """SQL of one value of YAML; text is a literal, but for a nested type an SQL expression.
+
+    Raises:
+        DbtRuntimeError: the value does not have the shape of the type.
+    """
+    nested = _NESTED.match(data_type)
+    if value is None:
+        return f"cast(null as {data_type})"
+    if nested and not isinstance(value, str):
+        return _nested_value(value, nested["kind"].lower(), nested["inner"], data_type)
+    if isinstance(value, (Mapping, list, tuple)):
+        raise _misshapen(value, data_type)
+    if isinstance(value, bool) or (isinstance(value, (int, float)) and math.isfinite(value)):
+        return f"cast({str(value).lower()} as {data_type})"
+    return f"cast({value if nested else string_literal(str(value))} as {data_type})"
+
+
+def some_value(data_type: str) -> str:
+    """SQL of a value of a type that is not NULL: nothing, zero, the first day of Unix; of a struct, one of NULLs."""
+    kind = re.split(r"\W", data_type.strip().lower(), maxsplit=1)[0]
+    return typed_value(_SOME.get(kind, 0), data_type)
+
+
+def _nested_value(value: Any, kind: str, inner: str, data_type: str) -> str:
+    if kind == "array":
+        if not isinstance(value, Sequence):
+            raise _misshapen(value, data_type)
+        # Without an element there is none that tells the type.
+        elements = ", ".join(typed_value(element, inner) for element in value)
+        return f"array({elements})" if value else f"cast(array() as {data_type})"
+    if not isinstance(value, Mapping):
+        raise _misshapen(value, data_type)
+    if kind == "map":
+        key_type, value_type = _split(inner, ",")
+        entries = [
+            f"{typed_value(key, key_type)}, {typed_value(entry, value_type)}" for key, entry in value.items()
+        ]
+        return f"map({', '.join(entries)})" if entries else f"cast(map() as {data_type})"
+    return _struct(value, inner, data_type)
+
+
+def _struct(value: Mapping[Any, Any], inner: str, data_type: str) -> str:
+    fields = [(_bare(name), kind) for name, kind in (_split(field, ":") for field in _split(inner, ","))]
+    given = {str(name).lower(): entry for name, entry in value.items()}
+    unknown = sorted(set(given) - {name.lower() for name, _ in fields})
+    if unknown:
+        raise DbtRuntimeError(f"{data_type} has no field {', '.join(unknown)}: {value!r}")
+    parts = [f"{string_literal(name)}, {typed_value(given.get(name.lower()), kind)}" for name, kind in fields]
+    return f"named_struct({', '.join(parts)})"
+
+
+def _misshapen(value: Any, data_type: str) -> DbtRuntimeError:
+    return DbtRuntimeError(f"{value!r} does not have the shape of {data_type}")
+
+
+def _bare(name: str) -> str:
+    """A field's name without its backticks."""
+    name = name.strip()
+    return name[1:-1].replace("``", "`") if name.startswith("`") else name
+
+
+def _split(text: str, separator: str) -> list[str]:
+    """The parts of a type's inner text, names in backticks kept whole; `:` splits once, a name from its type."""
+    parts, begin, depth, quoted = [], 0, 0, False
+    for position, character in enumerate(text):
+        quoted ^= character == "`"
+        if quoted:
+            continue
+        depth += (character in "<(") - (character in ">)")
+        if character == separator and not depth:
+            parts.append(text[begin:position])
+            begin = position + 1
+            if separator == ":":
+                break
+    parts.append(text[begin:])
+    return parts
+
+
+def _unescaped(text: str) -> str:
+    """What a string literal says: its escapes undone as far as dbt's escape_single_quotes makes them."""
+    return re.sub(r"\\([\\'])", r"\1", text)

@@ -1,0 +1,163 @@
+"""Names that Spark and Paimon take; every other one is refused before a statement is sent."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable
+from typing import Final
+
+from dbt.adapters.paimon.sql.views import REGISTRY_TABLE
+from dbt.adapters.paimon.writing.swaps import LONGEST_SUFFIX, table_beside
+
+# Quotes end a name within another; Paimon takes a name apart at dots when it renames a table [ran, 0.9.0], and makes a
+# folder of it, where a slash means two of them and a colon a URI.
+_NOT_IN_SCHEMAS: Final = re.compile(r"""['"`./\\:\x00-\x1f]""")
+# A table is a folder too; what follows a `$` is the name of a system table (Identifier.isSystemTable).
+_NOT_IN_TABLES: Final = re.compile(r"[/:$\x00]")
+# A tag is a file (TagManager.tagPath): one with a colon in it keeps every tag of its table from being listed, and
+# delete_tag cuts its argument at commas [ran, 0.9.0].
+_NOT_IN_TAGS: Final = re.compile(r"[/:,\x00]")
+_TAG_PREFIX: Final = "tag-"
+# A branch is a folder (BranchManager.branchPath), and stands in the name of its table, which is cut at `$`.
+_NOT_IN_BRANCHES: Final = re.compile(r"[/:,$\x00]")
+_BRANCH_PREFIX: Final = "branch-"
+# NAME_MAX of Linux, dfs.namenode.fs-limits.max-component-length of HDFS; in bytes.
+_LONGEST_NAME: Final = 255
+# Source: org.apache.spark.sql.catalyst.catalog.SessionCatalog.validateName, 3.5.7
+_SESSION_CATALOG: Final = re.compile(r"\w+", re.ASCII)
+# Of one version or another: SystemColumns of 0.9, SpecialFields since 1.0. (`rowkind` is free in 0.9.)
+_PAIMONS_COLUMNS: Final = frozenset({"_VALUE_COUNT", "_SEQUENCE_NUMBER", "_VALUE_KIND", "_LEVEL", "_ROW_ID"})
+_PAIMONS_PREFIX: Final = "_KEY_"
+# Sources: MetaStoreUtils.validateName of Hive, which also makes names lower case; JdbcCatalog.allowUpperCase.
+_METASTORE_NAMES: Final = {
+    "hive": (re.compile(r"^[a-z0-9_]+$"), "a Hive metastore takes lower-case letters, digits and _ only"),
+    "jdbc": (re.compile(r"^[^A-Z]+$"), "a JDBC catalog takes no upper-case letters"),
+}
+
+
+def schema_problem(schema: str) -> str:
+    """Why a schema cannot have this name, and what to do; empty if it can."""
+    remedy = "in `schema` of the node's config, or in what generate_schema_name makes of it."
+    if found := _NOT_IN_SCHEMAS.search(schema):
+        return f"schema {schema!r}: {found[0]!r} cannot be part of a schema's name. Use letters, digits and _ {remedy}"
+    if schema == "sys":
+        return f"schema 'sys' is Paimon's own. Use another name {remedy}"
+    if too_long := _too_long(f"{schema}.db"):
+        return f"schema {schema!r}: its folder's name, with .db, {too_long}. Use a shorter name {remedy}"
+    return ""
+
+
+def table_problem(identifier: str) -> str:
+    """Why a table cannot have this name, and what to do; empty if it can."""
+    remedy = "as `alias` of the node, or as its name."
+    if found := _NOT_IN_TABLES.search(identifier):
+        return (
+            f"table {identifier!r}: {found[0]!r} cannot be part of a table's name. Use another name {remedy}"
+        )
+    if identifier in (".", "..") or not identifier.strip():
+        return f"table {identifier!r}: a folder cannot have this name. Use another name {remedy}"
+    if identifier == REGISTRY_TABLE:
+        return (
+            f"table {identifier!r}: dbt-paimon keeps the views of a schema there. Use another name {remedy}"
+        )
+    other = table_beside(identifier)
+    if other is not None:
+        return (
+            f"table {identifier!r}: a name that ends in {identifier.removeprefix(other)} is that of a table which is "
+            f"being built, and goes when {other!r} is built. Use another name {remedy}"
+        )
+    if too_long := _too_long(identifier + "_" * LONGEST_SUFFIX):
+        return (
+            f"table {identifier!r}: its name, with what it is built under ({LONGEST_SUFFIX} characters more), "
+            f"{too_long}. Use a shorter name {remedy}"
+        )
+    return ""
+
+
+def metastore_problem(metastore: str, schema: str, identifier: str) -> str:
+    """Why the server that keeps a catalog's names cannot keep those of a table, and what to do; empty if it can.
+
+    Args:
+        metastore: its kind, as the profile says.
+        schema, identifier: the names.
+    """
+    taken = _METASTORE_NAMES.get(metastore)
+    for name in (schema, identifier):
+        if taken is not None and not taken[0].search(name):
+            return (
+                f"table {schema}.{identifier}: {taken[1]}, and {name!r} has others. Use another name in `schema` or "
+                "`alias` of the node's config."
+            )
+    return ""
+
+
+def column_problems(columns: Iterable[str]) -> list[str]:
+    """Why a table cannot have columns of these names, and what to do; empty if it can."""
+    names = list(columns)
+    problems = [
+        f"column {name!r}: a column's name needs a character. Name it with `as`."
+        for name in names
+        if not name.strip()
+    ]
+    problems += [
+        f"column {name!r}: Paimon has a column of this name itself. Rename it with `as`."
+        for name in names
+        if name in _PAIMONS_COLUMNS or name.startswith(_PAIMONS_PREFIX)
+    ]
+    # Spark finds columns without regard to case.
+    for name, count in Counter(name.lower() for name in names).items():
+        if count > 1:
+            same = ", ".join(repr(other) for other in names if other.lower() == name)
+            problems.append(f"columns {same} have the same name. Rename all but one of them with `as`.")
+    return problems
+
+
+def tag_problem(tag: str) -> str:
+    """Why a tag cannot have this name; empty if it can."""
+    if not tag.strip():
+        return "a text is needed."
+    # TagManager: a name of digits would be taken for a snapshot's number.
+    if tag.isdigit():
+        return "a tag's name needs a letter; a number alone means a table snapshot."
+    if found := _NOT_IN_TAGS.search(tag):
+        return f"{found[0]!r} cannot be part of a tag's name. Use another character, such as '-' or '_'."
+    if too_long := _too_long(_TAG_PREFIX + tag):
+        return f"its file's name, with {_TAG_PREFIX}, {too_long}."
+    return ""
+
+
+def branch_problem(branch: str) -> str:
+    """Why a branch cannot have this name; empty if it can."""
+    if not branch.strip():
+        return "a text is needed."
+    # BranchManager.createBranch
+    if branch.isdigit():
+        return "a branch's name needs a letter."
+    if branch == "main":
+        return "main is the table itself."
+    if found := _NOT_IN_BRANCHES.search(branch):
+        return f"{found[0]!r} cannot be part of a branch's name. Use another character, such as '-' or '_'."
+    if too_long := _too_long(_BRANCH_PREFIX + branch):
+        return f"its folder's name, with {_BRANCH_PREFIX}, {too_long}."
+    return ""
+
+
+def view_problem(catalog: str, schema: str, identifier: str) -> str:
+    """Why the catalog of views cannot hold one of this name, and what to do; empty if it can."""
+    for name in (schema, identifier):
+        if catalog == "spark_catalog" and not _SESSION_CATALOG.fullmatch(name):
+            return (
+                f"view {schema}.{identifier}: views live in {catalog}, which takes letters, digits and _ only, and "
+                f"{name!r} has others. Use another name, or materialize it as a table."
+            )
+    return ""
+
+
+def _too_long(name: str) -> str:
+    length = len(name.encode("utf-8", "surrogatepass"))
+    return (
+        f"has {length} bytes in UTF-8, and file systems take {_LONGEST_NAME}"
+        if length > _LONGEST_NAME
+        else ""
+    )

@@ -1,0 +1,598 @@
+"""Paimon's procedures as SQL text: typed arguments in, one CALL out.
+
+Parameter names, types and the versions that have them: paimon-spark-common's procedure/*Procedure.java at the
+release tags 0.9.0 to 2.0.0. Every statement here was run on 0.9.0.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime
+from types import MappingProxyType
+from typing import Any, Final
+
+from dbt_common.exceptions import DbtRuntimeError
+
+from dbt.adapters.paimon.capabilities import Capability, Environment
+from dbt.adapters.paimon.errors.redaction import redacted
+from dbt.adapters.paimon.options.table_options import normalize, parse_duration, suggestion, validate_option
+from dbt.adapters.paimon.sql.names import branch_problem, tag_problem
+from dbt.adapters.paimon.sql.text import quoted, string_literal
+from dbt.adapters.paimon.sql.timestamps import session_moment
+
+TableName = tuple[str, str, str]
+Partition = Mapping[str, Any]
+
+ORDER_STRATEGIES: Final = ("order", "zorder", "hilbert")
+COMPACT_STRATEGIES: Final = ("full", "minor")
+EXPIRE_STRATEGIES: Final = ("values-time", "update-time")
+ORPHAN_MODES: Final = ("local", "distributed")
+
+
+class _InvalidValueError(ValueError):
+    """A value that its parameter does not take; the text says what it takes."""
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """A typed argument. `render` gives its SQL, and raises _InvalidValueError for a value of another type.
+
+    `to` is Paimon's name for it, where that is not ours; `needs` the capability it hangs on.
+    """
+
+    takes: str
+    render: Callable[[Any, Environment], str]
+    required: bool = False
+    needs: Capability | None = None
+    to: str = ""
+
+
+@dataclass(frozen=True)
+class Procedure:
+    """A procedure of Paimon's `sys` schema. `check` gives the problems of the arguments together."""
+
+    name: str
+    parameters: Mapping[str, Parameter]
+    needs: Capability | None = None
+    check: Callable[[Mapping[str, Any], Environment], Sequence[str]] | None = None
+
+    @property
+    def usage(self) -> str:
+        """The arguments, as an error shows them."""
+        return ", ".join(
+            f"{name} ({parameter.takes}{', required' if parameter.required else ''})"
+            for name, parameter in self.parameters.items()
+        )
+
+
+def render(procedure: str, table: TableName, arguments: Mapping[str, Any], environment: Environment) -> str:
+    """The CALL of one procedure.
+
+    Inputs: a name of PROCEDURES, (catalog, schema, identifier), the arguments by name (None: not given), and
+    the versions. Output: one SQL statement, every value a literal. Raises DbtRuntimeError with all problems
+    at once: a procedure or an argument that is not known, a wrong type, a Paimon that lacks it, arguments that
+    exclude each other.
+    """
+    definition = PROCEDURES.get(procedure)
+    if definition is None:
+        near = suggestion(procedure, PROCEDURES, cutoff=0.6)
+        hint = f"Did you mean '{near}'?" if near else f"Known: {', '.join(PROCEDURES)}."
+        raise DbtRuntimeError(f"unknown procedure '{procedure}'. {hint}")
+    given = {name: value for name, value in arguments.items() if value is not None}
+    problems: list[str] = []
+    if definition.needs is not None and not environment.supports(definition.needs):
+        problems.append(environment.explain(definition.needs))
+    rendered: dict[str, str] = {}
+    for name, value in given.items():
+        parameter = definition.parameters.get(name)
+        if parameter is None:
+            near = suggestion(name, definition.parameters, cutoff=0.6)
+            problems.append(f"{name}: unknown argument.{f' Did you mean {near!r}?' if near else ''}")
+            continue
+        if parameter.needs is not None and not environment.supports(parameter.needs):
+            problems.append(f"{name}: {environment.explain(parameter.needs)}")
+            continue
+        problem = argument_problem(procedure, name, value, environment)
+        if problem:
+            problems.append(problem)
+        else:
+            rendered[parameter.to or name] = parameter.render(value, environment)
+    problems += [
+        f"{name}: required."
+        for name, parameter in definition.parameters.items()
+        if parameter.required and name not in given
+    ]
+    if not problems and definition.check is not None:
+        problems += definition.check(given, environment)
+    if problems:
+        listed = "\n".join(f"  {problem}" for problem in problems)
+        raise DbtRuntimeError(
+            f"{procedure} on {'.'.join(table)}:\n{listed}\n  Arguments: {definition.usage}."
+        )
+    return _call(definition.name, table, rendered)
+
+
+def argument_problem(procedure: str, name: str, value: Any, environment: Environment) -> str:
+    """Why an argument does not take a value, as a sentence; '' when it does."""
+    try:
+        PROCEDURES[procedure].parameters[name].render(value, environment)
+    except _InvalidValueError as fault:
+        return f"{name}={redacted(name, value)!r}: {fault}"
+    return ""
+
+
+# -- the procedures, for callers in Python ---------------------------------------------------------------
+
+
+def compact(
+    table: TableName,
+    partitions: Partition | Sequence[Partition] | None = None,
+    order_strategy: str | None = None,
+    order_by: str | Sequence[str] | None = None,
+    where: str | None = None,
+    options: Mapping[str, Any] | None = None,
+    *,
+    compact_strategy: str | None = None,
+    partition_idle_time: str | None = None,
+    environment: Environment,
+) -> str:
+    """Merge data files: of the whole table, of some partitions, or sorted (append tables, bucket=-1).
+
+    Raises DbtRuntimeError, see `render`.
+    """
+    return render(
+        "compact",
+        table,
+        {
+            "partitions": partitions,
+            "order_strategy": order_strategy,
+            "order_by": order_by,
+            "where": where,
+            "options": options,
+            "compact_strategy": compact_strategy,
+            "partition_idle_time": partition_idle_time,
+        },
+        environment,
+    )
+
+
+def expire_snapshots(
+    table: TableName,
+    retain_max: int | None = None,
+    retain_min: int | None = None,
+    older_than: datetime | date | str | None = None,
+    max_deletes: int | None = None,
+    *,
+    options: Mapping[str, Any] | None = None,
+    environment: Environment,
+) -> str:
+    """Take old table snapshots away; what tags hold stays. Raises DbtRuntimeError, see `render`."""
+    return render(
+        "expire_snapshots",
+        table,
+        {
+            "retain_max": retain_max,
+            "retain_min": retain_min,
+            "older_than": older_than,
+            "max_deletes": max_deletes,
+            "options": options,
+        },
+        environment,
+    )
+
+
+def create_tag(
+    table: TableName,
+    tag: str,
+    snapshot: int | None = None,
+    time_retained: str | None = None,
+    *,
+    environment: Environment,
+) -> str:
+    """Name a table snapshot, by default the newest, so that it does not expire. Raises DbtRuntimeError."""
+    return render(
+        "create_tag", table, {"tag": tag, "snapshot": snapshot, "time_retained": time_retained}, environment
+    )
+
+
+def delete_tag(table: TableName, tag: str, *, environment: Environment) -> str:
+    """Take a tag away. Raises DbtRuntimeError, see `render`."""
+    return render("delete_tag", table, {"tag": tag}, environment)
+
+
+def replace_tag(
+    table: TableName,
+    tag: str,
+    snapshot: int | None = None,
+    time_retained: str | None = None,
+    *,
+    environment: Environment,
+) -> str:
+    """Put a tag that is there on another table snapshot. Raises DbtRuntimeError, see `render`."""
+    return render(
+        "replace_tag", table, {"tag": tag, "snapshot": snapshot, "time_retained": time_retained}, environment
+    )
+
+
+def create_branch(table: TableName, branch: str, tag: str | None = None, *, environment: Environment) -> str:
+    """A branch that begins at a tag, or without rows. Raises DbtRuntimeError, see `render`."""
+    return render("create_branch", table, {"branch": branch, "tag": tag}, environment)
+
+
+def delete_branch(table: TableName, branch: str, *, environment: Environment) -> str:
+    """Take a branch away. Raises DbtRuntimeError, see `render`."""
+    return render("delete_branch", table, {"branch": branch}, environment)
+
+
+def fast_forward(table: TableName, branch: str, *, environment: Environment) -> str:
+    """Make a table what its branch is. Raises DbtRuntimeError, see `render`."""
+    return render("fast_forward", table, {"branch": branch}, environment)
+
+
+def rollback_to(table: TableName, version: int | str, *, environment: Environment) -> str:
+    """Make a table what it was at a table snapshot (a number) or a tag. Raises DbtRuntimeError."""
+    return render("rollback_to", table, {"version": version}, environment)
+
+
+def remove_orphan_files(
+    table: TableName,
+    older_than: datetime | date | str | None = None,
+    dry_run: bool | None = None,
+    *,
+    parallelism: int | None = None,
+    mode: str | None = None,
+    environment: Environment,
+) -> str:
+    """Delete files that no table snapshot knows; with dry_run only count them. Raises DbtRuntimeError."""
+    return render(
+        "remove_orphan_files",
+        table,
+        {"older_than": older_than, "dry_run": dry_run, "parallelism": parallelism, "mode": mode},
+        environment,
+    )
+
+
+def expire_partitions(
+    table: TableName,
+    expiration_time: str | None = None,
+    timestamp_formatter: str | None = None,
+    timestamp_pattern: str | None = None,
+    *,
+    expire_strategy: str | None = None,
+    max_expires: int | None = None,
+    environment: Environment,
+) -> str:
+    """Drop partitions older than `expiration_time`. Raises DbtRuntimeError, see `render`."""
+    return render(
+        "expire_partitions",
+        table,
+        {
+            "expiration_time": expiration_time,
+            "timestamp_formatter": timestamp_formatter,
+            "timestamp_pattern": timestamp_pattern,
+            "expire_strategy": expire_strategy,
+            "max_expires": max_expires,
+        },
+        environment,
+    )
+
+
+def rescale(
+    table: TableName,
+    bucket_num: int | None = None,
+    partitions: Partition | Sequence[Partition] | None = None,
+    *,
+    environment: Environment,
+) -> str:
+    """Rewrite partitions into another number of buckets, by default the table's. Raises DbtRuntimeError."""
+    return render("rescale", table, {"bucket_num": bucket_num, "partitions": partitions}, environment)
+
+
+# -- text ------------------------------------------------------------------------------------------------
+
+
+def _call(name: str, table: TableName, arguments: Mapping[str, str]) -> str:
+    if not all(table):
+        raise DbtRuntimeError(f"{name}: catalog, schema and identifier of the table are needed, not {table}.")
+    listed = ", ".join(
+        f"{key} => {value}" for key, value in {"table": table_argument(table), **arguments}.items()
+    )
+    return f"CALL {quoted(table[0])}.sys.{name}({listed})"
+
+
+def table_argument(table: TableName) -> str:
+    """The literal that names a table to a procedure."""
+    # Three parts inside it: of two, a schema named like a catalog would be taken for that.
+    return string_literal(".".join(_plain_or_quoted(part) for part in table))
+
+
+def _plain_or_quoted(name: str) -> str:
+    return name if re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name) else quoted(name)
+
+
+def _text(value: Any, environment: Environment) -> str:
+    if not isinstance(value, str) or not value.strip():
+        raise _InvalidValueError("a text is needed.")
+    return string_literal(value)
+
+
+def _tag(value: Any, environment: Environment) -> str:
+    if problem := tag_problem(value) if isinstance(value, str) else "a text is needed.":
+        raise _InvalidValueError(problem)
+    return string_literal(value)
+
+
+def _branch(value: Any, environment: Environment) -> str:
+    if problem := branch_problem(value) if isinstance(value, str) else "a text is needed.":
+        raise _InvalidValueError(problem)
+    return string_literal(value)
+
+
+def _integer(value: Any, environment: Environment) -> str:
+    return str(_whole(value))
+
+
+def _whole(value: Any) -> int:
+    if isinstance(value, bool) or not re.fullmatch(r"[0-9]+", str(value)):
+        raise _InvalidValueError("a whole number is needed.")
+    return int(value)
+
+
+def _positive(value: Any, environment: Environment) -> str:
+    number = _whole(value)
+    if number < 1:
+        raise _InvalidValueError("at least 1 is needed.")
+    return str(number)
+
+
+def _long(value: Any, environment: Environment) -> str:
+    return f"{_whole(value)}L"
+
+
+def _boolean(value: Any, environment: Environment) -> str:
+    if isinstance(value, str) and value.lower() in ("true", "false"):
+        return value.lower()
+    if not isinstance(value, bool):
+        raise _InvalidValueError("true or false is needed.")
+    return "true" if value else "false"
+
+
+def _duration(value: Any, environment: Environment) -> str:
+    try:
+        parse_duration(str(value))
+    except ValueError:
+        raise _InvalidValueError("a duration is needed, as in '1 d' or '12 h'.") from None
+    return string_literal(str(value))
+
+
+def _timestamp_text(value: Any) -> str:
+    try:
+        return session_moment(value).strftime("%Y-%m-%d %H:%M:%S")
+    except ValueError as fault:
+        raise _InvalidValueError(str(fault)) from None
+
+
+def _timestamp(value: Any, environment: Environment) -> str:
+    return string_literal(_timestamp_text(value))
+
+
+def _snapshot_timestamp(value: Any, environment: Environment) -> str:
+    text = string_literal(_timestamp_text(value))
+    return text if environment.supports(Capability.EXPIRE_SNAPSHOTS_OLDER_THAN_TEXT) else f"TIMESTAMP {text}"
+
+
+def _one_of(*allowed: str) -> Callable[[Any, Environment], str]:
+    def check(value: Any, environment: Environment) -> str:
+        if not isinstance(value, str) or value.lower() not in allowed:
+            raise _InvalidValueError(f"one of {', '.join(allowed)} is needed.")
+        return string_literal(value.lower())
+
+    return check
+
+
+def _column_names(value: Any, environment: Environment) -> str:
+    names = [value] if isinstance(value, str) else value
+    if not isinstance(names, (list, tuple)) or not names or not all(isinstance(name, str) for name in names):
+        raise _InvalidValueError("a column or a list of columns is needed.")
+    # CompactProcedure splits at every comma and keeps the blanks.
+    parts = [part.strip() for name in names for part in name.split(",")]
+    if not all(parts):
+        raise _InvalidValueError("an empty column name is in the list.")
+    return string_literal(",".join(parts))
+
+
+def _options(value: Any, environment: Environment) -> str:
+    if not isinstance(value, Mapping):
+        raise _InvalidValueError("a mapping of Paimon's option names to values is needed.")
+    pairs = []
+    for name, item in value.items():
+        for problem in validate_option(str(name), item, environment.paimon):
+            raise _InvalidValueError(f"'{name}': {problem}.")
+        text = normalize(item)
+        if "," in text:
+            # ParameterUtils.parseCommaSeparatedKeyValues
+            raise _InvalidValueError(f"'{name}': the value has a comma, at which Paimon would cut it.")
+        pairs.append(f"{name}={text}")
+    return string_literal(",".join(pairs))
+
+
+def _partitions(value: Any, environment: Environment) -> str:
+    """Partitions as a condition, which Paimon makes of its own `partitions` too, but cut at every comma."""
+    return string_literal(partition_condition(value))
+
+
+def partition_condition(value: Any) -> str:
+    """The condition of a partition {column: value}, or of a list of them. Raises ValueError, see `argument_problem`."""
+    partitions = [value] if isinstance(value, Mapping) else value
+    if (
+        not isinstance(partitions, (list, tuple))
+        or not partitions
+        or not all(isinstance(partition, Mapping) and partition for partition in partitions)
+    ):
+        raise _InvalidValueError(
+            "a list of partitions is needed, each a mapping of column to value, as in [{'dt': '2024-01-01'}]."
+        )
+    return " OR ".join(
+        "(" + " AND ".join(f"{quoted(str(column))} {_equals(item)}" for column, item in p.items()) + ")"
+        for p in partitions
+    )
+
+
+def _equals(value: Any) -> str:
+    if value is None:
+        return "IS NULL"
+    if isinstance(value, bool):
+        return f"= {str(value).lower()}"
+    if isinstance(value, int):
+        return f"= {value}"
+    if isinstance(value, (str, date)):
+        text = value.strftime("%Y-%m-%d %H:%M:%S") if isinstance(value, datetime) else str(value)
+        return f"= {string_literal(text)}"
+    raise _InvalidValueError(
+        f"a partition's value is a text, a whole number, a date or a boolean, not {value!r}."
+    )
+
+
+def _check_compact(arguments: Mapping[str, Any], environment: Environment) -> list[str]:
+    # CompactProcedure.call
+    problems = []
+    if "partitions" in arguments and "where" in arguments:
+        problems.append("partitions and where exclude each other. Put the partitions into where.")
+    if "order_strategy" in arguments and "order_by" not in arguments:
+        problems.append("order_strategy: needs order_by, the columns to sort by.")
+    if "order_by" in arguments and "order_strategy" not in arguments:
+        problems.append(f"order_by: needs order_strategy, one of {', '.join(ORDER_STRATEGIES)}.")
+    if "partition_idle_time" in arguments and "order_strategy" in arguments:
+        problems.append("partition_idle_time: does not work with order_strategy. Give one of the two.")
+    return problems
+
+
+def _check_expire_snapshots(arguments: Mapping[str, Any], environment: Environment) -> list[str]:
+    low, high = arguments.get("retain_min"), arguments.get("retain_max")
+    if low is not None and high is not None and int(low) > int(high):
+        return [f"retain_min={low} is above retain_max={high}. Lower it."]
+    return []
+
+
+def _check_expire_partitions(arguments: Mapping[str, Any], environment: Environment) -> list[str]:
+    if "expiration_time" in arguments or environment.supports(Capability.EXPIRE_PARTITIONS_BY_TABLE_OPTIONS):
+        return []
+    return [f"expiration_time: {environment.explain(Capability.EXPIRE_PARTITIONS_BY_TABLE_OPTIONS)}"]
+
+
+PROCEDURES: Final[Mapping[str, Procedure]] = MappingProxyType(
+    {
+        "compact": Procedure(
+            "compact",
+            {
+                "partitions": Parameter("list of {column: value}", _partitions, to="where"),
+                "order_strategy": Parameter(
+                    " or ".join(ORDER_STRATEGIES), _one_of(*ORDER_STRATEGIES), needs=Capability.COMPACT_ORDER
+                ),
+                "order_by": Parameter("column or list of columns", _column_names),
+                "where": Parameter("condition over partition columns", _text),
+                "options": Parameter("{option: value}", _options),
+                "compact_strategy": Parameter(
+                    " or ".join(COMPACT_STRATEGIES),
+                    _one_of(*COMPACT_STRATEGIES),
+                    needs=Capability.COMPACT_STRATEGY,
+                ),
+                "partition_idle_time": Parameter("duration", _duration),
+            },
+            check=_check_compact,
+        ),
+        "expire_snapshots": Procedure(
+            "expire_snapshots",
+            {
+                "retain_max": Parameter("whole number", _positive),
+                "retain_min": Parameter("whole number", _positive),
+                "older_than": Parameter("timestamp", _snapshot_timestamp),
+                "max_deletes": Parameter("whole number", _positive),
+                "options": Parameter("{option: value}", _options, needs=Capability.EXPIRE_SNAPSHOTS_OPTIONS),
+            },
+            check=_check_expire_snapshots,
+        ),
+        "create_tag": Procedure(
+            "create_tag",
+            {
+                "tag": Parameter("name", _tag, required=True),
+                "snapshot": Parameter("number of a table snapshot", _long),
+                "time_retained": Parameter("duration", _duration),
+            },
+        ),
+        "delete_tag": Procedure("delete_tag", {"tag": Parameter("name", _tag, required=True)}),
+        "replace_tag": Procedure(
+            "replace_tag",
+            {
+                "tag": Parameter("name", _tag, required=True),
+                "snapshot": Parameter("number of a table snapshot", _long),
+                "time_retained": Parameter("duration", _duration),
+            },
+            needs=Capability.REPLACE_TAG,
+        ),
+        "create_branch": Procedure(
+            "create_branch",
+            {"branch": Parameter("name", _branch, required=True), "tag": Parameter("name", _tag)},
+            needs=Capability.BRANCHES,
+        ),
+        "delete_branch": Procedure(
+            "delete_branch",
+            {"branch": Parameter("name", _branch, required=True)},
+            needs=Capability.BRANCHES,
+        ),
+        "fast_forward": Procedure(
+            "fast_forward",
+            {"branch": Parameter("name", _branch, required=True)},
+            needs=Capability.FAST_FORWARD,
+        ),
+        "rollback_to": Procedure(
+            "rollback",
+            {
+                "version": Parameter(
+                    "number of a table snapshot, or a tag",
+                    lambda value, env: _text(str(value), env),
+                    required=True,
+                )
+            },
+        ),
+        "remove_orphan_files": Procedure(
+            "remove_orphan_files",
+            {
+                "older_than": Parameter("timestamp", _timestamp),
+                "dry_run": Parameter("boolean", _boolean),
+                "parallelism": Parameter(
+                    "whole number", _positive, needs=Capability.REMOVE_ORPHAN_FILES_MODE
+                ),
+                "mode": Parameter(
+                    " or ".join(ORPHAN_MODES),
+                    _one_of(*ORPHAN_MODES),
+                    needs=Capability.REMOVE_ORPHAN_FILES_MODE,
+                ),
+            },
+            needs=Capability.REMOVE_ORPHAN_FILES,
+        ),
+        "expire_partitions": Procedure(
+            "expire_partitions",
+            {
+                "expiration_time": Parameter("duration", _duration),
+                "timestamp_formatter": Parameter("pattern such as yyyy-MM-dd", _text),
+                "timestamp_pattern": Parameter("pattern such as $dt", _text),
+                "expire_strategy": Parameter(" or ".join(EXPIRE_STRATEGIES), _one_of(*EXPIRE_STRATEGIES)),
+                "max_expires": Parameter("whole number", _positive, needs=Capability.EXPIRE_PARTITIONS_LIMIT),
+            },
+            needs=Capability.EXPIRE_PARTITIONS,
+            check=_check_expire_partitions,
+        ),
+        # The module `rescale` has what it takes beside this.
+        "rescale": Procedure(
+            "rescale",
+            {
+                "bucket_num": Parameter("whole number", _positive),
+                "partitions": Parameter("list of {column: value}", _partitions, to="where"),
+            },
+            needs=Capability.RESCALE,
+        ),
+    }
+)

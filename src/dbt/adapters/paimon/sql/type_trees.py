@@ -1,0 +1,122 @@
+"""Spark's type texts as trees: what is within arrays, maps and structs can be compared one by one."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Final, TypeAlias
+
+from dbt.adapters.paimon.sql.text import is_plain, quoted
+
+_ATOM: Final = re.compile(
+    r"\s*(?P<name>[a-z_]\w*)(?:\s*\(\s*(?P<args>\d+(?:\s*,\s*\d+)*)\s*\))?(?P<rest>[^,:<>()]*)",
+    re.IGNORECASE,
+)
+_FIELD: Final = re.compile(r"\s*(?P<name>`(?:[^`]|``)*`|[^`:,<>]+):")
+
+
+@dataclass(frozen=True)
+class Atom:
+    """A type without others in it: `decimal(10,2)` is the name `decimal` with the arguments 10 and 2."""
+
+    name: str
+    arguments: tuple[int, ...] = ()
+
+    def __str__(self) -> str:
+        return f"{self.name}({','.join(map(str, self.arguments))})" if self.arguments else self.name
+
+
+@dataclass(frozen=True)
+class Array:
+    """`array<element>`."""
+
+    element: TypeTree
+
+    def __str__(self) -> str:
+        return f"array<{self.element}>"
+
+
+@dataclass(frozen=True)
+class Map:
+    """`map<key,value>`."""
+
+    key: TypeTree
+    value: TypeTree
+
+    def __str__(self) -> str:
+        return f"map<{self.key},{self.value}>"
+
+
+@dataclass(frozen=True)
+class Struct:
+    """`struct<name:type,…>`, the fields in their order."""
+
+    fields: tuple[tuple[str, TypeTree], ...]
+
+    def __str__(self) -> str:
+        listed = (f"{name if is_plain(name) else quoted(name)}:{kind}" for name, kind in self.fields)
+        return f"struct<{','.join(listed)}>"
+
+
+TypeTree: TypeAlias = "Atom | Array | Map | Struct"
+
+
+class _UnreadableError(ValueError):
+    """A text that is no type as `data_types` writes them."""
+
+
+def type_tree(text: str) -> TypeTree | None:
+    """The tree of Spark's type text, as `data_types.type_text` and `data_types.to_spark_type` write it.
+
+    None if the text is not whole: DESCRIBE, which a Thrift server is asked, writes names of fields bare whatever they
+    are.
+    """
+    try:
+        tree, end = _read(text, 0)
+    except _UnreadableError:
+        return None
+    return tree if not text[end:].strip() else None
+
+
+def _read(text: str, at: int) -> tuple[TypeTree, int]:
+    found = _ATOM.match(text, at)
+    if found is None:
+        raise _UnreadableError(text[at:])
+    name, end = found["name"].lower(), found.end()
+    if text[end : end + 1] != "<":
+        arguments = tuple(int(part) for part in (found["args"] or "").split(",") if part)
+        return Atom(f"{name}{found['rest'].rstrip().lower()}", arguments), end
+    inner: list[tuple[str, TypeTree]] = []
+    at = end
+    while text[at : at + 1] != ">" or at == end:
+        # After `<` or a comma.
+        at += 1
+        label = ""
+        if name == "struct":
+            if text[at : at + 1] == ">" and not inner:
+                break
+            label, at = _field_name(text, at)
+        kind, at = _read(text, at)
+        inner.append((label, kind))
+        if text[at : at + 1] not in (",", ">"):
+            raise _UnreadableError(text[at:])
+    return _nested(name, inner), at + 1
+
+
+def _field_name(text: str, at: int) -> tuple[str, int]:
+    found = _FIELD.match(text, at)
+    if found is None:
+        raise _UnreadableError(text[at:])
+    written = found["name"]
+    return written[1:-1].replace("``", "`") if written.startswith("`") else written.strip(), found.end()
+
+
+def _nested(name: str, inner: list[tuple[str, TypeTree]]) -> TypeTree:
+    kinds = [kind for _, kind in inner]
+    if name == "struct":
+        return Struct(tuple(inner))
+    if name == "array" and len(kinds) == 1:
+        return Array(kinds[0])
+    if name == "map" and len(kinds) == 2:
+        return Map(kinds[0], kinds[1])
+    raise _UnreadableError(name)

@@ -1,0 +1,462 @@
+"""Debezium's change messages as rows: what a row is after a change, what happened to it, and when.
+
+A message is an envelope `{before, after, source, op, ts_ms}`, bare or with its schema (`{schema, payload}`). SQL reads
+everything from the text of the message; what cannot be read whole becomes a fault with a reason.
+
+Source: https://debezium.io/documentation/reference/stable/connectors/postgresql.html#postgresql-change-events-value
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Final
+
+from dbt_common.exceptions import DbtRuntimeError
+
+from dbt.adapters.paimon.sql.text import quoted, string_literal
+from dbt.adapters.paimon.streaming.formats import debezium_types
+from dbt.adapters.paimon.streaming.formats.debezium_types import Target, Text, UnknownTypeError, let
+from dbt.adapters.paimon.streaming.formats.messages import faults_sql, is_utf8_sql
+
+if TYPE_CHECKING:
+    from dbt.adapters.paimon.streaming.descriptions import Description, SourceColumn
+    from dbt.adapters.paimon.streaming.inputs import StreamCall
+
+ROW_KIND: Final = "_row_kind"
+POSITION: Final = "_position"
+SOURCE_TIME: Final = "_source_time"
+# What a row has beside the columns of the description, unless the model names the row kind: name -> Spark's type.
+METADATA: Final[Mapping[str, str]] = MappingProxyType(
+    {ROW_KIND: "string", POSITION: "string", SOURCE_TIME: "timestamp"}
+)
+
+# What stages add to raw rows: why a message is no row (as in messages.py), the row, and what of it is not described.
+PROBLEM: Final = "__problem"
+ROW: Final = "__row"
+UNDECLARED: Final = "__undeclared"
+# What Kafka's compaction writes after a delete; a file has nothing shorter than `null` for it.
+_IS_TOMBSTONE: Final = "(value is null or trim(__tmp_text) = 'null')"
+
+# op -> Paimon's row kind; `r` is a row that was there when Debezium began.
+_KINDS: Final = {"c": "+I", "r": "+I", "u": "+U", "d": "-D"}
+_OPS_WITHOUT_ROW: Final = {
+    "t": "the source's table was truncated; delete the rows here, or run the model once with --full-refresh",
+    "m": "a message of the source's log (pg_logical_emit_message), which changes no row",
+}
+# What Debezium writes for a value that the database did not send (`unavailable.value.placeholder`): as text, as bytes
+# in base64, in an array and in a map.
+_UNSENT: Final = "__debezium_unavailable_value"
+_UNSENT_TEXTS: Final = (
+    _UNSENT,
+    "X19kZWJleml1bV91bmF2YWlsYWJsZV92YWx1ZQ==",
+    f'["{_UNSENT}"]',
+    f'{{"{_UNSENT}":"{_UNSENT}"}}',
+)
+
+# Strict JSON: Spark would take more by itself.
+_STRICT: Final = "map('allowSingleQuotes', 'false', 'allowNonNumericNumbers', 'false')"
+_ENVELOPE: Final = (
+    "before: map<string,string>, after: map<string,string>, source: map<string,string>, op: string"
+)
+# Around a number in the text of a message: it is that one, and no part of another.
+_BEFORE_NUMBER: Final = string_literal(r"(?<![0-9.+-])\Q")
+_AFTER_NUMBER: Final = string_literal(r"\E(?![0-9.eE])")
+_TYPE: Final = "type: string, name: string, parameters: map<string,string>"
+_FIELD: Final = f"field: string, {_TYPE}, items: struct<{_TYPE}>"
+_MESSAGE: Final = (
+    f"array<struct<{_ENVELOPE}, payload: struct<{_ENVELOPE}>, "
+    f"schema: struct<fields: array<struct<field: string, fields: array<struct<{_FIELD}>>>>>>>"
+)
+_KEY: Final = "array<struct<schema: string, payload: map<string,string>>>"
+
+
+@dataclass(frozen=True)
+class DebeziumColumn:
+    """A column of the rows.
+
+    Attributes:
+        name: as messages have it.
+        data_type: Spark's type text.
+        required: whether a row without it is none.
+        semantic: the logical type of its values in messages without schema; empty if the data type says enough.
+        scale: of a Decimal in such messages; None if it is the data type's.
+    """
+
+    name: str
+    data_type: str
+    required: bool = False
+    semantic: str = ""
+    scale: int | None = None
+
+    @property
+    def target(self) -> Target:
+        """Its data type, read."""
+        return debezium_types.target(self.data_type)
+
+
+@dataclass(frozen=True)
+class DebeziumMessages:
+    """Each value is an envelope: a row, and what happened to it.
+
+    Attributes:
+        columns: of the rows, in order.
+        row_kind: the name of the column with what happened: `+I`, `+U` or `-D`.
+        reserved: names that keys cannot become columns under.
+    """
+
+    columns: tuple[DebeziumColumn, ...]
+    row_kind: str = ROW_KIND
+    reserved: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, description: Description, call: StreamCall) -> DebeziumMessages:
+        """Those of a source.
+
+        Args:
+            description: of the source.
+            call: the `stream(...)`; in its source's YAML a column's `meta` may have `semantic` and `scale`.
+
+        Raises:
+            DbtRuntimeError: everything that is wrong, in one message.
+        """
+        problems: list[str] = []
+        row_kind = call.row_kind or ROW_KIND
+        own = (row_kind, POSITION, SOURCE_TIME)
+        described = call.source.get("columns") or {}
+        columns = tuple(
+            _column(column, _meta(described.get(column.name) or {}), problems)
+            for column in description.columns
+        )
+        taken = {name.lower() for name in own}
+        problems += [
+            f"columns: {column.name}: rows of change messages have a column of this name already; leave it out, or "
+            "give the row kind another name with stream(…, row_kind='…')"
+            for column in columns
+            if column.name.lower() in taken
+        ]
+        if problems:
+            listed = "".join(f"\n  - {problem}" for problem in problems)
+            raise DbtRuntimeError(f"source '{description.label}' cannot be read as change messages:{listed}")
+        return cls(columns, row_kind, (*own, *description.metadata))
+
+    def with_columns(self, columns: Mapping[str, str]) -> DebeziumMessages:
+        """See `ValueFormat`."""
+        known = {column.name for column in self.columns}
+        new = (DebeziumColumn(name, kind) for name, kind in columns.items() if name not in known)
+        return replace(self, columns=(*self.columns, *new))
+
+    def stages(self) -> Sequence[Sequence[str]]:
+        """See `ValueFormat`."""
+        with_schema = "get(__tmp_key_parsed, 0)"
+        bare = ", ".join(f"'{name}', __tmp_one.{name}" for name in ("before", "after", "source", "op"))
+        image = "if(__tmp_op = 'd', coalesce(__tmp_before, __tmp_keys), __tmp_envelope.after)"
+        values = [
+            f"{self._value_sql(index, each)} as {_value(index)}" for index, each in enumerate(self.columns)
+        ]
+        return (
+            ("cast(value as string) as __tmp_text", "cast(key as string) as __tmp_key_text"),
+            # As the one element of an array: Spark does not look at what comes after the end of an object.
+            (
+                f"{_read('__tmp_text', _MESSAGE)} as __tmp_parsed",
+                f"{self._numbers_sql()} as __tmp_digits",
+                f"{_read('__tmp_key_text', _KEY)} as __tmp_key_parsed",
+                f"{_read('__tmp_key_text', 'array<map<string,string>>')} as __tmp_key_bare",
+            ),
+            (
+                "get(__tmp_parsed, 0) as __tmp_one",
+                f"if({with_schema}.schema is not null, {with_schema}.payload, get(__tmp_key_bare, 0)) as __tmp_keys",
+            ),
+            (
+                f"coalesce(__tmp_one.payload, named_struct({bare})) as __tmp_envelope",
+                f"{_fields_sql('__tmp_one.schema.fields')} as __tmp_fields",
+            ),
+            (
+                "__tmp_envelope.op as __tmp_op",
+                "__tmp_envelope.before as __tmp_before",
+                "__tmp_envelope.source as __tmp_source",
+            ),
+            (
+                f"{image} as __tmp_image",
+                "__tmp_op = 'd' and __tmp_before is null as __tmp_is_key",
+                f"{_position_sql()} as __tmp_position",
+                f"case __tmp_op {_cases(_KINDS)} end as __tmp_kind",
+            ),
+            tuple(self._text_columns()),
+            tuple(values),
+            (f"{self._problem_sql()} as {PROBLEM}",),
+            (f"{self._row_sql()} as {ROW}", f"{self._undeclared_sql()} as {UNDECLARED}"),
+        )
+
+    def rows_sql(self, raw: str, extra: Sequence[str]) -> str:
+        """See `ValueFormat`: the columns, the row kind, `_position` and `_source_time`."""
+        names = [*(column.name for column in self.columns), self.row_kind, POSITION, SOURCE_TIME]
+        selected = [f"{ROW}.{quoted(name)} as {quoted(name)}" for name in names]
+        return f"select {', '.join([*selected, *extra])}\nfrom {raw}\nwhere {ROW} is not null"
+
+    def faults_sql(self, raw: str) -> str:
+        """See `ValueFormat`."""
+        return faults_sql(raw)
+
+    def new_columns_sql(self, raw: str) -> str:
+        """See `ValueFormat`."""
+        each = f"select explode({UNDECLARED}) as new from {raw}"
+        found = f"select new.name as name, collect_set(new.kind) as kinds\nfrom ({each})\ngroup by new.name"
+        whole = "'tinyint', 'smallint', 'int', 'bigint'"
+        return (
+            "select name, case when size(kinds) = 1 then kinds[0] "
+            f"when forall(kinds, k -> k in ({whole})) then 'bigint' "
+            f"when forall(kinds, k -> k in ({whole}, 'float', 'double')) then 'double' "
+            f"else 'string' end as data_type\nfrom ({found})\norder by name"
+        )
+
+    def _row_sql(self) -> str:
+        values = {column.name: _value(index) for index, column in enumerate(self.columns)}
+        values |= {self.row_kind: "__tmp_kind", POSITION: "__tmp_position", SOURCE_TIME: _source_time_sql()}
+        fields = ", ".join(f"{string_literal(name)}, {sql}" for name, sql in values.items())
+        # What Kafka's compaction writes after a delete is neither a row nor a fault.
+        return f"if({PROBLEM} is null and not {_IS_TOMBSTONE}, named_struct({fields}), null)"
+
+    def _undeclared_sql(self) -> str:
+        """The names that are not described and their types, of values that are there."""
+        names = (*(column.name for column in self.columns), *self.reserved)
+        known = ", ".join(string_literal(name.lower()) for name in names)
+        new = f"filter(map_entries(__tmp_image), e -> lower(e.key) not in ({known}) and e.value is not null)"
+        in_quotes = "concat('\"\\\\Q', e.key, '\\\\E\"\\\\s*:\\\\s*\"')"
+        guessed = (
+            f"case when __tmp_text rlike {in_quotes} then 'string' "
+            "when e.value in ('true', 'false') then 'boolean' "
+            "when try_cast(e.value as bigint) is not null then 'bigint' "
+            "when e.value rlike '^-?[0-9]+[.][0-9]+(E-?[0-9]+)?$' then 'double' else 'string' end"
+        )
+        field = "__tmp_fields[e.key]"
+        kind = f"if({field} is null, {guessed}, {debezium_types.spark_type_sql(field)})"
+        told = f"transform({new}, e -> struct(e.key as name, {kind} as kind))"
+        return f"if(__tmp_kind in ('+I', '+U') and {PROBLEM} is null, {told}, null)"
+
+    def _numbers_sql(self) -> str:
+        """All digits of the decimals of before and after: as text, Spark hands a number on as a double."""
+        numbers = [
+            f"{quoted(column.name)}: {column.target.number_type}"
+            for column in self.columns
+            if column.target.kind == "decimal"
+        ]
+        if not numbers:
+            return "null"
+        row = f"struct<{', '.join(numbers)}>"
+        envelope = f"before: {row}, after: {row}"
+        return _read("__tmp_text", f"array<struct<{envelope}, payload: struct<{envelope}>>>")
+
+    def _text_columns(self) -> Iterator[str]:
+        unsent = ", ".join(map(string_literal, _UNSENT_TEXTS))
+        for index, column in enumerate(self.columns):
+            name = string_literal(column.name)
+            sent = f"__tmp_image[{name}]"
+            # A value that did not change and was not sent may stand in the row before.
+            yield f"if({sent} in ({unsent}), coalesce(__tmp_before[{name}], {sent}), {sent}) as {_text(index)}"
+
+    def _value_sql(self, index: int, column: DebeziumColumn) -> str:
+        name, text = string_literal(column.name), _text(index)
+        field = f"__tmp_fields[{name}]"
+        number = f"try_cast({text} as {column.target.number_type})"
+        if column.target.kind == "decimal":
+            member = f"{{}}.{quoted(column.name)}"
+            image, whole = "if(__tmp_op = 'd', {0}.before, {0}.after)", "get(__tmp_digits, 0)"
+            read = [f"({image.format(each)})" for each in (f"{whole}.payload", whole)]
+            digits = f"coalesce({member.format(read[0])}, {member.format(read[1])})"
+            number = f"if(__tmp_is_key, {number}, {digits})"
+        # Digits alone may be a number or its bytes: only the message itself tells.
+        pattern = string_literal('"\\Q' + column.name.replace("\\E", "") + '\\E"\\s*:\\s*"')
+        in_message = f"__tmp_text rlike concat({pattern}, {text}, '\"')"
+        in_quotes = f"if({text} rlike '^[0-9]+$', {in_message}, not {text} rlike '[-.]')"
+        value = Text(
+            text,
+            number,
+            in_quotes,
+            f"__tmp_text rlike concat({_BEFORE_NUMBER}, {text}, {_AFTER_NUMBER})",
+            f"{field}.name",
+            f"{field}.parameters['scale']",
+            f"{field}.items.name",
+            f"{field}.items.parameters['scale']",
+        )
+        return debezium_types.value_sql(value, column.target, column.semantic, column.scale)
+
+    def _problem_sql(self) -> str:
+        cases = [*self._envelope_reasons(), *self._column_reasons(), *self._null_reasons()]
+        lines = "\n".join(f"when {condition} then {reason}" for condition, reason in cases)
+        return f"case when {_IS_TOMBSTONE} then null\n{lines} end"
+
+    def _envelope_reasons(self) -> Iterator[tuple[str, str]]:
+        """Conditions on the message as a whole and what they mean, both as SQL."""
+        one_object = "size(__tmp_parsed) = 1 and startswith(ltrim(' \\t\\r\\n', __tmp_text), '{')"
+        yield "trim(__tmp_text) = ''", "'the message is empty'"
+        yield f"not {is_utf8_sql('__tmp_text')}", "'not valid UTF-8'"
+        yield f"not coalesce({one_object}, false)", "'the message is not one JSON object'"
+        yield (
+            "__tmp_op is null",
+            "'no Debezium envelope: there is no op. It may have been flattened, or is of another topic'",
+        )
+        for op, told in _OPS_WITHOUT_ROW.items():
+            yield f"__tmp_op = {string_literal(op)}", string_literal(f"op '{op}' has no row: {told}")
+        yield (
+            "__tmp_kind is null",
+            "concat('unknown op \\'', left(__tmp_op, 100), '\\': known are c, u, d and r')",
+        )
+        yield (
+            "__tmp_image is null and __tmp_op = 'd'",
+            "'op \\'d\\' has neither before nor a message key: which row is deleted is not known'",
+        )
+        yield "__tmp_image is null", "concat('op \\'', __tmp_op, '\\' has no after, which is the row')"
+        yield (
+            "__tmp_position is null",
+            "'source has no position in its log, so that the order of changes is not known: no lsn, no file and pos, "
+            "no commit_lsn, no scn, no ts_ms'",
+        )
+        keys = "map_keys(__tmp_image)"
+        yield f"size({keys}) <> size(array_distinct({keys}))", "'a key of the row is there twice'"
+        names = ", ".join(string_literal(column.name) for column in self.columns)
+        small = ", ".join(string_literal(column.name.lower()) for column in self.columns)
+        misspelt = f"filter({keys}, k -> k not in ({names}) and lower(k) in ({small}))"
+        told = string_literal("it is described in other letters: write the column as messages do")
+        yield f"size({misspelt}) > 0", f"concat('column ', array_join({misspelt}, ', '), ': ', {told})"
+
+    def _null_reasons(self) -> Iterator[tuple[str, str]]:
+        """As `_envelope_reasons`, of what must have a value."""
+        required = [_text(index) for index, column in enumerate(self.columns) if column.required]
+        # Of a row that was deleted the database may tell the key alone (PostgreSQL's REPLICA IDENTITY DEFAULT).
+        is_row = (
+            f"(__tmp_op <> 'd' or __tmp_keys is null and coalesce({', '.join([*required, 'null'])}) is null)"
+        )
+        for index, column in enumerate(self.columns):
+            in_key = f"map_contains_key(__tmp_keys, {string_literal(column.name)})"
+            missing = f"{_text(index)} is null"
+            told = f"column {column.name}: there is no value, and it is "
+            yield f"{missing} and {in_key}", string_literal(f"{told}part of the message's key")
+            if column.required:
+                yield f"{missing} and {is_row}", string_literal(f"{told}not null")
+
+    def _column_reasons(self) -> Iterator[tuple[str, str]]:
+        unsent = ", ".join(map(string_literal, _UNSENT_TEXTS))
+        for index, column in enumerate(self.columns):
+            text = _text(index)
+            yield (
+                f"{text} in ({unsent})",
+                string_literal(
+                    f"column {column.name}: its value was not sent, as it did not change (TOAST): set REPLICA IDENTITY "
+                    "FULL on the source's table"
+                ),
+            )
+            says = f"concat({string_literal(f'column {column.name}: ')}, left({text}, 200), {{}})"
+            plain = string_literal(f" is no {column.data_type} that is kept exactly")
+            yield (
+                f"{text} is not null and {_value(index)} is null",
+                says.format(self._remedy(index, column, plain)),
+            )
+
+    def _remedy(self, index: int, column: DebeziumColumn, plain: str) -> str:
+        """What to do about a value that does not fit, after what it is not."""
+        field, kind = f"__tmp_fields[{string_literal(column.name)}]", column.target.kind
+        if column.semantic or kind not in ("timestamp", "timestamp_ntz", "decimal"):
+            return plain
+        if kind == "decimal":
+            may_be = f"{_text(index)} rlike '[A-Za-z=]'"
+            ask = (
+                f"; bytes need a scale: write `meta: {{semantic: {debezium_types.DECIMAL}}}` at the column, or set "
+                "decimal.handling.mode=string"
+            )
+        else:
+            may_be = f"{_text(index)} rlike '^-?[0-9]+$'"
+            ask = (
+                "; a number needs a unit: write `meta: {semantic: io.debezium.time.MicroTimestamp}` at the column, "
+                "or io.debezium.time.Timestamp for milliseconds"
+            )
+        return f"concat({plain}, if({field} is null and {may_be}, {string_literal(ask)}, ''))"
+
+
+def _column(column: SourceColumn, meta: Mapping[str, Any], problems: list[str]) -> DebeziumColumn:
+    semantic, scale = str(meta.get("semantic") or ""), meta.get("scale")
+    kind = ""
+    try:
+        kind = debezium_types.target(column.data_type).kind
+    except UnknownTypeError as exc:
+        problems.append(f"columns: {column.name}: {exc}")
+    if semantic and semantic not in debezium_types.SEMANTICS:
+        problems.append(
+            f"columns: {column.name}: meta.semantic: {semantic!r} is none of {', '.join(debezium_types.SEMANTICS)}"
+        )
+    if scale is not None and (isinstance(scale, bool) or not re.fullmatch(r"-?\d{1,3}", str(scale))):
+        problems.append(f"columns: {column.name}: meta.scale: {scale!r} is no number of digits")
+        scale = None
+    if semantic == debezium_types.DECIMAL and scale is None and kind not in ("decimal", ""):
+        problems.append(
+            f"columns: {column.name}: meta.scale: missing; write how many digits are behind the point"
+        )
+    return DebeziumColumn(
+        column.name, column.data_type, not column.nullable, semantic, None if scale is None else int(scale)
+    )
+
+
+def _meta(described: Mapping[str, Any]) -> Mapping[str, Any]:
+    config = described.get("config") or {}
+    return {**(config.get("meta") or {}), **(described.get("meta") or {})}
+
+
+def _read(text: str, data_type: str) -> str:
+    return f"from_json(concat('[', {text}, ']'), '{data_type}', {_STRICT})"
+
+
+def _fields_sql(fields: str) -> str:
+    """The fields of the row in a message's schema, by name; NULL where a message has none."""
+    rows = f"filter({fields}, f -> f.field in ('after', 'before') and f.fields is not null)"
+    named = "filter(get({0}, 0).fields, f -> f.field is not null)"
+    return let("r", rows, f"map_from_entries(transform({named.format('r')}, f -> struct(f.field, f)))")
+
+
+def _position_sql() -> str:
+    """Where a change stands in its source's order, as text that sorts; NULL of no position.
+
+    A key's changes have growing positions: who changes a row holds its lock until the change is in the log.
+    """
+    source = "__tmp_source['{}']".format
+
+    def number(name: str, digits: int = 20) -> str:
+        return f"if({source(name)} rlike '^[0-9]{{1,{digits}}}$', lpad({source(name)}, {digits}, '0'), null)"
+
+    def text(name: str) -> str:
+        return f"nullif({source(name)}, '')"
+
+    # SQL Server's and Db2's are hexadecimal of a fixed width.
+    serial = f"coalesce({number('event_serial_no', 10)}, '0000000000')"
+    log_file = f"lpad(regexp_extract({source('file')}, '([0-9]+)$', 1), 10, '0')"
+    orders = [
+        number("lsn"),
+        f"if({source('file')} rlike '[0-9]{{1,10}}$', "
+        f"concat_ws('.', {log_file}, {number('pos')}, coalesce({number('row', 10)}, '0000000000')), null)",
+        f"concat({text('commit_lsn')}, '.', coalesce({text('change_lsn')}, ''), '.', {serial})",
+        f"concat({number('scn')}, '.', coalesce({number('ssn')}, ''))",
+        f"lpad({source('ts_ns')}, 20, '0')",
+        f"lpad(concat({source('ts_us')}, '000'), 20, '0')",
+        f"lpad(concat({source('ts_ms')}, '000000'), 20, '0')",
+    ]
+    return f"coalesce({', '.join(orders)})"
+
+
+def _source_time_sql() -> str:
+    micros = "try_cast(__tmp_source['{}'] as bigint)".format
+    return f"timestamp_micros(coalesce({micros('ts_us')}, try_multiply({micros('ts_ms')}, 1000L)))"
+
+
+def _cases(values: Mapping[str, str]) -> str:
+    return " ".join(
+        f"when {string_literal(key)} then {string_literal(value)}" for key, value in values.items()
+    )
+
+
+def _text(index: int) -> str:
+    return f"__tmp_text_{index}"
+
+
+def _value(index: int) -> str:
+    return f"__tmp_value_{index}"

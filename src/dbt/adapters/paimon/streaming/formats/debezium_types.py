@@ -1,0 +1,391 @@
+"""Values of Debezium's messages as Spark's types, in SQL: exact, or not at all.
+
+A message has JSON's types only. What a number or a text means says the logical type of its field: it stands in the
+schema that a message may bring along (`name`), or in the YAML of the column (`meta: {semantic: …}`).
+
+Sources: https://debezium.io/documentation/reference/stable/connectors/postgresql.html#postgresql-data-types and
+MySQL's; org.apache.kafka.connect.data.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from dbt.adapters.paimon.sql.text import string_literal
+
+DATES: Final = ("io.debezium.time.Date", "org.apache.kafka.connect.data.Date")
+MILLIS: Final = ("io.debezium.time.Timestamp", "org.apache.kafka.connect.data.Timestamp")
+MICROS: Final = ("io.debezium.time.MicroTimestamp",)
+NANOS: Final = ("io.debezium.time.NanoTimestamp",)
+ZONED: Final = "io.debezium.time.ZonedTimestamp"
+DECIMAL: Final = "org.apache.kafka.connect.data.Decimal"
+VARIABLE_DECIMAL: Final = "io.debezium.data.VariableScaleDecimal"
+# What a YAML column may name; other logical types are read by the declared type alone.
+SEMANTICS: Final = (*DATES, *MILLIS, *MICROS, *NANOS, ZONED, DECIMAL, VARIABLE_DECIMAL)
+
+_INTEGERS: Final = {
+    "tinyint": "tinyint",
+    "byte": "tinyint",
+    "smallint": "smallint",
+    "short": "smallint",
+    "int": "int",
+    "integer": "int",
+    "bigint": "bigint",
+    "long": "bigint",
+}
+_FLOATS: Final = {"float": "float", "real": "float", "double": "double"}
+_DECIMAL: Final = re.compile(r"(?:decimal|numeric|dec)\s*(?:\(\s*(?P<p>\d+)\s*(?:,\s*(?P<s>\d+)\s*)?\))?\Z")
+_TEXT: Final = re.compile(r"(?:string|text|(?:var)?char\s*\(\s*(?P<length>\d+)\s*\))\Z")
+_ARRAY: Final = re.compile(r"array\s*<(?P<element>.*)>\Z", re.DOTALL)
+_OTHERS: Final = {
+    "boolean": "boolean",
+    "date": "date",
+    "timestamp": "timestamp",
+    "timestamp_ltz": "timestamp",
+    "timestamp_ntz": "timestamp_ntz",
+    "binary": "binary",
+}
+
+# Kafka Connect's types (org.apache.kafka.connect.data.Schema.Type, and Debezium's words for the same).
+_KINDS: Final = {
+    "boolean": "boolean",
+    "int8": "tinyint",
+    "int16": "smallint",
+    "int32": "int",
+    "int64": "bigint",
+    "float": "float",
+    "float32": "float",
+    "double": "double",
+    "float64": "double",
+    "string": "string",
+    "bytes": "binary",
+}
+
+_PLAIN: Final = string_literal(r"^[+-]?[0-9]+([.][0-9]+)?$")
+_POINTED: Final = string_literal(r"^-?[0-9]+[.][0-9]+(E-?[0-9]+)?$")
+_WHOLE: Final = string_literal(r"^-?[0-9]{1,19}$")
+_DAY: Final = string_literal(r"^[0-9]{4}-[0-9]{2}-[0-9]{2}Z?$")
+# Not finer than a microsecond; without an offset it is UTC.
+_CLOCK: Final = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]{0,6}0*)?)?"
+_MOMENT: Final = string_literal(_CLOCK + r"(Z|[+-][0-9]{2}:[0-9]{2})$")
+_UTC_CLOCK: Final = string_literal(_CLOCK + "$")
+# The years 1 to 9999, which every reader of a table knows: in days and microseconds since 1970.
+_DAYS: Final = "-719162 and 2932896"
+_MICROS: Final = "-62135596800000000L and 253402300799999999L"
+# As many digits as a scale may stand for before it is nonsense.
+_SCALES: Final = "-100 and 1000"
+
+
+class UnknownTypeError(ValueError):
+    """A declared type that no value of a message can be read as."""
+
+
+@dataclass(frozen=True)
+class Text:
+    """What a message says of a value, as SQL expressions.
+
+    Attributes:
+        text: the value as text; of an object or an array its JSON.
+        number: the value as a decimal of `Target.number_type`, rounded if it has more digits behind the point; or NULL.
+        quoted: whether it stands in quotes in the message.
+        as_written: whether the message has it as it is in `text`; of a number with a point Spark makes a double's.
+        semantic: the name of its logical type, or NULL.
+        scale: of a decimal in bytes, as text, or NULL.
+        item_semantic, item_scale: the same of what an array holds.
+    """
+
+    text: str
+    number: str
+    quoted: str
+    as_written: str = "true"
+    semantic: str = "null"
+    scale: str = "null"
+    item_semantic: str = "null"
+    item_scale: str = "null"
+
+
+@dataclass(frozen=True)
+class Target:
+    """A declared type.
+
+    Attributes:
+        kind: 'integer', 'float', 'decimal', 'text', 'array', or Spark's word for any other.
+        data_type: Spark's type text.
+        precision, scale: of a decimal; `precision` is also the length of a varchar.
+        element: of an array.
+    """
+
+    kind: str
+    data_type: str
+    precision: int = 0
+    scale: int = 0
+    element: Target | None = None
+
+    @property
+    def number_type(self) -> str:
+        """A decimal that is as wide before the point, and has as many digits behind it as there can be."""
+        return f"decimal(38,{38 - (self.precision - self.scale)})"
+
+
+def target(data_type: str) -> Target:
+    """Read a declared type.
+
+    Raises:
+        UnknownTypeError: values of messages do not become that; says what to declare.
+    """
+    text = data_type.strip().lower()
+    if text in _INTEGERS:
+        return Target("integer", _INTEGERS[text])
+    if text in _FLOATS:
+        return Target("float", _FLOATS[text])
+    if text in _OTHERS:
+        return Target(_OTHERS[text], _OTHERS[text])
+    if found := _DECIMAL.match(text):
+        precision, scale = int(found["p"] or 10), int(found["s"] or 0)
+        if 1 <= precision <= 38 and scale <= precision:
+            return Target("decimal", f"decimal({precision},{scale})", precision, scale)
+    if found := _TEXT.match(text):
+        return Target("text", "string" if text == "text" else text, int(found["length"] or 0))
+    if found := _ARRAY.match(text):
+        element = target(found["element"])
+        return Target("array", f"array<{element.data_type}>", element=element)
+    raise UnknownTypeError(
+        f"'{data_type}' is no type that a change message's value can be read as. Declare the column as string, which "
+        "takes the value's text or JSON"
+    )
+
+
+def value_sql(value: Text, to: Target, semantic: str = "", scale: int | None = None) -> str:
+    """SQL of a value in a declared type: NULL where it does not fit.
+
+    Args:
+        value: as the message has it.
+        to: the declared type.
+        semantic: the logical type that YAML names, of messages that do not say.
+        scale: of a decimal in bytes that YAML describes.
+    """
+    if semantic:
+        declared_scale = to.scale if scale is None else scale
+        value = replace(
+            value,
+            semantic=f"coalesce({value.semantic}, {string_literal(semantic)})",
+            scale=f"coalesce({value.scale}, '{declared_scale}')",
+        )
+    return _READERS[to.kind](value, to)
+
+
+def spark_type_sql(field: str) -> str:
+    """SQL of the Spark type that takes every value of a field, as text.
+
+    Args:
+        field: an expression: the field in a message's schema, with `type`, `name`, `parameters` and `items`.
+    """
+    precision = f"coalesce(int({field}.parameters['connect.decimal.precision']), 38)"
+    scale = f"int({field}.parameters['scale'])"
+    item = _simple_type_sql(f"{field}.items")
+    return (
+        f"case when {field}.name = {string_literal(DECIMAL)} "
+        f"then if({precision} <= 38 and {scale} between 0 and {precision}, "
+        f"concat('decimal(', {precision}, ',', {scale}, ')'), 'string') "
+        f"when {field}.type = 'array' then coalesce(concat('array<', {item}, '>'), 'string') "
+        f"else coalesce({_simple_type_sql(field)}, 'string') end"
+    )
+
+
+def _simple_type_sql(field: str) -> str:
+    """The type of a field without parts; NULL of any other."""
+    kinds = " ".join(
+        f"when {string_literal(kind)} then {string_literal(name)}" for kind, name in _KINDS.items()
+    )
+    return (
+        f"case when {field}.name in ({_listed(DATES)}) then 'date' "
+        f"when {field}.name in ({_listed((*MILLIS, *MICROS, ZONED))}) then 'timestamp' "
+        f"when {field}.name in ({_listed((DECIMAL, VARIABLE_DECIMAL))}) then 'string' "
+        f"else case {field}.type {kinds} end end"
+    )
+
+
+def let(name: str, value: str, body: str) -> str:
+    """SQL of an expression in which a name stands for the value of another one."""
+    return f"element_at(transform(array({value}), {name} -> {body}), 1)"
+
+
+def _integer_sql(value: Text, to: Target) -> str:
+    return _number_sql(value, f"try_cast({value.text} as {to.data_type})", to, 0)
+
+
+def _decimal_sql(value: Text, to: Target) -> str:
+    # Spark hands a number with a point on as the text of a double; `number` has the digits that a double has not.
+    fits = (
+        f"d = {value.number} and if({value.text} rlike {_PLAIN}, {value.text} rlike {_at_most(to.scale)}, "
+        f"double(d) = try_cast({value.text} as double))"
+    )
+    exact = let("d", f"try_cast({value.number} as {to.data_type})", f"if({fits}, d, null)")
+    return _number_sql(value, exact, to, to.scale)
+
+
+def _float_sql(value: Text, to: Target) -> str:
+    # A number that is too great becomes infinity, which is a value of its own.
+    is_infinite = f"abs(d) = double('infinity') and not {value.text} ilike '%inf%'"
+    return _number_sql(
+        value, let("d", f"try_cast({value.text} as {to.data_type})", f"if({is_infinite}, null, d)"), to, None
+    )
+
+
+def _number_sql(value: Text, otherwise: str, to: Target, scale: int | None) -> str:
+    """A number that may come as the bytes of a Decimal; `scale` tells how many digits the type has behind the point."""
+    fits = "true" if scale is None else f"t rlike {_at_most(scale)}"
+    # The text of a whole number may end in zeros behind a point.
+    whole = "substring_index(t, '.', 1)" if scale == 0 else "t"
+    decoded = let("t", _decimal_text(value), f"if({fits}, try_cast({whole} as {to.data_type}), null)")
+    return f"if({_is_bytes(value)}, {decoded}, {otherwise})"
+
+
+def _text_sql(value: Text, to: Target) -> str:
+    decimals = f"coalesce({value.semantic} in ({_listed((DECIMAL, VARIABLE_DECIMAL))}), false)"
+    is_changed = f"{value.text} rlike {_POINTED} and not {value.as_written}"
+    text = (
+        f"case when {decimals} and {_is_bytes(value)} then {_decimal_text(value)} "
+        f"when not ({is_changed}) then {value.text} end"
+    )
+    if not to.precision:
+        return text
+    return let("t", text, f"if(char_length(t) <= {to.precision}, cast(t as {to.data_type}), null)")
+
+
+def _boolean_sql(value: Text, to: Target) -> str:
+    return f"case {value.text} when 'true' then true when 'false' then false when '1' then true when '0' then false end"
+
+
+def _date_sql(value: Text, to: Target) -> str:
+    # A number can be nothing else than days since 1970, unless it says so.
+    semantic = f"coalesce({value.semantic}, {string_literal(DATES[0])})"
+    is_days = f"{value.text} rlike {_WHOLE} and {semantic} in ({_listed(DATES)})"
+    days = (
+        f"case when {is_days} then try_cast({value.text} as int) "
+        f"when {value.text} rlike {_DAY} then unix_date(try_cast(left({value.text}, 10) as date)) end"
+    )
+    return let("n", days, f"if(n between {_DAYS}, date_from_unix_date(n), null)")
+
+
+def _timestamp_sql(value: Text, to: Target) -> str:
+    return let("n", _micros_sql(value), f"if(n between {_MICROS}, timestamp_micros(n), null)")
+
+
+def _wall_clock_sql(value: Text, to: Target) -> str:
+    # The clock in UTC, whatever the session's time zone is.
+    since = "make_dt_interval(0, 0, 0, cast(cast(n as decimal(19,0)) * 0.000001 as decimal(18,6)))"
+    moment = f"timestamp_ntz'1970-01-01 00:00:00' + {since}"
+    return let("n", _micros_sql(value), f"if(n between {_MICROS}, {moment}, null)")
+
+
+def _micros_sql(value: Text) -> str:
+    """Microseconds since 1970; a number needs a logical type, for nothing else tells milliseconds from microseconds."""
+    number = f"try_cast({value.text} as bigint)"
+    return (
+        f"case when {value.text} rlike {_WHOLE} then case "
+        f"when {value.semantic} in ({_listed(MILLIS)}) then try_multiply({number}, 1000L) "
+        f"when {value.semantic} in ({_listed(MICROS)}) then {number} "
+        f"when {value.semantic} in ({_listed(NANOS)}) and {number} % 1000 = 0 then {number} div 1000 end "
+        f"when {value.text} rlike {_MOMENT} then unix_micros(try_cast({value.text} as timestamp)) "
+        f"when {value.text} rlike {_UTC_CLOCK} then unix_micros(try_cast(concat({value.text}, 'Z') as timestamp)) end"
+    )
+
+
+def _binary_sql(value: Text, to: Target) -> str:
+    return f"try_to_binary({value.text}, 'base64')"
+
+
+def _array_sql(value: Text, to: Target) -> str:
+    assert to.element is not None
+    # Each depth has names of its own: an inner array is read within the outer one's lambda.
+    depth = to.data_type.count("array<")
+    each, texts, values = f"e{depth}", f"t{depth}", f"v{depth}"
+    number = f"try_cast({each} as {to.element.number_type})" if to.element.kind == "decimal" else "null"
+    element = Text(
+        each,
+        number,
+        "true",
+        "true",
+        value.item_semantic,
+        value.item_scale,
+        value.item_semantic,
+        value.item_scale,
+    )
+    read = f"transform({texts}, {each} -> {value_sql(element, to.element)})"
+    nulls = "size(filter({0}, e -> e is null))"
+    whole = let(values, read, f"if({nulls.format(values)} = {nulls.format(texts)}, {values}, null)")
+    return f"if(startswith({value.text}, '['), {let(texts, _json_array(value.text), whole)}, null)"
+
+
+def _json_array(text: str) -> str:
+    return f"from_json({text}, 'array<string>')"
+
+
+def _is_bytes(value: Text) -> str:
+    """Whether a number comes as bytes. Kafka's converter leaves it a number with `decimal.format=numeric`."""
+    return (
+        f"(startswith({value.text}, '{{') or "
+        f"coalesce({value.semantic} = {string_literal(DECIMAL)} and {value.quoted}, false))"
+    )
+
+
+def _decimal_text(value: Text) -> str:
+    """The digits of a decimal that comes as bytes with a scale."""
+    pair = let(
+        "o",
+        f"from_json({value.text}, 'scale int, value string')",
+        _with_point(_unscaled("o.value"), "o.scale"),
+    )
+    alone = _with_point(_unscaled(value.text), f"try_cast({value.scale} as int)")
+    return f"if(startswith({value.text}, '{{'), {pair}, {alone})"
+
+
+def _unscaled(base64: str) -> str:
+    """The whole number of bytes in base64 (big-endian two's complement), as a decimal(38,0); NULL if it is longer."""
+    # Of a negative number the complement is read, which is one less than its amount.
+    high, low = (f"cast(conv(substring(w, {begin}, 16), 16, 10) as decimal(20,0))" for begin in (1, 17))
+    amount = f"try_add(try_multiply({high}, cast('18446744073709551616' as decimal(20,0))), {low})"
+    signed = let("n", amount, "if(h >= '8', try_subtract(-n, cast(1 as decimal(1,0))), n)")
+    wide = let("w", "lpad(m, 32, '0')", signed)
+    flipped = "if(h >= '8', translate(h, '0123456789ABCDEF', 'FEDCBA9876543210'), h)"
+    number = let(
+        "m", f"regexp_replace({flipped}, '^0+', '')", f"if(length(m) <= 32 and h <> '', {wide}, null)"
+    )
+    return let("h", f"hex(try_to_binary({base64}, 'base64'))", number)
+
+
+def _with_point(unscaled: str, scale: str) -> str:
+    sign = "if(u < 0, '-', '')"
+    shifted = (
+        f"if(s <= 0, concat({sign}, d, repeat('0', -s)), "
+        f"concat({sign}, left(d, length(d) - s), '.', right(d, s)))"
+    )
+    digits = let("d", "lpad(string(abs(u)), greatest(length(string(abs(u))), s + 1), '0')", shifted)
+    return let("u", unscaled, let("s", scale, f"if(s between {_SCALES}, {digits}, null)"))
+
+
+def _at_most(scale: int) -> str:
+    """The pattern of a number that a decimal of that scale does not round."""
+    return string_literal(rf"^[+-]?[0-9]+([.][0-9]{{0,{scale}}}0*)?$")
+
+
+def _listed(names: Sequence[str]) -> str:
+    return ", ".join(string_literal(name) for name in names)
+
+
+_READERS: Final[Mapping[str, Callable[[Text, Target], str]]] = {
+    "integer": _integer_sql,
+    "float": _float_sql,
+    "decimal": _decimal_sql,
+    "text": _text_sql,
+    "array": _array_sql,
+    "boolean": _boolean_sql,
+    "date": _date_sql,
+    "timestamp": _timestamp_sql,
+    "timestamp_ntz": _wall_clock_sql,
+    "binary": _binary_sql,
+}

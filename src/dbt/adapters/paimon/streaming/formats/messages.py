@@ -1,0 +1,389 @@
+"""JSON messages as rows: SQL that reads them, and says of every other message why it is none.
+
+Spark's own `from_json` forgives: it takes the first of two objects, rounds decimals, lets a tinyint overflow, writes
+12345678901234567890.1 as 1.2345678901234567E19 and drops what it does not know. So the text is marked first: each
+JSON string gets an `s` in front of it, each number becomes the string `n` and its own digits. A map of texts then keeps
+every value as it was written, and tells 5 from "5".
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Final, Protocol
+
+from dbt.adapters.paimon.sql.text import quoted, string_literal
+from dbt.adapters.paimon.streaming.descriptions import Description, SourceColumn
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+# Columns of these names are steps on the way; they are dropped when a message is read.
+SCRATCH: Final = "__tmp_"
+_PROBLEM: Final = "__problem"
+_ROW: Final = "__row"
+_UNDECLARED: Final = "__undeclared"
+
+# JSON as RFC 8259 has it: Spark takes more.
+_STRICT: Final = "'mode', 'PERMISSIVE', 'allowSingleQuotes', 'false', 'allowNonNumericNumbers', 'false'"
+_OPTIONS: Final = f"map({_STRICT})"
+_CORRUPT: Final = f"{SCRATCH}corrupt"
+_OPTIONS_WITH_CORRUPT: Final = f"map({_STRICT}, 'columnNameOfCorruptRecord', '{_CORRUPT}')"
+# Stands after a message: no string of a marked text is like it.
+_END: Final = '{"end":null}'
+
+_NUMBER: Final = r"(?<![\w.+-])-?(?:0|[1-9][0-9]*)(?:[.][0-9]+)?(?:[eE][+-]?[0-9]+)?(?![\w.+-])"
+# From the end of the last match to the next number, over marked strings. Possessive throughout: Java's other repeated
+# groups call themselves, and a long message would overflow the stack.
+_UP_TO_NUMBER: Final = rf"""\G((?:[^"0-9-]++|"[^"]*+")*+)({_NUMBER})"""
+_NUMERIC: Final = r"[+-]?[0-9]+(?:[.][0-9]+)?(?:[eE][+-]?[0-9]+)?"
+_DATE: Final = r"[0-9]{4,6}-[0-9]{2}-[0-9]{2}"
+_TIME: Final = r"[ T][0-9]{2}:[0-9]{2}(?::[0-9]{2}(?:[.][0-9]{1,6}0*)?)?"
+_ZONE: Final = r" ?(?:Z|[+-][0-9]{2}(?::?[0-9]{2})?)"
+# Half of a pair, for which UTF-8 has no bytes.
+_HALF_PAIR: Final = (
+    r"(?i)\\u(?:d[89ab][0-9a-f]{2}(?!\\ud[c-f][0-9a-f]{2})|(?<!\\ud[89ab][0-9a-f]{2}\\u)d[c-f][0-9a-f]{2})"
+)
+_INTEGERS: Final = ("tinyint", "smallint", "int", "bigint")
+_LENGTH: Final = re.compile(r"(?:var)?char\((\d+)\)")
+_DECIMAL: Final = re.compile(r"decimal\((\d+),(\d+)\)")
+# Types that `from_json` takes a near value for, within others; a name in backticks, and a field's name, are none.
+_LOSSY: Final = re.compile(
+    r"`(?:[^`]|``)*`|(?P<type>\b(?:tinyint|date|decimal\((?P<p>\d+),(?P<s>\d+)\))(?!\w|:))"
+)
+_TEXT_WITHIN: Final = re.compile(r"(?<!map<)\bstring\b(?!:)")
+
+
+class ValueFormat(Protocol):
+    """How the values of messages are read.
+
+    SQL over raw rows with `key` and `value` (binary), `place` (string), `received_at` (timestamp), and whatever else
+    their transport gives.
+    """
+
+    def stages(self) -> Sequence[Sequence[str]]:
+        """Select items that are added to raw rows as they are read, a stage upon the other.
+
+        A message is parsed once, that is.
+        """
+
+    def rows_sql(self, raw: str, extra: Sequence[str]) -> str:
+        """The query of rows; `extra` names further columns of the raw rows, quoted."""
+
+    def faults_sql(self, raw: str) -> str:
+        """The query of what is no row, with FAULT_COLUMNS."""
+
+    def new_columns_sql(self, raw: str) -> str | None:
+        """See `Input.new_columns_sql`."""
+
+    def with_columns(self, columns: Mapping[str, str]) -> ValueFormat:
+        """See `Input.with_columns`."""
+
+
+def parsed(frame: DataFrame, value_format: ValueFormat) -> DataFrame:
+    """Raw rows with what the stages of a format add."""
+    for stage in value_format.stages():
+        frame = frame.selectExpr("*", *stage)
+    return frame.drop(*(name for name in frame.columns if name.startswith(SCRATCH)))
+
+
+@dataclass(frozen=True)
+class JsonMessages:
+    """Each value is one JSON object: a row, whose keys are the columns.
+
+    Attributes:
+        columns: that are read.
+        reserved: names that keys cannot become columns under.
+    """
+
+    columns: tuple[SourceColumn, ...]
+    reserved: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, description: Description) -> JsonMessages:
+        """Those of a source."""
+        return cls(description.columns, tuple(description.metadata))
+
+    def stages(self) -> Sequence[Sequence[str]]:
+        """See `ValueFormat`."""
+        steps = ("text", "marked", "both", "fields", "unknown")
+        text, marked, both, fields, unknown = (f"{SCRATCH}{name}" for name in steps)
+        names = _array(f"s{column.name}" for column in self.columns)
+        values = (
+            f"try_element_at({fields}, {string_literal('s' + column.name)}) as {value_column(index)}"
+            for index, column in enumerate(self.columns)
+        )
+        typed = (
+            f"{value_sql(value_column(index), column, text)} as {typed_column(index)}"
+            for index, column in enumerate(self.columns)
+        )
+        return (
+            (f"cast(value as string) as {text}",),
+            (f"{marked_sql(text)} as {marked}",),
+            (f"{parsed_sql(marked, 'map<string,string>')} as {both}",),
+            (
+                f"case when size({both}) = 2 and map_contains_key({both}[1], 'end') then {both}[0] end as {fields}",
+            ),
+            (*values, f"array_except(map_keys({fields}), {names}) as {unknown}"),
+            tuple(typed),
+            (
+                problem_as(self._problem(text, marked, fields, unknown)),
+                row_sql(self.columns),
+                f"{self._undeclared(fields, unknown)} as {_UNDECLARED}",
+            ),
+        )
+
+    def rows_sql(self, raw: str, extra: Sequence[str]) -> str:
+        """See `ValueFormat`."""
+        return rows_sql(raw, (column.name for column in self.columns), extra)
+
+    def faults_sql(self, raw: str) -> str:
+        """See `ValueFormat`."""
+        return faults_sql(raw)
+
+    def new_columns_sql(self, raw: str) -> str | None:
+        """See `ValueFormat`."""
+        return (
+            f"select min(field) as name, {guessed_type_sql('marked')} as data_type\n"
+            f"from (select explode({_UNDECLARED}) as (field, marked) from {raw} where {_PROBLEM} is null)\n"
+            "where marked is not null group by lower(field)"
+        )
+
+    def with_columns(self, columns: Mapping[str, str]) -> JsonMessages:
+        """See `ValueFormat`."""
+        known = {column.name for column in self.columns}
+        added = (SourceColumn(name, data_type) for name, data_type in columns.items() if name not in known)
+        return replace(self, columns=(*self.columns, *added))
+
+    def _problem(self, text: str, marked: str, fields: str, unknown: str) -> str:
+        keys = f"map_keys({fields})"
+        small = _array(f"s{column.name.lower()}" for column in self.columns)
+        other = f"filter({unknown}, k -> array_contains({small}, lower(k)))"
+        return f"""case
+  when value is null then 'there is no value'
+  when not {text} rlike '\\\\S' then 'the value is empty'
+  when not {is_utf8_sql(text)} then 'not valid UTF-8'
+  when contains({text}, '\\\\u') and {escaped_sql(text)} rlike {string_literal(_HALF_PAIR)}
+    then 'half of a surrogate pair, which is no character'
+  when {fields} is null then {_no_object_sql(marked)}
+  when size({keys}) <> size(array_distinct({keys})) then concat('a key is there twice: ', {_twice_sql(keys)})
+  when array_contains({unknown}, 's') then 'a key is empty'
+  when size({unknown}) > 0 and size({other}) > 0
+    then concat('the key ', substr({other}[0], 2), ' differs from a described column in upper and lower case')
+  when size({unknown}) = size({keys}) then 'none of the described columns is there'
+  else {problems_sql(self.columns)}
+end"""
+
+    def _undeclared(self, fields: str, unknown: str) -> str:
+        small = _array(f"s{name.lower()}" for name in self.reserved)
+        further = f"filter({unknown}, k -> not array_contains({small}, lower(k)))"
+        taken = f"map_filter({fields}, (k, v) -> array_contains({further}, k))"
+        return f"case when size({further}) > 0 then transform_keys({taken}, (k, v) -> substr(k, 2)) end"
+
+
+def value_column(index: int) -> str:
+    """The scratch column of a column's marked value."""
+    return f"{SCRATCH}value_{index}"
+
+
+def typed_column(index: int) -> str:
+    """The scratch column of a column's typed value: NULL where the marked one does not fit."""
+    return f"{SCRATCH}typed_{index}"
+
+
+def row_sql(columns: Sequence[SourceColumn]) -> str:
+    """The row, of the typed scratch columns."""
+    fields = (f"{string_literal(column.name)}, {typed_column(index)}" for index, column in enumerate(columns))
+    return f"named_struct({', '.join(fields)}) as {_ROW}"
+
+
+def problems_sql(columns: Sequence[SourceColumn]) -> str:
+    """What is wrong with the values of a row, as one text; NULL if nothing is."""
+    each = ",\n    ".join(_problem_sql(column, index) for index, column in enumerate(columns))
+    return f"nullif(concat_ws('; ',\n    {each}), '')"
+
+
+def problem_as(problem: str) -> str:
+    """The select item of what is wrong with a raw row."""
+    return f"{problem} as {_PROBLEM}"
+
+
+def rows_sql(raw: str, columns: Iterable[str], extra: Sequence[str]) -> str:
+    """The query of the rows among raw rows that have been read."""
+    items = [f"{_ROW}.{quoted(name)} as {quoted(name)}" for name in columns]
+    return f"select {', '.join([*items, *extra])} from {raw} where {_PROBLEM} is null"
+
+
+def faults_sql(raw: str) -> str:
+    """The query of what is no row among them."""
+    return (
+        f"select {_PROBLEM} as reason, place, key, value, received_at from {raw} where {_PROBLEM} is not null"
+    )
+
+
+def is_utf8_sql(text: str) -> str:
+    """Whether bytes that were cast to a string are UTF-8."""
+    # A function that goes by Java's strings, which have U+FFFD for what is none; the pattern matches nothing.
+    return f"({text} = regexp_replace({text}, '(?!)', ''))"
+
+
+def escaped_sql(text: str) -> str:
+    """JSON text in which every `"` begins or ends a string, and no backslash escapes another."""
+    return rf"""replace(replace({text}, '\\\\', '\\u005c'), '\\"', '\\u0022')"""
+
+
+def marked_sql(text: str) -> str:
+    """JSON text with each string marked by an `s`, and each number as a string marked by an `n`."""
+    strings = f"""regexp_replace({escaped_sql(text)}, '"([^"]*+)"', '"s$1"')"""
+    return f"""regexp_replace({strings}, {string_literal(_UP_TO_NUMBER)}, '$1"n$2"')"""
+
+
+def unmarked_sql(marked: str) -> str:
+    """Marked JSON text as it was, without its white space."""
+    return (
+        rf"""replace(replace(array_join(transform(split({escaped_sql(marked)}, '"'), (part, i) -> case """
+        rf"""when i % 2 = 0 then part when startswith(part, 'n') then substr(part, 2) """
+        rf"""else concat('"', substr(part, 2), '"') end), ''), '\\u0022', '\\"'), '\\u005c', '\\\\')"""
+    )
+
+
+def parsed_sql(marked: str, data_type: str) -> str:
+    """A marked text as an array of two: the JSON value that it is, and `_END`; anything else if it is none."""
+    return f"from_json(concat('[', {marked}, ',{_END}]'), 'array<{data_type}>', {_OPTIONS})"
+
+
+def value_sql(marked: str, column: SourceColumn, text: str = "", *, untyped: bool = False) -> str:
+    """A marked value as its column has it; NULL where it does not fit.
+
+    Args:
+        marked: the expression of the value.
+        column: what it is to be.
+        text: the expression of the whole message, for nested types.
+        untyped: whether numbers and booleans come as strings, too, as in CSV.
+    """
+    data_type, own = column.data_type, f"substr({marked}, 2)"
+    number = "^[ns]" if untyped else "^n"
+    if data_type == "string" or _LENGTH.fullmatch(data_type):
+        value = f"case when {marked} rlike '^[ns]' then {own} else {unmarked_sql(marked)} end"
+        length = _LENGTH.fullmatch(data_type)
+        return f"{_if(f'char_length({value}) <= {length[1]}', value)}" if length else value
+    if data_type == "boolean":
+        written = f"regexp_replace(lower({marked}), '^s', '')" if untyped else marked
+        return _if(f"{written} in ('true', 'false')", f"{written} = 'true'")
+    if data_type in _INTEGERS:
+        pattern = f"{number}{'[+-]?' if untyped else '-?'}[0-9]+$"
+        return _if(_matches(marked, pattern), f"try_cast({own} as {data_type})")
+    if decimal := _DECIMAL.fullmatch(data_type):
+        return _decimal_sql(marked, int(decimal[1]), int(decimal[2]))
+    if data_type in ("float", "double"):
+        value = f"try_cast({own} as {data_type})"
+        finite = f"{_matches(marked, f'{number}{_NUMERIC}$')} and abs({value}) < double('Infinity')"
+        return _if(f"({finite}) or {marked} in ('sNaN', 'sInfinity', 's-Infinity')", value)
+    if data_type == "binary":
+        return _if(f"startswith({marked}, 's')", f"try_to_binary({own}, 'base64')")
+    if data_type in ("date", "timestamp", "timestamp_ntz"):
+        time = {"date": "", "timestamp": f"(?:{_TIME}(?:{_ZONE})?)?", "timestamp_ntz": f"(?:{_TIME})?"}[
+            data_type
+        ]
+        return _if(_matches(marked, f"^s{_DATE}{time}$"), f"try_cast({own} as {data_type})")
+    return _nested_sql(marked, column, text)
+
+
+def guessed_type_sql(marked: str) -> str:
+    """An aggregate: the type of marked values that are described nowhere, where it is sure; else `string`."""
+    is_bigint = f"{_matches(marked, '^n-?[0-9]+$')} and try_cast(substr({marked}, 2) as bigint) is not null"
+    # Up to 15 digits a double gives back as they were.
+    is_double = f"startswith({marked}, 'n') and length(regexp_replace({marked}, '[eE].*|[^0-9]', '')) <= 15"
+    is_double += f" and abs(try_cast(substr({marked}, 2) as double)) < double('Infinity')"
+    return (
+        f"case when bool_and({marked} in ('true', 'false')) then 'boolean' "
+        f"when bool_and({is_bigint}) then 'bigint' when bool_and({is_double}) then 'double' else 'string' end"
+    )
+
+
+def _decimal_sql(marked: str, precision: int, scale: int) -> str:
+    """Digits that a decimal would round away make a value unfit."""
+    own = f"substr({marked}, 2)"
+    value = f"try_cast({own} as decimal({precision},{scale}))"
+    wide = f"try_cast({own} as decimal(38,{38 - precision + scale}))"
+    fraction = f"length(regexp_extract({marked}, '[.]([0-9]*?)0*$', 1)) <= {scale}"
+    exact = f"if({marked} rlike '[eE]', {value} = {wide}, {fraction})"
+    return _if(f"{_matches(marked, f'^[ns]{_NUMERIC}$')} and {exact}", value)
+
+
+def _nested_sql(marked: str, column: SourceColumn, text: str) -> str:
+    """Spark's own reading, where nothing is lost by it."""
+    own = string_literal(f"{quoted(column.name)} {column.data_type}, {_CORRUPT} string")
+    read = f"from_json({text}, {own}, {_OPTIONS_WITH_CORRUPT})"
+    value = f"{read}.{quoted(column.name)}"
+    # A field that is not described, or is there twice, is missing in what was read.
+    whole = [f"{read}.{_CORRUPT} is null", f"{_fields_sql(marked)} = {_fields_sql(f'to_json({value})')}"]
+    if column.data_type.startswith("map<"):
+        keys = f"map_keys({value})"
+        whole.append(f"size({keys}) = size(array_distinct({keys}))")
+    wide = _LOSSY.sub(lambda found: _wide_type(found) if found["type"] else found[0], column.data_type)
+    if wide != column.data_type:
+        other = string_literal(f"{quoted(column.name)} {wide}")
+        whole.append(
+            f"to_json(cast({value} as {wide})) = to_json(from_json({text}, {other}, {_OPTIONS}).{quoted(column.name)})"
+        )
+    if _TEXT_WITHIN.search(column.data_type):
+        # Of a number where text is described, `from_json` keeps what a double keeps.
+        whole.append(f"""not {_matches(marked, '"n-?(?=[0-9]*[.eE])(?:[^0-9"]*[0-9]){16}')}""")
+    return _if(f"rlike({marked}, '^[\\\\[{{]') and " + " and ".join(whole), value)
+
+
+def _fields_sql(json: str) -> str:
+    """How many fields of a JSON text have a value, at any depth."""
+    bare = f"""array_join(filter(split({escaped_sql(json)}, '"'), (part, i) -> i % 2 = 0), '')"""
+    return f"size(split(replace({bare}, ':null', ''), ':'))"
+
+
+def _wide_type(found: re.Match[str]) -> str:
+    if found["p"]:
+        return f"decimal(38,{38 - int(found['p']) + int(found['s'])})"
+    return {"tinyint": "int", "date": "string"}[found["type"]]
+
+
+def _problem_sql(column: SourceColumn, index: int) -> str:
+    marked, typed = value_column(index), typed_column(index)
+    name = string_literal(f"{column.name}: ")
+    own = f"substr({marked}, 2, 100)"
+    shown = (
+        f"""case when startswith({marked}, 's') then concat('"', {own}, '"') """
+        f"when startswith({marked}, 'n') then {own} "
+        f"else left({unmarked_sql(marked)}, 100) end"
+    )
+    misfit = string_literal(f" does not fit {column.data_type}")
+    cases = [f"when {marked} is not null and {typed} is null then concat({name}, {shown}, {misfit})"]
+    if not column.nullable:
+        cases.append(
+            f"when {marked} is null then concat({name}, 'there is no value, and the column is not_null')"
+        )
+    return f"case {' '.join(cases)} end"
+
+
+def _no_object_sql(marked: str) -> str:
+    values = parsed_sql(marked, "string")
+    return (
+        f"case when size({values}) = 2 and {values}[1] = '{_END}' then 'JSON, but not an object' "
+        f"when from_json({marked}, 'map<string,string>', {_OPTIONS}) is not null "
+        "then 'there is more behind its JSON object' else 'not JSON' end"
+    )
+
+
+def _twice_sql(keys: str) -> str:
+    return f"substr(filter({keys}, (k, i) -> array_position({keys}, k) <= i)[0], 2)"
+
+
+def _array(texts: Iterable[str]) -> str:
+    return f"array({', '.join(string_literal(text) for text in texts)})"
+
+
+def _matches(marked: str, pattern: str) -> str:
+    return f"({marked} rlike {string_literal(pattern)})"
+
+
+def _if(condition: str, value: str) -> str:
+    return f"case when {condition} then {value} end"

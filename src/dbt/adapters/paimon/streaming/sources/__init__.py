@@ -1,0 +1,1 @@
+"""What a stream reads: files, Kafka topics, Paimon tables."""

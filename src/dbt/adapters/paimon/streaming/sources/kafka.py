@@ -1,0 +1,342 @@
+"""Topics of Kafka as inputs, read by Spark's own source."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from difflib import get_close_matches
+from typing import TYPE_CHECKING, Any, Final, cast
+
+from dbt_common.exceptions import DbtRuntimeError
+
+from dbt.adapters.paimon import capabilities
+from dbt.adapters.paimon.errors import messages
+from dbt.adapters.paimon.errors.redaction import redact_text
+from dbt.adapters.paimon.sql.text import quoted
+from dbt.adapters.paimon.streaming import checkpoints
+from dbt.adapters.paimon.streaming.descriptions import KAFKA_METADATA, Description
+from dbt.adapters.paimon.streaming.formats.messages import ValueFormat, parsed
+from dbt.adapters.paimon.streaming.inputs import Input, StreamCall, UnavailableError
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+SERVERS: Final = "kafka.bootstrap.servers"
+_SOURCE_CLASS: Final = "org.apache.spark.sql.kafka010.KafkaSourceProvider"
+# Milliseconds for a broker to say which topics there are.
+_ANSWERS_IN: Final = 15_000
+# Uuid.ZERO_UUID, of a broker without ids of topics.
+_NO_ID: Final = "A" * 22
+_DEFAULTS: Final = {
+    "startingOffsets": "earliest",
+    "failOnDataLoss": "true",
+    "maxOffsetsPerTrigger": "1000000",
+}
+_METADATA: Final = (
+    "key as _key",
+    "topic as _topic",
+    "partition as _partition",
+    "offset as _offset",
+    "timestamp as _timestamp",
+    "headers as _headers",
+)
+_RAW: Final = (
+    "key",
+    "value",
+    "concat(topic, ' partition ', partition, ' offset ', offset) as place",
+    "timestamp as received_at",
+    *_METADATA,
+)
+
+Offsets = Mapping[str, Mapping[str, int]]
+
+
+@dataclass(frozen=True)
+class KafkaInput:
+    """Topics of a Kafka cluster.
+
+    Attributes:
+        call: as the model's SQL has it.
+        description: of the source.
+        options: Spark's, those of the profile among them.
+        value_format: how messages are read.
+        topic_ids: of the topics when the stream was opened, by which one made anew is told; empty where the broker has
+            none (before Kafka 2.8), and with failOnDataLoss=false.
+    """
+
+    call: StreamCall
+    description: Description
+    options: Mapping[str, str]
+    value_format: ValueFormat
+    topic_ids: str = ""
+
+    @classmethod
+    def of(
+        cls,
+        call: StreamCall,
+        description: Description,
+        kafka_options: Mapping[str, str],
+        value_format: ValueFormat,
+    ) -> KafkaInput:
+        """The input of a description.
+
+        Args:
+            call: as the model's SQL has it.
+            description: of the source.
+            kafka_options: of the profile.
+            value_format: how messages are read.
+
+        Raises:
+            DbtRuntimeError: no broker is named.
+        """
+        given = {**kafka_options, **description.options}
+        if not given.get(SERVERS):
+            raise DbtRuntimeError(
+                f"source '{description.label}': no broker is named. Add kafka_options: {{{SERVERS}: host:9092}} to the "
+                "target in profiles.yml, or to external.options of the source."
+            )
+        # Spark takes an option's name in any case: what is given is not to stand beside a default.
+        names = {name.lower() for name in given}
+        defaults = {name: value for name, value in _DEFAULTS.items() if name.lower() not in names}
+        return cls(call, description, {**defaults, **given}, value_format)
+
+    def identity(self) -> dict[str, str]:
+        """See `Input`; not the brokers, whose addresses change."""
+        found = {"source": self.description.label, "kafka": self.description.location}
+        return found | ({checkpoints.TOPIC_IDS: self.topic_ids} if self.topic_ids else {})
+
+    def opened(self, session: SparkSession) -> KafkaInput:
+        """The input with the ids of its topics.
+
+        Raises:
+            DbtRuntimeError: there is no such topic or broker, with the remedy.
+        """
+        ids = self._find_topics(session)
+        # Who goes on after a gap goes on with another topic, too.
+        return replace(self, topic_ids="" if self._takes_gaps else ids)
+
+    def read(self, session: SparkSession) -> DataFrame:
+        """See `Input`."""
+        if self._find_topics(session) != self.topic_ids != "":
+            raise DbtRuntimeError(
+                f"{self._where}: a topic was made anew since the stream began. Run the model with --full-refresh to "
+                "read it from its beginning."
+            )
+        reader = session.readStream.format("kafka").options(**self.options)
+        reader = reader.option("subscribe", self.description.location).option("includeHeaders", "true")
+        return parsed(reader.load().selectExpr(*_RAW), self.value_format)
+
+    def check_offset(self, session: SparkSession, offset: str) -> None:
+        """See `Input`."""
+        if self._takes_gaps:
+            return
+        read_to: Offsets = json.loads(offset)
+        wanted = [(topic, int(number)) for topic, partitions in read_to.items() for number in partitions]
+        first = self._offsets(session, wanted, "earliest")
+        last = self._offsets(session, wanted, "latest")
+        lost, gone = [], []
+        for topic, partition in wanted:
+            at = read_to[topic][str(partition)]
+            begins, ends = first.get((topic, partition)), last.get((topic, partition))
+            if begins is None or ends is None or at > ends:
+                gone.append(f"{topic} partition {partition}")
+            elif at < begins:
+                lost.append(f"{begins - at} of {topic} partition {partition} (offsets {at} to {begins - 1})")
+        if lost:
+            raise DbtRuntimeError(
+                f"{self._where}: messages that were not read yet are gone: {'; '.join(lost)}: the topic's "
+                "retention has removed them. Run the model with --full-refresh to read all that is there into a new "
+                "table; or go on after the gap with options={'failOnDataLoss': 'false'} in stream(...); and keep "
+                "messages for longer than the stream is down (retention.ms of the topic)."
+            )
+        if gone:
+            raise DbtRuntimeError(
+                f"{self._where}: it ends before the offset that was read to in {', '.join(gone)}: the topic was "
+                "deleted and made again, or this is another cluster. Run the model with --full-refresh to read it "
+                "from its beginning, or name the right broker."
+            )
+
+    def rows_sql(self, raw: str) -> str:
+        """See `Input`."""
+        return self.value_format.rows_sql(raw, [quoted(name) for name in KAFKA_METADATA])
+
+    def faults_sql(self, raw: str) -> str | None:
+        """See `Input`."""
+        return self.value_format.faults_sql(raw)
+
+    def new_columns_sql(self, raw: str) -> str | None:
+        """See `Input`."""
+        return self.value_format.new_columns_sql(raw)
+
+    def with_columns(self, columns: Mapping[str, str]) -> Input:
+        """See `Input`."""
+        return replace(self, value_format=self.value_format.with_columns(columns))
+
+    def lag(self, session: SparkSession, progress: Mapping[str, Any]) -> int | None:
+        """See `Input`: messages between the end of the batch and the newest one."""
+        latest, end = _offsets_of(progress.get("latestOffset")), _offsets_of(progress.get("endOffset"))
+        if not latest or not end:
+            return None
+        return sum(
+            max(0, offset - end.get(topic, {}).get(partition, 0))
+            for topic, partitions in latest.items()
+            for partition, offset in partitions.items()
+        )
+
+    @property
+    def _where(self) -> str:
+        return f"source '{self.description.label}' (topic {self.description.location} at {self._servers})"
+
+    @property
+    def _servers(self) -> str:
+        return redact_text(self.options[SERVERS])
+
+    @property
+    def _takes_gaps(self) -> bool:
+        return self._option("failOnDataLoss").lower() == "false"
+
+    def _option(self, name: str) -> str:
+        return next((value for key, value in self.options.items() if key.lower() == name.lower()), "")
+
+    def _find_topics(self, session: SparkSession) -> str:
+        """The ids of the topics, as `topic=id`; empty of a broker without."""
+        topics, jvm = self.description.topics, cast("Any", session._jvm)
+        with self._admin(session) as admin:
+            there = {str(name) for name in admin.listTopics().names().get()}
+            missing = [topic for topic in topics if topic not in there]
+            if not missing:
+                asked = jvm.java.util.ArrayList()
+                for topic in topics:
+                    asked.add(topic)
+                found = admin.describeTopics(asked).allTopicNames().get()
+                ids = {topic: found[topic].topicId().toString() for topic in sorted(topics)}
+                return ", ".join(f"{topic}={known}" for topic, known in ids.items() if known != _NO_ID)
+        close = sorted({name for topic in missing for name in get_close_matches(topic, there, n=3)})
+        near = f"Did you mean {' or '.join(close)}?" if close else f"There are {_some(sorted(there))}."
+        raise DbtRuntimeError(
+            f"source '{self.description.label}': there is no topic {', '.join(missing)} at {self._servers}. {near} "
+            "Correct external.location of the source, make the topic, or give the user the right to see it (DESCRIBE)."
+        )
+
+    def _offsets(
+        self, session: SparkSession, wanted: Sequence[tuple[str, int]], which: str
+    ) -> dict[tuple[str, int], int]:
+        """The first or the last offset of partitions; those that are not there are left out."""
+        jvm: Any = session._jvm
+        with self._admin(session) as admin:
+            spec = getattr(jvm.org.apache.kafka.clients.admin.OffsetSpec, which)()
+            asked = jvm.java.util.HashMap()
+            parts = {each: jvm.org.apache.kafka.common.TopicPartition(*each) for each in wanted}
+            for part in parts.values():
+                asked.put(part, spec)
+            answer, found = admin.listOffsets(asked), {}
+            for each, part in parts.items():
+                offset = _offset(answer.partitionResult(part))
+                if offset is not None:
+                    found[each] = offset
+        return found
+
+    @contextmanager
+    def _admin(self, session: SparkSession) -> Iterator[Any]:
+        """Kafka's own client, in the JVM; its errors are told as one message.
+
+        Raises:
+            DbtRuntimeError: there is no jar, no broker, or no right to ask it.
+        """
+        jvm: Any = session._jvm
+        self._check_jars(session)
+        conf = jvm.java.util.HashMap()
+        for name, value in self.options.items():
+            if name.startswith("kafka."):
+                conf.put(name.removeprefix("kafka."), value)
+        for name in ("request.timeout.ms", "default.api.timeout.ms"):
+            conf.put(name, str(_ANSWERS_IN))
+        admin = None
+        try:
+            # Kafka finds the classes that its options name by the thread's loader.
+            with _class_loader(jvm, session):
+                admin = jvm.org.apache.kafka.clients.admin.AdminClient.create(conf)
+            yield admin
+        except DbtRuntimeError:
+            raise
+        except Exception as exc:
+            text = messages.error_text(exc)
+            if re.search(r"TimeoutException|DisconnectException", text):
+                raise UnavailableError(self._unavailable()) from exc
+            # The name of a container goes with it, and comes back with it.
+            if "No resolvable bootstrap urls" in text:
+                raise UnavailableError(
+                    f"{self._where}: no such host. Correct {SERVERS} (kafka_options in profiles.yml)."
+                ) from exc
+            raise DbtRuntimeError(self._failure(text)) from exc
+        finally:
+            if admin is not None:
+                admin.close(jvm.java.time.Duration.ofSeconds(1))
+
+    def _unavailable(self) -> str:
+        return (
+            f"{self._where}: Kafka at {self._servers} does not answer within {_ANSWERS_IN // 1000} seconds. See that "
+            f"the broker runs and that {SERVERS} names it as this machine reaches it (kafka_options in profiles.yml), "
+            "and run again: the stream goes on where it was."
+        )
+
+    def _failure(self, text: str) -> str:
+        if re.search(r"AuthorizationException|AuthenticationException", text):
+            return (
+                f"{self._where}: the broker refuses this user: {_cause(text)}. Check kafka.security.protocol and "
+                "kafka.sasl.* in kafka_options of profiles.yml, and the user's rights to the topic."
+            )
+        return f"{self._where}: {_cause(text)}. Check kafka_options in profiles.yml and external.options of the source."
+
+    def _check_jars(self, session: SparkSession) -> None:
+        try:
+            session._jvm.org.apache.spark.util.Utils.classForName(_SOURCE_CLASS, True, False)  # type: ignore[union-attr]
+        except Exception as exc:
+            if "ClassNotFoundException" not in str(exc):
+                raise
+            package = capabilities.kafka_artifact(session.version)
+            raise DbtRuntimeError(
+                f"source '{self.description.label}': Spark's reader of Kafka is not among its jars. Set kafka_options "
+                f"in profiles.yml to have it downloaded, or add {package} to `packages`; where `jars` are named, add "
+                "its jar and those of spark-token-provider-kafka-0-10, kafka-clients and commons-pool2 to them."
+            ) from exc
+
+
+@contextmanager
+def _class_loader(jvm: Any, session: SparkSession) -> Iterator[None]:
+    thread = jvm.java.lang.Thread.currentThread()
+    before = thread.getContextClassLoader()
+    thread.setContextClassLoader(jvm.org.apache.spark.util.Utils.getContextOrSparkClassLoader())
+    try:
+        yield
+    finally:
+        thread.setContextClassLoader(before)
+
+
+def _offset(answer: Any) -> int | None:
+    try:
+        return int(answer.get().offset())
+    except Exception as exc:
+        if "UnknownTopicOrPartition" in str(exc):
+            return None
+        raise
+
+
+def _offsets_of(value: Any) -> dict[str, dict[str, int]]:
+    read = json.loads(value) if isinstance(value, str) else value
+    return read if isinstance(read, dict) else {}
+
+
+def _cause(text: str) -> str:
+    """The innermost reason that Java tells."""
+    causes = re.findall(r"(?:^|Caused by: |: )(?:[\w.$]+(?:Exception|Error)): ([^\n]+)", text)
+    return redact_text(causes[-1] if causes else text.strip().splitlines()[0]).strip().rstrip(".")
+
+
+def _some(names: Sequence[str]) -> str:
+    shown = [name for name in names if not name.startswith("__")]
+    more = f" and {len(shown) - 10} more" if len(shown) > 10 else ""
+    return f"{', '.join(shown[:10])}{more}" if shown else "none yet"

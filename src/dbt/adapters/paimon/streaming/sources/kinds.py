@@ -1,0 +1,108 @@
+"""Which kind of input a `stream(...)` is."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from dbt_common.exceptions import DbtRuntimeError
+
+from dbt.adapters.paimon.sql.data_types import type_text
+from dbt.adapters.paimon.streaming.descriptions import DEBEZIUM, JSON, KAFKA, Description, describe
+from dbt.adapters.paimon.streaming.formats import debezium
+from dbt.adapters.paimon.streaming.formats.debezium import DebeziumMessages
+from dbt.adapters.paimon.streaming.formats.messages import JsonMessages, ValueFormat
+from dbt.adapters.paimon.streaming.inputs import Input, StreamCall
+from dbt.adapters.paimon.streaming.sources.files import FileInput
+from dbt.adapters.paimon.streaming.sources.kafka import KafkaInput
+from dbt.adapters.paimon.streaming.sources.paimon_tables import PaimonTableInput
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from dbt.adapters.paimon.available.base import AvailableMethods
+
+
+def open_input(call: StreamCall, adapter: AvailableMethods) -> Input:
+    """The input of a `stream(...)`.
+
+    Args:
+        call: as the model's SQL has it.
+        adapter: answers what the catalog knows.
+
+    Raises:
+        DbtRuntimeError: there is no such table, or its description is wrong.
+    """
+    if not call.source.get("external"):
+        return PaimonTableInput.open(call, adapter)
+    description = _description(call.source, adapter, call.options)
+    _refuse_arguments_of_tables(call, description)
+    value_format = _value_format(description, call)
+    if description.using == KAFKA:
+        options = adapter.credentials.kafka_options
+        assert value_format is not None
+        return KafkaInput.of(call, description, options, value_format).opened(adapter._handle.session)
+    return FileInput.of(call, description, value_format)
+
+
+def _refuse_arguments_of_tables(call: StreamCall, description: Description) -> None:
+    """Refuse arguments that this kind of source has no use for, so that nobody relies on them."""
+    where = f"stream({call.label}): the source is no Paimon table"
+    if call.scan_mode is not None:
+        remedy = (
+            "Set options={'startingOffsets': 'latest'}, or 'startingTimestamp'"
+            if description.using == KAFKA
+            else "All files are read; move those away that are not to be"
+        )
+        raise DbtRuntimeError(f"{where} and has no scan_mode. {remedy}.")
+    if call.row_kind is not None and description.value_format != DEBEZIUM:
+        raise DbtRuntimeError(
+            f"{where}, and its rows have no row kind but those of value_format: debezium. Leave row_kind out: each row "
+            "is a new one."
+        )
+
+
+def described_columns(source: Mapping[str, Any], adapter: AvailableMethods) -> dict[str, str]:
+    """What the rows of a source have that is no table: name -> data type, in their order.
+
+    Args:
+        source: its node in the manifest.
+        adapter: knows the project.
+
+    Raises:
+        DbtRuntimeError: its description is wrong.
+    """
+    description = _description(source, adapter)
+    own = debezium.METADATA if description.value_format == DEBEZIUM else {}
+    columns = {column.name: column.data_type for column in description.columns}
+    return {**columns, **own, **description.metadata}
+
+
+def _description(
+    source: Mapping[str, Any], adapter: AvailableMethods, options: Mapping[str, Any] | None = None
+) -> Description:
+    session = adapter._handle.session
+    return describe(source, Path(adapter.config.project_root), lambda text: _type_of(session, text), options)
+
+
+def _value_format(description: Description, call: StreamCall) -> ValueFormat | None:
+    if description.value_format == DEBEZIUM:
+        return DebeziumMessages.of(description, call)
+    return JsonMessages.of(description) if description.value_format == JSON else None
+
+
+def _type_of(session: SparkSession, text: str) -> str:
+    """A type as Spark writes it.
+
+    Raises:
+        ValueError: it is none to Spark.
+    """
+    from pyspark.sql.types import _parse_datatype_json_string
+
+    parser: Any = session._jsparkSession.sessionState().sqlParser()
+    try:
+        parsed = parser.parseDataType(text)
+    except Exception as exc:
+        raise ValueError(text) from exc
+    return type_text(_parse_datatype_json_string(parsed.json()))

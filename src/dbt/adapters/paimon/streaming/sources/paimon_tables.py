@@ -1,0 +1,493 @@
+"""Paimon tables as inputs of a stream.
+
+Not through Paimon's own streaming source [ran, 0.9.0]: it stops for good, and says nothing, at the first commit that
+adds no file (a DELETE; a compaction without changelog), passes over INSERT OVERWRITE, gives rows once more that an
+UPDATE or a DELETE wrote into another file, and begins anew where its start is not pinned. So Structured Streaming reads
+ranges of table snapshots (see `ranges`), and a batch reads the rows of its range as `paimon_changes` does, which is
+exact for every kind of table.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Final
+
+from dbt_common.exceptions import DbtRuntimeError
+
+from dbt.adapters.paimon.changes import reads
+from dbt.adapters.paimon.changes.positions import NOTHING_READ, Commit, Position
+from dbt.adapters.paimon.changes.reads import Output, SourceTable, Way
+from dbt.adapters.paimon.sql import procedures
+from dbt.adapters.paimon.sql.text import quoted, string_literal
+from dbt.adapters.paimon.streaming import checkpoints
+from dbt.adapters.paimon.streaming.hadoop_files import HadoopFolder
+from dbt.adapters.paimon.streaming.inputs import Input, SourceChangedError, StreamCall
+from dbt.adapters.paimon.streaming.sources import ranges, scan_modes
+from dbt.adapters.paimon.streaming.sources.ranges import Limits, PlannedRanges, Range
+from dbt.adapters.paimon.streaming.sources.scan_modes import Beginning
+from dbt.adapters.paimon.tables import metadata
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+    from dbt.adapters.paimon.available.base import AvailableMethods
+    from dbt.adapters.paimon.capabilities import Environment
+
+CONSUMER: Final = "consumer-id"
+# Beside the row kind: up to which table snapshot the batch reads.
+SNAPSHOT: Final = "_snapshot"
+# Spark's own is a week, by the newest file: a clock that was wrong once would have all later ranges passed over.
+MAX_FILE_AGE: Final = "36500d"
+# Of the row kind where the model asks for none.
+_KIND: Final = "__dbt_row_kind"
+# What a path has that Spark takes for a pattern.
+_PATTERN: Final = re.compile(r"[\[\]{}*?\\]")
+_ESCAPED: Final = r"\\\g<0>"
+_REMEDY: Final = (
+    "Run the model once with --full-refresh, which begins anew (where scan_mode says). To have the table keep what a "
+    f"stream has yet to read, give the stream a consumer (options={{'{CONSUMER}': '…'}}), or keep table snapshots for "
+    "longer (snapshot_retention of the table)"
+)
+
+
+@dataclass
+class PaimonTableInput:
+    """A Paimon table: what it has, then what changes.
+
+    The rows that a model sees:
+
+    - without `row_kind`, each new row, and the new version of each row that changed; a row that was deleted, or that
+      INSERT OVERWRITE, UPDATE or DELETE replaced in a table without a primary key, ends the stream with a message, for
+      a row without its kind cannot say so;
+    - with `row_kind`, changes: `+I` and `+U` with the row as it is now, `-D` with a row that is gone. Of a key that
+      changed several times since the last batch there is the last change, and a `+I` may be an update where the
+      table's files do not say (see `paimon_changes`). There is no `-U`. Column `_snapshot` (bigint) is the table
+      snapshot up to which the batch reads: it orders the changes of a key (sequence_field of `apply_changes`).
+
+    A batch is made of whole commits. `options`: `read.stream.maxRowsPerTrigger` (a batch ends before the commit
+    that would have more rows), `maxSnapshotsPerTrigger` (commits in a batch), `consumer-id` (a consumer of the table
+    that keeps what the stream has yet to read from expiring), and those of `scan_modes`.
+
+    Attributes:
+        call: the `stream(...)`.
+        system_table: gives the rendered name of one of the table's system tables.
+        table: the table as it was opened.
+        schema: the id of its newest schema then.
+        made: when it was made, which tells it from another one of its name.
+        environment, incremental_catalog: see `change_reads.way`.
+        begins: where a first run begins.
+        limits: of a batch.
+        consumer: the name of the consumer; empty for none.
+        keeps_consumer: whether it only moves where that lets nothing expire that it holds.
+    """
+
+    call: StreamCall
+    system_table: Callable[[str], str]
+    table: SourceTable
+    schema: int
+    made: str
+    environment: Environment
+    incremental_catalog: str
+    begins: Beginning
+    limits: Limits
+    consumer: str = ""
+    keeps_consumer: bool = False
+    # What the commits of each batch had.
+    _rows: dict[int, int] = field(default_factory=dict, repr=False)
+    _planned: PlannedRanges | None = field(default=None, repr=False)
+    # Of the batch that runs, or ran last.
+    _batch: Range | None = None
+
+    @classmethod
+    def open(cls, call: StreamCall, adapter: AvailableMethods) -> PaimonTableInput:
+        """Look at the table of a `stream(...)`.
+
+        Args:
+            call: as the model's SQL has it.
+            adapter: answers what the catalog knows.
+
+        Raises:
+            DbtRuntimeError: there is none, or it is no Paimon table, or the call asks for what there is not.
+        """
+        what = f"stream({call.label})"
+        relation = adapter.get_relation(call.database, call.schema, call.identifier)
+        if relation is None:
+            raise DbtRuntimeError(
+                f"{what}: there is no table {call.database}.{call.label}. Build it first (dbt run --select +model), or "
+                "describe the source's folder or topic under `external` in its YAML."
+            )
+        if relation.is_view or call.database not in adapter.credentials.paimon_catalogs:
+            raise DbtRuntimeError(
+                f"{what}: it is no Paimon table, and has no table snapshots to read it by. Materialize it as a table."
+            )
+        limits, consumer = _options(call, what)
+        try:
+            begins = scan_modes.beginning(call.scan_mode, call.options)
+        except DbtRuntimeError as exc:
+            raise DbtRuntimeError(f"{what}: {exc.msg}") from None
+        schemas = relation.system_table("schemas")
+        # The same text in every time zone.
+        made_at = metadata.in_utc("min(update_time)")
+        # Before the columns: one that comes meanwhile is of a later schema.
+        ((made, schema),) = adapter.query(f"select cast({made_at} as string), max(schema_id) from {schemas}")
+        existing = adapter.existing_table(relation)
+        table = SourceTable(
+            call.database,
+            call.schema,
+            call.identifier,
+            tuple((column.name, column.data_type) for column in existing.columns),
+            existing.primary_key,
+            existing.partition_by,
+            existing.options,
+        )
+        return cls(
+            call,
+            relation.system_table,
+            _without_own_order(table, call.row_kind, what),
+            int(schema),
+            str(made),
+            adapter.environment,
+            adapter._incremental_catalog(),
+            begins,
+            limits,
+            consumer,
+        )
+
+    def identity(self) -> dict[str, str]:
+        """The table, and when it was made; what a stream that begins later has not read, another would."""
+        found = {"table": f"{self.call.database}.{self.call.label}", "made": self.made}
+        return found | ({"from": self.begins.identity} if self.begins.identity else {})
+
+    def unmarked(self) -> PaimonTableInput:
+        """See `MarkingInput`: a consumer holds what another stream has yet to read."""
+        return replace(self, keeps_consumer=True)
+
+    def placed(self, session: SparkSession, folder: str) -> PaimonTableInput:
+        """The input with its ranges in a folder of the stream's checkpoint."""
+        return replace(self, _planned=PlannedRanges(session, folder))
+
+    def read(self, session: SparkSession) -> DataFrame:
+        """The ranges, streaming; those up to now are planned.
+
+        Raises:
+            DbtRuntimeError: what the stream has yet to read has expired, or the table is not the one it was.
+        """
+        if self._planned is None:
+            # Its columns are all that is looked at.
+            nothing = session.readStream.format("rate").load()
+            return nothing.selectExpr("0L as start", "'' as start_commit", "0L as end", "'' as end_commit")
+        self.plan(session)
+        reader = session.readStream.schema(ranges.SCHEMA)
+        # A table is renamed with its checkpoint: files of its last batch would not be below a path without a pattern.
+        reader = reader.option("fileNameOnly", "true").option("maxFileAge", MAX_FILE_AGE)
+        if self.limits.is_there or self.begins.is_in_the_past:
+            reader = reader.option("maxFilesPerTrigger", 1)
+        return reader.json(f"{_PATTERN.sub(_ESCAPED, self._planned.folder)}/*{ranges.SUFFIX}")
+
+    def check_beginning(self, session: SparkSession) -> None:
+        """Refuse to begin with table snapshots that are not there.
+
+        Raises:
+            DbtRuntimeError: which there are.
+        """
+        self._first(session, self._commits(session))
+
+    def plan(self, session: SparkSession) -> None:
+        """Plan the ranges up to the table's newest commit.
+
+        Raises:
+            DbtRuntimeError: see `read`.
+        """
+        assert self._planned is not None
+        known, commits = self._planned.last(), self._commits(session)
+        if known is None:
+            first = self._first(session, commits)
+            self._planned.add([first, *ranges.following(first.end, commits, self.limits)])
+        elif commits:
+            self._refuse_lost(known.end, commits)
+            self._planned.add(ranges.following(known.end, commits, self.limits))
+        elif known.end != NOTHING_READ:
+            self._refuse_lost(known.end, commits)
+        self._keep(session)
+
+    def _first(self, session: SparkSession, commits: Sequence[Commit]) -> Range:
+        earlier = None
+        if self.begins.moment:
+            row = session.sql(self.begins.earlier_sql(self.snapshots)).first()
+            assert row is not None
+            earlier, is_to_come = row
+            if is_to_come:
+                raise DbtRuntimeError(f"stream({self.call.label}): {self.begins.moment} is yet to come.")
+        try:
+            return self.begins.first(commits, earlier)
+        except DbtRuntimeError as exc:
+            raise DbtRuntimeError(f"stream({self.call.label}): {exc.msg}") from None
+
+    def check_batch(self, session: SparkSession, checkpoint: str, index: int, batch: int) -> None:
+        """Refuse a batch whose ranges are not all there: Spark would take one that went away for an empty one.
+
+        Raises:
+            DbtRuntimeError: with the remedy.
+        """
+        assert self._planned is not None
+        paths = checkpoints.files_of_batch(HadoopFolder(session, checkpoint), index, batch)
+        if gone := self._planned.missing([path.rpartition("/")[2] for path in paths]):
+            raise DbtRuntimeError(
+                f"stream({self.call.label}): {', '.join(gone)} of {self._planned.folder} went away, and with it which "
+                "rows the batch has. Run the model once with --full-refresh."
+            )
+
+    def told_rows(self, batch: int) -> int:
+        """Rows that the commits of a batch had; each is asked for once."""
+        return self._rows.pop(batch, 0)
+
+    def check_offset(self, session: SparkSession, offset: str) -> None:
+        """Nothing: the offset only counts ranges, and `read` looks at the last of them."""
+
+    def rows_sql(self, raw: str) -> str:
+        """No row, with the columns of those there will be: what a batch's are, `batch_rows_sql` tells."""
+        columns = [f"cast(null as {kind}) as {quoted(name)}" for name, kind in self.table.columns]
+        if self.call.row_kind:
+            columns.append(f"cast(null as string) as {quoted(self.call.row_kind)}")
+            columns.append(f"cast(null as bigint) as {quoted(SNAPSHOT)}")
+        return f"select {', '.join(columns)} from {raw}"
+
+    def batch_rows_sql(self, session: SparkSession, raw: str, batch: int) -> str:
+        """The query of the rows of a batch.
+
+        Args:
+            session: the batch's.
+            raw: the view of its ranges.
+            batch: its number.
+
+        Raises:
+            DbtRuntimeError: the table snapshots of the range have expired meanwhile.
+            SourceChangedError: the table got other columns since it was opened.
+        """
+        read = ranges.joined([Range.of_row(row) for row in session.sql(f"select * from {raw}").collect()])
+        if read is None:
+            return self._seen(reads.nothing_sql(self.table, 0, self._output), self.table, False)
+        self._batch = read
+        if self._planned is not None:
+            self._planned.forget_before(read.start)
+        if read.start == read.end:
+            # The beginning of a stream; its table snapshot may have expired since.
+            return self._seen(reads.nothing_sql(self.table, 0, self._output), self.table, False)
+        commits = self._commits(session)
+        self._refuse_lost(read.start, commits)
+        self._refuse_lost(read.end, commits)
+        self._refuse_later_schema(session, read.end)
+        table = self._table_at(session, read.end)
+        in_it = [each for each in commits if read.start.snapshot < each.snapshot <= read.end.snapshot]
+        if read.start == NOTHING_READ:
+            self._rows[batch] = next((each.rows for each in in_it if Position.at(each) == read.end), 0)
+            return self._seen(reads.whole_sql(table, read.end.snapshot, self._output), table, False)
+        at = {each.snapshot: each.rows for each in commits}
+        self._rows[batch] = sum(ranges.written(each, at) for each in in_it)
+        sql, has_kinds = self._changes(session, table, read, in_it, at)
+        return self._seen(sql, table, has_kinds)
+
+    def faults_sql(self, raw: str) -> str | None:
+        """None: every row of a table is one."""
+        return None
+
+    def new_columns_sql(self, raw: str) -> str | None:
+        """None: the table's columns are looked at when the stream begins."""
+        return None
+
+    def with_columns(self, columns: Mapping[str, str]) -> Input:
+        """The same: see `new_columns_sql`."""
+        return self
+
+    def lag(self, session: SparkSession, progress: Mapping[str, Any]) -> int | None:
+        """Rows that were written since the last batch; None before the first."""
+        if self._batch is None:
+            return None
+        # Not by WHERE: later connectors fail where it is about table snapshots that are not there.
+        is_new = f"snapshot_id > {self._batch.end.snapshot} and commit_kind <> 'COMPACT'"
+        row = session.sql(
+            f"select sum(if({is_new}, abs(delta_record_count), 0)) from {self.snapshots}"
+        ).first()
+        return int(row[0] or 0) if row else None
+
+    @property
+    def snapshots(self) -> str:
+        """The table's `$snapshots`, rendered."""
+        return self.system_table("snapshots")
+
+    @property
+    def _output(self) -> Output:
+        return Output(self.call.row_kind or _KIND, SNAPSHOT if self.call.row_kind else None)
+
+    def _changes(
+        self,
+        session: SparkSession,
+        table: SourceTable,
+        read: Range,
+        in_it: Sequence[Commit],
+        at: Mapping[int, int],
+    ) -> tuple[str, bool]:
+        """The changes of a range, and whether some can be deletes; `at`: rows in the table, by table snapshot."""
+        start, end = read.start.snapshot, read.end.snapshot
+        way = reads.way(
+            table, in_it, self.environment, incremental_catalog=self.incremental_catalog, before=False
+        )
+        if way is Way.NOTHING:
+            return reads.nothing_sql(table, end, self._output), False
+        if way is Way.FILES and not table.primary_key:
+            counted = session.sql(reads.count_sql(table, start, end, self.environment)).first()
+            if counted is not None and int(counted[0]) == at[end] - at[start]:
+                return reads.files_sql(table, start, end, self._output, self.environment), False
+            way = Way.COMPARE
+        if way is Way.FILES:
+            return reads.files_sql(table, start, end, self._output, self.environment), True
+        if way is Way.KEYS:
+            return reads.keys_sql(table, start, end, self._output, self.environment), True
+        if not table.primary_key and reads.has_maps(table):
+            raise DbtRuntimeError(
+                f"stream({self.call.label}): its files were rewritten (INSERT OVERWRITE, UPDATE, DELETE) after table "
+                f"snapshot {start}, and rows with maps cannot be compared where there is no primary key. Run the model "
+                "once with --full-refresh."
+            )
+        old = self._then_called(session, start)
+        return reads.compare_sql(table, start, old, end, self._output), True
+
+    def _seen(self, sql: str, table: SourceTable, has_deletes: bool) -> str:
+        """The rows of a batch as the model sees them: the columns that it was opened with."""
+        there = {name.lower() for name, _ in table.columns}
+        columns = [
+            quoted(name) if name.lower() in there else f"cast(null as {kind}) as {quoted(name)}"
+            for name, kind in self.table.columns
+        ]
+        if self.call.row_kind:
+            return f"select {', '.join([*columns, quoted(self.call.row_kind), quoted(SNAPSHOT)])} from {sql}"
+        query = f"select {', '.join(columns)} from {sql}"
+        if not has_deletes:
+            return query
+        message = (
+            f"stream({self.call.label}): rows of the table were deleted or replaced since the last batch, and the "
+            "model asks for no row kinds. Write stream(…, row_kind='_kind') and treat the rows of kind -D "
+            "(incremental_strategy='apply_changes' deletes them), or leave them out with where _kind <> '-D'."
+        )
+        return f"{query}\nwhere if({quoted(_KIND)} = '-D', raise_error({string_literal(message)}), true)"
+
+    def _table_at(self, session: SparkSession, position: Position) -> SourceTable:
+        """The table with those of its columns that it had at a position.
+
+        Raises:
+            DbtRuntimeError: it had others, so that nobody can say which are new and which have another name now.
+        """
+        if position == NOTHING_READ:
+            return self.table
+        there = {
+            name.lower() for name in session.sql(reads.version_sql(self.table, position.snapshot)).columns
+        }
+        now = {name.lower() for name, _ in self.table.columns}
+        gone = there - now - {(self.call.row_kind or "").lower(), SNAPSHOT}
+        if gone and now - there:
+            raise DbtRuntimeError(
+                f"stream({self.call.label}): the table has columns now ({', '.join(sorted(now - there))}) that it had "
+                f"not at its table snapshot {position.snapshot}, and had others ({', '.join(sorted(gone))}), which the "
+                "stream has yet to read. If they were renamed, give them their old names for a run of the model; else "
+                "run it once with --full-refresh."
+            )
+        columns = tuple(each for each in self.table.columns if each[0].lower() in there)
+        return replace(self.table, columns=columns)
+
+    def _then_called(self, session: SparkSession, snapshot: int) -> dict[str, str]:
+        """By a column's name in small letters, what it was called at a table snapshot."""
+        schemas = session.sql(f"select schema_id, fields from {self.system_table('schemas')}").collect()
+        then = self._schema_of(session, snapshot)
+        assert then is not None
+        return metadata.then_called(schemas, then, self.schema)
+
+    def _schema_of(self, session: SparkSession, snapshot: int) -> int | None:
+        """The id of the schema of a table snapshot; None if that is not there."""
+        # Not by WHERE: see `lag`.
+        found = session.sql(
+            f"select max(if(snapshot_id = {snapshot}, schema_id, null)) from {self.snapshots}"
+        ).first()
+        return int(found[0]) if found and found[0] is not None else None
+
+    def _refuse_later_schema(self, session: SparkSession, position: Position) -> None:
+        """End a query whose batch has another schema than the model's SQL was prepared for.
+
+        Raises:
+            SourceChangedError: always then.
+        """
+        found = self._schema_of(session, position.snapshot)
+        if found is not None and found > self.schema:
+            raise SourceChangedError(f"stream({self.call.label}): the table got another schema ({found}).")
+
+    def _commits(self, session: SparkSession) -> list[Commit]:
+        rows = session.sql(
+            f"select snapshot_id, commit_kind, commit_user, total_record_count from {self.snapshots}"
+        ).collect()
+        return [Commit(int(row[0]), row[1], row[2], int(row[3] or 0)) for row in rows]
+
+    def _refuse_lost(self, position: Position, commits: Sequence[Commit]) -> None:
+        problem = ranges.lost(position, commits)
+        if problem:
+            raise DbtRuntimeError(f"stream({self.call.label}): {problem}. {_REMEDY}.")
+
+    def _keep(self, session: SparkSession) -> None:
+        """Move the table's consumer to the first table snapshot that the stream may yet need."""
+        assert self._planned is not None
+        oldest = self._planned.first() if self.consumer else None
+        if oldest is None:
+            return
+        needed = oldest.start if oldest.start != NOTHING_READ else oldest.end
+        if needed == NOTHING_READ:
+            return
+        if self.keeps_consumer:
+            consumers = session.sql(f"select * from {self.system_table('consumers')}").collect()
+            if any(row[0] == self.consumer and int(row[1]) <= needed.snapshot for row in consumers):
+                return
+        table = procedures.table_argument((self.call.database, self.call.schema, self.call.identifier))
+        # By their order: 0.9 calls them consumerId and nextSnapshotId.
+        session.sql(
+            f"call {quoted(self.call.database)}.sys.reset_consumer("
+            f"{table}, {string_literal(self.consumer)}, {needed.snapshot}L)"
+        )
+
+
+def _options(call: StreamCall, what: str) -> tuple[Limits, str]:
+    known = {ranges.MAX_ROWS, ranges.MAX_SNAPSHOTS, CONSUMER, *scan_modes.OPTIONS}
+    unknown = sorted(set(call.options) - known)
+    if unknown:
+        raise DbtRuntimeError(
+            f"{what}: a Paimon table is read without {', '.join(unknown)}. Options of one are "
+            f"{', '.join(sorted(known))}."
+        )
+    numbers = []
+    for name in (ranges.MAX_ROWS, ranges.MAX_SNAPSHOTS):
+        text = str(call.options.get(name, "")).strip()
+        if text and (not text.isdecimal() or not int(text)):
+            raise DbtRuntimeError(f"{what}: {name}='{text}' is no number above 0.")
+        numbers.append(int(text or 0))
+    return Limits(*numbers), str(call.options.get(CONSUMER, ""))
+
+
+def _without_own_order(table: SourceTable, row_kind: str | None, what: str) -> SourceTable:
+    """The table without its own row kind and sequence, which say how its rows came, where the model's have their names.
+
+    Raises:
+        DbtRuntimeError: other columns of it have those names.
+    """
+    if row_kind is None:
+        return table
+    own = {row_kind.lower(): table.option("rowkind.field"), SNAPSHOT: table.option("sequence.field")}
+    # With apply_changes, the row kind is the last of the sequence.
+    taken = {
+        name
+        for name, _ in table.columns
+        if name.lower() in own and name.lower() not in own[name.lower()].split(",")
+    }
+    if taken:
+        raise DbtRuntimeError(
+            f"{what}: the table has a column {', '.join(sorted(taken))} of its own, and row_kind adds {row_kind} and "
+            f"{SNAPSHOT}. Give the row kind another name, or stream a table without a column {SNAPSHOT}."
+        )
+    return replace(table, columns=tuple(each for each in table.columns if each[0].lower() not in own))

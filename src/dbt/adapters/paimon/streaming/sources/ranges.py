@@ -1,0 +1,165 @@
+"""Ranges of table snapshots, planned one after another: what the micro-batches of a Paimon input are made of.
+
+Each range is a small file in the stream's checkpoint, and Structured Streaming reads those files: its own log of them
+says which batch has which, so that a batch that is run again has the same range. A range begins where the one before
+ended.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from dbt.adapters.paimon.changes.positions import NOTHING_READ, Commit, Position
+from dbt.adapters.paimon.streaming.hadoop_files import HadoopFolder
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+SCHEMA: Final = "start bigint, start_commit string, end bigint, end_commit string"
+SUFFIX: Final = ".json"
+# Only the row limit of Paimon's own source has a meaning where a batch is made of whole table snapshots.
+MAX_ROWS: Final = "read.stream.maxRowsPerTrigger"
+MAX_SNAPSHOTS: Final = "maxSnapshotsPerTrigger"
+
+
+@dataclass(frozen=True)
+class Range:
+    """The commits after `start` up to `end`; from NOTHING_READ on, all rows there are at `end`."""
+
+    start: Position
+    end: Position
+
+    @classmethod
+    def of_row(cls, row: Any) -> Range:
+        """A range from its file, or from a row of SCHEMA."""
+        return cls(Position(row["start"], row["start_commit"]), Position(row["end"], row["end_commit"]))
+
+    def text(self) -> str:
+        """Its file."""
+        return json.dumps(
+            {
+                "start": self.start.snapshot,
+                "start_commit": self.start.commit,
+                "end": self.end.snapshot,
+                "end_commit": self.end.commit,
+            }
+        )
+
+
+@dataclass(frozen=True)
+class Limits:
+    """How much a batch reads at most, in whole table snapshots; 0: no limit."""
+
+    rows: int = 0
+    snapshots: int = 0
+
+    @property
+    def is_there(self) -> bool:
+        """Whether there is a limit."""
+        return bool(self.rows or self.snapshots)
+
+
+class PlannedRanges:
+    """The ranges of one input in its stream's checkpoint."""
+
+    def __init__(self, session: SparkSession, folder: str) -> None:
+        self.folder = folder
+        self._files = HadoopFolder(session, folder)
+
+    def last(self) -> Range | None:
+        """The newest; None if none was planned."""
+        names = self._names()
+        return self._read(names[-1]) if names else None
+
+    def first(self) -> Range | None:
+        """The oldest that is kept."""
+        for name in self._names():
+            # A batch that ends meanwhile removes those before it.
+            if text := self._files.read(name):
+                return Range.of_row(json.loads(text))
+        return None
+
+    def add(self, ranges: Sequence[Range]) -> None:
+        """Plan further ones, in their order."""
+        names = self._names()
+        number = int(names[-1].removesuffix(SUFFIX)) + 1 if names else 0
+        for index, each in enumerate(ranges):
+            self._files.write(f"{number + index:012}{SUFFIX}", each.text())
+
+    def forget_before(self, start: Position) -> None:
+        """Remove those that end where a batch begins, or before: the batches that read them have ended."""
+        for name in self._names()[:-1]:
+            planned = self._read(name)
+            # The batch's own may be one that ends where it begins.
+            if planned.end.snapshot > start.snapshot or planned.start.snapshot >= start.snapshot:
+                return
+            self._files.delete_file(name)
+
+    def missing(self, names: Sequence[str]) -> list[str]:
+        """Those of some of its files that are not there."""
+        return sorted(set(names) - set(self._names()))
+
+    def _names(self) -> list[str]:
+        return sorted(
+            name for name in self._files.names() if name.endswith(SUFFIX) and not name.startswith(".")
+        )
+
+    def _read(self, name: str) -> Range:
+        return Range.of_row(json.loads(self._files.read(name) or ""))
+
+
+def following(start: Position, commits: Sequence[Commit], limits: Limits) -> list[Range]:
+    """The ranges from a position to a table's newest commit.
+
+    Args:
+        start: where the range before ended.
+        commits: of the table.
+        limits: of each range; one commit is the least.
+    """
+    new = sorted((each for each in commits if each.snapshot > start.snapshot), key=lambda each: each.snapshot)
+    rows = {commit.snapshot: commit.rows for commit in commits}
+    ranges: list[Range] = []
+    held, count = 0, 0
+    for index, commit in enumerate(new):
+        held += written(commit, rows)
+        count += 1
+        coming = new[index + 1] if index + 1 < len(new) else None
+        more = written(coming, rows) if coming else 0
+        full = (limits.rows and held + more > limits.rows) or (limits.snapshots and count >= limits.snapshots)
+        if coming is None or full:
+            ranges.append(Range(start, Position.at(commit)))
+            start, held, count = ranges[-1].end, 0, 0
+    return ranges
+
+
+def written(commit: Commit, rows: Mapping[int, int]) -> int:
+    """About how many rows a commit wrote; `rows`: in the table's files, by table snapshot."""
+    if commit.kind == "OVERWRITE":
+        return commit.rows
+    return abs(commit.rows - rows.get(commit.snapshot - 1, 0)) if commit.kind == "APPEND" else 0
+
+
+def joined(ranges: Sequence[Range]) -> Range | None:
+    """The one range of several that follow one another; None of none."""
+    if not ranges:
+        return None
+    return Range(
+        min((each.start for each in ranges), key=lambda at: at.snapshot),
+        max((each.end for each in ranges), key=lambda at: at.snapshot),
+    )
+
+
+def lost(position: Position, commits: Sequence[Commit]) -> str:
+    """Why a position of a table does not hold any more; empty if it does."""
+    if position == NOTHING_READ or any(Position.at(commit) == position for commit in commits):
+        return ""
+    numbers = [commit.snapshot for commit in commits]
+    if not numbers or position.snapshot >= min(numbers):
+        return f"the table was rolled back or made anew since the stream read its table snapshot {position.snapshot}"
+    return (
+        f"the stream has read up to table snapshot {position.snapshot}, which has expired (there are {min(numbers)} to "
+        f"{max(numbers)})"
+    )

@@ -1,0 +1,191 @@
+"""Where a first run of a stream from a Paimon table begins: Paimon's `scan.mode`, as ranges of table snapshots.
+
+What each mode means is Paimon's documentation of `scan.mode` for streaming sources. One thing differs: a table snapshot
+that has expired is refused, where Paimon begins with the oldest there is and says nothing of the rows in between.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final
+
+from dbt_common.dataclass_schema import StrEnum
+from dbt_common.exceptions import DbtRuntimeError
+
+from dbt.adapters.paimon.changes.positions import NOTHING_READ, Commit, Position, latest
+from dbt.adapters.paimon.sql.text import string_literal
+from dbt.adapters.paimon.sql.timestamps import session_moment
+from dbt.adapters.paimon.streaming.sources.ranges import Range
+from dbt.adapters.paimon.tables.metadata import in_utc
+
+SNAPSHOT_ID: Final = "scan.snapshot-id"
+TIMESTAMP: Final = "scan.timestamp"
+TIMESTAMP_MILLIS: Final = "scan.timestamp-millis"
+# Options of a `stream(...)` that say where it begins.
+OPTIONS: Final = (SNAPSHOT_ID, TIMESTAMP, TIMESTAMP_MILLIS)
+
+
+class ScanMode(StrEnum):
+    """The modes that there are: those of Paimon that begin with a table snapshot."""
+
+    FULL = "full"
+    LATEST = "latest"
+    FROM_SNAPSHOT = "from-snapshot"
+    FROM_SNAPSHOT_FULL = "from-snapshot-full"
+    FROM_TIMESTAMP = "from-timestamp"
+
+
+# What Paimon calls a mode that its options say, and its newer name of `full`.
+_DEFAULT: Final = "default"
+_LATEST_FULL: Final = "latest-full"
+_NEEDS: Final[Mapping[ScanMode, tuple[str, ...]]] = {
+    ScanMode.FROM_SNAPSHOT: (SNAPSHOT_ID,),
+    ScanMode.FROM_SNAPSHOT_FULL: (SNAPSHOT_ID,),
+    ScanMode.FROM_TIMESTAMP: (TIMESTAMP, TIMESTAMP_MILLIS),
+}
+
+
+@dataclass(frozen=True)
+class Beginning:
+    """Where a first run begins.
+
+    Attributes:
+        mode: Paimon's.
+        snapshot: `scan.snapshot-id`, for the modes from a table snapshot; else 0.
+        moment: SQL of a timestamp, for the mode from a timestamp; else empty.
+    """
+
+    mode: ScanMode = ScanMode.FULL
+    snapshot: int = 0
+    moment: str = ""
+
+    @property
+    def identity(self) -> str:
+        """What must be the same for a checkpoint to fit; empty for all rows."""
+        if self.mode is ScanMode.FULL:
+            return ""
+        return " ".join(part for part in (str(self.mode), str(self.snapshot or ""), self.moment) if part)
+
+    @property
+    def is_in_the_past(self) -> bool:
+        """Whether what it begins with is not the table as it is now: a batch of its own reads that."""
+        return self.mode not in (ScanMode.FULL, ScanMode.LATEST)
+
+    def earlier_sql(self, snapshots: str) -> str:
+        """One row: the number of the newest table snapshot before the moment, or NULL; whether it is yet to come.
+
+        Args:
+            snapshots: the table's `$snapshots`, rendered.
+        """
+        return (
+            f"select max(snapshot_id), {self.moment} > current_timestamp() from {snapshots} "
+            f"where {in_utc('commit_time')} < to_utc_timestamp({self.moment}, current_timezone())"
+        )
+
+    def first(self, commits: Sequence[Commit], earlier: int | None) -> Range:
+        """The range that the stream begins with.
+
+        Args:
+            commits: of the table.
+            earlier: what `earlier_sql` gave, for the mode from a timestamp.
+
+        Raises:
+            DbtRuntimeError: the table has not, or no longer, what it takes; names what there is.
+        """
+        if self.mode is ScanMode.FULL:
+            return Range(NOTHING_READ, latest(commits))
+        if self.mode is ScanMode.LATEST:
+            return _nothing_before(latest(commits))
+        at = {commit.snapshot: Position.at(commit) for commit in commits}
+        if self.mode is ScanMode.FROM_SNAPSHOT_FULL:
+            if self.snapshot not in at:
+                raise DbtRuntimeError(f"there is no table snapshot {self.snapshot}{_there(commits)}.")
+            return Range(NOTHING_READ, at[self.snapshot])
+        if self.mode is ScanMode.FROM_TIMESTAMP:
+            return _changes_after(earlier or 0, at, commits)
+        if self.snapshot > max(at, default=0) + 1:
+            raise DbtRuntimeError(f"there is no table snapshot {self.snapshot} yet{_there(commits)}.")
+        return _changes_after(self.snapshot - 1, at, commits)
+
+
+def beginning(scan_mode: str | None, options: Mapping[str, Any]) -> Beginning:
+    """Where a `stream(...)` says that it begins.
+
+    As in Paimon (CoreOptions.startupMode), an option says the mode where none is given.
+
+    Args:
+        scan_mode: its argument; None where it has none.
+        options: its options, of which those of OPTIONS are looked at.
+
+    Raises:
+        DbtRuntimeError: an unknown mode, an option that it has no use for or lacks, or a value that is none.
+    """
+    given = [name for name in OPTIONS if name in options]
+    mode = _mode(scan_mode, given)
+    needed = _NEEDS.get(mode, ())
+    if other := [name for name in given if name not in needed]:
+        raise DbtRuntimeError(f"scan_mode='{mode}' has no use for {', '.join(other)}.")
+    if needed and len(given) != 1:
+        raise DbtRuntimeError(f"scan_mode='{mode}' needs {' or '.join(needed)} among the options.")
+    if not needed:
+        return Beginning(mode)
+    (name,) = given
+    text = str(options[name]).strip()
+    if name == TIMESTAMP:
+        return Beginning(mode, moment=f"timestamp {string_literal(_moment(text).isoformat(' '))}")
+    if not text.isdecimal() or not int(text):
+        raise DbtRuntimeError(f"{name}='{text}' is no number above 0.")
+    if name == TIMESTAMP_MILLIS:
+        return Beginning(mode, moment=f"timestamp_millis({int(text)})")
+    return Beginning(mode, snapshot=int(text))
+
+
+def _mode(scan_mode: str | None, given: Sequence[str]) -> ScanMode:
+    if scan_mode in (None, _DEFAULT):
+        if SNAPSHOT_ID in given:
+            return ScanMode.FROM_SNAPSHOT
+        return ScanMode.FROM_TIMESTAMP if given else ScanMode.FULL
+    if scan_mode == _LATEST_FULL:
+        return ScanMode.FULL
+    try:
+        return ScanMode(scan_mode)
+    except ValueError:
+        raise DbtRuntimeError(
+            f"scan_mode='{scan_mode}' is unknown. Use 'full' (what is there, then what comes), 'latest' (what comes "
+            f"from now on), 'from-snapshot' (what came with the table snapshot {SNAPSHOT_ID} and later), "
+            "'from-snapshot-full' (what was there at that one, then what came) or 'from-timestamp' (what came from "
+            f"{TIMESTAMP} on)."
+        ) from None
+
+
+def _moment(text: str) -> datetime:
+    try:
+        return session_moment(text)
+    except ValueError as fault:
+        raise DbtRuntimeError(f"{TIMESTAMP}='{text}': {fault}") from None
+
+
+def _changes_after(snapshot: int, at: Mapping[int, Position], commits: Sequence[Commit]) -> Range:
+    """The range of nothing after which the changes since a table snapshot come."""
+    if snapshot in at:
+        return _nothing_before(at[snapshot])
+    if not snapshot and 1 in at:
+        return Range(NOTHING_READ, at[1])
+    if not snapshot and not at:
+        return _nothing_before(NOTHING_READ)
+    before = f"table snapshot {snapshot}" if snapshot else "what was there before"
+    raise DbtRuntimeError(
+        f"{before}, which the first changes are told from, has expired{_there(commits)}. Begin later, or with "
+        f"scan_mode='{ScanMode.FROM_SNAPSHOT_FULL}' and one of those."
+    )
+
+
+def _nothing_before(position: Position) -> Range:
+    return Range(position, position)
+
+
+def _there(commits: Sequence[Commit]) -> str:
+    numbers = [commit.snapshot for commit in commits]
+    return f" (there are {min(numbers)} to {max(numbers)})" if numbers else " (there is none)"

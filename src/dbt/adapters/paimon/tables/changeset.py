@@ -1,0 +1,251 @@
+"""The table a model wants against the table there is: what ALTER can change and what only a new table can."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Final
+
+from dbt_common.exceptions import DbtRuntimeError
+
+from dbt.adapters.paimon.capabilities import Capability, Environment
+from dbt.adapters.paimon.options.table_options import canonical, lookup
+from dbt.adapters.paimon.spec.rules import RULES
+from dbt.adapters.paimon.spec.spelling import spelled_as
+from dbt.adapters.paimon.spec.table import DEFAULT_MERGE_ENGINE, TableSpec
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+# Written by Paimon, Spark or the metastore, or compared on their own: never set or reset as options.
+PROTECTED_OPTIONS: Final = frozenset(
+    {
+        "primary-key",
+        "partition",
+        "path",
+        "location",
+        "owner",
+        "provider",
+        "comment",
+        "external",
+        "is_managed_location",
+        "type",
+        "transient_lastDdlTime",
+    }
+)
+TABLE_DEFAULT_PREFIX: Final = "table-default."
+
+
+@dataclass(frozen=True)
+class ExistingColumn:
+    """A column of a table: its name, Spark's text for its type, whether it takes NULL, its comment.
+
+    `kept_type` is there where Paimon keeps less than Spark's type says: `timestamp(3)` of a `timestamp`.
+    """
+
+    name: str
+    data_type: str
+    nullable: bool = True
+    comment: str = ""
+    kept_type: str = ""
+
+
+@dataclass(frozen=True)
+class ExistingTable:
+    """A table as the catalog has it."""
+
+    primary_key: tuple[str, ...] = ()
+    partition_by: tuple[str, ...] = ()
+    options: Mapping[str, str] = field(default_factory=dict)
+    columns: tuple[ExistingColumn, ...] = ()
+    comment: str = ""
+
+    def as_spec(self) -> TableSpec:
+        """What another table needs to be like this one, without what belongs to this one alone (its path, owner)."""
+        options = {name: value for name, value in self.options.items() if name not in PROTECTED_OPTIONS}
+        return TableSpec(self.primary_key, self.partition_by, options)
+
+
+@dataclass(frozen=True)
+class PropertyChange:
+    """An option or a key that is to change. None stands for "not set"."""
+
+    name: str
+    old: str | None
+    new: str | None
+
+    def __str__(self) -> str:
+        return f"{self.name}: {_shown(self.old)} -> {_shown(self.new)}"
+
+
+@dataclass(frozen=True)
+class Changeset:
+    """What brings a table to its wanted options.
+
+    `altered` is for ALTER TABLE; with `requires_swap` it is only what differs, since the new table gets all of its
+    options when it is created. With `needs_overwrite` the data written before still has the old layout, and Paimon
+    refuses to append to it: rewrite it right after the ALTER. `unset_first`: of the two statements that ALTER takes,
+    the one that resets options comes first.
+    """
+
+    altered: tuple[PropertyChange, ...] = ()
+    immutable: tuple[PropertyChange, ...] = ()
+    needs_overwrite: bool = False
+    unset_first: bool = False
+
+    @property
+    def set_options(self) -> Mapping[str, str]:
+        """What ALTER TABLE … SET TBLPROPERTIES takes."""
+        return {change.name: change.new for change in self.altered if change.new is not None}
+
+    @property
+    def unset_options(self) -> tuple[str, ...]:
+        """What ALTER TABLE … UNSET TBLPROPERTIES takes."""
+        return tuple(change.name for change in self.altered if change.new is None)
+
+    @property
+    def requires_swap(self) -> bool:
+        """Whether only a new table, staged and swapped in, can have the wanted properties."""
+        return bool(self.immutable)
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether the table is as it should be."""
+        return not (self.altered or self.immutable)
+
+
+def compute_changeset(
+    spec: TableSpec,
+    existing: ExistingTable,
+    environment: Environment,
+    *,
+    catalog_options: Mapping[str, str] = MappingProxyType({}),
+) -> Changeset:
+    """Compare a wanted table with the existing one.
+
+    Inputs: the wanted table, the existing one, the versions that decide what is immutable, and the Paimon
+    catalog's own options, whose `table-default.*` every new table gets and which therefore are not drift.
+    Output: the changes. Values are compared by meaning ('60 min' is '1 h'), and "not set" as the default.
+    Columns are named as the table spells them.
+    An option that is on the table and not wanted is reset, if it is an option Paimon knows: what others keep
+    under names of their own is left alone.
+    Source of the rules: SchemaManager.checkAlterTableOption and checkResetTableOption, 0.9.0 to 2.0.0.
+    """
+    defaults = {
+        name.removeprefix(TABLE_DEFAULT_PREFIX): value
+        for name, value in catalog_options.items()
+        if name.startswith(TABLE_DEFAULT_PREFIX)
+    }
+    if existing.columns and not environment.case_sensitive:
+        spec = spelled_as(spec, [column.name for column in existing.columns])
+    wanted = {**defaults, **spec.options}
+    immutable = _key_changes(spec, existing)
+    altered: list[PropertyChange] = []
+
+    for name in sorted({*wanted, *existing.options} - PROTECTED_OPTIONS):
+        definition = lookup(name, environment.paimon)
+        old, new = existing.options.get(name), wanted.get(name)
+        if new is None and definition is None:
+            continue
+        if canonical(name, old, environment.paimon) == canonical(name, new, environment.paimon):
+            continue
+        fixed = definition is not None and definition.immutable
+        if fixed or _guarded(name, old, new, existing.options, environment):
+            immutable.append(PropertyChange(name, old, new))
+        else:
+            altered.append(PropertyChange(name, old, new))
+
+    return Changeset(
+        tuple(altered),
+        tuple(immutable),
+        needs_overwrite=any(change.name == "bucket" for change in altered),
+        unset_first=_unset_first(existing, altered, environment),
+    )
+
+
+def _unset_first(
+    existing: ExistingTable, altered: Sequence[PropertyChange], environment: Environment
+) -> bool:
+    """Whether setting before resetting would leave a table in between that Paimon refuses.
+
+    Each ALTER is checked as a whole [ran, 0.9.0]: `streaming-read-overwrite` cannot come while a changelog producer is
+    still there, and `snapshot.num-retained.min` cannot go while the maximum is below its default.
+    """
+    between = dict(existing.as_spec().options) | {
+        change.name: change.new for change in altered if change.new is not None
+    }
+    engine = between.get("merge-engine", DEFAULT_MERGE_ENGINE) if existing.primary_key else ""
+    spec = TableSpec(existing.primary_key, existing.partition_by, between, engine)
+    return any(True for rule in RULES for _ in rule(spec, environment))
+
+
+def refuse_rebuild(resource_type: str, name: str, changes: Changeset) -> None:
+    """Refuse changes that need rows written anew, where a run writes only what is new.
+
+    Raises:
+        DbtRuntimeError: the properties, their old and new values, and what --full-refresh would do.
+    """
+    where = f"{resource_type} '{name}'"
+    if changes.immutable:
+        listed = "; ".join(str(change) for change in changes.immutable)
+        remedy = (
+            "No query has a snapshot's history, so --full-refresh does not build it again. Put the config back; or "
+            "rename the table, let a run create the new one, and INSERT OVERWRITE it with the rows of the old one."
+            if resource_type == "snapshot"
+            else "Run it once with --full-refresh: a new table is built beside the old one, takes its place when it is "
+            "whole, and the old one's table snapshots and tags go. Or put the config back."
+        )
+        raise DbtRuntimeError(f"{where}: Paimon cannot change this on an existing table: {listed}. {remedy}")
+    if changes.needs_overwrite:
+        change = next(change for change in changes.altered if change.name == "bucket")
+        rescale = f"`dbt run-operation rescale --args '{{relation: {name}, bucket_num: {change.new or 1}}}'`"
+        remedy = (
+            f"Rewrite them by {rescale}, or put the config back."
+            if resource_type == "snapshot"
+            else f"Run it once with --full-refresh to build them anew, rewrite them as they are by {rescale}, or put "
+            "the config back."
+        )
+        raise DbtRuntimeError(
+            f"{where}: {change}: rows written before keep the old number of buckets. {remedy}"
+        )
+
+
+def _key_changes(spec: TableSpec, existing: ExistingTable) -> list[PropertyChange]:
+    keys = (
+        ("primary-key", existing.primary_key, spec.primary_key),
+        ("partition", existing.partition_by, spec.partition_by),
+    )
+    return [
+        PropertyChange(name, ",".join(old) or None, ",".join(new) or None)
+        for name, old, new in keys
+        if tuple(old) != tuple(new)
+    ]
+
+
+def _guarded(
+    name: str, old: str | None, new: str | None, options: Mapping[str, str], environment: Environment
+) -> bool:
+    """Whether this change of a mutable option is refused, or would leave wrong rows behind.
+
+    `options` are those of the existing table: Paimon looks at them, not at what the same ALTER sets beside.
+    """
+    if name == "bucket":
+        # Between fixed numbers only: dynamic (-1) and postpone (-2) buckets hold rows in another layout.
+        return not (_is_positive(old) and _is_positive(new))
+    if name == "deletion-vectors.enabled":
+        # 0.9 lets it pass, and files without vectors then give rows twice; 1.4 has an option to allow it.
+        allowed = environment.supports(Capability.GUARDED_OPTION_CHANGES)
+        return not (allowed and options.get("deletion-vectors.modifiable", "").lower() == "true")
+    if name in ("ignore-delete", "ignore-update-before"):
+        return canonical(name, old, environment.paimon) is True
+    if name == "clustering.columns":
+        return options.get("pk-clustering-override", "").lower() == "true"
+    return False
+
+
+def _is_positive(bucket: str | None) -> bool:
+    return bucket is not None and bucket.isdigit() and int(bucket) > 0
+
+
+def _shown(value: str | None) -> str:
+    return "not set" if value is None else f"'{value}'"

@@ -1,0 +1,146 @@
+"""Properties files (YAML) of tables that are there: what `generate_sources` and `generate_model_yaml` write.
+
+Tables in, text out; nothing here runs a statement.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import yaml
+from dbt_common.exceptions import DbtRuntimeError
+
+from dbt.adapters.paimon.sql.text import is_plain
+from dbt.adapters.paimon.tables.changeset import ExistingColumn, ExistingTable
+
+# dbt renders what stands in these files as Jinja.
+_JINJA: Final = re.compile(r"\{(?=[{%#])")
+
+
+@dataclass(frozen=True)
+class FoundTable:
+    """A table or a view that was found, and what is known of it; of what is not Paimon's, the columns."""
+
+    name: str
+    table: ExistingTable
+    is_paimon_table: bool = True
+
+
+def sources_yaml(
+    name: str, schema: str, database: str | None, tables: Iterable[FoundTable], *, columns: bool = True
+) -> str:
+    """The sources of a schema.
+
+    Args:
+        name: of the source.
+        schema: Paimon's database.
+        database: the Spark catalog; None for that of the target.
+        tables: in the order to write them in.
+        columns: whether to write the tables' columns.
+    """
+    source: dict[str, Any] = {"name": name}
+    if database is not None:
+        source["database"] = database
+    if schema != name:
+        source["schema"] = schema
+    source["tables"] = [_source_table(found, columns=columns) for found in tables]
+    return _dumped({"version": 2, "sources": [source]})
+
+
+def models_yaml(models: Iterable[tuple[str, str, FoundTable]], *, contract: bool = False) -> str:
+    """The properties of models as they are built.
+
+    Args:
+        models: name and description of each, and its table or view.
+        contract: whether to enforce the contract that is written down.
+    """
+    return _dumped(
+        {
+            "version": 2,
+            "models": [
+                _model(name, description, found, contract=contract) for name, description, found in models
+            ],
+        }
+    )
+
+
+def write_file(path: Path, text: str, *, overwrite: bool) -> None:
+    """Write a file whole or not at all.
+
+    Raises:
+        DbtRuntimeError: it is there and may not be overwritten, or cannot be written.
+    """
+    if path.suffix not in (".yml", ".yaml"):
+        raise DbtRuntimeError(f"path={path}: dbt reads properties from files that end in .yml or .yaml.")
+    if path.exists() and not overwrite:
+        raise DbtRuntimeError(
+            f"path={path}: the file is there. Name another one, or add overwrite: true, which replaces it whole."
+        )
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        draft = path.with_name(f".{path.name}.new")
+        draft.write_text(text, encoding="utf-8")
+        draft.replace(path)
+    except OSError as exc:
+        raise DbtRuntimeError(f"path={path}: cannot be written: {exc.strerror}.") from exc
+
+
+def _source_table(found: FoundTable, *, columns: bool) -> dict[str, Any]:
+    entry: dict[str, Any] = {"name": found.name}
+    if found.table.comment:
+        entry["description"] = found.table.comment
+    keys = {"primary_key": list(found.table.primary_key), "partition_by": list(found.table.partition_by)}
+    meta = {name: value for name, value in keys.items() if value}
+    if meta:
+        entry["config"] = {"meta": meta}
+    if columns:
+        entry["columns"] = [_column(column, found.table.primary_key) for column in found.table.columns]
+    return entry
+
+
+def _model(name: str, description: str, found: FoundTable, *, contract: bool) -> dict[str, Any]:
+    table = found.table
+    entry: dict[str, Any] = {"name": name}
+    if description or table.comment:
+        entry["description"] = description or table.comment
+    if contract:
+        entry["config"] = {"contract": {"enforced": True}}
+    if table.primary_key:
+        entry["constraints"] = [{"type": "primary_key", "columns": list(table.primary_key)}]
+    # A view takes no constraints.
+    entry["columns"] = [_column(column, (), constraints=found.is_paimon_table) for column in table.columns]
+    return entry
+
+
+def _column(
+    column: ExistingColumn, primary_key: Sequence[str], *, constraints: bool = True
+) -> dict[str, Any]:
+    entry: dict[str, Any] = {"name": column.name, "data_type": column.data_type}
+    if column.comment:
+        entry["description"] = column.comment
+    if not is_plain(column.name):
+        entry["quote"] = True
+    kinds = ["not_null"] * (not column.nullable) + ["primary_key"] * (column.name in primary_key)
+    if kinds and constraints:
+        entry["constraints"] = [{"type": kind} for kind in kinds]
+    return entry
+
+
+def _dumped(content: Any) -> str:
+    text: str = yaml.safe_dump(_literal(content), sort_keys=False, allow_unicode=True, width=120)
+    return text
+
+
+def _literal(content: Any) -> Any:
+    """The content with texts that Jinja leaves as they are."""
+    if isinstance(content, str):
+        return _JINJA.sub("{{ '{' }}", content)
+    if isinstance(content, dict):
+        return {key: _literal(value) for key, value in content.items()}
+    if isinstance(content, list):
+        return [_literal(value) for value in content]
+    return content

@@ -1,0 +1,268 @@
+"""The columns a model wants against the columns its table has."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from dbt_common.exceptions import CompilationError
+
+from dbt.adapters.paimon.spec.strategies import UPSERTING
+from dbt.adapters.paimon.spec.table import TableSpec
+from dbt.adapters.paimon.sql.assignment import loses_nothing
+from dbt.adapters.paimon.sql.data_types import typed_nulls
+from dbt.adapters.paimon.sql.type_trees import Atom, TypeTree, type_tree
+from dbt.adapters.paimon.tables.changeset import ExistingColumn, ExistingTable
+
+_INTEGERS = ("tinyint", "smallint", "int", "bigint")
+_FLOATS = ("float", "double")
+
+
+@dataclass(frozen=True)
+class ColumnChanges:
+    """What brings a table's columns to the wanted ones, in the order in which no value is lost.
+
+    `add`, `retype` and `relax` (whose columns take NULL from then on, those that go among them) come before the data is
+    written, `drop` after it; `rebuild` names what only a new table can do. `changed_types` are all columns of another
+    type, `retype` those among them whose every old value is a value of the new type; `alter` those that
+    on_schema_change='sync_all_columns' gives the new type, since no value of the rows that stay is lost by it.
+    `comment` holds (column, text) pairs.
+    """
+
+    add: tuple[ExistingColumn, ...] = ()
+    retype: tuple[ExistingColumn, ...] = ()
+    relax: tuple[str, ...] = ()
+    drop: tuple[str, ...] = ()
+    comment: tuple[tuple[str, str], ...] = ()
+    rebuild: tuple[str, ...] = ()
+    changed_types: tuple[ExistingColumn, ...] = ()
+    alter: tuple[ExistingColumn, ...] = ()
+
+    def synced(self, columns: Sequence[ExistingColumn], on_schema_change: str) -> tuple[ExistingColumn, ...]:
+        """A table's columns when an increment is written: the new ones are there, the old ones go after it."""
+        if on_schema_change not in ("append_new_columns", "sync_all_columns"):
+            return tuple(columns)
+        if on_schema_change == "append_new_columns":
+            return (*columns, *self.add)
+        types = {column.name.lower(): column.data_type for column in self.alter}
+        same = (
+            replace(
+                column,
+                data_type=types.get(column.name.lower(), column.data_type),
+                nullable=column.nullable or column.name in self.relax_to_drop,
+            )
+            for column in columns
+        )
+        return (*same, *self.add)
+
+    @property
+    def relax_to_drop(self) -> tuple[str, ...]:
+        """The columns that go and are NOT NULL: the rows that are written before they go have no values for them."""
+        return tuple(name for name in self.relax if name in self.drop)
+
+    @property
+    def changes_schema(self) -> bool:
+        """Whether dbt's `on_schema_change` has something to decide."""
+        return bool(self.add or self.drop or self.changed_types)
+
+
+def wanted_columns(
+    query_columns: Sequence[tuple[str, str]], model: Mapping[str, Any], spec: TableSpec
+) -> tuple[ExistingColumn, ...]:
+    """The columns of a model's table.
+
+    Args:
+        query_columns: (name, Spark type text) of the model's query, in order.
+        model: the node of the manifest; its contract gives types and NOT NULL, its docs the comments, a seed's
+            `column_types` the types.
+        spec: the validated table; its primary key columns are NOT NULL.
+
+    Returns:
+        The columns in the query's order. An untyped NULL (`void`) becomes `string`, which every later type of the
+        column can be read from.
+    """
+    config = model.get("config", {})
+    enforced = bool((config.get("contract") or {}).get("enforced"))
+    comments = bool((config.get("persist_docs") or {}).get("columns"))
+    column_types = {name.lower(): kind for name, kind in (config.get("column_types") or {}).items()}
+    required = (
+        {name.lower() for name in (*spec.primary_key, *spec.partition_by)} if spec.primary_key else set()
+    )
+    if enforced:
+        required |= _not_null_of_the_model(model)
+    columns = []
+    for name, data_type in query_columns:
+        column = column_of_yaml(model, name)
+        constraints = (
+            {constraint["type"] for constraint in column.get("constraints") or []} if enforced else set()
+        )
+        declared = column_types.get(name.lower()) or (column.get("data_type") if enforced else None) or ""
+        columns.append(
+            ExistingColumn(
+                name=name,
+                data_type=(declared.lower() if _carries_length(declared) else typed_nulls(data_type)),
+                nullable=not (name.lower() in required or {"not_null", "primary_key"} & constraints),
+                comment=(column.get("description") or "") if comments else "",
+            )
+        )
+    return tuple(columns)
+
+
+def column_of_yaml(model: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    """What a model's YAML says of a column: nothing, if it is not there.
+
+    A name that is quoted there (`quote: true`) is taken as it stands, any other in any case, as in dbt's
+    validate_doc_columns.
+    """
+    for written, column in (model.get("columns") or {}).items():
+        if written == name or (not column.get("quote") and written.lower() == name.lower()):
+            found: Mapping[str, Any] = column
+            return found
+    return {}
+
+
+def _not_null_of_the_model(model: Mapping[str, Any]) -> set[str]:
+    """The columns, in lower case, that the constraints of the model itself declare NOT NULL."""
+    return {
+        name.lower()
+        for constraint in model.get("constraints") or []
+        if constraint["type"] == "not_null"
+        for name in constraint.get("columns") or []
+    }
+
+
+def compare_columns(
+    wanted: Sequence[ExistingColumn], existing: ExistingTable, comments: bool
+) -> ColumnChanges:
+    """Compare by name, ignoring case as Spark does.
+
+    Args:
+        wanted: see `wanted_columns`.
+        existing: the table as it is.
+        comments: whether the model persists its columns' docs; comments are left alone otherwise.
+    """
+    have = {column.name.lower(): column for column in existing.columns}
+    want = {column.name.lower(): column for column in wanted}
+    keys = {name.lower() for name in (*existing.primary_key, *existing.partition_by)}
+    spec = existing.as_spec()
+    add, retype, relax, comment, rebuild, changed, alter = [], [], [], [], [], [], []
+    for name, column in want.items():
+        current = have.get(name)
+        if current is None:
+            add.append(column)
+            if not column.nullable:
+                rebuild.append(f"new column {column.name} is NOT NULL")
+            continue
+        if not _same_type(current.data_type, column.data_type):
+            changed.append(column)
+            if alterable(current, column.data_type, spec):
+                alter.append(column)
+            if name not in keys and widens(current.data_type, column.data_type):
+                retype.append(column)
+            else:
+                rebuild.append(
+                    f"type of column {column.name} changes from {current.data_type} to {column.data_type}"
+                )
+        elif current.kept_type:
+            rebuild.append(f"column {column.name} keeps {current.kept_type} only")
+        if current.nullable and not column.nullable:
+            rebuild.append(f"column {column.name} becomes NOT NULL")
+        elif not current.nullable and column.nullable and name not in keys:
+            relax.append(column.name)
+        if comments and column.comment != current.comment:
+            comment.append((column.name, column.comment))
+    if comments:
+        comment.extend((column.name, column.comment) for column in add if column.comment)
+    gone = {name: column for name, column in have.items() if name not in want}
+    relax.extend(column.name for name, column in gone.items() if not column.nullable and name not in keys)
+    return ColumnChanges(
+        tuple(add),
+        tuple(retype),
+        tuple(relax),
+        tuple(column.name for column in gone.values()),
+        tuple(comment),
+        tuple(rebuild),
+        tuple(changed),
+        tuple(alter),
+    )
+
+
+def refuse_schema_change(
+    model: str, on_schema_change: str, strategy: str, merge_engine: str, changes: ColumnChanges
+) -> None:
+    """Refuse what `on_schema_change` forbids, and what would fill columns with NULL unasked.
+
+    Raises:
+        CompilationError: the columns, and what to do; of the kind that dbt's own macros raise.
+    """
+    described = "; ".join(
+        [f"new column {c.name} {c.data_type}" for c in changes.add]
+        + [f"column {name} is no longer in the model" for name in changes.drop]
+        + [f"column {c.name} is now {c.data_type}" for c in changes.changed_types]
+    )
+    if on_schema_change == "fail" and changes.changes_schema:
+        raise CompilationError(
+            f"model '{model}': the columns changed and on_schema_change is 'fail': {described}. "
+            "Set on_schema_change to append_new_columns or sync_all_columns, or run once with --full-refresh."
+        )
+    # A feed that writes some columns of a row is what these merge engines are for; where rows are replaced, what the
+    # feed does not write is gone.
+    fills_part = strategy in UPSERTING and merge_engine in ("partial-update", "aggregation")
+    if on_schema_change == "ignore" and changes.drop and not fills_part:
+        raise CompilationError(
+            f"model '{model}': its table has columns that the model no longer gives: {', '.join(changes.drop)}. "
+            "Set on_schema_change='sync_all_columns' to drop them, 'append_new_columns' to fill them with NULL, "
+            "or run once with --full-refresh."
+        )
+
+
+def widens(old: str, new: str) -> bool:
+    """Whether every value of `old` is a value of `new`, so that ALTER COLUMN TYPE loses nothing."""
+    if old in _INTEGERS and new in _INTEGERS:
+        return _INTEGERS.index(new) > _INTEGERS.index(old)
+    if old in _FLOATS and new in _FLOATS:
+        return _FLOATS.index(new) > _FLOATS.index(old)
+    if old.startswith(("varchar", "char")) and new == "string":
+        return True
+    if old.startswith("varchar(") and new.startswith("varchar("):
+        return _arguments(new)[0] >= _arguments(old)[0]
+    if old.startswith("decimal(") and new.startswith("decimal("):
+        (old_precision, old_scale), (new_precision, new_scale) = _arguments(old), _arguments(new)
+        return new_scale >= old_scale and new_precision - new_scale >= old_precision - old_scale
+    return False
+
+
+def alterable(column: ExistingColumn, data_type: str, spec: TableSpec) -> bool:
+    """Whether ALTER may give a column a type while rows stay that were written with another.
+
+    Args:
+        column: as it is.
+        data_type: the new type.
+        spec: its table.
+    """
+    # A key of another type may belong to another bucket, and of a partition Paimon refuses it.
+    if spec.places(column.name):
+        return False
+    old, new = type_tree(column.data_type), type_tree(data_type)
+    # As text, 10 comes before 9.
+    if spec.compares(column.name) and _is_text(new) and not _is_text(old):
+        return False
+    return old is not None and new is not None and loses_nothing(old, new)
+
+
+def _is_text(tree: TypeTree | None) -> bool:
+    return isinstance(tree, Atom) and tree.name in ("string", "varchar", "char")
+
+
+def _same_type(old: str, new: str) -> bool:
+    return old.replace(" ", "").lower() == new.replace(" ", "").lower()
+
+
+def _carries_length(data_type: str) -> bool:
+    # Spark's query schema forgets the length of char and varchar: only the contract knows it.
+    return data_type.lower().startswith(("varchar(", "char("))
+
+
+def _arguments(data_type: str) -> list[int]:
+    return [int(part) for part in data_type[data_type.index("(") + 1 : -1].split(",")]

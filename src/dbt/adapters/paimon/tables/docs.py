@@ -1,0 +1,128 @@
+"""What `dbt docs generate` shows of a relation: columns, comments and statistics from Paimon's system tables.
+
+SQL that asks, and dbt's own typed answer (`CatalogTable`). Nothing here runs a statement.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from dbt_common.contracts.metadata import CatalogTable, ColumnMetadata, StatsItem, TableMetadata
+
+from dbt.adapters.paimon.relation import PaimonRelation
+from dbt.adapters.paimon.sql.data_types import to_spark_type
+from dbt.adapters.paimon.tables.metadata import in_utc
+
+# One statement asks for this many tables: Spark's parser and planner slow down on wider unions.
+TABLES_A_STATEMENT = 40
+
+
+def tables_sql(tables: Sequence[PaimonRelation]) -> str:
+    """The statement for rows that `from_row` reads, each with its table's position among `tables` in front.
+
+    Rows and bytes come from `$files` (what a reader of the newest table snapshot opens), the last commit from
+    `$snapshots`.
+    """
+    return "\nunion all\n".join(_table_sql(position, table) for position, table in enumerate(tables))
+
+
+def _table_sql(position: int, table: PaimonRelation) -> str:
+    return (
+        f"select {position} as position, s.fields, s.comment, s.options, "
+        "f.row_count, f.byte_count, f.file_count, c.commit_time\n"
+        f"from (select * from {table.system_table('schemas')} order by schema_id desc limit 1) as s\n"
+        "cross join (select coalesce(sum(record_count), 0) as row_count, "
+        "coalesce(sum(file_size_in_bytes), 0) as byte_count,\n"
+        f"  count(*) as file_count from {table.system_table('files')}) as f\n"
+        f"cross join (select date_format({in_utc('max(commit_time)')}, 'yyyy-MM-dd HH:mm:ss.SSS') as commit_time\n"
+        f"  from {table.system_table('snapshots')}) as c"
+    )
+
+
+def from_row(table: PaimonRelation, row: Sequence[Any]) -> CatalogTable:
+    """A table out of its row of `tables_sql`."""
+    _, fields, comment, options, row_count, byte_count, file_count, commit_time = row
+    columns = [
+        (field["name"], to_spark_type(field["type"]), field.get("description"))
+        for field in json.loads(fields)
+    ]
+    stats = (
+        _stat(
+            "rows", "# Rows", row_count, "Rows in the data files of the newest table snapshot, before merging"
+        ),
+        _stat("bytes", "Size", byte_count, "Bytes in the data files of the newest table snapshot"),
+        _stat("files", "# Files", file_count, "Data files of the newest table snapshot"),
+        _stat(
+            "last_modified", "Last commit", commit_time, "When the newest table snapshot was committed (UTC)"
+        ),
+    )
+    return describe(table, columns, comment, json.loads(options).get("owner"), stats)
+
+
+def describe(
+    relation: PaimonRelation,
+    columns: Iterable[tuple[str, str, str | None]],
+    comment: str | None = None,
+    owner: str | None = None,
+    stats: Iterable[StatsItem] = (),
+) -> CatalogTable:
+    """A relation as dbt's catalog has it.
+
+    Args:
+        relation: its name and type.
+        columns: name, Spark's type text and comment of each, in order.
+        comment: the relation's comment.
+        owner: who owns it, where the catalog knows.
+        stats: its statistics; none are said to be none.
+    """
+    named = {stat.id: stat for stat in stats}
+    has_stats = StatsItem(
+        "has_stats", "Has Stats?", bool(named), False, "Indicates whether there are statistics for this table"
+    )
+    return CatalogTable(
+        metadata=TableMetadata(
+            type=str(relation.type or "table"),
+            schema=relation.schema or "",
+            name=relation.identifier or "",
+            database=relation.database,
+            comment=comment or None,
+            owner=owner or None,
+        ),
+        columns={
+            name: ColumnMetadata(type=data_type, index=index, name=name, comment=note or None)
+            for index, (name, data_type, note) in enumerate(columns, start=1)
+        },
+        stats={"has_stats": has_stats, **named},
+    )
+
+
+def _stat(key: str, label: str, value: Any, description: str) -> StatsItem:
+    return StatsItem(key, label, value, value is not None, description)
+
+
+def flat_rows(tables: Iterable[CatalogTable]) -> list[Mapping[str, Any]]:
+    """The rows that dbt-core builds `catalog.json` from: one for each column of each table."""
+    return [
+        {
+            "table_database": table.metadata.database,
+            "table_schema": table.metadata.schema,
+            "table_name": table.metadata.name,
+            "table_type": table.metadata.type,
+            "table_comment": table.metadata.comment,
+            "table_owner": table.metadata.owner,
+            "column_name": column.name,
+            "column_index": column.index,
+            "column_type": column.type,
+            "column_comment": column.comment,
+        }
+        | {
+            f"stats:{stat.id}:{part}": getattr(stat, part)
+            for stat in table.stats.values()
+            if stat.id != "has_stats"
+            for part in ("label", "value", "description", "include")
+        }
+        for table in tables
+        for column in table.columns.values()
+    ]

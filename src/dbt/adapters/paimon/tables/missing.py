@@ -1,0 +1,85 @@
+"""A table that a statement names and there is not: what there is, and what may have been meant."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from typing import Final
+
+from dbt.adapters.paimon.options.table_options import suggestion
+from dbt.adapters.paimon.sql.text import quoted
+
+_NAME: Final = r"`(?:[^`]|``)+`"
+_NOT_FOUND: Final = re.compile(
+    rf"\[TABLE_OR_VIEW_NOT_FOUND\][^`]*(?P<name>{_NAME}(?:\.{_NAME})*) cannot be found"
+)
+_MOST_SHOWN: Final = 8
+
+# The schemas of a catalog, and the tables and views of a schema in a catalog.
+Schemas = Callable[[str], Sequence[str]]
+Tables = Callable[[str, str], Sequence[str]]
+
+
+def table_in(text: str) -> tuple[str, ...]:
+    """The parts of the name of a table that Spark has not found; none if this is another error."""
+    found = _NOT_FOUND.search(text)
+    parts = re.findall(_NAME, found["name"]) if found else []
+    return tuple(part[1:-1].replace("``", "`") for part in parts)
+
+
+def advice(
+    parts: Sequence[str],
+    node: str,
+    catalogs: Sequence[str],
+    schemas: Schemas,
+    tables: Tables,
+) -> str:
+    """What to do about a table that there is not.
+
+    Args:
+        parts: its name, as `table_in` gives it.
+        node: the name of the node that asks for it.
+        catalogs: those that Spark has; the first one is the target's.
+        schemas, tables: what there is.
+
+    Returns:
+        What there is instead, and the remedy: two sentences.
+    """
+    if len(parts) < 3:
+        return (
+            "A name that is written out is looked up in the catalog and schema of the session. Write "
+            f"{{{{ ref('{parts[-1]}') }}}} for a node of this project, or describe it in YAML and write "
+            "{{ source(…) }}."
+        )
+    catalog, schema, table = parts[0], ".".join(parts[1:-1]), parts[-1]
+    if catalog not in catalogs:
+        there = f"Spark has no catalog {quoted(catalog)}, but {_listed(catalogs, catalog)}"
+        return f"{there} Correct `database` of the source, or leave it out: it is the Spark catalog."
+    there = _what_there_is(catalog, schema, table, schemas, tables)
+    if table == node:
+        return (
+            f"{there} The node reads its own table, which is not built yet: put that part under "
+            "{% if is_incremental() %}."
+        )
+    return (
+        f"{there} If it is a source, correct its `database`, `schema` or `identifier` (else its name) in YAML; if it "
+        f"is a node of this project, build it first: dbt build --select +{node}"
+    )
+
+
+def _what_there_is(catalog: str, schema: str, table: str, schemas: Schemas, tables: Tables) -> str:
+    known = schemas(catalog)
+    if schema not in known:
+        return f"The catalog {quoted(catalog)} has no schema {quoted(schema)}, but {_listed(known, schema)}"
+    found = tables(catalog, schema)
+    if not found:
+        return f"The schema {quoted(schema)} is empty."
+    return f"The schema {quoted(schema)} has {_listed(found, table)}"
+
+
+def _listed(names: Sequence[str], wanted: str) -> str:
+    """The first of some names, and the one that may be meant, as the end of a sentence."""
+    shown = sorted(names)[:_MOST_SHOWN]
+    more = ", …" if len(names) > len(shown) else ""
+    near = suggestion(wanted, names, cutoff=0.6)
+    return f"{', '.join(shown) or 'none'}{more}." + (f" Did you mean {near}?" if near else "")

@@ -1,0 +1,1 @@
+"""Older states of tables, tags, branches and audits."""

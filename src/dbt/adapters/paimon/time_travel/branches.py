@@ -1,0 +1,83 @@
+"""What Paimon's fast_forward would take from a table, and options that name a branch. Nothing here runs a statement.
+
+BranchManager.fastForward (0.9.0 to 2.0.0) deletes the table's snapshots and tags from the branch's first table snapshot
+on, whoever made them, and then copies those of the branch; so what only the table has is gone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any, Final
+
+from dbt.adapters.paimon.relation import PaimonRelation
+from dbt.adapters.paimon.spec.table import Problems, TableSpec, Written
+from dbt.adapters.paimon.time_travel.states import branch_of
+
+# FileStoreTableFactory.create: a table with one of them, and without the branch, can be neither read nor written.
+_NAMING: Final = ("scan.fallback-branch", "scan.primary-branch")
+
+
+def named(spec: TableSpec) -> bool:
+    """Whether an option of a table names a branch of it."""
+    return any(name in spec.options for name in _NAMING)
+
+
+def refuse_missing(
+    spec: TableSpec, config: Mapping[str, Any], node: str, there: Collection[str] | None
+) -> None:
+    """Refuse options that name branches which the table has not.
+
+    Args:
+        spec: the table.
+        config: the model's config, to say where an option was written.
+        node: the name of the model.
+        there: the names of the table's branches; None of a table that is built anew.
+
+    Raises:
+        ConfigErrors: each option, and what to do.
+    """
+    problems = Problems(node)
+    for name in _NAMING:
+        branch = spec.options.get(name)
+        if branch is None or branch in (there or ()):
+            continue
+        why = (
+            "a table that is built anew has no branches" if there is None else "the table has no such branch"
+        )
+        problems.add(
+            *Written(config).find(name, spec),
+            f"{why}, and Paimon could not read it then. Leave the option out, make the branch (create_branch), and "
+            "set it for the next run",
+        )
+    problems.raise_if_any()
+
+
+def lost_by_fast_forward_sql(relation: PaimonRelation, branch: str) -> str:
+    """One statement: ('table snapshot' or 'tag', its number or name) of all that the branch has not."""
+    other = branch_of(relation, branch)
+    ours, theirs = relation.system_table("snapshots"), other.system_table("snapshots")
+    first = f"(select min(snapshot_id) from {theirs})"
+    return (
+        f"select 'table snapshot', cast(ours.snapshot_id as string) from {ours} as ours\n"
+        f"left anti join {theirs} as theirs on ours.snapshot_id = theirs.snapshot_id\n"
+        "  and ours.commit_user = theirs.commit_user and ours.commit_identifier = theirs.commit_identifier\n"
+        f"where ours.snapshot_id >= {first}\n"
+        "union all\n"
+        f"select 'tag', ours.tag_name from {relation.system_table('tags')} as ours\n"
+        f"left anti join {other.system_table('tags')} as theirs on ours.tag_name = theirs.tag_name\n"
+        f"where ours.snapshot_id >= {first}"
+    )
+
+
+def losses(relation: object, branch: str, rows: Sequence[Sequence[Any]]) -> str:
+    """What to tell of them; empty if there are none."""
+    if not rows:
+        return ""
+    kinds: dict[str, list[str]] = {}
+    for kind, name in rows:
+        kinds.setdefault(kind, []).append(name)
+    listed = "; ".join(f"{kind}s {', '.join(names)}" for kind, names in kinds.items())
+    return (
+        f"fast_forward({relation}, '{branch}'): the table has what the branch has not, and it would be gone: {listed}. "
+        "Make the branch anew from the table as it is, or give discard=true."
+    )

@@ -1,0 +1,78 @@
+"""Which table snapshot a rollback may go to without taking files away that it needs. Nothing here runs a statement.
+
+RollbackHelper.cleanSnapshotsDataFiles (0.9.0 to 1.1.1) deletes every file that a later table snapshot added. A
+compaction that only lifts a file to another level (DataFileMeta.upgrade) adds it under its old name: the file goes, and
+with it rows of the table snapshot that was asked for [ran, 0.9.0].
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from dbt.adapters.paimon.relation import PaimonRelation
+from dbt.adapters.paimon.sql.text import string_literal
+
+_COMPACT = "COMPACT"
+
+
+@dataclass(frozen=True)
+class Commit:
+    """A table snapshot."""
+
+    number: int
+    kind: str
+
+
+def commits_sql(relation: PaimonRelation) -> str:
+    """(number, kind) of the table snapshots, the oldest first."""
+    return f"select snapshot_id, commit_kind from {relation.system_table('snapshots')} order by snapshot_id"
+
+
+def tagged_sql(relation: PaimonRelation, tag: str) -> str:
+    """The number of a tag's table snapshot; no row where there is none."""
+    return f"select snapshot_id from {relation.system_table('tags')} where tag_name = {string_literal(tag)}"
+
+
+def states(version: str, number: int, commits: Sequence[Commit]) -> list[tuple[str, int]]:
+    """(what to roll back to, its number) of the states that have the rows which are asked for.
+
+    Args:
+        version: what is asked for.
+        number: of its table snapshot.
+        commits: of the table, in order.
+
+    Returns:
+        The one that is asked for, and then the last of the compactions that follow it, if any: they change no row.
+    """
+    found = [(version, number)]
+    for commit in commits:
+        if commit.number == found[-1][1] + 1 and commit.kind == _COMPACT:
+            found.append((str(commit.number), commit.number))
+    return [found[0], *found[1:][-1:]]
+
+
+def lost_files_sql(relation: PaimonRelation, version: str, number: int, commits: Sequence[Commit]) -> str:
+    """How many files of a state a rollback to it would delete; empty where no later commit is a compaction."""
+    later = [commit.number for commit in commits if commit.number > number and commit.kind == _COMPACT]
+    if not later:
+        return ""
+    files = relation.system_table("files")
+    lifted = "\n  union all ".join(f"select file_path, level from {files} version as of {n}" for n in later)
+    state = version if version == str(number) else string_literal(version)
+    return (
+        "select count(distinct kept.file_path)\n"
+        f"from (select file_path, level from {files} version as of {state}) as kept\n"
+        f"join (\n  {lifted}\n) as lifted on lifted.file_path = kept.file_path and lifted.level <> kept.level"
+    )
+
+
+def refusal(relation: PaimonRelation, version: str, files: int) -> str:
+    """What to tell of a rollback that would lose rows."""
+    state = version if version.isdigit() else string_literal(version)
+    return (
+        f"rollback_to({relation}, '{version}'): a compaction came after it, and this version of Paimon (before 1.2) "
+        f"would delete {files} data file(s) that it shares with that compaction, and their rows. Nothing was done. "
+        f"Write its rows anew (insert overwrite {relation} select * from {relation} version as of {state}), or use "
+        "Paimon 1.2."
+    )

@@ -1,0 +1,163 @@
+"""A table as it was: what `at()` may ask for, as the clause after the table's name. Nothing here runs a statement."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any, Final
+
+from dbt_common.exceptions import DbtRuntimeError
+
+from dbt.adapters.paimon.relation import PaimonRelation
+from dbt.adapters.paimon.sql.text import string_literal
+from dbt.adapters.paimon.sql.timestamps import session_moment
+from dbt.adapters.paimon.tables.metadata import in_utc
+
+SNAPSHOT: Final = "snapshot"
+TAG: Final = "tag"
+TIMESTAMP: Final = "timestamp"
+BRANCH: Final = "branch"
+
+# How many tags, branches or table snapshots an error names.
+_NAMED: Final = 20
+
+
+@dataclass(frozen=True)
+class Version:
+    """One state of a table: the number of a table snapshot, a tag, a timestamp or a branch."""
+
+    kind: str
+    value: str
+
+    def __str__(self) -> str:
+        return f"{self.kind}={self.value}"
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """A state that a table has; `reached`: it is not later than the timestamp that was asked for."""
+
+    kind: str
+    name: str
+    committed: str = ""
+    reached: bool = False
+
+
+def version(function: str, relation: object, arguments: Mapping[str, Any]) -> Version:
+    """The one state that is asked for.
+
+    Args:
+        function: the macro, for messages.
+        relation: the table, for messages.
+        arguments: snapshot, tag, timestamp, branch; None is "not given".
+
+    Raises:
+        DbtRuntimeError: none of them, several, or a value of another type.
+    """
+    where = f"{function}({relation})"
+    given = {kind: value for kind, value in arguments.items() if value is not None}
+    if len(given) != 1:
+        found = " and ".join(f"{kind}={value!r}" for kind, value in given.items()) or "none"
+        raise DbtRuntimeError(
+            f"{where}: exactly one of {', '.join(arguments)} is needed, and there is {found}."
+        )
+    ((kind, value),) = given.items()
+    try:
+        return Version(kind, _READERS[kind](value))
+    except ValueError as fault:
+        raise DbtRuntimeError(f"{where}: {kind}={value!r}: {fault}") from None
+
+
+def read(relation: PaimonRelation, asked: Version) -> PaimonRelation:
+    """The relation as FROM takes it: the branch, or the table with its VERSION AS OF or TIMESTAMP AS OF."""
+    if asked.kind == BRANCH:
+        return branch_of(relation, asked.value)
+    if asked.kind == TIMESTAMP:
+        travel = f"timestamp as of {string_literal(asked.value)}"
+    else:
+        travel = f"version as of {asked.value if asked.kind == SNAPSHOT else string_literal(asked.value)}"
+    travelled: PaimonRelation = relation.replace(travel=travel)
+    return travelled
+
+
+def branch_of(relation: PaimonRelation, branch: str) -> PaimonRelation:
+    """A branch of a table as a relation, which is read and written as any table."""
+    named: PaimonRelation = relation.replace_path(identifier=f"{relation.identifier}$branch_{branch}")
+    return named
+
+
+def recorded_sql(relation: PaimonRelation, asked: Version) -> str:
+    """One statement for the states of the kind that is asked for: rows of `Recorded`."""
+    if asked.kind == TAG:
+        return f"select 'tag', tag_name, '', true from {relation.system_table('tags')}"
+    if asked.kind == BRANCH:
+        return f"select 'branch', branch_name, '', true from {relation.system_table('branches')}"
+    reached = "true"
+    if asked.kind == TIMESTAMP:
+        moment = f"to_utc_timestamp(timestamp {string_literal(asked.value)}, current_timezone())"
+        reached = f"{in_utc('commit_time')} <= {moment}"
+    committed = f"from_utc_timestamp({in_utc('commit_time')}, current_timezone())"
+    return (
+        f"select 'snapshot', cast(snapshot_id as string), cast({committed} as string), {reached} "
+        f"from {relation.system_table('snapshots')} order by snapshot_id"
+    )
+
+
+def latest_at(states: Iterable[Recorded]) -> Recorded | None:
+    """The newest table snapshot that is not later than the timestamp; None if all of them are."""
+    return max((s for s in states if s.reached), key=lambda state: int(state.name), default=None)
+
+
+def missing(function: str, relation: object, asked: Version, states: Iterable[Recorded]) -> str:
+    """What to tell of a state that a table has not, and which it has; empty if it has it.
+
+    Paimon reads the oldest table snapshot at a time before it (TimeTravelUtil), which would be rows that were not
+    there yet.
+    """
+    found = list(states)
+    where = f"{function}({relation}): "
+    if asked.kind == TIMESTAMP:
+        if latest_at(found) is not None:
+            return ""
+        oldest = min(found, key=lambda state: int(state.name), default=None)
+        return f"{where}timestamp={asked.value!r}: " + (
+            f"the oldest table snapshot there is, {oldest.name}, is of {oldest.committed}. Give that time or a later "
+            "one; what is to outlive the retention of table snapshots needs a tag."
+            if oldest
+            else "the table has no snapshot yet."
+        )
+    names = [state.name for state in found]
+    if asked.value in names:
+        return ""
+    what = "table snapshot" if asked.kind == SNAPSHOT else asked.kind
+    there = f"It has: {_listed(names)}." if names else "It has none."
+    return f"{where}there is no {what} {asked.value}. {there}"
+
+
+def _listed(names: list[str]) -> str:
+    if len(names) > _NAMED:
+        return f"{', '.join(names[:3])}, …, {', '.join(names[-3:])} ({len(names)} in all)"
+    return ", ".join(names)
+
+
+def _snapshot(value: Any) -> str:
+    if isinstance(value, bool) or not re.fullmatch(r"[0-9]+", str(value)):
+        raise ValueError("the number of a table snapshot is needed.")
+    return str(int(value))
+
+
+def _name(value: Any) -> str:
+    if not isinstance(value, str) or not value.strip():
+        raise ValueError("a name is needed, as a text.")
+    return value
+
+
+def _timestamp(value: Any) -> str:
+    return session_moment(value).isoformat(sep=" ")
+
+
+_READERS: Final[Mapping[str, Callable[[Any], str]]] = MappingProxyType(
+    {SNAPSHOT: _snapshot, TAG: _name, TIMESTAMP: _timestamp, BRANCH: _name}
+)

@@ -1,0 +1,1 @@
+"""Views over catalogs that have none."""

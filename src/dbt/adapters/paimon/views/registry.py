@@ -1,0 +1,89 @@
+"""Where view definitions are kept for catalogs without views: a table property each (see `views`)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from contextlib import AbstractContextManager
+from typing import Any
+
+from dbt_common.exceptions import DbtRuntimeError
+
+from dbt.adapters.paimon.sql.text import quoted, string_literal
+from dbt.adapters.paimon.sql.views import (
+    DIRECTORY,
+    PROPERTY_PREFIX,
+    REGISTRY_TABLE,
+    ViewDefinition,
+    definitions_from_properties,
+    registry_sql,
+)
+
+Query = Callable[[str], Iterable[Any]]
+Alone = Callable[[str], AbstractContextManager[None]]
+
+
+class ViewRegistry:
+    """The registry tables of one catalog; what is written here the directory of the process knows at once."""
+
+    def __init__(self, catalog: str, query: Query, alone: Alone) -> None:
+        """Take what it works with.
+
+        Args:
+            catalog: the catalog of the registry tables.
+            query: runs one statement and gives its rows.
+            alone: holds the registry table of a schema against other writers. Paimon numbers the schemas of a table and
+                gives each file its name by a rename: on S3 and local disks two that take one number lose a view, or
+                fail.
+        """
+        self._catalog = catalog
+        self._query = query
+        self._alone = alone
+
+    def load(self, schema: str, tables: Iterable[str]) -> list[ViewDefinition]:
+        """Read a schema's views, at most one statement.
+
+        Args:
+            schema: the schema.
+            tables: its tables; without a registry among them there is nothing to read.
+        """
+        rows = self._query(registry_sql(self._catalog, schema)) if REGISTRY_TABLE in tables else []
+        definitions = definitions_from_properties(schema, rows)
+        DIRECTORY.replace_schema(schema, definitions)
+        return definitions
+
+    def keep(self, definition: ViewDefinition) -> None:
+        """Keep a view that was just created; nothing is written when it is kept already."""
+        if DIRECTORY.get(definition.schema, definition.identifier) != definition:
+            key = string_literal(PROPERTY_PREFIX + definition.identifier)
+            value = string_literal(definition.to_property())
+            with self._alone(definition.schema):
+                self._create(definition.schema)
+                self._write(
+                    f"alter table {self._table(definition.schema)} set tblproperties ({key} = {value})"
+                )
+        DIRECTORY.remember(definition)
+
+    def remove(self, schema: str, identifier: str) -> None:
+        """Forget a view that was dropped."""
+        if DIRECTORY.get(schema, identifier) is not None:
+            key = string_literal(PROPERTY_PREFIX + identifier)
+            with self._alone(schema):
+                self._write(f"alter table {self._table(schema)} unset tblproperties ({key})")
+        DIRECTORY.forget(schema, identifier)
+
+    def _table(self, schema: str) -> str:
+        return quoted(self._catalog, schema, REGISTRY_TABLE)
+
+    def _create(self, schema: str) -> None:
+        self._write(
+            f"create table if not exists {self._table(schema)} (name string) "
+            "comment 'The views of this schema, one a table property; kept by dbt-paimon'"
+        )
+
+    def _write(self, sql: str) -> None:
+        try:
+            self._query(sql)
+        except DbtRuntimeError:
+            # IF NOT EXISTS looks and then creates, and S3 refuses a number that is taken: a process that no lock
+            # keeps away may have come between.
+            self._query(sql)

@@ -1,0 +1,1 @@
+"""How rows get into a table: queries, seeds, staging and swaps."""

@@ -1,0 +1,67 @@
+"""Where a model's rows come from: its query, or a temporary view over a frame."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from dbt_common.exceptions import CompilationError
+
+from dbt.adapters.paimon.column import PaimonColumn
+from dbt.adapters.paimon.sql.data_types import typed_nulls
+from dbt.adapters.paimon.sql.text import quoted, statements
+
+
+@dataclass(frozen=True)
+class ModelQuery:
+    """Text that stands after FROM or USING, and the columns that it gives.
+
+    A query is written into the statement that reads it, in parentheses: no temporary view to create, describe and drop
+    around every model.
+    """
+
+    text: str
+    columns: tuple[PaimonColumn, ...]
+    view: str = ""
+
+    def __str__(self) -> str:
+        return self.text
+
+    @property
+    def is_relation(self) -> bool:
+        """Whether the text is the name of a relation, of which columns can be asked."""
+        return bool(self.view) and self.text == quoted(self.view)
+
+
+def one_query(sql: str) -> str:
+    """A model's SQL without the semicolon at its end.
+
+    Raises:
+        CompilationError: it has several statements.
+    """
+    found = statements(sql)
+    if len(found) > 1:
+        raise CompilationError(
+            f"The node has {len(found)} statements, and dbt builds a table of one query. Put what has to run before or "
+            "after it into `sql_header`, `pre_hook` or `post_hook`, and other queries into nodes of their own."
+        )
+    return found[0]
+
+
+def from_sql(sql: str, columns: tuple[PaimonColumn, ...]) -> ModelQuery:
+    """The query of a SQL model; a comment at its end must not swallow the parenthesis."""
+    return ModelQuery(f"(\n{sql}\n)", columns)
+
+
+def with_typed_nulls(sql: str, columns: tuple[PaimonColumn, ...]) -> str:
+    """A query that gives the same columns, none of them untyped."""
+    if all(typed_nulls(column.dtype) == column.dtype for column in columns):
+        return sql
+    selected = ", ".join(
+        f"cast({column.quoted} as {typed_nulls(column.dtype)}) as {column.quoted}" for column in columns
+    )
+    return f"select {selected}\nfrom {from_sql(sql, columns)}"
+
+
+def from_view(view: str, columns: tuple[PaimonColumn, ...]) -> ModelQuery:
+    """The rows of a seed or of a Python model, staged in a temporary view of this session."""
+    return ModelQuery(quoted(view), columns, view)

@@ -1,0 +1,223 @@
+"""What a row must be on its way into a table: one rule for all materializations, strategies and seeds.
+
+The statement that writes reads its rows through `checked_columns`, so that nothing is written where a row is wrong:
+
+- a column that is NOT NULL (key, partition of a primary-key table, contract) is given and has a value. Paimon checks
+  that itself in most ways in: MERGE, and a key that leaves out the partition, store a NULL as 0, '' or 1970-01-01
+  [ran, 0.9.0];
+- a value is of the column's type, or becomes so without loss (`assignment`); a type that does not fit is refused before
+  anything is sent.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from dbt_common.exceptions import CompilationError
+
+from dbt.adapters.paimon.column import PaimonColumn
+from dbt.adapters.paimon.spec.table import TableSpec
+from dbt.adapters.paimon.sql.assignment import Refusal, assigned, misfits
+from dbt.adapters.paimon.sql.text import quoted, string_literal
+from dbt.adapters.paimon.sql.type_trees import Atom, TypeTree, type_tree
+from dbt.adapters.paimon.tables.changeset import ExistingColumn
+from dbt.adapters.paimon.tables.column_changes import alterable
+from dbt.adapters.paimon.writing.snapshots import time_columns
+
+# Of a value in a message.
+_SHOWN = 100
+
+
+@dataclass(frozen=True)
+class Destination:
+    """The table that rows go into, as it is when the statement runs.
+
+    Attributes:
+        node: whose rows they are, in words: "model 'orders'".
+        columns: of the table; those that are not `nullable` get no NULL.
+        spec: its keys.
+        applies: SQL condition of the rows whose values are written; empty for all of them.
+        syncs: whether `on_schema_change='sync_all_columns'` is a choice that is not taken yet.
+        refreshes: whether `--full-refresh` builds the table anew.
+        times: the columns, in lower case, that a snapshot makes of its `updated_at`.
+        lossless: whether types have to fit, or Spark's cast will do (the flag `require_lossless_casts`).
+    """
+
+    node: str
+    columns: tuple[ExistingColumn, ...]
+    spec: TableSpec
+    applies: str = ""
+    syncs: bool = False
+    refreshes: bool = True
+    times: frozenset[str] = frozenset()
+    lossless: bool = True
+
+
+def destination(
+    model: Mapping[str, Any],
+    table: Sequence[ExistingColumn],
+    wanted: Sequence[ExistingColumn],
+    spec: TableSpec,
+    applies: str = "",
+    lossless: bool = True,
+) -> Destination:
+    """The table that a node's rows go into.
+
+    Args:
+        model: the node of the manifest.
+        table: the columns as they are when the statement runs.
+        wanted: those that the node asks for (`column_changes.wanted_columns`), whose NOT NULL holds even where a table
+            that is older has not got it.
+        spec: the table's keys.
+        applies: see `Destination`.
+        lossless: see `Destination`.
+    """
+    required = {column.name.lower() for column in (*table, *wanted) if not column.nullable}
+    columns = tuple(replace(column, nullable=column.name.lower() not in required) for column in table)
+    kind, config = model["resource_type"], model["config"]
+    syncs = (
+        config.get("materialized") in ("incremental", "streaming")
+        and config.get("on_schema_change") != "sync_all_columns"
+        # dbt does not let the two be together.
+        and not (config.get("contract") or {}).get("enforced")
+    )
+    node, refreshes = f"{kind} '{model['name']}'", kind != "snapshot"
+    return Destination(node, columns, spec, applies, syncs, refreshes, time_columns(model), lossless)
+
+
+def checked_columns(columns: Sequence[PaimonColumn], to: Destination) -> list[str]:
+    """The columns of a query as SQL, each with its table's type; a row that the table must not have ends the statement.
+
+    Args:
+        columns: of the query. One that the table has not is left as it is; one that the query has not is NULL there.
+        to: where they go.
+
+    Raises:
+        CompilationError: all columns whose types do not fit or that have to be given, and what to do.
+    """
+    have = {column.name.lower(): column for column in to.columns}
+    given = {column.name.lower() for column in columns}
+    faults = [
+        _absence_fault(column.name, to)
+        for column in to.columns
+        if not column.nullable and column.name.lower() not in given
+    ]
+    selected = []
+    for column in columns:
+        target = have.get(column.name.lower())
+        if target is None:
+            selected.append(column.quoted)
+            continue
+        if fault := _type_fault(column, target, to):
+            faults.append(fault)
+            continue
+        value = _value(column, target, to)
+        selected.append(value if value == column.quoted else f"{value} as {column.quoted}")
+    if faults:
+        raise CompilationError(f"{to.node}: {' '.join(faults)}")
+    return selected
+
+
+def lossy_columns(columns: Sequence[PaimonColumn], to: Destination) -> list[str]:
+    """The columns of a query whose values Spark's cast may change on their way: 'n (bigint into int)'."""
+    have = {column.name.lower(): column for column in to.columns}
+    found = []
+    for column in columns:
+        if (target := have.get(column.name.lower())) is None:
+            continue
+        wanted = target.kept_type or target.data_type
+        has, wants = type_tree(column.dtype), type_tree(wanted)
+        if has is not None and wants is not None and _is_lossy(has, wants):
+            found.append(f"{target.name} ({column.dtype} into {wanted})")
+    return found
+
+
+def _is_lossy(has: TypeTree, wants: TypeTree) -> bool:
+    if misfits(has, wants, lossless=False):
+        return False  # No cast mends it: it is refused all the same.
+    if misfits(has, wants):
+        return True
+
+    def refuse(refusal: Refusal) -> str:
+        return refusal.reason
+
+    return assigned("x", has, wants, refuse) != assigned("x", has, wants, refuse, lossless=False)
+
+
+def _type_fault(column: PaimonColumn, target: ExistingColumn, to: Destination) -> str:
+    has, wants = type_tree(column.dtype), type_tree(target.kept_type or target.data_type)
+    if has is None:
+        return (
+            f"column {target.name} is {target.data_type} in the table and {column.dtype} in the query, which cannot be "
+            "read: a Thrift server writes the names of fields as they are. Nothing was written. Give such fields names "
+            "without commas, colons, brackets and backticks, or use another method (session, connect)."
+        )
+    if wants is None or not (found := misfits(has, wants, lossless=to.lossless)):
+        return ""
+    remedies = [f"cast it in the query (cast({quoted(target.name)} as {target.data_type}))"]
+    if target.name.lower() in to.times:
+        remedies = [f"name a column of type {target.data_type} as the snapshot's updated_at"]
+    elif not isinstance(wants, Atom):
+        remedies = ["give it in the query the fields and types of the table's"]
+    if to.syncs and alterable(target, column.dtype, to.spec):
+        remedies.append("set on_schema_change='sync_all_columns', which makes the table's column wider")
+    if to.refreshes:
+        remedies.append("run once with --full-refresh")
+    else:
+        remedies.append("alter the table's column by hand")
+    return (
+        f"column {target.name} is {target.data_type} in the table and {column.dtype} in the query: "
+        f"{'; '.join(map(str, found))}. Nothing was written. To write it, {', or '.join(remedies)}."
+    )
+
+
+def _value(column: PaimonColumn, target: ExistingColumn, to: Destination) -> str:
+    has, wants = type_tree(column.dtype), type_tree(target.kept_type or target.data_type)
+    value = column.quoted
+
+    def refuse(refusal: Refusal) -> str:
+        fault = string_literal(f"{to.node}: column {target.name}: {refusal.reason}: ")
+        remedy = string_literal(". Cast or cut it in the query, or filter such rows out.")
+        return f"raise_error(concat({fault}, left({refusal.value}, {_SHOWN}), {remedy}))"
+
+    if has is not None and wants is not None:
+        value = assigned(column.quoted, has, wants, refuse, lossless=to.lossless)
+    if target.nullable:
+        return value
+    applies = f" and {to.applies}" if to.applies else ""
+    fault = string_literal(_null_fault(target.name, to))
+    # A cast that is not lossless makes NULL of some values.
+    checked = column.quoted if to.lossless else value
+    return f"case when {checked} is null{applies} then raise_error({fault}) else {value} end"
+
+
+def _absence_fault(name: str, to: Destination) -> str:
+    remedies = ["give it in the query"]
+    if to.syncs:
+        remedies.append("set on_schema_change='sync_all_columns', which drops it")
+    remedies.append("run once with --full-refresh" if to.refreshes else "drop it from the table by hand")
+    return (
+        f"column {name} is NOT NULL in the table, and the query does not give it. Nothing was written. To write the "
+        f"others, {', or '.join(remedies)}."
+    )
+
+
+def _null_fault(name: str, to: Destination) -> str:
+    """One message: what is wrong, where, and what to do."""
+    is_key = name.lower() in {key.lower() for key in to.spec.primary_key}
+    is_partition = name.lower() in {key.lower() for key in to.spec.partition_by}
+    if is_key:
+        why, undo = "which is part of its primary key", "leave the column out of primary_key"
+    elif is_partition and to.spec.primary_key:
+        why, undo = "by which a table with a primary key is partitioned", "leave it out of partition_by"
+    else:
+        why = "which its contract or its table has as NOT NULL"
+        undo = (
+            "take the constraint away and run once with --full-refresh" if to.refreshes else "drop NOT NULL"
+        )
+    return (
+        f"Cannot write null to non-null column({name}) of {to.node}, {why}. Filter such rows out in the query, "
+        f"fill them in with coalesce(), or {undo}."
+    )

@@ -1,0 +1,104 @@
+"""Whether what a seed's file says is a value of its column's type, whole.
+
+Spark casts a text to what it can read of it: a date of `2024` is its first day, `12:00` is a time of today, a `float`
+of 16777217 is 16777216, and 1e999 is infinity. A fraction that has no binary one (0.1) is no loss: it is written as it
+was read. Nor is the time of the day that a `date` is asked to leave out: dbt's own suite has such seeds.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping
+from decimal import Decimal
+from types import MappingProxyType
+from typing import Final
+
+from dbt.adapters.paimon.sql.text import string_literal
+
+# A length that Spark's casts do not check; writes do, and name neither file nor column.
+_SIZED_TEXT: Final = re.compile(r"(?:var)?char(?:acter)?\s*\(\s*(\d+)\s*\)")
+_DECIMAL: Final = re.compile(
+    r"(?:decimal|dec|numeric)\s*(?:\(\s*(?P<precision>\d+)\s*(?:,\s*(?P<scale>\d+)\s*)?\))?"
+)
+_DAY: Final = r"[+-]?\d{4,}-\d{1,2}-\d{1,2}"
+_TIME: Final = r"\d{1,2}(:\d{1,2}(:\d{1,2}(\.\d{0,6}0*)?)?)?"
+_ZONE: Final = r"(\s*[^\d\s:.].*)?"
+# Type -> what is read without loss; Java's regular expressions.
+_MOMENTS: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "date": rf"^\s*{_DAY}([ T]{_TIME}\d*{_ZONE})?\s*$",
+        "timestamp": rf"^\s*{_DAY}([ T]{_TIME}{_ZONE})?\s*$",
+        "timestamp_ltz": rf"^\s*{_DAY}([ T]{_TIME}{_ZONE})?\s*$",
+        "timestamp_ntz": rf"^\s*{_DAY}([ T]{_TIME})?\s*$",
+    }
+)
+_FLOATS: Final = ("float", "real", "double")
+_HINTS: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "date": "which is written 2024-01-31",
+        **dict.fromkeys(
+            ("timestamp", "timestamp_ltz"),
+            "which is written 2024-01-31 12:00:00.123456, with a zone or without",
+        ),
+        "timestamp_ntz": "which is written 2024-01-31 12:00:00.123456, without a zone",
+        **dict.fromkeys(
+            ("float", "real"), "which holds 7 digits and 1e38: a double, a decimal or a string holds more"
+        ),
+        "double": "which holds 15 digits and 1e308: a decimal or a string holds more",
+    }
+)
+
+
+def bad_text(cell: str, data_type: str, lossless: bool = True) -> str:
+    """An SQL condition: a text is no value of a type, or not whole.
+
+    Args:
+        cell: the text in SQL.
+        data_type: a type that Spark reads from text.
+        lossless: whether the value has to be whole.
+    """
+    kind = data_type.lower().strip()
+    if sized := _SIZED_TEXT.fullmatch(kind):
+        return f"{cell} is not null and not (length({cell}) <= {sized[1]})"
+    value = f"try_cast({cell} as {kind})"
+    loses = ""
+    if not lossless:
+        return f"{cell} is not null and {value} is null"
+    if found := _DECIMAL.fullmatch(kind):
+        precision, scale = int(found["precision"] or 10), int(found["scale"] or 0)
+        loses = f" or coalesce(try_cast({cell} as decimal(38,{38 - (precision - scale)})) <> {value}, false)"
+    elif kind in _MOMENTS:
+        loses = f" or not {cell} rlike {string_literal(_MOMENTS[kind])}"
+    elif kind in _FLOATS:
+        loses = f" or {_other_number(cell, value)}"
+    return f"{cell} is not null and ({value} is null{loses})"
+
+
+def hint(data_type: str) -> str:
+    """How values of a type are written, or what it holds; empty where its name says it."""
+    return _HINTS.get(data_type.lower().strip(), "")
+
+
+def _other_number(cell: str, value: str) -> str:
+    """A condition: a binary number is none of the text's digits, infinity or zero instead, or off by one or more."""
+    # As it would be written again: 602214076000000000000000 is no double, and is read as it is written.
+    again = f"try_cast(cast({value} as string) as decimal(38,6))"
+    off = f"coalesce(abs(try_cast({cell} as decimal(38,6)) - {again}) >= 1, true)"
+    return (
+        rf"(abs({value}) = double('infinity') and {cell} rlike '[0-9]')"
+        rf" or ({value} = 0 and {cell} rlike '^[^eE]*[1-9]')"
+        # An exponent says that the digits are not all there are.
+        rf" or ({cell} rlike '^[^a-zA-Z]*$' and {off})"
+    )
+
+
+def is_other_double(number: Decimal) -> bool:
+    """The same of a number that dbt has read from a file, as a double."""
+    double = float(number)
+    if not number.is_finite():
+        return False
+    if math.isinf(double) or (double == 0 and number != 0):
+        return True
+    exponent = number.as_tuple().exponent
+    return isinstance(exponent, int) and exponent <= 0 and abs(Decimal(repr(double)) - number) >= 1

@@ -1,0 +1,393 @@
+"""Seeds in one typed write: values go to Spark as parameters of one statement, never as text pasted into SQL.
+
+The rows travel as JSON documents, so that Spark's JVM reads them without a Python worker, whose version would have to
+fit and whose start costs more than most seeds.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from dbt.adapters.events.logging import AdapterLogger
+from dbt.adapters.events.types import AdapterEventWarning
+from dbt_common.events.functions import warn_or_error
+from dbt_common.exceptions import CompilationError, DbtRuntimeError
+
+from dbt.adapters.paimon.options.table_options import suggestion
+from dbt.adapters.paimon.sql.text import quoted
+from dbt.adapters.paimon.writing import seed_values
+
+if TYPE_CHECKING:
+    import agate
+
+    from dbt.adapters.paimon.spark.handles import Handle
+
+logger = AdapterLogger("Paimon")
+ConvertType = Callable[["agate.Table", int], "str | None"]
+# Takes the message of what is passed over; without one it is refused.
+Tell = Callable[[str], None]
+ROWS_A_DOCUMENT = 1_000
+# Types that JSON has; a value of any other type travels as text and is cast by Spark, which knows them all.
+_CARRIED = ("bigint", "double", "boolean")
+_BIGINT = range(-(2**63), 2**63)
+_FINER_TIME: Final = re.compile(r":\d+[.,]\d{6}\d*[1-9]")
+# What Spark's grammar takes for a name without backticks.
+_PLAIN_NAME: Final = re.compile(r"\w*[^\W\d]\w*", re.ASCII)
+
+
+@dataclass(frozen=True)
+class SeedColumn:
+    """A column of a seed: its name, the type it gets, and whether the file's text decides (`column_types`)."""
+
+    name: str
+    data_type: str
+    overridden: bool
+
+    @property
+    def carried(self) -> str:
+        """The type it travels as."""
+        return self.data_type if self.data_type in _CARRIED and not self.overridden else "string"
+
+
+def load(
+    path: Path, model: Mapping[str, Any], passes: Tell | None = None, loses: Tell | None = None
+) -> agate.Table:
+    """The rows of a seed's file as dbt reads them, the columns of `column_types` as text, whatever their case.
+
+    dbt takes the names as they are written, and would make 7 of 007 before its type is looked at.
+
+    Args:
+        path: the file.
+        model: the seed's node of the manifest.
+        passes: told of lines that are too short; they are refused if None.
+        loses: told of times that dbt cuts to microseconds; they are refused if None.
+
+    Raises:
+        CompilationError: see `check_file`; a time that dbt cuts to microseconds; or what dbt's reader says.
+    """
+    import agate
+    from dbt_common.clients import agate_helper
+
+    check_file(path, model, passes)
+    delimiter, typed = model["config"].get("delimiter", ","), _typed(model)
+    with path.open(encoding="utf-8-sig", newline="") as file:
+        header = next(csv.reader(file, delimiter=delimiter))
+    try:
+        table = agate_helper.from_csv(
+            path, text_columns=[name for name in header if name.lower() in typed], delimiter=delimiter
+        )
+    except ValueError as exc:
+        raise CompilationError(f"{_where(model)}: {exc}") from exc
+    times = [place for place, kind in enumerate(table.column_types) if isinstance(kind, agate.DateTime)]
+    if times:
+        for fault in _finer_times(path, times, model):
+            _refuse_or_tell(fault, loses)
+    # As dbt's load_agate_table leaves it.
+    table.original_abspath = str(path.resolve())
+    return table
+
+
+def _refuse_or_tell(fault: str, tell: Tell | None) -> None:
+    if tell is None:
+        raise CompilationError(fault)
+    tell(fault)
+
+
+def _finer_times(path: Path, times: Sequence[int], model: Mapping[str, Any]) -> Iterable[str]:
+    """What is wrong, for the first such time of each column."""
+    left = set(times)
+    with path.open(encoding="utf-8-sig", newline="") as file:
+        reader = csv.reader(file, delimiter=model["config"].get("delimiter", ","))
+        header = next(reader)
+        for row in reader:
+            for place in sorted(left):
+                # A line may be too short.
+                if _FINER_TIME.search("".join(row[place : place + 1])):
+                    left.remove(place)
+                    yield (
+                        f"{_where(model)}, line {reader.line_num}: column {header[place]}: {row[place]!r} is "
+                        f"{_no('timestamp')}. Cut it to six digits after the point, or keep it as text: "
+                        f"column_types: {{{header[place]}: string}}."
+                    )
+
+
+def check_file(path: Path, model: Mapping[str, Any], passes: Tell | None = None) -> None:
+    """Refuse a file that is no table: each of its lines has a value for each column of its header.
+
+    dbt's own reader fills up short lines with NULL, and says of long ones neither which line nor which column. A blank
+    line is no short one: it is a row of NULLs, the only way to write a NULL in a file of one column.
+
+    Args:
+        path: the file.
+        model: the seed's node of the manifest; its config has the delimiter.
+        passes: told of lines that are too short, which dbt fills up; they are refused if None.
+
+    Raises:
+        CompilationError: what is wrong with the file, or its delimiter: file, line and column.
+    """
+    where = _where(model)
+    delimiter = model["config"].get("delimiter", ",")
+    if not isinstance(delimiter, str) or len(delimiter) != 1:
+        raise CompilationError(f"{where}: delimiter={delimiter!r}: one character is needed.")
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            problems = list(_ragged_lines(csv.reader(file, delimiter=delimiter), delimiter))
+    except UnicodeDecodeError as exc:
+        raise CompilationError(
+            f"{where}: not UTF-8 at byte {exc.start}: {exc.object[exc.start : exc.end]!r}. Save the file as UTF-8."
+        ) from exc
+    except csv.Error as exc:
+        raise CompilationError(f"{where}: not a CSV file: {exc}.") from exc
+    if problems:
+        more = f" And {len(problems) - 1} more such lines." if len(problems) > 1 else ""
+        first = next((text for short, text in problems if not short), problems[0][1])
+        only_short = all(short for short, _ in problems)
+        _refuse_or_tell(f"{where}, {first}{more}", passes if only_short else None)
+
+
+def _ragged_lines(reader: Any, delimiter: str) -> Iterable[tuple[bool, str]]:
+    """(whether it is too short, what is wrong) of each."""
+    header = next(reader, None)
+    if not header:
+        yield False, "line 1: no header. The first line has to name the columns."
+        return
+    line = reader.line_num + 1
+    for row in reader:
+        if row and len(row) != len(header):
+            counts = f"line {line}: {len(row)} values for {len(header)} columns"
+            if len(row) < len(header):
+                yield (
+                    True,
+                    f"{counts}: none for column '{header[len(row)]}'. Write a NULL as nothing between two delimiters.",
+                )
+            else:
+                yield (
+                    False,
+                    f"{counts}: no column for '{row[len(header)]}' after column '{header[-1]}'. A value with "
+                    f"{delimiter!r} in it needs double quotes around it.",
+                )
+        # A value in quotes may go over several lines.
+        line = reader.line_num + 1
+
+
+def seed_columns(table: agate.Table, model: Mapping[str, Any], convert_type: ConvertType) -> list[SeedColumn]:
+    """The columns of a seed: types by `column_types` (names without regard to case), else by what the values are.
+
+    `column_types` of a whole folder names columns that some of its files lack, which are passed over as in dbt.
+
+    Raises:
+        DbtRuntimeError: `quote_columns` is off and a name needs quotes.
+    """
+    wanted = {
+        str(name).lower(): str(kind) for name, kind in (model["config"].get("column_types") or {}).items()
+    }
+    names = [str(name) for name in table.column_names]
+    _warn_of_misspelt(set(wanted) - {name.lower() for name in names}, names, model)
+    if model["config"].get("quote_columns") is False:
+        _refuse_quoted_names(names, model)
+    return [
+        SeedColumn(
+            name, wanted.get(name.lower()) or convert_type(table, index) or "string", name.lower() in wanted
+        )
+        for index, name in enumerate(names)
+    ]
+
+
+def _warn_of_misspelt(unknown: Iterable[str], names: Sequence[str], model: Mapping[str, Any]) -> None:
+    """Say which names of `column_types` are nearly columns; others are of another file of the folder."""
+    for name in sorted(unknown):
+        near = suggestion(name, names, cutoff=0.8)
+        if near is not None and near.lower() not in _typed(model):
+            message = (
+                f"{_where(model)}: column_types: the file has no column '{name}'. Did you mean '{near}'?"
+            )
+            warn_or_error(AdapterEventWarning(name="Paimon", base_msg=message, args=[]))
+
+
+def _typed(model: Mapping[str, Any]) -> set[str]:
+    return {str(name).lower() for name in model["config"].get("column_types") or {}}
+
+
+def _refuse_quoted_names(names: Sequence[str], model: Mapping[str, Any]) -> None:
+    # Names are always sent in quotes. But what is a syntax error without them is most often no name at all: the header
+    # of a file with another delimiter.
+    for name in names:
+        if not _PLAIN_NAME.fullmatch(name):
+            raise DbtRuntimeError(
+                f"{_where(model)}: syntax error in the header: column '{name}' needs quotes, and quote_columns is "
+                f"false. If it is not one name, set the file's delimiter (it is {model['config'].get('delimiter')!r}); "
+                "else set quote_columns: true."
+            )
+
+
+def stage(
+    handle: Handle,
+    view_name: str,
+    table: agate.Table,
+    model: Mapping[str, Any],
+    convert_type: ConvertType,
+    empty: bool = False,
+    loses: Tell | None = None,
+) -> None:
+    """Make the seed's rows a temporary view of the session, each column of its type.
+
+    An `empty` one has no rows, and the types that all of them give. `loses` is told of values that Spark reads as
+    others; they are refused if it is None.
+
+    Raises:
+        DbtRuntimeError: a value that its column's type does not take: file, column and value.
+    """
+    columns = seed_columns(table, model, convert_type)
+    for fault in _other_doubles(table, columns, model):
+        _refuse_or_tell(fault, loses)
+    documents = list(_documents(table.rows, columns, model))
+    schema = ", ".join(f"c{index}: {column.carried}" for index, column in enumerate(columns))
+    raw = f"{view_name}_raw"
+    handle.create_temporary_view(
+        raw,
+        f"select inline(from_json(document, 'array<struct<{schema}>>', map('mode', 'FAILFAST')))\n"
+        f"from values {', '.join(['(?)'] * len(documents))} as documents(document)",
+        documents,
+    )
+    _refuse_bad_text(handle, raw, columns, model, loses)
+    selected = ", ".join(
+        f"cast(c{index} as {column.data_type}) as {quoted(column.name)}"
+        for index, column in enumerate(columns)
+    )
+    rows = " where false" if empty else ""
+    handle.create_temporary_view(view_name, f"select {selected} from {quoted(raw)}{rows}", [])
+
+
+def _documents(
+    rows: Sequence[Sequence[Any]], columns: Sequence[SeedColumn], model: Mapping[str, Any]
+) -> Iterable[str]:
+    names = [f"c{index}" for index in range(len(columns))]
+    for start in range(0, max(len(rows), 1), ROWS_A_DOCUMENT):
+        yield json.dumps(
+            [
+                {
+                    name: _json_value(value, column, model)
+                    for name, value, column in zip(names, row, columns, strict=True)
+                }
+                for row in rows[start : start + ROWS_A_DOCUMENT]
+            ]
+        )
+
+
+def _json_value(value: Any, column: SeedColumn, model: Mapping[str, Any]) -> Any:
+    if value is None or isinstance(value, bool):
+        return value if column.carried != "string" or value is None else str(value).lower()
+    if column.carried == "bigint":
+        if int(value) not in _BIGINT:
+            raise DbtRuntimeError(
+                f"{_where(model)}: column {column.name}: {value} is larger than bigint. "
+                f"Give the column a type: column_types: {{{column.name}: 'decimal(38,0)'}}."
+            )
+        return int(value)
+    if column.carried == "double":
+        return float(value)
+    return str(value)
+
+
+def _other_doubles(
+    table: agate.Table, columns: Sequence[SeedColumn], model: Mapping[str, Any]
+) -> Iterable[str]:
+    """What is wrong, for the first such number of each column."""
+    for place, column in enumerate(columns):
+        if column.carried != "double":
+            continue
+        values = (row[place] for row in table.rows if not isinstance(row[place], (bool, type(None))))
+        other = next((value for value in values if seed_values.is_other_double(Decimal(value))), None)
+        if other is not None:
+            yield (
+                f"{_where(model)}: column {column.name}: {other} is {_no('double')}. "
+                f"Give the column a type: column_types: {{{column.name}: 'decimal(38,6)'}}, for example."
+            )
+
+
+def _refuse_bad_text(
+    handle: Handle,
+    raw: str,
+    columns: Sequence[SeedColumn],
+    model: Mapping[str, Any],
+    loses: Tell | None,
+) -> None:
+    checked = [
+        (f"c{i}", column)
+        for i, column in enumerate(columns)
+        if column.overridden and column.data_type != "string"
+    ]
+    if not checked:
+        return
+    if loses is not None:
+        # What is no value at all was refused before, too.
+        _refuse_text(_bad_texts(handle, raw, checked, model, lossless=False), model, None)
+    _refuse_text(_bad_texts(handle, raw, checked, model), model, loses)
+
+
+def _bad_texts(
+    handle: Handle,
+    raw: str,
+    checked: Sequence[tuple[str, SeedColumn]],
+    model: Mapping[str, Any],
+    lossless: bool = True,
+) -> list[tuple[SeedColumn, str]]:
+    """A text of each column that is no value of its type (see `seed_values.bad_text`)."""
+    conditions = [seed_values.bad_text(cell, column.data_type, lossless) for cell, column in checked]
+    texts = ", ".join(
+        f"min({cell}) filter (where {condition})"
+        for (cell, _), condition in zip(checked, conditions, strict=True)
+    )
+    try:
+        cursor = handle.cursor()
+        cursor.execute(f"select {texts} from {quoted(raw)}")
+        (bad,) = cursor.fetchall()
+    except Exception:
+        _refuse_bad_types(handle, [column for _, column in checked], model)
+        raise
+    return [(column, value) for (_, column), value in zip(checked, bad, strict=True) if value is not None]
+
+
+def _refuse_text(bad: Sequence[tuple[SeedColumn, str]], model: Mapping[str, Any], loses: Tell | None) -> None:
+    if bad:
+        problems = [f"column {column.name}: {value!r} is {_no(column.data_type)}" for column, value in bad]
+        _refuse_or_tell(
+            f"{_where(model)}: {'; '.join(problems)}. Correct the file, or the column's type under column_types.",
+            loses,
+        )
+
+
+def _no(data_type: str) -> str:
+    hint = seed_values.hint(data_type)
+    return f"no {data_type}{f', {hint}' if hint else ''}"
+
+
+def _refuse_bad_types(handle: Handle, columns: Sequence[SeedColumn], model: Mapping[str, Any]) -> None:
+    """Find the column whose type Spark does not know, or does not read from text."""
+    for column in columns:
+        if not _reads_text_as(handle, column.data_type):
+            raise DbtRuntimeError(
+                f"{_where(model)}: column_types: column {column.name}: '{column.data_type}' is no type that Spark "
+                "reads from text. Use one of its own names: string, bigint, decimal(10,2), date, timestamp, …"
+            )
+
+
+def _reads_text_as(handle: Handle, data_type: str) -> bool:
+    cursor = handle.cursor()
+    try:
+        cursor.execute(f"select cast('' as {data_type})")
+        return bool(cursor.description)
+    except Exception as exc:  # noqa: BLE001 - whatever the engine raises: it does not take the type
+        logger.debug(f"{data_type} is not read from text: {exc}")
+        return False
+
+
+def _where(model: Mapping[str, Any]) -> str:
+    return f"seed '{model['name']}' ({model.get('original_file_path', '')})"
