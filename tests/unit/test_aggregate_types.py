@@ -4,8 +4,9 @@ import pytest
 
 from dbt.adapters.paimon.capabilities import Environment
 from dbt.adapters.paimon.options.table_options import AGGREGATE_FUNCTIONS, check_aggregate_function
+from dbt.adapters.paimon.spec.build import build_table_spec
 from dbt.adapters.paimon.spec.column_rules import check_columns
-from dbt.adapters.paimon.spec.table import ConfigErrors, build_table_spec
+from dbt.adapters.paimon.spec.problems import ConfigErrors
 
 NUMBERS = {"tinyint", "smallint", "int", "bigint", "float", "double", "decimal(10,2)"}
 ORDERED = NUMBERS | {"string", "varchar(5)", "char(5)", "binary", "date", "timestamp", "timestamp_ntz"}

@@ -24,8 +24,9 @@ from dbt.adapters.paimon.credentials import DEFAULT_PAIMON_VERSION, PaimonCreden
 from dbt.adapters.paimon.errors.deprecations import OnceARun, deprecate
 from dbt.adapters.paimon.spark import server, server_process
 from dbt.adapters.paimon.spark.launch import packages
+from dbt.adapters.paimon.spec.build import build_table_spec
+from dbt.adapters.paimon.spec.problems import ConfigErrors
 from dbt.adapters.paimon.spec.strategies import plan_incremental
-from dbt.adapters.paimon.spec.table import ConfigErrors, build_table_spec
 from dbt.adapters.paimon.writing.seed_values import bad_text
 from dbt.adapters.paimon.writing.seeds import check_file, load
 

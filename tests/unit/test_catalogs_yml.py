@@ -13,8 +13,9 @@ from dbt.adapters.catalogs import CatalogIntegration, InvalidCatalogIntegrationC
 from dbt.adapters.catalogs._client import CatalogIntegrationClient
 from dbt_common.exceptions import CompilationError, DbtBaseException
 
-from dbt.adapters.paimon.catalogs import catalogs_yml
-from dbt.adapters.paimon.credentials import PaimonCredentials, SparkCatalog
+from dbt.adapters.paimon import catalogs_yml
+from dbt.adapters.paimon.catalogs.catalog import SparkCatalog
+from dbt.adapters.paimon.credentials import PaimonCredentials
 from dbt.adapters.paimon.impl import PaimonAdapter
 
 

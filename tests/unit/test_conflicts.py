@@ -41,7 +41,7 @@ def engine(name: str, **options: str) -> TableSpec:
     ],
 )
 def test_may_repeat(kind: str, spec: TableSpec, repeated: bool) -> None:
-    assert conflicts.may_repeat(kind, spec) is repeated
+    assert conflicts.may_repeat(kind, spec.merge_engine, spec.options) is repeated
 
 
 def test_every_strategy_is_decided() -> None:

@@ -10,7 +10,8 @@ from tests.unit import corpus
 from tests.unit.corpus import MODEL, Case
 
 from dbt.adapters.paimon.capabilities import Environment
-from dbt.adapters.paimon.spec.table import ConfigErrors, build_table_spec
+from dbt.adapters.paimon.spec.build import build_table_spec
+from dbt.adapters.paimon.spec.problems import ConfigErrors
 from dbt.adapters.paimon.tables.changeset import ExistingTable, compute_changeset, refuse_rebuild
 
 BAD, GOOD, CHANGES = corpus.bad(), corpus.good(), corpus.changes()

@@ -17,8 +17,7 @@ from dbt_common.exceptions import DbtBaseException
 from tests.unit import corpus
 from tests.unit.corpus import MODEL, Case
 
-from dbt.adapters.paimon import capabilities, cli, connections
-from dbt.adapters.paimon.catalogs import catalogs_yml
+from dbt.adapters.paimon import capabilities, catalogs_yml, cli, connections
 from dbt.adapters.paimon.machine import installation, java
 from dbt.adapters.paimon.profile import load_credentials
 from dbt.adapters.paimon.spark import server, session, thrift

@@ -3,14 +3,9 @@
 import pytest
 
 from dbt.adapters.paimon.capabilities import Environment
+from dbt.adapters.paimon.spec.build import OPTION_KEYS, STRATEGY_KEYS, TABLE_KEYS, build_table_spec
 from dbt.adapters.paimon.spec.foreign_config import is_foreign, partition_column, refusals, warnings
-from dbt.adapters.paimon.spec.table import (
-    OPTION_KEYS,
-    STRATEGY_KEYS,
-    TABLE_KEYS,
-    ConfigErrors,
-    build_table_spec,
-)
+from dbt.adapters.paimon.spec.problems import ConfigErrors
 
 
 def test_no_key_of_ours_is_foreign():

@@ -13,13 +13,15 @@ from dbt.adapters.paimon.maintenance import selection
 from dbt.adapters.paimon.maintenance.plan import Partition, TableState, partition_values, plan
 from dbt.adapters.paimon.options.table_options import validate_option
 from dbt.adapters.paimon.relation import PaimonRelation
+from dbt.adapters.paimon.spec.build import build_table_spec
 from dbt.adapters.paimon.spec.maintenance_policy import (
     Compact,
     ExpirePartitions,
     ExpireSnapshots,
     MaintenancePolicy,
 )
-from dbt.adapters.paimon.spec.table import ConfigErrors, TableSpec, build_table_spec
+from dbt.adapters.paimon.spec.problems import ConfigErrors
+from dbt.adapters.paimon.spec.table import TableSpec
 
 P09, P14, P20 = (Environment.of(version) for version in ("0.9.0", "1.4.2", "2.0.0"))
 TABLE = PaimonRelation.create(database="paimon", schema="db", identifier="t", type="table")

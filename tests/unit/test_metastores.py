@@ -8,8 +8,8 @@ from collections.abc import Iterator
 import pytest
 from dbt_common.exceptions import DbtRuntimeError
 
+from dbt.adapters.paimon.catalogs.catalog import SparkCatalog
 from dbt.adapters.paimon.catalogs.metastores import check_reachable
-from dbt.adapters.paimon.credentials import SparkCatalog
 
 
 def catalog(*ports: int, metastore: str = "hive") -> SparkCatalog:

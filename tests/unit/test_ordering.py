@@ -8,7 +8,8 @@ from dbt.adapters.paimon.capabilities import Environment
 from dbt.adapters.paimon.column import PaimonColumn
 from dbt.adapters.paimon.spec.column_rules import check_columns
 from dbt.adapters.paimon.spec.ordering_values import checked
-from dbt.adapters.paimon.spec.table import ConfigErrors, TableSpec
+from dbt.adapters.paimon.spec.problems import ConfigErrors
+from dbt.adapters.paimon.spec.table import TableSpec
 from dbt.adapters.paimon.sql.ordering import SortKey, sort_keys
 
 

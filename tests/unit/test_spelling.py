@@ -5,9 +5,11 @@ from __future__ import annotations
 import pytest
 
 from dbt.adapters.paimon.capabilities import Environment
+from dbt.adapters.paimon.spec.build import build_table_spec
 from dbt.adapters.paimon.spec.column_rules import check_columns
+from dbt.adapters.paimon.spec.problems import ConfigErrors
 from dbt.adapters.paimon.spec.spelling import speller
-from dbt.adapters.paimon.spec.table import ConfigErrors, TableSpec, build_table_spec
+from dbt.adapters.paimon.spec.table import TableSpec
 from dbt.adapters.paimon.tables.changeset import ExistingColumn, ExistingTable, compute_changeset
 
 P09 = Environment.of("0.9.0")

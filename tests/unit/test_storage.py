@@ -10,7 +10,8 @@ import pytest
 from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.paimon.catalogs import storage
-from dbt.adapters.paimon.credentials import PaimonCredentials, SparkCatalog
+from dbt.adapters.paimon.catalogs.catalog import SparkCatalog
+from dbt.adapters.paimon.credentials import PaimonCredentials
 from dbt.adapters.paimon.spark.conf import spark_conf
 from dbt.adapters.paimon.spark.launch.packages import PackagePlan
 

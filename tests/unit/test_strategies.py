@@ -5,6 +5,7 @@ import pytest
 from dbt.adapters.paimon.capabilities import Environment
 from dbt.adapters.paimon.spec.change_rows import sequence_columns
 from dbt.adapters.paimon.spec.config_columns import unknown_columns
+from dbt.adapters.paimon.spec.problems import ConfigErrors
 from dbt.adapters.paimon.spec.strategies import (
     STRATEGIES,
     default_strategy,
@@ -12,7 +13,7 @@ from dbt.adapters.paimon.spec.strategies import (
     replace_fault,
     resolve_strategy,
 )
-from dbt.adapters.paimon.spec.table import ConfigErrors, TableSpec
+from dbt.adapters.paimon.spec.table import TableSpec
 
 P09 = Environment.of("0.9.0")
 

@@ -8,7 +8,7 @@ import pytest
 from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.paimon.capabilities import Environment, parse_version
-from dbt.adapters.paimon.spec.table import ConfigErrors
+from dbt.adapters.paimon.spec.problems import ConfigErrors
 from dbt.adapters.paimon.streaming import checkpoints, commits
 from dbt.adapters.paimon.streaming.settings import StreamSettings, plan_stream
 

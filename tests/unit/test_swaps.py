@@ -4,15 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from dbt.adapters.paimon.writing.swaps import (
-    Rename,
-    exchange,
-    leftovers,
-    own_staging_name,
-    staged_tables,
-    table_beside,
-    unfinished_swaps,
-)
+from dbt.adapters.paimon.sql.staging_names import own_staging_name, table_beside
+from dbt.adapters.paimon.writing.swaps import Rename, exchange, leftovers, staged_tables, unfinished_swaps
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import pytest
 
 from dbt.adapters.paimon.capabilities import Environment
 from dbt.adapters.paimon.spec.advice import advice
-from dbt.adapters.paimon.spec.table import build_table_spec
+from dbt.adapters.paimon.spec.build import build_table_spec
 
 
 def told(config, version="1.4.2") -> str:

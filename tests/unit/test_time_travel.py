@@ -5,8 +5,9 @@ from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.paimon.capabilities import Environment
 from dbt.adapters.paimon.relation import PaimonRelation
+from dbt.adapters.paimon.spec.build import build_table_spec
+from dbt.adapters.paimon.spec.problems import ConfigErrors
 from dbt.adapters.paimon.spec.run_tag import RunTag
-from dbt.adapters.paimon.spec.table import ConfigErrors, build_table_spec
 from dbt.adapters.paimon.time_travel import branches, states
 from dbt.adapters.paimon.time_travel.audits import Audit, result
 

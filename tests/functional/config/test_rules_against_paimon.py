@@ -18,8 +18,8 @@ from tests.unit.corpus import Case, column_table
 
 from dbt.adapters.paimon.capabilities import options_version
 from dbt.adapters.paimon.options.table_options import normalize
+from dbt.adapters.paimon.spec.build import GROUPED_KEYS, OPTION_KEYS
 from dbt.adapters.paimon.spec.foreign_config import is_table_format
-from dbt.adapters.paimon.spec.table import GROUPED_KEYS, OPTION_KEYS
 from dbt.adapters.paimon.sql.text import quoted, string_literal
 
 pytestmark = [

@@ -11,9 +11,10 @@ from typing import Any
 import yaml
 
 from dbt.adapters.paimon.capabilities import Environment
+from dbt.adapters.paimon.spec.build import build_table_spec
 from dbt.adapters.paimon.spec.column_rules import check_columns
 from dbt.adapters.paimon.spec.strategies import plan_incremental
-from dbt.adapters.paimon.spec.table import TableSpec, build_table_spec
+from dbt.adapters.paimon.spec.table import TableSpec
 
 FOLDER = Path(__file__).parent
 MODEL = "orders"

@@ -17,6 +17,16 @@ from packaging.version import InvalidVersion, Version
 
 from dbt.adapters.paimon.capabilities import OLDEST_PAIMON, RELEASES
 from dbt.adapters.paimon.catalogs import storage
+from dbt.adapters.paimon.catalogs.catalog import (
+    METASTORES,
+    SESSION_CATALOG,
+    THRIFT_URI,
+    SparkCatalog,
+    absolute_location,
+    location_scheme,
+    option_text,
+    split_list,
+)
 from dbt.adapters.paimon.errors.redaction import (
     REFUSAL,
     blank,
@@ -28,10 +38,13 @@ from dbt.adapters.paimon.errors.redaction import (
 )
 from dbt.adapters.paimon.machine.waiting import LONGEST_STALL, LONGEST_WAIT
 from dbt.adapters.paimon.options.read_options import read_fault
-from dbt.adapters.paimon.spark.handles import STATIC_CONF
 
 DEFAULT_CATALOG = "paimon"
-SESSION_CATALOG = "spark_catalog"
+# What Spark takes at its start only, though it begins with spark.sql.
+# Settings of Spark SQL that belong to a whole Spark; a session cannot have its own.
+STATIC_CONF = frozenset(
+    {"spark.sql.catalogImplementation", "spark.sql.extensions", "spark.sql.warehouse.dir"}
+)
 DEFAULT_PAIMON_VERSION = "0.9.0"
 
 # Where a server listens if the profile does not say: Spark's own defaults.
@@ -49,7 +62,6 @@ _METHODS_OF = {
     "auth": ("thrift",),
     "kerberos_service_name": ("thrift",),
 }
-METASTORES = ("filesystem", "hive", "jdbc", "rest")
 # Keys that dbt itself puts into a target; they are taken out before or after the credentials see them.
 _DBT_KEYS = frozenset({"type", "threads", "name", "target_name", "profile_name"})
 # Keys of dbt-spark's profiles that people bring along, with what they mean here.
@@ -59,11 +71,9 @@ _FOREIGN_KEYS = {
     "master": "write it under spark_config as spark.master",
     "location_root": "tables live in the catalog's warehouse: set warehouse",
 }
-_SCHEME = re.compile(r"^([A-Za-z][A-Za-z0-9+.-]+):")
 _CATALOG_NAME = re.compile(r"^\w+$", re.ASCII)
 _JDBC_URI = re.compile(r"^jdbc:\w+:\S", re.ASCII)
 _HTTP_URI = re.compile(r"^https?://[^\s/]", re.IGNORECASE)
-_THRIFT_URI = re.compile(r"^thrift://(?P<host>[^\s/:]+|\[[^\]]+\]):(?P<port>\d{1,5})/?$")
 _COORDINATES = re.compile(r"^[\w.-]+:[\w.-]+:[\w.-]+$", re.ASCII)
 
 
@@ -73,66 +83,6 @@ class PaimonConnectionMethod(StrEnum):
     SESSION = "session"
     CONNECT = "connect"
     THRIFT = "thrift"
-
-
-@dataclass(frozen=True)
-class SparkCatalog:
-    """A Paimon catalog as Spark is told of it: values normalized as those of a profile."""
-
-    name: str
-    metastore: str
-    warehouse: str | None
-    uri: str | None
-    options: Mapping[str, str]
-
-    @property
-    def sqlite_folder(self) -> Path | None:
-        """The folder of the file that keeps a JDBC catalog on SQLite; None for another one."""
-        if self.jdbc_protocol != "sqlite":
-            return None
-        path = (self.uri or "").removeprefix("jdbc:sqlite:").removeprefix("file:").partition("?")[0]
-        return Path(_absolute(path)).parent if path and not path.startswith(":") else None
-
-    @property
-    def thrift_addresses(self) -> tuple[tuple[str, int], ...]:
-        """Host and port of each server of a Hive metastore; none for another kind."""
-        addresses = split_list(self.uri or "") if self.metastore == "hive" else ()
-        found = (_THRIFT_URI.match(address) for address in addresses)
-        return tuple((match["host"].strip("[]"), int(match["port"])) for match in found if match)
-
-    @classmethod
-    def of(
-        cls, name: str, metastore: str, warehouse: str | None, uri: str | None, options: Mapping[str, str]
-    ) -> SparkCatalog:
-        """Make a local warehouse's path absolute; a REST catalog's is the name of an instance on the server."""
-        if warehouse is not None and metastore != "rest":
-            warehouse = absolute_location(warehouse)
-        return cls(name, metastore, warehouse, uri, options)
-
-    @property
-    def scheme(self) -> str:
-        """The scheme of the warehouse (`file`, `s3`, `oss`, `hdfs`…); empty where there is no path."""
-        if self.warehouse is None or self.metastore == "rest":
-            return ""
-        return location_scheme(self.warehouse)
-
-    @property
-    def is_sessions(self) -> bool:
-        """Whether it is Spark's own catalog, in which Paimon's tables live beside those of other formats."""
-        return self.name == SESSION_CATALOG
-
-    @property
-    def jdbc_protocol(self) -> str:
-        """What keeps the names of a JDBC catalog (`sqlite`, `postgresql`…); empty for another kind."""
-        found = re.match(r"jdbc:(\w+):", self.uri or "") if self.metastore == "jdbc" else None
-        return found.group(1).lower() if found else ""
-
-    @property
-    def local_folder(self) -> Path | None:
-        """The warehouse as a path of this machine's file system, or None where it is elsewhere."""
-        if self.warehouse is None or self.scheme != "file":
-            return None
-        return Path(re.sub(r"^file:(//)?(?=/)", "", self.warehouse))
 
 
 @dataclass(repr=False)
@@ -502,7 +452,7 @@ def _storage_problems(given: Mapping[str, Any]) -> Iterable[str]:
 
 def _thrift_problems(uri: str) -> Iterable[str]:
     for address in split_list(uri):
-        if not _THRIFT_URI.match(address):
+        if not THRIFT_URI.match(address):
             yield f"{address!r} is not an address of a metastore, such as thrift://host:9083"
 
 
@@ -671,38 +621,6 @@ def _kind(value: Any) -> str:
         dict: "a mapping",
     }
     return names.get(type(value), "nothing" if value is None else type(value).__name__)
-
-
-def option_text(value: Any) -> str:
-    """A YAML value as Spark and Paimon write it: booleans in lower case, the rest as text."""
-    return str(value).lower() if isinstance(value, bool) else str(value)
-
-
-def split_list(text: str) -> list[str]:
-    """The items of a text with commas, as one environment variable holds a list."""
-    return [item.strip() for item in text.split(",") if item.strip()]
-
-
-def location_scheme(location: str) -> str:
-    """The scheme of a path or URI in lower case; `file` for a path without one."""
-    found = _SCHEME.match(location)
-    return found.group(1).lower() if found else "file"
-
-
-def absolute_location(location: str) -> str:
-    """A local path made absolute (`~` and relative paths against the working directory); other schemes as they are."""
-    found = _SCHEME.match(location)
-    if found is None:
-        return _absolute(location)
-    rest = location[found.end() :]
-    if found.group(1).lower() == "file" and not rest.startswith("/"):
-        return f"file:{_absolute(rest)}"
-    return location
-
-
-def _absolute(path: str) -> str:
-    # Not Path.resolve: a warehouse behind a symbolic link keeps the name its user knows.
-    return os.path.normpath(Path(path).expanduser().absolute())
 
 
 class SecretOptionError(ValidationError, DbtBaseException):

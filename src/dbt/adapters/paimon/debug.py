@@ -6,7 +6,7 @@ import os
 import sys
 import uuid
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Protocol
 
 from dbt_common.exceptions import DbtRuntimeError
 from dbt_common.ui import yellow
@@ -17,12 +17,30 @@ from dbt.adapters.paimon.machine import java
 
 if TYPE_CHECKING:
     from dbt.adapters.paimon.capabilities import Environment
-    from dbt.adapters.paimon.impl import PaimonAdapter
+    from dbt.adapters.paimon.relation import PaimonRelation
 
 Say = Callable[[str], None]
 
 
-def check(adapter: PaimonAdapter, say: Say, tell_all: Say) -> None:
+class Adapter(Protocol):
+    """What `dbt debug` needs of the adapter."""
+
+    @property
+    def Relation(self) -> type[PaimonRelation]: ...  # noqa: N802 - dbt's name
+
+    @property
+    def credentials(self) -> PaimonCredentials: ...
+
+    @property
+    def environment(self) -> Environment: ...
+
+    @property
+    def view_catalog(self) -> str: ...
+
+    def query(self, sql: str) -> list[Any]: ...
+
+
+def check(adapter: Adapter, say: Say, tell_all: Say) -> None:
     """Create, write, read and drop a table in the profile's schema; drop the schema too if it was not there.
 
     Args:
@@ -98,7 +116,7 @@ def _tell_capabilities(environment: Environment, say: Say, tell_all: Say) -> Non
     )
 
 
-def _step(adapter: PaimonAdapter, what: str, sql: str) -> list[object]:
+def _step(adapter: Adapter, what: str, sql: str) -> list[object]:
     try:
         return [row[0] for row in adapter.query(sql)]
     except DbtRuntimeError as exc:

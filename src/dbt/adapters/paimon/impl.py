@@ -26,7 +26,7 @@ from dbt_common.contracts.constraints import ColumnLevelConstraint, ConstraintTy
 from dbt_common.events.functions import warn_or_error
 from dbt_common.exceptions import DbtRuntimeError
 
-from dbt.adapters.paimon import behavior, debug
+from dbt.adapters.paimon import behavior, catalogs_yml, debug
 from dbt.adapters.paimon.available.audits import AuditMethods
 from dbt.adapters.paimon.available.batches import BatchMethods
 from dbt.adapters.paimon.available.buckets import BucketMethods
@@ -42,12 +42,12 @@ from dbt.adapters.paimon.available.streaming import StreamingMethods
 from dbt.adapters.paimon.available.time_travel import TimeTravelMethods
 from dbt.adapters.paimon.available.views import ViewMethods
 from dbt.adapters.paimon.capabilities import USUAL_SPARK, Capability, Environment, parse_version
-from dbt.adapters.paimon.catalogs import catalogs_yml
+from dbt.adapters.paimon.catalogs.catalog import SESSION_CATALOG
 from dbt.adapters.paimon.column import PaimonColumn
 from dbt.adapters.paimon.concurrency import conflicts
 from dbt.adapters.paimon.concurrency.locks import TableLocks
 from dbt.adapters.paimon.connections import PaimonConnectionManager
-from dbt.adapters.paimon.credentials import SESSION_CATALOG, PaimonConnectionMethod, PaimonCredentials
+from dbt.adapters.paimon.credentials import PaimonConnectionMethod, PaimonCredentials
 from dbt.adapters.paimon.errors import deprecations, unsupported
 from dbt.adapters.paimon.machine import installation
 from dbt.adapters.paimon.relation import PaimonRelation
@@ -55,8 +55,9 @@ from dbt.adapters.paimon.spark import early_start
 from dbt.adapters.paimon.spark.handles import Handle
 from dbt.adapters.paimon.spark.launch import packages
 from dbt.adapters.paimon.spec import change_rows, column_rules, ordering_values, spelling, strategies
+from dbt.adapters.paimon.spec.build import build_table_spec
 from dbt.adapters.paimon.spec.config import PaimonConfig
-from dbt.adapters.paimon.spec.table import TableSpec, build_table_spec
+from dbt.adapters.paimon.spec.table import TableSpec
 from dbt.adapters.paimon.sql import literals, names, ordering, predicates, procedures, views
 from dbt.adapters.paimon.sql.data_types import is_whole
 from dbt.adapters.paimon.sql.text import ilike, quoted, string_literal
@@ -326,7 +327,9 @@ class PaimonAdapter(
         """
         assert isinstance(self.connections, PaimonConnectionManager)
         with self._alone(relation):
-            return self.connections.execute(sql, conf=conf, may_repeat=conflicts.may_repeat(kind, spec))
+            return self.connections.execute(
+                sql, conf=conf, may_repeat=conflicts.may_repeat(kind, spec.merge_engine, spec.options)
+            )
 
     @available
     def unique_suffix(self) -> str:

@@ -17,7 +17,7 @@ from dbt.adapters.paimon.maintenance.compaction import compaction_problems
 from dbt.adapters.paimon.maintenance.rescale import Step, rescale_steps
 from dbt.adapters.paimon.spec import foreign_config
 from dbt.adapters.paimon.spec.advice import advice
-from dbt.adapters.paimon.spec.table import Problems
+from dbt.adapters.paimon.spec.problems import Problems
 
 if TYPE_CHECKING:
     from dbt.adapters.paimon.relation import PaimonRelation

@@ -12,9 +12,10 @@ from dbt.adapters.contracts.relation import RelationType
 from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.paimon.available.base import AvailableMethods
+from dbt.adapters.paimon.catalogs.catalog import SparkCatalog
 from dbt.adapters.paimon.concurrency.locks import TableLocks
-from dbt.adapters.paimon.credentials import SparkCatalog
 from dbt.adapters.paimon.relation import PaimonRelation
+from dbt.adapters.paimon.sql import staging_names
 from dbt.adapters.paimon.writing import swaps
 from dbt.adapters.paimon.writing.staging import HalfBuilt
 
@@ -58,7 +59,7 @@ class BuildingMethods(AvailableMethods):
         """Another process has written the table since dbt listed its schema."""
         listed = self.list_relations_without_caching(relation.without_identifier())
         found = {entry.identifier: entry for entry in listed}
-        for suffix in ("", swaps.STAGING_SUFFIX, swaps.BACKUP_SUFFIX):
+        for suffix in ("", staging_names.STAGING_SUFFIX, staging_names.BACKUP_SUFFIX):
             name = f"{relation.identifier}{suffix}"
             self.cache_dropped(relation.replace_path(identifier=name))
             if name in found:
@@ -78,9 +79,9 @@ class BuildingMethods(AvailableMethods):
     @available
     def staging_relation(self, target: PaimonRelation) -> PaimonRelation:
         """The name under which a table is built whole: one of this build alone, unless this run is its only writer."""
-        name = f"{target.identifier}{swaps.STAGING_SUFFIX}"
+        name = f"{target.identifier}{staging_names.STAGING_SUFFIX}"
         if self._lock_folder(target) is None:
-            name = swaps.own_staging_name(target.identifier or "", time.time())
+            name = staging_names.own_staging_name(target.identifier or "", time.time())
         staging: PaimonRelation = target.replace_path(identifier=name).replace(type=RelationType.Table)
         return staging
 

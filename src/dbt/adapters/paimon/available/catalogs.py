@@ -10,8 +10,8 @@ from dbt.adapters.base import available
 from dbt.adapters.catalogs import DbtCatalogIntegrationNotFoundError
 from dbt_common.exceptions import CompilationError, DbtRuntimeError
 
+from dbt.adapters.paimon import catalogs_yml
 from dbt.adapters.paimon.available.base import AvailableMethods
-from dbt.adapters.paimon.catalogs import catalogs_yml
 from dbt.adapters.paimon.sql.text import quoted
 from dbt.adapters.paimon.tables import missing
 

@@ -15,7 +15,8 @@ from dbt.adapters.paimon.available.base import AvailableMethods
 from dbt.adapters.paimon.maintenance import first_load, plan, selection
 from dbt.adapters.paimon.maintenance.plan import Action
 from dbt.adapters.paimon.spec.maintenance_policy import MaintenancePolicy, read_policy
-from dbt.adapters.paimon.spec.table import Problems, TableSpec
+from dbt.adapters.paimon.spec.problems import Problems
+from dbt.adapters.paimon.spec.table import TableSpec
 
 if TYPE_CHECKING:
     from dbt.adapters.paimon.relation import PaimonRelation

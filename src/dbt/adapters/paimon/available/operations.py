@@ -13,13 +13,12 @@ from dbt.adapters.paimon.available.base import AvailableMethods
 from dbt.adapters.paimon.changes import positions
 from dbt.adapters.paimon.relation import PaimonRelation
 from dbt.adapters.paimon.spec import change_rows
-from dbt.adapters.paimon.sql import views
+from dbt.adapters.paimon.sql import staging_names, views
 from dbt.adapters.paimon.sql.text import ilike
 from dbt.adapters.paimon.tables import codegen, metadata
 from dbt.adapters.paimon.tables.changeset import ExistingColumn, ExistingTable
 from dbt.adapters.paimon.tables.confirmation import Holdings
 from dbt.adapters.paimon.tables.confirmation import refuse_unconfirmed as check_confirmation
-from dbt.adapters.paimon.writing import swaps
 
 if TYPE_CHECKING:
     from dbt.adapters.contracts.macros import MacroResolverProtocol
@@ -27,7 +26,7 @@ if TYPE_CHECKING:
 
 def _is_beside(name: str) -> bool:
     """Whether a table is one that stands beside that of a model."""
-    return swaps.table_beside(name) is not None or name.endswith(
+    return staging_names.table_beside(name) is not None or name.endswith(
         (change_rows.DELETES_SUFFIX, positions.POSITIONS_SUFFIX)
     )
 

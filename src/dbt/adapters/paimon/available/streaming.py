@@ -14,13 +14,15 @@ from dbt.adapters.events.logging import AdapterLogger
 from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.paimon.available.base import AvailableMethods
+from dbt.adapters.paimon.catalogs.catalog import option_text
 from dbt.adapters.paimon.column import PaimonColumn
 from dbt.adapters.paimon.concurrency import conflicts
 from dbt.adapters.paimon.concurrency.locks import TableLocks
-from dbt.adapters.paimon.credentials import PaimonConnectionMethod, option_text
+from dbt.adapters.paimon.credentials import PaimonConnectionMethod
 from dbt.adapters.paimon.spark.frames import FrameHandle
 from dbt.adapters.paimon.spec import change_rows
 from dbt.adapters.paimon.spec.strategies import APPLY_CHANGES
+from dbt.adapters.paimon.sql import staging_names
 from dbt.adapters.paimon.sql.text import quoted
 from dbt.adapters.paimon.streaming import (
     batches,
@@ -43,7 +45,6 @@ from dbt.adapters.paimon.streaming.inputs import (
 )
 from dbt.adapters.paimon.streaming.settings import StreamSettings, plan_stream
 from dbt.adapters.paimon.streaming.sources import kinds
-from dbt.adapters.paimon.writing import swaps
 from dbt.adapters.paimon.writing.model_query import ModelQuery
 
 if TYPE_CHECKING:
@@ -260,7 +261,7 @@ class StreamingMethods(AvailableMethods):
         stream = self._streams.get(model["unique_id"])
         name = target.identifier or ""
         if stream is not None:
-            name = swaps.table_beside(name) or name
+            name = staging_names.table_beside(name) or name
         name = change_rows.deletes_table(name, stream.id if stream else "")
         beside: PaimonRelation = target.incorporate(path={"identifier": name}, type="table")
         return beside
@@ -340,7 +341,7 @@ class StreamingMethods(AvailableMethods):
             snapshots=target.system_table("snapshots"),
             write=write,
             conf=conf,
-            may_repeat=conflicts.may_repeat(strategy, spec),
+            may_repeat=conflicts.may_repeat(strategy, spec.merge_engine, spec.options),
             dead_letters=dead.render() if dead else "",
             dead_letter_snapshots=dead.system_table("snapshots") if dead else "",
             alone=lambda: self._alone(target),

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from dbt.adapters.events.logging import AdapterLogger
 
+from dbt.adapters.paimon.catalogs.catalog import SparkCatalog
 from dbt.adapters.paimon.concurrency.locks import TableLocks
-from dbt.adapters.paimon.credentials import SparkCatalog
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

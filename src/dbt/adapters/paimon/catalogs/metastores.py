@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from dbt_common.exceptions import DbtRuntimeError
 
-from dbt.adapters.paimon.credentials import SparkCatalog
+from dbt.adapters.paimon.catalogs.catalog import SparkCatalog
 from dbt.adapters.paimon.machine import addresses
 
 # Seconds; a connection of Hive's own client waits as long as an answer may take.

@@ -25,7 +25,7 @@ from dbt.adapters.paimon.capabilities import Capability, Environment
 from dbt.adapters.paimon.errors.redaction import redact_text
 
 if TYPE_CHECKING:
-    from dbt.adapters.paimon.credentials import SparkCatalog
+    from dbt.adapters.paimon.catalogs.catalog import SparkCatalog
 
 # Seconds that a storage's address has to take a connection in.
 _ANSWERS_WITHIN: Final = 5.0

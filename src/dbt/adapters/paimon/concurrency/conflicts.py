@@ -13,8 +13,6 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Final
 
-from dbt.adapters.paimon.spec.table import TableSpec
-
 # Seconds between attempts; each is stretched by up to a half, so that two that met do not meet again.
 BACK_OFF: Final = (0.5, 1.0, 2.0, 4.0, 8.0)
 
@@ -69,15 +67,16 @@ def is_conflict(text: str) -> bool:
     return SIGNS.search(text) is not None
 
 
-def may_repeat(kind: str, spec: TableSpec) -> bool:
+def may_repeat(kind: str, merge_engine: str, options: Mapping[str, str]) -> bool:
     """Whether a statement may be sent again after a conflict.
 
     Args:
         kind: a strategy, REBUILD or SNAPSHOT; one that is not known here may not.
-        spec: the table that it writes.
+        merge_engine: that of the table it writes; empty without a primary key.
+        options: of the table, by Paimon's names.
     """
     if kind in ("upsert", "partial_update"):
-        return _upserts_alike(spec)
+        return _upserts_alike(merge_engine, options)
     return _BY_KIND.get(kind, False)
 
 
@@ -91,8 +90,8 @@ def pause(seconds: float) -> float:
     return seconds * (1 + random.random() / 2)  # noqa: S311 - no secret hangs on it
 
 
-def _upserts_alike(spec: TableSpec) -> bool:
-    if spec.merge_engine not in (*_IDEMPOTENT_ENGINES, "aggregation"):
+def _upserts_alike(merge_engine: str, options: Mapping[str, str]) -> bool:
+    if merge_engine not in (*_IDEMPOTENT_ENGINES, "aggregation"):
         return False
-    aggregates = {value for name, value in spec.options.items() if name.endswith("aggregate-function")}
+    aggregates = {value for name, value in options.items() if name.endswith("aggregate-function")}
     return aggregates <= _IDEMPOTENT_AGGREGATES

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from dbt.adapters.paimon.capabilities import Capability, Environment
-from dbt.adapters.paimon.spec.rules import POSTPONE_BUCKET
+from dbt.adapters.paimon.spec.table import POSTPONE_BUCKET
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from dbt.adapters.paimon.spec.rules import POSTPONE_BUCKET
+from dbt.adapters.paimon.spec.table import POSTPONE_BUCKET
 
 if TYPE_CHECKING:
     from dbt.adapters.paimon.relation import PaimonRelation

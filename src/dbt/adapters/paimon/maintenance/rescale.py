@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.paimon.capabilities import Capability, Environment
-from dbt.adapters.paimon.spec.rules import POSTPONE_BUCKET
+from dbt.adapters.paimon.spec.table import POSTPONE_BUCKET
 from dbt.adapters.paimon.sql import procedures
 from dbt.adapters.paimon.sql.text import quoted
 

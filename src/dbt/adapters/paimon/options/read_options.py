@@ -8,13 +8,12 @@ Source: CoreOptions at release-0.9.0, 1.4.2 and 2.0.0.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from dbt.adapters.paimon.capabilities import Environment
-    from dbt.adapters.paimon.spec.table import TableSpec
+    pass
 
 _STATE: Final = (
     "Remove it, and read with at(ref('…'), snapshot=…, tag=… or timestamp=…) where one state is meant, or begin a "
@@ -68,14 +67,6 @@ READ_OPTIONS: Final[Mapping[str, str]] = MappingProxyType(
 _WHOLE_MODES: Final = ("default", "latest-full", "full")
 
 _REASON: Final = "is for one read, and as a property of the table it would hold for every later one"
-
-
-def read_rules(spec: TableSpec, environment: Environment) -> Iterable[tuple[str, str]]:
-    """Options of a table that are for a read; as a rule of `table_rules`."""
-    for name, value in spec.options.items():
-        fault = read_fault(name, value)
-        if fault:
-            yield name, fault
 
 
 def read_fault(name: str, value: str) -> str | None:

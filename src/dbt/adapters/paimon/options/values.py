@@ -141,3 +141,8 @@ def _stats_mode_fault(text: str) -> str | None:
 
 def _values(pairs: str) -> list[str]:
     return [pair.split(":", 1)[1].strip() for pair in pairs.split(",") if ":" in pair]
+
+
+def split_columns(text: str) -> tuple[str, ...]:
+    """The columns of an option's value, 'a,b'."""
+    return tuple(part.strip() for part in text.split(",") if part.strip())

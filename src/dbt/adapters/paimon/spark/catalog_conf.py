@@ -8,7 +8,8 @@ from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.paimon.capabilities import Capability, Environment
 from dbt.adapters.paimon.catalogs import storage
-from dbt.adapters.paimon.credentials import PaimonCredentials, SparkCatalog
+from dbt.adapters.paimon.catalogs.catalog import SparkCatalog
+from dbt.adapters.paimon.credentials import PaimonCredentials
 from dbt.adapters.paimon.errors.redaction import is_secret
 from dbt.adapters.paimon.spark.cluster_managers import master_problems
 

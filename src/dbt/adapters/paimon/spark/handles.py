@@ -9,12 +9,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-    from dbt.adapters.paimon.sql.predicates import Reference
-
-# Settings of Spark SQL that belong to a whole Spark; a session cannot have its own.
-STATIC_CONF = frozenset(
-    {"spark.sql.catalogImplementation", "spark.sql.extensions", "spark.sql.warehouse.dir"}
-)
+    from dbt.adapters.paimon.credentials import STATIC_CONF
+from dbt.adapters.paimon.sql.predicates import Reference
 
 
 def session_conf(conf: Mapping[str, str]) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""What a table's config may do that its writer does not expect: told as warnings, where `table_rules` refuses."""
+"""What a table's config may do that its writer does not expect: told as warnings, where `rules` refuses."""
 
 from __future__ import annotations
 
@@ -6,14 +6,15 @@ from collections.abc import Callable, Iterable, Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
-from dbt.adapters.paimon.spec.rules import DYNAMIC_BUCKET, POSTPONE_BUCKET
-from dbt.adapters.paimon.spec.table import Problems, Written
+from dbt.adapters.paimon.spec.build import Written
+from dbt.adapters.paimon.spec.problems import Problems
+from dbt.adapters.paimon.spec.table import DYNAMIC_BUCKET, POSTPONE_BUCKET
 from dbt.adapters.paimon.sql.type_trees import Atom, type_tree
 
 if TYPE_CHECKING:
     from dbt.adapters.paimon.spec.table import TableSpec
 
-# As a rule of `table_rules`: (option, or 'primary_key', and the reason with its remedy).
+# As a rule of `rules`: (option, or 'primary_key', and the reason with its remedy).
 _Advice = Iterable[tuple[str, str]]
 
 # The digits that every bigint of them has.

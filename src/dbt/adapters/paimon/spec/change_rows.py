@@ -12,7 +12,7 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import Final
 
-from dbt.adapters.paimon.spec.rules import split_columns
+from dbt.adapters.paimon.options.values import split_columns
 from dbt.adapters.paimon.spec.table import TableSpec
 from dbt.adapters.paimon.sql.literals import some_value
 from dbt.adapters.paimon.sql.text import quoted, string_literal

@@ -15,12 +15,15 @@ from typing import Any, Final
 
 from dbt.adapters.paimon.capabilities import Capability, Environment
 from dbt.adapters.paimon.options.table_options import split_field_option
-from dbt.adapters.paimon.spec import maintenance_policy
+from dbt.adapters.paimon.options.values import split_columns
+from dbt.adapters.paimon.spec import maintenance_rules
+from dbt.adapters.paimon.spec.build import Written
 from dbt.adapters.paimon.spec.config_columns import among, hint, unknown_columns
-from dbt.adapters.paimon.spec.rules import split_columns, unknown_in_pattern
+from dbt.adapters.paimon.spec.problems import Problems
+from dbt.adapters.paimon.spec.rules import unknown_in_pattern
 from dbt.adapters.paimon.spec.spelling import named_columns, spelled_as
 from dbt.adapters.paimon.spec.strategies import merges
-from dbt.adapters.paimon.spec.table import Problems, TableSpec, Written
+from dbt.adapters.paimon.spec.table import TableSpec
 from dbt.adapters.paimon.sql.data_types import field_names
 from dbt.adapters.paimon.sql.default_values import is_value
 from dbt.adapters.paimon.sql.type_trees import Array, Atom, Map, Struct, TypeTree, type_tree
@@ -105,7 +108,7 @@ _AGGREGATES: Final[Mapping[str, _Aggregate]] = MappingProxyType(
 # What names columns that every row has a value for, or its order: those of the query, not of the table alone.
 _GIVEN: Final = ("primary_key", "partition_by", "sequence.field", "rowkind.field")
 
-# A rule gives (where, reason with remedy), as those of `table_rules`.
+# A rule gives (where, reason with remedy), as those of `rules`.
 _Found = Iterable[tuple[str, str]]
 _Types = Mapping[str, str]
 
@@ -156,7 +159,7 @@ def check_columns(
         for where, reason in rule(spec, types, environment):
             problems.add(*written.find(where, spec), reason)
     if spec.maintenance:
-        for where, reason in maintenance_policy.column_problems(spec.maintenance, types, spec.partition_by):
+        for where, reason in maintenance_rules.column_problems(spec.maintenance, types, spec.partition_by):
             problems.add(where, None, reason)
     merged = merges(spec, config)
     for name, data_type in types.items():

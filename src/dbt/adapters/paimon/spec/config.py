@@ -9,13 +9,13 @@ from dbt.adapters.base import AdapterConfig
 from dbt_common.contracts.config.base import MergeBehavior
 
 # dbt validates these types with jsonschema, whose message names neither the remedy nor the other mistakes.
-# So the types are wide, and `table_spec` and `strategies` check the values.
+# So the types are wide, and `build` and `strategies` check the values.
 _Columns: TypeAlias = str | list[str] | None
 
 
 @dataclass
 class PaimonConfig(AdapterConfig):
-    """Config of models, seeds and snapshots; None is "not set". What is valid: `table_spec`, `strategies`."""
+    """Config of models, seeds and snapshots; None is "not set". What is valid: `build`, `strategies`."""
 
     # The table.
     primary_key: _Columns = None

@@ -11,8 +11,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from dbt.adapters.paimon.options.table_options import suggestion
+from dbt.adapters.paimon.spec.build import column_list
 from dbt.adapters.paimon.spec.strategies import DELETE_INSERT, MERGE, MICROBATCH, STRATEGIES
-from dbt.adapters.paimon.spec.table import column_list
 from dbt.adapters.paimon.sql.text import is_plain
 
 _INCREMENTAL = ("incremental", "streaming")

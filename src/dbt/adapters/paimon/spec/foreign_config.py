@@ -226,7 +226,7 @@ def partition_column(value: Mapping[str, Any]) -> str:
     """
     column = value.get("field")
     if not isinstance(column, str):
-        # As `table_spec` says it of any other value.
+        # As `build` says it of any other value.
         raise ValueError("a column name or a list of them is needed. Write it as in ['id', 'dt']")  # noqa: TRY004
     data_type = str(value.get("data_type") or "date").lower()
     # dbt-bigquery's default; a date has no other.

@@ -6,17 +6,15 @@ means for a table at a moment is worked out by `maintenance_plan`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from dbt.adapters.paimon.capabilities import Capability, Environment
-from dbt.adapters.paimon.options.table_options import canonical, parse_duration, suggestion
-from dbt.adapters.paimon.spec.rules import unknown_in_pattern
+from dbt.adapters.paimon.options.table_options import parse_duration, suggestion
 from dbt.adapters.paimon.sql.procedures import COMPACT_STRATEGIES, EXPIRE_STRATEGIES, ORDER_STRATEGIES
 
 if TYPE_CHECKING:
-    from dbt.adapters.paimon.spec.table import Problems, TableSpec
+    from dbt.adapters.paimon.spec.problems import Problems
 
 # A compaction is worth its price from so many files on, unless the policy says when.
 SMALL_FILES: Final = 10
@@ -140,112 +138,6 @@ def read_policy(value: Any, problems: Problems) -> MaintenancePolicy | None:
             continue
         parts[name] = read(f"maintenance.{name}", {} if given is True else given, problems)
     return MaintenancePolicy(**parts, on_failure=top.one_of("on_failure", ON_FAILURE, "warn"))
-
-
-def policy_rules(
-    policy: MaintenancePolicy, spec: TableSpec, environment: Environment
-) -> Iterable[tuple[str, str]]:
-    """(key, reason with remedy) of what a policy asks and this table cannot have."""
-    yield from _compact_rules(policy, spec, environment)
-    partitions, orphans = policy.expire_partitions, policy.remove_orphan_files
-    if partitions and not spec.partition_by:
-        yield (
-            "maintenance.expire_partitions",
-            "the table has no partitions. Set partition_by, or expire_partitions: null",
-        )
-    outside = Capability.EXPIRE_PARTITIONS_OUTSIDE_THE_METASTORE
-    told = spec.options.get("metastore.partitioned-table", "").lower() == "true"
-    if partitions and not told and not environment.supports(outside):
-        yield "maintenance.expire_partitions", environment.explain(outside)
-    if partitions and (unknown := unknown_in_pattern(partitions.timestamp_pattern, spec.partition_by)):
-        yield (
-            "maintenance.expire_partitions.timestamp_pattern",
-            f"'${unknown}' is no partition column. Use {', '.join('$' + name for name in spec.partition_by)}",
-        )
-    nested = Capability.REMOVE_ORPHAN_FILES_OF_NESTED_PARTITIONS
-    if orphans and len(spec.partition_by) > 1 and not environment.supports(nested):
-        yield "maintenance.remove_orphan_files", environment.explain(nested)
-    if policy.expire_snapshots:
-        for name, text in policy.expire_snapshots.options().items():
-            given = spec.options.get(name)
-            if given is not None and canonical(name, given, environment.paimon) != canonical(
-                name, text, environment.paimon
-            ):
-                yield (
-                    "maintenance.expire_snapshots",
-                    f"would set '{name}' to '{text}', and the model sets it to '{given}'. Keep one of the two",
-                )
-
-
-def column_problems(
-    policy: MaintenancePolicy, types: Mapping[str, str], partition_by: Sequence[str]
-) -> Iterable[tuple[str, str]]:
-    """(key, reason with remedy) of what the columns of a table do not bear; `types` are Spark's, by column."""
-    for column in policy.compact.order_by if policy.compact else ():
-        if column not in types:
-            near = suggestion(column, types, cutoff=0.6)
-            hint = f"Did you mean '{near}'?" if near else f"The model's columns: {', '.join(types)}"
-            yield "maintenance.compact.order_by", f"there is no column '{column}'. {hint}"
-    keyed = {name: types[name].lower() for name in partition_by if name in types}
-    if policy.compact and policy.compact.newest:
-        for name, kind in keyed.items():
-            if not kind.startswith(("string", "varchar", "char", "date", *_WHOLE)):
-                yield (
-                    "maintenance.compact.partitions",
-                    f"'newest' takes partition columns of string, whole numbers or date, and '{name}' is {kind}. "
-                    "Use {'older_than': '1 d'}, or leave partitions out",
-                )
-    expire = policy.expire_partitions
-    # Their names have a case for Paimon, and a config may have named them in another.
-    if expire and (unknown := unknown_in_pattern(expire.timestamp_pattern, partition_by)):
-        listed = ", ".join("$" + name for name in partition_by)
-        yield (
-            "maintenance.expire_partitions.timestamp_pattern",
-            f"'${unknown}' is no partition column. Use {listed}",
-        )
-    if expire and expire.expire_strategy == "values-time":
-        # PartitionExpireStrategy.convertPartition hands over the number of days, which is no time to any formatter.
-        for name, kind in keyed.items():
-            if kind == "date" and (not expire.timestamp_pattern or f"${name}" in expire.timestamp_pattern):
-                yield (
-                    "maintenance.expire_partitions",
-                    f"'{name}' is a date, of which Paimon sees the number of days and lets no partition expire. "
-                    "Cast it to string, or use expire_strategy: update-time",
-                )
-
-
-_WHOLE: Final = ("tinyint", "smallint", "int", "bigint")
-
-
-def _compact_rules(
-    policy: MaintenancePolicy, spec: TableSpec, environment: Environment
-) -> Iterable[tuple[str, str]]:
-    compact = policy.compact
-    if compact is None:
-        return
-    partial = compact.newest or compact.idle or compact.where
-    if partial and not spec.partition_by:
-        yield "maintenance.compact.partitions", "the table has no partitions. Set partition_by, or remove it"
-    if compact.strategy == "minor" and not environment.supports(Capability.COMPACT_STRATEGY):
-        yield "maintenance.compact.strategy", environment.explain(Capability.COMPACT_STRATEGY)
-    # CompactProcedure.execute takes HASH_FIXED, HASH_DYNAMIC and BUCKET_UNAWARE [ran, 0.9.0].
-    if spec.crosses_partitions and spec.bucket == -1:
-        yield (
-            "maintenance.compact",
-            "Spark compacts no table whose keys may change their partition. Add every partition column to "
-            "primary_key, or set compact: null and let Paimon compact as it writes",
-        )
-    if compact.order and (spec.primary_key or spec.bucket != -1):
-        yield (
-            "maintenance.compact.order_by",
-            "only tables without primary_key and with bucket=-1 can be sorted. Remove it",
-        )
-    inside = [name for name in compact.order_by if name in spec.partition_by]
-    if inside:
-        yield (
-            "maintenance.compact.order_by",
-            f"{', '.join(inside)} is in partition_by, and rows are sorted inside partitions. Use other columns",
-        )
 
 
 # -- reading -------------------------------------------------------------------------------------------------------

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from dbt.adapters.paimon.column import PaimonColumn
-from dbt.adapters.paimon.spec.rules import split_columns
+from dbt.adapters.paimon.options.values import split_columns
 from dbt.adapters.paimon.spec.table import TableSpec
 from dbt.adapters.paimon.sql.text import quoted, string_literal
 from dbt.adapters.paimon.sql.type_trees import Array, Atom, Struct, TypeTree, type_tree

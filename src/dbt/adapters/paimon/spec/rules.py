@@ -10,14 +10,15 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Final
 
 from dbt.adapters.paimon.capabilities import Capability, Environment
-from dbt.adapters.paimon.options.read_options import read_rules
+from dbt.adapters.paimon.options.read_options import read_fault
 from dbt.adapters.paimon.options.table_options import (
     FUNCTION_SETTINGS,
     RETRACTING_FUNCTIONS,
     canonical,
     split_field_option,
 )
-from dbt.adapters.paimon.options.values import codec_fault
+from dbt.adapters.paimon.options.values import codec_fault, split_columns
+from dbt.adapters.paimon.spec.table import DYNAMIC_BUCKET, POSTPONE_BUCKET, TableSpec
 from dbt.adapters.paimon.sql.text import is_plain
 
 if TYPE_CHECKING:
@@ -26,14 +27,6 @@ if TYPE_CHECKING:
 
 # Settings of a column that tables without primary key have, too.
 _OF_ANY_TABLE: Final = ("default-value", "stats-mode", "map.storage-layout")
-
-DYNAMIC_BUCKET: Final = -1
-POSTPONE_BUCKET: Final = -2
-
-
-def split_columns(text: str) -> tuple[str, ...]:
-    """The columns of an option's value, 'a,b'."""
-    return tuple(part.strip() for part in text.split(",") if part.strip())
 
 
 def _outside(names: Iterable[str], inside: Iterable[str]) -> str:
@@ -597,6 +590,14 @@ def _branch_rules(spec: TableSpec, environment: Environment) -> _Found:
         yield "scan.primary-branch", "contradicts 'scan.fallback-branch'. Keep one of the two"
 
 
+def _read_option_rules(spec: TableSpec, environment: Environment) -> _Found:
+    """Options of a table that are for a read."""
+    for name, value in spec.options.items():
+        fault = read_fault(name, value)
+        if fault:
+            yield name, fault
+
+
 def _append_only_rules(spec: TableSpec, environment: Environment) -> _Found:
     # SchemaValidation.validateRowTracking, validateIncrementalClustering and the upsert-key check (1.4)
     for name in ("row-tracking.enabled", "clustering.incremental"):
@@ -649,7 +650,7 @@ RULES: Final[tuple[Callable[[TableSpec, Environment], _Found], ...]] = (
     _keyed_rules,
     _record_expiry_rules,
     _codec_rules,
-    read_rules,
+    _read_option_rules,
     _buffer_rules,
     _clustering_override_rules,
     _chain_rules,

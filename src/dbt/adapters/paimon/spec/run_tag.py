@@ -12,7 +12,7 @@ from dbt.adapters.paimon.sql.names import tag_problem
 from dbt.adapters.paimon.sql.text import string_literal
 
 if TYPE_CHECKING:
-    from dbt.adapters.paimon.spec.table import Problems
+    from dbt.adapters.paimon.spec.problems import Problems
 
 REPLACE: Final = "replace"
 KEEP: Final = "keep"

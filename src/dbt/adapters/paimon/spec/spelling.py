@@ -14,7 +14,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
 from dbt.adapters.paimon.options.table_options import split_field_option
-from dbt.adapters.paimon.spec.rules import split_columns
+from dbt.adapters.paimon.options.values import split_columns
 
 if TYPE_CHECKING:
     from dbt.adapters.paimon.spec.table import TableSpec

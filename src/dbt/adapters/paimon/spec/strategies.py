@@ -14,15 +14,11 @@ from typing import TYPE_CHECKING, Any, Final
 
 from dbt.adapters.paimon.capabilities import Capability
 from dbt.adapters.paimon.options.table_options import squash, suggestion
+from dbt.adapters.paimon.spec.build import STRATEGY_KEYS, collect_table_spec, column_list
 from dbt.adapters.paimon.spec.change_rows import ROWKIND, ordered_by_kind, sequence_columns
+from dbt.adapters.paimon.spec.problems import Problems
 from dbt.adapters.paimon.spec.spelling import speller
-from dbt.adapters.paimon.spec.table import (
-    STRATEGY_KEYS,
-    Problems,
-    TableSpec,
-    collect_table_spec,
-    column_list,
-)
+from dbt.adapters.paimon.spec.table import TableSpec
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

@@ -7,8 +7,8 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import Final
 
+from dbt.adapters.paimon.sql.staging_names import LONGEST_SUFFIX, table_beside
 from dbt.adapters.paimon.sql.views import REGISTRY_TABLE
-from dbt.adapters.paimon.writing.swaps import LONGEST_SUFFIX, table_beside
 
 # Quotes end a name within another; Paimon takes a name apart at dots when it renames a table [ran, 0.9.0], and makes a
 # folder of it, where a slash means two of them and a colon a URI.

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from dbt_common.exceptions import DbtRuntimeError
 
-from dbt.adapters.paimon.credentials import location_scheme, option_text
+from dbt.adapters.paimon.catalogs.catalog import location_scheme, option_text
 from dbt.adapters.paimon.errors.redaction import redact_text, secrets_of
 
 KAFKA: Final = "kafka"

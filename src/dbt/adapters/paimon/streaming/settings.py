@@ -7,7 +7,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
+from dbt.adapters.paimon.spec.build import collect_table_spec
 from dbt.adapters.paimon.spec.change_rows import ordered_by_kind
+from dbt.adapters.paimon.spec.problems import Problems
 from dbt.adapters.paimon.spec.strategies import (
     APPLY_CHANGES,
     DELETE_INSERT,
@@ -16,7 +18,7 @@ from dbt.adapters.paimon.spec.strategies import (
     STRATEGIES,
     collect_strategy,
 )
-from dbt.adapters.paimon.spec.table import Problems, TableSpec, collect_table_spec
+from dbt.adapters.paimon.spec.table import TableSpec
 
 if TYPE_CHECKING:
     from dbt.adapters.paimon.capabilities import Environment

@@ -10,7 +10,9 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Final
 
 from dbt.adapters.paimon.relation import PaimonRelation
-from dbt.adapters.paimon.spec.table import Problems, TableSpec, Written
+from dbt.adapters.paimon.spec.build import Written
+from dbt.adapters.paimon.spec.problems import Problems
+from dbt.adapters.paimon.spec.table import TableSpec
 from dbt.adapters.paimon.time_travel.states import branch_of
 
 # FileStoreTableFactory.create: a table with one of them, and without the branch, can be neither read nor written.

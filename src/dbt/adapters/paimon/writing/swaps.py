@@ -9,19 +9,13 @@ from __future__ import annotations
 
 import ctypes
 import os
-import re
-import secrets
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-STAGING_SUFFIX = "__dbt_tmp"
-BACKUP_SUFFIX = "__dbt_backup"
-# A name of its own for each build, where no lock keeps two runs from building one table at once: the second of its
-# start, and a random part, both hexadecimal.
-_OWN_STAGING: Final = re.compile(re.escape(STAGING_SUFFIX) + r"_(?P<second>[0-9a-f]{8})[0-9a-f]{8}$")
-LONGEST_SUFFIX: Final = len(STAGING_SUFFIX) + 17
+from dbt.adapters.paimon.sql.staging_names import BACKUP_SUFFIX, OWN_STAGING, STAGING_SUFFIX, table_beside
+
 # Seconds after which no run is taken to be building a table still.
 _ABANDONED_AFTER: Final = 24 * 3600
 
@@ -55,20 +49,6 @@ def exchange(one: Path, other: Path) -> bool:
     return bool(done == 0)
 
 
-def own_staging_name(target: str, now: float) -> str:
-    """A name for building a table under that no other run has; `now` in seconds since 1970."""
-    return f"{target}{STAGING_SUFFIX}_{int(now):08x}{secrets.token_hex(4)}"
-
-
-def table_beside(name: str) -> str | None:
-    """The table that a staging or backup name belongs to; None for any other name."""
-    for suffix in (STAGING_SUFFIX, BACKUP_SUFFIX):
-        if name.endswith(suffix):
-            return name.removesuffix(suffix)
-    found = _OWN_STAGING.search(name)
-    return name[: found.start()] if found else None
-
-
 def staged_tables(target: str, tables: Iterable[str]) -> list[str]:
     """The tables that were built, or are being built, to take the name of another; in order of their names."""
     return sorted(name for name in tables if name != target + BACKUP_SUFFIX and table_beside(name) == target)
@@ -92,7 +72,7 @@ def leftovers(target: str, tables: Iterable[str], now: float, alone: bool) -> li
     if target in names and target + BACKUP_SUFFIX in names:
         found.append(target + BACKUP_SUFFIX)
     for name in sorted(names):
-        own = _OWN_STAGING.search(name)
+        own = OWN_STAGING.search(name)
         if own and name[: own.start()] == target:
             abandoned = now - int(own["second"], 16) > _ABANDONED_AFTER
             if alone or abandoned:

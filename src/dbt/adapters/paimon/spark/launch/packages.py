@@ -21,7 +21,8 @@ except ImportError:  # Windows
 
 from dbt.adapters.paimon import capabilities
 from dbt.adapters.paimon.catalogs import storage
-from dbt.adapters.paimon.credentials import PaimonCredentials, SparkCatalog, location_scheme
+from dbt.adapters.paimon.catalogs.catalog import SparkCatalog, location_scheme
+from dbt.adapters.paimon.credentials import PaimonCredentials
 from dbt.adapters.paimon.errors.redaction import redact_text
 from dbt.adapters.paimon.machine.cache_folder import cache_folder
 from dbt.adapters.paimon.machine.private_files import open_own, temporary_folder

@@ -21,10 +21,10 @@ from dbt.adapters.paimon.streaming.sources.paimon_tables import PaimonTableInput
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from dbt.adapters.paimon.available.base import AvailableMethods
+    from dbt.adapters.paimon.streaming.lookup import Lookup
 
 
-def open_input(call: StreamCall, adapter: AvailableMethods) -> Input:
+def open_input(call: StreamCall, adapter: Lookup) -> Input:
     """The input of a `stream(...)`.
 
     Args:
@@ -63,7 +63,7 @@ def _refuse_arguments_of_tables(call: StreamCall, description: Description) -> N
         )
 
 
-def described_columns(source: Mapping[str, Any], adapter: AvailableMethods) -> dict[str, str]:
+def described_columns(source: Mapping[str, Any], adapter: Lookup) -> dict[str, str]:
     """What the rows of a source have that is no table: name -> data type, in their order.
 
     Args:
@@ -80,7 +80,7 @@ def described_columns(source: Mapping[str, Any], adapter: AvailableMethods) -> d
 
 
 def _description(
-    source: Mapping[str, Any], adapter: AvailableMethods, options: Mapping[str, Any] | None = None
+    source: Mapping[str, Any], adapter: Lookup, options: Mapping[str, Any] | None = None
 ) -> Description:
     session = adapter._handle.session
     return describe(source, Path(adapter.config.project_root), lambda text: _type_of(session, text), options)

@@ -32,8 +32,8 @@ from dbt.adapters.paimon.tables import metadata
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-    from dbt.adapters.paimon.available.base import AvailableMethods
     from dbt.adapters.paimon.capabilities import Environment
+    from dbt.adapters.paimon.streaming.lookup import Lookup
 
 CONSUMER: Final = "consumer-id"
 # Beside the row kind: up to which table snapshot the batch reads.
@@ -101,7 +101,7 @@ class PaimonTableInput:
     _batch: Range | None = None
 
     @classmethod
-    def open(cls, call: StreamCall, adapter: AvailableMethods) -> PaimonTableInput:
+    def open(cls, call: StreamCall, adapter: Lookup) -> PaimonTableInput:
         """Look at the table of a `stream(...)`.
 
         Args:

@@ -20,14 +20,8 @@ from dbt.adapters.contracts.relation import RelationConfig
 from dbt_common.dataclass_schema import ValidationError
 from dbt_common.exceptions import DbtRuntimeError
 
-from dbt.adapters.paimon.credentials import (
-    METASTORES,
-    SESSION_CATALOG,
-    PaimonCredentials,
-    SparkCatalog,
-    option_text,
-    profile_problems,
-)
+from dbt.adapters.paimon.catalogs.catalog import METASTORES, SESSION_CATALOG, SparkCatalog, option_text
+from dbt.adapters.paimon.credentials import PaimonCredentials, profile_problems
 from dbt.adapters.paimon.options.table_options import suggestion
 
 if TYPE_CHECKING:

@@ -1,0 +1,113 @@
+"""A Paimon catalog, as one typed value: its metastore, its warehouse and its options."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+SESSION_CATALOG = "spark_catalog"
+
+
+METASTORES = ("filesystem", "hive", "jdbc", "rest")
+
+
+_SCHEME = re.compile(r"^([A-Za-z][A-Za-z0-9+.-]+):")
+
+
+THRIFT_URI = re.compile(r"^thrift://(?P<host>[^\s/:]+|\[[^\]]+\]):(?P<port>\d{1,5})/?$")
+
+
+@dataclass(frozen=True)
+class SparkCatalog:
+    """A Paimon catalog as Spark is told of it: values normalized as those of a profile."""
+
+    name: str
+    metastore: str
+    warehouse: str | None
+    uri: str | None
+    options: Mapping[str, str]
+
+    @property
+    def sqlite_folder(self) -> Path | None:
+        """The folder of the file that keeps a JDBC catalog on SQLite; None for another one."""
+        if self.jdbc_protocol != "sqlite":
+            return None
+        path = (self.uri or "").removeprefix("jdbc:sqlite:").removeprefix("file:").partition("?")[0]
+        return Path(_absolute(path)).parent if path and not path.startswith(":") else None
+
+    @property
+    def thrift_addresses(self) -> tuple[tuple[str, int], ...]:
+        """Host and port of each server of a Hive metastore; none for another kind."""
+        addresses = split_list(self.uri or "") if self.metastore == "hive" else ()
+        found = (THRIFT_URI.match(address) for address in addresses)
+        return tuple((match["host"].strip("[]"), int(match["port"])) for match in found if match)
+
+    @classmethod
+    def of(
+        cls, name: str, metastore: str, warehouse: str | None, uri: str | None, options: Mapping[str, str]
+    ) -> SparkCatalog:
+        """Make a local warehouse's path absolute; a REST catalog's is the name of an instance on the server."""
+        if warehouse is not None and metastore != "rest":
+            warehouse = absolute_location(warehouse)
+        return cls(name, metastore, warehouse, uri, options)
+
+    @property
+    def scheme(self) -> str:
+        """The scheme of the warehouse (`file`, `s3`, `oss`, `hdfs`…); empty where there is no path."""
+        if self.warehouse is None or self.metastore == "rest":
+            return ""
+        return location_scheme(self.warehouse)
+
+    @property
+    def is_sessions(self) -> bool:
+        """Whether it is Spark's own catalog, in which Paimon's tables live beside those of other formats."""
+        return self.name == SESSION_CATALOG
+
+    @property
+    def jdbc_protocol(self) -> str:
+        """What keeps the names of a JDBC catalog (`sqlite`, `postgresql`…); empty for another kind."""
+        found = re.match(r"jdbc:(\w+):", self.uri or "") if self.metastore == "jdbc" else None
+        return found.group(1).lower() if found else ""
+
+    @property
+    def local_folder(self) -> Path | None:
+        """The warehouse as a path of this machine's file system, or None where it is elsewhere."""
+        if self.warehouse is None or self.scheme != "file":
+            return None
+        return Path(re.sub(r"^file:(//)?(?=/)", "", self.warehouse))
+
+
+def option_text(value: Any) -> str:
+    """A YAML value as Spark and Paimon write it: booleans in lower case, the rest as text."""
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def split_list(text: str) -> list[str]:
+    """The items of a text with commas, as one environment variable holds a list."""
+    return [item.strip() for item in text.split(",") if item.strip()]
+
+
+def location_scheme(location: str) -> str:
+    """The scheme of a path or URI in lower case; `file` for a path without one."""
+    found = _SCHEME.match(location)
+    return found.group(1).lower() if found else "file"
+
+
+def absolute_location(location: str) -> str:
+    """A local path made absolute (`~` and relative paths against the working directory); other schemes as they are."""
+    found = _SCHEME.match(location)
+    if found is None:
+        return _absolute(location)
+    rest = location[found.end() :]
+    if found.group(1).lower() == "file" and not rest.startswith("/"):
+        return f"file:{_absolute(rest)}"
+    return location
+
+
+def _absolute(path: str) -> str:
+    # Not Path.resolve: a warehouse behind a symbolic link keeps the name its user knows.
+    return os.path.normpath(Path(path).expanduser().absolute())

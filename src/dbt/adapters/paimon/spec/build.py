@@ -1,0 +1,591 @@
+"""The table a model asks for: config and contract in, a validated `TableSpec` out, before any SQL runs.
+
+Each key is checked on its own here, the table as a whole by `rules`, and all problems are told at once.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Final
+
+from dbt.adapters.paimon.capabilities import Capability
+from dbt.adapters.paimon.options.table_options import (
+    FIELD_ATTRIBUTES,
+    canonical,
+    normalize,
+    split_field_option,
+    squash,
+    suggestion,
+    table_options,
+    validate_option,
+)
+from dbt.adapters.paimon.options.values import split_columns
+from dbt.adapters.paimon.spec import run_tag
+from dbt.adapters.paimon.spec.foreign_config import is_foreign, is_table_format, partition_column, refusals
+from dbt.adapters.paimon.spec.maintenance_policy import read_policy
+from dbt.adapters.paimon.spec.maintenance_rules import policy_rules
+from dbt.adapters.paimon.spec.problems import Problems
+from dbt.adapters.paimon.spec.rules import RULES, UNREAD_RULES
+from dbt.adapters.paimon.spec.spelling import doubled_options, named_columns, one_spelling
+from dbt.adapters.paimon.spec.table import DEFAULT_MERGE_ENGINE, TableSpec
+
+if TYPE_CHECKING:
+    from dbt.adapters.paimon.capabilities import Environment
+
+
+# Config keys that each stand for one Paimon option.
+OPTION_KEYS: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "bucket": "bucket",
+        "bucket_key": "bucket-key",
+        "merge_engine": "merge-engine",
+        "sequence_field": "sequence.field",
+        "changelog_producer": "changelog-producer",
+        "rowkind_field": "rowkind.field",
+        "file_format": "file.format",
+        "deletion_vectors": "deletion-vectors.enabled",
+    }
+)
+RETENTION_KEYS: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "num_retained_min": "snapshot.num-retained.min",
+        "num_retained_max": "snapshot.num-retained.max",
+        "time_retained": "snapshot.time-retained",
+    }
+)
+AUTO_TAG_KEYS: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "creation": "tag.automatic-creation",
+        "period": "tag.creation-period",
+        "delay": "tag.creation-delay",
+        "formatter": "tag.period-formatter",
+        "num_retained_max": "tag.num-retained-max",
+        "time_retained": "tag.default-time-retained",
+    }
+)
+DYNAMIC_BUCKET_KEYS: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "target_row_num": "dynamic-bucket.target-row-num",
+        "initial_buckets": "dynamic-bucket.initial-buckets",
+        "max_buckets": "dynamic-bucket.max-buckets",
+        "assigner_parallelism": "dynamic-bucket.assigner-parallelism",
+    }
+)
+POSTPONE_BUCKET_KEYS: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "batch_write_fixed_bucket": "postpone.batch-write-fixed-bucket",
+        "default_bucket_num": "postpone.default-bucket-num",
+        "max_parallelism": "postpone.batch-write-fixed-bucket.max-parallelism",
+    }
+)
+# Config keys that are a mapping of such keys, and how one is written.
+GROUPED_KEYS: Final[Mapping[str, tuple[Mapping[str, str], str]]] = MappingProxyType(
+    {
+        "snapshot_retention": (RETENTION_KEYS, "{'num_retained_max': 20}"),
+        "auto_tags": (AUTO_TAG_KEYS, "{'creation': 'process-time', 'period': 'daily'}"),
+        "dynamic_bucket": (DYNAMIC_BUCKET_KEYS, "{'target_row_num': 2000000}"),
+        "postpone_bucket": (POSTPONE_BUCKET_KEYS, "{'batch_write_fixed_bucket': false}"),
+    }
+)
+TABLE_KEYS: Final = (
+    "primary_key",
+    "partition_by",
+    *OPTION_KEYS,
+    "fields",
+    *GROUPED_KEYS,
+    "table_tag",
+    "wap",
+    "compact_after_build",
+    "tblproperties",
+    "maintenance",
+)
+STRATEGY_KEYS: Final = (
+    "merge_update_columns",
+    "merge_exclude_columns",
+    "matched_condition",
+    "not_matched_condition",
+    "merge_delete_condition",
+    "incremental_predicates",
+)
+
+# What dbt-core and its materializations read themselves; never a misspelling of ours.
+_DBT_KEYS: Final = frozenset(
+    """
+    access alias batch_size begin catalog_name check_cols column_types concurrent_batches contract
+    database dbt_valid_to_current delimiter deprecation_date docs enabled error_if event_time
+    fail_calc freshness full_refresh grants group hard_deletes incremental_strategy
+    invalidate_hard_deletes limit lookback materialized meta on_configuration_change on_error
+    on_schema_change packages persist_docs post_hook post-hook pre_hook pre-hook quote_columns
+    quoting schema severity snapshot_meta_column_names snapshot_name sql_header static_analysis
+    store_failures store_failures_as strategy table_format tags target_database target_schema
+    target_schemas unique_key updated_at warn_if where
+    loaded_at_field loaded_at_query adapter_properties submission_method
+    """.split()
+)
+
+# Those of them that decide which rows there are: without a misspelt one the model would be built in another way.
+_DECIDING_KEYS: Final = (
+    "unique_key",
+    "incremental_strategy",
+    "on_schema_change",
+    "event_time",
+    "batch_size",
+    "full_refresh",
+    "check_cols",
+    "hard_deletes",
+)
+
+# An alias people reach for that no likeness would find.
+_ALIASES: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "tableproperties": "tblproperties",
+        "partitionkeys": "partition_by",
+        "numbuckets": "bucket",
+        "mergecondition": "matched_condition",
+    }
+)
+
+# Options that are a list of columns.
+_COLUMN_LISTS: Final = frozenset({"bucket-key", "sequence.field"})
+
+# A column's name in an option's value: Paimon splits these lists at commas.
+_COLUMN_NAME: Final = re.compile(r"[^,`\s][^,`]*")
+
+
+def build_table_spec(
+    config: Mapping[str, Any],
+    *,
+    model: str,
+    constraints: Sequence[Mapping[str, Any]] = (),
+    columns: Mapping[str, Mapping[str, Any]] = MappingProxyType({}),
+    environment: Environment,
+    passes: Callable[[str], None] | None = None,
+) -> TableSpec:
+    """The table that a model's config and contract describe.
+
+    Inputs: the model's whole config, its name for messages, the model-level constraints and the columns of
+    its YAML (read only if the contract is enforced), the versions to check against, and whom to tell of what
+    nothing reads (see `Problems`).
+    Raises ConfigErrors with every problem at once.
+    """
+    problems = Problems(model, passes=passes)
+    spec = collect_table_spec(
+        config, problems=problems, constraints=constraints, columns=columns, environment=environment
+    )
+    problems.raise_if_any()
+    return spec
+
+
+def collect_table_spec(
+    config: Mapping[str, Any],
+    *,
+    problems: Problems,
+    constraints: Sequence[Mapping[str, Any]] = (),
+    columns: Mapping[str, Mapping[str, Any]] = MappingProxyType({}),
+    environment: Environment,
+) -> TableSpec:
+    """As `build_table_spec`, with the problems put into `problems` instead of raised.
+
+    The spec given back is only to be trusted when nothing was added.
+    """
+    _check_key_names(config, problems, environment)
+    properties = _tblproperties(config, problems)
+    primary_key = _own_or_property(config, properties, "primary_key", "primary-key", problems)
+    partition_by = _own_or_property(config, properties, "partition_by", "partition", problems)
+    contracted = contract_enforced(config)
+    if contracted:
+        primary_key = _with_contract(primary_key, constraints, columns, problems)
+
+    options = _options(config, properties, problems, environment)
+    engine = options.get("merge-engine", DEFAULT_MERGE_ENGINE) if primary_key else ""
+    tag = run_tag.read(config.get("table_tag"), problems)
+    wap = _wap(config, problems, environment)
+    if wap and options.get("bucket") == "-2":
+        problems.add("wap", True, "rows of postpone buckets cannot be audited before they are compacted")
+    policy = read_policy(config.get("maintenance"), problems)
+    compacts = _compact_after_build(config, problems)
+    spec = TableSpec(primary_key, partition_by, MappingProxyType(options), engine, tag, wap, policy, compacts)
+    if policy is not None:
+        for key, reason in policy_rules(policy, spec, environment):
+            problems.add(key, None, reason)
+        if policy.expire_snapshots:
+            # Paimon expires at each commit by the table's own options: they say the same.
+            agreed = MappingProxyType({**policy.expire_snapshots.options(), **options})
+            spec = replace(spec, options=agreed)
+    for name, other in doubled_options(options):
+        problems.add(name, options[name], f"'{other}' says it too. Keep one of the two")
+    if not environment.case_sensitive:
+        spec = one_spelling(spec)
+
+    where = Written(config)
+    _check_rules(spec, where, problems, environment)
+    if contracted and columns:
+        for name, reason in _outside_contract(spec, columns, environment):
+            problems.add(*where.find(name, spec), reason)
+    return spec
+
+
+def _check_rules(spec: TableSpec, where: Written, problems: Problems, environment: Environment) -> None:
+    for rule in RULES:
+        for name, reason in rule(spec, environment):
+            problems.add(*where.find(name, spec), reason)
+    for rule in UNREAD_RULES:
+        for name, reason in rule(spec, environment):
+            problems.add_unread(*where.find(name, spec), reason)
+
+
+def _outside_contract(
+    spec: TableSpec, columns: Mapping[str, Any], environment: Environment
+) -> Iterator[tuple[str, str]]:
+    """What a config names and its contract has not; as a rule of `rules`."""
+    known = set(columns) if environment.case_sensitive else {name.lower() for name in columns}
+    for name, column in named_columns(spec):
+        if (column if environment.case_sensitive else column.lower()) not in known:
+            near = suggestion(column, columns)
+            hint = f"Did you mean '{near}'?" if near else f"Its columns: {', '.join(columns)}"
+            yield name, f"the contract has no column '{column}'. {hint}"
+
+
+def _wap(config: Mapping[str, Any], problems: Problems, environment: Environment) -> bool:
+    """Whether the rows are audited on a branch before they are published."""
+    value = config.get("wap")
+    if value is None or str(value).lower() == "false":
+        return False
+    if str(value).lower() != "true":
+        problems.add("wap", value, "true or false is needed")
+    elif config.get("materialized") in ("seed", "snapshot"):
+        problems.add(
+            "wap", value, f"a {config['materialized']} has no audit before its commit. Use it on models"
+        )
+    elif config.get("incremental_strategy") in ("microbatch", "apply_changes"):
+        problems.add(
+            "wap",
+            value,
+            f"does not work with incremental_strategy='{config['incremental_strategy']}'. Use upsert, merge, "
+            "insert_overwrite, delete+insert or append",
+        )
+    elif not environment.supports(Capability.BRANCHES):
+        problems.add("wap", value, environment.explain(Capability.BRANCHES))
+    return True
+
+
+def _compact_after_build(config: Mapping[str, Any], problems: Problems) -> bool:
+    value = config.get("compact_after_build")
+    if value is not None and str(value).lower() not in ("true", "false"):
+        problems.add("compact_after_build", value, "true or false is needed")
+    return str(value).lower() != "false"
+
+
+def contract_enforced(config: Mapping[str, Any]) -> bool:
+    """Whether the model's contract is enforced; `contract` may be a mapping or dbt's own object."""
+    contract = config.get("contract")
+    if isinstance(contract, Mapping):
+        return bool(contract.get("enforced"))
+    return bool(getattr(contract, "enforced", False))
+
+
+def column_list(value: Any) -> tuple[str, ...]:
+    """Columns of a config value: 'a', 'a, b', ['a', 'b'], None."""
+    if value is None:
+        return ()
+    items = value if isinstance(value, (list, tuple)) else [value]
+    return tuple(part for item in items for part in split_columns(str(item)))
+
+
+# -- reading the config ----------------------------------------------------------------------------------
+
+
+def _check_key_names(config: Mapping[str, Any], problems: Problems, environment: Environment) -> None:
+    """Keys of other adapters, misspelt keys of ours, and options of Paimon outside `tblproperties`."""
+    ours = (*TABLE_KEYS, *STRATEGY_KEYS)
+    known_options = {
+        squash(name): name
+        for name in table_options(environment.paimon)
+        if re.search(r"[-.]", name) and name not in OPTION_KEYS.values()
+    }
+    for key, reason in refusals(config):
+        problems.add_unread(key, config[key], reason)
+    for key, value in config.items():
+        if value is None or key in ours or key in _DBT_KEYS or is_foreign(key):
+            continue
+        plain = squash(key)
+        near = _ALIASES.get(plain) or suggestion(key, ours, cutoff=0.85)
+        near = near or suggestion(key, _DECIDING_KEYS, cutoff=0.9)
+        if near is None and plain in {squash(name) for name in OPTION_KEYS.values()}:
+            near = next(own for own, name in OPTION_KEYS.items() if squash(name) == plain)
+        if near is not None:
+            problems.add(key, value, f"unknown config key. Did you mean '{near}'?")
+        elif plain in known_options:
+            problems.add(
+                key,
+                value,
+                f"a Paimon option, not a config key. Put '{known_options[plain]}' into tblproperties",
+            )
+
+
+def _tblproperties(config: Mapping[str, Any], problems: Problems) -> dict[str, Any]:
+    properties = config.get("tblproperties")
+    if properties is None:
+        return {}
+    if not isinstance(properties, Mapping):
+        problems.add(
+            "tblproperties",
+            properties,
+            "a mapping of option names to values is needed. Write it as in {'write-only': true}",
+        )
+        return {}
+    # A null takes a preset back: the option is not set.
+    return {str(name).strip(): value for name, value in properties.items() if value is not None}
+
+
+def _own_or_property(
+    config: Mapping[str, Any], properties: dict[str, Any], key: str, option: str, problems: Problems
+) -> tuple[str, ...]:
+    """The columns of `key`, which tblproperties may name too; taken out of `properties`."""
+    own = _columns(config.get(key), key, problems)
+    if option not in properties:
+        return own
+    value = properties.pop(option)
+    other = _columns(value, f"tblproperties['{option}']", problems)
+    if own and other and list(map(str.lower, own)) != list(map(str.lower, other)):
+        problems.add(
+            key,
+            list(own),
+            f"tblproperties says '{option}'='{','.join(other)}'. Keep one of the two",
+        )
+    return own or other
+
+
+def _columns(value: Any, key: str, problems: Problems) -> tuple[str, ...]:
+    """Column names of a config value, checked as names."""
+    if value is None:
+        return ()
+    if key == "partition_by":
+        try:
+            value = _partition_columns(value)
+        except ValueError as exc:
+            problems.add(key, value, str(exc))
+            return ()
+    if not isinstance(value, (str, list, tuple)) or not all(
+        isinstance(item, str) for item in value if not isinstance(value, str)
+    ):
+        problems.add(key, value, "a column name or a list of them is needed. Write it as in ['id', 'dt']")
+        return ()
+    names = column_list(value)
+    for name in names:
+        if not _COLUMN_NAME.fullmatch(name):
+            problems.add(
+                key,
+                name,
+                "not a plain column name, without commas and backticks. Name it without quotes, or give it an alias",
+            )
+    lowered = [name.lower() for name in names]
+    for name in [name for at, name in enumerate(names) if lowered.index(name.lower()) == at]:
+        if lowered.count(name.lower()) < 2:
+            continue
+        problems.add(key, value, f"'{name}' is there twice. Name each column once")
+    return tuple(dict.fromkeys(names))
+
+
+def _partition_columns(value: Any) -> Any:
+    """A `partition_by` with columns where dbt-bigquery has mappings."""
+    if isinstance(value, Mapping):
+        return partition_column(value)
+    if isinstance(value, (list, tuple)):
+        return [partition_column(item) if isinstance(item, Mapping) else item for item in value]
+    return value
+
+
+def _with_contract(
+    primary_key: tuple[str, ...],
+    constraints: Sequence[Mapping[str, Any]],
+    columns: Mapping[str, Mapping[str, Any]],
+    problems: Problems,
+) -> tuple[str, ...]:
+    """The primary key of config and contract, which are the same thing told twice."""
+    found = [
+        tuple(constraint.get("columns") or ())
+        for constraint in constraints
+        if _constraint_type(constraint) == "primary_key"
+    ]
+    on_columns = tuple(
+        name
+        for name, column in columns.items()
+        if any(
+            _constraint_type(constraint) == "primary_key" for constraint in column.get("constraints") or ()
+        )
+    )
+    if on_columns:
+        found.append(on_columns)
+    distinct = {_folded(keys) for keys in found if keys}
+    if len(distinct) > 1:
+        listed = " and ".join(f"({', '.join(keys)})" for keys in found)
+        problems.add("constraints", None, f"the contract has several primary keys: {listed}. Keep one")
+        return primary_key
+    if not distinct:
+        return primary_key
+    contract_key = next(keys for keys in found if keys)
+    if primary_key and _folded(primary_key) != _folded(contract_key):
+        problems.add(
+            "primary_key",
+            list(primary_key),
+            f"the contract's primary key is ({', '.join(contract_key)}). Make them equal, or keep one",
+        )
+    return primary_key or contract_key
+
+
+def _folded(names: Iterable[str]) -> frozenset[str]:
+    return frozenset(name.lower() for name in names)
+
+
+def _constraint_type(constraint: Mapping[str, Any]) -> str:
+    kind = constraint.get("type")
+    return str(getattr(kind, "value", kind))
+
+
+def _options(
+    config: Mapping[str, Any], properties: Mapping[str, Any], problems: Problems, environment: Environment
+) -> dict[str, str]:
+    """Every option of the model, by Paimon's name, each checked on its own."""
+    options: dict[str, str] = {}
+    for key, name, value in _own_options(config, problems):
+        faults = validate_option(name, value, environment.paimon)
+        for fault in faults:
+            problems.add(key, value, fault)
+        if not faults:
+            options[name] = normalize(value)
+    for name, value in properties.items():
+        key = f"tblproperties['{name}']"
+        faults = validate_option(name, value, environment.paimon)
+        for fault in faults:
+            problems.add(key, value, fault)
+        if faults:
+            continue
+        text = _trimmed(name, normalize(value))
+        if name in options and canonical(name, options[name], environment.paimon) != canonical(
+            name, text, environment.paimon
+        ):
+            problems.add(key, value, f"the model's own key says '{options[name]}'. Keep one of the two")
+            continue
+        options.setdefault(name, text)
+    if "merge-engine" in options:
+        options["merge-engine"] = options["merge-engine"].lower()
+    return options
+
+
+def _trimmed(name: str, text: str) -> str:
+    """A list of columns without blanks: of 'id, dt' Paimon would look for a column ' dt' [ran, 0.9.0]."""
+    field_option = split_field_option(name)
+    is_list = name in _COLUMN_LISTS or (field_option is not None and field_option[1] == "sequence-group")
+    return ",".join(split_columns(text)) if is_list else text
+
+
+def _own_options(config: Mapping[str, Any], problems: Problems) -> Iterator[tuple[str, str, Any]]:
+    """(config key, Paimon's option, value) of the keys that stand for options."""
+    for key, name in OPTION_KEYS.items():
+        value = config.get(key)
+        if value is None:
+            continue
+        if key in ("bucket_key", "sequence_field"):
+            value = ",".join(_columns(value, key, problems))
+            if not value:
+                continue
+        elif key == "merge_engine" and isinstance(value, str):
+            value = value.strip().lower().replace("_", "-")
+        elif key == "file_format" and is_table_format(value):
+            continue
+        yield key, name, value
+    for group in GROUPED_KEYS:
+        yield from _grouped_options(group, config.get(group), problems)
+    yield from _field_options(config.get("fields"), problems)
+
+
+def _grouped_options(group: str, given: Any, problems: Problems) -> Iterator[tuple[str, str, Any]]:
+    if given is None:
+        return
+    keys, example = GROUPED_KEYS[group]
+    known = ", ".join(keys)
+    if not isinstance(given, Mapping):
+        problems.add(group, given, f"a mapping is needed. Write it as in {example}, with any of {known}")
+        return
+    for key, value in given.items():
+        if value is None:
+            continue
+        if key in keys:
+            yield f"{group}.{key}", keys[key], value
+        else:
+            near = suggestion(str(key), keys, cutoff=0.6)
+            hint = f"Did you mean '{near}'?" if near else f"Known: {known}"
+            problems.add(f"{group}.{key}", value, f"unknown key. {hint}")
+
+
+def _field_options(fields: Any, problems: Problems) -> Iterator[tuple[str, str, Any]]:
+    if fields is None:
+        return
+    if not isinstance(fields, Mapping):
+        problems.add(
+            "fields",
+            fields,
+            "a mapping of columns to their settings is needed. Write it as in {'n': {'aggregate_function': 'sum'}}",
+        )
+        return
+    attributes = {squash(name): name for name in FIELD_ATTRIBUTES}
+    for column, settings in fields.items():
+        if settings is None:
+            continue
+        if not isinstance(settings, Mapping):
+            problems.add(
+                f"fields.{column}",
+                settings,
+                "a mapping is needed. Write it as in {'aggregate_function': 'sum'}",
+            )
+            continue
+        for key, value in settings.items():
+            if value is None:
+                continue
+            where = f"fields.{column}.{key}"
+            attribute = attributes.get(squash(str(key)))
+            if attribute is None:
+                near = suggestion(str(key), [name.replace("-", "_") for name in FIELD_ATTRIBUTES], cutoff=0.6)
+                hint = f"Did you mean '{near}'?" if near else f"Known: {', '.join(_field_keys())}"
+                problems.add(where, value, f"unknown key. {hint}")
+                continue
+            members = ",".join(_columns(value, where, problems)) if attribute == "sequence-group" else value
+            yield where, f"fields.{column}.{attribute}", members
+
+
+def _field_keys() -> list[str]:
+    return [name.replace("-", "_") for name, (_, since) in FIELD_ATTRIBUTES.items() if since == "0.9"]
+
+
+class Written:
+    """Leads from Paimon's name of an option back to the key and the value that the user wrote."""
+
+    def __init__(self, config: Mapping[str, Any]) -> None:
+        self._written: dict[str, tuple[str, Any]] = {}
+        groups: list[tuple[str, Mapping[str, str], Any]] = [
+            ("{}", OPTION_KEYS, config),
+            *((f"{group}.{{}}", keys, config.get(group)) for group, (keys, _) in GROUPED_KEYS.items()),
+        ]
+        for template, keys, given in groups:
+            for key, option in keys.items():
+                if isinstance(given, Mapping) and given.get(key) is not None:
+                    self._written[option] = (template.format(key), given[key])
+        properties = config.get("tblproperties")
+        if isinstance(properties, Mapping):
+            for option, value in properties.items():
+                self._written.setdefault(str(option), (f"tblproperties['{option}']", value))
+
+    def find(self, name: str, spec: TableSpec) -> tuple[str, Any]:
+        """The key and the value to show for an option, or for 'primary_key' and 'partition_by'."""
+        if name == "primary_key":
+            return name, list(spec.primary_key)
+        if name == "partition_by":
+            return name, list(spec.partition_by)
+        if name in self._written:
+            return self._written[name]
+        key = name.replace("-", "_") if name.startswith("fields.") else name
+        return key, spec.options.get(name)

@@ -1,0 +1,34 @@
+"""Names of the tables that a build writes before they take the name of its target, and of the ones they replace."""
+
+from __future__ import annotations
+
+import re
+import secrets
+from typing import Final
+
+STAGING_SUFFIX = "__dbt_tmp"
+
+
+BACKUP_SUFFIX = "__dbt_backup"
+
+
+# A name of its own for each build, where no lock keeps two runs from building one table at once: the second of its
+# start, and a random part, both hexadecimal.
+OWN_STAGING: Final = re.compile(re.escape(STAGING_SUFFIX) + r"_(?P<second>[0-9a-f]{8})[0-9a-f]{8}$")
+
+
+LONGEST_SUFFIX: Final = len(STAGING_SUFFIX) + 17
+
+
+def own_staging_name(target: str, now: float) -> str:
+    """A name for building a table under that no other run has; `now` in seconds since 1970."""
+    return f"{target}{STAGING_SUFFIX}_{int(now):08x}{secrets.token_hex(4)}"
+
+
+def table_beside(name: str) -> str | None:
+    """The table that a staging or backup name belongs to; None for any other name."""
+    for suffix in (STAGING_SUFFIX, BACKUP_SUFFIX):
+        if name.endswith(suffix):
+            return name.removesuffix(suffix)
+    found = OWN_STAGING.search(name)
+    return name[: found.start()] if found else None
