@@ -6,11 +6,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from typing import TYPE_CHECKING, Any, Protocol
 
+from dbt.adapters.paimon.credentials import STATIC_CONF
+
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-    from dbt.adapters.paimon.credentials import STATIC_CONF
-from dbt.adapters.paimon.sql.predicates import Reference
+    from dbt.adapters.paimon.sql.predicates import Reference
 
 
 def session_conf(conf: Mapping[str, str]) -> dict[str, str]:
