@@ -7,7 +7,7 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "coverage.md"
-ELSEWHERE = ("Flink alone: ", "issue ")
+ELSEWHERE = ("Flink only: ", "issue ")
 
 
 def cells(line: str) -> list[str]:
