@@ -24,7 +24,7 @@ DBT := $(BIN)/dbt
 PROJECT := --profiles-dir profiles --target $(if $(FLIGHTS_KAFKA),kafka,local)
 QUERY := select carrier_name, scheduled, late_percent from {{ ref('mart_carrier_punctuality') }} order by late_percent
 
-.PHONY: help venv run test unit functional conformance integration faults differential streaming costs bench wheel-check versions lint lint-python lint-types lint-imports lint-sql lint-lock format docs debug wheel clean
+.PHONY: help venv run test unit functional conformance integration faults differential streaming costs bench wheel-check versions lint lint-python lint-types lint-imports lint-picture lint-sql lint-lock floor-plan format docs debug wheel clean
 
 help: ## List the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/\1\t\2/' | expand -t 14
@@ -102,7 +102,7 @@ version-oldest: WANTED = --resolution lowest-direct --no-config
 version-1.10: WANTED = 'dbt-core==1.10.*'
 version-1.11: WANTED = 'dbt-core==1.11.*'
 
-lint: lint-python lint-types lint-imports lint-sql lint-lock ## ruff, mypy (strict), the floor plan, sqlfluff; uv.lock fits pyproject.toml (side by side: make -j lint)
+lint: lint-python lint-types lint-imports lint-picture lint-sql lint-lock ## ruff, mypy (strict), the floor plan, sqlfluff; uv.lock fits pyproject.toml (side by side: make -j lint)
 
 lint-python: $(STAMP)
 	$(BIN)/ruff check
@@ -115,11 +115,17 @@ lint-types: $(STAMP)
 lint-imports: $(STAMP)
 	PYTHONPATH=src "$(UV)" tool run --quiet --isolated --python '>=3.11' --from 'import-linter==$(IMPORT_LINTER)' lint-imports --no-logo --no-cache
 
+lint-picture: $(STAMP)
+	$(BIN)/python scripts/floor_plan.py --check
+
 lint-sql: $(STAMP)
 	$(BIN)/sqlfluff lint models snapshots tests/data
 
 lint-lock: $(STAMP)
 	"$(UV)" lock --check
+
+floor-plan: $(STAMP) ## Draw docs/floor-plan.svg from the code: the rooms of the adapter, and what each imports
+	$(BIN)/python scripts/floor_plan.py
 
 format: $(STAMP) ## Let ruff and sqlfluff correct what they can
 	$(BIN)/ruff check --fix

@@ -7,7 +7,7 @@ from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.paimon.capabilities import Environment
 from dbt.adapters.paimon.sql import procedures
-from dbt.adapters.paimon.sql.procedures import PROCEDURES, render
+from dbt.adapters.paimon.sql.procedures import render
 from dbt.adapters.paimon.sql.text import string_literal
 
 TABLE = ("paimon", "db", "t")
@@ -251,13 +251,6 @@ def test_a_name_needs_its_three_parts(missing):
             {"retain_max": 10, "retain_min": 2, "older_than": "2024-01-01", "max_deletes": 5},
         ),
         (
-            procedures.create_tag(TABLE, "v1", 3, "1 d", environment=P09),
-            "create_tag",
-            {"tag": "v1", "snapshot": 3, "time_retained": "1 d"},
-        ),
-        (procedures.delete_tag(TABLE, "v1", environment=P09), "delete_tag", {"tag": "v1"}),
-        (procedures.rollback_to(TABLE, 3, environment=P09), "rollback_to", {"version": 3}),
-        (
             procedures.remove_orphan_files(TABLE, "2024-01-01", dry_run=True, environment=P09),
             "remove_orphan_files",
             {"older_than": "2024-01-01", "dry_run": True},
@@ -271,8 +264,3 @@ def test_a_name_needs_its_three_parts(missing):
 )
 def test_python_callers_get_what_macros_get(sql, procedure, arguments):
     assert sql == render(procedure, TABLE, arguments, P09)
-
-
-@pytest.mark.parametrize("name", list(PROCEDURES))
-def test_every_procedure_has_a_function(name):
-    assert callable(getattr(procedures, name))

@@ -183,59 +183,6 @@ def expire_snapshots(
     )
 
 
-def create_tag(
-    table: TableName,
-    tag: str,
-    snapshot: int | None = None,
-    time_retained: str | None = None,
-    *,
-    environment: Environment,
-) -> str:
-    """Name a table snapshot, by default the newest, so that it does not expire. Raises DbtRuntimeError."""
-    return render(
-        "create_tag", table, {"tag": tag, "snapshot": snapshot, "time_retained": time_retained}, environment
-    )
-
-
-def delete_tag(table: TableName, tag: str, *, environment: Environment) -> str:
-    """Take a tag away. Raises DbtRuntimeError, see `render`."""
-    return render("delete_tag", table, {"tag": tag}, environment)
-
-
-def replace_tag(
-    table: TableName,
-    tag: str,
-    snapshot: int | None = None,
-    time_retained: str | None = None,
-    *,
-    environment: Environment,
-) -> str:
-    """Put a tag that is there on another table snapshot. Raises DbtRuntimeError, see `render`."""
-    return render(
-        "replace_tag", table, {"tag": tag, "snapshot": snapshot, "time_retained": time_retained}, environment
-    )
-
-
-def create_branch(table: TableName, branch: str, tag: str | None = None, *, environment: Environment) -> str:
-    """A branch that begins at a tag, or without rows. Raises DbtRuntimeError, see `render`."""
-    return render("create_branch", table, {"branch": branch, "tag": tag}, environment)
-
-
-def delete_branch(table: TableName, branch: str, *, environment: Environment) -> str:
-    """Take a branch away. Raises DbtRuntimeError, see `render`."""
-    return render("delete_branch", table, {"branch": branch}, environment)
-
-
-def fast_forward(table: TableName, branch: str, *, environment: Environment) -> str:
-    """Make a table what its branch is. Raises DbtRuntimeError, see `render`."""
-    return render("fast_forward", table, {"branch": branch}, environment)
-
-
-def rollback_to(table: TableName, version: int | str, *, environment: Environment) -> str:
-    """Make a table what it was at a table snapshot (a number) or a tag. Raises DbtRuntimeError."""
-    return render("rollback_to", table, {"version": version}, environment)
-
-
 def remove_orphan_files(
     table: TableName,
     older_than: datetime | date | str | None = None,
