@@ -1,4 +1,4 @@
-{#- The guide's three queries on one table: table snapshots, files, and files and megabytes by level. -#}
+{#- Three queries of one table's system tables: table snapshots, files, and files and megabytes by level. -#}
 {{ config(materialized='table') }}
 
 select
