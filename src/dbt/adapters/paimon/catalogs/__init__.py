@@ -1,1 +1,1 @@
-"""Paimon catalogs, and the metastores and stores behind them."""
+"""Paimon catalogs as typed values: `catalogs.yml`, metastores, JDBC databases and the storage of warehouses."""

@@ -1,4 +1,4 @@
-"""A Paimon catalog, as one typed value: its metastore, its warehouse and its options."""
+"""`SparkCatalog`: a Paimon catalog as one typed value: its name, metastore, warehouse and options."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ THRIFT_URI = re.compile(r"^thrift://(?P<host>[^\s/:]+|\[[^\]]+\]):(?P<port>\d{1,
 
 @dataclass(frozen=True)
 class SparkCatalog:
-    """A Paimon catalog as Spark is told of it: values normalized as those of a profile."""
+    """A Paimon catalog as Spark is configured with it; its values are normalized like those of a profile."""
 
     name: str
     metastore: str
@@ -33,7 +33,7 @@ class SparkCatalog:
 
     @property
     def sqlite_folder(self) -> Path | None:
-        """The folder of the file that keeps a JDBC catalog on SQLite; None for another one."""
+        """The folder of the SQLite file behind a JDBC catalog; None for any other catalog."""
         if self.jdbc_protocol != "sqlite":
             return None
         path = (self.uri or "").removeprefix("jdbc:sqlite:").removeprefix("file:").partition("?")[0]
@@ -41,7 +41,7 @@ class SparkCatalog:
 
     @property
     def thrift_addresses(self) -> tuple[tuple[str, int], ...]:
-        """Host and port of each server of a Hive metastore; none for another kind."""
+        """Host and port of each server of a Hive metastore; empty for any other kind of catalog."""
         addresses = split_list(self.uri or "") if self.metastore == "hive" else ()
         found = (THRIFT_URI.match(address) for address in addresses)
         return tuple((match["host"].strip("[]"), int(match["port"])) for match in found if match)
@@ -50,44 +50,44 @@ class SparkCatalog:
     def of(
         cls, name: str, metastore: str, warehouse: str | None, uri: str | None, options: Mapping[str, str]
     ) -> SparkCatalog:
-        """Make a local warehouse's path absolute; a REST catalog's is the name of an instance on the server."""
+        """Make a catalog; a local warehouse gets an absolute path (for REST, the warehouse is a name on the server)."""
         if warehouse is not None and metastore != "rest":
             warehouse = absolute_location(warehouse)
         return cls(name, metastore, warehouse, uri, options)
 
     @property
     def scheme(self) -> str:
-        """The scheme of the warehouse (`file`, `s3`, `oss`, `hdfs`…); empty where there is no path."""
+        """The scheme of the warehouse (`file`, `s3`, `oss`, `hdfs`…); empty if there is no path."""
         if self.warehouse is None or self.metastore == "rest":
             return ""
         return location_scheme(self.warehouse)
 
     @property
     def is_sessions(self) -> bool:
-        """Whether it is Spark's own catalog, in which Paimon's tables live beside those of other formats."""
+        """Whether it is `spark_catalog`, which holds Paimon tables next to those of other formats."""
         return self.name == SESSION_CATALOG
 
     @property
     def jdbc_protocol(self) -> str:
-        """What keeps the names of a JDBC catalog (`sqlite`, `postgresql`…); empty for another kind."""
+        """The database behind a JDBC catalog (`sqlite`, `postgresql`…); empty for any other kind of catalog."""
         found = re.match(r"jdbc:(\w+):", self.uri or "") if self.metastore == "jdbc" else None
         return found.group(1).lower() if found else ""
 
     @property
     def local_folder(self) -> Path | None:
-        """The warehouse as a path of this machine's file system, or None where it is elsewhere."""
+        """The warehouse as a path on this machine; None if it is somewhere else."""
         if self.warehouse is None or self.scheme != "file":
             return None
         return Path(re.sub(r"^file:(//)?(?=/)", "", self.warehouse))
 
 
 def option_text(value: Any) -> str:
-    """A YAML value as Spark and Paimon write it: booleans in lower case, the rest as text."""
+    """A YAML value as Spark and Paimon write it: booleans in lower case, everything else as text."""
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def split_list(text: str) -> list[str]:
-    """The items of a text with commas, as one environment variable holds a list."""
+    """The items of a comma-separated text, which is how an environment variable holds a list."""
     return [item.strip() for item in text.split(",") if item.strip()]
 
 
@@ -98,7 +98,7 @@ def location_scheme(location: str) -> str:
 
 
 def absolute_location(location: str) -> str:
-    """A local path made absolute (`~` and relative paths against the working directory); other schemes as they are."""
+    """Make a local path absolute (`~`, and relative to the working directory); other schemes stay as they are."""
     found = _SCHEME.match(location)
     if found is None:
         return _absolute(location)
@@ -109,5 +109,5 @@ def absolute_location(location: str) -> str:
 
 
 def _absolute(path: str) -> str:
-    # Not Path.resolve: a warehouse behind a symbolic link keeps the name its user knows.
+    # Not Path.resolve: if the warehouse is behind a symbolic link, keep the path that the user knows.
     return os.path.normpath(Path(path).expanduser().absolute())

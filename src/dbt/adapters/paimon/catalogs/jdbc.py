@@ -1,4 +1,4 @@
-"""JDBC catalogs as they are opened: several at once make the same tables, and SQLite's file is left locked."""
+"""Loads JDBC catalogs into a session, one at a time, because Paimon creates its tables without a lock."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ if TYPE_CHECKING:
 logger = AdapterLogger("Paimon")
 
 _OPEN = Lock()
-# Seconds that another process has to open a catalog on SQLite.
+# Seconds that another process may take to open a catalog on SQLite.
 _LOCKS = TableLocks(bound=600)
-# Seconds before the catalog is opened again, where another process made its tables at the same time.
+# Seconds before opening the catalog again, after another process created its tables at the same time.
 _AGAIN_AFTER = (0.5, 2.0)
 _MADE_MEANWHILE = ("already exists", "duplicate key")
 
 
 def load(session: SparkSession, catalog: SparkCatalog) -> None:
-    """Load a JDBC catalog into a session, one at a time in this process, and on SQLite on this machine.
+    """Load a JDBC catalog into a session: one at a time in this process and, for SQLite, on this machine.
 
-    JdbcCatalog.initializeCatalogTablesIfNeed looks whether its tables are there and then makes them. SQLite refuses the
-    second of two that have looked and want to write, and what Paimon leaves open then keeps the first one waiting.
+    JdbcCatalog.initializeCatalogTablesIfNeed checks whether its tables exist and then creates them. If two processes do
+    so at once, SQLite refuses the second, and the query that Paimon leaves open then blocks the first.
 
     Raises:
         Exception: of Spark, where the catalog cannot be opened.
@@ -48,10 +48,10 @@ def load(session: SparkSession, catalog: SparkCatalog) -> None:
 
 
 def _close_queries(loaded: Any, name: str) -> None:
-    """Close the queries by which a catalog on SQLite looked whether its own tables are there.
+    """Close the queries with which a catalog on SQLite checked whether its own tables exist.
 
-    They stay open up to Paimon 1.4 (2.0 closes them): an open query is a read lock on the file, and what its connection
-    reads later would be as old as itself.
+    Up to Paimon 1.4 they stay open (2.0 closes them). An open query is a read lock on the file, and its connection
+    keeps reading the data of that moment.
     """
     try:
         with suppress(AttributeError):
@@ -61,12 +61,12 @@ def _close_queries(loaded: Any, name: str) -> None:
         for connection in _field(pool, "clients").toArray():
             for query in _field(connection.getDatabase(), "stmts").toArray():
                 query.close()
-    except Exception as exc:  # noqa: BLE001 - names of Paimon and of the driver: others than are known here
+    except Exception as exc:  # noqa: BLE001 - private names of Paimon and the driver, which may change
         logger.debug(f"The open queries of catalog {name} are not closed: {exc}")
 
 
 def _field(owner: Any, name: str) -> Any:
-    """The value of a private field, of whichever class in the line of its owner has it."""
+    """The value of a private field, from whichever class of the owner's hierarchy declares it."""
     kind = owner.getClass()
     while kind is not None:
         for field in kind.getDeclaredFields():

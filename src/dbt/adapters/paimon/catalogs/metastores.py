@@ -1,4 +1,4 @@
-"""Whether the servers that keep a catalog's names answer, asked before a JVM is started for them."""
+"""Checks that the servers of Hive metastores answer, before a JVM is started for them."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from dbt_common.exceptions import DbtRuntimeError
 from dbt.adapters.paimon.catalogs.catalog import SparkCatalog
 from dbt.adapters.paimon.machine import addresses
 
-# Seconds; a connection of Hive's own client waits as long as an answer may take.
+# Seconds; Hive's own client waits for a connection as long as for an answer.
 _CONNECT_WITHIN = 5
 
 
 def check_reachable(catalogs: Iterable[SparkCatalog]) -> None:
-    """See that a server of each Hive metastore listens.
+    """Check that a server of each Hive metastore takes connections.
 
     Raises:
-        DbtRuntimeError: none does, and why; of all catalogs in one message.
+        DbtRuntimeError: no server of a metastore does; one message with the reasons for all catalogs.
     """
     problems = [problem for catalog in catalogs for problem in _unreachable(catalog)]
     if problems:
@@ -34,6 +34,6 @@ def _unreachable(catalog: SparkCatalog) -> Iterable[str]:
 
 
 def _why_not(host: str, port: int) -> str:
-    """Address and reason; empty if somebody listens there."""
+    """Address and reason; empty if the server takes connections."""
     error = addresses.refusal(host, port, _CONNECT_WITHIN)
     return f"{host}:{port} ({error.strerror or error})" if error is not None else ""

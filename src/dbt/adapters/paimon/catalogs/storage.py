@@ -1,8 +1,8 @@
-"""Warehouses beyond the local disk: the options that Paimon needs for them, what bounds their retries, who may write.
+"""Storage of warehouses that are not on a local disk: options, bounded retries, and who may write at once.
 
-Paimon reaches `s3://` and `oss://` by plug-ins of its own (S3FileIO, OSSFileIO), which read the options of the catalog
-and nothing else: neither Spark's `spark.hadoop.fs.s3a.*` nor core-site.xml, and until 2.0 not the environment either
-(FileIO.get leaves S3Loader out when `s3.access-key` is missing). So all of these are made options of the catalog here.
+Paimon reaches `s3://` and `oss://` through its own plug-ins (S3FileIO, OSSFileIO), which read only the catalog's
+options: neither Spark's `spark.hadoop.fs.s3a.*` nor core-site.xml and, before 2.0, not the environment either
+(FileIO.get ignores S3Loader when `s3.access-key` is missing). So this module turns all of these into catalog options.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from dbt.adapters.paimon.errors.redaction import redact_text
 if TYPE_CHECKING:
     from dbt.adapters.paimon.catalogs.catalog import SparkCatalog
 
-# Seconds that a storage's address has to take a connection in.
+# Seconds within which the storage must take a connection.
 _ANSWERS_WITHIN: Final = 5.0
 _HADOOP_AWS: Final = "hadoop-aws"
 
@@ -37,13 +37,13 @@ class ObjectStore:
     """A kind of storage that Paimon has a plug-in for.
 
     Attributes:
-        artifact: the plug-in's Maven artifact, of Paimon's version; `loader` is its class.
-        prefix: of the options as the plug-in reads them first; `prefixes` are all that it reads.
-        hadoop: the prefix of Hadoop's settings for the same.
-        keys: the options without which the plug-in is not used (the loader's `requiredOptions`).
+        artifact: Maven artifact of the plug-in, in Paimon's version; `loader` is its class.
+        prefix: prefix under which the plug-in reads options first; `prefixes` are all that it reads.
+        hadoop: prefix of the same options in Hadoop's settings.
+        keys: options without which Paimon does not use the plug-in (the loader's `requiredOptions`).
         synonyms: other spellings of an option, without the prefix.
-        environment: variables, and the options that they give where the profile has no keys.
-        bounds: what keeps a store that does not answer from holding a run for hours; a profile's own values win.
+        environment: variable -> the option that it sets if the profile has no keys.
+        bounds: options that stop a store that does not answer from blocking a run for hours; the profile's values win.
     """
 
     name: str
@@ -58,7 +58,7 @@ class ObjectStore:
     synonyms: Mapping[str, str] = field(default_factory=dict)
 
     def option(self, name: str) -> str | None:
-        """The plain name of an option of this storage, without its prefix; None for an option of something else."""
+        """The name of an option without this storage's prefix; None if the option is not one of this storage."""
         for prefix in self.prefixes:
             if name.startswith(prefix):
                 short = name.removeprefix(prefix)
@@ -92,8 +92,8 @@ S3: Final = ObjectStore(
             "AWS_ENDPOINT_URL_S3": "endpoint",
         }
     ),
-    # Hadoop's own (org.apache.hadoop.fs.s3a.Constants, 3.3.4): 20 attempts of the SDK, each with a time-out of 200 s,
-    # in 7 of S3A's. What is throttled (503) is asked again 20 times as ever.
+    # Hadoop's defaults (org.apache.hadoop.fs.s3a.Constants, 3.3.4): 7 attempts of S3A, each with 20 attempts of the SDK
+    # with a time-out of 200 s. Throttled requests (503) are still repeated 20 times.
     bounds=MappingProxyType(
         {
             "attempts.maximum": "3",
@@ -135,14 +135,14 @@ OSS: Final = ObjectStore(
 STORES: Final[Mapping[str, ObjectStore]] = MappingProxyType({"s3": S3, "s3a": S3, "s3n": S3, "oss": OSS})
 # The schemes that the plug-ins are registered for (S3Loader.getScheme): s3a:// would go to Hadoop's S3A.
 _OWN_SCHEME: Final[Mapping[str, str]] = MappingProxyType({"s3a": "s3", "s3n": "s3"})
-# Stores whose rename is a copy and a delete; Paimon's commit is a rename (RenamingSnapshotCommit says so).
+# Stores whose rename is a copy and a delete; Paimon's commit is a rename (see RenamingSnapshotCommit).
 _NOT_ATOMIC: Final = frozenset({*STORES, "abfs", "abfss", "wasb", "wasbs", "cos", "cosn", "gs", "obs", "tos"})
-# Catalogs with a lock of their own: HiveCatalog and JdbcCatalog.defaultLockFactory. FileSystemCatalog has none, and
-# those of the others do not fit it (each casts the lock's context to its own class).
+# Catalogs with their own lock: HiveCatalog and JdbcCatalog.defaultLockFactory. FileSystemCatalog has none, and it
+# cannot use those of the others (each casts the lock's context to its own class).
 _LOCKING: Final = frozenset({"hive", "jdbc"})
 
-# For a name node that does not answer. Hadoop's own (CommonConfigurationKeysPublic, 3.3.4): 45 connections, each
-# given up after 20 s; and 10 where it is refused.
+# For a name node that does not answer. Hadoop's defaults (CommonConfigurationKeysPublic, 3.3.4): 45 attempts to
+# connect, each given up after 20 s; 10 attempts if the connection is refused.
 HDFS_BOUNDS: Final[Mapping[str, str]] = MappingProxyType(
     {
         "spark.hadoop.ipc.client.connect.timeout": "5000",
@@ -155,12 +155,12 @@ HDFS_BOUNDS: Final[Mapping[str, str]] = MappingProxyType(
 
 @dataclass(frozen=True)
 class Surroundings:
-    """What a profile and the machine say beside a catalog's own options.
+    """Settings from the profile and the machine that apply in addition to a catalog's options.
 
     Attributes:
-        spark_config: the profile's settings of Spark.
-        jars: jars and Maven coordinates that the profile names.
-        environ: the environment's variables.
+        spark_config: the profile's Spark settings.
+        jars: jars and Maven coordinates in the profile.
+        environ: environment variables.
     """
 
     spark_config: Mapping[str, str]
@@ -168,7 +168,7 @@ class Surroundings:
     environ: Mapping[str, str]
 
     def of_catalog(self, catalog: SparkCatalog) -> dict[str, str]:
-        """The options that the profile has for a catalog, in either place."""
+        """The profile's options for a catalog, from `spark_config` and from the catalog's own options, which win."""
         prefix = f"spark.sql.catalog.{catalog.name}."
         return {
             **{
@@ -180,10 +180,10 @@ class Surroundings:
         }
 
     def hadoop(self) -> dict[str, str]:
-        """Hadoop's settings: those of `spark_config` over those of core-site.xml.
+        """Hadoop's settings: `spark_config` over core-site.xml.
 
         Raises:
-            DbtRuntimeError: a core-site.xml that cannot be read.
+            DbtRuntimeError: core-site.xml cannot be read.
         """
         prefix = "spark.hadoop."
         return {
@@ -196,7 +196,7 @@ class Surroundings:
         }
 
     def has_jar(self, artifact: str) -> bool:
-        """Whether some jar of this name goes on Spark's class path."""
+        """Whether a jar with this name is on Spark's class path."""
         settings = ("spark.jars", "spark.jars.packages", "spark.driver.extraClassPath")
         named = [part for name in settings for part in re.split(r"[,:]", self.spark_config.get(name, ""))]
         override = self.environ.get("DBT_PAIMON_JARS", "").split(",")
@@ -204,10 +204,10 @@ class Surroundings:
 
 
 def store_of(catalog: SparkCatalog, around: Surroundings) -> ObjectStore | None:
-    """The plug-in that a catalog's warehouse is reached by; None where it is none of Paimon's.
+    """The Paimon plug-in that reads a catalog's warehouse; None if it is not one of Paimon's plug-ins.
 
-    A scheme that Hadoop was given a file system for (`fs.s3.impl`, as on EMR; hadoop-aws for s3a) is Hadoop's affair,
-    unless the catalog has keys.
+    Hadoop handles a scheme that it has a file system for (`fs.s3.impl`, as on EMR; hadoop-aws for s3a), unless the
+    catalog has keys.
     """
     store = STORES.get(catalog.scheme)
     if store is None:
@@ -219,7 +219,7 @@ def store_of(catalog: SparkCatalog, around: Surroundings) -> ObjectStore | None:
 
 
 def warehouse_of(catalog: SparkCatalog, store: ObjectStore | None) -> str | None:
-    """The warehouse under the scheme that Paimon's plug-in is registered for."""
+    """The warehouse, with the scheme that Paimon's plug-in is registered for."""
     if catalog.warehouse is None or store is None:
         return catalog.warehouse
     scheme = _OWN_SCHEME.get(catalog.scheme, catalog.scheme)
@@ -227,27 +227,27 @@ def warehouse_of(catalog: SparkCatalog, store: ObjectStore | None) -> str | None
 
 
 def catalog_options(catalog: SparkCatalog, store: ObjectStore | None, around: Surroundings) -> dict[str, str]:
-    """The options that a catalog gets for its storage, on top of those which the profile has for it.
+    """The options to add to a catalog for its storage, beyond those in the profile.
 
-    What the profile says of the catalog wins over Hadoop's settings in `spark_config`, these over core-site.xml (in
-    `HADOOP_CONF_DIR`), and that over the environment, which is asked only where there are no keys at all.
+    The profile's catalog options win over Hadoop's settings in `spark_config`, these over core-site.xml (in
+    `HADOOP_CONF_DIR`), and that over the environment, which is read only if there are no keys at all.
 
     Raises:
-        DbtRuntimeError: a core-site.xml that cannot be read.
+        DbtRuntimeError: core-site.xml cannot be read.
     """
     given = around.of_catalog(catalog)
     options: dict[str, str] = {}
     if catalog.scheme in _NOT_ATOMIC and catalog.metastore in _LOCKING:
-        # AbstractCatalog.lockEnabled: on by itself for Paimon's plug-ins, not for a store that is reached by Hadoop.
+        # AbstractCatalog.lockEnabled: on by default for Paimon's plug-ins, not for a store behind Hadoop.
         options["lock.enabled"] = "true"
     if store is not None:
         own = {short: value for name, value in given.items() if (short := store.option(name)) is not None}
         found = {**store.bounds, **_found(store, own, around)}
         options |= {store.prefix + name: value for name, value in found.items() if name not in own}
-        # S3Loader asks for a key under one of its names, not under all that S3FileIO reads.
+        # S3Loader looks for a key under one name only, S3FileIO under several.
         options |= {store.prefix + key: own[key] for key in store.keys if key in own}
         if "aws.credentials.provider" in {*own, *found}:
-            # It has the keys; S3Loader has to see some.
+            # The provider has the keys; S3Loader only checks that there are some.
             options |= {
                 store.prefix + key: "provided" for key in store.keys if key not in own and key not in found
             }
@@ -255,12 +255,12 @@ def catalog_options(catalog: SparkCatalog, store: ObjectStore | None, around: Su
 
 
 def all_options(catalog: SparkCatalog, around: Surroundings) -> dict[str, str]:
-    """All options of a catalog: the profile's, and those of `catalog_options`."""
+    """All options of a catalog: the profile's and those of `catalog_options`."""
     return {**catalog_options(catalog, store_of(catalog, around), around), **around.of_catalog(catalog)}
 
 
 def hadoop_settings(catalogs: Iterable[SparkCatalog]) -> dict[str, str]:
-    """Spark's settings for the storages of some catalogs that are reached by Hadoop."""
+    """Spark settings for the storages that these catalogs reach through Hadoop."""
     schemes = {catalog.scheme for catalog in catalogs}
     conf: dict[str, str] = {}
     if schemes & {"hdfs", "viewfs", "webhdfs"}:
@@ -271,7 +271,7 @@ def hadoop_settings(catalogs: Iterable[SparkCatalog]) -> dict[str, str]:
 
 
 def missing_keys(store: ObjectStore, options: Mapping[str, str], paimon_version: str) -> str:
-    """Say which options a plug-in needs and does not have; '' where nothing is missing.
+    """Say which required options of a plug-in are missing; '' if none is.
 
     Args:
         options: all options of the catalog.
@@ -298,32 +298,32 @@ def missing_keys(store: ObjectStore, options: Mapping[str, str], paimon_version:
 
 
 def settings_outside(environ: Mapping[str, str]) -> list[tuple[str, str]]:
-    """What the machine says of its storages, secrets among it: the environment's and core-site.xml's."""
+    """The machine's storage settings (environment and core-site.xml) as (name, value), secrets included."""
     variables = [
         (store.prefix + option, environ[name])
         for store in (S3, OSS)
         for name, option in store.environment.items()
         if environ.get(name)
     ]
-    # A file that cannot be read is told where its settings are wanted.
+    # An unreadable file is reported where its settings are needed.
     with suppress(DbtRuntimeError):
         variables += core_site(environ.get("HADOOP_CONF_DIR")).items()
     return variables
 
 
 def check_reachable(catalog: SparkCatalog, options: Mapping[str, str]) -> None:
-    """See that the storage of a catalog takes connections, before a JVM is started to find it out slowly.
+    """Check that a catalog's storage takes connections, before a JVM is started and retries for minutes.
 
     Args:
-        options: all options of the catalog. With a proxy among them nothing is tried.
+        options: all options of the catalog. Nothing is checked if they name a proxy.
 
     Raises:
-        DbtRuntimeError: where nobody answers, and what to do.
+        DbtRuntimeError: the storage does not answer; the message has the remedy.
     """
     store = STORES.get(catalog.scheme)
     if store is None:
         address = urlsplit(catalog.warehouse or "")
-        # Without a port the name may be that of a pair of name nodes, which is in no DNS.
+        # Without a port this may be the name of a pair of name nodes, which DNS does not know.
         if catalog.scheme == "hdfs" and _port(address.netloc) is not None:
             _check_connection(
                 address.hostname or "",
@@ -350,7 +350,7 @@ def check_reachable(catalog: SparkCatalog, options: Mapping[str, str]) -> None:
 
 
 def writers(catalog: SparkCatalog, paimon_version: str) -> tuple[bool, str]:
-    """Who may write a table of a catalog at once: whether several processes may, and a sentence for `dbt debug`."""
+    """Whether several processes may write a table of a catalog at once, and a sentence about it for `dbt debug`."""
     place = catalog.scheme or catalog.metastore
     if catalog.metastore == "rest":
         return True, "the REST server commits: several writers at once are safe"
@@ -377,7 +377,7 @@ def writers(catalog: SparkCatalog, paimon_version: str) -> tuple[bool, str]:
 
 
 def carries(jar: Path, store: ObjectStore) -> bool:
-    """Whether a jar is, or has inside, a storage's plug-in."""
+    """Whether a jar is, or contains, a storage's plug-in."""
     import zipfile
 
     try:
@@ -388,7 +388,7 @@ def carries(jar: Path, store: ObjectStore) -> bool:
 
 
 def _found(store: ObjectStore, own: Mapping[str, str], around: Surroundings) -> dict[str, str]:
-    """What Hadoop's settings and the environment say, under plain names."""
+    """What Hadoop's settings and the environment set, by option name without prefix."""
     environ = around.environ
     found = {
         store.synonyms.get(short, short): value
@@ -405,10 +405,10 @@ def _found(store: ObjectStore, own: Mapping[str, str], around: Surroundings) -> 
 
 @lru_cache(maxsize=4)
 def core_site(folder: str | None) -> Mapping[str, str]:
-    """The properties of the core-site.xml in a folder; none where there is no such file.
+    """The properties of the core-site.xml in a folder; empty if there is no such file.
 
     Raises:
-        DbtRuntimeError: it is not XML.
+        DbtRuntimeError: the file is not XML.
     """
     path = Path(folder) / "core-site.xml" if folder else None
     if path is None or not path.is_file():
@@ -436,7 +436,7 @@ def _port(netloc: str) -> int | None:
 
 @lru_cache(maxsize=32)
 def _check_connection(host: str, port: int, http: bool, what: str, remedy: str) -> None:
-    # One that answered is not asked again by the other threads of this process.
+    # The threads of this process check each address once.
     try:
         with socket.create_connection((host, port), timeout=_ANSWERS_WITHIN) as connection:
             if not http:

@@ -1,1 +1,1 @@
-"""Several writers of one table: locks, conflicts and what is sent again."""
+"""Several writers of one table: locks, commit conflicts, and which statements may be repeated."""

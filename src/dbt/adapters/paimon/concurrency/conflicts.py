@@ -1,8 +1,9 @@
-"""Statements that another writer came before: what that looks like, and which of them may be sent again.
+"""Commit conflicts: how to recognize them, and which statements may be repeated after one.
 
-At its commit Paimon looks whether the files that a statement replaces are still there (FileStoreCommitImpl,
-noConflictsOrFail). If not, nothing of it was written; but a statement whose writers compact as they go commits twice,
-its rows first, and it may be the second commit that failed. So only that is repeated which done twice is as done once.
+When it commits, Paimon checks that the files which a statement replaces still exist (FileStoreCommitImpl,
+noConflictsOrFail). If not, nothing of that commit is written. But a statement whose writers compact while they write
+commits twice, its rows first, and the second commit may be the one that failed. So only statements that give the same
+result when they run twice are repeated.
 """
 
 from __future__ import annotations
@@ -13,17 +14,17 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Final
 
-# Seconds between attempts; each is stretched by up to a half, so that two that met do not meet again.
+# Seconds between attempts; each is randomly stretched by up to half, so that two writers do not collide again.
 BACK_OFF: Final = (0.5, 1.0, 2.0, 4.0, 8.0)
 
-# Source: FileStoreCommitImpl.createConflictException, tryCommit (from 1.0); PaimonCommand.createNewRelation, as MERGE,
-# UPDATE and DELETE look at a table's files twice; FileUtils for a file that was expired under a reader's feet.
+# Source: FileStoreCommitImpl.createConflictException, tryCommit (from 1.0); PaimonCommand.createNewRelation, because
+# MERGE, UPDATE and DELETE list a table's files twice; FileUtils for a file that expired while it was read.
 SIGNS: Final = re.compile(
     r"conflicts detected! Give up committing|Commit failed after \d+ millis with \d+ retries"
     r"|RuntimeException: Missing file: |snapshot expires too fast"
 )
 
-# What INSERT does to a key that is there, where doing it again changes nothing.
+# Merge engines and aggregate functions for which writing the same row again changes nothing.
 _IDEMPOTENT_ENGINES: Final = frozenset({"deduplicate", "first-row", "partial-update"})
 # Source: the aggregators of org.apache.paimon.mergetree.compact.aggregate; the others count or collect.
 _IDEMPOTENT_AGGREGATES: Final = frozenset(
@@ -41,7 +42,7 @@ _IDEMPOTENT_AGGREGATES: Final = frozenset(
     }
 )
 
-# Statements by what they are: the strategies of an incremental model, and what the other materializations write.
+# Kinds of statements: the strategies of incremental models, and what the other materializations write.
 REBUILD: Final = "rebuild"
 SNAPSHOT: Final = "snapshot"
 _BY_KIND: Final[Mapping[str, bool]] = MappingProxyType(
@@ -52,8 +53,8 @@ _BY_KIND: Final[Mapping[str, bool]] = MappingProxyType(
         "delete+insert": True,
         "insert_overwrite": True,
         "microbatch": True,
-        "apply_changes": True,  # as upsert on deduplicate
-        "append": False,  # the rows would be there twice
+        "apply_changes": True,  # like upsert on deduplicate
+        "append": False,  # would add the rows twice
     }
 )
 _PROCEDURES: Final = re.compile(
@@ -63,17 +64,17 @@ _PROCEDURES: Final = re.compile(
 
 
 def is_conflict(text: str) -> bool:
-    """Whether an error of Spark, with all its causes, says that another writer was faster."""
+    """Whether a Spark error, with all its causes, says that another writer committed first."""
     return SIGNS.search(text) is not None
 
 
 def may_repeat(kind: str, merge_engine: str, options: Mapping[str, str]) -> bool:
-    """Whether a statement may be sent again after a conflict.
+    """Whether a statement may be repeated after a conflict.
 
     Args:
-        kind: a strategy, REBUILD or SNAPSHOT; one that is not known here may not.
-        merge_engine: that of the table it writes; empty without a primary key.
-        options: of the table, by Paimon's names.
+        kind: a strategy, REBUILD or SNAPSHOT; an unknown kind may not.
+        merge_engine: that of the target table; empty without a primary key.
+        options: the table's options, by Paimon's names.
     """
     if kind in ("upsert", "partial_update"):
         return _upserts_alike(merge_engine, options)
@@ -81,13 +82,13 @@ def may_repeat(kind: str, merge_engine: str, options: Mapping[str, str]) -> bool
 
 
 def may_repeat_procedure(sql: str) -> bool:
-    """Whether a statement is a CALL of a procedure that may be sent again: one that only tidies up."""
+    """Whether a statement is a CALL of a procedure that may be repeated, that is, one that only cleans up."""
     return _PROCEDURES.match(sql) is not None
 
 
 def pause(seconds: float) -> float:
-    """A time of BACK_OFF, stretched by chance."""
-    return seconds * (1 + random.random() / 2)  # noqa: S311 - no secret hangs on it
+    """One of the seconds in BACK_OFF, randomly stretched."""
+    return seconds * (1 + random.random() / 2)  # noqa: S311 - not used for security
 
 
 def _upserts_alike(merge_engine: str, options: Mapping[str, str]) -> bool:

@@ -1,9 +1,9 @@
 """One writer of a table at a time: among the threads of this process and, on a local warehouse, among processes.
 
-Paimon commits by giving a snapshot's file its name. On a local disk two processes can both do that: LocalFileIO.rename
-looks whether the name is taken and then moves the file, under a lock of its own JVM (0.9.0 to 2.0.0). The later one
-replaces the earlier one's snapshot, whose rows are gone. HDFS refuses the second, and the catalogs hive, jdbc and rest
-have locks of their own. The names of staging tables are shared by all processes, too.
+Paimon commits by renaming a file to the snapshot's name. On a local disk two processes can both succeed:
+LocalFileIO.rename checks whether the name is taken and then moves the file, under a lock of its own JVM only (0.9.0 to
+2.0.0). The later one replaces the earlier one's snapshot, whose rows are lost. HDFS refuses the second rename, and the
+catalogs hive, jdbc and rest have their own locks. All processes also share the names of staging tables.
 """
 
 from __future__ import annotations
@@ -21,28 +21,28 @@ from dbt.adapters.paimon.machine.waiting import LONGEST_WAIT, Wait
 
 try:
     import fcntl
-except ImportError:  # Windows: threads are kept apart, processes are not.
+except ImportError:  # On Windows only threads are locked out, not processes.
     fcntl = None  # type: ignore[assignment]
 
-# Seconds between two looks at a lock that another process has; soon at first, most are short.
+# Seconds between two attempts to get a lock that another process holds; short at first, since most are held briefly.
 _LOOK_FIRST, _LOOK_LAST = 0.01, 0.25
 
-# In the warehouse, beside the folders of its databases.
+# In the warehouse, next to the folders of its databases.
 FOLDER = ".dbt_paimon"
 
 
 class _Held(threading.local):
-    """What this thread holds, by name; dbt runs a node on one thread."""
+    """The locks that this thread holds, by table name; dbt runs a node on one thread."""
 
     def __init__(self) -> None:
         self.stacks: dict[str, ExitStack] = {}
 
 
 class TableLocks:
-    """A lock for each table that was ever asked for; a process that dies lets go of its own.
+    """A lock for each table that was asked for; the locks of a process that dies are freed.
 
     Args:
-        bound: the seconds that a lock is waited for.
+        bound: seconds to wait for a lock.
     """
 
     def __init__(self, bound: float = LONGEST_WAIT) -> None:
@@ -54,17 +54,18 @@ class TableLocks:
         self._began = time.time_ns()
 
     def hold(self, name: str, warehouse: Path | None) -> bool:
-        """Take a table's lock, for this thread until `release`.
+        """Take a table's lock for this thread, until `release`.
 
         Args:
             name: the table.
-            warehouse: where it is, if that is a local folder.
+            warehouse: the folder of the table's warehouse, if it is local.
 
         Returns:
-            Whether another process has written the table since this one began: what is known of it may be old.
+            Whether another process has written the table since this process began, so that cached metadata may be
+            stale.
 
         Raises:
-            WaitedTooLongError: somebody else has it for longer than the bound.
+            WaitedTooLongError: the lock was not free within the bound.
         """
         if name in self._held.stacks:
             return False
@@ -85,10 +86,10 @@ class TableLocks:
         return run not in ("", self._run) and at.isdigit() and int(at) > self._began
 
     def take(self, name: str, warehouse: Path | None) -> bool:
-        """As `hold`, if nobody has the lock.
+        """Like `hold`, but without waiting.
 
         Returns:
-            Whether this thread has it now.
+            Whether this thread holds the lock now.
         """
         lock = self._of(name)
         if not lock.acquire(blocking=False):
@@ -105,18 +106,18 @@ class TableLocks:
         return True
 
     def may_wait_for(self, name: str) -> bool:
-        """Whether this thread holds the table, or none: two that hold one each and wait for the other's never end."""
+        """Whether this thread may wait for the table: it holds it or none. Two that each hold one would deadlock."""
         return not self._held.stacks or name in self._held.stacks
 
     def release(self) -> None:
-        """Let go of all that this thread holds."""
+        """Release all locks of this thread."""
         held, self._held.stacks = self._held.stacks, {}
         for stack in held.values():
             stack.close()
 
     @contextmanager
     def alone(self, name: str, warehouse: Path | None) -> Iterator[None]:
-        """Hold a table's lock for what is done inside, unless this thread holds it anyway."""
+        """Hold a table's lock inside the block, unless this thread holds it already."""
         if name in self._held.stacks:
             yield
             return
@@ -154,7 +155,7 @@ class TableLocks:
         if warehouse is None or fcntl is None:
             return None
         folder = warehouse / FOLDER
-        # Where it cannot be made, nothing can be written, and Spark says so better.
+        # If the lock file cannot be created, nothing can be written, and Spark's error says so better.
         with suppress(OSError):
             folder.mkdir(exist_ok=True)
             return (folder / f"{hashlib.sha256(name.encode()).hexdigest()[:32]}.lock").open(
@@ -170,7 +171,7 @@ class TableLocks:
 
 
 def _locked(file: IO[bytes]) -> bool:
-    """Lock a file, if no other process has."""
+    """Lock a file unless another process has locked it; whether it is locked now."""
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:

@@ -1,1 +1,1 @@
-"""What went wrong, in one message: what, where and the remedy."""
+"""Short messages for errors of Spark, Paimon and config: what, where and the remedy; secrets are masked."""

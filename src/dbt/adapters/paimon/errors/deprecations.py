@@ -1,4 +1,4 @@
-"""Deprecations as dbt's own warnings, about which --warn-error and --warn-error-options (`Deprecations`) decide."""
+"""Deprecation warnings as dbt's own events, so that --warn-error and --warn-error-options (`Deprecations`) apply."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ from dbt_common.ui import warning_tag
 
 
 class AdapterDeprecationWarning(types.AdapterDeprecationWarning):
-    """dbt's event of that name and code (D005), whose own text speaks of an adapter's methods only."""
+    """dbt's event with this name and code (D005), with a text that is not only about adapter methods."""
 
     def message(self) -> str:
-        """What goes, where it is, and what to write instead."""
+        """What is deprecated, where it is used, and what to write instead."""
         return warning_tag(f"Deprecated functionality: {self.old_name} {self.new_name}")
 
 
 class OnceARun:
-    """What has been told in a run, so that it is told once; for all threads."""
+    """Remembers what was reported in this run, so that it is reported once; shared by all threads."""
 
     def __init__(self) -> None:
         self._keys: set[Hashable] = set()
         self._lock = threading.Lock()
 
     def first(self, key: Hashable) -> bool:
-        """Whether this is the first time that the key comes."""
+        """Whether this key comes for the first time."""
         with self._lock:
             if key in self._keys:
                 return False
@@ -35,13 +35,13 @@ class OnceARun:
 
 
 def deprecate(what: str, instead: str) -> None:
-    """Warn of something that a later release refuses or does otherwise.
+    """Warn of something that a later release will refuse or change.
 
     Args:
-        what: a sentence: where it is (the model's name) and what goes.
+        what: a sentence: where it is (the model's name) and what is deprecated.
         instead: a sentence: what to write, and the release that changes it.
 
     Raises:
-        EventCompilationError: where dbt is told to take deprecations for errors.
+        EventCompilationError: dbt is configured to treat deprecations as errors.
     """
     warn_or_error(AdapterDeprecationWarning(old_name=what, new_name=instead))

@@ -1,6 +1,6 @@
-"""What other SQL dialects say and Spark does not understand, with Spark's way to say it.
+"""Idioms of other SQL dialects that Spark does not understand, each with Spark's equivalent.
 
-Every entry is run in tests/functional/dialects: the query fails on Spark 3.5, and its error carries the remedy.
+tests/functional/dialects runs every entry: the query fails on Spark 3.5, and its error contains the remedy.
 """
 
 from __future__ import annotations
@@ -14,16 +14,16 @@ from typing import Final
 _POSITION: Final = re.compile(r"\(line (?P<a>\d+), pos (?P<b>\d+)\)|; line (?P<c>\d+) pos (?P<d>\d+)")
 _ROUTINE: Final = re.compile(r"\[UNRESOLVED_ROUTINE\] Cannot resolve function `(\w+)`")
 _TYPE: Final = re.compile(r'Unsupported data type "(\w+)|\[DATATYPE_MISSING_SIZE\] DataType "(\w+)"')
-# An argument list that is still open, and what stands in it.
+# An argument list that is still open, and its contents.
 _OPEN: Final = r"\s*\((?:[^()]|\([^()]*\))*$"
 
 
 @dataclass(frozen=True)
 class Idiom:
-    """A known failure: `error` is searched in what Spark said, `before` and `after` in the SQL around its position.
+    """A known failure: `error` is searched in Spark's message, `before` and `after` in the SQL around its position.
 
-    `before` is searched in what stands in front of the position and is written to end with `$`; `after` is matched
-    from the position on. Without a position neither of them matches.
+    `before` is searched in the text in front of the position and must end with `$`; `after` is matched from the
+    position on. Without a position neither matches.
     """
 
     error: str
@@ -32,7 +32,7 @@ class Idiom:
     after: str = ""
 
     def matches(self, text: str, before: str, after: str) -> bool:
-        """Whether this is what failed."""
+        """Whether this idiom caused the failure."""
         return (
             re.search(self.error, text) is not None
             and re.search(self.before, before, re.IGNORECASE | re.DOTALL) is not None
@@ -124,7 +124,7 @@ IDIOMS: Final[tuple[Idiom, ...]] = (
     _syntax("ASOF JOIN: join on <= and keep the last row with row_number()", after=r"asof\b"),
     _syntax("{…}: named_struct('a', 1), or map('a', 1)", after=r"\{"),
     _syntax("a comma too many", r",\s*$", ","),
-    # FROM is then a column, and its table the alias of it.
+    # Spark then reads FROM as a column, and its table as the column's alias.
     _syntax("a comma too many, before FROM", r",\s*from\s+`[^`]+`$", r"\."),
     _column("a comma too many, before FROM", after=r"\w+,\s*from\b"),
     _column(
@@ -274,14 +274,14 @@ TYPES: Final[Mapping[str, str]] = MappingProxyType(
 
 
 def remedy(text: str, statement: str) -> str | None:
-    """Spark's way to say what a statement said in another dialect's.
+    """Spark's equivalent for an idiom of another dialect.
 
     Args:
         text: Spark's error.
         statement: the SQL that was sent.
 
     Returns:
-        A sentence for the end of the error, or None if nothing known is in the way.
+        A sentence to append to the error; None if no known idiom caused it.
     """
     advice = _advice(text, statement)
     return f"In Spark SQL: {advice}." if advice else None
@@ -299,7 +299,7 @@ def _advice(text: str, statement: str) -> str | None:
 
 
 def _around(text: str, statement: str) -> tuple[str, str]:
-    """The statement before and after the position that an error names."""
+    """The statement before and after the position in an error."""
     found = _POSITION.search(text)
     if not found:
         return "", ""

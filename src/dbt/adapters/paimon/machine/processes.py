@@ -11,7 +11,7 @@ _LISTENING = "0A"
 
 
 def is_alive(pid: int) -> bool:
-    """Whether a process of this number lives, of whichever user."""
+    """Whether a process with this id is alive, whichever user it belongs to."""
     try:
         os.kill(pid, 0)
     except ProcessLookupError:
@@ -22,7 +22,7 @@ def is_alive(pid: int) -> bool:
 
 
 def owner_of_listener(port: int) -> int | None:
-    """The uid of the process that listens at a port of this machine; None where the system does not say (proc(5))."""
+    """The uid of the process that listens on a local port; None if the system does not say (proc(5))."""
     for table in ("tcp", "tcp6"):
         with suppress(OSError):
             for line in Path("/proc/net", table).read_text().splitlines()[1:]:

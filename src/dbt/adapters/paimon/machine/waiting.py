@@ -1,6 +1,6 @@
-"""Waiting with a bound: after half a minute the log says for what, and at the bound one error says what to do.
+"""Bounded waits: after half a minute the log says what a run waits for; at the bound one error has the remedy.
 
-What can be asked again and again is waited for by `Wait.until` or `Wait.pause`; one call that blocks by `watched`.
+Use `Wait.until` or `Wait.pause` for what can be polled, and `watched` for one call that blocks.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from dbt_common.exceptions import DbtRuntimeError
 
 logger = AdapterLogger("Paimon")
 
-# Seconds until the log first says what is waited for, and between two such lines.
+# Seconds until the log first says what is waited for, and between two such messages.
 NOTICE_AFTER: Final = 30.0
 NOTICE_EVERY: Final = 120.0
-# Seconds; a profile may say others. A node keeps its table for all of its statements, and those of another run may be
-# long. What a statement does between two Spark jobs is to plan, to commit and to delete files, which may take hours.
+# Seconds; a profile may set another value. A node keeps its table's lock for all its statements, and those of another
+# run may take long. Between two Spark jobs, a statement plans, commits and deletes files, which may take hours.
 LONGEST_WAIT: Final = 2 * 3600.0
 LONGEST_STALL: Final = 4 * 3600.0
 
@@ -28,11 +28,11 @@ _Answer = TypeVar("_Answer")
 
 
 class WaitedTooLongError(DbtRuntimeError):
-    """What was waited for did not come within the bound."""
+    """The wait took longer than the bound."""
 
 
 class Wait:
-    """One wait, which begins as this is made."""
+    """One wait, which starts when this object is created."""
 
     def __init__(
         self,
@@ -44,15 +44,15 @@ class Wait:
         notice_every: float | None = None,
         tell: Callable[[str], object] | None = None,
     ) -> None:
-        """Begin to wait.
+        """Start to wait.
 
         Args:
             what: what is waited for, as it ends the sentence "Waiting for …".
-            bound: the seconds that it may take.
-            remedy: what a person can do when it took longer; whole sentences.
-            notice_after: seconds until the log says so; NOTICE_AFTER unless told.
-            notice_every: seconds between two such lines; NOTICE_EVERY unless told.
-            tell: takes such a line; dbt's log unless told.
+            bound: seconds that it may take.
+            remedy: what the user can do if it takes longer; whole sentences.
+            notice_after: seconds until the first message in the log; NOTICE_AFTER by default.
+            notice_every: seconds between two messages; NOTICE_EVERY by default.
+            tell: gets each message; dbt's log by default.
         """
         self._what = what
         self._bound = bound
@@ -64,20 +64,20 @@ class Wait:
 
     @property
     def seconds(self) -> float:
-        """How long it has taken so far."""
+        """Seconds since the wait started."""
         return time.monotonic() - self._began
 
     @property
     def left(self) -> float:
-        """The seconds until the bound; none are left after it."""
+        """Seconds until the bound; 0 after it."""
         return max(0.0, self._bound - self.seconds)
 
     def error(self) -> WaitedTooLongError:
-        """What is raised at the bound."""
+        """The error to raise at the bound."""
         return WaitedTooLongError(f"Waited {_shown(self._bound)} for {self._what}. {self._remedy}".strip())
 
     def check(self) -> None:
-        """Say what is waited for, if that is due.
+        """Log what is waited for, if a message is due.
 
         Raises:
             WaitedTooLongError: the bound is reached.
@@ -101,17 +101,17 @@ class Wait:
         time.sleep(min(seconds, self.left))
 
     def until(self, ready: Callable[[], _Answer | None], every: float = 0.1) -> _Answer:
-        """Ask until the answer is a yes.
+        """Poll until the answer is true.
 
         Args:
-            ready: asked at least once; may block for a moment itself.
-            every: seconds between two questions.
+            ready: called at least once; may block for a moment.
+            every: seconds between two calls.
 
         Returns:
             The first answer that is true.
 
         Raises:
-            WaitedTooLongError: there was none within the bound.
+            WaitedTooLongError: there was no true answer within the bound.
         """
         while not (answer := ready()):
             self.pause(every)
@@ -120,16 +120,16 @@ class Wait:
 
 @contextmanager
 def watched(wait: Wait, end: Callable[[], object], *, look_every: float = 1.0) -> Iterator[None]:
-    """Watch over a call that blocks.
+    """Watch a call that blocks.
 
     Args:
         wait: what it waits for.
-        end: what has the call return or raise; called once, by another thread, when the bound is reached.
-        look_every: seconds between two looks at the clock.
+        end: makes the call return or raise; called once, from another thread, when the bound is reached.
+        look_every: seconds between two checks of the clock.
 
     Raises:
-        WaitedTooLongError: the bound was reached and the call failed of `end`. One that came to its end in that moment
-            is no error.
+        WaitedTooLongError: the bound was reached and `end` made the call fail. If the call succeeded at that moment,
+        nothing is raised.
     """
     over = Event()
     ended: list[WaitedTooLongError] = []
@@ -138,7 +138,7 @@ def watched(wait: Wait, end: Callable[[], object], *, look_every: float = 1.0) -
         while not over.wait(min(look_every, wait.left + 0.01)):
             try:
                 wait.check()
-            except WaitedTooLongError as exc:  # noqa: PERF203 - one look in a second
+            except WaitedTooLongError as exc:  # noqa: PERF203 - once a second
                 ended.append(exc)
                 with suppress(Exception):
                     end()
@@ -157,7 +157,7 @@ def watched(wait: Wait, end: Callable[[], object], *, look_every: float = 1.0) -
 
 
 def _shown(seconds: float) -> str:
-    """A span of time for people: 45 s, 3 min, 2 h."""
+    """A duration for people: 45 s, 3 min, 2 h."""
     for unit, length in (("h", 3600), ("min", 60)):
         if seconds >= 2 * length:
             return f"{seconds / length:.3g} {unit}"
