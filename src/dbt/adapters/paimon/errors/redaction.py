@@ -28,7 +28,7 @@ INLINE: Final = (
 )
 _USER_INFO: Final = re.compile(USER_INFO)
 _INLINE: Final = re.compile(INLINE, re.IGNORECASE)
-# Names of secrets among a table's options.
+# The error for a secret among the options of a table.
 REFUSAL: Final = (
     "whoever reads the table reads its options, so no secret can be one. Put it under catalog_options or "
     "spark_config of the profile"

@@ -28,7 +28,7 @@ _OF_CONNECT: Final = (
 )
 _SPARK_CORE: Final = re.compile(r"spark-core_2\.\d+-(\d+\.\d+\.\d+)")
 _NO_MODULE: Final = re.compile(r"No module named '(?P<name>[\w.]+)'")
-# The error messages of PySpark's checks (require_minimum_pandas_version and similar).
+# Errors of PySpark's version checks (require_minimum_pandas_version and similar).
 _PYSPARK_ASKS: Final = re.compile(
     r"(?:\[\w+\] )?(?P<name>Pandas|PyArrow|grpcio(?:-status)?|googleapis-common-protos) >= [\w.]+ must be installed"
     r"|PACKAGE_NOT_INSTALLED|UNSUPPORTED_PACKAGE_VERSION",

@@ -1,1 +1,1 @@
-"""Paimon's table options, per version."""
+"""Paimon's table options: names, types and defaults per Paimon version, and which values are valid."""

@@ -1,7 +1,7 @@
-"""Options that are for one read or one session, and no property of a table.
+"""Options for one read or one session, which must not be properties of a table.
 
-Paimon takes most of them in TBLPROPERTIES. From then on every reader sees what they say: one old table snapshot, the
-rows between two, a branch without rows; others make a table that no statement reads or alters any more [ran, 0.9.0:
+Paimon accepts most of them in TBLPROPERTIES. From then on, every reader gets what they say: an old table snapshot, the
+rows between two, an empty branch. With others no statement can read or alter the table any more [ran, 0.9.0:
 `scan.snapshot-id`, `incremental-between`, `branch`; `scan.tag-name`, `scan.watermark`].
 Source: CoreOptions at release-0.9.0, 1.4.2 and 2.0.0.
 """
@@ -63,7 +63,7 @@ READ_OPTIONS: Final[Mapping[str, str]] = MappingProxyType(
     }
 )
 
-# Modes that begin with all rows, as a read without a mode does.
+# Modes that begin with all rows, which is also the default.
 _WHOLE_MODES: Final = ("default", "latest-full", "full")
 
 _REASON: Final = "is for one read, and as a property of the table it would hold for every later one"

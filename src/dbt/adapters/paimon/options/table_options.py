@@ -1,7 +1,7 @@
-"""Every table option Paimon has, per version: names, types, allowed values, and what is immutable.
+"""All of Paimon's table options, per version: names, types, allowed values, and which are immutable.
 
-The catalogue is `paimon_options.json`, read from Paimon's CoreOptions at 0.9, 1.4 and 2.0. Options whose
-name carries a column, a class or an index type are patterns and live here.
+The catalogue is `paimon_options.json`, read from Paimon's CoreOptions at 0.9, 1.4 and 2.0. Options whose name contains
+a column, a class or an index type are patterns, which are defined here.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _LONG_MAX: Final = 2**63 - 1
 
 @dataclass(frozen=True)
 class OptionDefinition:
-    """One option. `kind` is 'table', 'field' (a `fields.<column>.…` option) or 'pattern' (another family)."""
+    """One option. `kind` is 'table', 'field' (`fields.<column>.…`) or 'pattern' (another family of names)."""
 
     name: str
     type: str
@@ -46,7 +46,7 @@ class OptionDefinition:
     kind: str = "table"
 
 
-# Attributes of `fields.<column>.<attribute>`: (type, first version). Source: the constants beside
+# Attributes of `fields.<column>.<attribute>`: (type, first version). Source: the constants next to
 # CoreOptions.FIELDS_PREFIX, CoreOptions.STATS_MODE_SUFFIX and PartialUpdateMergeFunction.SEQUENCE_GROUP.
 FIELD_ATTRIBUTES: Final[Mapping[str, tuple[str, str]]] = MappingProxyType(
     {
@@ -103,7 +103,7 @@ AGGREGATE_FUNCTIONS: Final[Mapping[str, str]] = MappingProxyType(
     | {"merge_map_with_keytime": "1.4", "nested_partial_update": "1.4"}
 )
 
-# What takes a row back, by its value (a '-U' or '-D' row). Source: FieldAggregator.retract and who overrides it, the
+# Functions that can take the value of a '-U' or '-D' row back. Source: FieldAggregator.retract and its overrides, the
 # same at every release from 0.9 to 2.0.
 RETRACTING_FUNCTIONS: Final = frozenset(
     {"sum", "product", "collect", "merge_map", "nested_update", "last_value", "last_non_null_value"}
@@ -122,8 +122,8 @@ FUNCTION_SETTINGS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
     }
 )
 
-# Families whose member names are open: (pattern, type). Sources: CoreOptions' `commit.callback.#.param`,
-# FileIndexOptions, IcebergOptions, and the writers' own options that FileFormat passes through.
+# Families with open names: (pattern, type). Sources: CoreOptions' `commit.callback.#.param`, FileIndexOptions,
+# IcebergOptions, and the writer options that FileFormat passes on.
 _OPEN_FAMILIES: Final[tuple[tuple[re.Pattern[str], str], ...]] = (
     (re.compile(r"commit\.callback\.[^.#].*\.param"), "String"),
     (re.compile(r"tag\.callback\.[^.#].*\.param"), "String"),
@@ -134,8 +134,8 @@ _OPEN_FAMILIES: Final[tuple[tuple[re.Pattern[str], str], ...]] = (
     (re.compile(r"rocksdb\.[\w.-]+"), "String"),
 )
 
-# Options of Paimon's Flink connector that a Spark job never reads. Source: FlinkConnectorOptions at the tags,
-# and the keys of Flink's own DDL.
+# Options of Paimon's Flink connector that Spark never reads. Source: FlinkConnectorOptions at the release tags, and the
+# keys of Flink's own DDL.
 _FLINK_ONLY: Final = frozenset(
     """
     connector scan.infer-parallelism scan.infer-parallelism.max scan.parallelism scan.push-down
@@ -166,10 +166,10 @@ _FLINK_ONLY: Final = frozenset(
     """.split()
 )
 
-# In CoreOptions, yet only Flink's table factory acts on it.
+# In CoreOptions, but only Flink's table factory reads it.
 _FLINK_ACTED: Final = frozenset({"auto-create"})
 
-# Options older than the catalogue that people still copy from documents.
+# Options older than the catalogue that are still copied from documents.
 _GONE: Final[Mapping[str, str]] = MappingProxyType(
     {
         "write-mode": "it is gone since Paimon 0.6: a table without a primary key is the append table. "
@@ -180,7 +180,7 @@ _GONE: Final[Mapping[str, str]] = MappingProxyType(
     }
 )
 
-# Names that Spark or the catalog owns: legal in TBLPROPERTIES, yet not for a model to set.
+# Names that belong to Spark or the catalog: legal in TBLPROPERTIES, but not for a model to set.
 RESERVED_PROPERTIES: Final[Mapping[str, str]] = MappingProxyType(
     {
         "path": "the catalog decides where a table lives. Set `warehouse` in the profile",
@@ -195,7 +195,7 @@ RESERVED_PROPERTIES: Final[Mapping[str, str]] = MappingProxyType(
     }
 )
 
-# CoreOptions declares another type than the one that reads the option takes: RowDataParquetBuilder.
+# CoreOptions declares another type than its reader accepts: RowDataParquetBuilder.
 _TYPES: Final[Mapping[str, str]] = MappingProxyType({"parquet.enable.dictionary": "Boolean"})
 
 
@@ -216,7 +216,7 @@ def _catalogues() -> Mapping[str, Mapping[str, OptionDefinition]]:
                 immutable=name in raw[key]["immutable"],
             )
             for name, entry in raw[key]["table"].items()
-            if "#" not in name  # a pattern's documentation name, see _OPEN_FAMILIES
+            if "#" not in name  # documentation name of a pattern, see _OPEN_FAMILIES
         }
         for key in OPTION_CATALOGUES
     }
@@ -226,8 +226,8 @@ def _catalogues() -> Mapping[str, Mapping[str, OptionDefinition]]:
 def table_options(version: Version | str) -> Mapping[str, OptionDefinition]:
     """The table options that Paimon `version` reads, by name.
 
-    A release between two catalogues gets both: to refuse an option that exists is worse than to pass one that
-    does not, and an option immutable in either counts as immutable. Raises DbtRuntimeError below Paimon 0.9.
+    A release between two catalogues gets both: refusing an option that exists is worse than passing one that does not,
+    and an option that is immutable in either counts as immutable. Raises DbtRuntimeError below Paimon 0.9.
     """
     paimon = _version(version)
     current = _catalogues()[options_version(paimon)]
@@ -259,9 +259,9 @@ def lookup(name: str, version: Version | str) -> OptionDefinition | None:
 
 
 def split_field_option(name: str) -> tuple[tuple[str, ...], str] | None:
-    """('c1', 'c2'), 'sequence-group' of 'fields.c1,c2.sequence-group'; None for other names.
+    """('c1', 'c2'), 'sequence-group' for 'fields.c1,c2.sequence-group'; None for other names.
 
-    A column's name may hold dots: the longest known attribute at the end decides.
+    A column's name may contain dots, so the longest known attribute at the end is taken.
     """
     if not name.startswith("fields."):
         return None
@@ -285,9 +285,9 @@ def normalize(value: Any) -> str:
 
 
 def validate_option(name: str, value: Any, paimon_version: Version | str) -> list[str]:
-    """Every problem of setting option `name` to `value`; [] when there is none.
+    """All problems of setting option `name` to `value`; [] if there are none.
 
-    Each problem is 'reason. Remedy', without the option's name. Inputs are as the user wrote them.
+    Each problem is 'reason. Remedy', without the option's name. Name and value are as the user wrote them.
     """
     if is_secret_option(name):
         return [REFUSAL]
@@ -305,9 +305,9 @@ def validate_option(name: str, value: Any, paimon_version: Version | str) -> lis
 
 
 def canonical(name: str, value: Any, version: Version | str) -> object:
-    """A value to compare by: '60 min' and '1 h' are equal, as are '1024 kb' and '1 mb', 'TRUE' and True.
+    """A value for comparisons: '60 min' and '1 h' are equal, as are '1024 kb' and '1 mb', 'TRUE' and True.
 
-    None stands for "not set" and compares as the option's default.
+    None means "not set" and equals the option's default.
     """
     definition = lookup(name, version)
     if value is None:
@@ -324,7 +324,7 @@ def canonical(name: str, value: Any, version: Version | str) -> object:
 
 
 def suggestion(name: str, candidates: Iterable[str], cutoff: float = 0.75) -> str | None:
-    """The candidate that `name` was meant to be: another spelling (camelCase, snake_case), or close."""
+    """The candidate that `name` probably means: another spelling (camelCase, snake_case), or a similar one."""
     known = list(candidates)
     spelled = {squash(candidate): candidate for candidate in known}
     same = spelled.get(squash(name))
@@ -335,7 +335,7 @@ def suggestion(name: str, candidates: Iterable[str], cutoff: float = 0.75) -> st
 
 
 def squash(name: str) -> str:
-    """A name without case and separators: 'bucketKey', 'bucket_key' and 'bucket-key' are one."""
+    """A name without case and separators: equal for 'bucketKey', 'bucket_key' and 'bucket-key'."""
     return re.sub(r"[^a-z0-9]", "", name.lower())
 
 
@@ -344,7 +344,7 @@ def _reached(since: str, version: Version | str) -> bool:
 
 
 def _unknown(name: str, version: Version | str) -> str:
-    """Why `name` is no option at `version`: newer, removed, misspelt."""
+    """Why `name` is not an option at `version`: it is newer, was removed, or is misspelt."""
     known = table_options(version)
     if name.startswith("fields."):
         return _unknown_field_option(name, version)
@@ -374,7 +374,7 @@ def _unknown_field_option(name: str, version: Version | str) -> str:
 
 
 def check_aggregate_function(name: str, version: Version | str) -> str | None:
-    """The problem with an aggregate function's name at Paimon `version`; None when it has that function."""
+    """The problem with the name of an aggregate function at Paimon `version`; None if that has it."""
     known = [function for function, since in AGGREGATE_FUNCTIONS.items() if _reached(since, version)]
     if name in known:
         return None

@@ -1,6 +1,6 @@
-"""Values that an option's type allows and Paimon refuses: at CREATE TABLE, at the first row written, or not at all.
+"""Option values of the right type that Paimon refuses: at CREATE TABLE, at the first row written, or never.
 
-Every entry names the class that refuses, and [ran, 0.9.0] where it was seen.
+Every entry names the class that refuses it, and [ran, 0.9.0] if that was tested.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ CODECS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
     }
 )
 
-# Options with a few words that Paimon keeps as plain text.
+# Options with a few valid words that Paimon declares as plain text.
 _WORDS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
     {
         # ManifestFile and ManifestList read with FileFormat; the writers of text formats keep no statistics.
@@ -59,7 +59,7 @@ _BLOOM_FILTER_FPP: Final = re.compile(r"file-index\.bloom-filter\.[^.]+\.fpp")
 _BLOOM_FILTER_ITEMS: Final = re.compile(r"file-index\.bloom-filter\.[^.]+\.items")
 _FRACTION: Final = re.compile(r"(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]{1,3})?")
 
-# name -> (the least value, what happens below it)
+# name -> (the smallest valid value, what happens below it)
 _LEAST: Final[Mapping[str, tuple[int, str]]] = MappingProxyType(
     {
         # Levels [ran, 0.9.0]
@@ -83,9 +83,9 @@ _LEAST: Final[Mapping[str, tuple[int, str]]] = MappingProxyType(
 
 
 def value_fault(name: str, text: str, version: Version) -> str | None:
-    """Why Paimon `version` would not work with option `name` at value `text`: 'reason. Remedy'; None if it would.
+    """Why option `name` would not work with value `text` at Paimon `version`: 'reason. Remedy'; None if it would.
 
-    `text` is of the option's type already.
+    `text` already has the option's type.
     """
     if name in _FORMAT_OPTIONS:
         return file_format_fault(text, version)
@@ -114,7 +114,7 @@ def value_fault(name: str, text: str, version: Version) -> str | None:
 
 
 def file_format_fault(text: str, version: Version) -> str | None:
-    """Why `text` is no format of data files at Paimon `version`; None if it is one."""
+    """Why `text` is not a file format at Paimon `version`; None if it is."""
     known = [name for name, since in FILE_FORMATS.items() if Version(minor(version)) >= Version(since)]
     if text.lower() in known:
         return None
@@ -125,7 +125,7 @@ def file_format_fault(text: str, version: Version) -> str | None:
 
 
 def codec_fault(file_format: str, codec: str) -> str | None:
-    """Why data files of a format cannot have a compression; None if they can."""
+    """Why a file format does not support a compression; None if it does."""
     allowed = CODECS.get(file_format)
     if allowed is None or codec.lower() in allowed:
         return None
@@ -144,5 +144,5 @@ def _values(pairs: str) -> list[str]:
 
 
 def split_columns(text: str) -> tuple[str, ...]:
-    """The columns of an option's value, 'a,b'."""
+    """The columns in an option value such as 'a,b'."""
     return tuple(part.strip() for part in text.split(",") if part.strip())

@@ -1,1 +1,1 @@
-"""A Spark session, in this process or on a server."""
+"""Spark sessions, in this process or on a server: settings, connection methods, handles and cursors."""

@@ -1,4 +1,4 @@
-"""Spark's settings of the Paimon catalogs of a target: its own, and those of catalogs.yml."""
+"""Spark settings for a target's Paimon catalogs: the profile's own and those of `catalogs.yml`."""
 
 from __future__ import annotations
 
@@ -14,23 +14,23 @@ from dbt.adapters.paimon.errors.redaction import is_secret
 from dbt.adapters.paimon.spark.cluster_managers import master_problems
 
 CATALOG_CLASS = "org.apache.paimon.spark.SparkCatalog"
-# Takes the place of Spark's own catalog, and leaves to it what is not Paimon's.
+# Replaces `spark_catalog`, and delegates tables that are not Paimon's to Spark's own catalog.
 GENERIC_CATALOG_CLASS = "org.apache.paimon.spark.SparkGenericCatalog"
-# A cached table outlives its drop by another session: this one would then read wrong rows of the table that took its
-# name, and from Paimon 1.4 an INSERT here would corrupt it.
+# Cached metadata of a table outlives its drop by another session: this session would read wrong rows of a new table
+# with that name, and from Paimon 1.4 an INSERT here would corrupt it.
 _CACHE = "cache-enabled"
 
 
 def catalog_conf(credentials: PaimonCredentials, environment: Environment) -> dict[str, str]:
-    """The settings that make a target's catalogs known to Spark.
+    """The settings that register a target's catalogs with Spark.
 
     Args:
         credentials: the target.
-        environment: the Paimon that runs.
+        environment: versions of the Spark and Paimon that run.
 
     Raises:
         DbtRuntimeError: settings of `spark_config` or `catalog_options` that contradict the profile or would lose data,
-            and what this Paimon lacks for a catalog, all in one message.
+        and features that this Paimon lacks for a catalog; all in one message.
     """
     around = credentials.surroundings
     own = credentials.spark_catalog
@@ -57,13 +57,13 @@ def catalog_conf(credentials: PaimonCredentials, environment: Environment) -> di
 
 
 def _of_the_server(catalog: SparkCatalog) -> dict[str, str]:
-    """What a catalog still needs that a server was started with."""
+    """The settings to override for a catalog that its server was started with."""
     options = {_CACHE: "false", **catalog.options}
     return {f"spark.sql.catalog.{catalog.name}.{key}": value for key, value in options.items()}
 
 
 def _one(catalog: SparkCatalog, around: storage.Surroundings, environment: Environment) -> dict[str, str]:
-    """The settings of one catalog; its own options win over the defaults here."""
+    """The settings of one catalog; its own options win over the defaults below."""
     store = storage.store_of(catalog, around)
     prefix = f"spark.sql.catalog.{catalog.name}"
     conf = {prefix: GENERIC_CATALOG_CLASS if catalog.is_sessions else CATALOG_CLASS}
@@ -79,28 +79,28 @@ def _one(catalog: SparkCatalog, around: storage.Surroundings, environment: Envir
     conf[f"{prefix}.{_CACHE}"] = "false"
     options = dict(_DEFAULTS.get(catalog.jdbc_protocol or catalog.metastore, {}))
     if catalog.metastore == "hive" and not environment.supports(Capability.HIVE_CALLS_ONE_AT_A_TIME):
-        # More than anyone has threads; each is made when it is needed.
+        # More than anyone has threads; a client is only created when it is needed.
         options["client-pool-size"] = "128"
     options |= {**storage.catalog_options(catalog, store, around), **catalog.options}
     conf.update({f"{prefix}.{key}": value for key, value in options.items()})
     return conf
 
 
-# Options of a catalog by its metastore or, of a JDBC catalog, its database.
+# Default options of a catalog, by its metastore or, for a JDBC catalog, by its database.
 _DEFAULTS: Mapping[str, Mapping[str, str]] = {
-    # HiveConf takes a catalog's options (HiveCatalog.createHiveConf). Hive waits 10 minutes for an answer of its
-    # metastore, and for a connection to one that is gone.
+    # HiveConf takes a catalog's options (HiveCatalog.createHiveConf). By default Hive waits 10 minutes for an answer of
+    # its metastore, and as long for a connection to one that is down.
     "hive": {
         "hive.metastore.connect.retries": "2",
         "hive.metastore.client.connect.retry.delay": "1s",
         "hive.metastore.failure.retries": "1",
         "hive.metastore.client.socket.timeout": "60s",
-        # Columns like `Id`: SparkCatalog.initialize means to allow them, and is too late with it.
+        # Allows columns like `Id`: SparkCatalog.initialize means to set this, but too late.
         "allow-upper-case": "true",
     },
-    # Milliseconds; one writer at a time has the whole file.
+    # Milliseconds; one writer at a time locks the whole file.
     "sqlite": {"jdbc.busy_timeout": "30000"},
-    # The drivers themselves wait for an answer of the database for ever. pgjdbc counts seconds, others milliseconds.
+    # By default the drivers wait for the database for ever. pgjdbc counts seconds, the others milliseconds.
     "postgresql": {"jdbc.connectTimeout": "30", "jdbc.socketTimeout": "120"},
     "mysql": {"jdbc.connectTimeout": "30000", "jdbc.socketTimeout": "120000"},
     "mariadb": {"jdbc.connectTimeout": "30000", "jdbc.socketTimeout": "120000"},
@@ -108,7 +108,7 @@ _DEFAULTS: Mapping[str, Mapping[str, str]] = {
 
 
 def _session_catalog_conf(catalog: SparkCatalog) -> dict[str, str]:
-    """Spark's own catalog on the same metastore, which its JVM has to be started with."""
+    """Settings of Spark's own catalog on the same metastore; its JVM must be started with them."""
     conf = {"spark.sql.catalogImplementation": "hive", "spark.hadoop.hive.metastore.uris": catalog.uri or ""}
     if catalog.warehouse is not None:
         conf["spark.sql.warehouse.dir"] = catalog.warehouse
@@ -118,7 +118,7 @@ def _session_catalog_conf(catalog: SparkCatalog) -> dict[str, str]:
 
 
 def _contradictions(credentials: PaimonCredentials, conf: Mapping[str, str]) -> Iterator[str]:
-    """What `spark_config` and `catalog_options` say against the profile, or against the tables' safety."""
+    """Problems: settings of `spark_config` and `catalog_options` that contradict the profile or endanger tables."""
     prefix = f"spark.sql.catalog.{credentials.catalog}"
     catalog_class = conf.get(prefix, CATALOG_CLASS)
     for key in ("warehouse", "metastore", "uri"):
@@ -150,11 +150,11 @@ def _contradictions(credentials: PaimonCredentials, conf: Mapping[str, str]) -> 
 
 
 def _lacks(catalog: SparkCatalog, credentials: PaimonCredentials, environment: Environment) -> Iterator[str]:
-    """What this Paimon, or the profile, lacks for a catalog."""
+    """Problems: what this Paimon or the profile lacks for a catalog."""
     needed = []
     if catalog.metastore == "rest":
         needed.append((Capability.REST_CATALOG, "metastore=rest"))
-    # AbstractCatalog.lockEnabled: asked for, or an object store. HDFS and local disks rename in one step.
+    # AbstractCatalog.lockEnabled: if set, or on an object store. HDFS and local disks rename atomically.
     atomic = catalog.scheme in ("file", "hdfs", "viewfs")
     locks = catalog.options.get("lock.enabled", str(not atomic)).lower() == "true"
     if catalog.jdbc_protocol == "postgresql" and locks and "lock.type" not in catalog.options:

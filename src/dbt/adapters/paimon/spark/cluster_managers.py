@@ -1,6 +1,6 @@
-"""Clusters: what a target on YARN or Kubernetes needs and what it lacks, and whether a standalone one answers.
+"""Cluster managers (YARN, Kubernetes, standalone): default settings and checks for a target on one of them.
 
-dbt's process is the driver, always: only client mode is there.
+dbt's process is always the driver: only client mode is supported.
 Sources: https://spark.apache.org/docs/3.5.7/running-on-kubernetes.html#client-mode and running-on-yarn.html
 """
 
@@ -21,7 +21,7 @@ _HADOOP_FOLDERS: Final = ("HADOOP_CONF_DIR", "YARN_CONF_DIR")
 
 
 def master_defaults(master: str, environ: Mapping[str, str] | None = None) -> dict[str, str]:
-    """Spark's settings for a master; those of the profile win over them.
+    """Spark settings for a master; those of the profile win over them.
 
     Args:
         master: `spark.master`.
@@ -34,11 +34,11 @@ def master_defaults(master: str, environ: Mapping[str, str] | None = None) -> di
         return {}
     defaults = {
         _MODE: "client",
-        # The address that executors are told may be a service's, which no interface of the pod has.
+        # The address given to executors may be that of a service, which is not on any interface of the pod.
         "spark.driver.bindAddress": "0.0.0.0",  # noqa: S104
     }
     if environ.get("POD_NAME"):
-        # Executors then belong to the driver's pod, and go with it however it ends.
+        # Makes the driver's pod the owner of its executors, so that they end when it does.
         defaults["spark.kubernetes.driver.pod.name"] = environ["POD_NAME"]
     return defaults
 
@@ -46,7 +46,7 @@ def master_defaults(master: str, environ: Mapping[str, str] | None = None) -> di
 def master_problems(
     master: str, settings: Mapping[str, str], environ: Mapping[str, str] | None = None
 ) -> Iterator[str]:
-    """What keeps a target from its cluster, each with what to do.
+    """What keeps a target from running on its cluster, each problem with its remedy.
 
     Args:
         master: `spark.master`.
@@ -97,10 +97,10 @@ def _yarn_problems(master: str, environ: Mapping[str, str]) -> Iterator[str]:
 
 
 def require_master(master: str) -> None:
-    """See that a cluster's master answers; Spark itself would try for a minute.
+    """Check that a standalone cluster's master answers; Spark itself would try for a minute.
 
     Raises:
-        DbtRuntimeError: none of a standalone cluster's masters does.
+        DbtRuntimeError: none of the masters in the URL answers.
     """
     if master.startswith("spark://"):
         found = [addresses.host_and_port(item) for item in master.removeprefix("spark://").split(",")]

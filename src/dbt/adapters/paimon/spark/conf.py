@@ -1,4 +1,4 @@
-"""A target's Spark settings: what Paimon needs, sane defaults for a local Spark, and the user's own on top."""
+"""A target's Spark settings: what Paimon needs, defaults for a local Spark, and the profile's own on top."""
 
 from __future__ import annotations
 
@@ -28,23 +28,23 @@ _MIB = 1024 * 1024
 
 
 def spark_conf(credentials: PaimonCredentials, plan: PackagePlan) -> dict[str, str]:
-    """Build the settings that a target's Spark session starts with.
+    """The settings that a target's Spark session starts with.
 
     Args:
         credentials: the target; its `spark_config` wins over the defaults here.
         plan: the jars, from `packages.plan_packages`.
 
     Raises:
-        DbtRuntimeError: settings of `spark_config` or `catalog_options` that contradict the profile or would lose data,
-            all of them in one message.
+        DbtRuntimeError: settings of `spark_config` or `catalog_options` that contradict the profile or would lose data;
+        all in one message.
     """
     conf = {
         "spark.master": credentials.spark_master,
         "spark.app.name": "dbt-paimon",
-        # A session catalog of this process; Hive's is there for who asks (catalogImplementation: hive).
+        # A session catalog in memory; Hive's if the profile sets `catalogImplementation: hive`.
         "spark.sql.catalogImplementation": "in-memory",
         "spark.ui.showConsoleProgress": "false",
-        # Spark's own default does not know Paimon's `access-key`.
+        # Spark's default pattern does not match Paimon's `access-key`.
         "spark.redaction.regex": SPARK_REDACTION,
         **_local_defaults(credentials.spark_master),
         **master_defaults(credentials.spark_master),
@@ -66,15 +66,15 @@ def spark_conf(credentials: PaimonCredentials, plan: PackagePlan) -> dict[str, s
 
 
 def driver_class_path(master: str, plan: PackagePlan, own: Mapping[str, str]) -> list[str]:
-    """The jars that a local Spark starts with, instead of copying and loading them later: all of them, or none.
+    """The jars for a local Spark's class path, instead of copying and loading them later: all of them, or none.
 
-    Only classes of the JVM's own class path can be in its archive (see `class_archive`); and they see nothing of what
-    Spark loads later, a JDBC driver among it.
+    Only classes on the JVM's own class path can be in the CDS archive (see `cds_archive`). They cannot see what Spark
+    loads later, for example a JDBC driver.
 
     Args:
-        master: Spark's.
+        master: Spark's master.
         plan: the jars.
-        own: the profile's settings of Spark.
+        own: the profile's Spark settings.
     """
     if (
         plan.packages
@@ -88,7 +88,7 @@ def driver_class_path(master: str, plan: PackagePlan, own: Mapping[str, str]) ->
 
 
 def _names_jars(own: Mapping[str, str]) -> bool:
-    """Whether Spark is told of jars by somebody else than the profile's `jars` and `packages`."""
+    """Whether jars are named outside of the profile's `jars` and `packages`: in `spark_config` or Spark's own files."""
     if own.keys() & {"spark.jars", "spark.jars.packages"}:
         return True
     said = os.environ.get("PYSPARK_SUBMIT_ARGS", "")
@@ -99,24 +99,24 @@ def _names_jars(own: Mapping[str, str]) -> bool:
 
 
 def remote_conf(credentials: PaimonCredentials, paimon_version: str = "") -> dict[str, str]:
-    """Those of a target's settings that a Spark server takes, too: of its sessions and catalogs.
+    """The settings of a target that apply to a session of a Spark server, including those of its catalogs.
 
     Args:
         credentials: the target.
-        paimon_version: the Paimon that is meant, if not the target's own.
+        paimon_version: the Paimon that runs, if it is not the target's own.
 
     Raises:
-        DbtRuntimeError: as `spark_conf` does.
+        DbtRuntimeError: see `spark_conf`.
     """
     environment = Environment.of(paimon_version or effective_paimon_version(credentials))
     return {
-        # dbt-sized work is many small statements: their timestamps must not depend on whose machine runs them.
+        # The timestamps of a model must not depend on whose machine runs it.
         "spark.sql.session.timeZone": "UTC",
-        # Templates are Jinja's. Spark's own blanks every `${word}` of a statement, in a regular expression or a comment
-        # too, and `${env:WORD}` would write the machine's environment into tables.
+        # Templates are Jinja's. Spark's own substitution blanks every `${word}` in a statement, even in a regular
+        # expression or a comment, and `${env:WORD}` would write the machine's environment into tables.
         "spark.sql.variable.substitute": "false",
-        # Paimon's writer takes rows as Java's objects (SparkRow): the old classes count days before October 1582 by
-        # another calendar, and such dates and timestamps would be read back days off [ran, 0.9.0].
+        # Paimon's writer takes rows as Java objects (SparkRow). The old classes count days before October 1582 by
+        # another calendar, so that such dates and timestamps would be read back days off [ran, 0.9.0].
         "spark.sql.datetime.java8API.enabled": "true",
         **catalog_conf(credentials, environment),
         "spark.sql.defaultCatalog": credentials.catalog,
@@ -132,27 +132,27 @@ def _local_defaults(master: str) -> dict[str, str]:
     cores = _available_cores() if wanted == "*" else int(wanted)
     return {
         "spark.ui.enabled": "false",
-        # Whoever sees the UI could end what runs.
+        # Whoever sees the UI could kill jobs.
         "spark.ui.killEnabled": "false",
-        # 200 tasks a shuffle, Spark's default, cost more than the data of a laptop is worth.
+        # Spark's default of 200 tasks per shuffle costs more than it saves on the data of a laptop.
         "spark.sql.shuffle.partitions": str(max(cores, 1)),
         "spark.driver.memory": f"{driver_memory_mib(cores, _physical_mib())}m",
-        # A laptop's host name often resolves to nowhere, or to an interface that a VPN has taken away.
+        # A laptop's host name often does not resolve, or resolves to an interface that a VPN has removed.
         "spark.driver.host": "127.0.0.1",
         "spark.driver.bindAddress": "127.0.0.1",
-        # Spark makes this folder even when nothing is stored in it: not in the user's project.
+        # Spark creates this folder even if nothing is stored in it: keep it out of the user's project.
         "spark.sql.warehouse.dir": str(private_files.temporary_folder() / "spark-warehouse"),
-        # Everybody on the machine can connect to the driver's ports, and RPC reads Java's serialized objects. Spark
-        # makes the secret itself and keeps it in memory (SecurityManager.initializeAuth: local masters).
+        # All users of the machine can connect to the driver's ports, and RPC deserializes Java objects. Spark generates
+        # the secret itself and keeps it in memory (SecurityManager.initializeAuth: local masters).
         "spark.authenticate": "true",
     }
 
 
 def driver_memory_mib(cores: int, physical_mib: int | None) -> int:
-    """Heap for a local Spark: every writing task may hold Paimon's write buffer (256 MiB) and as much to sort.
+    """Heap in MiB for a local Spark: each writing task may hold Paimon's write buffer (256 MiB) and as much to sort.
 
     Returns:
-        512 MiB a core, at least 2 GiB, and never more than half of the machine's memory (where that is known).
+        512 MiB per core, at least 2 GiB, and at most half of the machine's memory (if that is known).
     """
     wanted = max(2048, 512 * cores)
     return wanted if physical_mib is None else max(512, min(wanted, physical_mib // 2))

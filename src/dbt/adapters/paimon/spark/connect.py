@@ -1,6 +1,6 @@
-"""`method: connect`: a Spark Connect server; dbt's process holds no JVM.
+"""`method: connect`: sessions of a Spark Connect server; dbt's process needs no JVM.
 
-A server that `dbt-paimon server` keeps warm on this machine is found by the target's settings (see `server`).
+A warm server that `dbt-paimon server` started on this machine is found by the target's settings (see `server`).
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ from dbt.adapters.paimon.spark.frames import FrameCursor, FrameHandle
 from dbt.adapters.paimon.spark.handles import session_conf
 from dbt.adapters.paimon.sql import predicates, views
 
-# Sessions that no thread uses, by the server's address. They are used again and never thrown away: the first client of
-# a process that is would end the pool of threads that all of them share (SparkConnectClient.close, of 3.5).
+# Idle sessions, by the server's address. They are reused and never closed before the process ends: closing one of their
+# clients would shut down the thread pool that all of them share (SparkConnectClient.close of 3.5).
 _IDLE: dict[str, list[Any]] = {}
-# All of this process.
+# All sessions of this process.
 _OPENED: list[Any] = []
-# With the client's pauses of 0.05, 0.2, 0.8, 3.2 and 12.8 s: that a server has gone is told after 17 s, not minutes.
+# With the client's pauses of 0.05, 0.2, 0.8, 3.2 and 12.8 s, a lost server is reported after 17 s instead of minutes.
 _RETRIES = 5
-# Milliseconds: a server that has not answered a ping for a minute has gone, however long its statement may take. It
-# takes none sooner than five minutes after the one before (grpc's NettyServerBuilder.permitKeepAliveTime).
+# Milliseconds: a server that does not answer a ping for a minute is gone, however long its statement may take. It
+# accepts a ping only five minutes after the last one (grpc's NettyServerBuilder.permitKeepAliveTime).
 _KEEPALIVE = [
     ("grpc.keepalive_time_ms", 330_000),
     ("grpc.keepalive_timeout_ms", 60_000),
@@ -53,25 +53,25 @@ class ConnectCursor(FrameCursor):
         views.DIRECTORY.create_mentioned(statement, lambda sql: session.sql(sql).collect())
         self._frame = session.sql(statement, args=list(bindings) if bindings else None)
         if not self._is_command():
-            # The server has not looked at a query yet.
+            # sql() does not send a query to the server; asking for its schema makes the server analyze it now.
             _ = self.frame.schema
 
     def _is_command(self) -> bool:
-        # A command has run when sql() returns; its rows have come with the answer.
+        # A command has run when sql() returns; its rows are part of the answer.
         plan: Any = self.frame
         relation = getattr(plan._plan, "_relation", None)
         return relation is not None and relation.WhichOneof("rel_type") == "local_relation"
 
 
 class ConnectHandle(FrameHandle):
-    """What dbt holds for a thread: a session of the server that no other thread uses."""
+    """A dbt thread's session of the server, which no other thread uses."""
 
     def __init__(self, session: SparkSession, url: str) -> None:
         super().__init__(session)
         self._url = url
 
     def close(self) -> None:
-        """Leave the session to the next handle."""
+        """Return the session to the idle ones."""
         if not self._closed.is_set():
             super().close()
             _IDLE.setdefault(self._url, []).append(self.session)
@@ -81,7 +81,7 @@ class ConnectHandle(FrameHandle):
         return ConnectCursor(self.session, self._tag)
 
     def references(self, expression: str) -> list[predicates.Reference]:
-        """The names of columns in an expression, by sqlglot."""
+        """The column names in an expression, parsed by sqlglot."""
         return predicates.by_sqlglot(expression)
 
     def _cancel_jobs(self) -> None:
@@ -93,7 +93,7 @@ def open_session(credentials: PaimonCredentials) -> ConnectHandle:
     """Give a thread its own session of the server.
 
     Raises:
-        DbtRuntimeError: no server there, one without Paimon, or PySpark's client is not installed.
+        DbtRuntimeError: there is no server or it has no Paimon, or PySpark's client is not installed.
     """
     try:
         from pyspark.errors.exceptions.connect import SparkConnectGrpcException
@@ -109,13 +109,13 @@ def open_session(credentials: PaimonCredentials) -> ConnectHandle:
     addresses.require_listener(
         "A Spark Connect server", [(host, port)], "Start it, or correct host and port in the profile."
     )
-    # Functions of pyspark.sql, which Python models import, ask this variable whom they work for.
+    # Functions of pyspark.sql, which Python models import, check this variable to choose their implementation.
     os.environ["SPARK_CONNECT_MODE_ENABLED"] = "1"
     url = _url(credentials, host, port, headers)
     try:
         session: Any = _IDLE[url].pop()
     except LookupError:
-        # Not by a builder, which talks to the server before its patience can be set.
+        # Not through a builder, which talks to the server before its retries can be limited.
         session = SparkSession(connection=ChannelBuilder(url, _KEEPALIVE))
         _OPENED.append(session)
         session.client._retry_policy["max_retries"] = _RETRIES
@@ -123,7 +123,7 @@ def open_session(credentials: PaimonCredentials) -> ConnectHandle:
         _prepare(session, credentials)
     except Exception as exc:
         _IDLE.setdefault(url, []).append(session)
-        # The errors of Spark itself are of classes below this one.
+        # Spark's own errors are subclasses of this one.
         if type(exc) is not SparkConnectGrpcException:
             raise
         raise DbtRuntimeError(
@@ -135,10 +135,11 @@ def open_session(credentials: PaimonCredentials) -> ConnectHandle:
 
 @atexit.register
 def _close_all() -> None:
-    """Close the sessions while Python still runs all threads.
+    """Close the sessions while all of Python's threads still run.
 
-    PySpark closes a session when it is thrown away, which for these is the end of the process: grpc's threads have been
-    stopped then, and one that held the lock of its channel keeps it for ever [ran, PySpark 3.5.7, grpcio 1.85.1].
+    PySpark closes a session when it is garbage-collected, which here is at the end of the process. grpc's threads have
+    been stopped by then, and one that held the lock of its channel never releases it [ran, PySpark 3.5.7, grpcio
+    1.85.1].
     """
     while _OPENED:
         client: Any = _OPENED.pop().client
@@ -148,7 +149,7 @@ def _close_all() -> None:
 
 
 def _nothing() -> None:
-    """In the place of what was done."""
+    """Takes the place of `client.close` after closing, because PySpark calls it again."""
 
 
 def _details(exc: Exception) -> str:
@@ -162,7 +163,7 @@ def _prepare(session: Any, credentials: PaimonCredentials) -> None:
             f"The Spark Connect server at {credentials.address} runs without Paimon's extensions: start it with "
             f"--conf spark.sql.extensions={EXTENSIONS} and Paimon's connector among its jars."
         )
-    # One request for all of them, where `conf.set` makes one each.
+    # One request for all settings; `conf.set` would send one each.
     from pyspark.sql.connect import proto
 
     settings = session_conf(remote_conf(credentials))
@@ -172,7 +173,7 @@ def _prepare(session: Any, credentials: PaimonCredentials) -> None:
 
 
 def _address(credentials: PaimonCredentials) -> tuple[str, int, Mapping[str, str]]:
-    """Host and port of the target's server, and the parameters by which it knows its owner."""
+    """Host and port of the target's server, and the connection parameters that identify the user."""
     if credentials.host is not None:
         return credentials.host, credentials.server_port, {}
     note, token = server.find(credentials)

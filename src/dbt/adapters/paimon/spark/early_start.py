@@ -1,4 +1,4 @@
-"""Spark's JVM starts while dbt reads the project: the two take as long, and neither needs the other."""
+"""Starts Spark's JVM while dbt parses the project, since both take about as long."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Final
 from dbt.adapters.paimon.credentials import PaimonConnectionMethod, PaimonCredentials
 from dbt.adapters.paimon.spark.launch import jvm
 
-# dbt's commands that are going to ask Spark (dbt.cli.types.Command); `debug` tells of the start itself.
+# dbt commands that will use Spark (dbt.cli.types.Command); `debug` reports the start itself.
 _COMMANDS: Final = frozenset(
     {
         "build",
@@ -29,23 +29,22 @@ _COMMANDS: Final = frozenset(
     }
 )
 
-# numpy sets them while it is imported and then takes them away again, unless they are there
-# (numpy/core/__init__.py). dbt looks through the environment at each line that it logs, and fails over a name that
-# another thread takes away meanwhile.
+# numpy sets these while it is imported and then removes them, unless they were set before (numpy/core/__init__.py). dbt
+# iterates over the environment for each line that it logs, and fails if another thread removes a name meanwhile.
 _OF_NUMPY: Final = ("OPENBLAS_MAIN_FREE", "GOTOBLAS_MAIN_FREE")
 
 
 def begin(credentials: PaimonCredentials) -> Thread | None:
-    """Start the Spark of this process on a thread, which is returned, if this dbt command is going to need one.
+    """Start this process's Spark on a thread and return it; None if this dbt command will not use Spark.
 
-    What goes wrong is told by the first connection, which tries again.
+    Errors are not reported here: the first connection tries again and reports them.
     """
     for name in _OF_NUMPY:
         os.environ.setdefault(name, "1")
     embedded = credentials.method == PaimonConnectionMethod.SESSION
     if not embedded or _command() not in _COMMANDS:
         return None
-    # A project that cannot be parsed ends dbt before its JVM has started.
+    # If the project cannot be parsed, dbt ends before the JVM has started.
     atexit.register(jvm.abandon)
     thread = Thread(target=_start, args=(credentials,), name="spark-start", daemon=True)
     thread.start()

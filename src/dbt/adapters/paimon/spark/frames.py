@@ -1,4 +1,4 @@
-"""Cursors and handles over a session of PySpark, whether its Spark is in this process or behind Spark Connect."""
+"""Base classes of handles and cursors over a PySpark session, embedded or over Spark Connect."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from dbt.adapters.paimon.sql.timestamps import on_session_clock
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-# Seconds; a job that starts after Ctrl-C lives no longer.
+# Seconds; a job that starts after Ctrl-C is cancelled within this time.
 _CANCEL_EVERY = 0.2
 
 
 class FrameCursor(ABC):
-    """A cursor (see `handles.Cursor`) whose last statement is a frame."""
+    """A cursor (see `handles.Cursor`) whose last statement is a PySpark data frame."""
 
     def __init__(self, session: SparkSession, tag: str) -> None:
         self._session = session
@@ -33,20 +33,20 @@ class FrameCursor(ABC):
 
     @abstractmethod
     def _run(self, statement: str, bindings: Sequence[Any] | None = None) -> None:
-        """Send one statement, tagged for `FrameHandle.cancel`; sets `_frame` and forgets the rows of the one before."""
+        """Send one statement, tagged for `FrameHandle.cancel`; sets `_frame` and clears the rows of the last one."""
 
     @abstractmethod
     def _is_command(self) -> bool:
-        """Whether the last statement has run already."""
+        """Whether the last statement was a command, which has run already."""
 
     def execute(self, sql: str, bindings: Sequence[Any] | None = None) -> None:
         """Run a statement; a command runs at once, a query when `fetchall`, `fetchmany` or `drain` is called.
 
         Args:
-            sql: one statement, or a script of several (a model's SQL header before its query): all but the last are
-                run to their end, and the last one's rows are the cursor's.
-            bindings: values of the last statement's `?` markers, passed as typed literals and never pasted into the
-                text.
+            sql: one statement, or a script of several (a model's SQL header before its query): all but the last run to
+            their end, and the cursor has the rows of the last.
+            bindings: values for the `?` markers of the last statement, passed as typed literals, never pasted into the
+            text.
         """
         *before, last = statements(sql.strip())
         for statement in before:
@@ -56,12 +56,12 @@ class FrameCursor(ABC):
 
     @property
     def frame(self) -> DataFrame:
-        """The frame of the last statement."""
+        """The data frame of the last statement."""
         assert self._frame is not None
         return self._frame
 
     def drain(self) -> None:
-        """Run a query for its effects and its errors, keeping no row of it on the driver."""
+        """Run a query for its effects and errors, without bringing rows to the driver."""
         if self._frame is not None and not self._is_command():
             self._frame.write.format("noop").mode("overwrite").save()
 
@@ -76,14 +76,14 @@ class FrameCursor(ABC):
         ]
 
     def fetchall(self) -> list[Any]:
-        """All rows, or those that are left."""
+        """All rows, or the remaining ones."""
         if self._rows is None:
             self._rows = self._brought(lambda frame: frame.collect())
         rows, self._rows = self._rows, []
         return rows
 
     def fetchmany(self, size: int) -> list[Any]:
-        """The first `size` rows; no more than that is brought to the driver."""
+        """The first `size` rows; no more than these are brought to the driver."""
         if self._rows is None and self._frame is not None:
             return self._brought(lambda frame: frame.take(size))
         rows = self._rows or []
@@ -102,7 +102,7 @@ class FrameCursor(ABC):
         return [tuple(row) for row in how(on_session_clock(self._frame))]
 
     def close(self) -> None:
-        """Let go of the last result."""
+        """Forget the last result."""
         self._frame = self._rows = None
 
 
@@ -121,26 +121,26 @@ class FrameHandle(ABC):
 
     @abstractmethod
     def references(self, expression: str) -> list[predicates.Reference]:
-        """The names of columns in an SQL expression."""
+        """The column names in an SQL expression."""
 
     @abstractmethod
     def _cancel_jobs(self) -> None:
-        """Stop what runs now under this handle's tag."""
+        """Cancel the jobs that run now under this handle's tag."""
 
     def load(self, name: str) -> DataFrame:
-        """The frame of a rendered relation, also of a view that this session has not met yet."""
+        """The data frame of a rendered relation, even if it is a view that this session has not created yet."""
         cursor = self.cursor()
         cursor.execute(f"select * from {name}")
         return cursor.frame
 
     def create_temporary_view(self, name: str, query: str, bindings: Sequence[Any]) -> None:
-        """Make a query with `?` markers a view of this session."""
+        """Create a temporary view of this session from a query with `?` markers."""
         cursor = self.cursor()
         cursor.execute(query, bindings)
         cursor.frame.createOrReplaceTempView(quoted(name))
 
     def configured(self, conf: Mapping[str, str]) -> AbstractContextManager[None]:
-        """Set Spark settings for the statements inside, and put back what was there, also after an error."""
+        """Set Spark settings inside the block, and restore the old values afterwards, also after an error."""
         settings = self.session.conf
 
         def write(key: str, value: str | None) -> None:
@@ -152,26 +152,26 @@ class FrameHandle(ABC):
         return with_conf(conf, lambda key: settings.get(key, None), write)
 
     def cancel(self) -> None:
-        """Stop the Spark jobs of this thread, also those that the statement in progress has yet to start.
+        """Cancel the Spark jobs of this thread, also those that its current statement has not started yet.
 
-        What needs no job goes on: the two renames of a swap are not torn apart.
+        Statements without a job continue, so that the two renames of a swap are not separated.
         """
         self._cancelled.set()
-        # Spark 3.5 cancels the jobs of a tag that run now, and no later one.
+        # Spark 3.5 only cancels the jobs of a tag that run now, no later ones.
         Thread(target=self._cancel_until_closed, name="cancel", daemon=True).start()
 
-    def begins(self) -> None:  # noqa: B027 - of this process's Spark alone
-        """Nothing to remember."""
+    def begins(self) -> None:  # noqa: B027 - only an embedded Spark needs it
+        """Nothing to do."""
 
-    def ends(self) -> None:  # noqa: B027 - of this process's Spark alone
-        """Nothing to put right."""
+    def ends(self) -> None:  # noqa: B027 - only an embedded Spark needs it
+        """Nothing to do."""
 
     def is_busy(self) -> bool:
-        """Taken for granted: what a server does for a statement is not to be seen from here."""
+        """Always true: what a server does for a statement cannot be seen from here."""
         return True
 
     def interrupt(self) -> None:
-        """Stop the Spark jobs of this thread; a server interrupts the statement itself, too."""
+        """Cancel the Spark jobs of this thread; a server also interrupts the statement itself."""
         self._cancel_jobs()
 
     @property
@@ -186,8 +186,8 @@ class FrameHandle(ABC):
                 self._closed.wait(_CANCEL_EVERY)
 
     def close(self) -> None:
-        """End a cancelling. The session goes with its last reference, and its Spark serves others."""
+        """Stop cancelling. The session is freed with its last reference, and its Spark keeps running."""
         self._closed.set()
 
-    def rollback(self) -> None:  # noqa: B027 - all of it, for every kind
-        """Nothing to do: every statement is a commit of its own."""
+    def rollback(self) -> None:  # noqa: B027 - nothing to do for any kind of handle
+        """Nothing to do: every statement is its own commit."""

@@ -1,4 +1,4 @@
-"""What a connection method gives dbt: a handle for each thread, and cursors over it."""
+"""Protocols that each connection method implements: a `Handle` for each dbt thread, and a `Cursor` over it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def session_conf(conf: Mapping[str, str]) -> dict[str, str]:
-    """Those of some Spark settings that a session can have for itself."""
+    """The Spark settings among these that can be set for a session."""
     return {
         key: value for key, value in conf.items() if key.startswith("spark.sql.") and key not in STATIC_CONF
     }
@@ -27,12 +27,12 @@ def with_conf(
     read: Callable[[str], str | None],
     write: Callable[[str, str | None], None],
 ) -> Iterator[None]:
-    """Set Spark settings for the statements inside, and put back what was there, also after an error.
+    """Set Spark settings inside the block, and restore the old values afterwards, also after an error.
 
     Args:
         conf: the settings.
-        read: gives what a setting is, None where it is not set.
-        write: sets it; takes it away for None.
+        read: returns the value of a setting, None if it is not set.
+        write: sets a setting, or unsets it if the value is None.
     """
     before = {key: read(key) for key in conf}
 
@@ -45,7 +45,7 @@ def with_conf(
             write(key, value)
         yield
     except BaseException:
-        # Of a Spark that has ended this fails, too: the statement's own error is the one to tell.
+        # If Spark has ended, this fails too: report the statement's own error instead.
         with suppress(Exception):
             put_back()
         raise
@@ -56,80 +56,80 @@ class Cursor(Protocol):
     """A DB-API-like cursor; rows stay in Spark until they are fetched."""
 
     def execute(self, sql: str, bindings: Sequence[Any] | None = None) -> None:
-        """Run a statement, or a script whose last statement gives the rows; a query runs when it is asked for them.
+        """Run a statement, or a script whose last statement has the rows; a query runs when its rows are fetched.
 
         Args:
             sql: the text.
-            bindings: values of the last statement's `?` markers.
+            bindings: values for the `?` markers of the last statement.
         """
 
     def drain(self) -> None:
-        """Run a query for its effects and its errors, keeping no row of it."""
+        """Run a query for its effects and errors, without fetching rows."""
 
     @property
     def description(self) -> list[tuple[str, str, None, None, None, None, bool]]:
         """Name, Spark type text and nullability of each column, as DB-API 2.0 lays them out."""
 
     def fetchall(self) -> list[Any]:
-        """All rows, or those that are left."""
+        """All rows, or the remaining ones."""
 
     def fetchmany(self, size: int) -> list[Any]:
-        """The first `size` rows; no more than that is brought here."""
+        """The first `size` rows; no more than these are fetched."""
 
     def fetchone(self) -> Any:
         """The next row, or None."""
 
     def close(self) -> None:
-        """Let go of the last result."""
+        """Forget the last result."""
 
 
 class Handle(Protocol):
-    """What dbt holds for a thread: a Spark session that no other thread uses."""
+    """A dbt thread's connection: a Spark session that no other thread uses."""
 
     @property
     def session(self) -> SparkSession:
         """The session, for Python models.
 
         Raises:
-            DbtRuntimeError: this connection method has none on this side.
+            DbtRuntimeError: this connection method has no PySpark session.
         """
 
     def cursor(self) -> Cursor:
         """A cursor over this session."""
 
     def load(self, name: str) -> DataFrame:
-        """The frame of a rendered relation, also of a view that this session has not met yet."""
+        """The data frame of a rendered relation, even if it is a view that this session has not created yet."""
 
     def create_temporary_view(self, name: str, query: str, bindings: Sequence[Any]) -> None:
-        """Make a query with `?` markers a view of this session."""
+        """Create a temporary view of this session from a query with `?` markers."""
 
     def references(self, expression: str) -> list[Reference]:
-        """The names of columns in an SQL expression; none from within a subquery.
+        """The column names in an SQL expression, without those in subqueries.
 
         Raises:
-            Exception: it is no expression.
+            Exception: the text is not an expression.
         """
 
     def configured(self, conf: Mapping[str, str]) -> AbstractContextManager[None]:
-        """Set Spark settings for the statements inside, and put back what was there, also after an error."""
+        """Set Spark settings inside the block, and restore the old values afterwards, also after an error."""
 
     def cancel(self) -> None:
-        """Stop what this thread runs, also the jobs that its statement has yet to start."""
+        """Cancel what this thread runs, also jobs that its statement has not started yet."""
 
     def begins(self) -> None:
-        """A statement begins on this thread; `interrupt` is for it."""
+        """Called when a statement begins on this thread, the one that `interrupt` is for."""
 
     def ends(self) -> None:
-        """The statement, which was interrupted, has ended."""
+        """Called when a statement that was interrupted has ended."""
 
     def is_busy(self) -> bool:
-        """Whether Spark works for this thread, as far as can be seen from here; asked by another thread."""
+        """Whether Spark works for this thread, as far as the client can see; called by another thread."""
 
     def interrupt(self) -> None:
-        """Have the statement of this thread end, wherever it waits; called by another thread."""
+        """Make the statement of this thread end, wherever it waits; called by another thread."""
 
     def close(self) -> None:
-        """Let go of the session."""
+        """Release the session."""
 
     def rollback(self) -> None:
-        """Nothing to do: every statement is a commit of its own."""
+        """Nothing to do: every statement is its own commit."""

@@ -1,7 +1,7 @@
-"""Warm local Spark Connect servers of `dbt-paimon server`: where they are noted, and which one serves a target.
+"""Warm local Spark Connect servers of `dbt-paimon server`: their notes, and the one that serves a target.
 
-Each is noted in a file of its user, named after what it works on (master, catalog and warehouse): a target finds it
-without being told an address.
+Each server has a note in a private file of its user, named after its master, catalog and warehouse, so that a target
+finds it without an address.
 """
 
 from __future__ import annotations
@@ -34,16 +34,16 @@ LOOPBACK = "127.0.0.1"
 
 @dataclass(frozen=True)
 class ServerNote:
-    """What is known of a running server.
+    """What the note says of a running server.
 
     Attributes:
-        pid: the process that holds it.
-        port: where it listens on the loopback interface.
-        versions: of dbt-paimon, PySpark and Paimon.
-        settings: those that are fixed when it starts; secrets are masked.
-        works_on: master, catalog and warehouse, to be shown.
-        idle_minutes: after so long without a statement it ends.
-        asks_token: whether it answers nobody without its token (the flag `require_server_token`).
+        pid: id of its process.
+        port: its port on the loopback interface.
+        versions: versions of dbt-paimon, PySpark and Paimon.
+        settings: settings that are fixed at the start; secrets are masked.
+        works_on: master, catalog and warehouse, for display.
+        idle_minutes: minutes without a statement after which it ends.
+        asks_token: whether it requires its token (the flag `require_server_token`).
     """
 
     pid: int
@@ -56,10 +56,10 @@ class ServerNote:
 
 
 def folder() -> Path:
-    """Where this user's servers are noted; beside dbt's own `profiles.yml`.
+    """The folder with the notes of this user's servers, next to dbt's `profiles.yml`.
 
     Raises:
-        DbtRuntimeError: somebody else may change what it holds: to whom a client sends its statements.
+        DbtRuntimeError: other users may change its content, and so redirect a client's statements.
     """
     path = Path(os.environ.get(FOLDER_VARIABLE) or Path.home() / ".dbt" / "paimon-servers")
     return require_own_folder(
@@ -70,7 +70,7 @@ def folder() -> Path:
 
 
 def works_on(credentials: PaimonCredentials) -> dict[str, str]:
-    """What tells one server from another: master, catalog and where its tables are."""
+    """What distinguishes one server from another: master, catalog, and where the tables are."""
     catalog = credentials.spark_catalog
     found = {
         "master": credentials.spark_master,
@@ -83,25 +83,25 @@ def works_on(credentials: PaimonCredentials) -> dict[str, str]:
 
 
 def note_path(credentials: PaimonCredentials) -> Path:
-    """The file in which the server of a target is noted."""
+    """The path of the note for a target's server."""
     digest = hashlib.sha256(json.dumps(works_on(credentials), sort_keys=True).encode()).hexdigest()
     return folder() / f"{digest[:16]}.json"
 
 
 def launch_plan(credentials: PaimonCredentials) -> packages.PackagePlan:
-    """The jars of a target's server: those of an embedded Spark, and Spark Connect's."""
+    """The jars for a target's server: those of an embedded Spark plus Spark Connect's."""
     spark = installation.require(credentials.method)
     return packages.with_connect(packages.plan_packages(credentials, spark), spark)
 
 
 def fixed_settings(conf: Mapping[str, str]) -> dict[str, str]:
-    """Those of a Spark's settings that its sessions cannot change; secrets are masked."""
+    """The Spark settings among these that a session cannot change; secrets are masked."""
     changeable = session_conf(conf)
     return {key: str(redacted(key, value)) for key, value in sorted(conf.items()) if key not in changeable}
 
 
 def versions(plan: packages.PackagePlan) -> dict[str, str]:
-    """The versions that a server and its clients have to share."""
+    """The versions that a server and its clients must share."""
     return {
         "dbt-paimon": version("dbt-paimon"),
         "PySpark": installation.spark_version(),
@@ -110,12 +110,12 @@ def versions(plan: packages.PackagePlan) -> dict[str, str]:
 
 
 def write_note(path: Path, note: ServerNote) -> None:
-    """Note a server, for this user alone to read, in one rename."""
+    """Write a server's note atomically, readable by this user only."""
     write_own(path, json.dumps(asdict(note), indent=1))
 
 
 def read_note(path: Path) -> ServerNote | None:
-    """The server of a note if it runs; a note of one that has died is taken away."""
+    """The server of a note, if it is alive; the note of a dead one is deleted."""
     try:
         note = ServerNote(**json.loads(read_own(path)))
     except (OSError, ValueError, TypeError):
@@ -128,7 +128,7 @@ def read_note(path: Path) -> ServerNote | None:
 
 
 def running() -> list[ServerNote]:
-    """All servers of this user that run."""
+    """All running servers of this user."""
     return [note for path in sorted(folder().glob("*.json")) if (note := read_note(path)) is not None]
 
 
@@ -136,7 +136,7 @@ def find(credentials: PaimonCredentials) -> tuple[ServerNote, str]:
     """The warm server that serves a target, and its token.
 
     Raises:
-        DbtRuntimeError: none runs, or it has other versions or other settings than this target.
+        DbtRuntimeError: there is none, or its versions or settings differ from this target's.
     """
     path = note_path(credentials)
     note = read_note(path)
@@ -155,7 +155,7 @@ def find(credentials: PaimonCredentials) -> tuple[ServerNote, str]:
     addresses.require_listener("The warm Spark server of this target", [(LOOPBACK, note.port)], remedy)
     owner = owner_of_listener(note.port)
     if owner not in (None, os.geteuid()):
-        # It gets neither the token nor a statement.
+        # The other user's process gets neither the token nor a statement.
         raise DbtRuntimeError(
             f"At the port of this target's warm Spark server ({LOOPBACK}:{note.port}) listens a process of another "
             f"user (uid {owner}). {remedy}"
@@ -164,7 +164,7 @@ def find(credentials: PaimonCredentials) -> tuple[ServerNote, str]:
 
 
 def mismatches(note: ServerNote, credentials: PaimonCredentials) -> list[str]:
-    """How a server differs from what a target asks for, a sentence each."""
+    """How a server differs from what a target needs, one sentence each."""
     plan = launch_plan(credentials)
     wanted = versions(plan)
     found = [
@@ -185,7 +185,7 @@ def require_warm_target(credentials: PaimonCredentials) -> None:
     """Refuse a target that no warm server can serve.
 
     Raises:
-        DbtRuntimeError: it has a server of its own, or another method.
+        DbtRuntimeError: the target names its own server, or uses another method.
     """
     if credentials.method != PaimonConnectionMethod.CONNECT:
         raise DbtRuntimeError(

@@ -1,4 +1,4 @@
-"""The process that keeps a warm Spark Connect server: starts Spark, notes itself, ends when nobody asks for anything.
+"""The process of a warm Spark Connect server: starts Spark, writes the note, and exits when the server is idle.
 
 Run by `dbt-paimon server start` as `python -m dbt.adapters.paimon.spark.server_process`.
 """
@@ -20,14 +20,14 @@ from dbt.adapters.paimon.spark import server, server_token
 from dbt.adapters.paimon.spark.conf import spark_conf
 from dbt.adapters.paimon.spark.session import check_warehouse, start_spark
 
-# Bytes: a seed comes in one message, and gRPC's own bound is 4 MiB.
+# Bytes: a seed is sent as one message, and gRPC's own limit is 4 MiB.
 _LARGEST_MESSAGE = 512 * 1024 * 1024
 # Seconds.
 _LOOK_EVERY = 2.0
 
 
 def main() -> None:
-    """Serve the target of the command line until idle or told to end (SIGTERM)."""
+    """Serve the target on the command line until the server is idle or gets SIGTERM."""
     parser = argparse.ArgumentParser()
     for option in ("--project-dir", "--profiles-dir", "--profile", "--target", "--vars"):
         parser.add_argument(option)
@@ -39,17 +39,17 @@ def main() -> None:
 
 
 def serve(credentials: PaimonCredentials, idle_minutes: float, asks_token: bool = True) -> None:
-    """Start Spark with a Connect server on the loopback interface and stay until it is not needed any more.
+    """Start Spark with a Connect server on the loopback interface, and return when it is idle.
 
     Args:
         credentials: the target.
         idle_minutes: minutes without a statement after which it ends.
-        asks_token: whether it answers nobody without its token.
+        asks_token: whether clients need its token.
 
     Raises:
-        DbtRuntimeError: Spark does not start, and why.
+        DbtRuntimeError: Spark does not start; with the reason.
     """
-    # Ends as by Ctrl-C: finally blocks run.
+    # Exit as with Ctrl-C, so that finally blocks run.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     installation.require_own_spark(installation.spark_version(), os.environ)
     check_warehouse(credentials)
@@ -83,11 +83,12 @@ def serve(credentials: PaimonCredentials, idle_minutes: float, asks_token: bool 
 
 
 def _listen(session: Any, token: str | None, spark_version: str) -> int:
-    """Serve Spark Connect on a free port of the loopback interface to whoever has the token; gives the port.
+    """Serve Spark Connect on a free port of the loopback interface for clients with the token; returns the port.
 
-    Without a token (None) to every user of the machine.
+    If the token is None, every user of the machine may connect.
 
-    Not by Spark's own plugin: that of 3.5 listens on every interface (SparkConnectService.startGRPCService).
+    Spark's own plug-in is not used, because in 3.5 it listens on every interface
+    (SparkConnectService.startGRPCService).
     """
     jvm = session._jvm
     service = jvm.org.apache.spark.sql.connect.service
@@ -97,7 +98,7 @@ def _listen(session: Any, token: str | None, spark_version: str) -> int:
     builder.addService(service.SparkConnectService(False))
     service.SparkConnectInterceptorRegistry.chainInterceptors(builder)
     if token is not None:
-        # The one that comes last is asked first.
+        # The interceptor that is added last runs first.
         server_token.guard(session, builder, token, spark_version)
     return int(builder.build().start().getPort())
 

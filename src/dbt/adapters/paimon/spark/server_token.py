@@ -1,8 +1,8 @@
-"""The token of a warm server: whoever does not send it is refused. It lies in a folder that is its owner's alone.
+"""The token of a warm server, which refuses clients without it; stored in a folder that only its owner can read.
 
-Others on the machine can connect to a port of the loopback interface, and a Spark session runs any code as its owner.
-The token is a header of its own: PySpark takes `token` for a reason to speak TLS, which a warm server does not
-(ChannelBuilder.secure of PySpark 3.5).
+Other users of the machine can connect to a port of the loopback interface, and a Spark session runs any code as its
+owner. The token is sent in a header of ours: with its own `token` parameter, PySpark insists on TLS, which a warm
+server does not speak (ChannelBuilder.secure of PySpark 3.5).
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ _BYTES: Final = 32
 
 
 def folder(note: Path) -> Path:
-    """The folder of a noted server, with its token and its logs.
+    """The folder of a server's note, with its token and its logs.
 
     Raises:
-        DbtRuntimeError: somebody else may change what it holds.
+        DbtRuntimeError: other users may change its content.
     """
     return require_own_folder(
         note.with_suffix(""),
@@ -39,7 +39,7 @@ def folder(note: Path) -> Path:
 
 
 def create(note: Path, pid: int) -> str:
-    """A new token for the server of a process, kept for its clients.
+    """Create and store a token for the server of a process.
 
     Raises:
         DbtRuntimeError: see `folder`.
@@ -50,15 +50,15 @@ def create(note: Path, pid: int) -> str:
 
 
 def read(note: Path, pid: int, remedy: str) -> str:
-    """The token of a server that runs.
+    """Read the token of a running server.
 
     Args:
-        note: the server's.
-        pid: its process.
-        remedy: what a person can do where there is none.
+        note: path of the server's note.
+        pid: id of its process.
+        remedy: what the user can do if there is no token.
 
     Raises:
-        DbtRuntimeError: there is none, or somebody else may have written it.
+        DbtRuntimeError: there is no token, or another user may have written it.
     """
     try:
         return read_own(_path(note, pid))
@@ -69,16 +69,16 @@ def read(note: Path, pid: int, remedy: str) -> str:
 
 
 def forget(note: Path, pid: int) -> None:
-    """Take the token of a server away that has ended."""
+    """Delete the token of a server that has ended."""
     _path(note, pid).unlink(missing_ok=True)
 
 
 def parameters(token: str, spark_version: str) -> Mapping[str, str]:
-    """What a client adds to the address of a server (`;key=value`), which sends it as headers.
+    """The connection parameters (`;key=value`) that make a client send the token as a header.
 
     Args:
         token: the server's.
-        spark_version: its Spark's.
+        spark_version: version of its Spark.
     """
     if _has_own(spark_version):
         return {"authorization": quote(f"Bearer {token}")}
@@ -86,13 +86,13 @@ def parameters(token: str, spark_version: str) -> Mapping[str, str]:
 
 
 def guard(session: Any, builder: Any, token: str, spark_version: str) -> None:
-    """Have a server refuse whoever does not send its token.
+    """Make a server refuse clients that do not send its token.
 
     Args:
-        session: of the Spark that serves.
-        builder: the NettyServerBuilder of the server; no interceptor may be added to it after this.
+        session: a session of the Spark that serves.
+        builder: the server's NettyServerBuilder; no interceptor may be added to it afterwards.
         token: the server's.
-        spark_version: its Spark's.
+        spark_version: version of its Spark.
     """
     jvm = session._jvm
     if _has_own(spark_version):
@@ -100,7 +100,7 @@ def guard(session: Any, builder: Any, token: str, spark_version: str) -> None:
             jvm.org.apache.spark.sql.connect.service.PreSharedKeyAuthenticationInterceptor(token)
         )
         return
-    # By the compiler that Spark brings for its queries: no jar has to be built and shipped for one class.
+    # Compiled with the compiler that Spark uses for queries, so that no jar must be shipped for one class.
     compiler = jvm.org.codehaus.janino.SimpleCompiler()
     compiler.setParentClassLoader(builder.getClass().getClassLoader())
     compiler.cook((resources.files("dbt.adapters.paimon.spark") / _SOURCE).read_text(encoding="utf-8"))

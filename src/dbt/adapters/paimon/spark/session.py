@@ -1,4 +1,4 @@
-"""`method: session`: Spark's driver in dbt's own process, one JVM for it and one session for each dbt thread."""
+"""`method: session`: an embedded Spark in dbt's process, with one JVM and a session for each dbt thread."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ if TYPE_CHECKING:
 logger = AdapterLogger("Paimon")
 
 _START = RLock()
-# The settings of the target that came first: every session of this process begins with them.
+# The settings that this process's Spark was started with: every session begins with them.
 _STARTED_WITH: dict[str, str] = {}
 
 
 class SessionCursor(FrameCursor):
-    """A cursor over one session of this process's Spark; rows stay in Spark until they are fetched."""
+    """A cursor over a session of the embedded Spark; rows stay in Spark until they are fetched."""
 
     def _run(self, statement: str, bindings: Sequence[Any] | None = None) -> None:
         self._rows = None
@@ -56,25 +56,25 @@ class SessionCursor(FrameCursor):
 
 
 class SessionHandle(FrameHandle):
-    """What dbt holds for a thread: a Spark session that no other thread uses."""
+    """A dbt thread's session of the embedded Spark, which no other thread uses."""
 
     def cursor(self) -> SessionCursor:
         """A cursor over this session."""
         return SessionCursor(self.session, self._tag)
 
     def references(self, expression: str) -> list[predicates.Reference]:
-        """The names of columns in an expression, by Spark's own parser."""
+        """The column names in an expression, by Spark's own parser."""
         return predicates.by_spark(self.session, expression)
 
     def _cancel_jobs(self) -> None:
         self.session.sparkContext.cancelJobsWithTag(self._tag)
 
     def begins(self) -> None:
-        """Remember the JVM's thread that works for this one: PySpark keeps one for each."""
+        """Remember which JVM thread runs this thread's calls: PySpark pins one to each."""
         self._thread = self._threads.currentThread()
 
     def ends(self) -> None:
-        """Let no interrupt that came too late meet the next statement."""
+        """Clear an interrupt that came too late, so that it does not hit the next statement."""
         self._threads.interrupted()
 
     @cached_property
@@ -88,21 +88,21 @@ class SessionHandle(FrameHandle):
         return any(store.job(job).jobTags().contains(self._tag) for job in active)
 
     def interrupt(self) -> None:
-        """Stop the Spark jobs of this thread, and interrupt the JVM's thread that waits between them."""
+        """Cancel this thread's Spark jobs, and interrupt the JVM thread that waits between them."""
         self._cancel_jobs()
         self._thread.interrupt()
 
 
 def open_session(credentials: PaimonCredentials) -> SessionHandle:
-    """Give a thread its own session, starting Spark when this is the first.
+    """Give a thread its own session; the first one starts Spark.
 
     Raises:
-        DbtRuntimeError: no usable Java, jars that cannot be resolved, or a running Spark without Paimon's extensions.
+        DbtRuntimeError: no usable Java, jars that cannot be downloaded, or a running Spark without Paimon's extensions.
     """
     root, conf = start(credentials)
     session = root.newSession()
-    # The catalogs are set for the session, so that two profiles may share a JVM (tests, notebooks): what the first one
-    # says of a catalog of the same name is not the second one's.
+    # Catalogs are configured per session, because two profiles may share a JVM (tests, notebooks) and define a catalog
+    # of the same name differently.
     ours = tuple(f"spark.sql.catalog.{catalog.name}." for catalog in credentials.spark_catalogs)
     for key in _STARTED_WITH:
         if key.startswith(ours) and key not in conf:
@@ -110,8 +110,8 @@ def open_session(credentials: PaimonCredentials) -> SessionHandle:
     for key, value in session_conf(conf).items():
         if session.conf.get(key, None) != value:
             session.conf.set(key, value)
-    # Loaded here and not by the first query: Paimon's check of the session's settings fails inside a view, where Spark
-    # shows it those of the view's making; and a catalog that cannot be opened is told before any model runs.
+    # Load the catalogs now, not in the first query: inside a view, Spark shows Paimon's check of the session settings
+    # those of when the view was created. And a catalog that cannot be opened is reported before any model runs.
     session._jvm.SparkSession.setActiveSession(session._jsparkSession)  # type: ignore[union-attr]
     for catalog in credentials.spark_catalogs:
         if catalog.metastore == "jdbc":
@@ -121,7 +121,7 @@ def open_session(credentials: PaimonCredentials) -> SessionHandle:
 
 
 def start(credentials: PaimonCredentials) -> tuple[SparkSession, dict[str, str]]:
-    """Start the Spark of this process, unless it runs; gives its first session and the target's settings.
+    """Start this process's Spark unless it runs; returns its first session and the target's settings.
 
     Raises:
         DbtRuntimeError: see `open_session`.
@@ -131,10 +131,10 @@ def start(credentials: PaimonCredentials) -> tuple[SparkSession, dict[str, str]]
 
 
 def check_warehouse(credentials: PaimonCredentials) -> None:
-    """Make the folder of a local warehouse, and see that it can be written; see that another storage answers.
+    """Create the folder of a local warehouse and check that it is writable; check that any other storage answers.
 
     Raises:
-        DbtRuntimeError: it cannot, or does not, and why; Paimon would say that a schema is not found.
+        DbtRuntimeError: it is not or does not; with the reason. Paimon would say that a schema is not found.
     """
     for catalog in credentials.spark_catalogs:
         storage.check_reachable(catalog, storage.all_options(catalog, credentials.surroundings))
@@ -169,7 +169,8 @@ def _start(credentials: PaimonCredentials) -> tuple[SparkSession, dict[str, str]
     metastores.check_reachable(credentials.spark_catalogs)
     java.prepare_java(spark)
     root = start_spark(conf, plan, credentials.secrets)
-    # Not getConf(): it copies every setting, each by a round trip to the JVM, and every thread of every run is here.
+    # Not getConf(): it copies every setting with a round trip to the JVM each, and every thread of every run calls
+    # this.
     started_with = root.sparkContext._conf
     resolved_jars.remember(plan, started_with.get("spark.jars"), ivy)
     if EXTENSIONS not in (started_with.get("spark.sql.extensions") or ""):
@@ -181,15 +182,15 @@ def _start(credentials: PaimonCredentials) -> tuple[SparkSession, dict[str, str]
 
 
 def start_spark(conf: Mapping[str, str], plan: packages.PackagePlan, secrets: Sequence[str]) -> SparkSession:
-    """The Spark of this process, started unless it runs.
+    """Return this process's Spark, and start it unless it runs.
 
     Args:
-        conf: its settings, if it does not run.
+        conf: settings to start it with.
         plan: the jars.
-        secrets: values that are to be seen nowhere.
+        secrets: values that must not appear anywhere.
 
     Raises:
-        DbtRuntimeError: it does not start, and why.
+        DbtRuntimeError: Spark does not start; with the reason.
     """
     from pyspark import SparkContext
     from pyspark.sql import SparkSession
@@ -199,7 +200,7 @@ def start_spark(conf: Mapping[str, str], plan: packages.PackagePlan, secrets: Se
         _STARTED_WITH.clear()
         _STARTED_WITH.update(conf)
     builder = SparkSession.builder
-    # What a gateway was launched with is not known to a builder that somebody else made: give it all.
+    # The builder does not know the settings that the gateway was launched with: pass all of them.
     for key, value in conf.items():
         builder = builder.config(key, value)
     return builder.getOrCreate()

@@ -1,8 +1,8 @@
-"""Statements that neither end nor have Spark do anything: said after half a minute, ended at a bound.
+"""Watches statements for which Spark runs no job: logged after half a minute, ended at a bound.
 
-What a statement does outside of Spark's jobs is to plan, to commit and to delete files. Paimon 0.9 tries a commit again
-for as long as another writer commits first (FileStoreCommitImpl.tryCommit and tryOverwrite; from 1.0 at most
-`commit.max-retries` times), and a catalog or a store may not answer.
+Outside of Spark jobs a statement plans, commits and deletes files. Paimon 0.9 retries a commit for as long as another
+writer commits first (FileStoreCommitImpl.tryCommit and tryOverwrite; from 1.0 at most `commit.max-retries` times), and
+a catalog or a store may not answer.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from dbt.adapters.paimon.machine.waiting import Wait, WaitedTooLongError
 from dbt.adapters.paimon.spark.handles import Handle
 from dbt.adapters.paimon.spark.launch import jvm
 
-# Seconds before the first look, and between two.
+# Seconds before the first check, and between two.
 LOOK_EVERY: Final = 10.0
-# Seconds that an interrupted statement has to end; then its JVM is ended.
+# Seconds that an interrupted statement may take to end; then its JVM is killed.
 LONGEST_END: Final = 60.0
 _COMMENT: Final = re.compile(r"/\*.*?\*/", re.DOTALL)
 _SHOWN: Final = 100
@@ -27,16 +27,16 @@ _SHOWN: Final = 100
 
 @contextmanager
 def bounded(handle: Handle, sql: str, bound: float, look_every: float = LOOK_EVERY) -> Iterator[None]:
-    """Watch over a statement.
+    """Watch a statement.
 
     Args:
-        handle: what runs it.
+        handle: the handle that runs it.
         sql: its text, for the log.
         bound: seconds without a Spark job after which it is ended.
-        look_every: seconds between two looks.
+        look_every: seconds between two checks.
 
     Raises:
-        WaitedTooLongError: it was ended; its table is in its old state or its new one.
+        WaitedTooLongError: it was ended; its table is in its old or its new state, nothing in between.
     """
     over = Event()
     ended: list[WaitedTooLongError] = []

@@ -1,4 +1,4 @@
-"""`method: thrift`: Spark's Thrift server, Kyuubi, or whatever else speaks HiveServer2's protocol to a Spark."""
+"""`method: thrift`: Spark's Thrift server, Kyuubi, or any other Spark server that speaks HiveServer2's protocol."""
 
 from __future__ import annotations
 
@@ -26,24 +26,24 @@ if TYPE_CHECKING:
 
 logger = AdapterLogger("Paimon")
 
-# Milliseconds that a server has to open a session; one that waits for another kind of handshake says nothing at all.
+# Milliseconds for a server to open a session; one that expects another handshake never answers.
 _OPENING = 20_000
-# Milliseconds that it has for any other answer: what runs for long is asked about now and then.
+# Milliseconds for any other answer; long statements are polled.
 _ANSWER = 600_000
-# Seconds between two looks at a statement that runs: soon at first, dbt's statements are short.
+# Seconds between two polls of a running statement: short at first, since dbt's statements are short.
 _POLL_FIRST, _POLL_LAST = 0.01, 0.5
 _CANCEL_EVERY = 0.2
 _SHOWN_WIDTH = "spark.sql.debug.maxToStringFields"
-# What only asks; anything else is run when it is executed.
+# Statements that only read; all others run when `execute` is called.
 _QUERY = re.compile(
     r"(?:\s|--[^\n]*\n|/\*.*?\*/|\()*(?:select|with|values|from|table)\b", re.IGNORECASE | re.DOTALL
 )
-# A WITH before INSERT writes; so does FROM … INSERT.
+# WITH … INSERT and FROM … INSERT write.
 _WRITES = re.compile(r"\binsert\s+(?:into|overwrite)\b", re.IGNORECASE)
 
 
 class ThriftCursor:
-    """A DB-API-like cursor over one session of a Thrift server; a query runs when it is asked for its rows."""
+    """A DB-API-like cursor over a session of a Thrift server; a query runs when its rows are fetched."""
 
     def __init__(self, connection: Any, running: _Running) -> None:
         self._connection = connection
@@ -77,15 +77,15 @@ class ThriftCursor:
             cursor.close()
 
     def drain(self) -> None:
-        """Run a query for its effects and its errors, keeping no row of it."""
+        """Run a query for its effects and errors, without fetching rows."""
         if self._query is not None:
-            # One row comes back, and every column of every row is computed for it.
+            # Returns one row, but computes every column of every row.
             self._rows_of(f"select sum(length(to_json(struct(*)))) from (\n{self._query}\n)")
             self._query = None
 
     @property
     def description(self) -> list[tuple[str, str, None, None, None, None, bool]]:
-        """Name, Spark type text and nullability of each column; HiveServer2's protocol knows no nested types."""
+        """Name, Spark type text and nullability of each column; HiveServer2's protocol has no nested types."""
         if self._query is not None:
             return [
                 (row[0], row[1], None, None, None, None, True)
@@ -97,12 +97,12 @@ class ThriftCursor:
         ]
 
     def fetchall(self) -> list[Any]:
-        """All rows, or those that are left."""
+        """All rows, or the remaining ones."""
         self._start()
         return _fetched(self._cursor, self._cursor.fetchall)
 
     def fetchmany(self, size: int) -> list[Any]:
-        """The first `size` rows; no more than that is brought here."""
+        """The first `size` rows; no more than these are fetched."""
         self._start()
         return _fetched(self._cursor, lambda: self._cursor.fetchmany(size))
 
@@ -116,7 +116,7 @@ class ThriftCursor:
             self._cursor = self._running.run(self._connection, query)
 
     def close(self) -> None:
-        """Let go of the last result."""
+        """Forget the last result."""
         self._query = None
         if self._cursor is not None:
             with suppress(Exception):
@@ -128,7 +128,7 @@ def _columns_of(cursor: Any) -> list[Any]:
     try:
         return (cursor.description if cursor is not None else None) or []
     except TypeError:
-        # A statement that gives no columns: PyHive goes through a list that is not there.
+        # A statement without columns: PyHive iterates over a list that is None.
         return []
 
 
@@ -138,23 +138,23 @@ def _fetched(cursor: Any, fetch: Callable[[], Iterable[Any]]) -> list[Any]:
     try:
         return [tuple(row) for row in fetch()]
     except TypeError:
-        # DDL names a column and has no rows: PyHive goes through a list that is not there.
+        # DDL has a column name but no rows: PyHive iterates over a list that is None.
         return []
 
 
 class _Running:
-    """The statement that a connection runs; another thread may cancel it."""
+    """The statement that a connection is running; another thread may cancel it."""
 
     def __init__(self) -> None:
         self._lock = RLock()
         self._cursor: Any = None
 
     def run(self, connection: Any, statement: str) -> Any:
-        """Run a statement to its end; gives PyHive's cursor over its rows.
+        """Run a statement to its end; returns PyHive's cursor over its rows.
 
         Raises:
-            DbtDatabaseError: what the server says of it.
-            WaitedTooLongError: the server says nothing any more.
+            DbtDatabaseError: the server's error.
+            WaitedTooLongError: the server does not answer any more.
         """
         from thrift.transport.TTransport import TTransportException
 
@@ -201,18 +201,18 @@ class _Running:
         return cursor
 
     def cancel(self) -> None:
-        """Have the server stop the statement that runs now, if there is one."""
+        """Make the server cancel the running statement, if there is one."""
         with self._lock:
             if self._cursor is not None:
                 self._cursor.cancel()
 
 
 class ThriftServerError(Exception):
-    """The whole of what a server said, stack and all."""
+    """The server's complete error text, with its stack."""
 
 
 class ThriftHandle:
-    """What dbt holds for a thread: a session of the server that no other thread uses."""
+    """A dbt thread's session of the server, which no other thread uses."""
 
     def __init__(self, connection: Any) -> None:
         self._connection = connection
@@ -221,7 +221,7 @@ class ThriftHandle:
 
     @property
     def session(self) -> SparkSession:
-        """There is none.
+        """Not available over Thrift.
 
         Raises:
             DbtRuntimeError: always.
@@ -236,23 +236,23 @@ class ThriftHandle:
         return ThriftCursor(self._connection, self._running)
 
     def load(self, name: str) -> DataFrame:
-        """There is no frame on this side.
+        """Not available over Thrift.
 
         Raises:
-            DbtRuntimeError: always, by `session`.
+            DbtRuntimeError: always, see `session`.
         """
         return self.session.table(name)
 
     def create_temporary_view(self, name: str, query: str, bindings: Sequence[Any]) -> None:
-        """Make a query with `?` markers a view of this session."""
+        """Create a temporary view of this session from a query with `?` markers."""
         self.cursor().execute(f"create or replace temporary view {quoted(name)} as {bound(query, bindings)}")
 
     def references(self, expression: str) -> list[predicates.Reference]:
-        """The names of columns in an expression, by sqlglot."""
+        """The column names in an expression, parsed by sqlglot."""
         return predicates.by_sqlglot(expression)
 
     def configured(self, conf: Mapping[str, str]) -> AbstractContextManager[None]:
-        """Set Spark settings for the statements inside, and put back what was there, also after an error."""
+        """Set Spark settings inside the block, and restore the old values afterwards, also after an error."""
 
         def write(key: str, value: str | None) -> None:
             self.cursor().execute(f"reset {quoted(key)}" if value is None else f"set {quoted(key)}={value}")
@@ -266,21 +266,21 @@ class ThriftHandle:
         return None if value == "<undefined>" else str(value)
 
     def begins(self) -> None:
-        """Nothing to remember."""
+        """Nothing to do."""
 
     def ends(self) -> None:
-        """Nothing to put right."""
+        """Nothing to do."""
 
     def is_busy(self) -> bool:
-        """Taken for granted: what a server does for a statement is not to be seen from here."""
+        """Always true: what a server does for a statement cannot be seen from here."""
         return True
 
     def interrupt(self) -> None:
-        """Have the server stop the statement that runs now."""
+        """Make the server cancel the running statement."""
         self._running.cancel()
 
     def cancel(self) -> None:
-        """Stop what this thread runs, also what it has yet to send."""
+        """Cancel what this thread runs, also statements that it has not sent yet."""
         Thread(target=self._cancel_until_closed, name="cancel", daemon=True).start()
 
     def _cancel_until_closed(self) -> None:
@@ -296,14 +296,14 @@ class ThriftHandle:
             self._connection.close()
 
     def rollback(self) -> None:
-        """Nothing to do: every statement is a commit of its own."""
+        """Nothing to do: every statement is its own commit."""
 
 
 def open_session(credentials: PaimonCredentials) -> ThriftHandle:
     """Give a thread its own session of the server.
 
     Raises:
-        DbtRuntimeError: no server there, one that does not let us in, one without Paimon, or PyHive is not installed.
+        DbtRuntimeError: there is no server, it refuses the login or has no Paimon, or PyHive is not installed.
     """
     try:
         from pyhive import hive
@@ -352,7 +352,7 @@ def _prepare(handle: ThriftHandle, credentials: PaimonCredentials, where: str) -
 
 
 def _transport(credentials: PaimonCredentials) -> tuple[Any, Any]:
-    """A socket with a bounded wait, and the transport over it, as PyHive's own constructor makes them."""
+    """A socket with a time-out, and the transport over it, as in PyHive's constructor."""
     from thrift.transport import TSocket, TSSLSocket, TTransport
 
     kind = TSSLSocket.TSSLSocket if credentials.use_ssl else TSocket.TSocket
@@ -369,14 +369,14 @@ def _transport(credentials: PaimonCredentials) -> tuple[Any, Any]:
         sasl_auth=mechanism,
         service=credentials.kerberos_service_name,
         username=credentials.user or "dbt",
-        # It does not matter with NONE, and has to be something.
+        # With NONE the password is ignored but must not be empty.
         password=credentials.password or "x",
     )
     return socket, thrift_sasl.TSaslClientTransport(make, mechanism, socket)
 
 
 def bound(statement: str, texts: Sequence[Any]) -> str:
-    """A statement with string literals in place of its `?` markers; it has no other question mark."""
+    """A statement with string literals in place of its `?` markers; it must contain no other question mark."""
     parts = statement.split("?")
     assert len(parts) == len(texts) + 1
     return parts[0] + "".join(

@@ -1,1 +1,1 @@
-"""From a profile to a running JVM: jars, Java's options, and the archive of classes."""
+"""Launching Spark's JVM: its jars, Java options, log and CDS archive."""

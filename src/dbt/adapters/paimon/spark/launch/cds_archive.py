@@ -1,8 +1,8 @@
-"""A class-data-sharing archive of Spark's JVM: the classes that one run loaded, mapped by the next ones as they are.
+"""Class-data-sharing (CDS) archives, which let later runs map the classes that an earlier run loaded.
 
-The first JVM of a kind writes the archive when it ends, after dbt has; later ones start with it. Each kind (a JDK, a
-Spark, the jars) has its own, and Java itself ignores one that does not fit its class path. Java 17: JEP 350,
-"Dynamic CDS Archives".
+The first JVM of a kind writes the archive when it exits, after dbt; later ones start with it. Each kind (JDK, Spark,
+jars) has its own, and Java itself ignores an archive that does not fit its class path. Java 17: JEP 350, "Dynamic CDS
+Archives".
 """
 
 from __future__ import annotations
@@ -21,27 +21,27 @@ from dbt.adapters.paimon.machine.java import JavaRuntime
 from dbt.adapters.paimon.machine.private_files import is_own_file, read_own, write_own
 from dbt.adapters.paimon.machine.processes import is_alive
 
-# Set to 0, it keeps archives from being used and made.
+# If this variable is 0, archives are neither used nor created.
 VARIABLE: Final = "DBT_PAIMON_CLASS_ARCHIVE"
 _QUIET: Final = ("-Xlog:cds=off", "-Xlog:cds+dynamic=off")
 # -XX:ArchiveClassesAtExit.
 _SINCE_JAVA: Final = 13
-# CDS_DYNAMIC_ARCHIVE_MAGIC of HotSpot's cds.h; written last, so that half an archive has none.
+# CDS_DYNAMIC_ARCHIVE_MAGIC of HotSpot's cds.h; written last, so that an incomplete archive lacks it.
 _MAGIC: Final = 0xF00BABA8
-# Archives of jars that are gone: only so many are kept.
+# Archives of jars that no longer exist are deleted, except for so many.
 _KEPT: Final = 6
 
 
 def java_options(java: JavaRuntime, class_path: Sequence[Path], conf: Mapping[str, str]) -> list[str]:
-    """The options of a JVM that use the archive of its kind, or have it made.
+    """The Java options that use the archive of this kind of JVM, or create it.
 
     Args:
         java: the Java that starts.
         class_path: the jars that Spark starts with.
-        conf: the settings of Spark; a user's own archive among its Java options is left alone.
+        conf: Spark settings; if the user's Java options name an archive, it is left alone.
 
     Returns:
-        None of them, where there can be no archive.
+        No options if there can be no archive.
     """
     own = f"{conf.get('spark.driver.extraJavaOptions', '')} {os.environ.get('JDK_JAVA_OPTIONS', '')}"
     unwanted = os.environ.get(VARIABLE, "1") in ("0", "false") or "Archive" in own or "-Xshare" in own
@@ -51,7 +51,7 @@ def java_options(java: JavaRuntime, class_path: Sequence[Path], conf: Mapping[st
         archive = cache_folder() / f"classes-{_kind(java, class_path)}.jsa"
         if _is_whole(archive):
             os.utime(archive.with_suffix(".json"))
-            # What a bad disk has changed is found by checksums (0.1 s), and then Java does without the archive.
+            # Checksums (0.1 s) detect a damaged file; Java then starts without the archive.
             return [f"-XX:SharedArchiveFile={archive}", "-XX:+VerifySharedSpaces", *_QUIET]
         if _may_be_made(archive):
             return [f"-XX:ArchiveClassesAtExit={archive}", *_QUIET]
@@ -65,14 +65,14 @@ def _kind(java: JavaRuntime, class_path: Sequence[Path]) -> str:
 
 
 def _is_whole(archive: Path) -> bool:
-    """Whether an archive was written to its end, and is as it was when that was first seen; if not, it goes."""
+    """Whether an archive is complete, and unchanged since it was first seen; a changed one is deleted."""
     note = archive.with_suffix(".json")
     with suppress(FileNotFoundError):
         found = list(stamp(archive))
         with suppress(OSError, ValueError):
             if json.loads(read_own(note)) == found and is_own_file(archive):
                 return True
-            # Somebody has changed it.
+            # The file has been changed.
             note.unlink()
             archive.unlink()
             return False
@@ -89,7 +89,7 @@ def _is_whole(archive: Path) -> bool:
 
 
 def _may_be_made(archive: Path) -> bool:
-    """Whether this process is the one that makes an archive: one at a time does."""
+    """Whether this process may create the archive: one process at a time does."""
     claim = archive.with_suffix(".pid")
     with suppress(FileExistsError):
         with claim.open("x") as file:
@@ -97,7 +97,7 @@ def _may_be_made(archive: Path) -> bool:
         return True
     with suppress(OSError, ValueError):
         if not is_alive(int(claim.read_text())):
-            # Its JVM was killed, or could write none: try again.
+            # The JVM was killed, or could not write it: try again.
             claim.unlink()
             return _may_be_made(archive)
     return False

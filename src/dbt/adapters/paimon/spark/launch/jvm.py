@@ -1,4 +1,4 @@
-"""Starting Spark's JVM: what it prints goes to a log file, and no secret is seen on the way, in its log or by `ps`."""
+"""Starts Spark's JVM; its output goes to a log file, and no secret appears there or in the process list."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ if TYPE_CHECKING:
 
 logger = AdapterLogger("Paimon")
 
-# Seconds; a repository that does not answer for a moment is asked again.
+# Seconds before asking a repository again that did not answer.
 _RESOLVE_AGAIN_AFTER = (2, 8)
-# What the launcher has to know before there is a JVM; all else comes later, over py4j.
+# Settings that the launcher needs before there is a JVM; all others are sent later, over py4j.
 _FOR_THE_LAUNCHER: Final = (
     "spark.driver.",
     "spark.jars",
@@ -43,56 +43,56 @@ _FOR_THE_LAUNCHER: Final = (
 )
 _JAVA_OPTIONS: Final = "spark.driver.extraJavaOptions"
 _SUBMIT_ARGUMENTS: Final = "PYSPARK_SUBMIT_ARGS"
-# What PySpark takes where the variable is not set.
+# What PySpark uses if the variable is not set.
 _NO_ARGUMENTS: Final = "pyspark-shell"
-# Spark makes its Ivy without Ivy's own defaults, this among them [ran, 3.5.7: a jar of another checksum was taken].
+# Spark creates its Ivy without Ivy's defaults, including this one [ran, 3.5.7: a jar with a wrong checksum was used].
 _CHECKSUMS: Final = "-Divy.checksums=sha1,md5"
 _TEMPORARY_PROPERTY: Final = "java.io.tmpdir"
-# Where Java finds options beside those of its command line.
+# Variables with Java options, in addition to the command line.
 _JAVA_VARIABLES: Final = ("JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "_JAVA_OPTIONS")
 # The system property that log4j2.properties reads.
 _SECRETS_PROPERTY: Final = "dbt.paimon.secrets"
 
 
-# Held while a JVM starts; none starts any more once the process ends.
+# Held while a JVM starts; none is started once the process ends.
 _starting: Final = Lock()
 _ending: Final = Event()
-# Seconds; a JVM that was told to end does so in a fraction of one.
+# Seconds; a JVM that is asked to exit takes a fraction of one.
 _LONGEST_END: Final = 10
-# Seconds until a JVM answers, and until it does that has jars to download first.
+# Seconds until a JVM answers, without and with jars to download first.
 _LONGEST_START: Final = 600.0
 _LONGEST_DOWNLOAD: Final = 1800.0
 
 
-# What Java says of an option that it does not take.
+# Java's message for an option that it does not know.
 _OPTION_REFUSED: Final = re.compile(
     r"^(?P<why>.+)\s+Error: Could not create the Java Virtual Machine", re.MULTILINE
 )
-# Per run of dbt: each of its threads would ask the repositories again, for the same answer.
+# Per run of dbt: otherwise each thread would ask the repositories again, for the same answer.
 _unresolved: Final[dict[tuple[str, packages.PackagePlan], str]] = {}
 
 
 class _NotStartedError(DbtRuntimeError):
-    """The JVM ended at once, of its options and not for want of jars."""
+    """The JVM exited at once, because of its options and not for lack of jars."""
 
 
 def launch(conf: Mapping[str, str], plan: packages.PackagePlan, secrets: Sequence[str]) -> None:
-    """Start the JVM of this process and make it PySpark's.
+    """Start this process's JVM and connect PySpark to it.
 
     Args:
-        conf: the settings of Spark.
-        plan: the jars; they are resolved while it starts.
-        secrets: values that are to be seen nowhere.
+        conf: Spark settings.
+        plan: the jars; they are resolved during the start.
+        secrets: values that must not appear anywhere.
 
     Raises:
-        DbtRuntimeError: it does not start, and why.
+        DbtRuntimeError: the JVM does not start; with the reason.
     """
     from pyspark import SparkContext
 
     if conf["spark.master"].startswith("local"):
-        # Spark looks for `python3` on the path, which need not be the Python that runs dbt.
+        # Spark looks for `python3` on the PATH, which may not be the Python that runs dbt.
         os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-        # Where Spark's UI listens if a profile asks for it (WebUI.bind); without this on every interface.
+        # Where Spark's UI listens if a profile enables it (WebUI.bind); by default on every interface.
         os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
     log = log_path()
     if why := _unresolved.get((get_invocation_id(), plan)):
@@ -117,7 +117,7 @@ def launch(conf: Mapping[str, str], plan: packages.PackagePlan, secrets: Sequenc
 
 
 def abandon() -> None:
-    """At the end of a process: end a JVM that is still starting, so that none of the files for its start stays."""
+    """At the end of the process: kill a JVM that is still starting, so that no temporary file of the start is left."""
     _ending.set()
     _Spawned.end_last()
     if _starting.acquire(timeout=_LONGEST_END):
@@ -125,34 +125,34 @@ def abandon() -> None:
 
 
 def exit_status(seconds: float) -> int | None:
-    """How the JVM that this process started last has ended (`Popen.returncode`).
+    """The exit status of the JVM that this process started last (`Popen.returncode`).
 
     Args:
-        seconds: for how long to wait for its end.
+        seconds: how long to wait for its exit.
 
     Returns:
-        None if it lives, or none was started here.
+        None if it is alive, or none was started here.
     """
     return _Spawned.status_of_last(seconds)
 
 
 def end(why: str) -> None:
-    """End the JVM of this process at once: what it has not committed was never there.
+    """Kill this process's JVM at once; uncommitted writes are lost.
 
     Args:
-        why: for who finds that it has gone.
+        why: the reason, for the error of whoever finds it gone.
     """
     _Spawned.ended_because = why
     _Spawned.kill_last()
 
 
 def ended_because() -> str:
-    """Why this process has ended its JVM; empty if it has not."""
+    """Why this process killed its JVM; empty if it did not."""
     return _Spawned.ended_because
 
 
 def log_path() -> Path:
-    """Where Spark's log goes: `spark.log` beside dbt's own."""
+    """The path of Spark's log: `spark.log` next to dbt's own."""
     try:
         from dbt.flags import get_flags
 
@@ -173,7 +173,7 @@ def _with_archive(
     secrets: Sequence[str],
     archive: Sequence[str],
 ) -> JavaGateway:
-    """The gateway of a new JVM, with its class archive if it starts with that; without it if not."""
+    """The gateway of a new JVM, with its CDS archive if it starts with that, else without."""
     if archive:
         options = " ".join((conf[_JAVA_OPTIONS], *map(shlex.quote, archive)))
         try:
@@ -181,7 +181,7 @@ def _with_archive(
         except _NotStartedError as exc:
             if _ending.is_set():
                 raise
-            # Java makes no archive beside some options, and does not start then: --patch-module, for one.
+            # With some options Java writes no archive and does not even start, for example --patch-module.
             logger.debug(f"Once more without {archive[0]}: {exc}")
     return _resolved(conf, plan, log, secrets)
 
@@ -189,7 +189,7 @@ def _with_archive(
 def _resolved(
     conf: Mapping[str, str], plan: packages.PackagePlan, log: Path, secrets: Sequence[str]
 ) -> JavaGateway:
-    """The gateway of a new JVM; where a repository did not answer, it is asked again."""
+    """The gateway of a new JVM; a repository that does not answer is asked again."""
     from pyspark import SparkConf
     from pyspark.errors import PySparkRuntimeError
     from pyspark.java_gateway import launch_gateway
@@ -231,10 +231,11 @@ def _start_of(plan: packages.PackagePlan, log: Path) -> Wait:
 
 
 class _Spawned(subprocess.Popen[bytes]):
-    """A process that Ctrl-C does not reach, though no Python runs in it before its program.
+    """A process that Ctrl-C does not reach, started without running Python code in the child.
 
-    PySpark ignores the signal in a `preexec_fn`, for which Python forks: beside a thread that imports, that can wait
-    for ever ("Warning" at preexec_fn in Python's documentation of subprocess), and dbt imports while this starts.
+    PySpark ignores the signal in a `preexec_fn`, for which Python forks. If another thread imports a module meanwhile,
+    the child can hang for ever (see the warning at preexec_fn in Python's documentation of subprocess), and dbt imports
+    modules during the start.
     """
 
     _last: _Spawned | None = None
@@ -255,7 +256,7 @@ class _Spawned(subprocess.Popen[bytes]):
 
     @classmethod
     def kill_last(cls) -> None:
-        """End it at once: it starts, and has written nothing yet."""
+        """Kill the last one at once: it is starting and has written nothing yet."""
         if cls._last:
             cls._last.kill()
 
@@ -268,7 +269,7 @@ class _Spawned(subprocess.Popen[bytes]):
 
 @contextmanager
 def _spawned() -> Iterator[None]:
-    """PySpark starts its JVM as `_Spawned`, for a while; starts come one at a time (`session.start`)."""
+    """Make PySpark start its JVM as `_Spawned` inside the block; only one start runs at a time (`session.start`)."""
     from pyspark import java_gateway
 
     module: Any = java_gateway
@@ -281,7 +282,7 @@ def _spawned() -> Iterator[None]:
 
 
 class _Output:
-    """What a JVM prints, on its way into the log: Ivy names repositories with user and password."""
+    """Copies a JVM's output to the log without secrets: Ivy prints the user and password of repositories."""
 
     def __init__(self, log: Path, secrets: Sequence[str]) -> None:
         source, self.end = os.pipe()
@@ -302,13 +303,13 @@ class _Output:
                     self._lines.append(shown)
 
     def said(self) -> str:
-        """All that a process which has ended printed."""
+        """The whole output of a process that has ended."""
         self._close_end()
         self._thread.join(timeout=10)
         return "".join(self._lines)
 
     def close(self) -> None:
-        """Nobody is going to ask; what the JVM prints is copied as long as it lives."""
+        """Stop keeping the output; it is still copied to the log while the JVM lives."""
         self._wanted = False
         self._close_end()
 
@@ -320,11 +321,11 @@ class _Output:
 
 @contextmanager
 def _hidden(conf: Mapping[str, str], secrets: Sequence[str]) -> Iterator[dict[str, str]]:
-    """The settings that may stand on a command line; the others are in files of this user alone while the JVM starts.
+    """The settings that may be on a command line; the others are in private files while the JVM starts.
 
     Args:
         conf: settings for the launcher.
-        secrets: known secrets; whatever looks like one is hidden too.
+        secrets: known secrets; whatever looks like a secret is hidden too.
     """
     hidden = {
         key: value
@@ -340,11 +341,11 @@ def _hidden(conf: Mapping[str, str], secrets: Sequence[str]) -> Iterator[dict[st
     try:
         options = hidden.pop(_JAVA_OPTIONS, None)
         if options is not None:
-            # Java reads its options from such a file since version 9.
+            # Java reads options from such a file since version 9.
             shown[_JAVA_OPTIONS] = f"@{folder / 'java'}"
             _write(folder / "java", "\n".join(_java_argument(part) for part in shlex.split(options)))
         if hidden:
-            # It takes the place of spark-defaults.conf.
+            # It replaces spark-defaults.conf.
             properties = "".join(f"{key}={_property(value)}\n" for key, value in hidden.items())
             _write(folder / "spark.conf", f"{_spark_defaults()}\n{properties}")
             rest = before or _NO_ARGUMENTS
@@ -354,7 +355,7 @@ def _hidden(conf: Mapping[str, str], secrets: Sequence[str]) -> Iterator[dict[st
         yield shown
     finally:
         shutil.rmtree(folder, ignore_errors=True)
-        # Never taken away: dbt fails over a variable that goes while it looks through them (see early_start).
+        # Never removed: dbt fails if a variable is removed while it iterates over them (see `early_start`).
         if hidden:
             os.environ[_SUBMIT_ARGUMENTS] = before or _NO_ARGUMENTS
 
@@ -371,7 +372,7 @@ def _java_argument(text: str) -> str:
 
 
 def _property(text: str) -> str:
-    """A value in a properties file, whole: java.util.Properties.load."""
+    """A value as java.util.Properties.load reads it from a properties file."""
     return re.sub(r"[^\x21-\x7e]", lambda found: _utf16(found[0]), text.replace("\\", "\\\\"))
 
 
@@ -389,7 +390,7 @@ def _spark_defaults() -> str:
 
 
 def _keep_out_of_the_log(gateway: Any, secrets: Sequence[str]) -> None:
-    """Have log4j write a mask for secrets; it knows by itself what only looks like one (log4j2.properties)."""
+    """Make log4j mask these secrets; it masks whatever looks like one by itself (log4j2.properties)."""
     if not secrets:
         return
     pattern = "|".join(_utf16(secret) for secret in secrets)
@@ -398,10 +399,10 @@ def _keep_out_of_the_log(gateway: Any, secrets: Sequence[str]) -> None:
 
 
 def _guard_callbacks(gateway: Any) -> None:
-    """Have Python refuse calls of others than its JVM: any user of the machine can connect to the port for them.
+    """Make Python refuse callbacks from other processes: any user of the machine can connect to the callback port.
 
-    PySpark listens there for foreachBatch and for listeners and asks for nothing (ensure_callback_server_started of 3.5
-    and 4.1), though the JVM has a secret for it; py4j's Java forgets that once it is told of the port
+    PySpark listens there for foreachBatch and listeners without authentication (ensure_callback_server_started of 3.5
+    and 4.1), although the JVM has a secret for it; py4j's Java side forgets that when it gets the port
     (PythonClient.copyWith of 0.10.9).
     """
     from py4j.java_gateway import JavaObject
@@ -416,10 +417,10 @@ def _guard_callbacks(gateway: Any) -> None:
 
 
 def _temporary_option() -> str:
-    """Where Java keeps temporary files, and Spark what it shuffles and spills, unless it is told (spark.local.dir).
+    """The Java option for the folder of temporary, shuffle and spill files, unless spark.local.dir is set.
 
-    Spark's own folders are for everybody to read (DiskBlockManager.createLocalDirs), and Paimon spills into them.
-    Before a user's own options: Java takes the last one.
+    Spark's own folders are readable by everybody (DiskBlockManager.createLocalDirs), and Paimon spills into them. The
+    option comes before the user's own: Java takes the last one.
     """
     if any(_TEMPORARY_PROPERTY in os.environ.get(name, "") for name in _JAVA_VARIABLES):
         return ""
@@ -435,7 +436,7 @@ def _log_options(log: Path) -> str:
 
 
 def _archive_options(conf: Mapping[str, str]) -> list[str]:
-    """See `class_archive`; a driver on a cluster's machine is left as it is."""
+    """The options of `cds_archive`; none for a driver on a cluster's machine."""
     from pyspark import __version__
     from pyspark.find_spark_home import _find_spark_home
 
@@ -452,7 +453,7 @@ def _is_unresolved(text: str) -> bool:
 
 
 def _failure(text: str, log: Path) -> DbtRuntimeError:
-    """What to say of a JVM that printed this and ended."""
+    """The error for a JVM that exited with this output."""
     if _is_unresolved(text):
         return DbtRuntimeError(packages.explain_resolution_failure(text, installation.spark_version()))
     if refused := _OPTION_REFUSED.search(text):

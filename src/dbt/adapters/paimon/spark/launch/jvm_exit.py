@@ -1,4 +1,4 @@
-"""What to say when Spark's JVM ends under a run: out of memory, as a rule; py4j only knows that nobody answers."""
+"""The error when Spark's JVM exits during a run, usually out of memory; py4j only reports a lost connection."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ from dbt_common.exceptions import DbtDatabaseError
 from dbt.adapters.paimon.errors.messages import MEMORY_ADVICE
 from dbt.adapters.paimon.spark.launch import jvm
 
-# Seconds; a JVM that ends runs its shutdown hooks after it has stopped to answer.
+# Seconds; a JVM that exits stops answering before it runs its shutdown hooks.
 _LONGEST_END: Final = 5
 # org.apache.spark.util.SparkExitCode.OOM
 _OUT_OF_MEMORY: Final = 52
 
 
 def error(exc: BaseException) -> DbtDatabaseError | None:
-    """The error to raise instead of one of py4j's, if the JVM that this process started has ended.
+    """The error to raise instead of py4j's, if the JVM that this process started has exited.
 
     Args:
         exc: what a call of PySpark raised.
 
     Returns:
-        One message: how it ended and the remedy. None where it lives, or none was started here.
+        One message with the exit status and the remedy; None if the JVM is alive, or none was started here.
     """
     from py4j.protocol import Py4JError, Py4JJavaError
 
@@ -35,7 +35,7 @@ def error(exc: BaseException) -> DbtDatabaseError | None:
 
 
 def _message(status: int) -> str:
-    """What to say of an exit status (`subprocess.Popen.returncode`)."""
+    """The message for an exit status (`subprocess.Popen.returncode`)."""
     if why := jvm.ended_because():
         how, advice = f"this run has ended it, because {why}", ""
     elif status == _OUT_OF_MEMORY:

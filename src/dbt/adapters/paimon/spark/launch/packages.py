@@ -1,4 +1,4 @@
-"""Which jars a Spark needs for Paimon: local files where the user names them, Maven coordinates for the rest."""
+"""Which jars a Spark needs for Paimon: local files that the user names, and Maven coordinates for the rest."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ JARS_VARIABLE = "DBT_PAIMON_JARS"
 GROUP = "org.apache.paimon"
 # Seconds that another process may take to download its jars.
 _LONGEST_RESOLUTION = 30 * 60
-# What the connector's pom asks for and does not need: Paimon's own bundle is inside its jar, and Spark ships the rest,
-# which must not come a second time in another version.
+# Dependencies in the connector's pom that it does not need: Paimon's own bundle is inside its jar, and Spark ships the
+# rest, which must not be on the class path twice in different versions.
 EXCLUDES = (
     "org.apache.paimon:paimon-bundle",
     "org.scala-lang:scala-compiler",
@@ -47,7 +47,7 @@ EXCLUDES = (
     "com.google.code.findbugs:jsr305",
     "org.checkerframework:checker-qual",
     "com.google.protobuf:protobuf-java",
-    # Of Spark's reader of Kafka.
+    # Dependency of Spark's Kafka reader.
     "org.apache.hadoop:hadoop-client-api",
     "org.apache.hadoop:hadoop-client-runtime",
     "commons-logging:commons-logging",
@@ -61,14 +61,14 @@ _CONNECTOR_POM = re.compile(
     rf"^META-INF/maven/{re.escape(GROUP)}/paimon-spark-\d+\.\d+(_2\.1\d)?/pom\.properties$"
 )
 _POM_VERSION = re.compile(r"^version=(\S+)", re.MULTILINE)
-# Of Ivy's report: a host without an address, one that took no connection, one that answered with something else than
-# "not there".
+# From Ivy's report: a host that does not resolve, one that refuses connections, one that answers with an error other
+# than "not found".
 _IVY_NO_HOST = re.compile(r"Host ([\w.-]+) not found\. url=")
 _IVY_NO_ACCESS = re.compile(
     r"Server access error at url \w+://(?:[^/@\s]*@)?([\w.-]+)\S* \([\w.]*?(\w+): ?([^)]*)\)"
 )
 _IVY_STATUS = re.compile(r"HTTP response status: (\d+) url=\w+://(?:[^/@\s]*@)?([\w.-]+)")
-# Where Spark looks too, and which never decides.
+# A repository that Spark always searches too; whether it answers makes no difference.
 _SPARK_PACKAGES = "repos.spark-packages.org"
 _IVY_MISSING = re.compile(r"(?:unresolved dependency|download failed): ([^\s:#]+)#([^;\s]+);([^:!\s]+)")
 
@@ -79,9 +79,9 @@ class PackagePlan:
 
     Attributes:
         jars: local files and URIs, for `spark.jars`.
-        packages: Maven coordinates, for `spark.jars.packages`; empty means that nothing is downloaded.
-        repositories: further places to look them up, for `spark.jars.repositories`.
-        paimon_version: the version of Paimon's connector among them, as far as it can be known.
+        packages: Maven coordinates, for `spark.jars.packages`; if empty, nothing is downloaded.
+        repositories: additional Maven repositories, for `spark.jars.repositories`.
+        paimon_version: version of Paimon's connector among them, if it can be determined.
     """
 
     jars: tuple[str, ...]
@@ -93,15 +93,15 @@ class PackagePlan:
 def plan_packages(
     credentials: PaimonCredentials, spark_version: str, environ: Mapping[str, str] | None = None
 ) -> PackagePlan:
-    """Work out the jars for a Spark, a Paimon version and a storage.
+    """Work out the jars for a Spark, a Paimon version and the storages.
 
     Args:
-        credentials: the target. Its `jars` mean that nothing is downloaded but what `packages` names.
-        spark_version: the version of the Spark that will run.
-        environ: where `DBT_PAIMON_JARS` is looked up; it takes the place of the connector, wherever that comes from.
+        credentials: the target. If it has `jars`, only its `packages` are downloaded.
+        spark_version: version of the Spark that will run.
+        environ: environment with `DBT_PAIMON_JARS`, which replaces the connector, whatever it would be otherwise.
 
     Raises:
-        DbtRuntimeError: a jar that is not there, all of them in one message.
+        DbtRuntimeError: jars that do not exist; all in one message.
     """
     environ = os.environ if environ is None else environ
     override = _override(environ)
@@ -119,7 +119,7 @@ def plan_packages(
     )
     if not jars and not _version_of_packages(packages):
         packages.insert(0, capabilities.connector_artifact(spark_version, version))
-    # What is not in the connector itself: https://paimon.apache.org/docs/master/filesystems/overview/
+    # Plug-ins that the connector does not contain: https://paimon.apache.org/docs/master/filesystems/overview/
     for catalog in credentials.spark_catalogs:
         store = storage.store_of(catalog, credentials.surroundings)
         if store is None or _names_artifact(store.artifact, jars, packages):
@@ -139,7 +139,7 @@ def plan_packages(
 
 
 def with_connect(plan: PackagePlan, spark_version: str) -> PackagePlan:
-    """The same plan with the jar of Spark Connect's server, if it is not among its jars."""
+    """The same plan plus the jar of Spark Connect's server, if it is missing."""
     if _names_artifact("spark-connect", plan.jars, plan.packages):
         return plan
     package = capabilities.connect_server_artifact(spark_version)
@@ -149,12 +149,12 @@ def with_connect(plan: PackagePlan, spark_version: str) -> PackagePlan:
 
 
 def effective_paimon_version(credentials: PaimonCredentials, environ: Mapping[str, str] | None = None) -> str:
-    """The Paimon version that will really run: a connector's jar knows better than the profile's `paimon_version`."""
+    """The Paimon version that will really run: a connector's jar wins over the profile's `paimon_version`."""
     return connector_version(credentials, environ) or credentials.paimon_version
 
 
 def connector_version(credentials: PaimonCredentials, environ: Mapping[str, str] | None = None) -> str | None:
-    """The version of the connector that jars or packages name; None where they name none."""
+    """The version of the connector in jars or packages; None if there is no connector among them."""
     override = _override(os.environ if environ is None else environ)
     named = connector_version_from_jars((*override, *credentials.jars))
     return named or (None if override else _version_of_packages(credentials.packages))
@@ -162,13 +162,13 @@ def connector_version(credentials: PaimonCredentials, environ: Mapping[str, str]
 
 @contextmanager
 def resolution_lock(plan: PackagePlan) -> Iterator[None]:
-    """Let one process of a user at a time start a Spark that resolves packages.
+    """Let one process of a user at a time start a Spark that downloads packages.
 
-    Ivy does not lock its cache: two that fill it at once (test workers, two dbt runs on a new machine) break each
-    other's downloads. Nothing is locked when nothing is resolved.
+    Ivy does not lock its cache: two processes that fill it at once (test workers, two dbt runs on a new machine) break
+    each other's downloads. Without packages there is no lock.
 
     Raises:
-        DbtRuntimeError: another one did not come to its end, or the lock is a link or somebody else's.
+        DbtRuntimeError: another process took too long, or the lock is a link or another user's file.
     """
     if not plan.packages or fcntl is None:
         yield
@@ -181,7 +181,7 @@ def resolution_lock(plan: PackagePlan) -> Iterator[None]:
             f"The lock file {path} cannot be opened: {exc.strerror or exc}. Remove it, and start again."
         ) from exc
     with file as lock:
-        # Closing the file lets go of it, also when this process dies.
+        # Closing the file releases the lock, also when this process dies.
         Wait(
             "another process of this user that resolves jars",
             _LONGEST_RESOLUTION,
@@ -191,7 +191,7 @@ def resolution_lock(plan: PackagePlan) -> Iterator[None]:
 
 
 def ivy_lock_path() -> Path:
-    """The lock file of this user, in a folder where nobody else can put one.
+    """This user's lock file, in a folder that other users cannot write.
 
     Raises:
         DbtRuntimeError: there is no such folder.
@@ -213,10 +213,10 @@ def _locked(file: IO[bytes]) -> bool:
 def connector_version_from_jars(jars: Iterable[str]) -> str | None:
     """The Paimon version of the Spark connector among some jars.
 
-    Read from the jar itself (`pom.properties`, which also tells a snapshot's version), else from the file's name.
+    Read from the jar (`pom.properties`, which also has the version of a SNAPSHOT build), else from the file's name.
 
     Returns:
-        The version, or None where no jar is a connector or its version is nowhere to be seen.
+        The version; None if no jar is a connector, or its version cannot be determined.
     """
     for jar in jars:
         path = _local_path(jar)
@@ -229,15 +229,15 @@ def connector_version_from_jars(jars: Iterable[str]) -> str | None:
 
 
 def is_local_connector(jar: str) -> bool:
-    """Whether a jar is Paimon's connector, by the path of a file (and not a URI of one)."""
+    """Whether a jar is a local file (not a URI) with Paimon's connector."""
     return Path(jar).is_absolute() and _is_connector(jar)
 
 
 def unreachable_repositories(text: str) -> dict[str, str]:
-    """The repositories that did not answer, by host, and why; none where all of them did, without the jars.
+    """Repositories that did not answer, by host, with the reason; empty if those with the jars did.
 
     Args:
-        text: what the JVM printed before it gave up.
+        text: the JVM's output.
     """
     found = dict.fromkeys(_IVY_NO_HOST.findall(text), "its name is not known")
     found |= {host: why or kind for host, kind, why in _IVY_NO_ACCESS.findall(text)}
@@ -247,11 +247,11 @@ def unreachable_repositories(text: str) -> dict[str, str]:
 
 
 def explain_resolution_failure(text: str, spark_version: str) -> str:
-    """Say why Ivy could not bring the jars, and what to do.
+    """The error for jars that Ivy could not download: reason and remedy.
 
     Args:
-        text: what the JVM printed before it gave up.
-        spark_version: of the Spark that asked for them.
+        text: the JVM's output.
+        spark_version: version of the Spark that needs them.
     """
     missing = sorted({":".join(parts) for parts in _IVY_MISSING.findall(text)})
     what = ", ".join(missing) if missing else "a package of Spark's class path"
@@ -301,7 +301,7 @@ def _check_jars(*groups: tuple[str, Sequence[str]]) -> None:
 
 
 def _check_scala(jars: Sequence[str], packages: Sequence[str], spark_version: str) -> None:
-    """Classes of one Scala do not fit a Spark of another, and Java says so in riddles."""
+    """Refuse jars built for another Scala version than Spark's, for which Java's errors are unclear."""
     wanted = capabilities.scala_version(spark_version)
     found = {jar: _scala_of_jar(jar) for jar in jars} | {
         package: _scala_of_name(package.split(":")[1]) for package in packages
@@ -318,7 +318,7 @@ def _check_scala(jars: Sequence[str], packages: Sequence[str], spark_version: st
 
 
 def _check_line(jars: Sequence[str], packages: Sequence[str], spark_version: str) -> None:
-    """A connector knows the inner classes of one line of Spark."""
+    """Refuse a connector built for another minor version of Spark, whose internal classes differ."""
     line = capabilities.minor(capabilities.parse_version(spark_version))
     lines = {jar: capabilities.connector_line(_connector_of_jar(jar)) for jar in jars} | {
         package: capabilities.connector_line(package.split(":")[1])
@@ -349,7 +349,7 @@ def _scala_of_jar(jar: str) -> str | None:
 
 
 def _scala_of_name(name: str) -> str | None:
-    """The Scala version that an artifact's or a jar's name tells."""
+    """The Scala version in the name of an artifact or a jar; None if there is none."""
     found = _SCALA_SUFFIX.search(name)
     if found is None and (connector := _CONNECTOR_LINE.match(name)):
         return capabilities.scala_version(connector.group(1))
@@ -357,7 +357,7 @@ def _scala_of_name(name: str) -> str | None:
 
 
 def _has_plug_in(store: storage.ObjectStore, jars: Sequence[str], around: storage.Surroundings) -> bool:
-    """Whether a storage's plug-in is inside some jar, or on a class path that Spark gets otherwise."""
+    """Whether a storage's plug-in is inside a jar, or on Spark's class path in another way."""
     inside = any((path := _local_path(jar)) is not None and storage.carries(path, store) for jar in jars)
     return inside or around.has_jar(store.artifact)
 
@@ -379,7 +379,7 @@ def _local_path(jar: str) -> Path | None:
 
 @lru_cache(maxsize=32)
 def _connector_inside(path: Path) -> tuple[str, str | None] | None:
-    """The artifact and the version of the connector that a jar is, whatever the jar's name; read once in a process."""
+    """Artifact and version of the connector that a jar contains, whatever the file's name; cached per process."""
     try:
         with zipfile.ZipFile(path) as jar:
             name = next((name for name in jar.namelist() if _CONNECTOR_POM.match(name)), None)
@@ -416,7 +416,7 @@ def _version_of_packages(packages: Iterable[str]) -> str | None:
 
 
 def _plain(package: str) -> str:
-    """The artifact of a package without its Scala version."""
+    """A package's artifact without its Scala version."""
     return _SCALA_SUFFIX.sub("", package.split(":")[1])
 
 

@@ -1,4 +1,4 @@
-"""The jars that Ivy brought for some packages: a later start takes them from its cache, and asks Ivy nothing."""
+"""Remembers the jars that Ivy downloaded for some packages, so that later starts need not run Ivy."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ logger = AdapterLogger("Paimon")
 
 
 class Jar(NamedTuple):
-    """A jar as it was when Ivy had brought it.
+    """A jar as it was when Ivy had downloaded it.
 
     Attributes:
-        path: where it is.
-        stamp: size, time of change and time of the last change of any kind (`st_ctime_ns`, which nobody but root can
-            set): while it is the same, so is the file.
-        sha256: of what is in it.
+        path: its path.
+        stamp: size, modification time and status change time (`st_ctime_ns`, which only root can set): while these are
+        the same, so is the file.
+        sha256: checksum of its content.
     """
 
     path: str
@@ -39,17 +39,17 @@ class Jar(NamedTuple):
 
 @lru_cache(maxsize=16)
 def with_known(plan: PackagePlan, settings: tuple[str, ...] = ()) -> PackagePlan:
-    """A plan whose packages are jars, if an earlier start resolved them and each is there as it was.
+    """A plan with jars in place of its packages, if an earlier start resolved them and every jar is unchanged.
 
-    Asked once in a process: its one JVM is started with the answer. Reading all of a jar takes a tenth of a second and
-    more, so its checksum is asked only when its stamp is another: after a restored backup, for example.
+    Computed once per process, for its one JVM. Reading a whole jar takes a tenth of a second or more, so the checksum
+    is only compared if the stamp differs, for example after restoring a backup.
 
     Args:
         plan: the plan.
-        settings: what else decides what Ivy brings (spark.jars.ivySettings, for example).
+        settings: other settings that decide what Ivy downloads (for example spark.jars.ivySettings).
 
     Raises:
-        DbtRuntimeError: a jar holds something else than what was fetched, and cannot be put aside.
+        DbtRuntimeError: a jar differs from what was downloaded and cannot be moved away.
     """
     if not plan.packages:
         return plan
@@ -69,11 +69,11 @@ def with_known(plan: PackagePlan, settings: tuple[str, ...] = ()) -> PackagePlan
 
 
 def remember(plan: PackagePlan, class_path: str | None, settings: tuple[str, ...] = ()) -> None:
-    """Keep what a Spark made of a plan's packages.
+    """Remember what a Spark resolved a plan's packages to.
 
     Args:
-        plan: as it was started with.
-        class_path: `spark.jars` of the Spark that runs.
+        plan: the plan that Spark was started with.
+        class_path: `spark.jars` of the running Spark.
         settings: see `with_known`.
     """
     if not plan.packages:
@@ -86,7 +86,7 @@ def remember(plan: PackagePlan, class_path: str | None, settings: tuple[str, ...
             for path in dict.fromkeys(found)
             if Path(path).name not in own
         ]
-        # Ivy names the file of a package by it; whatever is not there now would be missed later.
+        # Ivy names a package's file like this; if a file is missing now, a later start would lack it.
         if all(
             any(package.split(":")[1] in Path(jar.path).name for jar in jars) for package in plan.packages
         ):
@@ -94,10 +94,10 @@ def remember(plan: PackagePlan, class_path: str | None, settings: tuple[str, ...
 
 
 def _checked(jar: Jar) -> Jar:
-    """A jar with the stamp that it has now.
+    """A jar with its current stamp.
 
     Raises:
-        OSError: it is not there, or not any more, for it was another one.
+        OSError: the file does not exist, or was moved away because its content differed.
         DbtRuntimeError: see `_put_aside`.
     """
     stamp = _stamp(jar.path)
@@ -111,13 +111,14 @@ def _checked(jar: Jar) -> Jar:
 
 
 def _put_aside(jar: Jar, found: str) -> None:
-    """Have Ivy bring a jar anew: it takes what lies in its folders for what it fetched, and looks at no checksum again.
+    """Move a jar away so that Ivy downloads it again: Ivy does not verify the checksum of files in its cache.
 
     Raises:
         DbtRuntimeError: the file cannot be moved.
     """
     path = Path(jar.path)
-    # `org_name-version.jar` in the folder jars, of `cache/org/name/jars/name-version.jar` beside it.
+    # `org_name-version.jar` in the folder jars is a copy of `cache/org/name/jars/name-version.jar`, next to that
+    # folder.
     copies = [
         copy
         for copy in path.parent.parent.glob("cache/*/*/*/*.jar")
@@ -152,7 +153,7 @@ def _sha256(path: str) -> str:
 
 
 def _write(note: Path, plan: PackagePlan, jars: Sequence[Jar]) -> None:
-    # In one rename: another process reads it whole or not at all.
+    # Renamed atomically: another process reads it completely or not at all.
     write_own(note, json.dumps({"packages": plan.packages, "jars": jars}))
 
 
