@@ -1,11 +1,11 @@
-"""Which value a column takes: whether one type's values fit into another, and the SQL that makes them its own.
+"""Casts of query values to column types: which types fit, and the SQL that converts a value without loss.
 
-Paimon's INSERT and MERGE cast as Spark does without ANSI, and structs by position: numbers wrap around, a decimal that
-is too great becomes NULL, and fields in another order land under each other's names, without a word
-(PaimonAnalysis.cast) [ran, 0.9.0]. So what is written has the column's type already.
+Paimon's INSERT and MERGE cast as Spark does without ANSI, and structs by position. Without an error, numbers wrap
+around, a decimal that is too large becomes NULL, and struct fields in another order end up under each other's names
+(PaimonAnalysis.cast) [ran, 0.9.0]. So values are cast to the column's type before they are written.
 
-The rule is Spark's `Cast.canUpCast`, and narrower: a number and a timestamp are no values of each other, a struct has
-fields by name, and a text has a length.
+The rule is Spark's `Cast.canUpCast`, but stricter: numbers do not fit timestamps or the reverse, struct fields are
+matched by name, and the length of a text counts.
 Source: org.apache.spark.sql.catalyst.expressions.Cast, org.apache.spark.sql.types.DecimalType (3.5).
 """
 
@@ -18,11 +18,11 @@ from typing import Final
 from dbt.adapters.paimon.sql.text import quoted, string_literal
 from dbt.adapters.paimon.sql.type_trees import Array, Atom, Map, Struct, TypeTree
 
-# In the order in which each is part of the next; Cast.numericPrecedence.
+# In order: each type's values fit the next one; Cast.numericPrecedence.
 _NUMBERS: Final = ("tinyint", "smallint", "int", "bigint", "float", "double")
-# DecimalType.forType: the precision that holds them all.
+# DecimalType.forType: the precision that holds all of its values.
 _DIGITS: Final = {"tinyint": 3, "smallint": 5, "int": 10, "bigint": 20}
-# Up-casts that change some values, which are told by casting them back.
+# Up-casts that change some values, which is detected by casting them back.
 _ROUNDED: Final = {
     ("int", "float"),
     ("bigint", "float"),
@@ -30,26 +30,26 @@ _ROUNDED: Final = {
     ("timestamp", "timestamp_ntz"),
     ("timestamp_ntz", "timestamp"),
 }
-# Casting 2^63 back gives the greatest bigint, whose double it is.
+# Casting 2^63 back gives the largest bigint, which has the same double.
 _SATURATED: Final = {"int": 2**31 - 1, "bigint": 2**63 - 1}
-# Values of before an ALTER are cast by Paimon, which writes other text than Spark (timestamps with six digits and by
-# another clock, decimals in full), and takes a date for midnight of another clock [ran, 0.9.0].
+# Paimon itself casts values written before an ALTER. It formats text differently from Spark (timestamps with six digits
+# and in another time zone, decimals in full), and reads a date as midnight in another time zone [ran, 0.9.0].
 _CAST_OTHERWISE: Final = {
     ("decimal", "string"),
     ("timestamp", "string"),
     ("timestamp_ntz", "string"),
     ("date", "timestamp"),
 }
-# Spark casts them to text and back without loss.
+# Spark casts these to text and back without loss.
 _AS_TEXT: Final = frozenset({*_NUMBERS, "decimal", "boolean", "binary", "date", "timestamp", "timestamp_ntz"})
 _SIZED: Final = frozenset({"char", "varchar"})
-# With an argument, which Spark has not: the digits of a second that the column keeps (`data_types.kept_type`).
+# With an argument, unlike Spark's: how many digits of a second the column keeps (`data_types.kept_type`).
 _TIMES: Final = frozenset({"timestamp", "timestamp_ntz"})
 
 
 @dataclass(frozen=True)
 class Misfit:
-    """Why values of a type do not go into a column. `field`: where within it, empty for the column itself."""
+    """Why values of a type do not fit a column. `field`: the path within it, empty for the column itself."""
 
     field: str
     reason: str
@@ -60,7 +60,7 @@ class Misfit:
 
 @dataclass(frozen=True)
 class Refusal:
-    """A value that ends the statement. `reason`: what is wrong with it; `value`: an SQL expression of its text."""
+    """A value that makes the statement fail. `reason`: what is wrong; `value`: an SQL expression for its text."""
 
     reason: str
     value: str
@@ -70,18 +70,18 @@ Refuse = Callable[[Refusal], str]
 
 
 def fits(source: TypeTree, target: TypeTree) -> bool:
-    """Whether every value of `source` that is written is a value of `target`, but for those `assigned` refuses."""
+    """Whether every value of `source` fits `target`, except those that `assigned` refuses at run time."""
     return not misfits(source, target)
 
 
 def misfits(source: TypeTree, target: TypeTree, field: str = "", lossless: bool = True) -> list[Misfit]:
-    """Why values of `source` do not go into a column of type `target`; none if they do.
+    """Why values of `source` do not fit a column of type `target`; empty if they do.
 
     Args:
-        source: their type.
-        target: the column's.
-        field: where within the column's value.
-        lossless: whether a type that has no others in it has to hold every value of the other, or Spark's cast will do.
+        source: type of the values.
+        target: the column's type.
+        field: path within the column's value.
+        lossless: whether atomic types must hold every value of the other, or Spark's cast is enough.
     """
     if source == Atom("void"):
         return []
@@ -122,7 +122,7 @@ def _struct_misfits(source: Struct, target: Struct, field: str, lossless: bool) 
 
 
 def _atoms_fit(source: Atom, target: Atom) -> bool:
-    """Cast.canUpCast for types that have no others in them, without timestamps as numbers."""
+    """Cast.canUpCast for atomic types, without timestamps as numbers."""
     target = _declared_atom(target)
     if source == target:
         return True
@@ -149,9 +149,9 @@ def _decimals_fit(source: Atom, target: Atom) -> bool:
 
 
 def loses_nothing(old: TypeTree, new: TypeTree) -> bool:
-    """Whether a column's type can become another by ALTER: every value that is there reads as Spark's cast of it.
+    """Whether ALTER may change a column's type: every existing value then reads as Spark's cast of it.
 
-    Types without others in them only, which is what Paimon's ALTER takes.
+    Atomic types only; Paimon's ALTER takes no others.
     """
     if not isinstance(old, Atom) or not isinstance(new, Atom):
         return False
@@ -170,18 +170,18 @@ def assigned(
     depth: int = 0,
     lossless: bool = True,
 ) -> str:
-    """The SQL of a value as its column takes it.
+    """The SQL that converts a value to its column's type.
 
     Args:
-        expression: the SQL of the value; a name or a path, for it may be repeated.
-        source: its type.
-        target: the column's, into which it `fits`.
-        refuse: the SQL that ends the statement for a value that is none of `target`.
-        depth: how many lambdas it is within.
-        lossless: see `misfits`; if not, Spark's cast says what becomes of a value, but for texts that are too long.
+        expression: SQL of the value; a name or a path, because it may be repeated.
+        source: type of the value.
+        target: the column's type, which `source` fits (see `fits`).
+        refuse: returns the SQL that makes the statement fail for a value that does not fit `target`.
+        depth: number of lambdas around it.
+        lossless: see `misfits`; if False, Spark's cast decides about a value, except for texts that are too long.
 
     Returns:
-        `expression` itself if it has the type already. NULL stays NULL, also within arrays, maps and structs.
+        `expression` itself if it already has the type. NULL stays NULL, also within arrays, maps and structs.
     """
     if source == Atom("void"):
         return f"cast({expression} as {_declared(target)})"
@@ -223,7 +223,7 @@ def _assigned_struct(
 
 
 def _declared(tree: TypeTree) -> TypeTree:
-    """The type as Spark's DDL takes it."""
+    """The type as Spark's DDL accepts it."""
     if isinstance(tree, Atom):
         return _declared_atom(tree)
     if isinstance(tree, Array):
@@ -277,7 +277,7 @@ def _timed(expression: str, source: Atom, target: Atom, refuse: Refuse) -> str:
 
 
 def _sized(text: str, target: Atom, refuse: Refuse) -> str:
-    # Blanks at its end are no part of a char(n), which is filled up with them.
+    # Trailing blanks do not count in a char(n), which is padded with them.
     (size,) = target.arguments
     fixed = target.name == "char"
     length, value = (

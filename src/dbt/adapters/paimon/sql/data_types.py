@@ -1,4 +1,4 @@
-"""Paimon's data types in Spark's words, as `$schemas` writes the former and DDL takes the latter."""
+"""Converts Paimon's data types, as `$schemas` writes them, into Spark's type text, as DDL takes it."""
 
 from __future__ import annotations
 
@@ -26,17 +26,17 @@ _ATOMIC = {
     "VARIANT": "variant",
 }
 _DIGITS_OF_A_SECOND = 6
-# The type, not a field of that name.
+# The type, not a field with that name.
 _VOID = re.compile(r"`(?:[^`]|``)*`|(?P<void>\bvoid\b(?!:))")
 _FIELD = re.compile(r"(`(?:[^`]|``)*`|\w+):")
 _PARAMETRIC = re.compile(r"^(?P<name>[A-Z]+)\s*\((?P<args>[\d, ]+)\)(?P<rest>.*)$")
 
 
 def kept_type(paimon_type: str | dict[str, Any]) -> str:
-    """Spark's type text for a Paimon type whose times have fewer digits than Spark's, with those digits; else empty.
+    """Spark's type text, with digits, for a Paimon type whose times keep fewer digits than Spark's; else empty.
 
-    Spark declares `TIMESTAMP(6)` only, and writes into others without a word [ran, 0.9.0]: a `TIMESTAMP(3)` loses the
-    microseconds. What is longer than a `BINARY(n)` is kept whole.
+    Spark can only declare `TIMESTAMP(6)`, and writes to the others without an error [ran, 0.9.0]: a `TIMESTAMP(3)`
+    loses the microseconds. Values that are too long for a `BINARY(n)` are kept whole.
     """
     text = to_spark_type(paimon_type, digits=True)
     return text if text != to_spark_type(paimon_type) else ""
@@ -46,9 +46,9 @@ def to_spark_type(paimon_type: str | dict[str, Any], digits: bool = False) -> st
     """Spark's type text for a Paimon type.
 
     Args:
-        paimon_type: as it stands in the JSON of `$schemas`: `DECIMAL(10, 2) NOT NULL`, or an object for
-            ARRAY, MAP, MULTISET and ROW.
-        digits: whether times have a number of digits, as Spark's have not, where it is less than Spark's six.
+        paimon_type: the type in the JSON of `$schemas`: `DECIMAL(10, 2) NOT NULL`, or an object for ARRAY, MAP,
+        MULTISET and ROW.
+        digits: whether to write the number of digits of a time, which Spark's types lack, if it is less than six.
 
     Returns:
         Spark's simple string in lower case, without nullability (`decimal(10,2)`, `array<struct<a:int>>`).
@@ -79,7 +79,7 @@ def to_spark_type(paimon_type: str | dict[str, Any], digits: bool = False) -> st
 
 
 def is_nullable(paimon_type: str | dict[str, Any]) -> bool:
-    """Whether a type of `$schemas` takes NULL."""
+    """Whether a type from `$schemas` accepts NULL."""
     text = paimon_type["type"] if isinstance(paimon_type, dict) else paimon_type
     return "NOT NULL" not in text.upper()
 
@@ -97,9 +97,9 @@ def _nested(paimon_type: dict[str, Any], digits: bool) -> str:
 
 
 def type_text(data_type: DataType) -> str:
-    """Spark's type text of a type, as DDL takes it.
+    """The text of a Spark type, as DDL accepts it.
 
-    As `DataType.simpleString`, which writes the names of a struct's fields bare, whatever they are.
+    Like `DataType.simpleString`, which however never quotes the names of struct fields.
     """
     from pyspark.sql import types
 
@@ -118,7 +118,7 @@ def _struct(fields: Iterable[tuple[str, str]]) -> str:
 
 
 def field_names(data_type: str) -> list[str]:
-    """The names of all fields of all structs in Spark's type text."""
+    """The names of all fields of all structs in a Spark type text."""
     return [
         found[1:-1].replace("``", "`") if found.startswith("`") else found
         for found in _FIELD.findall(data_type)
@@ -126,16 +126,16 @@ def field_names(data_type: str) -> list[str]:
 
 
 def is_whole(described: str) -> bool:
-    """Whether a type as DESCRIBE shows it is sure to be one that DDL takes.
+    """Whether a type shown by DESCRIBE is certain to be valid in DDL.
 
-    Fields of a wide struct are left out (spark.sql.debug.maxToStringFields), and names that need quotes have none.
+    DESCRIBE omits fields of a wide struct (spark.sql.debug.maxToStringFields), and does not quote names.
     """
     return "struct<" not in described
 
 
 def typed_nulls(data_type: str) -> str:
-    """A type in which `string` stands for every untyped NULL (`void`), also inside of arrays, maps and structs.
+    """A type with `string` in place of every untyped NULL (`void`), also inside arrays, maps and structs.
 
-    `string`, because every later type of the column can be read from it.
+    `string`, because the column can later change to any other type.
     """
     return _VOID.sub(lambda found: "string" if found["void"] else found[0], data_type)

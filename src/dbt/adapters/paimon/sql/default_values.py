@@ -1,8 +1,8 @@
-"""Which text is a default value of a column: one whose every character counts.
+"""Checks that a column's default value is valid, with every character counting.
 
-Paimon casts it when rows are written. What follows the point of a whole number, the time of a date and the end of
-a text that is too long are cut off without a word, `2024` as a date is the day 2024 after 1970, a decimal that is too
-great NULL; the rest fails there (CastExecutors, DefaultValueAssigner) [ran, 0.9.0].
+Paimon casts the default when rows are written. Without an error it cuts off decimals of a whole number, the time of a
+date, and the end of a text that is too long; it reads `2024` as a date 2024 days after 1970, and a decimal that is too
+large as NULL. Anything else fails there (CastExecutors, DefaultValueAssigner) [ran, 0.9.0].
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _TIMESTAMP: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}(?: [0-9]{2}:[0-9]{2}
 
 
 def is_value(text: str, kind: Atom) -> bool:
-    """Whether a text is a value of a type, whole. Types that are not known here take any text."""
+    """Whether a text is completely a value of a type. For unknown types any text is."""
     try:
         return _is_value(text, kind)
     except (ValueError, ArithmeticError):
@@ -55,7 +55,7 @@ def _is_value(text: str, kind: Atom) -> bool:
 
 def _is_decimal(number: Decimal, precision: int, scale: int) -> bool:
     exponent = number.normalize().as_tuple().exponent
-    assert isinstance(exponent, int)  # no NaN, no infinity
+    assert isinstance(exponent, int)  # neither NaN nor infinity
     return -exponent <= scale and abs(number) < Decimal(10) ** (precision - scale)
 
 

@@ -1,8 +1,8 @@
-"""The rows of a window of time by event_time: one rule for the inputs of a model, for `--sample` and for its own table.
+"""Filters rows to a window of event_time: for the inputs of a model, for `--sample`, and for its own table.
 
-dbt's windows are in UTC. A TIMESTAMP is an instant and is compared as one. DATE, TIMESTAMP_NTZ and a text without a
-zone are a wall clock, which is taken for that of UTC, whatever the session's time zone is: cast to TIMESTAMP they would
-be the session's, whose clock says some times twice and others never.
+dbt's windows are in UTC. A TIMESTAMP is an instant and is compared as one. DATE, TIMESTAMP_NTZ and text without a time
+zone are wall-clock times, which are read as UTC, whatever the session's time zone is. A cast to TIMESTAMP would read
+them in the session's zone, where some times occur twice and others never.
 """
 
 from __future__ import annotations
@@ -18,39 +18,39 @@ from dbt_common.exceptions import CompilationError
 from dbt.adapters.paimon.column import PaimonColumn
 from dbt.adapters.paimon.sql.text import is_plain, quoted, string_literal
 
-# What a text may lack of a time in UTC.
+# What a text may lack of a time in UTC, to be appended.
 _OMITTED: Final = ("Z", ":00Z", ":00:00Z", " 00:00:00Z")
 
 
 @dataclass(frozen=True)
 class Window:
-    """From `start` until before `end`, in UTC; None is without bound."""
+    """From `start` (included) to `end` (excluded), in UTC; None means unbounded."""
 
     start: datetime | None
     end: datetime | None
 
     @classmethod
     def of(cls, start: Any, end: Any) -> Window:
-        """A window of datetimes or of their ISO text; one without a zone is in UTC."""
+        """Make a window of datetimes or ISO texts; those without a time zone are in UTC."""
         return cls(_in_utc(start), _in_utc(end))
 
     @property
     def is_open(self) -> bool:
-        """Whether it has neither bound."""
+        """Whether both bounds are missing."""
         return self.start is None and self.end is None
 
 
 def condition(column: str, window: Window, data_type: str = "") -> str:
-    """SQL that is true of the rows of a window, and NULL where the column is.
+    """SQL that is true for the rows in a window, and NULL where the column is NULL.
 
     Args:
         column: the column in SQL.
-        window: has a bound.
-        data_type: of the column; if it is not known, Spark looks, as it plans: `typeof` is folded away, and what is
-            left is pushed down to the files.
+        window: a window with at least one bound.
+        data_type: type of the column; if unknown, Spark decides when it plans: `typeof` is constant-folded, and the
+        remaining condition is pushed down to the files.
 
     Raises:
-        ValueError: no time is of that type.
+        ValueError: the type is not a time.
     """
     if data_type:
         kind = _kind(data_type)
@@ -63,7 +63,7 @@ def condition(column: str, window: Window, data_type: str = "") -> str:
 
 
 def column_sql(name: str) -> str:
-    """The event_time of a model or source as dbt names it, in SQL: in double quotes where its YAML says so."""
+    """The event_time of a model or source, as dbt names it, in SQL; quoted if its YAML says so."""
     if len(name) > 1 and name[0] == name[-1] == '"':
         return quoted(name[1:-1])
     parts = name.split(".")
@@ -71,15 +71,15 @@ def column_sql(name: str) -> str:
 
 
 def refuse_column(model: str, event_time: str, columns: Mapping[str, str]) -> None:
-    """Refuse the event_time of a microbatch model that is no column of its query, or is no time.
+    """Refuse the event_time of a microbatch model that is not a column of its query, or not a time.
 
     Args:
-        model: its name.
-        event_time: of its config.
-        columns: of its query, name -> type.
+        model: name of the model.
+        event_time: value from its config.
+        columns: columns of its query, name -> type.
 
     Raises:
-        CompilationError: what is wrong, and what to do.
+        CompilationError: what is wrong, and the remedy.
     """
     types = {name.lower(): data_type for name, data_type in columns.items()}
     data_type = types.get(event_time.lower())
@@ -96,14 +96,14 @@ def refuse_column(model: str, event_time: str, columns: Mapping[str, str]) -> No
 
 
 def batch_condition(model: Mapping[str, Any], columns: Iterable[Any]) -> str:
-    """The rows of the batch's window in the table of a microbatch model, whose alias is to be put for `{alias}`.
+    """The condition for the batch's rows in a microbatch model's table; the table's alias is left as `{alias}`.
 
     Args:
         model: the node of the manifest, with its batch.
-        columns: of the table; event_time is one of them, and a time (see `refuse_column`).
+        columns: columns of the table; event_time is one of them, and a time (see `refuse_column`).
 
     Raises:
-        CompilationError: there is no batch.
+        CompilationError: the model has no batch.
     """
     name, window = model["config"]["event_time"], _batch_window(model)
     if window.is_open:
@@ -116,13 +116,13 @@ def batch_condition(model: Mapping[str, Any], columns: Iterable[Any]) -> str:
 
 
 def checked(model: Mapping[str, Any], columns: Sequence[PaimonColumn]) -> str | None:
-    """A SELECT list of a batch's rows that fails on a row which is not in the batch's window; None without a batch.
+    """A SELECT list that fails on a row outside of the batch's window; None without a batch.
 
-    The next run would not find such a row to replace it, and would add it again; another batch would take it away.
+    The next run would not find such a row to replace it and would add it again, and another batch would delete it.
 
     Args:
         model: the node of the manifest, with its batch.
-        columns: of its query; event_time is one of them, and a time (see `refuse_column`).
+        columns: columns of its query; event_time is one of them, and a time (see `refuse_column`).
     """
     window = _batch_window(model)
     if window.is_open:
@@ -172,7 +172,7 @@ def _clock(column: str, window: Window) -> str:
 
 
 def _day(column: str, window: Window) -> str:
-    # A day is its midnight: it is not before a moment if it is not before the next midnight.
+    # A date is its midnight: it is before a moment if it is before the next midnight.
     days = Window(*(_next_midnight(moment) for moment in (window.start, window.end)))
     return _between(f"cast({column} as date)", days, lambda moment: f"date '{moment.date()}'")
 
@@ -182,7 +182,7 @@ def _text(column: str, window: Window) -> str:
     fault = string_literal("event_time: no time is written as '")
     remedy = string_literal("'. Write it as in 2024-01-31, 2024-01-31 12:00:00 or 2024-01-31 12:00:00+01:00.")
     readings = [f"try_cast(concat({text}, '{omitted}') as timestamp_ltz)" for omitted in _OMITTED]
-    # A time of the day alone would be today's.
+    # A time without a date would be read as today's.
     instant = (
         f"case when {column} is null then null "
         f"when {text} rlike '^[0-9]+-' then coalesce({', '.join(readings)}, "
@@ -192,7 +192,7 @@ def _text(column: str, window: Window) -> str:
     return _between(instant, window, lambda moment: f"timestamp_ltz '{moment}'")
 
 
-# Spark's `typeof` -> the rule; the last is that of a text.
+# Spark's `typeof` -> the condition; the last one is for text.
 _CONDITIONS: Final[Mapping[str, Callable[[str, Window], str]]] = MappingProxyType(
     {"timestamp": _instant, "timestamp_ntz": _clock, "date": _day, "string": _text}
 )
@@ -210,7 +210,7 @@ def _kind(data_type: str) -> str | None:
 
 
 def _between(operand: str, window: Window, literal: Callable[[datetime], str]) -> str:
-    """Typed on both sides: Paimon's MERGE adds no cast of its own."""
+    """Both sides have the same type: Paimon's MERGE adds no cast."""
     bounds = [(">=", window.start), ("<", window.end)]
     return " and ".join(
         f"{operand} {sign} {literal(moment)}" for sign, moment in bounds if moment is not None

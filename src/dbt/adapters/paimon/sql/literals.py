@@ -1,4 +1,4 @@
-"""Values of YAML as Spark SQL of a given type: the rows of unit tests, nested types included."""
+"""YAML values as Spark SQL literals of a given type, nested types included; used for rows of unit tests."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _NESTED: Final = re.compile(
 )
 _QUOTED: Final = re.compile(r"\s*'(?P<text>(?:[^'\\]|\\.)*)'\s*\Z", re.DOTALL)
 
-# Of types that are no numbers.
+# A non-NULL value for each type that is not a number.
 _SOME: Final[Mapping[str, Any]] = {
     **dict.fromkeys(("string", "varchar", "char", "binary"), ""),
     **dict.fromkeys(("date", "timestamp", "timestamp_ntz", "timestamp_ltz"), "1970-01-01"),
@@ -28,11 +28,11 @@ _SOME: Final[Mapping[str, Any]] = {
 
 
 def safe_cast(field: Any, data_type: str) -> str:
-    """What dbt's `safe_cast` gives: SQL of `data_type`.
+    """SQL for dbt's `safe_cast`: an expression of type `data_type`.
 
     Args:
-        field: an SQL expression; or a value of YAML: a list for an array, a mapping for a map or a struct, a number.
-            For a nested type, a string literal holds an SQL expression (`'array(1, 2)'`), as in dbt-spark.
+        field: an SQL expression, or a YAML value: a list for an array, a mapping for a map or a struct, a number. For a
+        nested type, a text holds an SQL expression (`'array(1, 2)'`), as in dbt-spark.
         data_type: Spark's type text.
 
     Raises:
@@ -45,7 +45,7 @@ def safe_cast(field: Any, data_type: str) -> str:
 
 
 def typed_value(value: Any, data_type: str) -> str:
-    """SQL of one value of YAML; text is a literal, but for a nested type an SQL expression.
+    """SQL for one YAML value; a text becomes a literal or, for a nested type, an SQL expression.
 
     Raises:
         DbtRuntimeError: the value does not have the shape of the type.
@@ -63,7 +63,7 @@ def typed_value(value: Any, data_type: str) -> str:
 
 
 def some_value(data_type: str) -> str:
-    """SQL of a value of a type that is not NULL: nothing, zero, the first day of Unix; of a struct, one of NULLs."""
+    """SQL for some non-NULL value of a type: empty, zero or 1970-01-01; a struct with NULL in each field."""
     kind = re.split(r"\W", data_type.strip().lower(), maxsplit=1)[0]
     return typed_value(_SOME.get(kind, 0), data_type)
 
@@ -72,7 +72,7 @@ def _nested_value(value: Any, kind: str, inner: str, data_type: str) -> str:
     if kind == "array":
         if not isinstance(value, Sequence):
             raise _misshapen(value, data_type)
-        # Without an element there is none that tells the type.
+        # An empty array literal would have no element type.
         elements = ", ".join(typed_value(element, inner) for element in value)
         return f"array({elements})" if value else f"cast(array() as {data_type})"
     if not isinstance(value, Mapping):
@@ -107,7 +107,7 @@ def _bare(name: str) -> str:
 
 
 def _split(text: str, separator: str) -> list[str]:
-    """The parts of a type's inner text, names in backticks kept whole; `:` splits once, a name from its type."""
+    """Split the inner text of a type, keeping names in backticks whole; `:` splits once, a name from its type."""
     parts, begin, depth, quoted = [], 0, 0, False
     for position, character in enumerate(text):
         quoted ^= character == "`"
@@ -124,5 +124,5 @@ def _split(text: str, separator: str) -> list[str]:
 
 
 def _unescaped(text: str) -> str:
-    """What a string literal says: its escapes undone as far as dbt's escape_single_quotes makes them."""
+    """The text in a string literal, with the escapes undone that dbt's escape_single_quotes adds."""
     return re.sub(r"\\([\\'])", r"\1", text)

@@ -1,4 +1,4 @@
-"""Names that Spark and Paimon take; every other one is refused before a statement is sent."""
+"""Checks names of schemas, tables, columns, tags, branches and views, before any statement is sent."""
 
 from __future__ import annotations
 
@@ -10,26 +10,26 @@ from typing import Final
 from dbt.adapters.paimon.sql.staging_names import LONGEST_SUFFIX, table_beside
 from dbt.adapters.paimon.sql.views import REGISTRY_TABLE
 
-# Quotes end a name within another; Paimon takes a name apart at dots when it renames a table [ran, 0.9.0], and makes a
-# folder of it, where a slash means two of them and a colon a URI.
+# Quotes would end a name inside another literal. Paimon splits a name at dots when it renames a table [ran, 0.9.0], and
+# makes a folder of it, where a slash means two folders and a colon a URI.
 _NOT_IN_SCHEMAS: Final = re.compile(r"""['"`./\\:\x00-\x1f]""")
-# A table is a folder too; what follows a `$` is the name of a system table (Identifier.isSystemTable).
+# A table is a folder, too; the text after a `$` names a system table (Identifier.isSystemTable).
 _NOT_IN_TABLES: Final = re.compile(r"[/:$\x00]")
-# A tag is a file (TagManager.tagPath): one with a colon in it keeps every tag of its table from being listed, and
-# delete_tag cuts its argument at commas [ran, 0.9.0].
+# A tag is a file (TagManager.tagPath): a colon in its name breaks the listing of all tags of the table, and delete_tag
+# splits its argument at commas [ran, 0.9.0].
 _NOT_IN_TAGS: Final = re.compile(r"[/:,\x00]")
 _TAG_PREFIX: Final = "tag-"
-# A branch is a folder (BranchManager.branchPath), and stands in the name of its table, which is cut at `$`.
+# A branch is a folder (BranchManager.branchPath), and part of its table's name, which is split at `$`.
 _NOT_IN_BRANCHES: Final = re.compile(r"[/:,$\x00]")
 _BRANCH_PREFIX: Final = "branch-"
-# NAME_MAX of Linux, dfs.namenode.fs-limits.max-component-length of HDFS; in bytes.
+# In bytes: NAME_MAX of Linux, dfs.namenode.fs-limits.max-component-length of HDFS.
 _LONGEST_NAME: Final = 255
 # Source: org.apache.spark.sql.catalyst.catalog.SessionCatalog.validateName, 3.5.7
 _SESSION_CATALOG: Final = re.compile(r"\w+", re.ASCII)
-# Of one version or another: SystemColumns of 0.9, SpecialFields since 1.0. (`rowkind` is free in 0.9.)
+# Reserved in one version or another: SystemColumns of 0.9, SpecialFields since 1.0. (`rowkind` is free in 0.9.)
 _PAIMONS_COLUMNS: Final = frozenset({"_VALUE_COUNT", "_SEQUENCE_NUMBER", "_VALUE_KIND", "_LEVEL", "_ROW_ID"})
 _PAIMONS_PREFIX: Final = "_KEY_"
-# Sources: MetaStoreUtils.validateName of Hive, which also makes names lower case; JdbcCatalog.allowUpperCase.
+# Sources: MetaStoreUtils.validateName of Hive, which also lowercases names; JdbcCatalog.allowUpperCase.
 _METASTORE_NAMES: Final = {
     "hive": (re.compile(r"^[a-z0-9_]+$"), "a Hive metastore takes lower-case letters, digits and _ only"),
     "jdbc": (re.compile(r"^[^A-Z]+$"), "a JDBC catalog takes no upper-case letters"),
@@ -37,7 +37,7 @@ _METASTORE_NAMES: Final = {
 
 
 def schema_problem(schema: str) -> str:
-    """Why a schema cannot have this name, and what to do; empty if it can."""
+    """Why a schema cannot have this name, and the remedy; empty if it can."""
     remedy = "in `schema` of the node's config, or in what generate_schema_name makes of it."
     if found := _NOT_IN_SCHEMAS.search(schema):
         return f"schema {schema!r}: {found[0]!r} cannot be part of a schema's name. Use letters, digits and _ {remedy}"
@@ -49,7 +49,7 @@ def schema_problem(schema: str) -> str:
 
 
 def table_problem(identifier: str) -> str:
-    """Why a table cannot have this name, and what to do; empty if it can."""
+    """Why a table cannot have this name, and the remedy; empty if it can."""
     remedy = "as `alias` of the node, or as its name."
     if found := _NOT_IN_TABLES.search(identifier):
         return (
@@ -76,11 +76,11 @@ def table_problem(identifier: str) -> str:
 
 
 def metastore_problem(metastore: str, schema: str, identifier: str) -> str:
-    """Why the server that keeps a catalog's names cannot keep those of a table, and what to do; empty if it can.
+    """Why a metastore cannot store a table under these names, and the remedy; empty if it can.
 
     Args:
-        metastore: its kind, as the profile says.
-        schema, identifier: the names.
+        metastore: its kind, as in the profile.
+        schema, identifier: names of the schema and the table.
     """
     taken = _METASTORE_NAMES.get(metastore)
     for name in (schema, identifier):
@@ -93,7 +93,7 @@ def metastore_problem(metastore: str, schema: str, identifier: str) -> str:
 
 
 def column_problems(columns: Iterable[str]) -> list[str]:
-    """Why a table cannot have columns of these names, and what to do; empty if it can."""
+    """Why a table cannot have columns with these names, with the remedy; empty if it can."""
     names = list(columns)
     problems = [
         f"column {name!r}: a column's name needs a character. Name it with `as`."
@@ -105,7 +105,7 @@ def column_problems(columns: Iterable[str]) -> list[str]:
         for name in names
         if name in _PAIMONS_COLUMNS or name.startswith(_PAIMONS_PREFIX)
     ]
-    # Spark finds columns without regard to case.
+    # Spark ignores case when it looks up columns.
     for name, count in Counter(name.lower() for name in names).items():
         if count > 1:
             same = ", ".join(repr(other) for other in names if other.lower() == name)
@@ -117,7 +117,7 @@ def tag_problem(tag: str) -> str:
     """Why a tag cannot have this name; empty if it can."""
     if not tag.strip():
         return "a text is needed."
-    # TagManager: a name of digits would be taken for a snapshot's number.
+    # TagManager: a tag of digits only would be taken for a snapshot id.
     if tag.isdigit():
         return "a tag's name needs a letter; a number alone means a table snapshot."
     if found := _NOT_IN_TAGS.search(tag):
@@ -144,7 +144,7 @@ def branch_problem(branch: str) -> str:
 
 
 def view_problem(catalog: str, schema: str, identifier: str) -> str:
-    """Why the catalog of views cannot hold one of this name, and what to do; empty if it can."""
+    """Why the catalog of views cannot hold a view with this name, and the remedy; empty if it can."""
     for name in (schema, identifier):
         if catalog == "spark_catalog" and not _SESSION_CATALOG.fullmatch(name):
             return (

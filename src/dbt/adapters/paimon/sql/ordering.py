@@ -1,4 +1,4 @@
-"""An ORDER BY clause as its sort keys, for places where Spark takes no ORDER BY."""
+"""Splits an ORDER BY clause into sort keys, for places where Spark takes no ORDER BY."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 _START: Final = re.compile(r"\s*order\s+by\b", re.IGNORECASE)
-# Literals and quoted names, whose commas and brackets separate nothing; brackets; commas.
+# Literals and quoted names, whose commas and brackets do not count; brackets; commas.
 _TOKEN: Final = re.compile(
     r"""'(?:[^'\\]|\\.)*' | "(?:[^"\\]|\\.)*" | `(?:[^`]|``)*` | (?P<open>[(\[]) | (?P<close>[)\]]) | (?P<comma>,)""",
     re.VERBOSE | re.DOTALL,
@@ -19,7 +19,7 @@ _END: Final = re.compile(
 
 @dataclass(frozen=True)
 class SortKey:
-    """One key of an ORDER BY: its expression as written, and which rows come first."""
+    """One key of an ORDER BY: its expression as written, its direction, and where NULLs go."""
 
     expression: str
     descending: bool
@@ -27,9 +27,9 @@ class SortKey:
 
 
 def sort_keys(clause: str) -> tuple[SortKey, ...]:
-    """The keys of `order by a, f(b, c) desc nulls last`, with or without its first two words.
+    """The keys of `order by a, f(b, c) desc nulls last`, with or without the words ORDER BY.
 
-    NULLs go where Spark puts them when the clause does not say: first in ascending order, last in descending.
+    If the clause does not say where NULLs go, they go where Spark puts them: first if ascending, last if descending.
 
     Source: https://spark.apache.org/docs/3.5.7/sql-ref-syntax-qry-select-orderby.html
     """
@@ -38,7 +38,7 @@ def sort_keys(clause: str) -> tuple[SortKey, ...]:
 
 
 def _items(text: str) -> list[str]:
-    """The parts of a list between its own commas."""
+    """Split a list at its top-level commas."""
     items, begin, depth = [], 0, 0
     for token in _TOKEN.finditer(text):
         if token["open"]:
@@ -54,7 +54,7 @@ def _items(text: str) -> list[str]:
 
 def _sort_key(item: str) -> SortKey:
     end = _END.search(item)
-    assert end is not None  # it matches the empty text at the end
+    assert end is not None  # the pattern matches the empty text at the end
     descending = (end["direction"] or "").lower() == "desc"
     nulls_first = end["nulls"].lower() == "first" if end["nulls"] else not descending
     return SortKey(item[: end.start()].strip(), descending, nulls_first)

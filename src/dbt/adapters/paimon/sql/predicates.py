@@ -1,7 +1,7 @@
-"""Predicates of a config over the rows of the table, in a statement that reads the model's rows too.
+"""Qualifies the columns in a config's predicates with the table's alias.
 
-Both have the same columns: a bare `id` would be ambiguous. dbt's other adapters delete in a statement of its own, where
-only the table is read, and projects write their predicates for that.
+The statement also reads the model's rows, which have the same columns, so that a bare `id` would be ambiguous. dbt's
+other adapters delete in a separate statement, which reads the table only, and projects write predicates for that.
 """
 
 from __future__ import annotations
@@ -16,15 +16,15 @@ from dbt.adapters.paimon.errors.messages import error_text, shorten
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-# The table's alias in MERGE, as dbt's own macros and its documentation have it.
+# The table's alias in MERGE, as in dbt's own macros and documentation.
 TABLE: Final = "DBT_INTERNAL_DEST"
 
-# A name in an expression: where its text begins, and its parts.
+# A name in an expression: the position of its text, and its parts.
 Reference = tuple[int, tuple[str, ...]]
 
 
 def as_list(value: Any) -> list[str]:
-    """A config of one predicate or a list of them."""
+    """A config of one predicate or a list of them, as a list."""
     if not value:
         return []
     return [value] if isinstance(value, str) else [str(item) for item in value]
@@ -36,16 +36,16 @@ def of_table(
     columns: Iterable[str],
     model: str,
 ) -> list[str]:
-    """The predicates with each bare column of the table written as the table's, in parentheses.
+    """The predicates in parentheses, with the table's alias in front of each bare column of the table.
 
     Args:
-        references_of: gives the names in an expression, of `by_spark` or `by_sqlglot`.
+        references_of: returns the names in an expression, such as `by_spark` or `by_sqlglot`.
         predicates: SQL expressions.
         columns: the table's columns.
         model: the model's name, for errors.
 
     Raises:
-        DbtRuntimeError: Spark does not parse one: the model, the predicate and Spark's reason.
+        DbtRuntimeError: Spark cannot parse a predicate; with the model, the predicate and Spark's reason.
     """
     names = {name.lower() for name in columns}
     found = []
@@ -64,12 +64,12 @@ def of_table(
 
 
 def qualify(text: str, references: Iterable[Reference], columns: set[str]) -> str:
-    """Write the table's alias before those references of `text` that begin with one of its columns.
+    """Insert the table's alias before those references in `text` that begin with one of its columns.
 
     Args:
         text: an SQL expression.
-        references: the names in it; a part after a column is a field of it.
-        columns: the table's columns in lower case.
+        references: the names in it; parts after the column are its fields.
+        columns: the table's columns, in lower case.
     """
     for position, parts in sorted(references, reverse=True):
         if parts[0].lower() in columns:
@@ -78,17 +78,17 @@ def qualify(text: str, references: Iterable[Reference], columns: set[str]) -> st
 
 
 def by_spark(session: SparkSession, text: str) -> list[Reference]:
-    """The names of columns in an expression, as Spark's own parser finds them; none from within a subquery."""
+    """The column names in an expression, by Spark's own parser; without those in subqueries."""
     parser = session._jsparkSession.sessionState().sqlParser()
     return list(_walk(parser.parseExpression(text), frozenset()))
 
 
 def by_sqlglot(text: str) -> list[Reference]:
-    """The same where Spark's parser is on another machine.
+    """The column names in an expression, by sqlglot, for sessions whose Spark is on another machine.
 
     Raises:
         DbtRuntimeError: sqlglot is not installed.
-        sqlglot.errors.SqlglotError: it is no expression.
+        sqlglot.errors.SqlglotError: the text is not an expression.
     """
     try:
         import sqlglot
@@ -113,7 +113,7 @@ def by_sqlglot(text: str) -> list[Reference]:
 
 def _start_of(text: str, identifier: Any) -> int:
     start = int(identifier.meta["start"])
-    # The place of a quoted name is that of its first letter in some versions of sqlglot, of its quote in others.
+    # Some versions of sqlglot give the position of a quoted name's first letter, others that of its quote.
     return start - 1 if identifier.args.get("quoted") and text[start] != "`" else start
 
 
@@ -122,7 +122,7 @@ def _walk(expression: Any, arguments: frozenset[str]) -> Iterable[Reference]:
     children = expression.children()
     nodes = [children.apply(index) for index in range(children.size())]
     if kind == "LambdaFunction":
-        # Its first child is the body, the others are the arguments' names.
+        # The first child is the lambda's body, the others are the names of its arguments.
         arguments |= {_parts(node)[0] for node in nodes[1:]}
         nodes = nodes[:1]
     elif kind in ("UnresolvedAttribute", "UnresolvedNamedLambdaVariable"):

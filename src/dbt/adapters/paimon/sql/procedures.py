@@ -1,7 +1,7 @@
-"""Paimon's procedures as SQL text: typed arguments in, one CALL out.
+"""Paimon's procedures as SQL: typed arguments in, one CALL statement out.
 
-Parameter names, types and the versions that have them: paimon-spark-common's procedure/*Procedure.java at the
-release tags 0.9.0 to 2.0.0. Every statement here was run on 0.9.0.
+Parameter names, types and versions come from paimon-spark-common's procedure/*Procedure.java at the release tags 0.9.0
+to 2.0.0. Every statement here was run on 0.9.0.
 """
 
 from __future__ import annotations
@@ -32,14 +32,14 @@ ORPHAN_MODES: Final = ("local", "distributed")
 
 
 class _InvalidValueError(ValueError):
-    """A value that its parameter does not take; the text says what it takes."""
+    """A value that its parameter does not take; the message says what it takes."""
 
 
 @dataclass(frozen=True)
 class Parameter:
-    """A typed argument. `render` gives its SQL, and raises _InvalidValueError for a value of another type.
+    """A typed argument. `render` returns its SQL, and raises _InvalidValueError for a value of another type.
 
-    `to` is Paimon's name for it, where that is not ours; `needs` the capability it hangs on.
+    `to` is Paimon's name for it, if that differs from ours; `needs` is the capability that it requires.
     """
 
     takes: str
@@ -51,7 +51,7 @@ class Parameter:
 
 @dataclass(frozen=True)
 class Procedure:
-    """A procedure of Paimon's `sys` schema. `check` gives the problems of the arguments together."""
+    """A procedure of Paimon's `sys` schema. `check` returns the problems of its arguments in combination."""
 
     name: str
     parameters: Mapping[str, Parameter]
@@ -60,7 +60,7 @@ class Procedure:
 
     @property
     def usage(self) -> str:
-        """The arguments, as an error shows them."""
+        """The arguments, for error messages."""
         return ", ".join(
             f"{name} ({parameter.takes}{', required' if parameter.required else ''})"
             for name, parameter in self.parameters.items()
@@ -68,12 +68,11 @@ class Procedure:
 
 
 def render(procedure: str, table: TableName, arguments: Mapping[str, Any], environment: Environment) -> str:
-    """The CALL of one procedure.
+    """The CALL statement for one procedure.
 
-    Inputs: a name of PROCEDURES, (catalog, schema, identifier), the arguments by name (None: not given), and
-    the versions. Output: one SQL statement, every value a literal. Raises DbtRuntimeError with all problems
-    at once: a procedure or an argument that is not known, a wrong type, a Paimon that lacks it, arguments that
-    exclude each other.
+    Inputs: a name in PROCEDURES, (catalog, schema, identifier), the arguments by name (None: not given), and the
+    versions. Output: one SQL statement, with every value a literal. Raises DbtRuntimeError with all problems at once:
+    an unknown procedure or argument, a wrong type, a Paimon that lacks it, arguments that exclude each other.
     """
     definition = PROCEDURES.get(procedure)
     if definition is None:
@@ -115,7 +114,7 @@ def render(procedure: str, table: TableName, arguments: Mapping[str, Any], envir
 
 
 def argument_problem(procedure: str, name: str, value: Any, environment: Environment) -> str:
-    """Why an argument does not take a value, as a sentence; '' when it does."""
+    """Why an argument does not accept a value, as a sentence; '' if it does."""
     try:
         PROCEDURES[procedure].parameters[name].render(value, environment)
     except _InvalidValueError as fault:
@@ -138,7 +137,7 @@ def compact(
     partition_idle_time: str | None = None,
     environment: Environment,
 ) -> str:
-    """Merge data files: of the whole table, of some partitions, or sorted (append tables, bucket=-1).
+    """Merge data files: of the whole table, of some partitions, or sorted (append tables with bucket=-1).
 
     Raises DbtRuntimeError, see `render`.
     """
@@ -168,7 +167,7 @@ def expire_snapshots(
     options: Mapping[str, Any] | None = None,
     environment: Environment,
 ) -> str:
-    """Take old table snapshots away; what tags hold stays. Raises DbtRuntimeError, see `render`."""
+    """Expire old table snapshots, except those with a tag. Raises DbtRuntimeError, see `render`."""
     return render(
         "expire_snapshots",
         table,
@@ -192,7 +191,7 @@ def remove_orphan_files(
     mode: str | None = None,
     environment: Environment,
 ) -> str:
-    """Delete files that no table snapshot knows; with dry_run only count them. Raises DbtRuntimeError."""
+    """Delete orphan files; with dry_run only count them. Raises DbtRuntimeError, see `render`."""
     return render(
         "remove_orphan_files",
         table,
@@ -250,8 +249,8 @@ def _call(name: str, table: TableName, arguments: Mapping[str, str]) -> str:
 
 
 def table_argument(table: TableName) -> str:
-    """The literal that names a table to a procedure."""
-    # Three parts inside it: of two, a schema named like a catalog would be taken for that.
+    """The string literal that names a table in a procedure call."""
+    # Always three parts: of two, a schema named like a catalog would be taken for the catalog.
     return string_literal(".".join(_plain_or_quoted(part) for part in table))
 
 
@@ -343,7 +342,7 @@ def _column_names(value: Any, environment: Environment) -> str:
     names = [value] if isinstance(value, str) else value
     if not isinstance(names, (list, tuple)) or not names or not all(isinstance(name, str) for name in names):
         raise _InvalidValueError("a column or a list of columns is needed.")
-    # CompactProcedure splits at every comma and keeps the blanks.
+    # CompactProcedure splits at every comma and does not trim.
     parts = [part.strip() for name in names for part in name.split(",")]
     if not all(parts):
         raise _InvalidValueError("an empty column name is in the list.")
@@ -366,12 +365,12 @@ def _options(value: Any, environment: Environment) -> str:
 
 
 def _partitions(value: Any, environment: Environment) -> str:
-    """Partitions as a condition, which Paimon makes of its own `partitions` too, but cut at every comma."""
+    """Partitions as a condition; Paimon builds one from its `partitions` argument, too, but splits at every comma."""
     return string_literal(partition_condition(value))
 
 
 def partition_condition(value: Any) -> str:
-    """The condition of a partition {column: value}, or of a list of them. Raises ValueError, see `argument_problem`."""
+    """The condition for a partition {column: value}, or a list of them. Raises ValueError, see `argument_problem`."""
     partitions = [value] if isinstance(value, Mapping) else value
     if (
         not isinstance(partitions, (list, tuple))
@@ -532,7 +531,7 @@ PROCEDURES: Final[Mapping[str, Procedure]] = MappingProxyType(
             needs=Capability.EXPIRE_PARTITIONS,
             check=_check_expire_partitions,
         ),
-        # The module `rescale` has what it takes beside this.
+        # The other steps are in the module `rescale`.
         "rescale": Procedure(
             "rescale",
             {

@@ -1,4 +1,4 @@
-"""Names of the tables that a build writes before they take the name of its target, and of the ones they replace."""
+"""Names of staging and backup tables: built before they take the target's name, or replaced by it."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ STAGING_SUFFIX = "__dbt_tmp"
 BACKUP_SUFFIX = "__dbt_backup"
 
 
-# A name of its own for each build, where no lock keeps two runs from building one table at once: the second of its
-# start, and a random part, both hexadecimal.
+# Where no lock keeps two runs from building the same table at once, each build has its own name: the second of its
+# start and a random part, both hexadecimal.
 OWN_STAGING: Final = re.compile(re.escape(STAGING_SUFFIX) + r"_(?P<second>[0-9a-f]{8})[0-9a-f]{8}$")
 
 
@@ -21,7 +21,7 @@ LONGEST_SUFFIX: Final = len(STAGING_SUFFIX) + 17
 
 
 def own_staging_name(target: str, now: float) -> str:
-    """A name for building a table under that no other run has; `now` in seconds since 1970."""
+    """A staging name that no other run uses; `now` in seconds since 1970."""
     return f"{target}{STAGING_SUFFIX}_{int(now):08x}{secrets.token_hex(4)}"
 
 

@@ -1,11 +1,11 @@
-"""Text of any kind as parts of a Spark SQL statement, and a script as its statements."""
+"""Spark SQL text: string literals, quoted names, ILIKE patterns, and splitting a script into statements."""
 
 from __future__ import annotations
 
 import re
 from typing import Final
 
-# What may hold a semicolon that ends nothing, as in SqlBaseLexer.g4 of Spark 3.5; an open one goes on to the end.
+# Tokens that may contain a semicolon, as in SqlBaseLexer.g4 of Spark 3.5; an unclosed one extends to the end.
 _OPAQUE: Final = re.compile(
     r"""
       \b[rR](?:'[^']*(?:'|\Z)|"[^"]*(?:"|\Z))
@@ -20,38 +20,38 @@ _OPAQUE: Final = re.compile(
 )
 _BRACKET: Final = re.compile(r"/\*|\*/")
 
-# IDENTIFIER of the same grammar, without what its rules for numbers take first.
+# IDENTIFIER of the same grammar, without what its number rules match first.
 _PLAIN_NAME: Final = re.compile(r"(?!\d+(?:e\d+)?(?:[lsydf]|bd)?\Z)\w+", re.ASCII | re.IGNORECASE)
 
 
 def string_literal(text: str) -> str:
-    """A Spark SQL string literal of any text.
+    """A Spark SQL string literal for any text.
 
-    Quotes are escaped with a backslash: Spark 3.5 reads '' inside a literal as two literals put together, and drops
-    the quote [ran].
+    Quotes are escaped with a backslash: Spark 3.5 reads '' inside a literal as two adjacent literals, and drops the
+    quote [ran].
 
     Source: https://spark.apache.org/docs/3.5.7/sql-ref-literals.html#string-literal
     """
     escaped = text.replace("\\", "\\\\").replace("'", "\\'").replace("\n", "\\n").replace("\r", "\\r")
-    # Where `spark.sql.variable.substitute` is on, Spark would put a setting or an environment variable there.
+    # If `spark.sql.variable.substitute` is on, Spark would insert a setting or an environment variable here.
     escaped = escaped.replace("${", "\\u0024{")
     return f"'{escaped}'"
 
 
 def quoted(*parts: str) -> str:
-    """A name of one or more parts in backticks; a backtick in a part is doubled."""
+    """A name of one or more parts in backticks; backticks within a part are doubled."""
     return ".".join(f"`{part.replace('`', '``')}`" for part in parts)
 
 
 def is_plain(name: str) -> bool:
-    """Whether Spark's grammar takes a name without backticks."""
+    """Whether Spark's grammar accepts a name without backticks."""
     return _PLAIN_NAME.fullmatch(name) is not None
 
 
 def ilike(text: str, pattern: str) -> bool:
-    """Whether a text matches a pattern of SQL's ILIKE.
+    """Whether a text matches an SQL ILIKE pattern.
 
-    `%` stands for any text, `_` for one character, and a backslash takes the next character as it is.
+    `%` matches any text, `_` one character, and a backslash escapes the next character.
     """
     parts = re.findall(r"\\.|.", pattern, re.DOTALL)
     wild = {"%": ".*", "_": "."}
@@ -60,14 +60,14 @@ def ilike(text: str, pattern: str) -> bool:
 
 
 def statements(script: str) -> list[str]:
-    """The statements of a script, in order and without the semicolons that end them.
+    """The statements of a script, in order, without the semicolons that end them.
 
     Args:
-        script: SQL; Spark itself takes one statement at a time and no semicolon within.
+        script: SQL; Spark itself only takes one statement at a time, without a semicolon.
 
     Returns:
-        At least one statement. What holds nothing but comments is left out, unless there is nothing else. Newlines
-        in front of a statement put it on its line of the script, so that Spark's errors name that line.
+        At least one statement. Statements of nothing but comments are left out, unless there are no others. Newlines in
+        front of a statement keep it on its line of the script, so that Spark's errors name that line.
     """
     if ";" not in script:
         return [script]
@@ -91,7 +91,7 @@ def statements(script: str) -> list[str]:
 
 
 def _end_of_comment(script: str, position: int) -> int:
-    """The end of a bracketed comment that opened before `position`; such comments nest."""
+    """The end of a bracketed comment that starts before `position`; such comments nest."""
     depth = 1
     while depth and (bracket := _BRACKET.search(script, position)) is not None:
         depth += 1 if bracket[0] == "/*" else -1

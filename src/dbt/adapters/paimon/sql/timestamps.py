@@ -1,8 +1,8 @@
-"""Timestamps of result rows on the wall clock of the Spark session, as SQL shows them.
+"""Timestamps of result rows in the time zone of the Spark session, as SQL shows them.
 
-PySpark gives a TIMESTAMP to Python on the clock of the machine that dbt runs on (TimestampType.fromInternal): the same
-query would show other figures on another laptop, and dbt takes them for UTC. And `datetime.fromtimestamp` looks a day
-back, which the first day of the year 1 has not.
+PySpark converts a TIMESTAMP to the local time of the machine that runs dbt (TimestampType.fromInternal): the same query
+would show other values on another laptop, and dbt takes them for UTC. Also, `datetime.fromtimestamp` looks a day back,
+which fails on the first day of the year 1.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 
-# Python 3.10 reads fractions of a second of three or six digits only.
+# Python 3.10 only reads fractions of a second with three or six digits.
 _FRACTION = re.compile(r"(?<=\.)\d{1,5}$")
 
 
@@ -24,9 +24,9 @@ def _six_digits(fraction: re.Match[str]) -> str:
 
 
 def on_session_clock(frame: DataFrame) -> DataFrame:
-    """A frame of the same rows, its TIMESTAMP columns as TIMESTAMP_NTZ; those in arrays, maps and structs stay.
+    """The same rows with TIMESTAMP columns as TIMESTAMP_NTZ, except inside arrays, maps and structs.
 
-    Names may be others: two columns of a query may have one name, and only their places tell them apart.
+    Columns are converted by position, because two columns of a query may have the same name.
     """
     kinds = [field.dataType.typeName() for field in frame.schema.fields]
     if "timestamp" not in kinds:
@@ -41,10 +41,10 @@ def on_session_clock(frame: DataFrame) -> DataFrame:
 
 
 def session_moment(value: Any) -> datetime:
-    """A moment on the session's clock that a user wrote: a datetime, a date (its midnight), or either as ISO text.
+    """The datetime that a user wrote, in the session's time zone: a datetime, a date (its midnight), or ISO text.
 
     Raises:
-        ValueError: it is none, or has a time zone; says what is needed.
+        ValueError: the value is none of these, or has a time zone; says what is needed.
     """
     moment = value
     if isinstance(value, str):
@@ -55,7 +55,7 @@ def session_moment(value: Any) -> datetime:
     if isinstance(moment, date) and not isinstance(moment, datetime):
         moment = datetime.combine(moment, time())
     if not isinstance(moment, datetime):
-        raise ValueError("a timestamp is needed, as in '2024-01-31 12:00:00'.")  # noqa: TRY004 - a user's value
+        raise ValueError("a timestamp is needed, as in '2024-01-31 12:00:00'.")  # noqa: TRY004 - the value comes from a user
     if moment.tzinfo is not None:
         raise ValueError("a timestamp without time zone is needed: it is read in the session's.")
     return moment

@@ -1,4 +1,4 @@
-"""Spark's type texts as trees: what is within arrays, maps and structs can be compared one by one."""
+"""Parses Spark's type texts into trees, so that arrays, maps and structs can be compared part by part."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _FIELD: Final = re.compile(r"\s*(?P<name>`(?:[^`]|``)*`|[^`:,<>]+):")
 
 @dataclass(frozen=True)
 class Atom:
-    """A type without others in it: `decimal(10,2)` is the name `decimal` with the arguments 10 and 2."""
+    """A type without inner types: `decimal(10,2)` has the name `decimal` and the arguments 10 and 2."""
 
     name: str
     arguments: tuple[int, ...] = ()
@@ -49,7 +49,7 @@ class Map:
 
 @dataclass(frozen=True)
 class Struct:
-    """`struct<name:type,…>`, the fields in their order."""
+    """`struct<name:type,…>`, with its fields in order."""
 
     fields: tuple[tuple[str, TypeTree], ...]
 
@@ -62,14 +62,14 @@ TypeTree: TypeAlias = "Atom | Array | Map | Struct"
 
 
 class _UnreadableError(ValueError):
-    """A text that is no type as `data_types` writes them."""
+    """A text that is not a type as `data_types` writes them."""
 
 
 def type_tree(text: str) -> TypeTree | None:
-    """The tree of Spark's type text, as `data_types.type_text` and `data_types.to_spark_type` write it.
+    """The tree of a Spark type text, as `data_types.type_text` and `data_types.to_spark_type` write it.
 
-    None if the text is not whole: DESCRIBE, which a Thrift server is asked, writes names of fields bare whatever they
-    are.
+    None if the text is incomplete: with a Thrift server the types come from DESCRIBE, which does not quote the names of
+    fields.
     """
     try:
         tree, end = _read(text, 0)

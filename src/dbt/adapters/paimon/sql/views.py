@@ -1,10 +1,10 @@
-"""Views over catalogs that cannot hold them.
+"""Views for catalogs that cannot store them.
 
-A Paimon filesystem catalog has no views at any version. Spark's session catalog has, and a view in it may read Paimon
-tables; but an embedded session catalog forgets them when the process ends, and a Derby metastore would let one process
-in at a time. So the definition of a view is kept with the tables, as a property of the table `_dbt_views` of its schema
-(one atomic schema commit of Paimon, whatever the storage), and a session that meets the view's name creates it in the
-view catalog first. Restarts, other machines and concurrent runs see the same views.
+A Paimon filesystem catalog has no views in any version. Spark's session catalog has, and its views can read Paimon
+tables; but an embedded session catalog forgets them when the process ends, and a Derby metastore would allow only one
+process at a time. So the definition of a view is stored with the tables, as a property of the table `_dbt_views` in its
+schema (one atomic schema commit of Paimon, whatever the storage). A session creates the view in the view catalog before
+it runs a statement that mentions it. Restarts, other machines and concurrent runs see the same views.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ Run = Callable[[str], Iterable[tuple[str, str]]]
 
 @dataclass(frozen=True)
 class ViewDefinition:
-    """What it takes to create a view again: the query, and the comments of the view and of its columns."""
+    """What is needed to recreate a view: its query, and the comments of the view and of its columns."""
 
     schema: str
     identifier: str
@@ -38,7 +38,7 @@ class ViewDefinition:
     columns: tuple[str, ...] = ()
 
     def to_property(self) -> str:
-        """The value kept in the registry table (JSON text)."""
+        """The value that is stored in the registry table (JSON text)."""
         content = {
             "query": self.query,
             "comment": self.comment,
@@ -49,7 +49,7 @@ class ViewDefinition:
 
     @classmethod
     def from_property(cls, schema: str, identifier: str, value: str) -> ViewDefinition:
-        """Read back `to_property`; unknown keys of a newer version are left alone."""
+        """Read the value of `to_property`; unknown keys from a newer version are ignored."""
         content = json.loads(value)
         return cls(
             schema,
@@ -64,13 +64,13 @@ class ViewDefinition:
 def registry_sql(catalog: str, schema: str) -> str:
     """The statement that reads a schema's registry: rows of (name, value).
 
-    Not SHOW TBLPROPERTIES: Spark redacts there what looks like a secret to it, a query with the word `token` in it too.
+    Not SHOW TBLPROPERTIES, in which Spark redacts what looks like a secret, for example a query with the word `token`.
     """
     return f"select key, value from {quoted(catalog, schema, REGISTRY_TABLE + '$options')}"
 
 
 def definitions_from_properties(schema: str, rows: Iterable[tuple[str, str]]) -> list[ViewDefinition]:
-    """The views of a schema out of the rows of `registry_sql`."""
+    """The views of a schema, from the rows of `registry_sql`."""
     return [
         ViewDefinition.from_property(schema, name[len(PROPERTY_PREFIX) :], value)
         for name, value in rows
@@ -79,9 +79,9 @@ def definitions_from_properties(schema: str, rows: Iterable[tuple[str, str]]) ->
 
 
 class ViewDirectory:
-    """Which names are views, where they live, and which of them this process's Spark already has.
+    """Which names are views, in which catalog, and which of them this process's Spark has already created.
 
-    One for the process, because Spark's session catalog is shared by all sessions of a JVM.
+    One per process, because all sessions of a JVM share Spark's session catalog.
     """
 
     def __init__(self) -> None:
@@ -94,7 +94,7 @@ class ViewDirectory:
         self._created: dict[tuple[str, str], ViewDefinition] = {}
 
     def configure(self, catalog: str, view_catalog: str, origin: object) -> None:
-        """Say which catalog's views live in which; `origin` (warehouse) changing forgets everything known."""
+        """Set the catalog whose views are kept in `view_catalog`; a new `origin` (warehouse) clears what is known."""
         with self._lock:
             if (catalog, view_catalog, origin) != (self._catalog, self._view_catalog, self._origin):
                 self._known.clear()
@@ -104,11 +104,11 @@ class ViewDirectory:
 
     @property
     def needed(self) -> bool:
-        """Whether views live elsewhere than tables, so that this directory has work to do."""
+        """Whether views are in another catalog than tables, so that this directory is needed."""
         return self._view_catalog != self._catalog
 
     def home_of_new(self, database: str | None) -> str:
-        """The catalog that a view goes to, whose model says `database`."""
+        """The catalog for a new view of a model whose `database` is this."""
         return self._view_catalog if self.needed and database == self._catalog else database or ""
 
     def home_of(
@@ -116,8 +116,8 @@ class ViewDirectory:
     ) -> str | None:
         """The catalog that a relation's name is rendered with.
 
-        A model that is configured as a view (`type`) may still be a table, until it runs: a listing of its schema that
-        found no such view decides.
+        A model that is configured as a view (`type`) may still be a table until it runs: if a listing of its schema did
+        not find it among the views, it is taken for a table.
         """
         if database != self._catalog or not self.needed or not schema or not identifier:
             return database
@@ -126,7 +126,7 @@ class ViewDirectory:
         return self._view_catalog if type == RelationType.View and schema not in self._listed else database
 
     def replace_schema(self, schema: str, definitions: Iterable[ViewDefinition]) -> None:
-        """Take what a listing of the schema found as the whole truth about it."""
+        """Replace everything known about a schema with the result of a listing."""
         with self._lock:
             self._listed.add(schema)
             for key in [key for key in self._known if key[0] == schema]:
@@ -143,25 +143,25 @@ class ViewDirectory:
         return self._known.get((schema, identifier))
 
     def remember(self, definition: ViewDefinition) -> None:
-        """A view was just created in Spark."""
+        """Add a view that was just created in Spark."""
         with self._lock:
             key = (definition.schema, definition.identifier)
             self._known[key] = self._created[key] = definition
 
     def forget(self, schema: str, identifier: str) -> None:
-        """A view was dropped."""
+        """Remove a view that was dropped."""
         with self._lock:
             self._known.pop((schema, identifier), None)
             self._created.pop((schema, identifier), None)
 
     def create_mentioned(self, sql: str, run: Run) -> None:
-        """Create, in Spark, the views that a statement may read, their own inputs first.
+        """Create, in Spark, the views that a statement may read, in the order of their dependencies.
 
         Args:
-            sql: the statement; a view counts as mentioned when its identifier stands anywhere in it, because a
-                superset costs a little time and a miss would fail the statement.
-            run: runs one statement and gives its rows. Its errors are swallowed here: a broken view must not fail
-                a statement that does not read it, and one that does fails with Spark's own message.
+            sql: the statement; a view counts as mentioned if its identifier occurs anywhere in it, because an extra
+            view only costs a little time, but a missing one would make the statement fail.
+            run: runs one statement and returns its rows. Its errors are ignored here: a broken view must not break a
+            statement that does not read it, and one that does read it fails with Spark's own message.
         """
         if not self.needed:
             return
@@ -189,7 +189,7 @@ class ViewDirectory:
 
 
 def create_view_sql(name: str, definition: ViewDefinition) -> str:
-    """`CREATE OR REPLACE VIEW` for a definition; `name` is rendered already."""
+    """The `CREATE OR REPLACE VIEW` statement for a definition; `name` is already rendered."""
     columns = ""
     if definition.column_comments and definition.columns:
         columns = f" ({', '.join(_commented(column, definition) for column in definition.columns)})"
