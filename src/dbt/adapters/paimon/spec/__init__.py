@@ -1,1 +1,1 @@
-"""The table a model asks for: config in, a validated `TableSpec` out."""
+"""From a model's config to a validated `TableSpec`, its incremental strategy and its maintenance policy."""

@@ -1,4 +1,4 @@
-"""What a table's config may do that its writer does not expect: told as warnings, where `rules` refuses."""
+"""Warnings about a table's config that is valid but may surprise; `rules` refuses what is invalid."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from dbt.adapters.paimon.sql.type_trees import Atom, type_tree
 if TYPE_CHECKING:
     from dbt.adapters.paimon.spec.table import TableSpec
 
-# As a rule of `rules`: (option, or 'primary_key', and the reason with its remedy).
+# As in `rules`: (option, or 'primary_key', and the reason with its remedy).
 _Advice = Iterable[tuple[str, str]]
 
-# The digits that every bigint of them has.
+# A decimal with so many digits fits a bigint.
 _DIGITS_OF_BIGINT: Final = 18
 
 
@@ -27,13 +27,13 @@ def advice(
     model: str,
     types: Mapping[str, str] = MappingProxyType({}),
 ) -> tuple[str, ...]:
-    """The warnings for a valid table: one text each, with the model, the key and the value, and what to do.
+    """The warnings for a valid table, one text each, with the model, the key, the value and the remedy.
 
     Args:
         spec: the table.
-        config: the model's config, to say where something was written.
-        model: its name.
-        types: the table's columns and their types, where they are known already.
+        config: the model's config, to name the key where something was written.
+        model: name of the model.
+        types: column -> Spark type, if the columns are known already.
     """
     problems = Problems(model)
     where = Written(config)
@@ -57,7 +57,7 @@ def _idle_unique_key(spec: TableSpec, config: Mapping[str, Any]) -> _Advice:
 
 
 def _keys_in_several_partitions(spec: TableSpec) -> _Advice:
-    # KeyValueFileStore.bucketMode: only bucket=-1 keeps an index of keys over partitions.
+    # KeyValueFileStore.bucketMode: only bucket=-1 keeps an index of keys across partitions.
     if spec.crosses_partitions and spec.bucket != DYNAMIC_BUCKET:
         outside = ", ".join(name for name in spec.partition_by if name not in spec.primary_key)
         yield (
@@ -69,7 +69,7 @@ def _keys_in_several_partitions(spec: TableSpec) -> _Advice:
 
 
 def _unread_bucket_options(spec: TableSpec) -> _Advice:
-    # PaimonSparkWriter.write: HASH_FIXED and BUCKET_UNAWARE read none of these.
+    # PaimonSparkWriter.write: HASH_FIXED and BUCKET_UNAWARE read none of these options.
     dynamic = bool(spec.primary_key) and spec.bucket == DYNAMIC_BUCKET
     for name in spec.options:
         if name.startswith("dynamic-bucket.") and not dynamic:
@@ -88,7 +88,7 @@ def _unread_bucket_options(spec: TableSpec) -> _Advice:
 
 
 def _lost_deletes(spec: TableSpec, config: Mapping[str, Any]) -> _Advice:
-    # SparkPostponeCompactProcedure reads the rows that wait without their kinds [ran, 1.4.2].
+    # SparkPostponeCompactProcedure reads the waiting rows without their row kinds [ran, 1.4.2].
     waits = spec.bucket == POSTPONE_BUCKET and (
         spec.options.get("postpone.batch-write-fixed-bucket", "true").lower() == "false"
     )
@@ -102,7 +102,7 @@ def _lost_deletes(spec: TableSpec, config: Mapping[str, Any]) -> _Advice:
 
 
 def _narrow_sums(spec: TableSpec, types: Mapping[str, str]) -> _Advice:
-    # FieldSumAgg, FieldProductAgg: Java's arithmetic on whole numbers, Decimal.fromBigDecimal [ran, 0.9.0].
+    # FieldSumAgg, FieldProductAgg: Java's integer arithmetic, Decimal.fromBigDecimal [ran, 0.9.0].
     default = "fields.default-aggregate-function"
     for column, data_type in types.items():
         own = f"fields.{column}.aggregate-function"

@@ -1,6 +1,6 @@
-"""The table a model asks for: config and contract in, a validated `TableSpec` out, before any SQL runs.
+"""Builds a `TableSpec` from a model's config and contract, before any SQL runs.
 
-Each key is checked on its own here, the table as a whole by `rules`, and all problems are told at once.
+Each key is checked here on its own, and the whole table by `rules`; all problems are reported at once.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from dbt.adapters.paimon.capabilities import Environment
 
 
-# Config keys that each stand for one Paimon option.
+# Config keys that stand for one Paimon option each.
 OPTION_KEYS: Final[Mapping[str, str]] = MappingProxyType(
     {
         "bucket": "bucket",
@@ -81,7 +81,7 @@ POSTPONE_BUCKET_KEYS: Final[Mapping[str, str]] = MappingProxyType(
         "max_parallelism": "postpone.batch-write-fixed-bucket.max-parallelism",
     }
 )
-# Config keys that are a mapping of such keys, and how one is written.
+# Config keys that are a mapping of such keys, with an example.
 GROUPED_KEYS: Final[Mapping[str, tuple[Mapping[str, str], str]]] = MappingProxyType(
     {
         "snapshot_retention": (RETENTION_KEYS, "{'num_retained_max': 20}"),
@@ -111,7 +111,7 @@ STRATEGY_KEYS: Final = (
     "incremental_predicates",
 )
 
-# What dbt-core and its materializations read themselves; never a misspelling of ours.
+# Keys that dbt-core and its materializations read, so never a misspelling of ours.
 _DBT_KEYS: Final = frozenset(
     """
     access alias batch_size begin catalog_name check_cols column_types concurrent_batches contract
@@ -126,7 +126,7 @@ _DBT_KEYS: Final = frozenset(
     """.split()
 )
 
-# Those of them that decide which rows there are: without a misspelt one the model would be built in another way.
+# dbt's keys that decide which rows are written: if one is misspelt, the model would be built differently.
 _DECIDING_KEYS: Final = (
     "unique_key",
     "incremental_strategy",
@@ -138,7 +138,7 @@ _DECIDING_KEYS: Final = (
     "hard_deletes",
 )
 
-# An alias people reach for that no likeness would find.
+# Aliases that people write and that are not similar enough to be guessed.
 _ALIASES: Final[Mapping[str, str]] = MappingProxyType(
     {
         "tableproperties": "tblproperties",
@@ -148,10 +148,10 @@ _ALIASES: Final[Mapping[str, str]] = MappingProxyType(
     }
 )
 
-# Options that are a list of columns.
+# Options whose value is a list of columns.
 _COLUMN_LISTS: Final = frozenset({"bucket-key", "sequence.field"})
 
-# A column's name in an option's value: Paimon splits these lists at commas.
+# A column name in an option's value: Paimon splits these lists at commas.
 _COLUMN_NAME: Final = re.compile(r"[^,`\s][^,`]*")
 
 
@@ -166,9 +166,9 @@ def build_table_spec(
 ) -> TableSpec:
     """The table that a model's config and contract describe.
 
-    Inputs: the model's whole config, its name for messages, the model-level constraints and the columns of
-    its YAML (read only if the contract is enforced), the versions to check against, and whom to tell of what
-    nothing reads (see `Problems`).
+    Inputs: the model's whole config, its name for messages, the model-level constraints and the columns of its YAML
+    (only read if the contract is enforced), the versions to check against, and a callback for keys that nothing reads
+    (see `Problems`).
     Raises ConfigErrors with every problem at once.
     """
     problems = Problems(model, passes=passes)
@@ -187,9 +187,9 @@ def collect_table_spec(
     columns: Mapping[str, Mapping[str, Any]] = MappingProxyType({}),
     environment: Environment,
 ) -> TableSpec:
-    """As `build_table_spec`, with the problems put into `problems` instead of raised.
+    """Like `build_table_spec`, but adds problems to `problems` instead of raising them.
 
-    The spec given back is only to be trusted when nothing was added.
+    If any problem was added, the returned spec must not be used.
     """
     _check_key_names(config, problems, environment)
     properties = _tblproperties(config, problems)
@@ -212,7 +212,7 @@ def collect_table_spec(
         for key, reason in policy_rules(policy, spec, environment):
             problems.add(key, None, reason)
         if policy.expire_snapshots:
-            # Paimon expires at each commit by the table's own options: they say the same.
+            # Paimon expires snapshots at each commit by the table's options: set these to the same values.
             agreed = MappingProxyType({**policy.expire_snapshots.options(), **options})
             spec = replace(spec, options=agreed)
     for name, other in doubled_options(options):
@@ -240,7 +240,7 @@ def _check_rules(spec: TableSpec, where: Written, problems: Problems, environmen
 def _outside_contract(
     spec: TableSpec, columns: Mapping[str, Any], environment: Environment
 ) -> Iterator[tuple[str, str]]:
-    """What a config names and its contract has not; as a rule of `rules`."""
+    """Columns that the config names and the contract lacks; in the form of a rule of `rules`."""
     known = set(columns) if environment.case_sensitive else {name.lower() for name in columns}
     for name, column in named_columns(spec):
         if (column if environment.case_sensitive else column.lower()) not in known:
@@ -250,7 +250,7 @@ def _outside_contract(
 
 
 def _wap(config: Mapping[str, Any], problems: Problems, environment: Environment) -> bool:
-    """Whether the rows are audited on a branch before they are published."""
+    """Whether rows are audited on a branch before they are published (write-audit-publish)."""
     value = config.get("wap")
     if value is None or str(value).lower() == "false":
         return False
@@ -288,7 +288,7 @@ def contract_enforced(config: Mapping[str, Any]) -> bool:
 
 
 def column_list(value: Any) -> tuple[str, ...]:
-    """Columns of a config value: 'a', 'a, b', ['a', 'b'], None."""
+    """The columns in a config value: 'a', 'a, b', ['a', 'b'], None."""
     if value is None:
         return ()
     items = value if isinstance(value, (list, tuple)) else [value]
@@ -299,7 +299,7 @@ def column_list(value: Any) -> tuple[str, ...]:
 
 
 def _check_key_names(config: Mapping[str, Any], problems: Problems, environment: Environment) -> None:
-    """Keys of other adapters, misspelt keys of ours, and options of Paimon outside `tblproperties`."""
+    """Report keys of other adapters, misspelt keys of ours, and Paimon options outside `tblproperties`."""
     ours = (*TABLE_KEYS, *STRATEGY_KEYS)
     known_options = {
         squash(name): name
@@ -337,14 +337,14 @@ def _tblproperties(config: Mapping[str, Any], problems: Problems) -> dict[str, A
             "a mapping of option names to values is needed. Write it as in {'write-only': true}",
         )
         return {}
-    # A null takes a preset back: the option is not set.
+    # A null undoes a preset: the option is not set.
     return {str(name).strip(): value for name, value in properties.items() if value is not None}
 
 
 def _own_or_property(
     config: Mapping[str, Any], properties: dict[str, Any], key: str, option: str, problems: Problems
 ) -> tuple[str, ...]:
-    """The columns of `key`, which tblproperties may name too; taken out of `properties`."""
+    """The columns of `key` or of the same option in tblproperties, which is removed from `properties`."""
     own = _columns(config.get(key), key, problems)
     if option not in properties:
         return own
@@ -360,7 +360,7 @@ def _own_or_property(
 
 
 def _columns(value: Any, key: str, problems: Problems) -> tuple[str, ...]:
-    """Column names of a config value, checked as names."""
+    """The column names in a config value, checked as names."""
     if value is None:
         return ()
     if key == "partition_by":
@@ -391,7 +391,7 @@ def _columns(value: Any, key: str, problems: Problems) -> tuple[str, ...]:
 
 
 def _partition_columns(value: Any) -> Any:
-    """A `partition_by` with columns where dbt-bigquery has mappings."""
+    """A `partition_by` with column names in place of dbt-bigquery's mappings."""
     if isinstance(value, Mapping):
         return partition_column(value)
     if isinstance(value, (list, tuple)):
@@ -405,7 +405,7 @@ def _with_contract(
     columns: Mapping[str, Mapping[str, Any]],
     problems: Problems,
 ) -> tuple[str, ...]:
-    """The primary key of config and contract, which are the same thing told twice."""
+    """The primary key from config and contract, which must agree."""
     found = [
         tuple(constraint.get("columns") or ())
         for constraint in constraints
@@ -449,7 +449,7 @@ def _constraint_type(constraint: Mapping[str, Any]) -> str:
 def _options(
     config: Mapping[str, Any], properties: Mapping[str, Any], problems: Problems, environment: Environment
 ) -> dict[str, str]:
-    """Every option of the model, by Paimon's name, each checked on its own."""
+    """All options of the model, by Paimon's names, each checked on its own."""
     options: dict[str, str] = {}
     for key, name, value in _own_options(config, problems):
         faults = validate_option(name, value, environment.paimon)
@@ -477,14 +477,14 @@ def _options(
 
 
 def _trimmed(name: str, text: str) -> str:
-    """A list of columns without blanks: of 'id, dt' Paimon would look for a column ' dt' [ran, 0.9.0]."""
+    """A list of columns without blanks: for 'id, dt' Paimon would look for a column ' dt' [ran, 0.9.0]."""
     field_option = split_field_option(name)
     is_list = name in _COLUMN_LISTS or (field_option is not None and field_option[1] == "sequence-group")
     return ",".join(split_columns(text)) if is_list else text
 
 
 def _own_options(config: Mapping[str, Any], problems: Problems) -> Iterator[tuple[str, str, Any]]:
-    """(config key, Paimon's option, value) of the keys that stand for options."""
+    """(config key, Paimon's option, value) for the keys that stand for options."""
     for key, name in OPTION_KEYS.items():
         value = config.get(key)
         if value is None:
@@ -562,7 +562,7 @@ def _field_keys() -> list[str]:
 
 
 class Written:
-    """Leads from Paimon's name of an option back to the key and the value that the user wrote."""
+    """Finds the key and value that the user wrote for an option, by Paimon's name."""
 
     def __init__(self, config: Mapping[str, Any]) -> None:
         self._written: dict[str, tuple[str, Any]] = {}
@@ -580,7 +580,7 @@ class Written:
                 self._written.setdefault(str(option), (f"tblproperties['{option}']", value))
 
     def find(self, name: str, spec: TableSpec) -> tuple[str, Any]:
-        """The key and the value to show for an option, or for 'primary_key' and 'partition_by'."""
+        """The key and value to show for an option, or for 'primary_key' and 'partition_by'."""
         if name == "primary_key":
             return name, list(spec.primary_key)
         if name == "partition_by":

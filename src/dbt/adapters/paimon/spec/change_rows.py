@@ -1,7 +1,7 @@
-"""Change rows: what a model of the strategy `apply_changes` selects, as its table takes it.
+"""Change rows: SQL that turns what a model with strategy `apply_changes` selects into rows for its table.
 
-A change row is a row with a word for what happened to it. Paimon reads `+I`, `+U`, `-U` and `-D`
-(org.apache.paimon.types.RowKind) from the column that `rowkind.field` names; other tools write other words.
+A change row has a column with its row kind. Paimon reads `+I`, `+U`, `-U` and `-D` (org.apache.paimon.types.RowKind)
+from the column in `rowkind.field`; other tools write other words.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from dbt.adapters.paimon.sql.text import quoted, string_literal
 ROWKIND: Final = "rowkind.field"
 SEQUENCE: Final = "sequence.field"
 
-# Beside a table: the deletes that were applied to it (apply_changes.sql).
+# The deletes that were applied to a table are kept in `<table>__dbt_deletes` (apply_changes.sql).
 DELETES_SUFFIX: Final = "__dbt_deletes"
-# A stream has its own (see `streaming.checkpoints.STREAM_ID`).
+# A stream has its own table (see `streaming.checkpoints.STREAM_ID`).
 _OF_A_STREAM: Final = re.compile(rf"__[0-9a-f]{{12}}{DELETES_SUFFIX}")
 
 INSERT: Final = "+I"
@@ -30,7 +30,7 @@ UPDATE_BEFORE: Final = "-U"
 UPDATE: Final = "+U"
 DELETE: Final = "-D"
 
-# Paimon's kind -> the words for it, in any case: Paimon's and Flink's own, SQL's (Snowflake's streams too),
+# Paimon's row kind -> the words for it, ignoring case: Paimon's and Flink's own, SQL's (also of Snowflake's streams),
 # Debezium's `op`, and `_change_type` of Delta's change data feed.
 WORDS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
     {
@@ -43,16 +43,16 @@ WORDS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
 
 
 def sequence_columns(spec: TableSpec) -> tuple[str, ...]:
-    """The columns that order the changes of a key, as the model names them."""
+    """The columns that order the changes of a key, as the model spells them."""
     rowkind = spec.options.get(ROWKIND, "")
     return tuple(name for name in split_columns(spec.options.get(SEQUENCE, "")) if name != rowkind)
 
 
 def ordered_by_kind(spec: TableSpec) -> TableSpec:
-    """The table with the row kind as the last of its sequence fields.
+    """The same table, with the row kind as its last sequence field.
 
-    Of changes with one sequence Paimon would keep the one that came last, so that the table would depend on how the
-    changes were split into runs. As text, `+I` < `+U` < `-D`: the delete wins, whenever it comes.
+    If several changes have the same sequence, Paimon would keep the one that was written last, so that the result would
+    depend on how the changes were split into runs. As text, `+I` < `+U` < `-D`, so the delete always wins.
     """
     rowkind = spec.options.get(ROWKIND, "")
     if not rowkind or not sequence_columns(spec):
@@ -64,20 +64,20 @@ def ordered_by_kind(spec: TableSpec) -> TableSpec:
 def change_rows_sql(
     source: str, columns: Sequence[str], required: Mapping[str, str], spec: TableSpec, model: str
 ) -> str:
-    """The query of the rows that a table takes.
+    """The query for the rows to write to a table.
 
     Args:
-        source: what stands after FROM.
-        columns: all its columns; those of the row kind, the key and the sequence are among them.
-        required: of those that the table has as NOT NULL, name -> Spark's type text.
+        source: the text after FROM.
+        columns: all its columns, including those of the row kind, the key and the sequence.
+        required: those of them that are NOT NULL in the table, name -> Spark type text.
         spec: the table.
-        model: its name, for messages.
+        model: name of the model, for messages.
 
     Returns:
-        The rows with Paimon's words for their kinds, without those of before an update: the key tells which row is
-        replaced. The query fails on a kind that is none, and on a change without key or sequence, which no order has.
-        A delete needs no more than these; what else is NOT NULL gets some value of its type, for Paimon checks the row
-        and then keeps nothing of it.
+        The rows with Paimon's row kinds, without the old values of updates, since the key says which row is replaced.
+        The query fails on an unknown row kind, and on a change without key or sequence, which cannot be ordered. A
+        delete needs only these columns; the others that are NOT NULL get some value of their type, because Paimon
+        checks the row before it discards it.
     """
     rowkind = spec.options[ROWKIND]
     ordering = [*spec.primary_key, *sequence_columns(spec)]
@@ -123,18 +123,18 @@ def _kind_sql(rowkind: str, ordering: Sequence[str], model: str) -> str:
 
 
 def deletes_table(target: str, stream: str = "") -> str:
-    """The name of the table of deletes beside a table.
+    """The name of the table that keeps a table's deletes.
 
     Args:
-        target: the name of the table.
-        stream: the id of the stream that writes it. One that begins anew must know nothing of the deletes of the one
-            before, whose order may be another, and the old table keeps its own until it is replaced.
+        target: name of the table.
+        stream: id of the stream that writes it. A stream that starts over must not see the deletes of the previous one,
+        which may have been ordered differently, and the old table keeps its own until it is replaced.
     """
     return f"{target}__{stream}{DELETES_SUFFIX}" if stream else target + DELETES_SUFFIX
 
 
 def deletes_tables(target: str, tables: Iterable[str]) -> list[str]:
-    """Those of some tables that keep deletes of a table, of whichever stream; in order of their names."""
+    """The tables among these that keep deletes of `target`, of any stream, in order of their names."""
     return sorted(
         name
         for name in tables

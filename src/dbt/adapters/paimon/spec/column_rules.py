@@ -1,8 +1,8 @@
-"""Rules over the columns of a table: what a config names is there, and of a type that Paimon takes.
+"""Rules over a table's columns: those that the config names must exist, with a type that Paimon accepts.
 
-Paimon tells some of it at CREATE TABLE, some when the first or the second row of a key is written, some at the first
-read. Here all of it is known once Spark has analyzed the model's query, before any DDL. Sources: SchemaValidation, the
-FieldAggregator classes and RowKindGenerator at release-0.9.0, 1.4.2 and 2.0.0.
+Paimon reports some of this at CREATE TABLE, some when the first or second row of a key is written, some at the first
+read. Here all of it is checked once Spark has analyzed the model's query, before any DDL. Sources: SchemaValidation,
+the FieldAggregator classes and RowKindGenerator at release-0.9.0, 1.4.2 and 2.0.0.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from dbt.adapters.paimon.sql.data_types import field_names
 from dbt.adapters.paimon.sql.default_values import is_value
 from dbt.adapters.paimon.sql.type_trees import Array, Atom, Map, Struct, TypeTree, type_tree
 
-# Within arrays, maps and structs, too.
+# Also within arrays, maps and structs.
 _SIZED_TEXT: Final = re.compile(r"(?<!\w)(?:var)?char\(", re.IGNORECASE)
 _NUMBERS: Final = ("tinyint", "smallint", "int", "bigint", "float", "double", "decimal")
 _NESTED: Final = ("array", "map", "struct")
@@ -37,13 +37,13 @@ _DECIMAL_FIRST: Final = re.compile(r"struct<(?:`(?:[^`]|``)*`|\w+):decimal\(")
 
 
 def type_name(data_type: str) -> str:
-    """'decimal' of 'decimal(10,2)', 'array' of 'array<int>'."""
+    """The name in a type text: 'decimal' of 'decimal(10,2)', 'array' of 'array<int>'."""
     return re.split(r"[(<\s]", data_type.strip().lower(), maxsplit=1)[0]
 
 
 @dataclass(frozen=True)
 class _Aggregate:
-    """The columns an aggregate function takes, in code and in words, and what to do with another one."""
+    """The column types that an aggregate function takes, as a test and in words, and the remedy for others."""
 
     takes: Callable[[str], bool]
     words: str
@@ -77,7 +77,7 @@ _SKETCH: Final = _Aggregate(
 )
 _ROWS: Final = _Aggregate(_rows, "array<struct<…>>", "Give array(named_struct(…)), or use 'collect'")
 
-# Functions that are not here take every type.
+# Functions that are not listed take every type.
 _AGGREGATES: Final[Mapping[str, _Aggregate]] = MappingProxyType(
     {
         "sum": _SUM,
@@ -105,10 +105,10 @@ _AGGREGATES: Final[Mapping[str, _Aggregate]] = MappingProxyType(
     }
 )
 
-# What names columns that every row has a value for, or its order: those of the query, not of the table alone.
+# Config that needs the query's own columns, because every row must have a value for them, or an order.
 _GIVEN: Final = ("primary_key", "partition_by", "sequence.field", "rowkind.field")
 
-# A rule gives (where, reason with remedy), as those of `rules`.
+# A rule yields (where, reason with remedy), as those of `rules`.
 _Found = Iterable[tuple[str, str]]
 _Types = Mapping[str, str]
 
@@ -123,19 +123,19 @@ def check_columns(
     given: Sequence[str] | None = None,
     builds: bool = False,
 ) -> TableSpec:
-    """Check the columns of a table against the config that speaks of them.
+    """Check a table's columns against the config that names them.
 
     Args:
         spec: the validated table.
-        columns: (name, Spark's type text) of each column that the table will have.
-        config: the model's config, to say where something was written.
-        model: its name, for messages.
+        columns: (name, Spark type text) of each column that the table will have.
+        config: the model's config, to name the key where something was written.
+        model: name of the model, for messages.
         environment: the versions to check against.
-        given: the columns that the model's query gives, if those of the table are others.
-        builds: whether the table is built, not written into.
+        given: the columns of the model's query, if they differ from the table's.
+        builds: whether the table is created, rather than written to.
 
     Returns:
-        The table, its columns named as they are spelled.
+        The table, with its columns named as they are spelled.
 
     Raises:
         ConfigErrors: every problem at once.
@@ -171,7 +171,7 @@ def check_columns(
 
 
 def _column_fault(name: str, data_type: str, environment: Environment, merged: bool) -> str | None:
-    # Names that no version takes are `names`' matter.
+    # Names that no version accepts are checked in `names`.
     if name == "rowkind" and environment.supports(Capability.ROWKIND_IS_PAIMONS_COLUMN):
         return "Paimon keeps this name for itself. Give the column another alias in the model"
     if type_name(data_type) == "interval":
@@ -198,12 +198,12 @@ def _key_rules(spec: TableSpec, types: _Types, environment: Environment) -> _Fou
                     f"'{name}' is {types[name]}, which no key can be. Use plain columns, or its parts",
                 )
             elif where == "partition_by" and type_name(types.get(name, "")) == "binary":
-                # The path of such a partition is another one at every write [ran, 0.9.0].
+                # The path of such a partition would differ at every write [ran, 0.9.0].
                 yield where, f"'{name}' is binary, and its rows could not be read again. Use hex({name})"
 
 
 def _order_rules(spec: TableSpec, types: _Types, environment: Environment) -> _Found:
-    # UserDefinedSeqComparator; a map breaks at the first read [ran, 0.9.0].
+    # UserDefinedSeqComparator; a map fails at the first read [ran, 0.9.0].
     ordering = [("sequence.field", name) for name in split_columns(spec.options.get("sequence.field", ""))]
     ordering += [
         (f"fields.{','.join(group)}.sequence-group", name) for group in spec.sequence_groups for name in group
@@ -222,7 +222,7 @@ def _has_no_order(tree: TypeTree | None) -> bool:
 
 
 def _rowkind_rules(spec: TableSpec, types: _Types, environment: Environment) -> _Found:
-    # RowKindGenerator: refused when rows are written.
+    # RowKindGenerator: refused only when rows are written.
     name = spec.options.get("rowkind.field", "")
     if type_name(types.get(name, "string")) not in ("string", "varchar", "char"):
         yield "rowkind.field", f"'{name}' is {types[name]}. Give a string of '+I', '-U', '+U' or '-D'"
@@ -284,7 +284,7 @@ def _nested_key_faults(spec: TableSpec, column: str, types: _Types) -> _Found:
 
 
 def _record_expiry_rules(spec: TableSpec, types: _Types, environment: Environment) -> _Found:
-    # RecordLevelExpire.create: refused when rows are written.
+    # RecordLevelExpire.create: refused only when rows are written.
     name = spec.options.get("record-level.time-field", "")
     if "record-level.expire-time" not in spec.options or name not in types:
         return
@@ -308,7 +308,7 @@ def _record_expiry_rules(spec: TableSpec, types: _Types, environment: Environmen
 
 
 def _pattern_rules(spec: TableSpec, types: _Types, environment: Environment) -> _Found:
-    # PartitionTimeExtractor: names have a case, and one that is not replaced is no time.
+    # PartitionTimeExtractor: names are case-sensitive, and one that is not replaced cannot be parsed as a time.
     name = "partition.timestamp-pattern"
     unknown = unknown_in_pattern(spec.options.get(name, ""), spec.partition_by)
     if unknown and spec.partition_by:
@@ -327,7 +327,7 @@ def _file_format_rules(spec: TableSpec, types: _Types, environment: Environment)
         for field in (name, *field_names(data_type)):
             where = f"'{name}'" if field == name else f"the field '{field}' of '{name}'"
             if file_format == "orc" and "`" in field:
-                # It is written, and read as NULL [ran, 0.9.0].
+                # Values are written, but read as NULL [ran, 0.9.0].
                 yield (
                     "file.format",
                     f"{where} has a backtick, which ORC cannot read. Rename it, or use 'parquet'",

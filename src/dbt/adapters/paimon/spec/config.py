@@ -8,14 +8,14 @@ from typing import Any, TypeAlias
 from dbt.adapters.base import AdapterConfig
 from dbt_common.contracts.config.base import MergeBehavior
 
-# dbt validates these types with jsonschema, whose message names neither the remedy nor the other mistakes.
-# So the types are wide, and `build` and `strategies` check the values.
+# dbt validates these types with jsonschema, whose message has no remedy and stops at the first mistake. So the types
+# are wide, and `build` and `strategies` check the values.
 _Columns: TypeAlias = str | list[str] | None
 
 
 @dataclass
 class PaimonConfig(AdapterConfig):
-    """Config of models, seeds and snapshots; None is "not set". What is valid: `build`, `strategies`."""
+    """Config of models, seeds and snapshots; None means "not set". `build` and `strategies` check the values."""
 
     # The table.
     primary_key: _Columns = None
@@ -42,10 +42,10 @@ class PaimonConfig(AdapterConfig):
     compact_after_build: bool | str | None = None
     tblproperties: dict[str, Any] | None = None
 
-    # What keeps the table small and fast; a folder's actions and a model's add up (see `maintenance`).
+    # Keeps the table small and fast; actions of a folder and of a model are combined (see `maintenance_policy`).
     maintenance: dict[str, Any] = field(default_factory=dict, metadata=MergeBehavior.Update.meta())
 
-    # Incremental models, beside dbt's own incremental_strategy and unique_key.
+    # Incremental models, in addition to dbt's own incremental_strategy and unique_key.
     merge_update_columns: _Columns = None
     merge_exclude_columns: _Columns = None
     matched_condition: str | None = None

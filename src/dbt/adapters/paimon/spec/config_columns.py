@@ -1,8 +1,8 @@
-"""Keys of a config, beside those of the table itself, that name columns of the model's query.
+"""Checks column names in config keys that are not about the table, such as unique_key and check_cols.
 
-dbt's macros leave out a name that they do not find: of a misspelt merge_update_columns no column is updated, and a
-misspelt check_cols makes no version, and both end with success. So does a name that the query gives and the table has
-not, which `on_schema_change='ignore'` leaves out.
+dbt's macros skip a name that they do not find: with a misspelt merge_update_columns no column is updated, and with a
+misspelt check_cols there are no new versions, and both succeed. The same happens with a column of the query that the
+table lacks, because `on_schema_change='ignore'` leaves it out.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from dbt.adapters.paimon.spec.strategies import DELETE_INSERT, MERGE, MICROBATCH
 from dbt.adapters.paimon.sql.text import is_plain
 
 _INCREMENTAL = ("incremental", "streaming")
-# Strategies whose statements find rows by unique_key.
+# Strategies whose statements match rows by unique_key.
 _MATCHING = (MERGE, DELETE_INSERT)
 _MERGE_KEYS = ("merge_update_columns", "merge_exclude_columns")
 
@@ -29,15 +29,15 @@ def unknown_columns(
     case_sensitive: bool = False,
     builds: bool = False,
 ) -> Iterator[tuple[str, str]]:
-    """(key, reason with remedy) of every name that is no column.
+    """(key, reason with remedy) for every name that is not a column.
 
     Args:
-        config: the model's.
-        columns: what its query gives.
-        table: the columns that its table has when the query's are written, if those are others.
-        case_sensitive: whether Spark looks names up as they are written.
-        builds: whether a table is built, which reads no unique_key: dbt's conformance suite wants it to pass
-            (BaseIncrementalUniqueKey).
+        config: the model's config.
+        columns: columns of its query.
+        table: columns of its table when the query's are written, if they differ.
+        case_sensitive: whether Spark is case-sensitive about names.
+        builds: whether a table is created, where unique_key is not read: dbt's conformance suite wants it to pass
+        (BaseIncrementalUniqueKey).
     """
     for key, name in _named(config):
         if builds and key == "unique_key":
@@ -53,35 +53,35 @@ def unknown_columns(
 
 
 def among(name: str, columns: Iterable[str], case_sensitive: bool) -> bool:
-    """Whether a column of this name is there, as Spark looks it up."""
+    """Whether there is a column of this name, as Spark looks it up."""
     return name in columns if case_sensitive else name.lower() in map(str.lower, columns)
 
 
 def hint(name: str, columns: Iterable[str]) -> str:
-    """What a name was meant to be, or what there is."""
+    """The column that a name probably means, or the columns that there are."""
     known = list(columns)
     near = suggestion(name, known)
     return f"Did you mean '{near}'?" if near else f"Its columns: {', '.join(known)}"
 
 
 def _is_written(key: str, config: Mapping[str, Any]) -> bool:
-    """Whether a statement of ours reads or writes the columns of this key in the table."""
+    """Whether one of our statements reads or writes the columns of this key in the table."""
     matches = (config.get("incremental_strategy") or "default") in ("default", *_MATCHING)
     return key == "merge_update_columns" or (key == "unique_key" and matches)
 
 
 def _named(config: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     strategy = config.get("incremental_strategy") or ""
-    # A strategy of the project's own may read these keys in its own way.
+    # A project's own strategy may read these keys in another way.
     ours = not strategy or strategy == "default" or strategy in STRATEGIES
     if config.get("materialized") in _INCREMENTAL and ours:
         for key in _MERGE_KEYS:
             yield from ((key, name) for name in column_list(config.get(key)))
-        # Where no statement reads it, other adapters take an expression.
+        # If no statement reads it, it may be an expression, as in other adapters.
         read = strategy in _MATCHING
         names = column_list(config.get("unique_key"))
         yield from (("unique_key", name) for name in names if read or is_plain(name))
     event_time = config.get("event_time")
-    # dbt writes it into a filter as it is, so that it may be an expression; microbatch here takes it for a name.
+    # dbt pastes it into a filter, so it may be an expression; with microbatch it must be a name.
     if isinstance(event_time, str) and (is_plain(event_time) or strategy == MICROBATCH):
         yield "event_time", event_time

@@ -1,6 +1,7 @@
-"""What models that were written for another adapter have in their config, so that packages run as they are.
+"""Config keys of other adapters, so that packages written for those run unchanged.
 
-A key that changes no row is left out with a warning. What would change rows, or cannot be done, is refused.
+A key that does not change rows is ignored with a warning. One that would change rows, or cannot be honoured, is
+refused.
 Sources: the classes of config and the macros of dbt-spark 1.11, dbt-databricks 1.12, dbt-bigquery 1.12, dbt-snowflake
 1.12, dbt-redshift 1.11, dbt-postgres 1.11, dbt-athena 1.11, dbt-trino 1.11, dbt-duckdb 1.11, dbt-clickhouse 1.10,
 dbt-fabric 1.12 and dbt-sqlserver 1.12.
@@ -28,7 +29,7 @@ _PYTHON: Final = "Python models run in dbt's own process"
 _OPTIONS: Final = "Use `tblproperties` with Paimon's option names"
 _NOTHING: Final = "Remove it: there is no such thing here"
 
-# (whose they are, what to use instead, keys).
+# (the adapter, what to use instead, keys).
 _LEFT_OUT: Final = (
     ("dbt-spark", _BUCKETS, "buckets clustered_by"),
     ("dbt-spark", _PLACE, "location_root include_full_name_in_path"),
@@ -134,7 +135,7 @@ _LEFT_OUT: Final = (
         "query_options query_options_raw build_options full_refresh_build table_refresh_method",
     ),
 )
-# Key -> (whose it is, what to use instead).
+# Key -> (the adapter, what to use instead).
 _KEYS: Final[Mapping[str, tuple[str, str]]] = MappingProxyType(
     {key: (owner, instead) for owner, instead, keys in _LEFT_OUT for key in keys.split()}
 )
@@ -147,7 +148,7 @@ _INSERTS: Final = "Use not_matched_condition"
 _DELETES: Final = "Use merge_delete_condition"
 _SETS: Final = "Compute the values in the query, with merge_update_columns for which of them are written"
 _SEES: Final = "Every reader sees all rows and values: leave them out in a view"
-# Which rows a query writes or shows hangs on them. Key -> (whose it is, what to use instead).
+# Keys that decide which rows a query writes or shows. Key -> (the adapter, what to use instead).
 _IN_INCREMENTAL: Final[Mapping[str, tuple[str, str]]] = MappingProxyType(
     {
         "not_matched_by_source_action": ("dbt-databricks", _SOURCE_ROWS),
@@ -180,21 +181,21 @@ _ALWAYS: Final[Mapping[str, tuple[str, str]]] = MappingProxyType(
         "masks": ("dbt-sqlserver", _SEES),
     }
 )
-# Of dbt-bigquery, and by the strategy: it takes the rows away of those that the query has none for.
+# dbt-bigquery's: depending on the strategy, it deletes the rows of partitions that the query has no rows for.
 _PARTITIONS: Final = "partitions"
-# Table formats that `file_format` names in dbt-spark; here it names the format of the data files.
+# Table formats that `file_format` may name in dbt-spark; here it is the format of the data files.
 _TABLE_FORMATS: Final = frozenset(
     {"paimon", "delta", "iceberg", "hudi", "hive", "text", "csv", "json", "jdbc"}
 )
 
 
 def is_foreign(key: str) -> bool:
-    """Whether a config key is another adapter's."""
+    """Whether a config key belongs to another adapter."""
     return key in _KEYS or key in _IN_INCREMENTAL or key in _ALWAYS or key == _PARTITIONS
 
 
 def refusals(config: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """(key, reason with remedy) of what decides, where it is read, which rows there are or who sees them."""
+    """(key, reason with remedy) for keys that decide which rows there are or who may see them."""
     decides = "decides {}, and is not read here. {}"
     for key, (owner, instead) in _ALWAYS.items():
         if config.get(key):
@@ -213,23 +214,23 @@ def refusals(config: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 
 
 def is_table_format(file_format: Any) -> bool:
-    """Whether a `file_format` means the table and not its files, as in dbt-spark."""
+    """Whether a `file_format` means the table format, as in dbt-spark, and not the format of data files."""
     text = str(file_format).lower()
     return text in _TABLE_FORMATS and text not in FILE_FORMATS
 
 
 def partition_column(value: Mapping[str, Any]) -> str:
-    """The column of a `partition_by` that is written as in dbt-bigquery: {field: …, data_type: …, granularity: …}.
+    """The column of a `partition_by` as in dbt-bigquery: {field: …, data_type: …, granularity: …}.
 
     Raises:
-        ValueError: it is no such mapping, or its partitions are no values of a column: the reason, with the remedy.
+        ValueError: it is no such mapping, or its partitions are not values of a column; the reason with the remedy.
     """
     column = value.get("field")
     if not isinstance(column, str):
-        # As `build` says it of any other value.
+        # The same message as in `build` for any other value.
         raise ValueError("a column name or a list of them is needed. Write it as in ['id', 'dt']")  # noqa: TRY004
     data_type = str(value.get("data_type") or "date").lower()
-    # dbt-bigquery's default; a date has no other.
+    # dbt-bigquery's default, and the only one for a date.
     whole = data_type not in ("timestamp", "datetime")
     granularity = str(value.get("granularity") or "day").lower()
     if value.get("range"):
@@ -250,11 +251,11 @@ def _no_column(kind: str, column: str, instead: str) -> str:
 
 
 def warnings(config: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """(key, reason with remedy) of what is left out or read in its own way."""
+    """(key, reason with remedy) for keys that are ignored or read differently."""
     refused = {key for key, _ in refusals(config)}
     others = {**_KEYS, **_IN_INCREMENTAL, _PARTITIONS: ("dbt-bigquery", _NOTHING)}
     for key, (owner, instead) in others.items():
-        # dbt-spark's own config class may have put an empty default there.
+        # dbt-spark's config class may have set an empty default.
         if config.get(key) and key not in refused:
             yield key, f"a key of {owner} that is not read here. {instead}"
     if config.get("materialized") == "view":
@@ -272,7 +273,7 @@ def warnings(config: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 
 
 def _mapped_columns(value: Any) -> Any:
-    """The columns of a `partition_by` that is written as in dbt-bigquery, or a list with such; None if it is not."""
+    """The columns of a `partition_by` as in dbt-bigquery, or a list with such mappings; None if it is neither."""
     if isinstance(value, Mapping):
         return repr(value.get("field"))
     if isinstance(value, (list, tuple)) and any(isinstance(item, Mapping) for item in value):

@@ -1,7 +1,7 @@
-"""A model's `maintenance` config: what keeps its table small and fast, as typed values.
+"""A model's `maintenance` config as typed values.
 
-Config in, a `MaintenancePolicy` out; every problem is told with the others of the model, before any SQL. What a policy
-means for a table at a moment is worked out by `maintenance_plan`.
+Config in, a `MaintenancePolicy` out; its problems are reported with the model's others, before any SQL.
+`maintenance.plan` works out what is due for a table.
 """
 
 from __future__ import annotations
@@ -16,20 +16,20 @@ from dbt.adapters.paimon.sql.procedures import COMPACT_STRATEGIES, EXPIRE_STRATE
 if TYPE_CHECKING:
     from dbt.adapters.paimon.spec.problems import Problems
 
-# A compaction is worth its price from so many files on, unless the policy says when.
+# Compacting is worthwhile from this number of files, unless the policy sets another.
 SMALL_FILES: Final = 10
-# Paimon's own (CoreOptions.SNAPSHOT_NUM_RETAINED_MIN).
+# Paimon's default (CoreOptions.SNAPSHOT_NUM_RETAINED_MIN).
 RETAIN_MIN: Final = 10
-# OrphanFilesClean.olderThanMillis: what is younger may belong to a writer that has not committed yet.
+# OrphanFilesClean.olderThanMillis: younger files may belong to a writer that has not committed yet.
 ORPHAN_AGE: Final = "1 d"
 ON_FAILURE: Final = ("warn", "error")
 
 
 @dataclass(frozen=True)
 class Compact:
-    """Merge data files when a bucket has `small_files`, or after `every_commits` commits (0: not asked).
+    """Merge data files if a bucket has `small_files`, or after `every_commits` commits (0: not checked).
 
-    At most one of `newest` (so many partitions), `idle` (partitions not written for this long) and `where` is set.
+    At most one of `newest` (number of partitions), `idle` (partitions not written for this long) and `where` is set.
     """
 
     strategy: str = "full"
@@ -45,7 +45,7 @@ class Compact:
 
 @dataclass(frozen=True)
 class ExpireSnapshots:
-    """Keep `retain_max` table snapshots, none `older_than` (either may be unset), and never fewer than `retain_min`."""
+    """Keep at most `retain_max` table snapshots, none `older_than` (both optional), and at least `retain_min`."""
 
     retain_max: int | None = None
     retain_min: int = RETAIN_MIN
@@ -53,7 +53,7 @@ class ExpireSnapshots:
     after_run: bool = True
 
     def options(self) -> dict[str, str]:
-        """What the table says to Paimon, which expires table snapshots at each commit by itself."""
+        """Table options with which Paimon itself expires table snapshots at each commit."""
         found = {"snapshot.num-retained.min": str(self.retain_min)}
         if self.retain_max is not None:
             found["snapshot.num-retained.max"] = str(self.retain_max)
@@ -75,7 +75,7 @@ class ExpirePartitions:
 
 @dataclass(frozen=True)
 class RemoveOrphanFiles:
-    """Delete files of no table snapshot. It lists the whole folder of a table, so runs leave it to `maintain`."""
+    """Delete orphan files. This lists the table's whole folder, so only `maintain` does it, not runs."""
 
     older_than: str = ORPHAN_AGE
     after_run: bool = False
@@ -83,7 +83,7 @@ class RemoveOrphanFiles:
 
 @dataclass(frozen=True)
 class MaintenancePolicy:
-    """What a table asks for; `on_failure` is 'warn' or 'error'."""
+    """The maintenance of a table; `on_failure` is 'warn' or 'error'."""
 
     compact: Compact | None = None
     expire_snapshots: ExpireSnapshots | None = None
@@ -92,7 +92,7 @@ class MaintenancePolicy:
     on_failure: str = "warn"
 
     def after_run(self) -> MaintenancePolicy:
-        """What of it a run does, after the model's commit."""
+        """The actions that a run does, after the model's commit."""
         compact, snapshots = self.compact, self.expire_snapshots
         partitions, orphans = self.expire_partitions, self.remove_orphan_files
         return MaintenancePolicy(
@@ -105,7 +105,7 @@ class MaintenancePolicy:
 
     @property
     def is_empty(self) -> bool:
-        """Whether there is nothing to do at all."""
+        """Whether there is nothing to do."""
         return not (
             self.compact or self.expire_snapshots or self.expire_partitions or self.remove_orphan_files
         )
@@ -115,9 +115,9 @@ ACTIONS: Final = ("compact", "expire_snapshots", "expire_partitions", "remove_or
 
 
 def read_policy(value: Any, problems: Problems) -> MaintenancePolicy | None:
-    """The policy of a model's config; None if there is none.
+    """The policy in a model's config; None if there is none.
 
-    Problems are added to `problems`; the policy is only to be trusted when nothing was added.
+    Problems are added to `problems`; if there are any, the policy must not be used.
     """
     if value is None or value == {}:
         return None
@@ -133,7 +133,7 @@ def read_policy(value: Any, problems: Problems) -> MaintenancePolicy | None:
     parts: dict[str, Any] = {}
     for name, read in _READERS.items():
         given = top.get(name)
-        # null takes the folder's action back; true is all defaults.
+        # null undoes the folder's action; true means all defaults.
         if given is None or given is False:
             continue
         parts[name] = read(f"maintenance.{name}", {} if given is True else given, problems)
@@ -144,7 +144,7 @@ def read_policy(value: Any, problems: Problems) -> MaintenancePolicy | None:
 
 
 class _Reader:
-    """The keys of one mapping: each is read as its type, and what is left over is unknown."""
+    """Reads the keys of one mapping, each by its type; the remaining keys are reported as unknown."""
 
     def __init__(self, where: str, value: Any, problems: Problems, keys: Sequence[str], example: str) -> None:
         self.where, self.problems = where, problems
@@ -229,7 +229,7 @@ def _read_compact(where: str, value: Any, problems: Problems) -> Compact:
     if order and strategy == "minor":
         reader.add("strategy", "sorting rewrites all of a partition. Use full, or remove order_by")
     commits = reader.number("every_commits")
-    # One file alone cannot be merged.
+    # A single file cannot be merged.
     small = reader.number("small_files", least=2)
     newest, idle, condition = _read_partitions(reader, problems)
     if idle and order:
@@ -248,7 +248,7 @@ def _read_compact(where: str, value: Any, problems: Problems) -> Compact:
 
 
 def _read_partitions(reader: _Reader, problems: Problems) -> tuple[int, str, str]:
-    """(newest, idle, where) of a compaction."""
+    """(newest, idle, where) for a compaction."""
     value = reader.get("partitions")
     if value is None:
         return 0, "", ""
@@ -274,7 +274,7 @@ def _read_snapshots(where: str, value: Any, problems: Problems) -> ExpireSnapsho
     if low is not None and high is not None and low > high:
         reader.add("retain_min", f"is above retain_max={high}. Lower it")
     if low is None:
-        # By number alone, all of them stay, however old they are.
+        # If only the number is limited, all of them are kept, however old.
         low = high if high is not None and not age else min(RETAIN_MIN, high or RETAIN_MIN)
     return ExpireSnapshots(high, low, age, reader.flag("after_run", default=True))
 

@@ -1,4 +1,4 @@
-"""What a maintenance policy asks for that its table cannot have."""
+"""Rules for a maintenance policy: actions that its table or its columns cannot have."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from dbt.adapters.paimon.spec.table import TableSpec
 def policy_rules(
     policy: MaintenancePolicy, spec: TableSpec, environment: Environment
 ) -> Iterable[tuple[str, str]]:
-    """(key, reason with remedy) of what a policy asks and this table cannot have."""
+    """(key, reason with remedy) for actions of a policy that this table cannot have."""
     yield from _compact_rules(policy, spec, environment)
     partitions, orphans = policy.expire_partitions, policy.remove_orphan_files
     if partitions and not spec.partition_by:
@@ -50,7 +50,7 @@ def policy_rules(
 def column_problems(
     policy: MaintenancePolicy, types: Mapping[str, str], partition_by: Sequence[str]
 ) -> Iterable[tuple[str, str]]:
-    """(key, reason with remedy) of what the columns of a table do not bear; `types` are Spark's, by column."""
+    """(key, reason with remedy) for actions that the table's columns do not allow; `types` are Spark's, by column."""
     for column in policy.compact.order_by if policy.compact else ():
         if column not in types:
             near = suggestion(column, types, cutoff=0.6)
@@ -66,7 +66,7 @@ def column_problems(
                     "Use {'older_than': '1 d'}, or leave partitions out",
                 )
     expire = policy.expire_partitions
-    # Their names have a case for Paimon, and a config may have named them in another.
+    # Paimon is case-sensitive about these names, and the config may spell them differently.
     if expire and (unknown := unknown_in_pattern(expire.timestamp_pattern, partition_by)):
         listed = ", ".join("$" + name for name in partition_by)
         yield (
@@ -74,7 +74,7 @@ def column_problems(
             f"'${unknown}' is no partition column. Use {listed}",
         )
     if expire and expire.expire_strategy == "values-time":
-        # PartitionExpireStrategy.convertPartition hands over the number of days, which is no time to any formatter.
+        # PartitionExpireStrategy.convertPartition passes the number of days, which no formatter can parse.
         for name, kind in keyed.items():
             if kind == "date" and (not expire.timestamp_pattern or f"${name}" in expire.timestamp_pattern):
                 yield (
@@ -98,7 +98,7 @@ def _compact_rules(
         yield "maintenance.compact.partitions", "the table has no partitions. Set partition_by, or remove it"
     if compact.strategy == "minor" and not environment.supports(Capability.COMPACT_STRATEGY):
         yield "maintenance.compact.strategy", environment.explain(Capability.COMPACT_STRATEGY)
-    # CompactProcedure.execute takes HASH_FIXED, HASH_DYNAMIC and BUCKET_UNAWARE [ran, 0.9.0].
+    # CompactProcedure.execute supports HASH_FIXED, HASH_DYNAMIC and BUCKET_UNAWARE [ran, 0.9.0].
     if spec.crosses_partitions and spec.bucket == -1:
         yield (
             "maintenance.compact",

@@ -1,8 +1,8 @@
-"""Values that order rows: a sequence has to be comparable.
+"""Checks that sequence values are comparable: NaN is refused.
 
-Paimon compares with `<` and `>`, by which NaN is neither less nor greater than anything: whichever row comes after it
-wins, and of 7, NaN and 5 the 5 stays (UserDefinedSeqComparator) [ran, 0.9.0]. One within an array or a struct does
-the same. Most floating sequences have no NaN, so the rows are looked at and not the type.
+Paimon compares with `<` and `>`, by which NaN is neither less nor greater than any value: whichever row comes after it
+wins, and of 7, NaN and 5 the 5 is kept (UserDefinedSeqComparator) [ran, 0.9.0]. The same happens with NaN inside an
+array or a struct. Most floating-point sequences have no NaN, so the values are checked and not the type.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ _FLOATING = ("float", "double")
 
 
 def checked(columns: Sequence[PaimonColumn], spec: TableSpec, model: Mapping[str, Any]) -> str | None:
-    """A SELECT list of a model's columns that fails on a sequence that is NaN, or has one; None where none can.
+    """A SELECT list that fails if a sequence is NaN or contains NaN; None if no sequence can.
 
     Args:
-        columns: of the model's query.
+        columns: columns of the model's query.
         spec: the table, its columns named as the query spells them.
-        model: the node, for messages.
+        model: the model's node, for messages.
     """
     ordering = {name for group in spec.sequence_groups for name in group}
     ordering |= set(split_columns(spec.options.get("sequence.field", "")))
@@ -45,7 +45,7 @@ def checked(columns: Sequence[PaimonColumn], spec: TableSpec, model: Mapping[str
 
 
 def _has_nan(expression: str, tree: TypeTree, depth: int = 0) -> str:
-    """The SQL condition that a value is NaN or has one in it; empty where its type has none. No map is a sequence."""
+    """The SQL condition that a value is or contains NaN; empty if its type has none. A sequence is never a map."""
     if isinstance(tree, Atom):
         return f"isnan({expression})" if tree.name in _FLOATING else ""
     if isinstance(tree, Array):

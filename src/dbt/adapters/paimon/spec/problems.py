@@ -1,6 +1,6 @@
-"""The problems of a model's config: collected, and raised at once.
+"""Collects the problems of a model's config and raises them all at once.
 
-Each is one line: model, key, value, what is wrong and what to do.
+Each is one line: model, key, value, what is wrong and the remedy.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from dbt.adapters.paimon.errors.redaction import redacted
 
 
 class ConfigErrors(CompilationError):
-    """Everything that is wrong with a model's config, one line a problem."""
+    """Everything that is wrong with a model's config, one problem per line."""
 
     def __init__(self, problems: Sequence[str]) -> None:
         self.problems = tuple(problems)
@@ -24,21 +24,21 @@ class ConfigErrors(CompilationError):
 
 @dataclass
 class Problems:
-    """Collects a model's problems, each rendered with where it is."""
+    """Collects a model's problems as messages that name the model, the key and the value."""
 
     model: str
     messages: list[str] = field(default_factory=list)
-    # Whom to tell of what nothing reads; a problem as any other if None (the flag `require_strict_config`).
+    # Gets a warning for each key that nothing reads; if None, it is a problem (the flag `require_strict_config`).
     passes: Callable[[str], None] | None = None
 
     def add(self, key: str, value: Any, reason: str) -> None:
-        """`reason` is 'what is wrong. What to do instead'."""
+        """Add a problem; `reason` is 'what is wrong. What to do instead'."""
         message = self._message(key, value, reason)
         if message not in self.messages:
             self.messages.append(message)
 
     def add_unread(self, key: str, value: Any, reason: str) -> None:
-        """As `add`, of what Paimon and dbt pass over without a word."""
+        """Like `add`, for something that Paimon and dbt silently ignore."""
         if self.passes is None:
             self.add(key, value, reason)
         else:
@@ -50,13 +50,13 @@ class Problems:
         return f"model '{self.model}': {key}{shown}: {reason}{end}"
 
     def raise_if_any(self) -> None:
-        """Raises ConfigErrors when something was added."""
+        """Raise ConfigErrors if there are problems."""
         if self.messages:
             raise ConfigErrors(self.messages)
 
 
 def _display(value: Any) -> str:
-    """A value as in the model's config, short."""
+    """A value as in the model's config, shortened."""
     if isinstance(value, (list, tuple)):
         text = f"[{', '.join(_display(item) for item in value)}]"
     elif isinstance(value, str):

@@ -1,7 +1,7 @@
-"""Rules over a whole table: which options exclude or need each other.
+"""Rules over a whole table: options that exclude or need each other.
 
-Paimon tells them at CREATE TABLE, one at a time, or at the first INSERT, or never. Their sources are named at
-each: SchemaValidation, TableSchema and the merge functions, read at release-0.9.0, 1.4.2 and 2.0.0.
+Paimon reports them at CREATE TABLE, one at a time, or at the first INSERT, or never. Each rule names its source:
+SchemaValidation, TableSchema and the merge functions, read at release-0.9.0, 1.4.2 and 2.0.0.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from dbt.adapters.paimon.spec.table import TableSpec
 
 
-# Settings of a column that tables without primary key have, too.
+# Column settings that are also valid on tables without primary key.
 _OF_ANY_TABLE: Final = ("default-value", "stats-mode", "map.storage-layout")
 
 
@@ -34,7 +34,7 @@ def _outside(names: Iterable[str], inside: Iterable[str]) -> str:
     return ", ".join(name for name in names if name not in known)
 
 
-# A rule gives (Paimon's option, or 'primary_key' / 'partition_by', and the reason with its remedy).
+# A rule yields (Paimon's option, or 'primary_key' / 'partition_by', and the reason with its remedy).
 _Found = Iterable[tuple[str, str]]
 
 
@@ -84,8 +84,8 @@ def _bucket_rules(spec: TableSpec, environment: Environment) -> _Found:
             f"bucket={bucket}. Add it to primary_key, or use bucket=-1, where a key may change its partition",
         )
     if spec.moves_keys and "rowkind.field" in spec.options:
-        # GlobalIndexAssigner asks the new row to take the old one away, and its own kind says otherwise: the key is
-        # there twice, and the next write fails for it [ran, 0.9.0 and 1.4.2].
+        # GlobalIndexAssigner uses the new row to delete the old one, but the row kind comes from the new row's column:
+        # the key then exists twice, and the next write fails [ran, 0.9.0 and 1.4.2].
         yield (
             "rowkind.field",
             "cannot be where a key may change its partition: the row in its old partition would stay. "
@@ -154,15 +154,15 @@ def _sequence_rules(spec: TableSpec, environment: Environment) -> _Found:
 
 
 def _default_on_sequence_rules(spec: TableSpec, environment: Environment) -> _Found:
-    # AggregateMergeFunction and PartialUpdateMergeFunction: up to 1.0 the default is for sequence columns, too, whose
-    # order is lost with the first sum; a function of their own they may not have (SchemaValidation) [ran, 0.9.0].
+    # AggregateMergeFunction and PartialUpdateMergeFunction: up to 1.0 the default also applies to sequence columns,
+    # whose order is lost with the first sum; they may not have their own function (SchemaValidation) [ran, 0.9.0].
     name = "fields.default-aggregate-function"
     function = spec.options.get(name)
     if function is None or environment.supports(Capability.SEQUENCE_OUTSIDE_DEFAULT_AGGREGATE):
         return
     orders = [split_columns(spec.options.get("sequence.field", "")), *spec.sequence_groups]
     for columns in orders:
-        # Of several columns only the whole latest row is the latest sequence.
+        # With several columns, only the latest row as a whole has the latest sequence.
         keeping = ("last_value", "last_non_null_value", "max")[: 3 if len(columns) == 1 else 1]
         ordering = [column for column in columns if column not in spec.primary_key]
         if ordering and function not in keeping:
@@ -234,7 +234,7 @@ def _aggregate_rules(spec: TableSpec, environment: Environment) -> _Found:
 
 
 def _outside_groups(spec: TableSpec, column: str, function: str, environment: Environment) -> str | None:
-    """Why partial-update does not aggregate a column ('' for all of them); refused when rows are written.
+    """Why partial-update does not aggregate a column ('' for all of them); refused only when rows are written.
 
     PartialUpdateMergeFunction: "Must use sequence group for aggregation functions".
     """
@@ -248,7 +248,7 @@ def _outside_groups(spec: TableSpec, column: str, function: str, environment: En
     if groups and environment.supports(Capability.AGGREGATE_OUTSIDE_SEQUENCE_GROUP):
         return None
     if not column:
-        # Which columns it is for is known by their names only: see `column_rules`.
+        # The columns that it applies to are only known from the query: see `column_rules`.
         return (
             None if groups else "partial-update aggregates with a sequence_group only. Give one, or remove it"
         )
@@ -259,7 +259,7 @@ def _outside_groups(spec: TableSpec, column: str, function: str, environment: En
 
 
 def _function_setting_rules(spec: TableSpec, environment: Environment) -> _Found:
-    # Paimon takes a setting of a column without a word when nothing reads it.
+    # Paimon silently accepts a column setting that nothing reads.
     if not spec.primary_key:
         return
     default = spec.options.get("fields.default-aggregate-function", "last_non_null_value")
@@ -285,7 +285,7 @@ def _function_setting_rules(spec: TableSpec, environment: Environment) -> _Found
 
 
 def _retract_rules(spec: TableSpec, environment: Environment) -> _Found:
-    """Tables that get '-U' and '-D' rows and have no use for them: no query reads them afterwards [ran, 0.9.0]."""
+    """Tables that get '-U' and '-D' rows which their merge engine cannot apply: later reads fail [ran, 0.9.0]."""
     rowkind = spec.options.get("rowkind.field")
     if rowkind is None or spec.is_true("ignore-delete"):
         return
@@ -301,7 +301,7 @@ def _retract_rules(spec: TableSpec, environment: Environment) -> _Found:
             "partial-update takes no '-U' and '-D' rows: the table could not be read any more. "
             f"{remedy}; or give it a sequence_group, whose columns a delete empties",
         )
-    # FieldAggregator.retract; where a '-D' row removes the record, no function gets it.
+    # FieldAggregator.retract; if a '-D' row removes the record, no function is called.
     for name, function in spec.options.items():
         found = split_field_option(name)
         default = name == "fields.default-aggregate-function"
@@ -408,7 +408,7 @@ def _aggregation_delete_rules(spec: TableSpec, environment: Environment) -> _Fou
 
 
 def _background_expiry_rules(spec: TableSpec, environment: Environment) -> _Found:
-    # TableCommitImpl.close: shutdownNow ends the thread that expires, wherever it is.
+    # TableCommitImpl.close: shutdownNow stops the expiring thread, wherever it is.
     if spec.options.get("snapshot.expire.execution-mode", "").lower() == "async":
         yield (
             "snapshot.expire.execution-mode",
@@ -447,22 +447,22 @@ def _retained(spec: TableSpec, name: str, fallback: str | None, environment: Env
 
 
 def unknown_in_pattern(pattern: str, partition_by: Iterable[str]) -> str:
-    """The first `$name` of a 'partition.timestamp-pattern' that is no partition column; '' if all are."""
+    """The first `$name` in a 'partition.timestamp-pattern' that is not a partition column; '' if there is none."""
     rest = pattern
-    # As PartitionTimeExtractor replaces them; a longer name first, where one begins with another.
+    # Like PartitionTimeExtractor, but longer names first, in case one begins with another.
     for name in sorted(partition_by, key=len, reverse=True):
         rest = rest.replace(f"${name}", "")
     return rest.split("$", 1)[1].split(" ")[0] if "$" in rest else ""
 
 
 def _partition_rules(spec: TableSpec, environment: Environment) -> _Found:
-    # SchemaValidation, up to 1.4; from 2.0 Paimon accepts it and nothing expires.
+    # SchemaValidation, up to 1.4; from 2.0 Paimon accepts it, but nothing expires.
     if not spec.partition_by and "partition.expiration-time" in spec.options:
         yield "partition.expiration-time", "needs partitions. Set partition_by, or remove it"
 
 
 def _record_expiry_rules(spec: TableSpec, environment: Environment) -> _Found:
-    # RecordLevelExpire.create: refused when rows are written.
+    # RecordLevelExpire.create: refused only when rows are written.
     if "record-level.expire-time" not in spec.options:
         return
     if not spec.primary_key:
@@ -478,7 +478,7 @@ def _record_expiry_rules(spec: TableSpec, environment: Environment) -> _Found:
 
 
 def _codec_rules(spec: TableSpec, environment: Environment) -> _Found:
-    # RowDataParquetBuilder, OrcFile: refused when rows are written.
+    # RowDataParquetBuilder, OrcFile: refused only when rows are written.
     file_format = spec.options.get("file.format", "parquet").lower()
     per_level = pairs(spec.options.get("file.format.per.level", ""))
     if "file.compression" in spec.options:
@@ -492,18 +492,18 @@ def _codec_rules(spec: TableSpec, environment: Environment) -> _Found:
 
 
 def pairs(text: str) -> dict[str, str]:
-    """The pairs of an option's value, '0:avro,5:orc'."""
+    """The pairs in an option value such as '0:avro,5:orc'."""
     found = (item.split(":", 1) for item in text.split(",") if ":" in item)
     return {key.strip(): value.strip() for key, value in found}
 
 
-# SortBufferWriteBuffer asks for three pages, and a page has to be large enough for its own bookkeeping.
+# SortBufferWriteBuffer needs three pages, and a page must hold its own bookkeeping.
 _LEAST_PAGE: Final = 2**10
 _LEAST_PAGES: Final = 3
 
 
 def _buffer_rules(spec: TableSpec, environment: Environment) -> _Found:
-    # Refused when rows are written [ran, 0.9.0].
+    # Refused only when rows are written [ran, 0.9.0].
     page, buffer = (
         canonical(name, spec.options.get(name), environment.paimon)
         for name in ("page-size", "write-buffer-size")
@@ -585,13 +585,13 @@ def _snapshot_ordering_rules(spec: TableSpec, environment: Environment) -> _Foun
 
 
 def _branch_rules(spec: TableSpec, environment: Environment) -> _Found:
-    # SchemaValidation.validateFallbackBranch: a model's table has no branch when it is created.
+    # SchemaValidation.validateFallbackBranch: a new table has no branches yet.
     if {"scan.fallback-branch", "scan.primary-branch"} <= set(spec.options):
         yield "scan.primary-branch", "contradicts 'scan.fallback-branch'. Keep one of the two"
 
 
 def _read_option_rules(spec: TableSpec, environment: Environment) -> _Found:
-    """Options of a table that are for a read."""
+    """Table options that are meant for one read."""
     for name, value in spec.options.items():
         fault = read_fault(name, value)
         if fault:
@@ -657,7 +657,7 @@ RULES: Final[tuple[Callable[[TableSpec, Environment], _Found], ...]] = (
     _snapshot_ordering_rules,
     _branch_rules,
 )
-# What these find is what Paimon passes over (the flag `require_strict_config`).
+# The rules for options that Paimon silently ignores (the flag `require_strict_config`).
 UNREAD_RULES: Final[tuple[Callable[[TableSpec, Environment], _Found], ...]] = (
     _function_setting_rules,
     _background_expiry_rules,

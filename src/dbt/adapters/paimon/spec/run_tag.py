@@ -1,4 +1,4 @@
-"""The tag that a run gives to what it has written: config `table_tag` in, statements out."""
+"""The tag that a run creates on the table snapshot it has written: config `table_tag` in, statements out."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _KEYS: Final = ("name", "time_retained", "if_exists")
 
 @dataclass(frozen=True)
 class RunTag:
-    """A tag to give after the commit; `if_exists`: what becomes of one of that name on an older table snapshot."""
+    """A tag to create after the commit; `if_exists`: what to do if the name is taken by an older table snapshot."""
 
     name: str
     time_retained: str | None = None
@@ -29,7 +29,7 @@ class RunTag:
 
 
 def read(value: Any, problems: Problems) -> RunTag | None:
-    """The tag that a model's config asks for; what is wrong with it is added to `problems`."""
+    """The tag in a model's config; problems are added to `problems`."""
     if value is None:
         return None
     given = value if isinstance(value, Mapping) else {"name": value}
@@ -53,6 +53,6 @@ def read(value: Any, problems: Problems) -> RunTag | None:
 
 
 def state_sql(relation: PaimonRelation, name: str) -> str:
-    """One row: the newest table snapshot, and the one that the tag is on; NULL where there is none."""
+    """A query for one row: the newest table snapshot and the one with the tag; NULL if there is none."""
     tagged = f"select max(snapshot_id) from {relation.system_table('tags')} where tag_name = {string_literal(name)}"
     return f"select max(snapshot_id), ({tagged}) from {relation.system_table('snapshots')}"

@@ -1,8 +1,8 @@
-"""Names of columns as the columns themselves are spelled.
+"""Brings the column names in a config to the spelling of the columns themselves.
 
-Spark looks names up in any case (`spark.sql.caseSensitive` is false by default), Paimon as they are written: it takes
-`PARTITIONED BY (DT)` for the column `dt` and refuses the option 'sequence.field'='TS' for `ts` [ran, 0.9.0]. So what a
-config names is brought to one spelling before its rules are looked at, and to the columns' own once they are known.
+Spark ignores case in names (`spark.sql.caseSensitive` is false by default), Paimon does not: it takes `PARTITIONED BY
+(DT)` for the column `dt`, but refuses the option 'sequence.field'='TS' for `ts` [ran, 0.9.0]. So the names in a config
+get one common spelling before the rules are checked, and that of the columns once they are known.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 Speller = Callable[[str], str]
 
-# Options whose value is a column that has to be there, or a list of them, whatever the version that has them.
+# Options of any version whose value is one or more columns that must exist.
 NAMING_OPTIONS: Final = (
     "bucket-key",
     "sequence.field",
@@ -44,12 +44,12 @@ NAMING_OPTIONS: Final = (
     "pk-vector.index.columns",
 )
 _FILE_INDEX_COLUMNS: Final = re.compile(r"file-index\.[\w-]+\.columns")
-# FileIndexOptions: file-index.<type>.<column>.<setting of the type>
+# FileIndexOptions: file-index.<type>.<column>.<setting of that type>
 _FILE_INDEX_SETTING: Final = re.compile(r"(file-index\.[\w-]+)\.([^.]+)\.([\w.-]+)")
 
 
 def speller(columns: Iterable[str]) -> Speller:
-    """What brings a name to the spelling of the one column that it is equal to in any case; else it stays."""
+    """A function that gives a name the spelling of the only column that it equals ignoring case, if there is one."""
     exact = tuple(columns)
     known: dict[str, set[str]] = {}
     for name in exact:
@@ -63,7 +63,7 @@ def speller(columns: Iterable[str]) -> Speller:
 
 
 def spelled_as(spec: TableSpec, columns: Iterable[str]) -> TableSpec:
-    """A table whose config names columns as these are spelled."""
+    """The same table, with columns named as in `columns`."""
     spell = speller(columns)
     options = {_option(name, spell): _value(name, value, spell) for name, value in spec.options.items()}
     return replace(
@@ -75,7 +75,7 @@ def spelled_as(spec: TableSpec, columns: Iterable[str]) -> TableSpec:
 
 
 def one_spelling(spec: TableSpec) -> TableSpec:
-    """A table whose config names each column as it does the first time, so that its rules can compare names."""
+    """The same table, with each column spelled as at its first mention, so that rules can compare names."""
     first: dict[str, str] = {}
     for _, name in named_columns(spec):
         first.setdefault(name.lower(), name)
@@ -83,7 +83,7 @@ def one_spelling(spec: TableSpec) -> TableSpec:
 
 
 def named_columns(spec: TableSpec) -> Iterator[tuple[str, str]]:
-    """(where, column) of every column that a table's config names; `where` as `Written.find` takes it."""
+    """(where, column) for every column that a table's config names; `where` as for `Written.find`."""
     yield from (("primary_key", name) for name in spec.primary_key)
     yield from (("partition_by", name) for name in spec.partition_by)
     for option, value in spec.options.items():
@@ -101,7 +101,7 @@ def named_columns(spec: TableSpec) -> Iterator[tuple[str, str]]:
 
 
 def doubled_options(options: Mapping[str, str]) -> list[tuple[str, str]]:
-    """(option, the same one in another case) where the settings of one column are told twice."""
+    """(option, the same option in another case) for settings of a column that are given twice."""
     first: dict[str, str] = {}
     doubled = []
     for name in options:

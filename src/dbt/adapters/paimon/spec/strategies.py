@@ -1,8 +1,8 @@
-"""Incremental strategies and what each merge engine can do.
+"""Incremental strategies: the one that a model gets, and what each merge engine supports.
 
-What a table cannot do is refused before any SQL runs, with what to use instead. Paimon itself would tell
-later, or never: a MERGE that deletes from a partial-update table succeeds, and no query can read the
-table afterwards [ran, 0.9.0].
+What a table does not support is refused before any SQL runs, with an alternative. Paimon itself would fail later, or
+never: a MERGE that deletes from a partial-update table succeeds, and no query can read the table afterwards [ran,
+0.9.0].
 """
 
 from __future__ import annotations
@@ -34,13 +34,13 @@ DELETE_INSERT: Final = "delete+insert"
 MICROBATCH: Final = "microbatch"
 APPLY_CHANGES: Final = "apply_changes"
 
-# Their rows go into the rows of the same keys, as the merge engine has it.
+# Their rows are merged into the rows with the same keys, as the merge engine does it.
 UPSERTING: Final = (UPSERT, PARTIAL_UPDATE, MERGE)
 
-# RowLevelOp.MergeInto.supportedMergeEngine, the same at 0.9.0, 1.4.2 and 2.0.0; '' is no primary key.
+# RowLevelOp.MergeInto.supportedMergeEngine, the same at 0.9.0, 1.4.2 and 2.0.0; '' means no primary key.
 _MERGEABLE: Final = frozenset({"", "deduplicate", "partial-update"})
 
-# PaimonMergeInto.checkCondition refuses a subquery in one of these.
+# PaimonMergeInto.checkCondition refuses subqueries in these.
 _CONDITIONS: Final = (
     "matched_condition",
     "not_matched_condition",
@@ -50,12 +50,12 @@ _CONDITIONS: Final = (
 _SUBQUERY: Final = re.compile(r"\(\s*select\b", re.IGNORECASE)
 
 ON_SCHEMA_CHANGE: Final = ("ignore", "fail", "append_new_columns", "sync_all_columns")
-# What is meant by a word that is too short to be like one of them.
+# Words that are too short to be guessed by similarity.
 _SCHEMA_CHANGE_ALIASES: Final[Mapping[str, str]] = MappingProxyType(
     {"sync": "sync_all_columns", "append": "append_new_columns"}
 )
 
-# What INSERT does on each merge engine, in a user's words.
+# What INSERT does on each merge engine, for error messages.
 _INSERT_MEANS: Final[Mapping[str, str]] = MappingProxyType(
     {
         "deduplicate": "INSERT replaces the row of the same key",
@@ -68,7 +68,7 @@ _INSERT_MEANS: Final[Mapping[str, str]] = MappingProxyType(
 
 @dataclass(frozen=True)
 class _Request:
-    """A strategy asked for a table."""
+    """A strategy requested for a table."""
 
     spec: TableSpec
     config: Mapping[str, Any]
@@ -76,16 +76,16 @@ class _Request:
 
     @property
     def unique_key(self) -> tuple[str, ...]:
-        """The model's unique_key, by default its primary key."""
+        """The model's unique_key; by default its primary key."""
         spell = speller(self.spec.primary_key)
         return tuple(map(spell, column_list(self.config.get("unique_key")))) or self.spec.primary_key
 
 
 def default_strategy(spec: TableSpec, config: Mapping[str, Any]) -> str:
-    """The strategy of a model that names none.
+    """The strategy of a model that does not name one.
 
-    With a primary key `upsert`, where INSERT is the cheapest that is right; with a unique_key alone `merge`, for
-    rows of a key are to be replaced; with neither `append`.
+    With a primary key `upsert`, since a plain INSERT is the cheapest correct one; with only a unique_key `merge`, which
+    replaces rows with the same key; with neither `append`.
     """
     if spec.primary_key:
         return UPSERT
@@ -93,7 +93,7 @@ def default_strategy(spec: TableSpec, config: Mapping[str, Any]) -> str:
 
 
 def merges(spec: TableSpec, config: Mapping[str, Any]) -> bool:
-    """Whether rows go into the table of a model or snapshot by MERGE."""
+    """Whether the rows of a model or snapshot are written with MERGE."""
     if config.get("materialized") == "snapshot":
         return True
     if config.get("materialized") not in ("incremental", "streaming"):
@@ -112,10 +112,9 @@ def resolve_strategy(
 ) -> str:
     """The strategy of an incremental model.
 
-    Inputs: what the model asks for (None or 'default' for the default), its validated table, its config, the
-    versions, its name for messages. Raises ConfigErrors with every problem at once, each with what to use
-    instead. A name that is not ours is a macro of the project (`get_incremental_<name>_sql`), unless it looks
-    misspelt.
+    Inputs: the strategy in its config (None or 'default' for the default), its validated table, its config, the
+    versions, its name for messages. Raises ConfigErrors with every problem at once, each with an alternative. An
+    unknown name is a macro of the project (`get_incremental_<name>_sql`), unless it looks misspelt.
     """
     problems = Problems(model)
     strategy = collect_strategy(requested, spec, config, environment, problems)
@@ -132,7 +131,7 @@ def plan_incremental(
     environment: Environment,
     passes: Callable[[str], None] | None = None,
 ) -> tuple[TableSpec, str]:
-    """The table and the strategy of an incremental model, with the problems of both in one ConfigErrors."""
+    """The table and the strategy of an incremental model; raises one ConfigErrors with the problems of both."""
     problems = Problems(model, passes=passes)
     spec = collect_table_spec(
         config, problems=problems, constraints=constraints, columns=columns, environment=environment
@@ -149,7 +148,7 @@ def collect_strategy(
     environment: Environment,
     problems: Problems,
 ) -> str:
-    """As `resolve_strategy`, with the problems put into `problems` instead of raised."""
+    """Like `resolve_strategy`, but adds problems to `problems` instead of raising them."""
     strategy = requested if requested and requested != "default" else default_strategy(spec, config)
     _check_schema_change(config, problems)
     check = STRATEGIES.get(strategy)
@@ -166,7 +165,7 @@ def collect_strategy(
 
 
 def _check_schema_change(config: Mapping[str, Any], problems: Problems) -> None:
-    """dbt's incremental_validate_on_schema_change warns of a word it does not know, and goes on with 'ignore'."""
+    """Refuse unknown words: dbt's incremental_validate_on_schema_change only warns and continues with 'ignore'."""
     value = config.get("on_schema_change")
     if value is None or value in ON_SCHEMA_CHANGE:
         return
@@ -180,11 +179,10 @@ def _check_schema_change(config: Mapping[str, Any], problems: Problems) -> None:
 
 
 def replace_fault(spec: TableSpec) -> str | None:
-    """Why rows of this table cannot be taken out and put back in one statement; None when they can.
+    """Why rows of this table cannot be deleted and inserted in one statement; None if they can.
 
-    Input: the wanted table. It needs a merge engine that takes delete records and lets a new row replace an
-    old one whole: without primary key there is none in between, with one it is `deduplicate`.
-    Source: RowLevelOp.MergeInto, and the merge functions' add().
+    Input: the wanted table. Its merge engine must take delete records and let a new row replace an old one completely:
+    a table without primary key has no merge engine in between, and of the engines only `deduplicate` does that.
     """
     if spec.merge_engine not in ("", "deduplicate"):
         return f"merge_engine='{spec.merge_engine}' does not let a new row replace an old one"
@@ -194,7 +192,7 @@ def replace_fault(spec: TableSpec) -> str | None:
 
 
 def _deletes_lost(spec: TableSpec) -> str | None:
-    """What makes a table read a delete record as something else [ran, 0.9.0]."""
+    """A setting with which the table does not apply delete records [ran, 0.9.0]."""
     if spec.is_true("ignore-delete"):
         return "'ignore-delete'='true' makes the table drop every delete"
     if "rowkind.field" in spec.options:
@@ -280,7 +278,7 @@ def _texts(value: Any) -> list[str]:
 
 
 def _merge_delete_fault(spec: TableSpec, environment: Environment) -> str | None:
-    """MERGE writes delete records; the merge engine has to take them (PartialUpdateMergeFunction.add)."""
+    """MERGE writes delete records, which the merge engine must support (PartialUpdateMergeFunction.add)."""
     lost = _deletes_lost(spec) if spec.primary_key else None
     if lost is not None:
         return f"{lost}. Remove one of the two"
@@ -310,10 +308,10 @@ def _partial_update(request: _Request) -> _Faults:
 
 
 def _overwrite_fault(spec: TableSpec) -> str | None:
-    """Why replacing some partitions would take others away; None when it does not.
+    """Why replacing some partitions would lose rows of others; None if it would not.
 
-    A key that comes from another partition writes a delete there, and a dynamic INSERT OVERWRITE replaces every
-    partition that it writes: that one is left with the delete alone [ran, 0.9.0 and 1.4.2].
+    A key that moves from another partition writes a delete there, and a dynamic INSERT OVERWRITE replaces every
+    partition that it writes to: that one is left with only the delete [ran, 0.9.0 and 1.4.2].
     """
     if not spec.moves_keys:
         return None
@@ -354,7 +352,7 @@ def _delete_insert(request: _Request) -> _Faults:
 
 
 def _microbatch(request: _Request) -> _Faults:
-    # With partitions, those that the batch touches are overwritten, which every merge engine takes.
+    # If partitioned, the partitions in the batch are overwritten, which every merge engine supports.
     across = _overwrite_fault(request.spec)
     if across is not None:
         return [("incremental_strategy", across)]
@@ -423,7 +421,7 @@ def _apply_changes(request: _Request) -> _Faults:
 
 
 def _same_key(request: _Request) -> _Faults:
-    """INSERT upserts by the primary key; another unique_key would be ignored without a word."""
+    """INSERT upserts by the primary key; a different unique_key would be silently ignored."""
     if set(request.unique_key) == set(request.spec.primary_key):
         return []
     return [
@@ -436,7 +434,7 @@ def _same_key(request: _Request) -> _Faults:
 
 
 def _merge_key_faults(strategy: str, config: Mapping[str, Any]) -> _Faults:
-    """Keys that only MERGE reads, with another strategy; and the two that exclude each other."""
+    """Keys that only MERGE reads used with another strategy, and the two keys that exclude each other."""
     given = [key for key in STRATEGY_KEYS if config.get(key)]
     faults: _Faults = []
     if {"merge_update_columns", "merge_exclude_columns"} <= set(given):

@@ -1,4 +1,4 @@
-"""A `TableSpec`: the table that a model asks for, as one value."""
+"""`TableSpec`: the validated table that a model asks for, as one value."""
 
 from __future__ import annotations
 
@@ -21,21 +21,21 @@ DEFAULT_MERGE_ENGINE: Final = "deduplicate"
 
 @dataclass(frozen=True)
 class TableSpec:
-    """A validated table. `options` hold Paimon's names and text, never 'primary-key' or 'partition'."""
+    """A validated table. `options` have Paimon's names and text, never 'primary-key' or 'partition'."""
 
     primary_key: tuple[str, ...] = ()
     partition_by: tuple[str, ...] = ()
     options: Mapping[str, str] = field(default_factory=dict)
     merge_engine: str = ""
-    # What happens around the write of its rows: the tag of the run, and whether they are audited first.
+    # What happens around the write: the tag of the run, and whether rows are audited first.
     tag: RunTag | None = None
     wap: bool = False
     maintenance: MaintenancePolicy | None = None
-    # Whether a large first load is compacted by the run that made it (see `settling`).
+    # Whether the run that makes a large first load also compacts it (see `maintenance.first_load`).
     compact_after_build: bool = True
 
     def properties(self) -> dict[str, str]:
-        """What CREATE TABLE gets as TBLPROPERTIES: the options and the primary key."""
+        """The TBLPROPERTIES for CREATE TABLE: the options and the primary key."""
         key = {"primary-key": ",".join(self.primary_key)} if self.primary_key else {}
         return {**key, **self.options}
 
@@ -45,32 +45,32 @@ class TableSpec:
 
     @property
     def bucket(self) -> int:
-        """The number of buckets; -1 is dynamic (or unaware, on an append table), -2 postpone."""
+        """The number of buckets; -1 is dynamic (unaware on an append table), -2 postpone."""
         text = self.options.get("bucket", "-1")
         return int(text) if re.fullmatch(r"-?\d+", text) else -1
 
     @property
     def crosses_partitions(self) -> bool:
-        """Whether one key may move between partitions: TableSchema.crossPartitionUpdate."""
+        """Whether a key may move to another partition: TableSchema.crossPartitionUpdate."""
         return bool(self.primary_key) and not set(self.partition_by) <= set(self.primary_key)
 
     @property
     def moves_keys(self) -> bool:
-        """Whether Paimon looks for a key in all partitions, and moves it: BucketMode.KEY_DYNAMIC."""
+        """Whether Paimon looks for a key in all partitions and moves it: BucketMode.KEY_DYNAMIC."""
         return self.crosses_partitions and self.bucket == DYNAMIC_BUCKET
 
     @property
     def overwrite_reads_old_keys(self) -> bool:
-        """Whether an INSERT OVERWRITE of the whole table goes by the keys that it replaces, and so is wrong.
+        """Whether an INSERT OVERWRITE of the whole table gives wrong results, because it uses the index of old keys.
 
-        GlobalIndexAssigner: a known key stays in its old partition, and first-row takes no row of it at all
-        [ran, 0.9.0 and 1.4.2].
+        GlobalIndexAssigner: a known key stays in its old partition, and first-row skips its rows altogether [ran, 0.9.0
+        and 1.4.2].
         """
         return self.moves_keys and self.merge_engine != DEFAULT_MERGE_ENGINE
 
     @property
     def sequence_groups(self) -> Mapping[tuple[str, ...], tuple[str, ...]]:
-        """Sequence columns -> the columns they order."""
+        """Sequence columns -> the columns that they order."""
         return {
             found[0]: split_columns(value)
             for name, value in self.options.items()
@@ -78,7 +78,7 @@ class TableSpec:
         }
 
     def compares(self, column: str) -> bool:
-        """Whether Paimon compares a column's values to tell which counts: a sequence, or what max and min aggregate."""
+        """Whether Paimon compares a column's values to decide which one wins: in a sequence, or for max and min."""
         grouped = [name for group in self.sequence_groups for name in group]
         if column.lower() in _lower((*split_columns(self.options.get("sequence.field", "")), *grouped)):
             return True
@@ -91,7 +91,7 @@ class TableSpec:
         return functions.get(column.lower(), default) in ("max", "min")
 
     def places(self, column: str) -> bool:
-        """Whether a column's values say in which partition and bucket a row is."""
+        """Whether a column's values decide in which partition and bucket a row is."""
         bucket_key = split_columns(self.options.get("bucket-key", ""))
         return column.lower() in _lower((*self.primary_key, *self.partition_by, *bucket_key))
 
