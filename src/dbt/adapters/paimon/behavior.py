@@ -1,6 +1,7 @@
-"""dbt's behavior flags of this adapter: what changes for projects that ran before, and the switch for each.
+"""dbt behavior flags of this adapter: changes that could break existing projects, each with a switch.
 
-They are set under `flags:` in dbt_project.yml. docs/behavior-flags.md says since when each is there and when it goes.
+They are set under `flags:` in dbt_project.yml. docs/behavior-flags.md says since when each exists and when it is
+removed.
 """
 
 from __future__ import annotations
@@ -46,12 +47,13 @@ FLAGS: Final = (LOSSLESS_CASTS, STRICT_CONFIG, SERVER_TOKEN, PAIMON_VERSION)
 
 
 def is_on(behavior: Behavior, flag: BehaviorFlag) -> bool:
-    """How a project sets a flag.
+    """Whether a project has switched a flag on.
 
-    Without dbt's event, which names no model: what comes of a flag is told where it comes (see `deprecations`).
+    Does not fire dbt's event, which does not name the model: effects of a flag are reported where they occur (see
+    `errors.deprecations`).
 
     Raises:
-        DbtRuntimeError: it is set to neither true nor false, which dbt does not look at.
+        DbtRuntimeError: it is neither true nor false, which dbt does not check.
     """
     setting: object = getattr(behavior, flag["name"]).no_warn
     if isinstance(setting, bool):
@@ -62,13 +64,13 @@ def is_on(behavior: Behavior, flag: BehaviorFlag) -> bool:
 
 
 def of_project(root: Path) -> Behavior:
-    """The flags of a project, for commands that dbt does not run.
+    """The flags of a project, for commands that run outside of dbt.
 
     Args:
         root: the folder of dbt_project.yml.
 
     Raises:
-        DbtProjectError: there is none, or it cannot be read.
+        DbtProjectError: there is no dbt_project.yml, or it cannot be read.
     """
     from dbt.config.project import load_raw_project
 

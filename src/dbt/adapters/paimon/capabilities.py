@@ -1,7 +1,7 @@
-"""What a combination of Paimon, Spark and catalog can do: the one place that knows versions.
+"""What a combination of Paimon, Spark and catalog supports: the only place that compares versions.
 
-Other modules ask `environment.supports(Capability.X)` and never compare versions themselves.
-Each rule says where it was read: a class of Paimon's source at its release tags, or a run ("[ran]").
+Other modules call `environment.supports(Capability.X)`. Each rule names its source: a class of Paimon at the release
+tags, or a run ("[ran]").
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 OLDEST_PAIMON: Final = Version("0.9.0")
-# Where nothing tells the Spark.
+# The Spark version if none is known.
 USUAL_SPARK: Final = "3.5.7"
 
-# To be named in errors: upstream's releases, the newest of each line that is known here.
+# Upstream's releases for error messages: the newest known one of each line.
 RELEASES: Final[tuple[str, ...]] = ("0.9.0", "1.0.1", "1.1.1", "1.2.0", "1.3.1", "1.4.2", "2.0.0")
 
 # The catalogs whose options paimon_options.json lists, by the release they were read from.
@@ -38,7 +38,7 @@ class _TextEnum(str, Enum):
 
 
 class Capability(_TextEnum):
-    """A named feature that some supported combination lacks."""
+    """A named feature that some supported combinations lack."""
 
     VIEWS = "views"
     REST_CATALOG = "rest catalog"
@@ -98,9 +98,10 @@ class Capability(_TextEnum):
 
 @dataclass(frozen=True)
 class _Rule:
-    """When a capability holds. `paimon` None: no released Paimon has it; `until` is the first without it.
+    """When a combination has a capability.
 
-    `catalogs` gives the first Paimon per catalog kind and overrides `paimon`; a kind not named lacks it.
+    `paimon` is the first Paimon with it (None: no release has it), `until` the first one without it again. `catalogs`
+    has the first Paimon per catalog kind and overrides `paimon`; kinds that are not listed lack it.
     """
 
     label: str
@@ -130,8 +131,8 @@ _RULES: Final[Mapping[Capability, _Rule]] = MappingProxyType(
             paimon="1.0",
             remedy="Set paimon_version to a release that has it, or metastore to filesystem, hive or jdbc.",
         ),
-        # HiveCatalog.createTableImpl of 0.9 asks for a second client of its pool while it holds one: as many threads as
-        # clients wait for each other for ever [ran, 0.9.0].
+        # HiveCatalog.createTableImpl of 0.9 takes a second client from its pool while it holds one: as many threads as
+        # there are clients deadlock [ran, 0.9.0].
         Capability.HIVE_CALLS_ONE_AT_A_TIME: _Rule(
             "hive catalogs that create tables with one client of the metastore", paimon="1.0", shown=False
         ),
@@ -152,7 +153,7 @@ _RULES: Final[Mapping[Capability, _Rule]] = MappingProxyType(
             paimon="1.1",
             remedy="Use bucket = -1 (dynamic) or a fixed number.",
         ),
-        # SparkPostponeCompactProcedure, from 1.4; before, Flink alone compacts them.
+        # SparkPostponeCompactProcedure, from 1.4; before that, only Flink compacts them.
         Capability.COMPACT_POSTPONE_BUCKET: _Rule(
             "sys.compact of postpone buckets",
             paimon="1.4",
@@ -160,29 +161,29 @@ _RULES: Final[Mapping[Capability, _Rule]] = MappingProxyType(
         ),
         # Spark's RescaleProcedure, from 1.4; Flink's is older.
         Capability.RESCALE: _Rule("sys.rescale", paimon="1.4"),
-        # AbstractFileStoreScan.checkNumOfBuckets, up to 0.9. AbstractFileStoreWrite looks at the bucket that is written
-        # alone and lets rows into new ones: a key that is in an old one is then there twice [ran, 1.4.2].
+        # AbstractFileStoreScan.checkNumOfBuckets, up to 0.9. AbstractFileStoreWrite only checks the bucket that it
+        # writes and accepts rows for new ones: a key that is in an old bucket then exists twice [ran, 1.4.2].
         Capability.OLD_BUCKETS_GUARDED: _Rule(
             "partitions of another number of buckets than their table's, which take no rows",
             until="1.0",
             remedy="Leave partitions out: all of them are rewritten.",
             shown=False,
         ),
-        # SchemaValidation.validateBucket stopped refusing it in 1.3.
+        # SchemaValidation.validateBucket does not refuse it since 1.3.
         Capability.FIXED_BUCKET_ACROSS_PARTITIONS: _Rule(
             "fixed buckets when the primary key leaves out a partition column",
             paimon="1.3",
             remedy="Add every partition column to primary_key, or use bucket = -1.",
         ),
-        # PaimonScan.extractBucketTransform quotes the bucket key since 1.3: before, every read fails [ran, 0.9.0].
+        # PaimonScan.extractBucketTransform quotes the bucket key since 1.3; before that, every read fails [ran, 0.9.0].
         Capability.FIXED_BUCKET_BY_QUOTED_COLUMN: _Rule(
             "fixed buckets by one column whose name needs backticks",
             paimon="1.3",
             remedy="Give the column a name of letters, digits and _, or use bucket = -1.",
             shown=False,
         ),
-        # NestedColumnReader.readRow of 0.9 asks the first field's vector for its length, which one of decimals has not:
-        # such rows are written and never read [ran, 0.9.0].
+        # NestedColumnReader.readRow of 0.9 asks the first field's vector for its length, which a vector of decimals
+        # lacks: such rows can be written but not read [ran, 0.9.0].
         Capability.DECIMAL_FIRST_IN_STRUCT: _Rule(
             "structs that begin with a decimal, in Parquet files",
             paimon="1.0",
@@ -190,17 +191,17 @@ _RULES: Final[Mapping[Capability, _Rule]] = MappingProxyType(
         ),
         # CoreOptions 'row-tracking.enabled', from 1.3.
         Capability.ROW_TRACKING: _Rule("row tracking (row-tracking.enabled)", paimon="1.3"),
-        # CoreOptions.DEFAULT_VALUE_SUFFIX: gone in 1.2, where a column's DEFAULT replaces it.
+        # CoreOptions.DEFAULT_VALUE_SUFFIX: removed in 1.2, replaced by a column's DEFAULT.
         Capability.FIELD_DEFAULT_VALUE: _Rule(
             "default values by table option (fields.<column>.default-value)",
             until="1.2",
             remedy="Give the default in the model's SQL, with coalesce().",
         ),
-        # PartialUpdateMergeFunction: one sequence group anywhere was enough until 1.1 [ran, 0.9.0].
+        # PartialUpdateMergeFunction: until 1.1, one sequence group for any column was enough [ran, 0.9.0].
         Capability.AGGREGATE_OUTSIDE_SEQUENCE_GROUP: _Rule(
             "partial-update that aggregates columns outside its sequence groups", until="1.1", shown=False
         ),
-        # PartialUpdateMergeFunction, from 1.1; before it counts as any other function [ran, 0.9.0].
+        # PartialUpdateMergeFunction, from 1.1; before that it counts like any other function [ran, 0.9.0].
         Capability.LAST_VALUE_WITHOUT_SEQUENCE_GROUP: _Rule(
             "last_non_null_value in partial-update tables without a sequence group", paimon="1.1", shown=False
         ),
@@ -210,20 +211,20 @@ _RULES: Final[Mapping[Capability, _Rule]] = MappingProxyType(
         ),
         # FieldListaggAgg reads it from 1.4.
         Capability.LISTAGG_DISTINCT: _Rule("listagg with distinct", paimon="1.4", shown=False),
-        # PartialUpdateMergeFunction of 0.9: a key that comes again after its delete breaks every read and compaction
-        # [ran, 0.9.0], and a compaction of some levels drops the delete and not the row.
+        # PartialUpdateMergeFunction of 0.9: if a key comes again after its delete, every read and compaction fails
+        # [ran, 0.9.0], and a compaction of only some levels drops the delete but not the row.
         Capability.REMOVE_RECORD_ON_DELETE: _Rule(
             "partial-update.remove-record-on-delete",
             paimon="1.0",
             remedy="Use 'ignore-delete', a sequence_group, whose columns a delete empties, or 'deduplicate'.",
         ),
-        # DataWrite.needFullCompaction, from 1.4; before, Flink alone reads it [ran, 0.9.0 and 1.4.2].
+        # DataWrite.needFullCompaction, from 1.4; before that, only Flink reads it [ran, 0.9.0 and 1.4.2].
         Capability.FULL_COMPACTION_ON_WRITE: _Rule(
             "full-compaction.delta-commits on Spark",
             paimon="1.4",
             remedy='Add post_hook="{{ compact(this) }}".',
         ),
-        # SpecialFields.SYSTEM_FIELD_NAMES, from 1.0; free in 0.9 [ran].
+        # SpecialFields.SYSTEM_FIELD_NAMES, from 1.0; not reserved in 0.9 [ran].
         Capability.ROWKIND_IS_PAIMONS_COLUMN: _Rule(
             "a column of its own named rowkind", paimon="1.0", shown=False
         ),
@@ -234,7 +235,7 @@ _RULES: Final[Mapping[Capability, _Rule]] = MappingProxyType(
             remedy="Cast the column to string.",
             shown=False,
         ),
-        # RecordLevelExpire, from 1.0; before by whole numbers only, of the type in record-level.time-field-type.
+        # RecordLevelExpire, from 1.0; before that only integers, of the type in record-level.time-field-type.
         Capability.RECORD_EXPIRY_BY_TIMESTAMP: _Rule(
             "record-level.time-field of type timestamp",
             paimon="1.0",
@@ -254,13 +255,13 @@ _RULES: Final[Mapping[Capability, _Rule]] = MappingProxyType(
         ),
         # Spark's own grammar has the clause from 3.4.
         Capability.MERGE_NOT_MATCHED_BY_SOURCE: _Rule("MERGE INTO … NOT MATCHED BY SOURCE", spark="3.4"),
-        # RowLevelOp.MergeInto.supportedMergeEngine at 0.9.0, 1.4.2 and 2.0.0: the two engines only.
+        # RowLevelOp.MergeInto.supportedMergeEngine at 0.9.0, 1.4.2 and 2.0.0: only these two engines.
         Capability.MERGE_ON_AGGREGATION: _Rule(
             "MERGE INTO on aggregation tables",
             paimon=None,
             remedy="Use incremental_strategy = 'upsert': INSERT lets the merge engine aggregate.",
         ),
-        # MergeIntoPaimonTable encodes rows by the table's schema, which Spark's RowEncoder has no varchar for
+        # MergeIntoPaimonTable encodes rows with the table's schema, but Spark's RowEncoder does not support varchar
         # [ran, 0.9.0]; the same source at 1.4.2 and 2.0.0.
         Capability.MERGE_ON_SIZED_TEXT: _Rule(
             "MERGE INTO tables with varchar or char columns",
@@ -278,7 +279,7 @@ _RULES: Final[Mapping[Capability, _Rule]] = MappingProxyType(
         # ExpireSnapshotsProcedure's parameter options, from 1.1.
         Capability.EXPIRE_SNAPSHOTS_OPTIONS: _Rule("sys.expire_snapshots with options", paimon="1.1"),
         Capability.EXPIRE_PARTITIONS: _Rule("sys.expire_partitions"),
-        # Below 1.1 PartitionExpire asks a metastore to drop partitions that it was never told of [ran, 0.9.0].
+        # Below 1.1 PartitionExpire drops partitions in a metastore where they were never registered [ran, 0.9.0].
         Capability.EXPIRE_PARTITIONS_OUTSIDE_THE_METASTORE: _Rule(
             "sys.expire_partitions where the metastore does not know the partitions",
             catalogs={"filesystem": "0.9", "hive": "1.1", "jdbc": "0.9", "rest": "1.0"},
@@ -293,8 +294,8 @@ _RULES: Final[Mapping[Capability, _Rule]] = MappingProxyType(
             remedy="Give expiration_time.",
         ),
         Capability.REMOVE_ORPHAN_FILES: _Rule("sys.remove_orphan_files"),
-        # OrphanFilesClean.listAndCleanDataDirs of 0.9 waits for tasks of the pool that it runs in: with two
-        # partition columns it hangs more often than not [ran, 0.9.0].
+        # OrphanFilesClean.listAndCleanDataDirs of 0.9 waits for tasks in the thread pool that it runs in: with two
+        # partition columns it usually deadlocks [ran, 0.9.0].
         Capability.REMOVE_ORPHAN_FILES_OF_NESTED_PARTITIONS: _Rule(
             "sys.remove_orphan_files on tables with several partition columns",
             paimon="1.0",
@@ -304,16 +305,17 @@ _RULES: Final[Mapping[Capability, _Rule]] = MappingProxyType(
         Capability.REMOVE_ORPHAN_FILES_MODE: _Rule(
             "sys.remove_orphan_files with parallelism and mode", paimon="1.0"
         ),
-        # PaimonTableValuedFunctions.resolvePaimonTableValuedFunction takes the session's catalog until 1.0.
+        # PaimonTableValuedFunctions.resolvePaimonTableValuedFunction always uses the session's catalog until 1.0.
         Capability.INCREMENTAL_QUERY_IN_ANY_CATALOG: _Rule(
             "paimon_incremental_query on other catalogs than the session's", paimon="1.1", shown=False
         ),
-        # IncrementalDeltaStartingScanner reads its splits as a stream since 1.1: several rows of a key.
+        # IncrementalDeltaStartingScanner reads its splits as a stream since 1.1: a key may have several rows.
         Capability.INCREMENTAL_QUERY_MERGES: _Rule(
             "paimon_incremental_query that gives one row a key", until="1.1", shown=False
         ),
         Capability.ROLLBACK_TO_TIMESTAMP: _Rule("sys.rollback_to_timestamp", paimon="1.0"),
-        # RollbackHelper.cleanSnapshotsDataFiles until 1.1.1: files that a later compaction lifted to another level go.
+        # RollbackHelper.cleanSnapshotsDataFiles until 1.1.1 deletes files that a later compaction moved to another
+        # level.
         Capability.ROLLBACK_KEEPS_FILES: _Rule(
             "a rollback behind a compaction that keeps the files it needs", paimon="1.2", shown=False
         ),
@@ -330,11 +332,11 @@ _RULES: Final[Mapping[Capability, _Rule]] = MappingProxyType(
         Capability.FILE_KEY_RANGES_TABLE: _Rule(
             "$file_key_ranges", paimon="1.4", remedy="Use min_key and max_key of $files.", shown=False
         ),
-        # S3Loader.requiredOptions is gone in 2.0: the keys may be those of the machine.
+        # S3Loader.requiredOptions does not exist in 2.0: the machine's own keys can be used.
         Capability.S3_WITHOUT_KEYS: _Rule(
             "S3 without keys in the catalog's options", paimon="2.0", shown=False
         ),
-        # OSSFileIO.tryToWriteAtomic, which forbids to overwrite, from 2.0; S3FileIO has none yet.
+        # OSSFileIO.tryToWriteAtomic, which forbids overwriting, from 2.0; S3FileIO has no such method yet.
         Capability.ATOMIC_OSS_COMMITS: _Rule("atomic commits on OSS", paimon="2.0", shown=False),
         # PreSharedKeyAuthenticationInterceptor of Spark Connect's server.
         Capability.CONNECT_PRE_SHARED_KEY: _Rule(
@@ -346,14 +348,14 @@ _RULES: Final[Mapping[Capability, _Rule]] = MappingProxyType(
 
 @lru_cache(maxsize=64)
 def parse_version(text: str) -> Version:
-    """A version from text such as '0.9.0', '1.4-SNAPSHOT' or '3.5.7-amzn-0'.
+    """Parse a version from text such as '0.9.0', '1.4-SNAPSHOT' or '3.5.7-amzn-0'.
 
-    Raises DbtRuntimeError when no version can be read.
+    Raises DbtRuntimeError if there is no version in it.
     """
     try:
         return Version(text.strip())
     except InvalidVersion:
-        # Vendors append their own build names; the leading numbers decide what the release can do.
+        # Vendors append build names; the leading numbers say which release it is.
         leading = re.match(r"\s*v?(\d+(?:\.\d+){0,2})", text)
         if leading is None:
             raise DbtRuntimeError(f"'{text}' is not a version. Write it as in '0.9.0' or '1.4.2'.") from None
@@ -366,9 +368,9 @@ def minor(version: Version) -> str:
 
 
 def options_version(paimon: Version) -> str:
-    """The key of paimon_options.json that describes `paimon`: the nearest that is not above it.
+    """The key in paimon_options.json for `paimon`: the newest catalogue that is not newer than it.
 
-    Raises DbtRuntimeError when `paimon` is older than the oldest that is supported.
+    Raises DbtRuntimeError if `paimon` is older than the oldest supported version.
     """
     release = Version(minor(paimon))
     known = [key for key in OPTION_CATALOGUES if Version(key) <= release]
@@ -380,9 +382,9 @@ def options_version(paimon: Version) -> str:
 
 
 def neighbouring_options_version(paimon: Version) -> str | None:
-    """The next catalogue after `options_version`, for a release that lies between two; else None.
+    """The catalogue after `options_version`, for a release between two; None otherwise.
 
-    1.2 has all of 0.9's options and some of 1.4's: which ones was not recorded, so both count as known.
+    1.2 has all of 0.9's options and some of 1.4's. Which ones was not recorded, so both count as known.
     """
     current = options_version(paimon)
     if current == minor(paimon):
@@ -400,7 +402,7 @@ def connector_artifact(spark_version: str | Version, paimon_version: str | Versi
     Scala version from 1.4.
     """
     spark, paimon = _as_version(spark_version), _as_version(paimon_version)
-    options_version(paimon)  # refuses too old a Paimon
+    options_version(paimon)  # also refuses versions that are too old
     spark_line = minor(spark)
     first = _CONNECTORS.get(spark_line)
     if first is None:
@@ -420,24 +422,24 @@ def connector_artifact(spark_version: str | Version, paimon_version: str | Versi
 
 
 def releases(spark_version: str | Version) -> list[str]:
-    """The releases of Paimon that have a connector for a Spark, the newest last."""
+    """The Paimon releases with a connector for a Spark, the newest last."""
     first = _CONNECTORS.get(minor(_as_version(spark_version)))
     return [release for release in RELEASES if first is not None and Version(release) >= Version(first)]
 
 
 def connector_line(artifact: str) -> str | None:
-    """The Spark line of a connector, by its artifact's name (`paimon-spark-3.5_2.12`); None of another artifact."""
+    """The Spark line in a connector's artifact name (`paimon-spark-3.5_2.12`); None for another artifact."""
     found = re.match(r"paimon-spark-(\d+\.\d+)(?=[-_]|$)", artifact)
     return found[1] if found else None
 
 
 def require_python(spark_version: str | Version, python: tuple[int, int]) -> None:
-    """Return when a Python runs a PySpark.
+    """Check that a Python can run a PySpark.
 
-    Source: "Python Requirements" of PySpark's installation guide at each line. 3.5 runs on later ones too, with a
-    setuptools that has distutils.
+    Source: "Python Requirements" in the installation guide of each PySpark line. 3.5 also runs on newer Pythons, with a
+    setuptools that contains distutils.
 
-    Raises DbtRuntimeError with the command that mends it.
+    Raises DbtRuntimeError with the command that fixes it.
     """
     spark = _as_version(spark_version)
     newest = next((until for first, until in _PYTHONS.items() if spark < Version(first)), None)
@@ -449,7 +451,7 @@ def require_python(spark_version: str | Version, python: tuple[int, int]) -> Non
 
 
 def install_command(extra: str) -> str:
-    """What a person types to get dbt-paimon with an extra; in quotes, as a shell needs it."""
+    """The command that installs dbt-paimon with an extra; quoted for a shell."""
     return f"`pip install 'dbt-paimon[{extra}]'`"
 
 
@@ -459,9 +461,9 @@ def _either(versions: list[str]) -> str:
 
 
 def connect_server_artifact(spark_version: str | Version) -> str | None:
-    """The Maven coordinates of Spark Connect's server, or None where Spark has it among its own jars (from 4.0).
+    """The Maven coordinates of Spark Connect's server; None if Spark includes it (from 4.0).
 
-    Raises DbtRuntimeError for a Spark older than 3.5, whose server cannot be watched.
+    Raises DbtRuntimeError for a Spark older than 3.5, whose server does not list its statements.
     """
     spark = _as_version(spark_version)
     if spark < Version("3.5"):
@@ -472,12 +474,12 @@ def connect_server_artifact(spark_version: str | Version) -> str | None:
 
 
 def kafka_artifact(spark_version: str) -> str:
-    """The Maven coordinates of Spark's reader of Kafka."""
+    """The Maven coordinates of Spark's Kafka reader."""
     return f"org.apache.spark:spark-sql-kafka-0-10_{scala_version(spark_version)}:{spark_version}"
 
 
 def scala_version(spark_version: str) -> str:
-    """The Scala that PySpark's own jars of a Spark version are made with."""
+    """The Scala version of the jars in PySpark."""
     return "2.12" if parse_version(spark_version).major == 3 else "2.13"
 
 
@@ -487,12 +489,12 @@ _CONNECTORS: Final[Mapping[str, str]] = MappingProxyType(
 )
 
 
-# The first Spark line behind those that end with a Python -> the newest Python that they run on.
+# The first Spark line after those that drop a Python -> the newest Python that those run on.
 _PYTHONS: Final[Mapping[str, tuple[int, int]]] = MappingProxyType(
     {"3.3": (3, 9), "3.4": (3, 10), "3.5": (3, 11), "4.1.dev0": (3, 13)}
 )
 
-# The drivers that a jdbc catalog loads, by the protocol of its address (`jdbc:sqlite:…`).
+# The JDBC drivers of a jdbc catalog, by the protocol in its URI (`jdbc:sqlite:…`).
 JDBC_DRIVERS: Final[Mapping[str, str]] = MappingProxyType(
     {
         "sqlite": "org.xerial:sqlite-jdbc:3.50.3.0",
@@ -507,7 +509,7 @@ JDBC_DRIVERS: Final[Mapping[str, str]] = MappingProxyType(
 class Environment:
     """A combination of versions and catalog kind ('filesystem', 'hive', 'jdbc' or 'rest').
 
-    `case_sensitive`: whether Spark looks names up as they are written (`spark.sql.caseSensitive`).
+    `case_sensitive`: whether Spark is case-sensitive about names (`spark.sql.caseSensitive`).
     """
 
     paimon: Version
@@ -519,7 +521,7 @@ class Environment:
     def of(
         cls, paimon: str | Version, spark: str | Version = USUAL_SPARK, catalog_kind: str = "filesystem"
     ) -> Environment:
-        """From text versions. Raises DbtRuntimeError for a text that is no version."""
+        """Make an environment from version texts. Raises DbtRuntimeError for a text that is not a version."""
         return cls(_as_version(paimon), _as_version(spark), catalog_kind.lower())
 
     def supports(self, capability: Capability) -> bool:
@@ -527,17 +529,17 @@ class Environment:
         return self._missing(capability) is None
 
     def require(self, capability: Capability, what: str) -> None:
-        """Return when `capability` is there.
+        """Check that this combination has `capability`.
 
-        `what` says in the user's words what needs it ("materialized='view'"). Raises DbtRuntimeError with
-        what, the version that has it, and the remedy.
+        `what` says in the user's words what needs it ("materialized='view'"). Raises DbtRuntimeError with `what`, the
+        version that has it, and the remedy.
         """
         missing = self._missing(capability)
         if missing is not None:
             raise DbtRuntimeError(f"{what}: {self.explain(capability)}")
 
     def explain(self, capability: Capability) -> str:
-        """Why `capability` is missing and what to do, as a sentence; '' when it is there."""
+        """Why `capability` is missing, and the remedy, as a sentence; '' if it is supported."""
         missing = self._missing(capability)
         if missing is None:
             return ""
@@ -545,7 +547,7 @@ class Environment:
         return " ".join(part for part in (f"{rule.label}: {missing}.", rule.remedy) if part)
 
     def describe(self) -> list[tuple[str, bool, str]]:
-        """For `dbt debug`: (what, whether it is there, why not)."""
+        """For `dbt debug`: (feature, whether it is supported, why not)."""
         return [
             (rule.label, self.supports(capability), self._missing(capability) or "")
             for capability, rule in _RULES.items()
@@ -553,7 +555,7 @@ class Environment:
         ]
 
     def _missing(self, capability: Capability) -> str | None:
-        """Why the capability is missing, or None."""
+        """Why the capability is missing; None if it is supported."""
         rule = _RULES[capability]
         release = Version(minor(self.paimon))
         since = rule.paimon

@@ -1,8 +1,8 @@
-"""`catalogs.yml`: further Paimon catalogs of a project, beside the one of the profile.
+"""Reads `catalogs.yml`: a project's Paimon catalogs in addition to the one in the profile.
 
 Source: https://docs.getdbt.com/docs/mesh/iceberg/about-catalogs for the file's layout. Here `catalog_type` is Paimon's
-metastore, `external_volume` its warehouse, and `adapter_properties` holds `uri` and any other option of the catalog.
-Version 2 of the file (dbt-core 1.12, flag `use_catalogs_v2`) has all of them in `config: {paimon: …}`.
+metastore, `external_volume` its warehouse, and `adapter_properties` has `uri` and any other catalog option. Version 2
+of the file (dbt-core 1.12, flag `use_catalogs_v2`) has all of these in `config: {paimon: …}`.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ if TYPE_CHECKING:
     from dbt.adapters.catalogs import CatalogV2
 
 _TABLE_FORMAT = "paimon"
-# dbt's word in version 2 for the format that an adapter writes by itself.
+# In version 2, dbt's word for the adapter's native table format.
 _V2_DEFAULT: Final = "default"
 _CATALOG_SETTING: Final = "spark.sql.catalog."
 
 
 @dataclass
 class PaimonCatalogRelation:
-    """Where a model with a `catalog_name` lands; dbt's protocol CatalogRelation."""
+    """The catalog of a model with a `catalog_name`; implements dbt's protocol CatalogRelation."""
 
     catalog_name: str | None
     catalog_database: str
@@ -45,7 +45,7 @@ class PaimonCatalogRelation:
 
 
 class PaimonCatalogIntegration(CatalogIntegration):
-    """A catalog of `catalogs.yml`; Spark knows it by the name of its write integration.
+    """A catalog in `catalogs.yml`; its write integration's name is its name in Spark.
 
     Raises:
         InvalidCatalogIntegrationConfigError: everything that is wrong with it, in one message.
@@ -91,7 +91,7 @@ class PaimonCatalogIntegration(CatalogIntegration):
         )
 
     def build_relation(self, config: RelationConfig) -> PaimonCatalogRelation:
-        """The Spark catalog, as dbt's `database`, that a model of this catalog is built in."""
+        """The Spark catalog, as dbt's `database`, in which a model with this `catalog_name` is built."""
         return PaimonCatalogRelation(
             self.name, self.spark_catalog.name, self.table_format, self.external_volume, self.file_format
         )
@@ -100,14 +100,14 @@ class PaimonCatalogIntegration(CatalogIntegration):
 def of_project(
     config: Any, bridge: Callable[[CatalogV2], CatalogIntegrationConfig]
 ) -> Iterable[CatalogIntegrationConfig]:
-    """The active write integrations of a project's catalogs.yml.
+    """The active write integrations in a project's catalogs.yml.
 
-    dbt-core hands them over for some commands only (not for `dbt ls`, `docs generate`, `clone`, `run-operation`,
-    `source freshness`), and the others would not know where a model is.
+    dbt-core only passes them for some commands (not for `dbt ls`, `docs generate`, `clone`, `run-operation`, `source
+    freshness`), and without them the others would not know where a model is.
 
     Args:
-        config: dbt's RuntimeConfig; one without a project (`dbt debug`) has no catalogs.
-        bridge: makes an integration of a catalog of version 2.
+        config: dbt's RuntimeConfig; without a project (`dbt debug`) there are no catalogs.
+        bridge: converts a catalog of version 2 into an integration.
 
     Raises:
         DbtBaseException: what is wrong with the file, in one message.
@@ -131,12 +131,12 @@ def of_project(
 
 
 def v2_table_format(catalog: CatalogV2) -> str:
-    """The table format of a catalog of version 2, as an integration takes it."""
+    """The table format of a version 2 catalog, in the form that an integration takes."""
     return _TABLE_FORMAT if catalog.table_format.value == _V2_DEFAULT else str(catalog.table_format.value)
 
 
 def known(credentials: PaimonCredentials) -> frozenset[str]:
-    """The Spark catalogs that the profile and catalogs.yml name, and Spark's own."""
+    """The Spark catalogs in the profile and catalogs.yml, and Spark's own."""
     configured = (
         key.removeprefix(_CATALOG_SETTING)
         for key in credentials.spark_config
@@ -148,7 +148,7 @@ def known(credentials: PaimonCredentials) -> frozenset[str]:
 
 
 def unknown_catalog(name: str, credentials: PaimonCredentials) -> str:
-    """What to say of a node whose catalog Spark has not."""
+    """The error for a node whose catalog Spark does not have."""
     others = sorted(known(credentials) - {SESSION_CATALOG})
     near = suggestion(name, others)
     hint = f"Did you mean {near}? " if near else ""
@@ -160,7 +160,7 @@ def unknown_catalog(name: str, credentials: PaimonCredentials) -> str:
 
 
 def unknown_integration(name: str, names: Iterable[str]) -> str:
-    """What to say of a `catalog_name` that catalogs.yml has not."""
+    """The error for a `catalog_name` that is not in catalogs.yml."""
     there = sorted(names)
     if not there:
         return (
@@ -182,7 +182,7 @@ def _is_version_2() -> bool:
 
 
 def _malformed(exc: ValidationError) -> str:
-    """dbt's own error is the whole schema of the file."""
+    """Shortens dbt's own error, which prints the file's whole schema."""
     entry = exc.instance if isinstance(exc.instance, dict) else {}
     named = f"catalog {entry['name']!r}" if isinstance(entry.get("name"), str) else "an entry of `catalogs`"
     place = "".join(f", {part}" for part in exc.absolute_path)

@@ -1,4 +1,4 @@
-"""The command `dbt-paimon`: a Spark that stays warm between runs of dbt, and streams that go on until Ctrl-C."""
+"""The command `dbt-paimon`: warm Spark servers (`server`) and streaming models until Ctrl-C (`stream`)."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from dbt.adapters.paimon.profile import load_credentials, project_root
 from dbt.adapters.paimon.spark import server, server_token
 from dbt.adapters.paimon.streaming import service
 
-# Seconds: a first start may download jars.
+# Seconds: the first start may have to download jars.
 _START_WITHIN = 1800.0
 _END_WITHIN = 30.0
 _LOOK_EVERY = 0.1
@@ -33,7 +33,7 @@ _TARGET_OPTIONS = (
     click.option("--vars", help="Variables for the profile, as YAML."),
 )
 
-# Several words after one option, as dbt takes them.
+# One option with several words, as in dbt.
 _WORDS: Final[dict[str, Any]] = {"cls": MultiOption, "type": tuple, "multiple": True, "metavar": "SELECTOR…"}
 
 
@@ -211,7 +211,7 @@ def _line(note: server.ServerNote) -> str:
 
 @contextmanager
 def _clear_errors() -> Iterator[None]:
-    """Errors of dbt and of the adapter as one message."""
+    """Show errors of dbt and of the adapter as one message."""
     try:
         yield
     except DbtBaseException as exc:

@@ -9,15 +9,15 @@ from dbt.adapters.spark.column import SparkColumn
 
 @dataclass
 class PaimonColumn(SparkColumn):
-    """dbt's column, rendered with Spark's quoting.
+    """dbt's column, with Spark's quoting.
 
-    `dtype` is Spark's type text, in lower case and whole (`decimal(10,2)`, `array<struct<a:int>>`), so that
-    `data_type` can be written into DDL as it is.
+    `dtype` is the complete Spark type text in lower case (`decimal(10,2)`, `array<struct<a:int>>`), so that `data_type`
+    can be pasted into DDL.
     """
 
     @property
     def quoted(self) -> str:
-        """The name in backticks; a backtick in it is doubled (Spark SQL's rule for delimited identifiers)."""
+        """The name in backticks; backticks within it are doubled (Spark SQL's delimited identifiers)."""
         return f"`{self.column.replace('`', '``')}`"
 
     def is_string(self) -> bool:
@@ -25,7 +25,7 @@ class PaimonColumn(SparkColumn):
         return self.dtype.lower().startswith(("string", "varchar", "char"))
 
     def string_size(self) -> int:
-        """Paimon stores text without a limit unless a contract asks for one; dbt never has to widen it."""
+        """Paimon does not limit the length of text unless a contract says so; dbt never needs to widen a column."""
         return 2_147_483_647
 
     def is_numeric(self) -> bool:

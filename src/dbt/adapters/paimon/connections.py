@@ -28,13 +28,13 @@ logger = AdapterLogger("Paimon")
 
 
 class PaimonConnectionManager(SparkConnectionManager):
-    """Opens a handle by the profile's `method` and runs statements on it, each one eagerly."""
+    """Opens a handle for the profile's `method` and runs statements on it, each one eagerly."""
 
     TYPE = "paimon"
 
     @contextmanager
     def exception_handler(self, sql: str) -> Generator[None, None, None]:
-        """Turn what Spark raises into one short message; the stack goes to the debug log."""
+        """Turn Spark's exceptions into one short message; the stack trace goes to the debug log."""
         try:
             yield
         except DbtRuntimeError:
@@ -45,7 +45,7 @@ class PaimonConnectionManager(SparkConnectionManager):
 
     @classmethod
     def open(cls, connection: Connection) -> Connection:
-        """Open the handle of a thread.
+        """Open a thread's handle.
 
         Raises:
             FailedToConnectError: one message with the reason and the remedy.
@@ -69,15 +69,15 @@ class PaimonConnectionManager(SparkConnectionManager):
         return connection
 
     def begin(self) -> None:
-        """There are no transactions: dbt would open a session to end one, at the end of a run that had its last."""
+        """Nothing to do without transactions; dbt would open a session just to end one, at the end of a run."""
 
     def cancel(self, connection: Connection) -> None:
-        """Stop the Spark jobs of a connection."""
+        """Cancel the Spark jobs of a connection."""
         connection.handle.cancel()
 
     @classmethod
     def get_response(cls, cursor: Any) -> AdapterResponse:
-        """Spark says nothing about a statement that went well."""
+        """Spark returns nothing about a statement that succeeded."""
         return AdapterResponse(_message="OK")
 
     def execute(
@@ -89,14 +89,14 @@ class PaimonConnectionManager(SparkConnectionManager):
         conf: Mapping[str, str] | None = None,
         may_repeat: bool = False,
     ) -> tuple[AdapterResponse, agate.Table]:
-        """Run one statement to its end, also a query whose rows nobody wants.
+        """Run one statement to its end, also a query whose rows are not fetched.
 
         Args:
             sql: one Spark SQL statement.
-            auto_begin: ignored, there are no transactions over statements.
+            auto_begin: ignored, because there are no transactions.
             fetch: whether to bring the rows (at most `limit`) to the driver.
-            conf: Spark settings for this statement alone.
-            may_repeat: whether to send it again, with a pause, when another writer came before it.
+            conf: Spark settings for this statement only.
+            may_repeat: whether to repeat it, after a pause, if another writer committed first.
 
         Returns:
             The response and the rows as an agate table (empty unless `fetch`).
@@ -106,7 +106,7 @@ class PaimonConnectionManager(SparkConnectionManager):
             for seconds in conflicts.BACK_OFF:
                 try:
                     return self._execute(sql, auto_begin, fetch, limit, conf)
-                except DbtDatabaseError as exc:  # noqa: PERF203 - a few attempts
+                except DbtDatabaseError as exc:  # noqa: PERF203 - only a few attempts
                     if not conflicts.is_conflict(messages.error_text(exc.__cause__ or exc)):
                         raise
                     wait = conflicts.pause(seconds)
@@ -134,13 +134,13 @@ class PaimonConnectionManager(SparkConnectionManager):
 
 
 def open_handle(credentials: PaimonCredentials) -> Handle:
-    """The handle of a thread, by the profile's `method`.
+    """Open a handle for the profile's `method`.
 
     Raises:
-        DbtRuntimeError: Spark does not start, or a server is not to be had: why, and what to do.
+        DbtRuntimeError: Spark does not start, or the server cannot be used; with the reason and the remedy.
     """
-    # Imported here: a process that never opens a connection (dbt parse, dbt ls) never loads pyspark, and one that
-    # uses a server never loads what drives a JVM.
+    # Imported here, so that a process without connections (dbt parse, dbt ls) never loads pyspark, and one that uses a
+    # server never loads what starts a JVM.
     if credentials.method == PaimonConnectionMethod.CONNECT:
         from dbt.adapters.paimon.spark import connect
 

@@ -1,4 +1,4 @@
-"""The typed profile: what a user may write under a target of `type: paimon`, and how much of it may be shown."""
+"""`PaimonCredentials`: a profile's target, checked and typed, and which of its values may be shown."""
 
 from __future__ import annotations
 
@@ -40,16 +40,15 @@ from dbt.adapters.paimon.machine.waiting import LONGEST_STALL, LONGEST_WAIT
 from dbt.adapters.paimon.options.read_options import read_fault
 
 DEFAULT_CATALOG = "paimon"
-# What Spark takes at its start only, though it begins with spark.sql.
-# Settings of Spark SQL that belong to a whole Spark; a session cannot have its own.
+# Spark SQL settings that are fixed when Spark starts; a session cannot have its own.
 STATIC_CONF = frozenset(
     {"spark.sql.catalogImplementation", "spark.sql.extensions", "spark.sql.warehouse.dir"}
 )
 DEFAULT_PAIMON_VERSION = "0.9.0"
 
-# Where a server listens if the profile does not say: Spark's own defaults.
+# Ports of a server if the profile does not set one: Spark's defaults.
 _PORTS = {"connect": 15002, "thrift": 10000}
-# PyHive's, after hive.server2.authentication.
+# PyHive's values, named after hive.server2.authentication.
 _AUTHS = ("NONE", "NOSASL", "LDAP", "CUSTOM", "KERBEROS")
 # Keys that only some methods have.
 _METHODS_OF = {
@@ -62,9 +61,9 @@ _METHODS_OF = {
     "auth": ("thrift",),
     "kerberos_service_name": ("thrift",),
 }
-# Keys that dbt itself puts into a target; they are taken out before or after the credentials see them.
+# Keys that dbt itself adds to a target; removed before or after the credentials see them.
 _DBT_KEYS = frozenset({"type", "threads", "name", "target_name", "profile_name"})
-# Keys of dbt-spark's profiles that people bring along, with what they mean here.
+# Keys of dbt-spark's profiles that users bring along, with their equivalents.
 _FOREIGN_KEYS = {
     "server_side_parameters": "write them under spark_config",
     "spark_master": "write it under spark_config as spark.master",
@@ -89,8 +88,8 @@ class PaimonConnectionMethod(StrEnum):
 class PaimonCredentials(Credentials):
     """One target of a profile.
 
-    `database` is dbt's word for the Spark catalog (profile key `catalog`); `schema` is what Paimon calls a database.
-    `jars`, `packages` and `repositories` may each be a list, or one text with commas.
+    `database` is dbt's word for the Spark catalog (profile key `catalog`); `schema` is Paimon's database. `jars`,
+    `packages` and `repositories` may be lists, or comma-separated text.
     """
 
     database: str = DEFAULT_CATALOG
@@ -111,7 +110,7 @@ class PaimonCredentials(Credentials):
     view_catalog: str | None = None
     kafka_options: dict[str, str] = field(default_factory=dict)
     spark_config: dict[str, str] = field(default_factory=dict)
-    # The default one, if the profile names none.
+    # Empty means DEFAULT_PAIMON_VERSION.
     paimon_version: str = ""
     jars: list[str] = field(default_factory=list)
     packages: list[str] = field(default_factory=list)
@@ -129,7 +128,7 @@ class PaimonCredentials(Credentials):
         self.names_paimon_version = bool(self.paimon_version)
         self.paimon_version = self.paimon_version or DEFAULT_PAIMON_VERSION
         self.warehouse = self.spark_catalog.warehouse
-        # Those of catalogs.yml, by their names in Spark; dbt reads that file after the profile.
+        # The catalogs in catalogs.yml, by their names in Spark; dbt reads that file after the profile.
         self.integrations: dict[str, SparkCatalog] = {}
         self.jars = [absolute_location(jar) for jar in self.jars]
         tell_dbt(self.secrets)
@@ -141,22 +140,22 @@ class PaimonCredentials(Credentials):
 
     @property
     def unique_field(self) -> str:
-        """What tells one lakehouse from another; dbt hashes it before it leaves the machine."""
+        """Identifies a lakehouse; dbt hashes it before it sends it anywhere."""
         return self.warehouse or self.uri or self.database
 
     @property
     def server_port(self) -> int:
-        """The port of a server, given or usual."""
+        """The server's port, from the profile or the default."""
         return self.port or _PORTS[self.method]
 
     @property
     def address(self) -> str:
-        """The server, for errors."""
+        """The server's address, for errors."""
         return "this machine" if self.host is None else f"{self.host}:{self.server_port}"
 
     @property
     def is_remote(self) -> bool:
-        """Whether somebody else's Spark does the work: its jars and its own settings are not ours to choose."""
+        """Whether another process's Spark does the work, so that its jars and start settings are not ours to choose."""
         return self.host is not None
 
     @property
@@ -171,16 +170,16 @@ class PaimonCredentials(Credentials):
 
     @property
     def spark_catalogs(self) -> tuple[SparkCatalog, ...]:
-        """The target's own catalog and those of catalogs.yml."""
+        """The target's own catalog and those in catalogs.yml."""
         return (self.spark_catalog, *self.integrations.values())
 
     def catalog_of(self, name: str) -> SparkCatalog | None:
-        """The catalog of a name, the target's own or one of catalogs.yml; None if it is another."""
+        """The catalog with this name, the target's own or from catalogs.yml; None if it is neither."""
         return next((catalog for catalog in self.spark_catalogs if catalog.name == name), None)
 
     @property
     def paimon_catalogs(self) -> frozenset[str]:
-        """The names of the Spark catalogs that are known to be Paimon's, those that `spark_config` adds too."""
+        """The names of the Spark catalogs known to be Paimon's, including those in `spark_config`."""
         added = (
             key.removeprefix("spark.sql.catalog.")
             for key, value in self.spark_config.items()
@@ -190,7 +189,7 @@ class PaimonCredentials(Credentials):
 
     @property
     def surroundings(self) -> storage.Surroundings:
-        """What else says how the storages of the catalogs are reached."""
+        """Settings from the profile and the machine that the catalogs' storages also use."""
         return storage.Surroundings(self.spark_config, (*self.jars, *self.packages), os.environ)
 
     @property
@@ -200,12 +199,12 @@ class PaimonCredentials(Credentials):
 
     @property
     def warehouse_scheme(self) -> str:
-        """The scheme of the warehouse (`file`, `s3`, `oss`, `hdfs`…); empty where there is no path."""
+        """The scheme of the warehouse (`file`, `s3`, `oss`, `hdfs`…); empty if there is no path."""
         return self.spark_catalog.scheme
 
     @property
     def local_warehouse(self) -> Path | None:
-        """The warehouse as a local path, or None where it is not on this machine's file system."""
+        """The warehouse as a path on this machine; None if it is somewhere else."""
         return self.spark_catalog.local_folder
 
     def _connection_keys(self) -> tuple[str, ...]:
@@ -238,9 +237,9 @@ class PaimonCredentials(Credentials):
         )
 
     def connection_info(self, *, with_aliases: bool = False) -> Iterable[tuple[str, Any]]:
-        """What `dbt debug` prints (what is set), and Jinja's `target` holds (with_aliases: all that the method has).
+        """What `dbt debug` prints (only what is set), or Jinja's `target` (with_aliases: all keys of the method).
 
-        No secret is among it.
+        It contains no secrets.
         """
         for key in self._connection_keys():
             value = getattr(self, key)
@@ -257,7 +256,7 @@ class PaimonCredentials(Credentials):
 
     @property
     def secrets(self) -> tuple[str, ...]:
-        """The values that nobody is to read, the longest first."""
+        """The secret values, the longest first."""
         addresses = [self.warehouse or "", self.uri or "", *self.jars, *self.repositories]
         return secrets_of(
             [
@@ -271,22 +270,22 @@ class PaimonCredentials(Credentials):
         )
 
     def redact(self, text: str) -> str:
-        """Take this target's secrets, and whatever looks like one, out of a text meant for a log or an error."""
+        """Remove this target's secrets, and whatever looks like one, from a text for a log or an error."""
         return blank(text, self.secrets)
 
     @classmethod
     def translate_aliases(cls, kwargs: dict[str, Any], recurse: bool = False) -> dict[str, Any]:
-        """Settle which of `catalog`, `database` and `schema` means what.
+        """Work out what `catalog`, `database` and `schema` mean in a target.
 
         dbt calls this for a target, and for the config of models and sources, where `catalog` is an alias of
-        `database`; a target is known by the keys that every one of them has.
+        `database`. A target is recognized by keys of which every valid one has at least one.
 
-        In a target `catalog` stays in the result, so that a second call (dbt makes one) changes nothing; a
-        contradiction is left for `validate`, which reports it together with everything else.
+        In a target, `catalog` stays in the result, so that a second call (dbt makes one) changes nothing.
+        Contradictions are left to `validate`, which reports them together with everything else.
 
         Raises:
-            SecretOptionError: a secret among the options of a table. Here, because the next thing that dbt does with
-                them is to write them into the manifest.
+            SecretOptionError: a table option is a secret. It is raised here because dbt writes the options into the
+            manifest right afterwards.
         """
         if recurse or not _TARGET_KEYS & kwargs.keys():
             aliased: dict[str, Any] = super().translate_aliases(kwargs, recurse)
@@ -295,7 +294,7 @@ class PaimonCredentials(Credentials):
         data = dict(kwargs)
         catalog, database, schema = (data.get(key) for key in ("catalog", "database", "schema"))
         if database is not None and schema is None and database != catalog:
-            # Without `schema`, `database` is Paimon's word for it.
+            # Without `schema`, `database` has Paimon's meaning.
             data["schema"], database = database, None
         elif catalog is None and database is not None and database != schema:
             catalog = database
@@ -308,7 +307,7 @@ class PaimonCredentials(Credentials):
         """Check a target's keys and values.
 
         Raises:
-            ValidationError: one message with every problem; dbt adds the profile's and the target's name.
+            ValidationError: one message with every problem; dbt adds the names of the profile and the target.
         """
         problems = profile_problems(data)
         if problems:
@@ -330,17 +329,17 @@ class PaimonCredentials(Credentials):
 
 
 _KEYS = tuple(f.name for f in fields(PaimonCredentials) if not f.name.startswith("_"))
-# One of them is in every valid target, and in no config of a model.
+# Every valid target has one of these, and no model config does.
 _TARGET_KEYS = frozenset({"method", "metastore", "warehouse", "uri"})
 _ONE_OF_METHODS = tuple(str(method) for method in PaimonConnectionMethod)
 _ALLOWED = frozenset(_KEYS) | frozenset(PaimonCredentials._ALIASES)
 
 
 def profile_problems(data: Any) -> list[str]:
-    """Everything that is wrong with a target, each with its key, its value (unless secret) and what to do.
+    """Everything that is wrong with a target, each with its key, its value (unless secret) and the remedy.
 
     Args:
-        data: the target after `PaimonCredentials.translate_aliases`, without dbt's own keys or with them.
+        data: the target after `PaimonCredentials.translate_aliases`, with or without dbt's own keys.
     """
     if not isinstance(data, Mapping):
         return [f"a target is a mapping of keys to values, not {_kind(data)}"]
@@ -368,7 +367,7 @@ def _unknown_key(key: str) -> str:
 
 
 def _default_problems(given: Mapping[str, Any]) -> Iterable[str]:
-    """Options of one read that every new table of the catalog would get."""
+    """Read options among the catalog's `table-default.*`, which every new table would get."""
     options = given.get("catalog_options")
     for name, value in options.items() if isinstance(options, Mapping) else ():
         fault = read_fault(str(name).removeprefix("table-default."), option_text(value))
@@ -422,7 +421,7 @@ def _settings_of_a_server(given: Mapping[str, Any]) -> Iterable[str]:
 
 def _storage_problems(given: Mapping[str, Any]) -> Iterable[str]:
     if given.get("host") is not None and not {"warehouse", "uri"} & given.keys():
-        # The catalog as the server knows it.
+        # The server defines the catalog.
         return
     metastore = given.get("metastore", "filesystem")
     warehouse = given.get("warehouse")
@@ -517,7 +516,7 @@ def _version(value: Any) -> Iterable[str]:
         yield f"{str(value)!r} is not a version; write it in full and in quotes, one of {known}"
         return
     if not isinstance(value, str):
-        # YAML reads 1.10 as the number 1.1: only text is safe.
+        # YAML reads 1.10 as the number 1.1, so the version must be quoted text.
         yield f"must be text; write it in full and in quotes, such as {DEFAULT_PAIMON_VERSION!r}"
     elif version < OLDEST_PAIMON:
         yield f"{value!r} is too old; the oldest supported is {OLDEST_PAIMON}, write one of {known}"
@@ -624,17 +623,17 @@ def _kind(value: Any) -> str:
 
 
 class SecretOptionError(ValidationError, DbtBaseException):
-    """Of both kinds: dbt catches the first while it reads a model, and prints no stack for the second."""
+    """Subclass of both: dbt catches the first while it parses a model, and prints no stack trace for the second."""
 
 
 def refuse_secret_options(properties: Any) -> None:
-    """Refuse options of a table that are secrets.
+    """Refuse table options that are secrets.
 
     Args:
-        properties: the config `tblproperties` of a node, whatever it is.
+        properties: a node's config `tblproperties`, of any type.
 
     Raises:
-        SecretOptionError: their names.
+        SecretOptionError: names the options.
     """
     if isinstance(properties, Mapping):
         names = [

@@ -1,4 +1,4 @@
-"""`dbt debug`: proof that the warehouse can be read and written, and what this combination can do, in a few lines."""
+"""`dbt debug`: checks that the warehouse can be read and written, and says what this combination supports."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Say = Callable[[str], None]
 
 
 class Adapter(Protocol):
-    """What `dbt debug` needs of the adapter."""
+    """The parts of the adapter that `dbt debug` uses."""
 
     @property
     def Relation(self) -> type[PaimonRelation]: ...  # noqa: N802 - dbt's name
@@ -41,12 +41,12 @@ class Adapter(Protocol):
 
 
 def check(adapter: Adapter, say: Say, tell_all: Say) -> None:
-    """Create, write, read and drop a table in the profile's schema; drop the schema too if it was not there.
+    """Create, write, read and drop a table in the profile's schema; drop the schema too if it did not exist.
 
     Args:
-        adapter: with an open connection.
+        adapter: the adapter, with an open connection.
         say: prints one line.
-        tell_all: prints one that is only for who asks for everything.
+        tell_all: prints a line that is only shown if the user asks for everything.
 
     Raises:
         DbtRuntimeError: the step that failed, where, and why.
@@ -88,7 +88,7 @@ def check(adapter: Adapter, say: Say, tell_all: Say) -> None:
 
 
 def _spark(credentials: PaimonCredentials, environment: Environment) -> str:
-    """Which Spark does the work, and on which Java where it is this process's own."""
+    """Which Spark does the work and, if it is embedded, on which Java."""
     if credentials.is_remote:
         return f"{environment.spark} here, a server at {credentials.address} (method: {credentials.method})"
     if credentials.method == PaimonConnectionMethod.CONNECT:
@@ -101,7 +101,7 @@ def _spark(credentials: PaimonCredentials, environment: Environment) -> str:
 
 
 def _tell_capabilities(environment: Environment, say: Say, tell_all: Say) -> None:
-    """How much of Paimon this combination has; each by itself only for who asks."""
+    """How many of Paimon's features this combination has; lists each one only if asked to."""
     rows = environment.describe()
     for capability, supported, remark in rows:
         tell_all(f"  {'yes' if supported else 'no ':3} {capability}{f' ({remark})' if remark else ''}")

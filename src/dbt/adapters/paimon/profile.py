@@ -1,4 +1,4 @@
-"""A target of a profile, found and read as dbt does it."""
+"""Finds and reads a target of a profile, as dbt does."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ def load_credentials(
     target: str | None = None,
     vars: str | None = None,  # noqa: A002 - dbt's own name for it
 ) -> PaimonCredentials:
-    """The credentials of a target.
+    """Read the credentials of a target.
 
     Args:
-        project_dir: the folder of dbt_project.yml; this one if not given.
-        profiles_dir: the folder of profiles.yml; dbt's own choice if not given.
-        profile: the profile, if not the project's.
-        target: the target, if not the profile's.
+        project_dir: folder of dbt_project.yml; the current folder by default.
+        profiles_dir: folder of profiles.yml; dbt's choice by default.
+        profile: the profile; the project's by default.
+        target: the target; the profile's by default.
         vars: variables as YAML text.
 
     Raises:
-        DbtRuntimeError: the target is of another adapter; dbt's own errors for what it does not find.
+        DbtRuntimeError: the target is for another adapter; dbt's own errors for missing files and names.
     """
     from dbt.cli.resolvers import default_profiles_dir
     from dbt.config.runtime import load_profile
@@ -45,5 +45,5 @@ def load_credentials(
 
 
 def project_root(project_dir: str | None) -> Path:
-    """The folder of dbt_project.yml: as given, by DBT_PROJECT_DIR, or this one."""
+    """The folder of dbt_project.yml: the argument, DBT_PROJECT_DIR, or the current folder."""
     return Path(project_dir or os.environ.get("DBT_PROJECT_DIR") or ".").absolute()

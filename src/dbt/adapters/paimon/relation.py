@@ -1,4 +1,4 @@
-"""Names of tables and views: `catalog`.`schema`.`identifier`, always three parts."""
+"""Names of tables and views, always in three parts: `catalog`.`schema`.`identifier`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from dbt.adapters.paimon.sql import event_time, views
 
 @dataclass
 class PaimonQuotePolicy(Policy):
-    """Every part is quoted: Paimon takes names that Spark's grammar does not take bare."""
+    """Every part is quoted: Paimon allows names that Spark's grammar only accepts in backticks."""
 
     database: bool = True
     schema: bool = True
@@ -22,7 +22,7 @@ class PaimonQuotePolicy(Policy):
 
 @dataclass
 class PaimonIncludePolicy(Policy):
-    """Every part is written: a session's current catalog never decides where a model goes."""
+    """Every part is written: the session's current catalog must not decide where a model is built."""
 
     database: bool = True
     schema: bool = True
@@ -31,10 +31,10 @@ class PaimonIncludePolicy(Policy):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class PaimonRelation(BaseRelation):
-    """A relation of dbt; `database` is Spark's catalog, `schema` is Paimon's database.
+    """dbt's relation; `database` is Spark's catalog, `schema` is Paimon's database.
 
-    A view whose catalog cannot hold views is rendered by the view catalog where it lives (see `views`), under the
-    same schema and identifier; `database` stays the catalog of the profile, so that dbt's cache and manifest know
+    If its catalog cannot store views, a view is rendered with the catalog where it is stored (see `sql.views`), under
+    the same schema and identifier. `database` stays the profile's catalog, so that dbt's cache and manifest know only
     one name for it.
     """
 
@@ -42,16 +42,16 @@ class PaimonRelation(BaseRelation):
     include_policy: Policy = field(default_factory=PaimonIncludePolicy)
     quote_character: str = "`"
     require_alias: bool = False
-    # What follows the name in FROM: VERSION AS OF …, TIMESTAMP AS OF … (see `time_travel`).
+    # Follows the name in FROM: VERSION AS OF …, TIMESTAMP AS OF … (see `time_travel`).
     travel: str = ""
 
     @classmethod
     def create_from(
         cls, quoting: HasQuoting, relation_config: RelationConfig, **kwargs: Any
     ) -> PaimonRelation:
-        """Make the relation of a node of the manifest; a model that is a view says so from the start.
+        """Make the relation of a node in the manifest; a view model has the type View from the start.
 
-        The type decides the catalog that its name is rendered with, also before the cache knows the relation.
+        The type decides with which catalog the name is rendered, even before the cache knows the relation.
         """
         config = relation_config.config
         if (
@@ -64,16 +64,16 @@ class PaimonRelation(BaseRelation):
         return relation
 
     def without_identifier(self) -> PaimonRelation:
-        """The schema. It has no type: dbt would list the schema once for its tables and once for its views."""
+        """The schema, without a type: otherwise dbt would list the schema once for tables and once for views."""
         schema: PaimonRelation = self.include(identifier=False).replace_path(identifier=None)
         return schema.replace(type=None)
 
     def quoted(self, identifier: str) -> str:
-        """Quote one part; a backtick in it is doubled."""
+        """Quote one part; backticks within it are doubled."""
         return f"`{identifier.replace('`', '``')}`"
 
     def render(self) -> str:
-        """The full name as Spark finds it, and the time that it is read at."""
+        """The full name as Spark finds it, with the time-travel clause."""
         return f"{self._name()} {self.travel}".rstrip()
 
     def _name(self) -> str:
@@ -86,7 +86,7 @@ class PaimonRelation(BaseRelation):
         return str(super().render())
 
     def _render_event_time_filtered(self, event_time_filter: EventTimeFilter) -> str:
-        """The rows of a batch or a sample in an input (see `event_time`); empty if the window has no bound."""
+        """The rows of a batch or a sample of an input (see `sql.event_time`); empty if the window has no bound."""
         window = event_time.Window.of(event_time_filter.start, event_time_filter.end)
         if window.is_open:
             return ""
@@ -94,11 +94,11 @@ class PaimonRelation(BaseRelation):
 
     @property
     def in_catalog(self) -> str:
-        """`schema.identifier` without the catalog, quoted: what RENAME TO takes."""
+        """`schema.identifier` without the catalog, quoted, for RENAME TO."""
         return str(self.include(database=False).replace(type=RelationType.Table).render())
 
     def system_table(self, name: str) -> str:
-        """The rendered name of a system table of this table, for example `snapshots` or `files`."""
+        """The rendered name of one of the table's system tables, for example `snapshots` or `files`."""
         return str(
             self.replace_path(identifier=f"{self.identifier}${name}")
             .replace(type=RelationType.Table)

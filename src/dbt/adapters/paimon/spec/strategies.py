@@ -183,6 +183,7 @@ def replace_fault(spec: TableSpec) -> str | None:
 
     Input: the wanted table. Its merge engine must take delete records and let a new row replace an old one completely:
     a table without primary key has no merge engine in between, and of the engines only `deduplicate` does that.
+    Source: RowLevelOp.MergeInto, and the merge functions' add().
     """
     if spec.merge_engine not in ("", "deduplicate"):
         return f"merge_engine='{spec.merge_engine}' does not let a new row replace an old one"

@@ -1,1 +1,1 @@
-"""The tables that exist: what the catalog knows of them, and how they differ from a `TableSpec`."""
+"""Existing tables: what the catalog knows of them, and how they differ from a `TableSpec`."""

@@ -1,4 +1,4 @@
-"""The table a model wants against the table there is: what ALTER can change and what only a new table can."""
+"""Compares a table's options and keys with its `TableSpec`: what ALTER can change, and what needs a new table."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from dbt.adapters.paimon.spec.table import DEFAULT_MERGE_ENGINE, TableSpec
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-# Written by Paimon, Spark or the metastore, or compared on their own: never set or reset as options.
+# Set by Paimon, Spark or the metastore, or compared separately: never set or reset as options.
 PROTECTED_OPTIONS: Final = frozenset(
     {
         "primary-key",
@@ -38,9 +38,9 @@ TABLE_DEFAULT_PREFIX: Final = "table-default."
 
 @dataclass(frozen=True)
 class ExistingColumn:
-    """A column of a table: its name, Spark's text for its type, whether it takes NULL, its comment.
+    """A table's column: its name, Spark type text, whether it accepts NULL, its comment.
 
-    `kept_type` is there where Paimon keeps less than Spark's type says: `timestamp(3)` of a `timestamp`.
+    `kept_type` is set if Paimon keeps less than the Spark type says: `timestamp(3)` for a `timestamp`.
     """
 
     name: str
@@ -52,7 +52,7 @@ class ExistingColumn:
 
 @dataclass(frozen=True)
 class ExistingTable:
-    """A table as the catalog has it."""
+    """A table as it exists in the catalog."""
 
     primary_key: tuple[str, ...] = ()
     partition_by: tuple[str, ...] = ()
@@ -61,14 +61,14 @@ class ExistingTable:
     comment: str = ""
 
     def as_spec(self) -> TableSpec:
-        """What another table needs to be like this one, without what belongs to this one alone (its path, owner)."""
+        """The spec for another table like this one, without what belongs to this one alone (its path, its owner)."""
         options = {name: value for name, value in self.options.items() if name not in PROTECTED_OPTIONS}
         return TableSpec(self.primary_key, self.partition_by, options)
 
 
 @dataclass(frozen=True)
 class PropertyChange:
-    """An option or a key that is to change. None stands for "not set"."""
+    """A change of an option or a key. None means "not set"."""
 
     name: str
     old: str | None
@@ -80,12 +80,12 @@ class PropertyChange:
 
 @dataclass(frozen=True)
 class Changeset:
-    """What brings a table to its wanted options.
+    """The changes that give a table its wanted options.
 
-    `altered` is for ALTER TABLE; with `requires_swap` it is only what differs, since the new table gets all of its
-    options when it is created. With `needs_overwrite` the data written before still has the old layout, and Paimon
-    refuses to append to it: rewrite it right after the ALTER. `unset_first`: of the two statements that ALTER takes,
-    the one that resets options comes first.
+    `altered` is for ALTER TABLE; with `requires_swap` it only says what differs, since the new table is created with
+    all its options. With `needs_overwrite`, existing data has the old layout, and Paimon refuses to append to it:
+    overwrite it right after the ALTER. `unset_first`: of the two ALTER statements, the one that resets options must run
+    first.
     """
 
     altered: tuple[PropertyChange, ...] = ()
@@ -95,22 +95,22 @@ class Changeset:
 
     @property
     def set_options(self) -> Mapping[str, str]:
-        """What ALTER TABLE … SET TBLPROPERTIES takes."""
+        """The options for ALTER TABLE … SET TBLPROPERTIES."""
         return {change.name: change.new for change in self.altered if change.new is not None}
 
     @property
     def unset_options(self) -> tuple[str, ...]:
-        """What ALTER TABLE … UNSET TBLPROPERTIES takes."""
+        """The options for ALTER TABLE … UNSET TBLPROPERTIES."""
         return tuple(change.name for change in self.altered if change.new is None)
 
     @property
     def requires_swap(self) -> bool:
-        """Whether only a new table, staged and swapped in, can have the wanted properties."""
+        """Whether the wanted properties need a new table, which is staged and swapped in."""
         return bool(self.immutable)
 
     @property
     def is_empty(self) -> bool:
-        """Whether the table is as it should be."""
+        """Whether nothing has to change."""
         return not (self.altered or self.immutable)
 
 
@@ -123,12 +123,12 @@ def compute_changeset(
 ) -> Changeset:
     """Compare a wanted table with the existing one.
 
-    Inputs: the wanted table, the existing one, the versions that decide what is immutable, and the Paimon
-    catalog's own options, whose `table-default.*` every new table gets and which therefore are not drift.
-    Output: the changes. Values are compared by meaning ('60 min' is '1 h'), and "not set" as the default.
-    Columns are named as the table spells them.
-    An option that is on the table and not wanted is reset, if it is an option Paimon knows: what others keep
-    under names of their own is left alone.
+    Inputs: the wanted table, the existing one, the versions that decide what is immutable, and the Paimon catalog's own
+    options, whose `table-default.*` every new table gets and which are therefore not drift.
+    Output: the changes. Values are compared by meaning ('60 min' is '1 h'), and "not set" as the default. Columns are
+    spelled as in the table.
+    An option of the table that is not wanted is reset, if Paimon knows it; unknown options that others have set are
+    left alone.
     Source of the rules: SchemaManager.checkAlterTableOption and checkResetTableOption, 0.9.0 to 2.0.0.
     """
     defaults = {
@@ -166,10 +166,10 @@ def compute_changeset(
 def _unset_first(
     existing: ExistingTable, altered: Sequence[PropertyChange], environment: Environment
 ) -> bool:
-    """Whether setting before resetting would leave a table in between that Paimon refuses.
+    """Whether setting options before resetting others would pass through a state that Paimon refuses.
 
-    Each ALTER is checked as a whole [ran, 0.9.0]: `streaming-read-overwrite` cannot come while a changelog producer is
-    still there, and `snapshot.num-retained.min` cannot go while the maximum is below its default.
+    Each ALTER is checked as a whole [ran, 0.9.0]: `streaming-read-overwrite` cannot be set while there is still a
+    changelog producer, and `snapshot.num-retained.min` cannot be reset while the maximum is below its default.
     """
     between = dict(existing.as_spec().options) | {
         change.name: change.new for change in altered if change.new is not None
@@ -180,7 +180,7 @@ def _unset_first(
 
 
 def refuse_rebuild(resource_type: str, name: str, changes: Changeset) -> None:
-    """Refuse changes that need rows written anew, where a run writes only what is new.
+    """Refuse changes that need existing rows to be rewritten, if the run only writes new ones.
 
     Raises:
         DbtRuntimeError: the properties, their old and new values, and what --full-refresh would do.
@@ -225,15 +225,15 @@ def _key_changes(spec: TableSpec, existing: ExistingTable) -> list[PropertyChang
 def _guarded(
     name: str, old: str | None, new: str | None, options: Mapping[str, str], environment: Environment
 ) -> bool:
-    """Whether this change of a mutable option is refused, or would leave wrong rows behind.
+    """Whether a change of this mutable option is refused, or would lead to wrong rows.
 
-    `options` are those of the existing table: Paimon looks at them, not at what the same ALTER sets beside.
+    `options` are the existing table's: Paimon checks those, not what the same ALTER sets in addition.
     """
     if name == "bucket":
-        # Between fixed numbers only: dynamic (-1) and postpone (-2) buckets hold rows in another layout.
+        # Only between fixed numbers: dynamic (-1) and postpone (-2) buckets have other layouts.
         return not (_is_positive(old) and _is_positive(new))
     if name == "deletion-vectors.enabled":
-        # 0.9 lets it pass, and files without vectors then give rows twice; 1.4 has an option to allow it.
+        # 0.9 allows it, and files without vectors then return rows twice; 1.4 has an option that allows it.
         allowed = environment.supports(Capability.GUARDED_OPTION_CHANGES)
         return not (allowed and options.get("deletion-vectors.modifiable", "").lower() == "true")
     if name in ("ignore-delete", "ignore-update-before"):

@@ -1,4 +1,4 @@
-"""Properties files (YAML) of tables that are there: what `generate_sources` and `generate_model_yaml` write.
+"""YAML properties of existing tables, for `generate_sources` and `generate_model_yaml`.
 
 Tables in, text out; nothing here runs a statement.
 """
@@ -17,13 +17,13 @@ from dbt_common.exceptions import DbtRuntimeError
 from dbt.adapters.paimon.sql.text import is_plain
 from dbt.adapters.paimon.tables.changeset import ExistingColumn, ExistingTable
 
-# dbt renders what stands in these files as Jinja.
+# dbt renders these files with Jinja.
 _JINJA: Final = re.compile(r"\{(?=[{%#])")
 
 
 @dataclass(frozen=True)
 class FoundTable:
-    """A table or a view that was found, and what is known of it; of what is not Paimon's, the columns."""
+    """A table or view, and what is known of it; only the columns if it is not a Paimon table."""
 
     name: str
     table: ExistingTable
@@ -33,14 +33,14 @@ class FoundTable:
 def sources_yaml(
     name: str, schema: str, database: str | None, tables: Iterable[FoundTable], *, columns: bool = True
 ) -> str:
-    """The sources of a schema.
+    """The YAML for the sources of a schema.
 
     Args:
-        name: of the source.
-        schema: Paimon's database.
-        database: the Spark catalog; None for that of the target.
-        tables: in the order to write them in.
-        columns: whether to write the tables' columns.
+        name: name of the source.
+        schema: Paimon database.
+        database: Spark catalog; None for the target's.
+        tables: the tables, in the order to write them.
+        columns: whether to include the tables' columns.
     """
     source: dict[str, Any] = {"name": name}
     if database is not None:
@@ -52,11 +52,11 @@ def sources_yaml(
 
 
 def models_yaml(models: Iterable[tuple[str, str, FoundTable]], *, contract: bool = False) -> str:
-    """The properties of models as they are built.
+    """The YAML properties of models as they are built.
 
     Args:
-        models: name and description of each, and its table or view.
-        contract: whether to enforce the contract that is written down.
+        models: name and description of each model, and its table or view.
+        contract: whether the contract in the YAML is enforced.
     """
     return _dumped(
         {
@@ -69,10 +69,10 @@ def models_yaml(models: Iterable[tuple[str, str, FoundTable]], *, contract: bool
 
 
 def write_file(path: Path, text: str, *, overwrite: bool) -> None:
-    """Write a file whole or not at all.
+    """Write a file atomically.
 
     Raises:
-        DbtRuntimeError: it is there and may not be overwritten, or cannot be written.
+        DbtRuntimeError: it exists and must not be overwritten, or it cannot be written.
     """
     if path.suffix not in (".yml", ".yaml"):
         raise DbtRuntimeError(f"path={path}: dbt reads properties from files that end in .yml or .yaml.")
@@ -111,7 +111,7 @@ def _model(name: str, description: str, found: FoundTable, *, contract: bool) ->
         entry["config"] = {"contract": {"enforced": True}}
     if table.primary_key:
         entry["constraints"] = [{"type": "primary_key", "columns": list(table.primary_key)}]
-    # A view takes no constraints.
+    # Views have no constraints.
     entry["columns"] = [_column(column, (), constraints=found.is_paimon_table) for column in table.columns]
     return entry
 
@@ -136,7 +136,7 @@ def _dumped(content: Any) -> str:
 
 
 def _literal(content: Any) -> Any:
-    """The content with texts that Jinja leaves as they are."""
+    """The content, with texts escaped for Jinja."""
     if isinstance(content, str):
         return _JINJA.sub("{{ '{' }}", content)
     if isinstance(content, dict):

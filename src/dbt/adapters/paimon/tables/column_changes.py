@@ -1,4 +1,4 @@
-"""The columns a model wants against the columns its table has."""
+"""Compares the columns that a model wants with those of its table."""
 
 from __future__ import annotations
 
@@ -21,13 +21,12 @@ _FLOATS = ("float", "double")
 
 @dataclass(frozen=True)
 class ColumnChanges:
-    """What brings a table's columns to the wanted ones, in the order in which no value is lost.
+    """The changes that give a table its wanted columns, in an order in which no value is lost.
 
-    `add`, `retype` and `relax` (whose columns take NULL from then on, those that go among them) come before the data is
-    written, `drop` after it; `rebuild` names what only a new table can do. `changed_types` are all columns of another
-    type, `retype` those among them whose every old value is a value of the new type; `alter` those that
-    on_schema_change='sync_all_columns' gives the new type, since no value of the rows that stay is lost by it.
-    `comment` holds (column, text) pairs.
+    `add`, `retype` and `relax` (columns that become nullable, also those to be dropped) are applied before the data is
+    written, `drop` afterwards; `rebuild` says what needs a new table. `changed_types` are all columns with another
+    type; `retype` are those of them whose old values all fit the new type; `alter` are those that get the new type with
+    on_schema_change='sync_all_columns', because the remaining rows lose no value. `comment` has (column, text) pairs.
     """
 
     add: tuple[ExistingColumn, ...] = ()
@@ -40,7 +39,7 @@ class ColumnChanges:
     alter: tuple[ExistingColumn, ...] = ()
 
     def synced(self, columns: Sequence[ExistingColumn], on_schema_change: str) -> tuple[ExistingColumn, ...]:
-        """A table's columns when an increment is written: the new ones are there, the old ones go after it."""
+        """A table's columns while an increment is written: with the new ones, before old ones are dropped."""
         if on_schema_change not in ("append_new_columns", "sync_all_columns"):
             return tuple(columns)
         if on_schema_change == "append_new_columns":
@@ -58,29 +57,29 @@ class ColumnChanges:
 
     @property
     def relax_to_drop(self) -> tuple[str, ...]:
-        """The columns that go and are NOT NULL: the rows that are written before they go have no values for them."""
+        """NOT NULL columns to be dropped: rows written before the drop have no values for them."""
         return tuple(name for name in self.relax if name in self.drop)
 
     @property
     def changes_schema(self) -> bool:
-        """Whether dbt's `on_schema_change` has something to decide."""
+        """Whether dbt's `on_schema_change` applies."""
         return bool(self.add or self.drop or self.changed_types)
 
 
 def wanted_columns(
     query_columns: Sequence[tuple[str, str]], model: Mapping[str, Any], spec: TableSpec
 ) -> tuple[ExistingColumn, ...]:
-    """The columns of a model's table.
+    """The columns that a model's table should have.
 
     Args:
-        query_columns: (name, Spark type text) of the model's query, in order.
-        model: the node of the manifest; its contract gives types and NOT NULL, its docs the comments, a seed's
-            `column_types` the types.
-        spec: the validated table; its primary key columns are NOT NULL.
+        query_columns: (name, Spark type text) of the columns of the model's query, in order.
+        model: the node of the manifest; types and NOT NULL come from its contract, comments from its docs, a seed's
+        types from `column_types`.
+        spec: the validated table; the columns of its primary key are NOT NULL.
 
     Returns:
-        The columns in the query's order. An untyped NULL (`void`) becomes `string`, which every later type of the
-        column can be read from.
+        The columns in the query's order. An untyped NULL (`void`) becomes `string`, which can later change to any other
+        type.
     """
     config = model.get("config", {})
     enforced = bool((config.get("contract") or {}).get("enforced"))
@@ -110,10 +109,9 @@ def wanted_columns(
 
 
 def column_of_yaml(model: Mapping[str, Any], name: str) -> Mapping[str, Any]:
-    """What a model's YAML says of a column: nothing, if it is not there.
+    """A column's entry in the model's YAML; empty if there is none.
 
-    A name that is quoted there (`quote: true`) is taken as it stands, any other in any case, as in dbt's
-    validate_doc_columns.
+    A name that is quoted there (`quote: true`) is case-sensitive, others are not, as in dbt's validate_doc_columns.
     """
     for written, column in (model.get("columns") or {}).items():
         if written == name or (not column.get("quote") and written.lower() == name.lower()):
@@ -123,7 +121,7 @@ def column_of_yaml(model: Mapping[str, Any], name: str) -> Mapping[str, Any]:
 
 
 def _not_null_of_the_model(model: Mapping[str, Any]) -> set[str]:
-    """The columns, in lower case, that the constraints of the model itself declare NOT NULL."""
+    """The columns, in lower case, that model-level constraints declare NOT NULL."""
     return {
         name.lower()
         for constraint in model.get("constraints") or []
@@ -135,12 +133,12 @@ def _not_null_of_the_model(model: Mapping[str, Any]) -> set[str]:
 def compare_columns(
     wanted: Sequence[ExistingColumn], existing: ExistingTable, comments: bool
 ) -> ColumnChanges:
-    """Compare by name, ignoring case as Spark does.
+    """Compare columns by name, ignoring case as Spark does.
 
     Args:
         wanted: see `wanted_columns`.
-        existing: the table as it is.
-        comments: whether the model persists its columns' docs; comments are left alone otherwise.
+        existing: the existing table.
+        comments: whether the model persists its columns' docs; if not, comments are left alone.
     """
     have = {column.name.lower(): column for column in existing.columns}
     want = {column.name.lower(): column for column in wanted}
@@ -191,10 +189,10 @@ def compare_columns(
 def refuse_schema_change(
     model: str, on_schema_change: str, strategy: str, merge_engine: str, changes: ColumnChanges
 ) -> None:
-    """Refuse what `on_schema_change` forbids, and what would fill columns with NULL unasked.
+    """Refuse what `on_schema_change` forbids, and what would unexpectedly fill columns with NULL.
 
     Raises:
-        CompilationError: the columns, and what to do; of the kind that dbt's own macros raise.
+        CompilationError: the columns and the remedy; the same class as in dbt's own macros.
     """
     described = "; ".join(
         [f"new column {c.name} {c.data_type}" for c in changes.add]
@@ -206,8 +204,8 @@ def refuse_schema_change(
             f"model '{model}': the columns changed and on_schema_change is 'fail': {described}. "
             "Set on_schema_change to append_new_columns or sync_all_columns, or run once with --full-refresh."
         )
-    # A feed that writes some columns of a row is what these merge engines are for; where rows are replaced, what the
-    # feed does not write is gone.
+    # These merge engines are meant for feeds that write only some columns of a row; where rows are replaced, columns
+    # that the feed does not write are lost.
     fills_part = strategy in UPSERTING and merge_engine in ("partial-update", "aggregation")
     if on_schema_change == "ignore" and changes.drop and not fills_part:
         raise CompilationError(
@@ -218,7 +216,7 @@ def refuse_schema_change(
 
 
 def widens(old: str, new: str) -> bool:
-    """Whether every value of `old` is a value of `new`, so that ALTER COLUMN TYPE loses nothing."""
+    """Whether every value of `old` fits `new`, so that ALTER COLUMN TYPE loses nothing."""
     if old in _INTEGERS and new in _INTEGERS:
         return _INTEGERS.index(new) > _INTEGERS.index(old)
     if old in _FLOATS and new in _FLOATS:
@@ -234,18 +232,18 @@ def widens(old: str, new: str) -> bool:
 
 
 def alterable(column: ExistingColumn, data_type: str, spec: TableSpec) -> bool:
-    """Whether ALTER may give a column a type while rows stay that were written with another.
+    """Whether ALTER may change a column's type while rows written with the old type remain.
 
     Args:
-        column: as it is.
+        column: the existing column.
         data_type: the new type.
-        spec: its table.
+        spec: the table.
     """
-    # A key of another type may belong to another bucket, and of a partition Paimon refuses it.
+    # A key of another type may belong to another bucket; for a partition column Paimon refuses the change.
     if spec.places(column.name):
         return False
     old, new = type_tree(column.data_type), type_tree(data_type)
-    # As text, 10 comes before 9.
+    # As text, 10 sorts before 9.
     if spec.compares(column.name) and _is_text(new) and not _is_text(old):
         return False
     return old is not None and new is not None and loses_nothing(old, new)
@@ -260,7 +258,7 @@ def _same_type(old: str, new: str) -> bool:
 
 
 def _carries_length(data_type: str) -> bool:
-    # Spark's query schema forgets the length of char and varchar: only the contract knows it.
+    # Spark's query schema drops the length of char and varchar, so only the contract has it.
     return data_type.lower().startswith(("varchar(", "char("))
 
 

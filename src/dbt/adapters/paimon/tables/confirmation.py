@@ -1,4 +1,4 @@
-"""What clearing or dropping a table would lose, and the confirmation that this is meant."""
+"""The confirmation that `clear_table` and `drop_table` need, and what they would lose without it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from dbt.adapters.paimon.relation import PaimonRelation
 
 @dataclass(frozen=True)
 class Holdings:
-    """What a table holds. `snapshots` is None for a table that is not Paimon's."""
+    """What a table holds. `snapshots` is None if it is not a Paimon table."""
 
     rows: int
     snapshots: int | None = None
@@ -30,13 +30,13 @@ class Holdings:
 def refuse_unconfirmed(
     operation: str, relation: PaimonRelation, asked: str, confirmation: object, holdings: Holdings
 ) -> None:
-    """Refuse an operation whose confirmation is not the name of its table.
+    """Refuse an operation unless the confirmation is the name of its table.
 
     Args:
         operation: `clear_table` or `drop_table`.
         relation: the table.
         asked: its name as the user wrote it.
-        confirmation: what the user confirmed; None if nothing.
+        confirmation: the user's confirmation; None if there is none.
         holdings: what the table holds.
 
     Raises:

@@ -1,6 +1,6 @@
 """What `dbt docs generate` shows of a relation: columns, comments and statistics from Paimon's system tables.
 
-SQL that asks, and dbt's own typed answer (`CatalogTable`). Nothing here runs a statement.
+SQL text, and dbt's typed result (`CatalogTable`). Nothing here runs a statement.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from dbt.adapters.paimon.relation import PaimonRelation
 from dbt.adapters.paimon.sql.data_types import to_spark_type
 from dbt.adapters.paimon.tables.metadata import in_utc
 
-# One statement asks for this many tables: Spark's parser and planner slow down on wider unions.
+# Number of tables per statement: Spark's parser and planner are slow with wider unions.
 TABLES_A_STATEMENT = 40
 
 
 def tables_sql(tables: Sequence[PaimonRelation]) -> str:
-    """The statement for rows that `from_row` reads, each with its table's position among `tables` in front.
+    """The statement whose rows `from_row` reads; each begins with the table's position in `tables`.
 
-    Rows and bytes come from `$files` (what a reader of the newest table snapshot opens), the last commit from
+    Rows and bytes come from `$files` (the files that a reader of the newest table snapshot opens), the last commit from
     `$snapshots`.
     """
     return "\nunion all\n".join(_table_sql(position, table) for position, table in enumerate(tables))
@@ -42,7 +42,7 @@ def _table_sql(position: int, table: PaimonRelation) -> str:
 
 
 def from_row(table: PaimonRelation, row: Sequence[Any]) -> CatalogTable:
-    """A table out of its row of `tables_sql`."""
+    """A table, from its row of `tables_sql`."""
     _, fields, comment, options, row_count, byte_count, file_count, commit_time = row
     columns = [
         (field["name"], to_spark_type(field["type"]), field.get("description"))
@@ -68,14 +68,14 @@ def describe(
     owner: str | None = None,
     stats: Iterable[StatsItem] = (),
 ) -> CatalogTable:
-    """A relation as dbt's catalog has it.
+    """A relation as an entry of dbt's catalog.
 
     Args:
         relation: its name and type.
-        columns: name, Spark's type text and comment of each, in order.
+        columns: name, Spark type text and comment of each column, in order.
         comment: the relation's comment.
-        owner: who owns it, where the catalog knows.
-        stats: its statistics; none are said to be none.
+        owner: its owner, if the catalog knows.
+        stats: its statistics; without any, the entry says that there are none.
     """
     named = {stat.id: stat for stat in stats}
     has_stats = StatsItem(
@@ -103,7 +103,7 @@ def _stat(key: str, label: str, value: Any, description: str) -> StatsItem:
 
 
 def flat_rows(tables: Iterable[CatalogTable]) -> list[Mapping[str, Any]]:
-    """The rows that dbt-core builds `catalog.json` from: one for each column of each table."""
+    """The rows from which dbt-core builds `catalog.json`: one for each column of each table."""
     return [
         {
             "table_database": table.metadata.database,

@@ -1,4 +1,4 @@
-"""What the catalog knows: SQL that asks it, and typed answers. Nothing here runs a statement."""
+"""Metadata of tables, views and schemas: the SQL that reads it, and typed results. Nothing here runs a statement."""
 
 from __future__ import annotations
 
@@ -18,24 +18,24 @@ NOT_FOUND = (
     "NoSuchDatabaseException",
     "NoSuchTableException",
 )
-# HiveCatalog.listTablesImpl of 0.9 looks at each table of its list, and another process may have renamed one by then.
+# HiveCatalog.listTablesImpl of 0.9 opens each table in its list, and another process may have renamed one by then.
 GONE_MEANWHILE = "Can not get table"
 
 _JVM_ZONE = "java_method('java.lang.System', 'getProperty', 'user.timezone')"
 
 
 def list_tables_sql(schema: PaimonRelation) -> str:
-    """One statement for all tables of a schema."""
+    """One statement that lists all tables of a schema."""
     return f"show tables in {schema.include(identifier=False).render()}"
 
 
 def list_views_sql(schema: PaimonRelation) -> str:
-    """One statement for all views of a schema, in a catalog that has views."""
+    """One statement that lists all views of a schema, in a catalog that has views."""
     return f"show views in {schema.include(identifier=False).render()}"
 
 
 def schemas_sql(relation: PaimonRelation) -> str:
-    """The current schema of a table, from its system table `$schemas`: one row."""
+    """A query for the current schema of a table, from its system table `$schemas`: one row."""
     return (
         "select fields, partition_keys, primary_keys, options, comment "
         f"from {relation.system_table('schemas')} order by schema_id desc limit 1"
@@ -46,7 +46,7 @@ def existing_table(row: Sequence[Any]) -> ExistingTable:
     """Read a row of `schemas_sql`.
 
     Returns:
-        The table as it is: keys, options and columns (Spark's type text, nullability, comment).
+        The existing table: its keys, options and columns (Spark type text, nullability, comment).
     """
     fields, partition_keys, primary_keys, options, comment = row
     return ExistingTable(
@@ -68,23 +68,23 @@ def existing_table(row: Sequence[Any]) -> ExistingTable:
 
 
 def then_called(schemas: Iterable[Sequence[Any]], then: int, now: int) -> dict[str, str]:
-    """What columns were called in another schema of their table.
+    """The names that columns had in another schema of their table.
 
-    A column keeps its id for good, and no other one gets it.
+    A column keeps its id for ever, and ids are not reused.
 
     Args:
         schemas: rows of `$schemas`: schema_id, fields.
         then, now: ids of the two schemas.
 
     Returns:
-        By the name that a column has now, in small letters, the one that it had then; without those there were not.
+        Current name in lower case -> the name then; without columns that did not exist then.
     """
     ids = {int(row[0]): {int(field["id"]): field["name"] for field in json.loads(row[1])} for row in schemas}
     return {name.lower(): ids[then][key] for key, name in ids[now].items() if key in ids[then]}
 
 
 def comments(rows: Sequence[Sequence[Any]]) -> dict[str, str]:
-    """The comments of columns, by name, from the rows of DESCRIBE TABLE."""
+    """The comments of columns, by column name, from the rows of DESCRIBE TABLE."""
     found: dict[str, str] = {}
     for name, _, comment, *_ in rows:
         if not name or name.startswith("# "):
@@ -97,8 +97,8 @@ def comments(rows: Sequence[Sequence[Any]]) -> dict[str, str]:
 def last_modified_sql(relations: Sequence[PaimonRelation]) -> str:
     """One statement for the last change of each table's rows, read from `$snapshots`: no data file is opened.
 
-    Compaction and statistics commit too, and change no row: they count only where nothing else is left, and then the
-    oldest of them, which came after the change.
+    Compaction and statistics also commit but do not change rows. They only count if no other commit is left, and then
+    the oldest of them, which came after the change.
     """
     changed = "max(case when commit_kind in ('APPEND', 'OVERWRITE') then commit_time end)"
     return "\nunion all\n".join(
@@ -112,19 +112,19 @@ def last_modified_sql(relations: Sequence[PaimonRelation]) -> str:
 
 
 def in_utc(commit_time: str) -> str:
-    """SQL that turns a `commit_time` of `$snapshots` into UTC.
+    """SQL that converts a `commit_time` of `$snapshots` to UTC.
 
-    Paimon shows it on the wall clock of the JVM, whatever the session's time zone (SnapshotsTable.toRow).
+    Paimon shows it in the JVM's time zone, whatever the session's is (SnapshotsTable.toRow).
     """
     return f"to_utc_timestamp({commit_time}, {_JVM_ZONE})"
 
 
 def wall_clock() -> str:
-    """SQL of the time now as `commit_time` of `$snapshots` and `creation_time` of `$files` tell it."""
+    """SQL for the current time in the form of `commit_time` of `$snapshots` and `creation_time` of `$files`."""
     return f"from_utc_timestamp(to_utc_timestamp(current_timestamp(), current_timezone()), {_JVM_ZONE})"
 
 
 def age_in_seconds(commit_time: str) -> str:
-    """SQL of how long ago a `commit_time` of `$snapshots`, or a `creation_time` of `$files`, was."""
+    """SQL for the seconds since a `commit_time` of `$snapshots` or a `creation_time` of `$files`."""
     now = "to_utc_timestamp(current_timestamp(), current_timezone())"
     return f"(unix_timestamp({now}) - unix_timestamp({in_utc(commit_time)}))"

@@ -1,4 +1,4 @@
-"""A table that a statement names and there is not: what there is, and what may have been meant."""
+"""Advice for a missing table: what exists instead, and the name that may have been meant."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ _NOT_FOUND: Final = re.compile(
 )
 _MOST_SHOWN: Final = 8
 
-# The schemas of a catalog, and the tables and views of a schema in a catalog.
+# Functions that list the schemas of a catalog, and the tables and views of a schema in a catalog.
 Schemas = Callable[[str], Sequence[str]]
 Tables = Callable[[str, str], Sequence[str]]
 
 
 def table_in(text: str) -> tuple[str, ...]:
-    """The parts of the name of a table that Spark has not found; none if this is another error."""
+    """The parts of the name of a table that Spark did not find; empty if this is another error."""
     found = _NOT_FOUND.search(text)
     parts = re.findall(_NAME, found["name"]) if found else []
     return tuple(part[1:-1].replace("``", "`") for part in parts)
@@ -34,16 +34,16 @@ def advice(
     schemas: Schemas,
     tables: Tables,
 ) -> str:
-    """What to do about a table that there is not.
+    """Advice for a table that does not exist.
 
     Args:
         parts: its name, as `table_in` gives it.
-        node: the name of the node that asks for it.
-        catalogs: those that Spark has; the first one is the target's.
-        schemas, tables: what there is.
+        node: name of the node whose statement failed.
+        catalogs: Spark's catalogs; the first one is the target's.
+        schemas, tables: functions that list what exists.
 
     Returns:
-        What there is instead, and the remedy: two sentences.
+        What exists instead, and the remedy: two sentences.
     """
     if len(parts) < 3:
         return (
@@ -78,7 +78,7 @@ def _what_there_is(catalog: str, schema: str, table: str, schemas: Schemas, tabl
 
 
 def _listed(names: Sequence[str], wanted: str) -> str:
-    """The first of some names, and the one that may be meant, as the end of a sentence."""
+    """The first few names, and the one that was probably meant, as the end of a sentence."""
     shown = sorted(names)[:_MOST_SHOWN]
     more = ", …" if len(names) > len(shown) else ""
     near = suggestion(wanted, names, cutoff=0.6)
