@@ -463,7 +463,7 @@ def _either(versions: list[str]) -> str:
 def connect_server_artifact(spark_version: str | Version) -> str | None:
     """The Maven coordinates of Spark Connect's server; None if Spark includes it (from 4.0).
 
-    Raises DbtRuntimeError for a Spark older than 3.5, whose server does not list its statements.
+    Raises DbtRuntimeError for a Spark older than 3.5, whose server has no list of running statements.
     """
     spark = _as_version(spark_version)
     if spark < Version("3.5"):
@@ -489,7 +489,7 @@ _CONNECTORS: Final[Mapping[str, str]] = MappingProxyType(
 )
 
 
-# The first Spark line after those that drop a Python -> the newest Python that those run on.
+# The first Spark line that runs on a newer Python -> the newest Python of the lines before it.
 _PYTHONS: Final[Mapping[str, tuple[int, int]]] = MappingProxyType(
     {"3.3": (3, 9), "3.4": (3, 10), "3.5": (3, 11), "4.1.dev0": (3, 13)}
 )

@@ -77,7 +77,7 @@ class PaimonConnectionManager(SparkConnectionManager):
 
     @classmethod
     def get_response(cls, cursor: Any) -> AdapterResponse:
-        """Spark returns nothing about a statement that succeeded."""
+        """Always OK: Spark returns no details of a statement that succeeded."""
         return AdapterResponse(_message="OK")
 
     def execute(

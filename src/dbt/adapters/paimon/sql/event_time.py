@@ -63,7 +63,7 @@ def condition(column: str, window: Window, data_type: str = "") -> str:
 
 
 def column_sql(name: str) -> str:
-    """The event_time of a model or source, as dbt names it, in SQL; quoted if its YAML says so."""
+    """The SQL of an event_time as dbt gives it: a column, in double quotes if its YAML says so, or an expression."""
     if len(name) > 1 and name[0] == name[-1] == '"':
         return quoted(name[1:-1])
     parts = name.split(".")

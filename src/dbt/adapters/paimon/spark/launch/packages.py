@@ -234,7 +234,7 @@ def is_local_connector(jar: str) -> bool:
 
 
 def unreachable_repositories(text: str) -> dict[str, str]:
-    """Repositories that did not answer, by host, with the reason; empty if those with the jars did.
+    """Repositories that did not answer, by host, with the reason; empty if all answered but lacked a jar.
 
     Args:
         text: the JVM's output.
