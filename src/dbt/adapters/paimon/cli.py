@@ -1,4 +1,4 @@
-"""The command `dbt-paimon`: warm Spark servers (`server`) and streaming models until Ctrl-C (`stream`)."""
+"""The command `dbt-paimon`: warm Spark servers, and streaming models that run until Ctrl-C."""
 
 from __future__ import annotations
 

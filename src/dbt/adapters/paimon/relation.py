@@ -1,4 +1,4 @@
-"""Names of tables and views, always in three parts: `catalog`.`schema`.`identifier`."""
+"""Names of tables and views, always of three parts: catalog, schema and identifier."""
 
 from __future__ import annotations
 

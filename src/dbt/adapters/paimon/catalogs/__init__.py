@@ -1,1 +1,1 @@
-"""Paimon catalogs as typed values: `catalogs.yml`, metastores, JDBC databases and the storage of warehouses."""
+"""Paimon catalogs as typed values, their metastores and JDBC databases, and the storage of their warehouses."""

@@ -32,7 +32,7 @@ def load(session: SparkSession, catalog: SparkCatalog) -> None:
     so at once, SQLite refuses the second, and the query that Paimon leaves open then blocks the first.
 
     Raises:
-        Exception: of Spark, where the catalog cannot be opened.
+        Exception: Spark's, if the catalog cannot be opened.
     """
     with _OPEN, _LOCKS.alone(catalog.uri or "", catalog.sqlite_folder):
         for wait in (*_AGAIN_AFTER, None):

@@ -1,1 +1,1 @@
-"""Short messages for errors of Spark, Paimon and config: what, where and the remedy; secrets are masked."""
+"""Errors and deprecations as short messages (what, where, remedy), and the redaction of secrets."""

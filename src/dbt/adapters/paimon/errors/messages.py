@@ -253,8 +253,8 @@ def shorten(text: str, statement: str = "") -> str:
         statement: the SQL that was sent; the failing line is quoted from it.
 
     Returns:
-        `ErrorClass: message` of the innermost cause that says something, the line of the SQL where Spark gives
-        one, and the remedy where it is a known failure. Never a stack trace.
+        `ErrorClass: message` of the innermost cause that has a message, the line of the SQL if Spark gives one, and the
+        remedy if it is a known failure. Never a stack trace.
     """
     # The statement as sent: Spark counts lines and positions in that.
     statement = statement.strip()

@@ -1,4 +1,4 @@
-"""Other processes of this machine."""
+"""Other processes of this machine: whether one is alive, and who listens on a port."""
 
 from __future__ import annotations
 

@@ -103,7 +103,7 @@ AGGREGATE_FUNCTIONS: Final[Mapping[str, str]] = MappingProxyType(
     | {"merge_map_with_keytime": "1.4", "nested_partial_update": "1.4"}
 )
 
-# Functions that can take the value of a '-U' or '-D' row back. Source: FieldAggregator.retract and its overrides, the
+# Functions that can retract the value of a '-U' or '-D' row. Source: FieldAggregator.retract and its overrides, the
 # same at every release from 0.9 to 2.0.
 RETRACTING_FUNCTIONS: Final = frozenset(
     {"sum", "product", "collect", "merge_map", "nested_update", "last_value", "last_non_null_value"}

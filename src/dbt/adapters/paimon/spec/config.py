@@ -1,4 +1,4 @@
-"""The keys of a model's config that this adapter reads."""
+"""`PaimonConfig`: the config keys of models, seeds and snapshots that this adapter reads."""
 
 from __future__ import annotations
 

@@ -156,7 +156,7 @@ def _batch_window(model: Mapping[str, Any]) -> Window:
     return Window.of(batch.get("event_time_start"), batch.get("event_time_end"))
 
 
-# -- the rule, by the type of the column ---------------------------------------------------------------------------
+# -- the condition, by the type of the column -----------------------------------------------------------------------
 
 
 def _instant(column: str, window: Window) -> str:

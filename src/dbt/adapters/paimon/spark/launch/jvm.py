@@ -366,7 +366,7 @@ def _write(path: Path, text: str) -> None:
 
 
 def _java_argument(text: str) -> str:
-    """One argument in a file of arguments (the `java` command's documentation, "java Command-Line Argument Files")."""
+    """An argument quoted for an argument file of `java` ("java Command-Line Argument Files" in its documentation)."""
     escaped = text.replace("\\", "\\\\").replace('"', '\\"')
     return f'"{escaped}"'
 

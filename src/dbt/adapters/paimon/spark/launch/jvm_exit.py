@@ -20,7 +20,7 @@ def error(exc: BaseException) -> DbtDatabaseError | None:
     """The error to raise instead of py4j's, if the JVM that this process started has exited.
 
     Args:
-        exc: what a call of PySpark raised.
+        exc: the exception of a call of PySpark.
 
     Returns:
         One message with the exit status and the remedy; None if the JVM is alive, or none was started here.

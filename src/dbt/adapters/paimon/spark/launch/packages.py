@@ -75,7 +75,7 @@ _IVY_MISSING = re.compile(r"(?:unresolved dependency|download failed): ([^\s:#]+
 
 @dataclass(frozen=True)
 class PackagePlan:
-    """What goes on Spark's class path.
+    """The jars for Spark's class path.
 
     Attributes:
         jars: local files and URIs, for `spark.jars`.
