@@ -173,7 +173,7 @@ def _prepare(session: Any, credentials: PaimonCredentials) -> None:
 
 
 def _address(credentials: PaimonCredentials) -> tuple[str, int, Mapping[str, str]]:
-    """Host and port of the target's server, and the connection parameters that identify the user."""
+    """Host and port of the target's server, and the parameters with the token of a warm server (else none)."""
     if credentials.host is not None:
         return credentials.host, credentials.server_port, {}
     note, token = server.find(credentials)
