@@ -55,7 +55,7 @@ def session_moment(value: Any) -> datetime:
     if isinstance(moment, date) and not isinstance(moment, datetime):
         moment = datetime.combine(moment, time())
     if not isinstance(moment, datetime):
-        raise ValueError("a timestamp is needed, as in '2024-01-31 12:00:00'.")  # noqa: TRY004 - the value comes from a user
+        raise ValueError("a timestamp is needed, as in '2024-01-31 12:00:00'.")  # noqa: TRY004 - user input
     if moment.tzinfo is not None:
         raise ValueError("a timestamp without time zone is needed: it is read in the session's.")
     return moment
