@@ -1,1 +1,1 @@
-"""What macros call on `adapter`, by concern: a module and a base class of the adapter each."""
+"""The methods that macros call on `adapter`: one module and one mixin class for each feature."""

@@ -1,4 +1,4 @@
-"""Write, audit, publish, for macros."""
+"""Methods on `adapter` for write-audit-publish."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ if TYPE_CHECKING:
 
 
 class AuditMethods(AvailableMethods):
-    """The branch that a model's new rows are audited on (see `audits`)."""
+    """Runs a model's data tests on a branch with its new rows (see `time_travel.audits`)."""
 
     @available.parse(lambda *a, **k: None)
     def begin_audit(self, relation: PaimonRelation, with_rows: bool) -> PaimonRelation:
-        """Make the branch anew: with the table's rows, or with its columns and options alone."""
+        """Create the audit branch, replacing an old one; without rows, it has only the columns and options."""
         self.end_audit(relation)
         tag = None
         if with_rows:
@@ -40,10 +40,10 @@ class AuditMethods(AvailableMethods):
 
     @available.parse_none
     def end_audit(self, relation: PaimonRelation) -> None:
-        """Take the branch of an audit away, and its tag; a table without one is left alone.
+        """Drop a table's audit branch and its tag; does nothing if there is none.
 
-        Paimon deletes a branch without its data files. Those of a branch that began without rows are all its own, and
-        are expired first; others wait for remove_orphan_files.
+        Paimon drops a branch without deleting its data files. If the branch started empty, all its files are its own
+        and are expired first; otherwise they are left for remove_orphan_files.
         """
         branch = branch_of(relation, audits.BRANCH)
         known = "select branch_name from {} where branch_name = '{}' union all select concat('tag ', tag_name) from {}"
@@ -69,16 +69,16 @@ class AuditMethods(AvailableMethods):
 
     @available.parse_none
     def audit_branch(self, relation: PaimonRelation) -> PaimonRelation | None:
-        """The branch of an audit that failed, if there is one."""
+        """The branch of a failed audit, or None."""
         names = self.query(f"select branch_name from {relation.system_table('branches')}")
         return branch_of(relation, audits.BRANCH) if (audits.BRANCH,) in [tuple(r) for r in names] else None
 
     @available.parse_none
     def refuse_stale_audit(self, relation: PaimonRelation) -> None:
-        """Refuse to publish a branch by hand that the table has outrun, or whose columns it has not.
+        """Refuse to publish a branch by hand if the table has newer commits or lacks columns of the branch.
 
         Raises:
-            DbtRuntimeError: what is there, and that the model has to run again.
+            DbtRuntimeError: says what differs, and that the model has to run again.
         """
         branch = branch_of(relation, audits.BRANCH)
         ((newest, base),) = self.query(run_tag.state_sql(relation, audits.BRANCH))
@@ -94,7 +94,7 @@ class AuditMethods(AvailableMethods):
 
     @available.parse(lambda *a, **k: None)
     def rows_of(self, source: ModelQuery, relation: PaimonRelation) -> ModelQuery:
-        """A model's rows, read from where they have been written already."""
+        """A model's query, reading from the relation that its rows have already been written to."""
         return replace(source, text=relation.render())
 
     @available.parse_list
@@ -102,21 +102,21 @@ class AuditMethods(AvailableMethods):
         self, model: Mapping[str, Any], published: PaimonRelation, audited: PaimonRelation
     ) -> list[Audit]:
         """The data tests of a model, compiled against its audited rows."""
-        # dbt gives the whole manifest; its type says no more than macros.
+        # dbt passes the whole manifest; the declared type only promises macros.
         manifest: Any = self._macro_resolver
         tests = audits.of_model(model["unique_id"], manifest)
         return audits.compiled(tests, published, audited, self.config, manifest)
 
     @available.parse(lambda *a, **k: None)
     def audit_result(self, audit: Audit, row: Sequence[Any]) -> Result:
-        """What a data test found (see `audits.result`)."""
+        """The outcome of one data test (see `audits.result`)."""
         return audits.result(audit, list(row))
 
     @available.parse_none
     def refuse_failed_audits(
         self, model: Mapping[str, Any], audited: PaimonRelation, results: Sequence[Result]
     ) -> None:
-        """End a node whose rows did not pass (see `audits.refuse_failed`)."""
+        """Fail a node if one of its data tests failed (see `audits.refuse_failed`)."""
         audits.refuse_failed(model, audited, results)
 
     def _call(self, procedure: str, relation: PaimonRelation, arguments: Mapping[str, Any]) -> None:

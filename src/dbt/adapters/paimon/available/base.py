@@ -1,4 +1,4 @@
-"""What the methods of this package use of the adapter that they become part of."""
+"""The base class of the mixins: what they use of the adapter that they are mixed into."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ else:
 
 
 class AvailableMethods(Adapter, metaclass=AdapterMeta):
-    """Base of the groups; dbt's metaclass collects what they mark as `available`."""
+    """Base of the mixins; dbt's metaclass collects the methods that they mark as `available`."""
 
     if TYPE_CHECKING:
 

@@ -1,4 +1,4 @@
-"""Batches of microbatch models, for macros."""
+"""Methods on `adapter` for microbatch models."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ if TYPE_CHECKING:
 
 
 class BatchMethods(AvailableMethods):
-    """What `microbatch` asks."""
+    """Called by the `microbatch` strategy."""
 
     @available.parse_none
     def check_event_time(
         self, model: Mapping[str, Any], strategy: str, columns: Sequence[PaimonColumn]
     ) -> None:
-        """Refuse the event_time of a microbatch model that is no time (see `event_time.refuse_column`)."""
+        """Refuse an event_time column of a type that is not a date or timestamp (see `event_time.refuse_column`)."""
         if strategy == strategies.MICROBATCH and model["config"].get("event_time"):
             found = {column.name: column.dtype for column in columns}
             event_time.refuse_column(model["name"], model["config"]["event_time"], found)
 
     @available.parse(lambda source, *a, **k: source)
     def rows_of_batch(self, source: ModelQuery, strategy: str, model: Mapping[str, Any]) -> ModelQuery:
-        """A microbatch model's rows; one outside of the batch ends the statement (see `event_time.checked`)."""
+        """A microbatch model's rows; a row outside the batch fails the statement (see `event_time.checked`)."""
         if strategy != strategies.MICROBATCH or not model["config"].get("event_time"):
             return source
         selected = event_time.checked(model, source.columns)
@@ -40,5 +40,5 @@ class BatchMethods(AvailableMethods):
 
     @available.parse(lambda *a, **k: "")
     def batch_window(self, model: Mapping[str, Any], columns: Sequence[ExistingColumn]) -> str:
-        """The rows of the batch's window in the model's table (see `event_time.batch_condition`)."""
+        """SQL condition: the rows of the model's table within the batch (see `event_time.batch_condition`)."""
         return event_time.batch_condition(model, columns)

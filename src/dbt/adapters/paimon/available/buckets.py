@@ -1,4 +1,4 @@
-"""Buckets: what to tell of a config, what to refuse, and how to change their number."""
+"""Methods on `adapter` for buckets: warnings and errors about a config, and rescaling."""
 
 from __future__ import annotations
 
@@ -25,26 +25,26 @@ if TYPE_CHECKING:
 
 
 class BucketMethods(AvailableMethods):
-    """Methods about the layout of a table's rows."""
+    """Checks of a table's layout, and changes to it."""
 
     def advise(
         self, model: Mapping[str, Any], spec: TableSpec, types: Mapping[str, str] = MappingProxyType({})
     ) -> None:
-        """Warn of what a valid config may do that its writer does not expect, once a node (see `table_advice`).
+        """Warn about a valid config that may surprise its author, once per node (see `spec.advice`).
 
         Raises:
             EventCompilationError: with dbt's --warn-error.
         """
-        # A microbatch model comes here with every batch.
+        # A microbatch model calls this for every batch.
         for message in advice(spec, model["config"], model.get("name", ""), types):
             if self._told.first(("advice", message)):
                 warn_or_error(AdapterEventWarning(name="Paimon", base_msg=message, args=[]))
 
     def check_foreign(self, model: Mapping[str, Any]) -> None:
-        """Warn of what a node has in its config for another adapter, once a run for each key (see `foreign_config`).
+        """Warn about config keys meant for another adapter, once per run and key (see `spec.foreign_config`).
 
         Raises:
-            ConfigErrors: a view's decides who sees which rows; that of a table is refused with its config.
+            ConfigErrors: a view has a key that restricts who sees which rows (for a table, `table_spec` refuses it).
             EventCompilationError: with dbt's --warn-error.
         """
         config, name = model.get("config", {}), model.get("name", "")
@@ -54,7 +54,7 @@ class BucketMethods(AvailableMethods):
                 problems.add_unread(key, config[key], reason)
             problems.raise_if_any()
         for key, reason in foreign_config.warnings(config):
-            # A package has it in all of its models.
+            # A package may set the same key in all of its models.
             if self._told.first(("foreign", key)):
                 told = Problems(name)
                 told.add(key, config[key], f"{reason}. Told once a run, whichever others have it")
@@ -62,7 +62,7 @@ class BucketMethods(AvailableMethods):
                 warn_or_error(AdapterEventWarning(name="Paimon", base_msg=message, args=[]))
 
     def check_compaction(self, relation: PaimonRelation, arguments: Mapping[str, Any]) -> None:
-        """Refuse a compaction that its table cannot have, before Paimon ends it half way through its text.
+        """Refuse a compaction that the table does not support, rather than let Paimon fail half way through.
 
         Raises:
             DbtRuntimeError: every reason, with the remedy.
@@ -79,10 +79,10 @@ class BucketMethods(AvailableMethods):
         bucket_num: int | None = None,
         partitions: Mapping[str, Any] | Sequence[Mapping[str, Any]] | None = None,
     ) -> None:
-        """Give a table's partitions another number of buckets (see `rescale`), as their only writer.
+        """Change the number of buckets of a table's partitions, holding the table's lock (see `maintenance.rescale`).
 
         Raises:
-            DbtRuntimeError: all that is wrong, before any statement.
+            DbtRuntimeError: the arguments are wrong; nothing was run.
             DbtDatabaseError: a statement failed, and the table is as it was.
         """
         assert isinstance(self.connections, PaimonConnectionManager)

@@ -1,4 +1,4 @@
-"""Tables as they are written and built: the only writer, the name they are built under, the swap."""
+"""Methods on `adapter` for building tables: locks, staged tables and swaps."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ from dbt.adapters.paimon.writing.staging import HalfBuilt
 
 
 class BuildingMethods(AvailableMethods):
-    """What keeps a table whole while a node writes it."""
+    """Keeps a table complete while a node writes it."""
 
     _table_locks: TableLocks
     _half_built: HalfBuilt
 
     @available.parse_none
     def make_schema(self, relation: PaimonRelation) -> None:
-        """Create a schema, unless it is there: IF NOT EXISTS looks and then makes it, and so may another process.
+        """Create a schema if it does not exist. IF NOT EXISTS is not atomic: another process may create it in between.
 
         Raises:
-            DbtDatabaseError: it cannot be made.
+            DbtDatabaseError: it cannot be created.
         """
         schema = relation.without_identifier()
         try:
@@ -42,21 +42,21 @@ class BuildingMethods(AvailableMethods):
 
     @available.parse_none
     def hold_table(self, relation: PaimonRelation) -> None:
-        """Be the only writer of a table until the node has ended (see `locks`)."""
+        """Lock a table for this node until it ends (see `concurrency.locks`)."""
         if self._table_locks.hold(relation.render(), self._lock_folder(relation)):
             self._list_again(relation)
 
     @available.parse_none
     def release_tables(self) -> None:
-        """Let others write what this thread held; a node that has ended does so by itself."""
+        """Release the locks that this thread holds; they are also released when its node ends."""
         self._table_locks.release()
 
     def _alone(self, relation: PaimonRelation) -> AbstractContextManager[None]:
-        """Be the only writer of a table for what is done inside."""
+        """Hold a table's lock inside the `with` block."""
         return self._table_locks.alone(relation.render(), self._lock_folder(relation))
 
     def _list_again(self, relation: PaimonRelation) -> None:
-        """Another process has written the table since dbt listed its schema."""
+        """Refresh dbt's cache: another process has written the table since its schema was listed."""
         listed = self.list_relations_without_caching(relation.without_identifier())
         found = {entry.identifier: entry for entry in listed}
         for suffix in ("", staging_names.STAGING_SUFFIX, staging_names.BACKUP_SUFFIX):
@@ -66,19 +66,19 @@ class BuildingMethods(AvailableMethods):
                 self.cache_added(found[name])
 
     def _lock_folder(self, relation: PaimonRelation) -> Path | None:
-        """Where the locks of a relation's catalog are, if some of it is on this machine's file system."""
+        """The lock folder of a relation's catalog; None if nothing of the catalog is on this machine's file system."""
         catalog = self._catalog_here(relation)
         return (catalog.local_folder or catalog.sqlite_folder) if catalog else None
 
     def _catalog_here(self, relation: PaimonRelation) -> SparkCatalog | None:
-        """The catalog of a relation, if its local paths are this machine's: those of a server are the server's."""
+        """The catalog of a relation if its local paths are on this machine; a server's paths are not."""
         if self.credentials.is_remote:
             return None
         return self.credentials.catalog_of(relation.database or "")
 
     @available
     def staging_relation(self, target: PaimonRelation) -> PaimonRelation:
-        """The name under which a table is built whole: one of this build alone, unless this run is its only writer."""
+        """The name to build a table under; unique to this build unless this run holds the table's lock."""
         name = f"{target.identifier}{staging_names.STAGING_SUFFIX}"
         if self._lock_folder(target) is None:
             name = staging_names.own_staging_name(target.identifier or "", time.time())
@@ -87,10 +87,10 @@ class BuildingMethods(AvailableMethods):
 
     @available.parse(lambda *a, **k: None)
     def staged_relation(self, target: PaimonRelation) -> PaimonRelation | None:
-        """The table that was built for a name and has not taken it; None if there is none.
+        """The complete staged table that has not been swapped in yet; None if there is none.
 
         Raises:
-            DbtRuntimeError: there are several, and nobody knows which is meant.
+            DbtRuntimeError: there are several, and it is unclear which one is meant.
         """
         listed: Any = self.list_relations(target.database, target.schema or "")
         names = swaps.staged_tables(target.identifier or "", [relation.identifier for relation in listed])
@@ -102,7 +102,7 @@ class BuildingMethods(AvailableMethods):
 
     @available.parse_list
     def leftovers(self, target: PaimonRelation) -> list[PaimonRelation]:
-        """What killed runs have left beside a table (see `swaps.leftovers`), as dbt's cache knows them."""
+        """Leftovers of killed runs next to a table (see `swaps.leftovers`), as dbt's cache lists them."""
         listed: Any = self.list_relations(target.database, target.schema or "")
         beside = {relation.identifier: relation for relation in listed if relation.is_table}
         alone = self._lock_folder(target) is not None
@@ -111,23 +111,23 @@ class BuildingMethods(AvailableMethods):
 
     @available.parse_none
     def staging_begins(self, relation: PaimonRelation) -> None:
-        """A table is about to be built under this name: if its node fails before it is whole, it goes."""
+        """Register a table that is about to be built: it is dropped if its node fails before it is complete."""
         self._half_built.add(relation)
 
     @available.parse_none
     def staging_ends(self, relation: PaimonRelation) -> None:
-        """The table is whole."""
+        """Unregister a staged table: it is complete."""
         self._half_built.remove(relation)
 
     @available.parse(lambda *a, **k: False)
     def exchange_tables(self, one: PaimonRelation, other: PaimonRelation) -> bool:
-        """Let two tables of a schema change names in one step, where their catalog is a local folder.
+        """Swap the names of two tables of a schema atomically, where their catalog is a local folder.
 
         Returns:
-            Whether it was done; where it cannot be, nothing was.
+            Whether it was done; if not, nothing has changed.
         """
         catalog = self._catalog_here(one)
-        # A metastore would go on to say what each name was.
+        # A metastore would keep each name's old metadata.
         if catalog is None or catalog.metastore != "filesystem" or catalog.local_folder is None:
             return False
         schema = catalog.local_folder / f"{one.schema}.db"

@@ -1,4 +1,4 @@
-"""What macros and models ask about the versions in use."""
+"""Methods on `adapter` about the versions in use."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from dbt.adapters.paimon.options.table_options import suggestion
 
 
 class CapabilityMethods(AvailableMethods):
-    """Questions about Paimon, Spark and the catalog, answered without a connection."""
+    """Answers about Paimon, Spark and the catalog, without a connection."""
 
     @available
     def has_capability(self, capability: str) -> bool:
         """Whether the versions in use have a capability, by its name in `capabilities.Capability`.
 
-        It answers while dbt parses, too, so that a model may be `enabled` by it.
+        Also works while dbt parses, so that a model can be `enabled` by it.
 
         Raises:
-            CompilationError: no capability of that name.
+            CompilationError: there is no capability of that name.
         """
         try:
             return self.environment.supports(Capability(capability))

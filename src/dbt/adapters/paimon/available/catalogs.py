@@ -1,4 +1,4 @@
-"""Spark catalogs by name: those that a target has, and what to say of one that it has not."""
+"""Methods on `adapter` for catalogs: those of the profile, of catalogs.yml and of the Spark session."""
 
 from __future__ import annotations
 
@@ -19,21 +19,21 @@ if TYPE_CHECKING:
     from dbt.adapters.catalogs import CatalogIntegration, CatalogRelation, CatalogV2
     from dbt.adapters.contracts.relation import RelationConfig
 
-# What SET answers for a setting that nobody made (org.apache.spark.sql.execution.command.SetCommand).
+# What SET returns for a setting that is not set (org.apache.spark.sql.execution.command.SetCommand).
 _UNSET = "<undefined>"
 
 
 class CatalogMethods(AvailableMethods):
-    """Methods that know a catalog's name; dbt's are overridden so that an unknown one ends its own node only."""
+    """Catalog lookups; dbt's methods are overridden so that an unknown catalog fails only the node that names it."""
 
-    # Whether Spark has the catalogs that the profile does not name.
+    # Whether Spark has a catalog that the profile does not name, by name.
     _asked_catalogs: dict[str, bool]
-    # What models call those of catalogs.yml.
+    # The name that models use -> the catalog of catalogs.yml.
     _catalog_names: list[str]
 
     @available.parse(lambda *a, **k: True)
     def has_catalog(self, name: str | None) -> bool:
-        """Whether Spark has a catalog; one that neither the profile nor catalogs.yml names is asked for once."""
+        """Whether Spark has a catalog; asks Spark once about one that neither the profile nor catalogs.yml names."""
         if not name or name in catalogs_yml.known(self.credentials):
             return True
         if name not in self._asked_catalogs:
@@ -42,7 +42,7 @@ class CatalogMethods(AvailableMethods):
         return self._asked_catalogs[name]
 
     def list_schemas(self, database: str) -> list[str]:
-        """The schemas of a catalog; none of an unknown one, which dbt lists before any node runs."""
+        """The schemas of a catalog; empty for an unknown catalog, which dbt lists before any node runs."""
         if not self.has_catalog(database.removeprefix("`").removesuffix("`").replace("``", "`")):
             return []
         schemas: list[str] = super().list_schemas(database)
@@ -50,10 +50,10 @@ class CatalogMethods(AvailableMethods):
 
     @available
     def get_catalog_integration(self, name: str) -> CatalogIntegration:
-        """The catalog of catalogs.yml that a node's `catalog_name` means.
+        """The catalog of catalogs.yml that a node names in `catalog_name`.
 
         Raises:
-            CompilationError: there is none of that name, and which there are.
+            CompilationError: there is no catalog of that name; lists those there are.
         """
         try:
             found: CatalogIntegration = super().get_catalog_integration(name)
@@ -63,10 +63,10 @@ class CatalogMethods(AvailableMethods):
 
     @available
     def build_catalog_relation(self, config: RelationConfig) -> CatalogRelation | None:
-        """Where a node with a `catalog_name` lands.
+        """The database, schema and table format of a node with a `catalog_name`.
 
         Raises:
-            CompilationError: see `get_catalog_integration`; dbt names no node where it asks for this.
+            CompilationError: see `get_catalog_integration`; dbt names no node when it calls this.
         """
         try:
             relation: CatalogRelation | None = super().build_catalog_relation(config)
@@ -78,7 +78,7 @@ class CatalogMethods(AvailableMethods):
 
     @contextmanager
     def _names_suggested(self) -> Iterator[None]:
-        """Around a statement of a node: where a table is not there, the error says which ones are."""
+        """Wraps a statement of a node: if a table is not found, the error suggests tables that exist."""
         try:
             yield
         except DbtRuntimeError as exc:
@@ -96,7 +96,7 @@ class CatalogMethods(AvailableMethods):
             known = sorted({*asked, *catalogs_yml.known(self.credentials)})
             return missing.advice(parts, node, known, self._schema_names, self._table_or_view_names)
         except DbtRuntimeError:
-            # The statement's own error is the one to tell.
+            # The statement's own error is the one to report.
             return ""
 
     def _schema_names(self, catalog: str) -> list[str]:
@@ -106,12 +106,12 @@ class CatalogMethods(AvailableMethods):
         found: list[Any] = self.list_relations(catalog, schema)
         return [relation.identifier for relation in found]
 
-    # dbt-core's catalogs.yml of version 2 (flag use_catalogs_v2) comes in by these.
+    # dbt-core calls these for a catalogs.yml of version 2 (flag use_catalogs_v2).
 
     def _v2_table_format(self, catalog: CatalogV2) -> str:
-        """`default` is Paimon; any other one is refused by the integration."""
+        """Maps `default` to Paimon; any other format is refused by the integration."""
         return catalogs_yml.v2_table_format(catalog)
 
     def _translate_v2_properties(self, catalog_type: str, props: dict[str, Any]) -> dict[str, Any]:
-        """The options of the catalog, as version 1 has them."""
+        """The catalog's options in the form of version 1."""
         return {name: value for name, value in props.items() if name != "catalog_database"}

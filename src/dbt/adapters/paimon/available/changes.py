@@ -1,4 +1,4 @@
-"""What `paimon_changes` and the materialization of the model that calls it ask: ranges, marks and positions."""
+"""Methods on `adapter` for incremental reads: plans `paimon_changes` and stores the model's positions."""
 
 from __future__ import annotations
 
@@ -24,26 +24,26 @@ _ON_EXPIRED = ("error", "full")
 
 @dataclass(frozen=True)
 class Source:
-    """A source of a model as one run sees it: the table, its commits and tags, and where the run reads from and to."""
+    """A source of a model in one run: the table, its commits and tags, and the range to read."""
 
     relation: PaimonRelation
     table: SourceTable
     commits: tuple[Commit, ...]
-    # Table snapshot and name.
+    # (table snapshot, name) of each tag.
     tags: tuple[tuple[int, str], ...]
     end: Position
-    # None: the whole table is read into a model that is built anew.
+    # None: the whole table is read, because the model is rebuilt.
     start: Position | None
     keep: bool = False
 
     @property
     def key(self) -> str:
-        """What stands for it in a mark."""
+        """The source's key in a commit user (see `positions.mark`)."""
         return fingerprint(self.table.name)
 
     @property
     def start_tag(self) -> str:
-        """A tag of ours that keeps the snapshot where the run reads from; empty if there is none."""
+        """The adapter's tag that keeps the table snapshot where the range starts; empty if there is none."""
         if self.start is None:
             return ""
         end = f"_{self.start.snapshot}_{self.start.commit}"
@@ -51,29 +51,29 @@ class Source:
 
     @property
     def start_is_there(self) -> bool:
-        """Whether the snapshot where the run reads from is one of the table's."""
+        """Whether the table still has the table snapshot where the range starts."""
         return any(Position.at(commit) == self.start for commit in self.commits)
 
 
 @dataclass
 class Reading:
-    """What a model reads in this run."""
+    """The sources that a model reads in this run."""
 
     own: PaimonRelation
     sources: dict[str, Source] = field(default_factory=dict)
-    # Of its table before the run; None until it is asked for.
+    # The snapshots of the model's own table before the run; None until they are read.
     commits: tuple[Commit, ...] | None = None
     checkpoints: dict[str, Checkpoint] = field(default_factory=dict)
-    # Sources whose changes are lost: the model is built anew.
+    # Sources whose changes have expired, so that the model has to be rebuilt.
     lost: dict[str, str] = field(default_factory=dict)
 
     def ends(self) -> dict[str, Position]:
-        """Where the model stands when its rows are committed."""
+        """The model's new position in each source, once its rows are committed."""
         return {source.key: source.end for source in self.sources.values()}
 
 
 class ChangesMethods(AvailableMethods):
-    """Reading changes: `paimon_changes` plans, the incremental materialization marks and keeps."""
+    """`paimon_changes` plans the reads; the incremental materialization commits and stores the positions."""
 
     def __init__(self, config: Any, mp_context: Any) -> None:
         super().__init__(config, mp_context)
@@ -94,24 +94,25 @@ class ChangesMethods(AvailableMethods):
         on_expired: str,
         keep: bool,
     ) -> str:
-        """The subquery of the rows that a model has not read of a table.
+        """The subquery of a table's rows that a model has not read yet.
 
         Args:
             model: the node.
-            own: its table.
-            relation: what ref() or source() gave.
-            full_refresh: whether the model's table is built anew, so that all rows are read.
-            row_kind: the name of the column of row kinds.
+            own: the model's own table.
+            relation: the relation that ref() or source() returned.
+            full_refresh: whether the model's table is rebuilt, so that all rows are read.
+            row_kind: the name of the row kind column.
             snapshot_column: the name of a column with the table snapshot up to which this run reads, or None.
-            before: whether the old rows of changed keys are given as `-U`.
+            before: whether the old rows of changed keys are returned as `-U`.
             on_expired: 'error' or 'full'.
-            keep: whether a tag keeps the table snapshot of the position from expiring.
+            keep: whether to create a tag so that the table snapshot of the position does not expire.
 
         Returns:
-            SQL that stands after FROM; empty if the table is not built.
+            SQL that can follow FROM; empty if the table does not exist.
 
         Raises:
-            DbtRuntimeError: it is no such table or model, or the changes are not to be had; with the remedy.
+            DbtRuntimeError: not a Paimon table, not a model that can read changes, or the changes are lost; with the
+                remedy.
         """
         try:
             return self._changes_sql(
@@ -124,7 +125,7 @@ class ChangesMethods(AvailableMethods):
                 keep=keep,
             )
         except BaseException:
-            # dbt ends a node that does not compile without telling the adapter.
+            # dbt does not tell the adapter when a node fails to compile.
             self.forget_changes(model)
             self.release_tables()
             raise
@@ -161,9 +162,9 @@ class ChangesMethods(AvailableMethods):
         return self._range_sql(what, source, table, output)
 
     def _incremental_catalog(self) -> str:
-        """The catalog whose changes Paimon reads before 1.1: that of the session, unless it is kept in SQLite.
+        """The catalog whose changes Paimon before 1.1 can read: the session's, unless its metastore is SQLite.
 
-        PaimonTableValuedFunctions opens the catalog again, and a second connection to SQLite's file locks it for good.
+        PaimonTableValuedFunctions opens the catalog again, and a second connection to a SQLite file locks it for good.
         """
         catalog = self.credentials.catalog_of(self.credentials.database)
         in_sqlite = catalog is not None and catalog.jdbc_protocol == "sqlite"
@@ -191,7 +192,7 @@ class ChangesMethods(AvailableMethods):
             raise DbtRuntimeError("\n".join(f"{what}: {problem}" for problem in problems))
 
     def _source(self, relation: PaimonRelation, keep: bool) -> Source:
-        """A table as it is now; to be read whole."""
+        """A table as it is now, to be read as a whole."""
         plain = relation.replace(limit=None, event_time_filter=None)
         existing = self.existing_table(plain)
         table = SourceTable(
@@ -218,10 +219,10 @@ class ChangesMethods(AvailableMethods):
     def _from_position(
         self, what: str, source: Source, reading: Reading, on_expired: str, model: Mapping[str, Any]
     ) -> Source:
-        """The source with the place where the model stands in it.
+        """The source with the model's position in it.
 
         Raises:
-            DbtRuntimeError: the changes since then are not to be had, and the model does not want all rows instead.
+            DbtRuntimeError: the changes since the position are lost, and on_expired is 'error'.
         """
         if reading.commits is None:
             reading.commits = self._commits(reading.own)
@@ -268,7 +269,7 @@ class ChangesMethods(AvailableMethods):
             incremental_catalog=self._incremental_catalog(),
             before=output.before,
         )
-        # Where a tag keeps the start, commits since then may have expired, too.
+        # Even if a tag keeps the start, later commits may have expired.
         if not source.start_is_there:
             way = Way.COMPARE
         if way is Way.FILES and not table.primary_key and not self._only_added(source):
@@ -288,7 +289,7 @@ class ChangesMethods(AvailableMethods):
         return reads.compare_sql(table, version, self._then_called(source, version), end, output)
 
     def _then_called(self, source: Source, version: int | str) -> dict[str, str]:
-        """By a column's name in small letters, what it was called at a table snapshot or a tag."""
+        """What each column (in lower case) was called at a table snapshot or a tag."""
         table, column = ("tags", "tag_name") if isinstance(version, str) else ("snapshots", "snapshot_id")
         schemas = self.query(f"select schema_id, fields from {source.relation.system_table('schemas')}")
         versions = self.query(f"select {column}, schema_id from {source.relation.system_table(table)}")
@@ -296,7 +297,7 @@ class ChangesMethods(AvailableMethods):
         return metadata.then_called(schemas, then, max(int(row[0]) for row in schemas))
 
     def _only_added(self, source: Source) -> bool:
-        """Whether the commits of a table without a primary key added rows and rewrote none."""
+        """Whether the commits of a table without a primary key only added rows."""
         assert source.start is not None
         rows = {commit.snapshot: commit.rows for commit in source.commits}
         start, end = source.start.snapshot, source.end.snapshot
@@ -305,7 +306,7 @@ class ChangesMethods(AvailableMethods):
         return int(added) == rows[end] - rows[start]
 
     def _limited(self, reading: Reading, name: str, source: Source, rendered: str, output: Output) -> str:
-        """--empty reads nothing, --sample some of it; neither moves a model that is there."""
+        """The subquery for --empty (no rows) or --sample (some); neither moves the position of an existing model."""
         if source.start is not None:
             reading.sources[name] = replace(source, end=source.start)
         elif " where false limit 0)" in rendered:
@@ -316,10 +317,10 @@ class ChangesMethods(AvailableMethods):
 
     @available.parse(lambda *a, **k: False)
     def changes_rebuild(self, model: Mapping[str, Any]) -> bool:
-        """Whether a model is to be built anew because changes are lost that it has not read (on_expired='full').
+        """Whether a model has to be rebuilt because changes expired before it read them (on_expired='full').
 
         Raises:
-            DbtRuntimeError: it reads the changes of another source in the same query.
+            DbtRuntimeError: the same query also reads the changes of another source.
         """
         reading = self._readings.get(model["unique_id"])
         if reading is None or not reading.lost:
@@ -335,7 +336,7 @@ class ChangesMethods(AvailableMethods):
 
     @available.parse(lambda *a, **k: {})
     def commit_conf(self, model: Mapping[str, Any]) -> dict[str, str]:
-        """The Spark setting that marks the commits of a model with what it has read; none where it reads no changes."""
+        """The Spark setting that writes a model's positions into its commits; empty if it reads no changes."""
         reading = self._readings.get(model["unique_id"])
         if reading is None or not reading.sources:
             return {}
@@ -343,10 +344,10 @@ class ChangesMethods(AvailableMethods):
 
     @available.parse_none
     def check_positions(self, model: Mapping[str, Any]) -> None:
-        """See that no other run has read on since this one was planned, where no lock keeps processes apart.
+        """Check that no other run has moved the positions since this one was planned, where no lock prevents it.
 
         Raises:
-            DbtRuntimeError: one has; nothing is written.
+            DbtRuntimeError: another run has; nothing is written.
         """
         reading = self._readings.get(model["unique_id"])
         if reading is None or self._lock_folder(reading.own) is not None:
@@ -363,16 +364,16 @@ class ChangesMethods(AvailableMethods):
 
     @available
     def positions_table_sql(self, kept: PaimonRelation) -> str:
-        """The DDL of the table beside a model's."""
+        """The DDL of the positions table, `<model>__dbt_changes`."""
         return positions.create_sql(kept.render())
 
     @available.parse(lambda *a, **k: "")
     def keep_positions_sql(self, model: Mapping[str, Any], kept: PaimonRelation) -> str:
-        """The statement that writes where a model stands now into the table beside its own; empty if it has not moved.
+        """The statement that writes a model's positions into its positions table; empty if none has moved.
 
         Args:
             model: the node, whose rows are committed.
-            kept: the table of its positions.
+            kept: the positions table.
         """
         reading = self._readings.get(model["unique_id"])
         if reading is None or not reading.sources:
@@ -387,7 +388,7 @@ class ChangesMethods(AvailableMethods):
 
     @available.parse(lambda *a, **k: [])
     def tags_to_keep(self, model: Mapping[str, Any]) -> list[tuple[PaimonRelation, str, int]]:
-        """The tags that have to be there before a model's rows are committed (keep=true): table, name, snapshot."""
+        """(table, name, table snapshot) of the tags to create before a model's rows are committed (keep=true)."""
         return [
             (source.relation, _tag(reading.own, source.end), source.end.snapshot)
             for reading in [self._readings.get(model["unique_id"])]
@@ -400,7 +401,7 @@ class ChangesMethods(AvailableMethods):
 
     @available.parse(lambda *a, **k: [])
     def tags_to_drop(self, model: Mapping[str, Any]) -> list[tuple[PaimonRelation, str]]:
-        """The tags of a model's earlier positions, which nobody needs once it stands at its new one."""
+        """(table, name) of the tags of a model's earlier positions, which are no longer needed after the commit."""
         return [
             (source.relation, name)
             for reading in [self._readings.get(model["unique_id"])]
@@ -412,12 +413,12 @@ class ChangesMethods(AvailableMethods):
 
     @available.parse_none
     def forget_changes(self, model: Mapping[str, Any]) -> None:
-        """The model has run."""
+        """Forget a model's reads; it has run."""
         self._readings.pop(model["unique_id"], None)
 
 
 def _lost(source: Source) -> str:
-    """Why the changes of a source since its start are not to be had; empty if they are."""
+    """Why the changes of a source since its start are lost; empty if they are not."""
     start = source.start
     if start is None:
         return "how far the model has read it is not known: its rows come from runs that did not read it so."
@@ -433,10 +434,10 @@ def _lost(source: Source) -> str:
 
 
 def _without(table: SourceTable, output: Output, what: str) -> SourceTable:
-    """The table without its own column of row kinds, which says how its rows came and not what changed.
+    """The table without its own row kind column, which says how its rows were written, not what changed.
 
     Raises:
-        DbtRuntimeError: another column of it has the name of one that is added.
+        DbtRuntimeError: another of its columns has the name of a column that is added.
     """
     added = [name.lower() for name in (output.row_kind, output.snapshot_column) if name]
     own_kind = table.options.get("rowkind.field", "").lower()
@@ -457,6 +458,6 @@ def _without(table: SourceTable, output: Output, what: str) -> SourceTable:
 
 
 def _tag(own: PaimonRelation, at: Position | None) -> str:
-    """The tag that keeps a table snapshot for a model; without a position, what all its tags begin with."""
+    """The name of the tag that keeps a table snapshot for a model; without a position, the prefix of all its tags."""
     prefix = f"{_TAG}_{fingerprint(own.render())}_"
     return prefix if at is None else f"{prefix}{at.snapshot}_{at.commit}"

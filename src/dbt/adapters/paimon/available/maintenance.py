@@ -1,4 +1,4 @@
-"""Maintenance by policy: after a model's commit, and as the operation `maintain`."""
+"""Methods on `adapter` for maintenance: after a model's commit, and for the operation `maintain`."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ logger = AdapterLogger("Paimon")
 
 
 class MaintenanceMethods(AvailableMethods):
-    """What the materializations and the macro `maintain` call."""
+    """Called by the materializations and the macro `maintain`."""
 
     @available.parse_none
     def maintain_after_run(self, relation: PaimonRelation, spec: TableSpec) -> None:
-        """Do what a model's policy finds due, after its commit; the model's rows are there whatever comes of it.
+        """Run what is due by a model's maintenance policy, after its commit; a failure never loses the model's rows.
 
-        Without a policy no statement is sent; where nothing is due, one.
+        Sends no statement without a policy, and one if nothing is due.
 
         Raises:
             DbtRuntimeError: a step failed, and the policy's `on_failure` is 'error'.
@@ -52,10 +52,10 @@ class MaintenanceMethods(AvailableMethods):
 
     @available.parse_none
     def settle_after_build(self, relation: PaimonRelation, spec: TableSpec) -> None:
-        """Compact what a build has just loaded, where the first batches would otherwise do it (see `settling`).
+        """Compact a first load, so that the first batches do not have to (see `maintenance.first_load`).
 
-        One statement where nothing is to be done, none for tables that it is not for. What fails is a warning: the
-        rows are there, and a batch does it later.
+        Sends one statement if there is nothing to do, none for tables that it does not apply to. A failure is a warning
+        only: the rows are committed, and a later batch compacts them.
         """
         if not first_load.may_settle(spec):
             return
@@ -78,19 +78,19 @@ class MaintenanceMethods(AvailableMethods):
         dry_run: bool = False,
         force: bool = False,
     ) -> list[dict[str, Any]]:
-        """Maintain the tables that a selection names, each by its own policy; one that fails leaves the others theirs.
+        """Maintain the selected tables, each by its own policy; a failure does not stop the other tables.
 
         Args:
-            nodes: of dbt's graph.
+            nodes: the nodes of dbt's graph.
             select: see `selection.select`; None: every table that has a policy.
-            dry_run: whether it is only said what would be done.
-            force: whether thresholds count (files, commits).
+            dry_run: whether to report only what would be done.
+            force: whether to ignore the thresholds for files and commits.
 
         Returns:
-            A dictionary for each action: table, action, due, why, done.
+            One dictionary per action: table, action, due, why, done.
 
         Raises:
-            DbtRuntimeError: a selection that names nothing, a config that is wrong, or what failed, of all tables.
+            DbtRuntimeError: a selection that matches nothing, an invalid config, or the failures of all tables.
         """
         chosen = selection.select(nodes, select, "maintain")
         problems: list[str] = []
@@ -132,7 +132,7 @@ class MaintenanceMethods(AvailableMethods):
         dry_run: bool,
         force: bool,
     ) -> list[str]:
-        """One table; what was done goes to `done`. Returns what failed."""
+        """Maintain one table; appends to `done` what was done and returns the failures."""
         failures: list[str] = []
         if not dry_run:
             self.hold_table(relation)
@@ -161,7 +161,7 @@ class MaintenanceMethods(AvailableMethods):
         return failures
 
     def _spec_of(self, node: Mapping[str, Any]) -> TableSpec | None:
-        """The table that a node asks for, if it has a policy, as building it would read it."""
+        """The table spec of a node with a maintenance policy, as its materialization would read it; else None."""
         problems = Problems(node["name"])
         policy = read_policy(node["config"].get("maintenance"), problems)
         problems.raise_if_any()
@@ -175,7 +175,7 @@ class MaintenanceMethods(AvailableMethods):
         return plan.plan(relation, policy, state, spec, self.environment, force=force)
 
     def _run(self, relation: PaimonRelation, action: Action) -> list[str]:
-        """Run one action. Returns what failed: nothing, or one message."""
+        """Run one action; returns its error as a list of one message, or an empty list."""
         try:
             self.query(action.sql)
         except DbtRuntimeError as exc:

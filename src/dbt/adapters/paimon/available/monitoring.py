@@ -1,4 +1,4 @@
-"""System tables, their figures, and the operation `table_health`."""
+"""Methods on `adapter` for system tables, table health and the operation `table_health`."""
 
 from __future__ import annotations
 
@@ -21,26 +21,26 @@ logger = AdapterLogger("Paimon")
 
 
 class MonitoringMethods(AvailableMethods):
-    """What the macros of monitoring and the generic data tests call."""
+    """Called by the monitoring macros and the generic data tests."""
 
     @available.parse(lambda *a, **k: "")
     def system_table(self, relation: PaimonRelation, name: str) -> str:
-        """The rendered name of a system table (see `monitoring.system_table`)."""
+        """The rendered name of a system table (see `health.system_table`)."""
         return health.system_table(relation, name, self.environment)
 
     @available.parse(lambda *a, **k: "")
     def health_sql(self, relation: Any, test: str) -> str:
-        """The query of a table's figures (see `monitoring.health_sql`); `test`: what asks, for messages."""
+        """The query of a table's health (see `health.health_sql`); `test` names the caller in messages."""
         return health.health_sql(self._of_test(relation, test))
 
     @available.parse(lambda *a, **k: "")
     def buckets_sql(self, relation: Any, test: str) -> str:
-        """The query of the figures of each bucket (see `monitoring.bucket_skew_sql`)."""
+        """The query of each bucket's figures (see `health.bucket_skew_sql`)."""
         return health.bucket_skew_sql(self._of_test(relation, test))
 
     @available
     def seconds_of(self, duration: str, test: str) -> int:
-        """The seconds of '2 d'. Raises DbtRuntimeError for what is no duration."""
+        """The seconds of a duration such as '2 d'. Raises DbtRuntimeError if it is not a duration."""
         try:
             return parse_duration(str(duration)) // 10**9
         except ValueError:
@@ -52,12 +52,12 @@ class MonitoringMethods(AvailableMethods):
     def table_health(
         self, nodes: Iterable[Mapping[str, Any]], select: str | Sequence[str] | None = None
     ) -> list[dict[str, Any]]:
-        """The figures of the tables that a selection names (None: all that are built), printed and given back.
+        """Print and return the health of the selected tables (None: all that are built).
 
-        A table that cannot be read is told at the end, after the others.
+        A table that cannot be read is reported at the end, after the others.
 
         Raises:
-            DbtRuntimeError: a selection that names nothing, or tables that cannot be read.
+            DbtRuntimeError: a selection that matches nothing, or tables that cannot be read.
         """
         found, failures = [], []
         for node in selection.select(nodes, select, "table_health"):

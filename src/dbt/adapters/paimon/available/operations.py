@@ -1,4 +1,4 @@
-"""What `dbt run-operation` runs: properties files of what is there, and the loss of rows that was asked for."""
+"""Methods on `adapter` for `dbt run-operation`: properties files of existing tables, operations that delete rows."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ if TYPE_CHECKING:
 
 
 def _is_beside(name: str) -> bool:
-    """Whether a table is one that stands beside that of a model."""
+    """Whether a table is one of the adapter's helper tables, such as `<model>__dead_letters`."""
     return staging_names.table_beside(name) is not None or name.endswith(
         (change_rows.DELETES_SUFFIX, positions.POSITIONS_SUFFIX)
     )
 
 
 class OperationMethods(AvailableMethods):
-    """Methods of the operations' macros."""
+    """Called by the macros of operations."""
 
     def execute_macro(
         self,
@@ -43,7 +43,7 @@ class OperationMethods(AvailableMethods):
         kwargs: dict[str, Any] | None = None,
         needs_conn: bool = False,
     ) -> Any:
-        """Run a macro; the operation `drop_table` is ours where dbt would find its own, which takes a relation."""
+        """Run a macro; `drop_table` is the adapter's operation, not dbt's macro of that name (it takes a relation)."""
         resolver = macro_resolver or self._macro_resolver
         if (
             macro_name == "drop_table"
@@ -69,10 +69,10 @@ class OperationMethods(AvailableMethods):
         exclude: str = "",
         columns: bool = True,
     ) -> str:
-        """The tables and views of a schema as a sources file (see `properties`); those that dbt keeps are left out.
+        """The tables and views of a schema as a sources file (see `tables.codegen`), without helper tables.
 
         Raises:
-            DbtRuntimeError: the schema holds none of them.
+            DbtRuntimeError: the schema has no such table or view.
         """
         wanted = None if table_names is None else set(table_names)
         relations = [
@@ -102,10 +102,10 @@ class OperationMethods(AvailableMethods):
 
     @available.parse(lambda *a, **k: "")
     def models_yaml(self, nodes: Sequence[Mapping[str, Any]], contract: bool = False) -> str:
-        """The properties of models as they are built (see `properties`).
+        """The properties of built models as YAML (see `tables.codegen`).
 
         Raises:
-            DbtRuntimeError: a model that is not built.
+            DbtRuntimeError: a model is not built.
         """
         models: list[tuple[str, str, codegen.FoundTable]] = []
         for node in nodes:
@@ -121,14 +121,14 @@ class OperationMethods(AvailableMethods):
 
     @available.parse_none
     def write_properties(self, path: str, text: str, overwrite: bool = False) -> None:
-        """Write a properties file of the project (see `properties.write_file`)."""
+        """Write a properties file into the project (see `codegen.write_file`)."""
         codegen.write_file(Path(self.config.project_root, path), text, overwrite=overwrite)
 
     @available.parse_none
     def refuse_unconfirmed(
         self, operation: str, relation: PaimonRelation, asked: str, confirmation: object
     ) -> None:
-        """Refuse an operation that loses rows and is not confirmed (see `tables.confirmation`)."""
+        """Refuse an operation that deletes rows unless it is confirmed (see `tables.confirmation`)."""
         ((rows,),) = self.query(f"select count(*) from {relation.render()}")
         holdings = Holdings(rows)
         if relation.database in self.credentials.paimon_catalogs:

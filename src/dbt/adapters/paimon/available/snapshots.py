@@ -1,4 +1,4 @@
-"""The rows of dbt's snapshots."""
+"""Methods on `adapter` for dbt snapshots."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ from dbt.adapters.paimon.writing.model_query import ModelQuery
 
 
 class SnapshotMethods(AvailableMethods):
-    """What a snapshot's run asks of its query and its table."""
+    """Called by the snapshot materialization."""
 
     @available.parse(lambda source, *a, **k: source)
     def spelled_rows(self, source: ModelQuery, table: ExistingTable) -> ModelQuery:
-        """A query whose columns are named as its table spells them (see `snapshots.spelled_rows`)."""
+        """A query whose columns are spelled as in its table (see `snapshots.spelled_rows`)."""
         if self.environment.case_sensitive:
             return source
         return snapshots.spelled_rows(source, [column.name for column in table.columns])
 
     @available.parse(lambda names, *a, **k: list(names))
     def spelled_names(self, names: Sequence[str], columns: Sequence[PaimonColumn]) -> list[str]:
-        """Names as some columns spell them; one that none of them has stays as it is."""
+        """Names spelled as the given columns are; a name that is not among them is unchanged."""
         if self.environment.case_sensitive:
             return list(names)
         return list(map(spelling.speller(column.name for column in columns), names))
@@ -36,11 +36,11 @@ class SnapshotMethods(AvailableMethods):
     def timed_by_versions(
         self, source: ModelQuery, versions: ModelQuery, model: Mapping[str, Any]
     ) -> ModelQuery:
-        """A snapshot's staged rows, dbt's times of their own types (see `snapshots.timed_by_versions`)."""
+        """A snapshot's staged rows, with dbt's timestamps in the right types (see `snapshots.timed_by_versions`)."""
         return snapshots.timed_by_versions(source, versions.columns, model)
 
     @available.parse(lambda *a, **k: [])
     def columns_missing_in(self, table: ExistingTable, columns: Sequence[PaimonColumn]) -> list[PaimonColumn]:
-        """Those of some columns that a table has not, by name."""
+        """Those of the given columns that a table lacks, by name."""
         present = {column.name.lower() for column in table.columns}
         return [column for column in columns if column.name.lower() not in present]

@@ -1,4 +1,4 @@
-"""What the materialization `streaming` asks, from the `stream(...)` of a model's SQL to its last batch."""
+"""Methods on `adapter` for the materialization `streaming`, from `stream(...)` to the last batch."""
 
 from __future__ import annotations
 
@@ -60,20 +60,20 @@ class Stream:
 
     calls: dict[str, StreamCall] = field(default_factory=dict)
     inputs: tuple[Input, ...] = ()
-    # Of the table, and so of the checkpoint.
+    # The id of the stream, written into its table and its checkpoint.
     id: str = ""
     begins: bool = False
     told: progress.Told = field(default_factory=progress.Told)
 
 
 class StreamingMethods(AvailableMethods):
-    """Streams: their inputs, their checkpoint and their batches."""
+    """The inputs, checkpoint and batches of streaming models."""
 
     def __init__(self, config: Any, mp_context: Any) -> None:
         super().__init__(config, mp_context)
         # By node; a node runs on one thread.
         self._streams: dict[str, Stream] = {}
-        # Beside those of tables: a stream writes its table a batch at a time, and others may in between.
+        # Separate from table locks: a stream locks its table per batch, so others may write in between.
         self._stream_locks = TableLocks()
 
     @available.parse(lambda *a, **k: "")
@@ -87,15 +87,15 @@ class StreamingMethods(AvailableMethods):
         row_kind: str | None,
         scan_mode: str | None,
     ) -> str:
-        """The name that stands for a `stream(...)` in a model's SQL, quoted.
+        """The quoted name of the view that replaces a `stream(...)` in a model's SQL.
 
         Args:
             model: the node.
-            relation: what ref() or source() gave.
-            source: the source's node of the manifest; empty for a ref().
+            relation: the relation that ref() or source() returned.
+            source: the source's node in the manifest; empty for a ref().
             options: Spark's reader options.
-            row_kind: the name of a column with the kind of each row, or None.
-            scan_mode: Paimon's `scan.mode` of a first run, or None.
+            row_kind: the name of the row kind column, or None.
+            scan_mode: Paimon's `scan.mode` for the first run, or None.
         """
         stream = self._streams.setdefault(model["unique_id"], Stream())
         call = StreamCall(
@@ -104,7 +104,7 @@ class StreamingMethods(AvailableMethods):
             relation.schema or "",
             relation.identifier or "",
             dict(source),
-            # What cannot be an option is refused with the rest of what is wrong.
+            # Invalid options are refused together with the other problems.
             {
                 key: option_text(value) if not isinstance(value, (Mapping, list, type(None))) else value
                 for key, value in options.items()
@@ -121,13 +121,13 @@ class StreamingMethods(AvailableMethods):
 
     @available.parse_list
     def described_columns(self, source: Mapping[str, Any]) -> list[PaimonColumn]:
-        """The columns of a source that is no table, from its YAML; none on a server, which has no streams.
+        """The columns of a source that is not a table, from its YAML; empty on a server, which has no streams.
 
         Args:
-            source: its node of the manifest.
+            source: the source's node in the manifest.
 
         Raises:
-            DbtRuntimeError: its description is wrong.
+            DbtRuntimeError: the source's description is invalid.
         """
         if self.credentials.method != PaimonConnectionMethod.SESSION:
             return []
@@ -139,12 +139,12 @@ class StreamingMethods(AvailableMethods):
 
     @available.parse(lambda *a, **k: ({}, "", None))
     def streaming_plan(self, model: Mapping[str, Any]) -> tuple[TableSpec, str, StreamSettings]:
-        """The table, the strategy and the settings of a streaming model; no SQL runs before this.
+        """The table, strategy and settings of a streaming model; no SQL runs before this.
 
         Raises:
-            ConfigErrors: everything that is wrong with them.
-            DbtRuntimeError: the model's SQL streams nothing, this connection method has no streams, or the checkpoint
-                has no place.
+            ConfigErrors: every problem with them.
+            DbtRuntimeError: the model's SQL has no `stream(...)`, this connection method does not support streams, or
+                there is no place for the checkpoint.
         """
         self.check_node(model)
         spec, strategy, settings = plan_stream(model, self.environment)
@@ -170,15 +170,15 @@ class StreamingMethods(AvailableMethods):
     def open_stream(
         self, model: Mapping[str, Any], relation: PaimonRelation | None, settings: StreamSettings
     ) -> None:
-        """Open a model's inputs; in this thread's session their names stand for streaming frames from here on.
+        """Open a model's inputs and register them as streaming views in this thread's session.
 
         Args:
             model: the node.
-            relation: its table, of a stream that goes on; None of one that begins.
+            relation: its table if the stream continues; None if it is new.
             settings: see `streaming_plan`.
 
         Raises:
-            DbtRuntimeError: what is not there or not described, with the remedy.
+            DbtRuntimeError: a source is missing or not described, with the remedy.
         """
         stream = self._stream(model)
         note = self._checkpoint(relation, settings, stream.id).note() if relation else None
@@ -193,7 +193,7 @@ class StreamingMethods(AvailableMethods):
     def stream_query(
         self, source: ModelQuery, spec: TableSpec, strategy: str, model: Mapping[str, Any]
     ) -> ModelQuery:
-        """The rows of a model's query as its table takes them.
+        """A model's query, cast and checked for its table.
 
         Raises:
             DbtRuntimeError: it joins two streams.
@@ -206,10 +206,10 @@ class StreamingMethods(AvailableMethods):
 
     @available.parse_none
     def hold_stream(self, model: Mapping[str, Any], target: PaimonRelation) -> None:
-        """Be the only one that runs a stream, until its node has ended.
+        """Lock a stream for this process until its node ends.
 
         Raises:
-            DbtRuntimeError: another process runs it.
+            DbtRuntimeError: another process is running it.
         """
         if not self._stream_locks.take(f"{target.render()} stream", self._lock_folder(target)):
             raise DbtRuntimeError(
@@ -219,14 +219,14 @@ class StreamingMethods(AvailableMethods):
 
     @available.parse(lambda *a, **k: {})
     def new_stream(self, model: Mapping[str, Any], spec: TableSpec) -> TableSpec:
-        """The table of a stream that begins: its option says which stream it is."""
+        """The table spec of a new stream, with the stream's id among the table options."""
         stream = self._stream(model)
         stream.id, stream.begins = uuid.uuid4().hex[:12], True
         return replace(spec, options={**spec.options, checkpoints.STREAM_ID: stream.id})
 
     @available.parse_none
     def continue_stream(self, model: Mapping[str, Any], relation: PaimonRelation, stream_id: str) -> None:
-        """Take a stream up where its table and its checkpoint are.
+        """Continue a stream from its table and checkpoint.
 
         Args:
             model: the node.
@@ -247,16 +247,16 @@ class StreamingMethods(AvailableMethods):
 
     @available.parse(lambda *a, **k: "")
     def stream_of(self, relation: PaimonRelation) -> str:
-        """The id of the stream that writes a table; empty of any other table."""
+        """The id of the stream that writes a table; empty for any other table."""
         return self.existing_table(relation).options.get(checkpoints.STREAM_ID, "")
 
     @available.parse(lambda *a, **k: None)
     def deletes_relation(self, model: Mapping[str, Any], target: PaimonRelation) -> PaimonRelation:
-        """The table of the deletes that `apply_changes` has applied to a table.
+        """The table that keeps the deletes which `apply_changes` has applied.
 
         Args:
             model: the node that writes the table.
-            target: the table, or the one that is to take its place.
+            target: the table, or the staged one that will replace it.
         """
         stream = self._streams.get(model["unique_id"])
         name = target.identifier or ""
@@ -270,11 +270,11 @@ class StreamingMethods(AvailableMethods):
     def deletes_relations(
         self, target: PaimonRelation, other_than: str | None = None
     ) -> list[PaimonRelation]:
-        """The tables of deletes that are there beside a table.
+        """The existing tables of deletes of a table.
 
         Args:
             target: the table.
-            other_than: the id of a stream whose own is left out; '' for that of no stream.
+            other_than: the id of a stream whose table is left out; '' for the one without a stream.
         """
         listed: Any = self.list_relations(target.database, target.schema or "")
         beside = {each.identifier: each for each in listed if each.is_table}
@@ -284,7 +284,7 @@ class StreamingMethods(AvailableMethods):
 
     @available.parse_none
     def drop_checkpoint(self, target: PaimonRelation, settings: StreamSettings, stream: str) -> None:
-        """Remove the checkpoint of a stream whose table was replaced; one in the table's folder went with that."""
+        """Delete the checkpoint of a stream whose table was replaced, unless it was in the old table's folder."""
         if stream and settings.checkpoint_location:
             self._checkpoint(target, settings, stream).delete()
 
@@ -292,7 +292,7 @@ class StreamingMethods(AvailableMethods):
     def dead_letters_sql(
         self, model: Mapping[str, Any], relation: PaimonRelation, settings: StreamSettings
     ) -> str:
-        """The table of what is no row, where an input can have such; empty where there is none."""
+        """The DDL of the dead letters table; empty if no input can have messages that cannot be parsed."""
         can = any(each.faults_sql(raw_view(each.call.name)) for each in self._stream(model).inputs)
         if not can or settings.on_bad_message != "dead_letter":
             return ""
@@ -312,24 +312,24 @@ class StreamingMethods(AvailableMethods):
         on_schema_change: str,
         drains: bool,
     ) -> bool:
-        """Run a stream until it has read what there is, or until it is stopped where it is long-running.
+        """Run a stream until it has read everything there was at its start or, if long-running, until it is stopped.
 
         Args:
             model: the node.
             target: the table.
-            dead: the table of dead letters, or None.
-            write: the script that writes a batch.
+            dead: the dead letters table, or None.
+            write: the SQL script that writes a batch.
             spec, strategy, settings: see `streaming_plan`.
-            conf: Spark settings of the script.
-            on_schema_change: what to do with columns that are not described.
-            drains: whether it ends when all is read, also in a long-running process.
+            conf: Spark settings for the script.
+            on_schema_change: what to do about columns that are not described.
+            drains: whether it ends when everything is read even in a long-running process.
 
         Returns:
-            Whether it has ended; if not, messages have new columns, which its inputs now give: it is to be prepared
-            again.
+            Whether it has ended; if not, messages have new columns, which its inputs now return, and it has to be
+            prepared again.
 
         Raises:
-            DbtRuntimeError: one message with the remedy; what was written is whole, and the next run goes on.
+            DbtRuntimeError: one message with the remedy; complete batches stay written, and the next run continues.
         """
         from dbt.flags import get_flags
 
@@ -350,14 +350,14 @@ class StreamingMethods(AvailableMethods):
             return self._run_stream(model, target, checkpoint, sink, settings, on_schema_change, drains)
         except Exception:
             if drains and settings.checkpoint_location:
-                # It would outlive the table; and the error to tell is the one that ended the stream.
+                # It would outlive the table; the error to report is the one that ended the stream.
                 with suppress(Exception):
                     checkpoint.delete()
             raise
 
     @available.parse(lambda *a, **k: None)
     def stream_response(self, model: Mapping[str, Any]) -> AdapterResponse:
-        """What dbt shows of a stream that has ended: rows, batches, dead letters."""
+        """What dbt shows for a stream that has ended: rows, batches, dead letters."""
         return self._stream(model).told.response()
 
     def _run_stream(
@@ -379,7 +379,7 @@ class StreamingMethods(AvailableMethods):
             else each
             for index, each in enumerate(stream.inputs)
         )
-        # A full refresh may fail yet, and the old stream go on.
+        # A full refresh may still fail, and the old stream has to be able to continue.
         inputs = tuple(
             each.unmarked() if drains and isinstance(each, MarkingInput) else each for each in stream.inputs
         )
@@ -419,11 +419,11 @@ class StreamingMethods(AvailableMethods):
         return True
 
     def _opened(self, stream: Stream, note: checkpoints.Note | None) -> tuple[Input, ...]:
-        """The inputs of a model as their sources are now; `note` tells of columns that came with messages."""
+        """The inputs of a model with their sources' current columns; `note` has the columns that messages added."""
         opened = [kinds.open_input(call, self) for call in stream.calls.values()]
         if note is not None:
             opened = [each.with_columns(note.columns.get(each.call.label, {})) for each in opened]
-        # The same order whatever the SQL's: the checkpoint counts them.
+        # Sorted, whatever the order in the SQL: the checkpoint counts its sources.
         return tuple(sorted(opened, key=lambda each: (each.call.label, str(each.identity()))))
 
     def _stream(self, model: Mapping[str, Any]) -> Stream:
@@ -436,7 +436,7 @@ class StreamingMethods(AvailableMethods):
         return checkpoints.Checkpoint(self._handle.session, f"{folder.rstrip('/')}/{stream}")
 
     def _location(self, relation: PaimonRelation) -> str:
-        """The folder of a table. Not from SHOW TBLPROPERTIES, which blanks what looks like a secret."""
+        """The folder of a table. Not from SHOW TBLPROPERTIES, which redacts values that look like secrets."""
         plan: Any = self._handle.session.table(relation.render())._jdf.queryExecution().analyzed()
         return str(plan.collectLeaves().apply(0).table().properties().get("path"))
 
@@ -454,7 +454,7 @@ class StreamingMethods(AvailableMethods):
         stream: Stream,
         checkpoint: checkpoints.Checkpoint,
     ) -> checkpoints.Note:
-        """What the checkpoint says, if it is this model's, and its sources can go on from there."""
+        """The checkpoint's note, checked: it is this model's, and its sources can continue from there."""
         identities = tuple(each.identity() for each in stream.inputs)
         note = checkpoint.note()
         if note is None:

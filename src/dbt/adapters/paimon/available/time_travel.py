@@ -1,4 +1,4 @@
-"""Older states of tables, tags and branches, for macros."""
+"""Methods on `adapter` for time travel, tags and branches."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ if TYPE_CHECKING:
 
 
 class TimeTravelMethods(AvailableMethods):
-    """What `at()`, the tags of runs and the macros of branches ask."""
+    """Called by `at()`, run tags and the branch macros."""
 
     @available.parse(lambda relation, *a, **k: relation)
     def relation_at(
         self, relation: PaimonRelation, arguments: Mapping[str, Any], model: Mapping[str, Any]
     ) -> PaimonRelation:
-        """A table as it was, or a branch of it (see `time_travel`); the fixture of a unit test as it is.
+        """A table at an earlier state, or a branch of it (see `time_travel.states`); a unit test's fixture as it is.
 
         Raises:
-            DbtRuntimeError: not exactly one state is asked for, the table has it not, or it is no table.
+            DbtRuntimeError: not exactly one state is given, the table does not have it, or it is not a table.
         """
         asked = states.version("at", relation, arguments)
         if asked.kind == states.BRANCH:
@@ -59,7 +59,7 @@ class TimeTravelMethods(AvailableMethods):
         """The number of the newest table snapshot that is not later than a timestamp.
 
         Raises:
-            DbtRuntimeError: there is none, or it is no timestamp.
+            DbtRuntimeError: there is none, or the value is not a timestamp.
         """
         asked = states.version("rollback_to", relation, {states.TIMESTAMP: timestamp})
         recorded = [states.Recorded(*row) for row in self.query(states.recorded_sql(relation, asked))]
@@ -73,12 +73,12 @@ class TimeTravelMethods(AvailableMethods):
     def check_branches(
         self, model: Mapping[str, Any], spec: TableSpec, relation: PaimonRelation | None = None
     ) -> None:
-        """Refuse options that name a branch which the table has not (see `branches.refuse_missing`).
+        """Refuse options that name a branch which the table does not have (see `branches.refuse_missing`).
 
         Args:
-            model: the node of the manifest.
-            spec: its table.
-            relation: the table there is; None where it is built anew.
+            model: the node in the manifest.
+            spec: the model's table spec.
+            relation: the existing table; None if it is rebuilt.
         """
         if not branches.named(spec):
             return
@@ -91,10 +91,10 @@ class TimeTravelMethods(AvailableMethods):
 
     @available.parse(lambda relation, version: version)
     def rollback_version(self, relation: PaimonRelation, version: Any) -> Any:
-        """What to roll a table back to for the rows of a table snapshot (number) or a tag (see `rollbacks`).
+        """The state to roll back to for the rows of a table snapshot (number) or a tag (see `time_travel.rollbacks`).
 
         Raises:
-            DbtRuntimeError: every way there would take data files away that it needs.
+            DbtRuntimeError: every possible rollback would delete data files that are still needed.
         """
         if self.environment.supports(Capability.ROLLBACK_KEEPS_FILES):
             return version
@@ -105,7 +105,7 @@ class TimeTravelMethods(AvailableMethods):
         else:
             numbers = [number for (number,) in self.query(rollbacks.tagged_sql(relation, asked))]
         if not numbers:
-            return version  # Paimon says which there are.
+            return version  # Paimon's error lists those there are.
         lost = 0
         for state, number in rollbacks.states(asked, numbers[0], commits):
             sql = rollbacks.lost_files_sql(relation, state, number, commits)
@@ -117,7 +117,7 @@ class TimeTravelMethods(AvailableMethods):
 
     @available.parse_list
     def run_tag_statements(self, relation: PaimonRelation, spec: TableSpec) -> list[str]:
-        """The CALLs that put the tag of the model's config on the newest table snapshot; none where it has none."""
+        """The CALLs that tag the newest table snapshot as the model's config says; empty without a run tag."""
         if spec.tag is None:
             return []
         ((newest, tagged),) = self.query(run_tag.state_sql(relation, spec.tag.name))
@@ -136,10 +136,10 @@ class TimeTravelMethods(AvailableMethods):
 
     @available.parse_none
     def refuse_lossy_fast_forward(self, relation: PaimonRelation, branch: str) -> None:
-        """Refuse to make a table what its branch is where it has got commits or tags meanwhile (see `branches`).
+        """Refuse a fast-forward that would lose commits or tags of the table (see `time_travel.branches`).
 
         Raises:
-            DbtRuntimeError: what would be gone; or there is no such branch.
+            DbtRuntimeError: lists what would be lost; or there is no such branch.
         """
         asked = states.Version(states.BRANCH, branch)
         known = [states.Recorded(*row) for row in self.query(states.recorded_sql(relation, asked))]

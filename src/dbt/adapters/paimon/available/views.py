@@ -1,4 +1,4 @@
-"""Views as they are made and dropped, and as a catalog without views remembers them."""
+"""Methods on `adapter` for views, including views over a catalog that cannot store them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from dbt.adapters.paimon.views.registry import ViewRegistry
 
 
 class ViewMethods(AvailableMethods):
-    """Methods of the views' macros."""
+    """Called by the macros of views."""
 
     _view_schemas: set[str]
 
@@ -35,10 +35,10 @@ class ViewMethods(AvailableMethods):
     def view_definition(
         self, relation: PaimonRelation, query: str, model: Mapping[str, Any]
     ) -> views.ViewDefinition:
-        """A view as the model wants it: its query, and the comments that it persists.
+        """A model's view: its query and persisted comments.
 
         Raises:
-            DbtRuntimeError: the catalog of catalogs.yml that it goes to holds no views.
+            DbtRuntimeError: the catalog in catalogs.yml does not support views.
         """
         catalog = self.credentials.integrations.get(relation.database or "")
         if catalog is not None:
@@ -62,7 +62,7 @@ class ViewMethods(AvailableMethods):
         """`CREATE OR REPLACE VIEW` with its comments.
 
         Raises:
-            DbtRuntimeError: the catalog of views does not take the name.
+            DbtRuntimeError: the catalog of views does not accept the name.
         """
         home = views.DIRECTORY.home_of_new(relation.database)
         if problem := names.view_problem(home, definition.schema, definition.identifier):
@@ -71,15 +71,15 @@ class ViewMethods(AvailableMethods):
 
     @available.parse_none
     def remember_view(self, definition: views.ViewDefinition) -> None:
-        """Keep a view that was just created for later sessions, if its catalog does not."""
+        """Store a new view's definition for later sessions, if its catalog cannot."""
         if views.DIRECTORY.needed:
             self.view_registry.keep(definition)
 
     @available.parse_none
     def ensure_view_schema(self, relation: PaimonRelation) -> None:
-        """Create a view's schema where views live elsewhere than tables; once for the process.
+        """Create a view's schema where views live in another catalog than tables; once per process.
 
-        A name that their catalog does not take is left for the view to be refused: its tables need no such schema.
+        A name that the catalog rejects is left for the view's own error: its tables need no such schema.
         """
         schema = relation.schema or ""
         home = relation.database == self.credentials.database and self.view_catalog != relation.database
@@ -93,7 +93,7 @@ class ViewMethods(AvailableMethods):
 
     @available.parse_none
     def forget_schema(self, relation: PaimonRelation) -> None:
-        """A schema was dropped, and its views with it."""
+        """Forget the views of a dropped schema."""
         if views.DIRECTORY.needed and relation.database == self.credentials.database and relation.schema:
             self._view_schemas.discard(relation.schema)
             if not names.view_problem(self.view_catalog, relation.schema, "_"):
@@ -102,6 +102,6 @@ class ViewMethods(AvailableMethods):
 
     @available.parse_none
     def forget_view(self, relation: PaimonRelation) -> None:
-        """Take a dropped view out of what is kept for later sessions."""
+        """Remove a dropped view from what is stored for later sessions."""
         if views.DIRECTORY.needed and relation.schema:
             self.view_registry.remove(relation.schema, relation.identifier or "")
