@@ -1,4 +1,4 @@
-"""The adapter that dbt talks to: each method asks one module and runs what it says."""
+"""The adapter class that dbt loads: each method delegates to the module of its feature and runs the SQL it returns."""
 
 from __future__ import annotations
 
@@ -114,7 +114,7 @@ class PaimonAdapter(
 
     CATALOG_INTEGRATIONS = catalogs_yml.CATALOG_INTEGRATIONS
 
-    # Paimon enforces NOT NULL, and the primary key by merging; the rest it does not know.
+    # Paimon enforces NOT NULL, and keeps a primary key unique by merging; it has no other constraints.
     CONSTRAINT_SUPPORT: ClassVar[dict[ConstraintType, ConstraintSupport]] = {  # type: ignore[misc]
         ConstraintType.check: ConstraintSupport.NOT_SUPPORTED,
         ConstraintType.not_null: ConstraintSupport.ENFORCED,
@@ -129,7 +129,7 @@ class PaimonAdapter(
             DbtCapability.GetCatalogForSingleRelation: CapabilitySupport(Support.Full),
             DbtCapability.TableLastModifiedMetadata: CapabilitySupport(Support.Full),
             DbtCapability.TableLastModifiedMetadataBatch: CapabilitySupport(Support.Full),
-            # Batches are made ready side by side; their one statement each takes its turn (see microbatch.sql).
+            # Batches are prepared concurrently; their write statements run one at a time (see microbatch.sql).
             DbtCapability.MicrobatchConcurrency: CapabilitySupport(Support.Full),
             DbtCapability.CatalogsV2: CapabilitySupport(Support.Full),
         }
@@ -158,13 +158,13 @@ class PaimonAdapter(
 
     @property
     def credentials(self) -> PaimonCredentials:
-        """The profile's target."""
+        """The credentials of the active target."""
         credentials: PaimonCredentials = self.config.credentials
         return credentials
 
     @cached_property
     def environment(self) -> Environment:
-        """Versions and catalog kind, known without starting Spark."""
+        """The versions and the catalog kind, known without starting Spark."""
         return Environment(
             paimon=parse_version(packages.effective_paimon_version(self.credentials)),
             spark=parse_version(self._spark_version),
@@ -174,7 +174,7 @@ class PaimonAdapter(
 
     @property
     def _spark_version(self) -> str:
-        """PySpark's; the Spark of a Thrift server is not known, and asks for no PySpark here."""
+        """PySpark's version; on a Thrift server Spark's version is unknown, and no local PySpark is needed."""
         if self.credentials.method != PaimonConnectionMethod.THRIFT:
             return installation.require(self.credentials.method)
         try:
@@ -184,13 +184,13 @@ class PaimonAdapter(
 
     @property
     def _handle(self) -> Handle:
-        """The handle of this thread."""
+        """This thread's connection handle."""
         handle: Handle = self.connections.get_thread_connection().handle
         return handle
 
     @property
     def view_catalog(self) -> str:
-        """The catalog that holds views: the Paimon catalog where it can, else the profile's `view_catalog`."""
+        """The catalog that stores views: the Paimon catalog if it can, else the profile's `view_catalog`."""
         if self.credentials.view_catalog:
             return self.credentials.view_catalog
         if self.credentials.spark_catalog.is_sessions:
@@ -199,7 +199,7 @@ class PaimonAdapter(
 
     @cached_property
     def view_registry(self) -> ViewRegistry:
-        """The views of a catalog that cannot hold them."""
+        """The registry that stores the views of a catalog that cannot."""
         catalog = self.credentials.database
 
         def alone(schema: str) -> AbstractContextManager[None]:
@@ -211,11 +211,11 @@ class PaimonAdapter(
 
     @classmethod
     def is_cancelable(cls) -> bool:
-        """Spark jobs can be cancelled by their tag."""
+        """True: Spark jobs can be cancelled by their tag."""
         return True
 
     def valid_incremental_strategies(self) -> list[str]:
-        """The strategies that come with the adapter; any other name is a macro of the project."""
+        """The adapter's own strategies; any other name is looked up as a macro of the project."""
         return list(strategies.STRATEGIES)
 
     @available.parse(lambda *a, **k: [])
@@ -224,13 +224,13 @@ class PaimonAdapter(
         return list(strategies.STRATEGIES)
 
     def debug_query(self) -> None:
-        """`dbt debug`: a table is created, written, read and dropped, and what is there is told in a few lines."""
+        """`dbt debug`: create, write, read and drop a table, and print a few lines about the connection."""
         debug.check(self, logger.info, logger.debug)
 
     # -- catalogs.yml -----------------------------------------------------------------------------------------------
 
     def add_catalog_integration(self, catalog_integration: CatalogIntegrationConfig) -> CatalogIntegration:
-        """Take a catalog of catalogs.yml in; sessions that are opened from now on have it."""
+        """Register a catalog of catalogs.yml; sessions opened from now on have it."""
         if catalog_integration.name in self._catalog_names:
             known: CatalogIntegration = self.get_catalog_integration(catalog_integration.name)
             return known
@@ -243,7 +243,7 @@ class PaimonAdapter(
     # -- defaults that will change (see docs/behavior-flags.md) -----------------------------------------------------
 
     def acquire_connection(self, name: str | None = None) -> Connection:
-        """dbt is about to use Spark: a profile that does not say for which Paimon is told so, once a run.
+        """Called before dbt uses Spark: warns once per run if the profile does not set a Paimon version.
 
         Raises:
             DbtRuntimeError: the flag `require_paimon_version` is on.
@@ -266,29 +266,29 @@ class PaimonAdapter(
             deprecations.deprecate(goes, f"{write}.")
 
     def _tell_of_loss(self, what: str) -> None:
-        """Values are stored as Spark casts them, for the flag `require_lossless_casts` is off."""
+        """Warn, once, that Spark's cast changed values, because the flag `require_lossless_casts` is off."""
         if self._told.first(what):
             deprecations.deprecate(what, _flag_goes(behavior.LOSSLESS_CASTS))
 
     def _tell_of_unread(self, what: str) -> None:
-        """What was passed over until the flag `require_strict_config` came, which is off."""
+        """Warn about config that nothing reads, because the flag `require_strict_config` is off."""
         if self._told.first(what):
             deprecations.deprecate(what, _flag_goes(behavior.STRICT_CONFIG))
 
     @property
     def _loses(self) -> Callable[[str], None] | None:
-        """Whom to tell of values that a cast changes; None if they are refused."""
+        """The callback that warns about values changed by a cast; None if they are refused."""
         return None if behavior.is_on(self.behavior, behavior.LOSSLESS_CASTS) else self._tell_of_loss
 
     @property
     def _passes(self) -> Callable[[str], None] | None:
-        """Whom to tell of config that nothing reads; None if it is refused."""
+        """The callback that warns about config that nothing reads; None if it is refused."""
         return None if behavior.is_on(self.behavior, behavior.STRICT_CONFIG) else self._tell_of_unread
 
     # -- statements -------------------------------------------------------------------------------------------------
 
     def query(self, sql: str) -> list[Any]:
-        """Run a statement of the adapter's own and give its rows.
+        """Run one of the adapter's own statements and return its rows.
 
         Raises:
             DbtDatabaseError: with a short message.
@@ -303,7 +303,7 @@ class PaimonAdapter(
         """Run a statement of a macro (see `PaimonConnectionManager.execute`).
 
         Raises:
-            DbtDatabaseError: with a short message; where a table is not there, with those that are.
+            DbtDatabaseError: with a short message; if a table is not found, it lists similar ones.
         """
         with self._names_suggested():
             done: tuple[AdapterResponse, agate.Table] = super().execute(sql, auto_begin, fetch, limit)
@@ -313,14 +313,15 @@ class PaimonAdapter(
     def write_table(
         self, relation: PaimonRelation, sql: str, kind: str, spec: TableSpec, conf: Mapping[str, str]
     ) -> tuple[Any, agate.Table]:
-        """Run the statement that writes a model's rows into a table that is there, as its only writer.
+        """Run the statement that writes a model's rows into an existing table, holding the table's lock.
 
         Args:
             relation: the table.
             sql: the statement.
-            kind: what it is (see `conflicts.may_repeat`); if it may, it is sent again where another writer came before.
-            spec: the table as the model wants it.
-            conf: Spark settings that hold for it alone.
+            kind: the kind of statement; if it may be repeated (see `conflicts.may_repeat`), it is retried after a
+                conflict.
+            spec: the table spec of the model.
+            conf: Spark settings for this statement only.
 
         Raises:
             DbtDatabaseError: with a short message.
@@ -333,26 +334,26 @@ class PaimonAdapter(
 
     @available
     def unique_suffix(self) -> str:
-        """Text that makes the name of a temporary view its own, also among threads and batches."""
+        """A suffix that makes the name of a temporary view unique, also across threads and batches."""
         return uuid.uuid4().hex[:12]
 
     @available
     def sort_keys(self, clause: str) -> tuple[ordering.SortKey, ...]:
-        """The keys of an ORDER BY clause."""
+        """The sort keys of an ORDER BY clause."""
         return ordering.sort_keys(clause)
 
     @available
     def safe_cast_sql(self, field: Any, data_type: str) -> str:
-        """SQL of a type: a cast of an expression, or of a value of YAML."""
+        """SQL that casts an expression, or a YAML value, to a type."""
         return literals.safe_cast(field, data_type)
 
     # -- listing ----------------------------------------------------------------------------------------------------
 
     def list_relations_without_caching(self, schema_relation: PaimonRelation) -> list[PaimonRelation]:  # type: ignore[override]
-        """All tables and views of a schema, in two statements at most (three where views live elsewhere)."""
+        """All tables and views of a schema, in at most two statements (three if another catalog stores views)."""
         database, schema = schema_relation.database, schema_relation.schema or ""
         if self.schema_problem(schema) or not self.has_catalog(database):
-            return []  # There is none, and Spark or Paimon would end the run by asking for it.
+            return []  # There is no such schema, and asking Spark or Paimon for it would end the run.
         try:
             tables = self._table_names(schema_relation)
         except DbtRuntimeError as exc:
@@ -377,13 +378,13 @@ class PaimonAdapter(
     def relations_like(
         self, database: str, schema_pattern: str, table_pattern: str, exclude: str = ""
     ) -> list[PaimonRelation]:
-        """The tables and views whose names match patterns of ILIKE, as dbt's cache knows them.
+        """The tables and views whose names match ILIKE patterns, as dbt's cache has them.
 
         Args:
             database: the Spark catalog.
-            schema_pattern: of the schema's name; one without `%` and `_` is looked up as it is.
-            table_pattern: of the table's name.
-            exclude: of names to leave out; none if empty.
+            schema_pattern: pattern of the schema's name; without `%` and `_` it is looked up as it is.
+            table_pattern: pattern of the table's name.
+            exclude: pattern of names to leave out; none if empty.
         """
         schemas = [schema_pattern]
         if set("%_") & set(schema_pattern):
@@ -397,15 +398,15 @@ class PaimonAdapter(
         ]
 
     def _listed(self, database: str | None, schema: str) -> list[PaimonRelation]:
-        """The relations of a schema as the cache has them, or as one listing finds them."""
+        """The relations of a schema from dbt's cache, or else from a listing."""
         relations: Any = self.list_relations(database, schema)
         return list(relations)
 
     def _finish_swaps(self, schema_relation: PaimonRelation, tables: list[str]) -> list[str]:
-        """Do the second rename of a swap whose process died, before anything asks whether the table is there.
+        """Finish the swaps of killed processes, before anything asks whether a table exists.
 
-        A process that lives holds the table: it does the rename itself, and is waited for. Who holds a table waits for
-        no other, and leaves theirs alone.
+        A process that is still running holds the table's lock and does the rename itself, so it is waited for. A thread
+        that holds a lock waits for no other, and leaves such tables alone.
         """
         if schema_relation.database != self.credentials.database:
             return tables
@@ -422,13 +423,13 @@ class PaimonAdapter(
                     try:
                         self.query(f"alter table {source} rename to {target.in_catalog}")
                     except DbtRuntimeError as exc:
-                        # Whoever does not need this table can go on.
+                        # A node that does not need this table can continue.
                         logger.warning(f"{source} could not take the name {target.in_catalog}: {exc}")
                 tables = self._table_names(schema_relation)
         return tables
 
     def _table_names(self, schema_relation: PaimonRelation) -> list[str]:
-        """The names of a schema's tables, asked for again where one of them has gone while they were listed."""
+        """The names of a schema's tables; retried if a table disappears while they are listed."""
         sql = metadata.list_tables_sql(schema_relation)
         for seconds in conflicts.BACK_OFF:
             try:
@@ -440,9 +441,10 @@ class PaimonAdapter(
         return [row[1] for row in self.query(sql)]
 
     def get_columns_in_relation(self, relation: PaimonRelation) -> list[PaimonColumn]:  # type: ignore[override]
-        """Name and type of each column of a table or view, in order.
+        """The name and type of each column of a table or view, in order.
 
-        Of a source that is a folder or a topic those that its YAML describes; none if there is nothing of that name.
+        For a source that is a folder or a topic, the columns that its YAML describes; empty if the relation does not
+        exist.
         """
         try:
             rows = self.query(f"describe table {relation.render()}")
@@ -497,7 +499,7 @@ class PaimonAdapter(
         return self._catalog_rows(found)
 
     def get_catalog_for_single_relation(self, relation: PaimonRelation) -> CatalogTable | None:  # type: ignore[override]
-        """Columns, comments and statistics of one relation; None if there is no such relation."""
+        """Columns, comments and statistics of one relation; None if it does not exist."""
         (found,) = self._catalog_tables([relation])
         return found if found.columns else None
 
@@ -516,7 +518,7 @@ class PaimonAdapter(
         return found
 
     def _with_statistics(self, tables: Sequence[PaimonRelation]) -> list[CatalogTable]:
-        """All tables in one statement; where one of them breaks it, each by itself, the broken one without figures."""
+        """All tables in one statement; if it fails, each by itself, and a broken one without statistics."""
         try:
             rows = self.query(docs.tables_sql(tables))
         except DbtRuntimeError as exc:
@@ -527,7 +529,7 @@ class PaimonAdapter(
         return [docs.from_row(tables[row[0]], row) for row in rows]
 
     def _described(self, relation: PaimonRelation) -> CatalogTable:
-        """A view, or a table that is not Paimon's: its columns are all that is known."""
+        """A view, or a table that is not a Paimon table: only its columns are known."""
         definition = views.DIRECTORY.get(relation.schema or "", relation.identifier or "")
         comments = definition.column_comments if definition and relation.is_view else {}
         return docs.describe(
@@ -538,7 +540,7 @@ class PaimonAdapter(
 
     @available
     def last_modified_sql(self, relations: Iterable[PaimonRelation]) -> str:
-        """The statement that tells when each of some tables last changed; empty if none of them is a Paimon table."""
+        """The statement that returns when each table last changed; empty if none of them is a Paimon table."""
         tables = [
             found
             for relation in relations
@@ -548,7 +550,7 @@ class PaimonAdapter(
         return metadata.last_modified_sql([table for table in tables if self._is_paimons(table)])
 
     def _is_paimons(self, table: PaimonRelation) -> bool:
-        """Whether a table has Paimon's system tables; in Spark's own catalog others live beside Paimon's."""
+        """Whether a table is a Paimon table; Spark's session catalog also has tables of other formats."""
         if table.database != SESSION_CATALOG or table.database not in self.credentials.paimon_catalogs:
             return table.database in self.credentials.paimon_catalogs
         try:
@@ -563,7 +565,7 @@ class PaimonAdapter(
         """When a source's table last changed.
 
         Raises:
-            DbtRuntimeError: there is no such Paimon table.
+            DbtRuntimeError: it is not an existing Paimon table.
         """
         responses, found = self.calculate_freshness_from_metadata_batch([source], macro_resolver)
         if source not in found:
@@ -577,34 +579,34 @@ class PaimonAdapter(
 
     @available.parse(lambda *a, **k: None)
     def model_query(self, sql: str) -> ModelQuery:
-        """A SQL model's query and its columns, checked by Spark in one statement.
+        """A SQL model's query and its columns, analyzed by Spark in one statement.
 
         Raises:
-            DbtDatabaseError: Spark does not take it, and which line is wrong.
+            DbtDatabaseError: the query is invalid; says on which line.
         """
         sql = model_query.one_query(sql)
         return model_query.from_sql(sql, self._query_columns(sql))
 
     @available.parse(lambda *a, **k: "")
     def typed_query(self, sql: str) -> str:
-        """A query whose untyped NULLs have a type (see `data_types.typed_nulls`); one without any as it is.
+        """A query with a type for each untyped NULL (see `data_types.typed_nulls`); unchanged if it has none.
 
         Raises:
-            DbtDatabaseError: Spark does not take it.
+            DbtDatabaseError: the query is invalid.
         """
         sql = model_query.one_query(sql)
         return model_query.with_typed_nulls(sql, self._query_columns(sql))
 
     @available.parse(lambda *a, **k: None)
     def staged_query(self, view: str) -> ModelQuery:
-        """The rows of a temporary view of this session, and its columns."""
+        """The rows and columns of a temporary view of this session."""
         return model_query.from_view(view, self._query_columns(f"select * from {quoted(view)}"))
 
     @available.parse(lambda *a, **k: None)
     def change_rows_sql(self, source: ModelQuery, spec: TableSpec, model: Mapping[str, Any]) -> str | None:
-        """The query of a model's change rows as its table takes them (see `change_rows`).
+        """The query that turns a model's change rows into rows of its table (see `spec.change_rows`).
 
-        None if the model's query lacks a column that its config names, which the check of columns refuses.
+        None if the query lacks a column that the model's config names; the check of columns reports that.
         """
         columns = [column.name for column in source.columns]
         named = {spec.options[change_rows.ROWKIND], *spec.primary_key, *change_rows.sequence_columns(spec)}
@@ -616,20 +618,20 @@ class PaimonAdapter(
 
     @available.parse(lambda *a, **k: ())
     def sequence_columns(self, spec: TableSpec) -> tuple[str, ...]:
-        """The columns that order the changes of a key (see `change_rows`)."""
+        """The columns that order the changes of a key (see `spec.change_rows`)."""
         return change_rows.sequence_columns(spec)
 
     @available.parse(lambda *a, **k: None)
     def kept_deletes(
         self, spec: TableSpec, columns: Sequence[ExistingColumn], current: ExistingTable | None
     ) -> KeptDeletes:
-        """How the deletes that `apply_changes` applies to a table are kept (see `kept_deletes`)."""
+        """How the deletes that `apply_changes` has applied are kept (see `writing.kept_deletes`)."""
         return kept_deletes(spec, columns, current)
 
     def _query_columns(self, sql: str) -> tuple[PaimonColumn, ...]:
-        """The columns of a query, which is analyzed and not run.
+        """The columns of a query; it is analyzed but not run.
 
-        Not DESCRIBE QUERY: it cuts the type of a wide struct short (spark.sql.debug.maxToStringFields).
+        Not DESCRIBE QUERY, which truncates the type of a wide struct (spark.sql.debug.maxToStringFields).
         """
         with self._names_suggested(), self.connections.exception_handler(sql):
             _, cursor = self.connections.add_query(sql, auto_begin=False)
@@ -641,14 +643,14 @@ class PaimonAdapter(
     # -- nodes ------------------------------------------------------------------------------------------------------
 
     def post_model_hook(self, config: Mapping[str, Any], context: Any) -> None:
-        """A node has ended, well or not: drop what it left half built. What cannot be dropped, the next run clears."""
+        """Called when a node ends, successfully or not: drops its incomplete tables; the next run retries failures."""
         for relation in self._half_built.take():
             with suppress(DbtRuntimeError):
                 self.query(f"drop table if exists {relation.render()}")
         self._release_locks()
 
     def release_connection(self) -> None:
-        """A node, a hook or an operation has ended, well or not: others may write what it held."""
+        """Called when a node, hook or operation ends, successfully or not: releases its locks."""
         self._release_locks()
         super().release_connection()
 
@@ -660,15 +662,15 @@ class PaimonAdapter(
 
     @available
     def schema_problem(self, schema: str | None) -> str:
-        """Why a schema cannot have this name; empty if it can."""
+        """Why a schema name is invalid; empty if it is valid."""
         return names.schema_problem(schema or "")
 
     @available.parse_none
     def check_node(self, model: Mapping[str, Any]) -> None:
-        """Refuse a node whose catalog there is not, whose schema or table cannot have its name, and one with grants.
+        """Refuse a node with an unknown catalog, an invalid schema or table name, or grants.
 
         Raises:
-            DbtRuntimeError: what is wrong, and what to do.
+            DbtRuntimeError: each problem and its remedy.
         """
         problem = self.schema_problem(model.get("schema"))
         if not self.has_catalog(model.get("database")):
@@ -688,7 +690,7 @@ class PaimonAdapter(
 
     @available
     def refuse(self, feature: str, model: Mapping[str, Any]) -> None:
-        """End a node that asks for what neither Spark nor Paimon can do (see `unsupported`).
+        """Fail a node that uses a feature which neither Spark nor Paimon supports (see `errors.unsupported`).
 
         Raises:
             DbtRuntimeError: always.
@@ -697,14 +699,14 @@ class PaimonAdapter(
 
     @available.parse(lambda *a, **k: {})
     def table_spec(self, model: Mapping[str, Any], default_primary_key: Sequence[str] = ()) -> TableSpec:
-        """The table a model asks for, validated; no SQL runs before this.
+        """The validated table spec of a model; no SQL runs before this.
 
         Args:
-            model: the node of the manifest.
-            default_primary_key: the key of a table whose config names none (snapshots).
+            model: the node in the manifest.
+            default_primary_key: the primary key if the config has none (snapshots).
 
         Raises:
-            ConfigErrors: everything that is wrong with the config, in one message.
+            ConfigErrors: every problem of the config, in one message.
         """
         self.check_node(model)
         config = dict(model["config"])
@@ -723,10 +725,10 @@ class PaimonAdapter(
 
     @available.parse(lambda *a, **k: ({}, ""))
     def incremental_plan(self, model: Mapping[str, Any]) -> tuple[TableSpec, str]:
-        """The table and the strategy of an incremental model; no SQL runs before this.
+        """The table spec and the strategy of an incremental model; no SQL runs before this.
 
         Raises:
-            ConfigErrors: everything that is wrong with either, and what to use instead.
+            ConfigErrors: every problem of either, with the remedy.
         """
         self.check_node(model)
         spec, strategy = strategies.plan_incremental(
@@ -744,10 +746,10 @@ class PaimonAdapter(
     def wanted_columns(
         self, query_columns: Sequence[PaimonColumn], model: Mapping[str, Any], spec: TableSpec
     ) -> tuple[ExistingColumn, ...]:
-        """The columns of a model's table: types of its query, NOT NULL and comments of its YAML.
+        """The columns of a model's table: types from its query, NOT NULL and comments from its YAML.
 
         Raises:
-            DbtRuntimeError: names that no table can have.
+            DbtRuntimeError: column names that a table cannot have.
         """
         if problems := names.column_problems(c.name for c in query_columns):
             raise DbtRuntimeError(
@@ -757,10 +759,11 @@ class PaimonAdapter(
 
     @available.parse(lambda *a, **k: None)
     def existing_table(self, relation: PaimonRelation) -> ExistingTable:
-        """The table as the catalog has it, in one statement.
+        """The existing table as the catalog describes it, in one statement.
 
         Raises:
-            DbtRuntimeError: it is a table of another format, in Spark's own catalog; or it leads to a branch.
+            DbtRuntimeError: the session catalog has a table of another format by this name, or the table is
+                redirected to a branch.
         """
         try:
             found = self.query(metadata.schemas_sql(relation))
@@ -772,7 +775,7 @@ class PaimonAdapter(
                 ) from exc
             raise
         if not found:
-            # An option 'branch' that somebody gave the table: Paimon looks for its schema there [ran, 0.9.0].
+            # Someone set the table option 'branch': Paimon then looks for the schema there [ran, 0.9.0].
             raise DbtRuntimeError(
                 f"{relation} has an option that leads every read and write elsewhere. Take it from the table: "
                 f"alter table {relation} unset tblproperties ('branch')"
@@ -781,7 +784,7 @@ class PaimonAdapter(
 
     @available.parse(lambda *a, **k: None)
     def table_changes(self, spec: TableSpec, existing: ExistingTable) -> Changeset:
-        """Options and keys that differ between the wanted table and the one there is."""
+        """The options and keys that differ between the wanted and the existing table."""
         return compute_changeset(
             spec, existing, self.environment, catalog_options=self.credentials.catalog_options
         )
@@ -790,13 +793,13 @@ class PaimonAdapter(
     def column_changes(
         self, wanted: Sequence[ExistingColumn], existing: ExistingTable, model: Mapping[str, Any]
     ) -> ColumnChanges:
-        """Columns that differ between the wanted table and the one there is."""
+        """The columns that differ between the wanted and the existing table."""
         persisted = (model["config"].get("persist_docs") or {}).get("columns", False)
         return compare_columns(wanted, existing, bool(persisted))
 
     @available.parse_none
     def refuse_immutable_changes(self, model: Mapping[str, Any], changes: Changeset) -> None:
-        """An increment never rebuilds: what ALTER cannot change is refused (see `changeset.refuse_rebuild`)."""
+        """Refuse changes that ALTER cannot make: an incremental run never rebuilds (see `changeset.refuse_rebuild`)."""
         changeset.refuse_rebuild(model["resource_type"], model["name"], changes)
 
     @available.parse(lambda model, spec, *a, **k: spec)
@@ -807,19 +810,19 @@ class PaimonAdapter(
         columns: Iterable[ExistingColumn],
         given: Iterable[ExistingColumn | PaimonColumn] | None = None,
     ) -> TableSpec:
-        """Refuse a config that the columns of its table do not bear, before any DDL.
+        """Refuse a config that does not match the columns of its table, before any DDL.
 
         Args:
-            model: the node of the manifest.
+            model: the node in the manifest.
             spec: see `table_spec`.
-            columns: those of the table.
-            given: those of the model's query, if they are others.
+            columns: the table's columns.
+            given: the columns of the model's query, if they differ.
 
         Returns:
-            The table, its columns named as they are spelled.
+            The table spec, its columns spelled as the table has them.
 
         Raises:
-            ConfigErrors: every problem at once (see `column_rules`).
+            ConfigErrors: every problem (see `column_rules`).
         """
         types = {column.name: column.data_type for column in columns}
         checked = column_rules.check_columns(
@@ -836,14 +839,14 @@ class PaimonAdapter(
 
     @available.parse(lambda spec, *a, **k: spec)
     def spelled(self, spec: TableSpec, source: ModelQuery) -> TableSpec:
-        """The table, its columns named as the model's query spells them (see `spelling`)."""
+        """The table spec, its columns spelled as in the model's query (see `spelling`)."""
         if self.environment.case_sensitive:
             return spec
         return spelling.spelled_as(spec, [column.name for column in source.columns])
 
     @available.parse(lambda source, *a, **k: source)
     def ordered_rows(self, source: ModelQuery, spec: TableSpec, model: Mapping[str, Any]) -> ModelQuery:
-        """A model's rows, which end their statement where a sequence is no number (see `ordering_values`)."""
+        """A model's rows; a NaN in a sequence column fails the statement (see `ordering_values`)."""
         checked = ordering_values.checked(source.columns, spec, model)
         return source if checked is None else replace(source, text=f"(select {checked} from {source})")
 
@@ -856,17 +859,17 @@ class PaimonAdapter(
         spec: TableSpec,
         applies: str = "",
     ) -> ModelQuery:
-        """A node's rows as its table takes them: a row that it must not have ends the statement (`row_checks`).
+        """A node's rows, cast to its table's types; a row that violates the table fails the statement (`row_checks`).
 
         Args:
-            source: the rows.
-            table_columns: of the table when the statement runs.
-            model: the node of the manifest.
-            spec: its table.
-            applies: SQL condition of the rows whose values are written; empty for all.
+            source: the node's rows.
+            table_columns: the table's columns when the statement runs.
+            model: the node in the manifest.
+            spec: its table spec.
+            applies: SQL condition for the rows whose values are written; empty for all.
 
         Raises:
-            CompilationError: columns whose types do not fit, or that are NOT NULL and not given.
+            CompilationError: columns whose types do not fit, or NOT NULL columns that are missing.
         """
         wanted = self.wanted_columns(source.columns, model, spec)
         tell = self._loses
@@ -896,10 +899,10 @@ class PaimonAdapter(
     def table_predicates(
         self, model: Mapping[str, Any], strategy: str, columns: Sequence[ExistingColumn]
     ) -> list[str]:
-        """The model's incremental_predicates, a bare column being the table's (see `predicates`)."""
+        """The model's incremental_predicates, with bare columns qualified as the table's (see `predicates`)."""
         config = model["config"]
         wanted = predicates.as_list(config.get("predicates") or config.get("incremental_predicates"))
-        # A strategy of the project's own has its own names for the table.
+        # A strategy of the project has its own alias for the table.
         if not wanted or strategy not in strategies.STRATEGIES:
             return wanted
         return predicates.of_table(
@@ -909,17 +912,17 @@ class PaimonAdapter(
     @available
     @classmethod
     def quote(cls, identifier: str) -> str:
-        """A name in backticks; one in it is doubled. dbt asks the class, where dbt-spark answers for an instance."""
+        """A name in backticks, escaped. dbt calls it on the class; dbt-spark's is an instance method."""
         return quoted(identifier)
 
     @available
     def string_literal(self, text: Any) -> str:
-        """A Spark SQL string literal of any text."""
+        """Any text as a Spark SQL string literal."""
         return string_literal(str(text))
 
     @available.parse_list
     def tables_to_drop_with(self, schema: PaimonRelation) -> list[PaimonRelation]:
-        """The tables of a schema that have to be dropped before it: JdbcCatalog.dropDatabaseImpl keeps their files."""
+        """The tables to drop before their schema is dropped: JdbcCatalog.dropDatabaseImpl leaves their files behind."""
         catalog = self.credentials.catalog_of(schema.database or "")
         if catalog is None or catalog.metastore != "jdbc":
             return []
@@ -931,16 +934,16 @@ class PaimonAdapter(
 
     @available.parse(lambda *a, **k: "")
     def procedure_call(self, name: str, relation: PaimonRelation, arguments: Mapping[str, Any]) -> str:
-        """The SQL of a Paimon procedure, its arguments checked by type.
+        """The SQL of a CALL of a Paimon procedure, with its arguments checked.
 
         Raises:
-            DbtRuntimeError: an unknown argument, a wrong type, or a Paimon that lacks it.
+            DbtRuntimeError: an unknown argument, a wrong type, or a Paimon version without it.
         """
         nested = Capability.REMOVE_ORPHAN_FILES_OF_NESTED_PARTITIONS
         guarded = name == "remove_orphan_files" and not self.environment.supports(nested)
         if name == "compact":
             self.check_compaction(relation, arguments)
-        # The procedure would wait for itself and never end.
+        # The procedure would wait for its own lock forever.
         if guarded and len(self.existing_table(relation).partition_by) > 1:
             self.environment.require(
                 nested, f"remove_orphan_files on {relation}, which has several partition columns"
@@ -964,9 +967,9 @@ class PaimonAdapter(
         """The rows of a seed's file (see `seeds.load`).
 
         Raises:
-            CompilationError: it is no table: file, line and column.
+            CompilationError: the file is malformed; names file, line and column.
         """
-        # As dbt finds it: in the project or one of its packages, else where the manifest says.
+        # Found as dbt does: in the project or one of its packages, else where the manifest says.
         root = Path(self.config.project_root)
         if model["package_name"] != self.config.project_name:
             root = root / self.config.packages_install_path / model["package_name"]
@@ -977,13 +980,13 @@ class PaimonAdapter(
 
     @available.parse(lambda *a, **k: 0)
     def stage_seed(self, view_name: str, agate_table: agate.Table, model: Mapping[str, Any]) -> int:
-        """Put the rows of a seed into a temporary view of this thread's session, typed; none of them with `--empty`.
+        """Load a seed's rows into a typed temporary view of this thread's session; none with `--empty`.
 
         Returns:
-            How many rows the view has.
+            The number of rows in the view.
 
         Raises:
-            DbtRuntimeError: a value that its column's type does not take; names file, column and row.
+            DbtRuntimeError: a value does not fit its column's type; names file, column and row.
         """
         from dbt.flags import get_flags
 
@@ -993,10 +996,10 @@ class PaimonAdapter(
 
     @available.parse_none
     def stage_python_model(self, view_name: str, code: str, model: Mapping[str, Any]) -> None:
-        """Run a Python model and put its frame into a temporary view of this thread's session.
+        """Run a Python model and register its data frame as a temporary view of this thread's session.
 
         Raises:
-            DbtRuntimeError: the model raised, or returned no frame.
+            DbtRuntimeError: the model raised an exception, or did not return a data frame.
         """
         with self._names_suggested():
             python_models.stage(self._handle, code, model, view_name)
@@ -1007,7 +1010,7 @@ class PaimonAdapter(
     def process_parsed_constraint(
         cls, parsed_constraint: ColumnLevelConstraint | ModelLevelConstraint, render_func: Any
     ) -> str | None:
-        """Warn of a constraint that Paimon does not know; dbt's own takes DDL of any kind (`custom`) for granted."""
+        """Warn about a constraint that Paimon does not support; dbt would accept any DDL in a `custom` one."""
         if parsed_constraint.type == ConstraintType.custom:
             if parsed_constraint.warn_unsupported:
                 warn_or_error(ConstraintNotSupported(constraint="custom", adapter=cls.type()))
@@ -1015,14 +1018,14 @@ class PaimonAdapter(
         rendered: str | None = super().process_parsed_constraint(parsed_constraint, render_func)
         return rendered
 
-    # -- what dbt-spark does for formats that this adapter does not write -------------------------------------------
+    # -- overrides of dbt-spark's code for other table formats -------------------------------------------------------
 
     @classmethod
     def _get_adapter_specific_run_info(cls, config: RelationConfig) -> dict[str, Any]:
         return {"adapter_type": "paimon", "table_format": "paimon"}
 
     def _make_match_kwargs(self, database: str, schema: str, identifier: str) -> dict[str, str]:
-        """Names as they are: neither Spark nor Paimon folds the case of one that a project does not quote."""
+        """Names as they are: neither Spark nor Paimon changes the case of an unquoted name."""
         parts = {"database": database, "schema": schema, "identifier": identifier}
         return {name: part for name, part in parts.items() if part}
 
@@ -1033,7 +1036,7 @@ class PaimonAdapter(
     def get_catalog(
         self, relation_configs: Iterable[RelationConfig], used_schemas: frozenset[tuple[str, str]]
     ) -> tuple[agate.Table, list[Exception]]:
-        """dbt's own way: SparkAdapter allows one database only, a project here may use several catalogs."""
+        """As dbt does it: SparkAdapter allows only one database, but a project here may use several catalogs."""
         from dbt.adapters.base import BaseAdapter
 
         return BaseAdapter.get_catalog(self, relation_configs, used_schemas)

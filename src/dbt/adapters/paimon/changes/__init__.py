@@ -1,1 +1,1 @@
-"""Reads of the rows that changed, and how far a model has read."""
+"""Incremental reads: the rows of a table that changed, and how far a model has read them."""

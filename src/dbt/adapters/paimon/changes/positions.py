@@ -1,12 +1,12 @@
-"""How far a model has read the tables whose changes it reads, and where that is kept.
+"""A model's positions in the tables whose changes it reads, and where they are kept.
 
-The position is committed with the model's rows: Paimon writes `commit.user-prefix` into the snapshot of a commit
-(CoreOptions.createCommitUser), so each commit of a model says up to which table snapshot of each source its rows go. A
-run that dies before the commit has moved nothing, one that dies after it has moved all.
+A position is committed together with the model's rows: Paimon writes `commit.user-prefix` into the snapshot of a commit
+(CoreOptions.createCommitUser), so each commit of a model says up to which table snapshot of each source it has read.
+A run that is killed before the commit has moved no position, and one killed after it has moved all of them.
 
-A run whose rows are none commits nothing, and snapshots expire. So after the commit the position is also written into a
-table beside the model's (`__dbt_changes`), with the snapshot of the model's table that it belongs to; of the two the
-later one holds.
+A run without new rows commits nothing, and snapshots expire. So after the commit the position is also written to the
+model's positions table (`<model>__dbt_changes`), together with the snapshot of the model's table at that time. The
+later of the two counts.
 """
 
 from __future__ import annotations
@@ -19,19 +19,19 @@ from typing import Final
 
 from dbt.adapters.paimon.sql.text import string_literal
 
-# Beside a model's table: how far it has read.
+# The suffix of a model's positions table.
 POSITIONS_SUFFIX: Final = "__dbt_changes"
 
 COMMIT_USER_CONF: Final = "spark.paimon.commit.user-prefix"
 
 _WORD: Final = "dbtc"
-# What Paimon puts behind a prefix is `_` and a UUID.
+# Paimon appends `_` and a UUID to the prefix.
 _MARK: Final = re.compile(rf"{_WORD}((?:-[0-9a-f]{{8}}\.\d+\.[0-9a-f]{{8}})+)_")
 
 
 @dataclass(frozen=True)
 class Commit:
-    """A table snapshot: its number, its kind (APPEND, OVERWRITE, COMPACT, ANALYZE), who made it, rows in its files."""
+    """A table snapshot: its number, kind (APPEND, OVERWRITE, COMPACT, ANALYZE), commit user, and rows in its files."""
 
     snapshot: int
     kind: str
@@ -41,7 +41,7 @@ class Commit:
 
 @dataclass(frozen=True)
 class Position:
-    """A table snapshot of a source up to which its rows were read; `commit` tells it from one of the same number."""
+    """The table snapshot up to which a source was read; `commit` tells it from another with the same number."""
 
     snapshot: int
     commit: str
@@ -52,30 +52,30 @@ class Position:
         return cls(commit.snapshot, fingerprint(commit.user))
 
 
-# Before the first table snapshot.
+# The position before the first table snapshot.
 NOTHING_READ: Final = Position(0, "00000000")
 
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """A position as the table beside the model's has it, and the snapshot of the model's own table at that time."""
+    """A position as stored in the positions table, with the snapshot of the model's own table at that time."""
 
     position: Position
     own: Position
 
 
 def fingerprint(text: str) -> str:
-    """Eight characters that stand for a text."""
+    """A hash of eight characters of a text."""
     return hashlib.sha256(text.encode()).hexdigest()[:8]
 
 
 def mark(positions: Mapping[str, Position]) -> str:
-    """The commit user of a model's commit: positions by the fingerprint of their source."""
+    """The commit user prefix for a model's commit: positions by the fingerprint of their source."""
     return _WORD + "".join(f"-{key}.{at.snapshot}.{at.commit}" for key, at in sorted(positions.items()))
 
 
 def marked(user: str) -> dict[str, Position]:
-    """The positions in a commit user; none if it is not a model's."""
+    """The positions in a commit user, by the fingerprint of their source; empty if it has none."""
     found = _MARK.match(user)
     if found is None:
         return {}
@@ -84,16 +84,16 @@ def marked(user: str) -> dict[str, Position]:
 
 
 def find(key: str, own: Sequence[Commit], checkpoint: Checkpoint | None) -> Position | None:
-    """Where a model stands in a source.
+    """A model's position in a source.
 
     Args:
         key: the fingerprint of the source.
         own: the snapshots of the model's own table.
-        checkpoint: what was written beside it.
+        checkpoint: the row of the positions table, if any.
 
     Returns:
-        The position that the newest of its commits and the checkpoint tells; NOTHING_READ if the table never had a
-        row, or was emptied since by another than the model; None if neither tells.
+        The position in the newest of the model's commits or the checkpoint; NOTHING_READ if the table never had a row
+        or something else has emptied it since; None if the position is unknown.
     """
     if checkpoint is not None and not _still_holds(checkpoint.own, own):
         checkpoint = None
@@ -110,7 +110,7 @@ def find(key: str, own: Sequence[Commit], checkpoint: Checkpoint | None) -> Posi
 
 
 def create_sql(kept: str) -> str:
-    """The table beside a model's."""
+    """The DDL of the positions table."""
     return (
         f"create table if not exists {kept} (\n"
         "  source string not null comment 'The table whose changes the model reads',\n"
@@ -121,12 +121,12 @@ def create_sql(kept: str) -> str:
 
 
 def checkpoints_sql(kept: str) -> str:
-    """The rows of it: source, and the two positions of a Checkpoint."""
+    """The query of the positions table's rows: the source, and the two positions of a Checkpoint."""
     return f"select source, snapshot_id, commit_id, own_snapshot_id, own_commit_id from {kept}"
 
 
 def keep_sql(kept: str, moved: Mapping[str, Checkpoint]) -> str:
-    """The statement that writes where a model stands; `moved`: by the name of the source."""
+    """The statement that writes new positions; `moved`: by the name of the source."""
     rows = ",\n  ".join(
         f"({string_literal(name)}, {at.position.snapshot}, '{at.position.commit}', "
         f"{at.own.snapshot}, '{at.own.commit}', current_timestamp())"
@@ -142,7 +142,7 @@ def latest(commits: Iterable[Commit]) -> Position:
 
 
 def _still_holds(at: Position, own: Sequence[Commit]) -> bool:
-    """Whether a table has gone on from there: it was not rolled back behind it, nor made anew."""
+    """Whether a table still has the commit of a position: it was not rolled back to before it, nor recreated."""
     if at == NOTHING_READ:
         return True
     if not own:

@@ -1,9 +1,9 @@
-"""The rows of a table that changed between two of its snapshots: which way to read them, and the SQL of each way.
+"""Chooses how to read the rows that changed between two table snapshots, and renders the SQL of each way.
 
-What Paimon's own incremental read gives (`paimon_incremental_query`, also over `$audit_log`) is the change for some
-tables only: it leaves INSERT OVERWRITE out, shows rows that a sequence field or a merge engine did not let in, parts of
-aggregates, nothing of tables with deletion vectors, and the changelog of lookup and full-compaction late or twice
-[ran, 0.9.0; tests/functional/changes/test_ways.py]. Of all others the two snapshots are compared.
+Paimon's own incremental read (`paimon_incremental_query`, also over `$audit_log`) is exact for some tables only: it
+leaves out INSERT OVERWRITE, returns rows that a sequence field or a merge engine rejected and parts of aggregates,
+returns nothing for tables with deletion vectors, and returns the changelog of lookup and full-compaction late or twice
+[ran, 0.9.0; tests/functional/changes/test_ways.py]. For all other tables the two table snapshots are compared.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ INSERTED: Final = "+I"
 
 
 class Way(str, Enum):
-    """How changes are read."""
+    """A way to read changes."""
 
     NOTHING = "nothing new"
-    # The files of the commits, one row a key.
+    # The rows in the files of the commits, the last one per key.
     FILES = "files"
-    # The keys in the files of the commits, and the rows that they have now.
+    # The keys in the files of the commits, joined with their current rows.
     KEYS = "keys"
     COMPARE = "compare"
 
@@ -48,17 +48,17 @@ class SourceTable:
 
     @property
     def name(self) -> str:
-        """Its name in SQL."""
+        """The table's rendered name."""
         return quoted(self.catalog, self.schema, self.identifier)
 
     def option(self, name: str, default: str = "") -> str:
-        """A table option, in lower case."""
+        """The value of a table option, in lower case."""
         return self.options.get(name, default).lower()
 
 
 @dataclass(frozen=True)
 class Output:
-    """The columns that come beside those of the table, and whether old rows come, too."""
+    """The columns to add to those of the table, and whether to return old rows."""
 
     row_kind: str = "_row_kind"
     snapshot_column: str | None = None
@@ -73,17 +73,17 @@ def way(
     incremental_catalog: str,
     before: bool,
 ) -> Way:
-    """How the changes of some commits are read, exactly and as cheaply as the table allows.
+    """The cheapest way to read the changes of some commits exactly.
 
     Args:
         table: the table.
-        commits: those of the range.
-        environment: the versions.
-        incremental_catalog: the one whose tables old versions read the changes of.
+        commits: the commits of the range.
+        environment: the versions in use.
+        incremental_catalog: the catalog whose tables old versions can read the changes of.
         before: whether the old rows of changed keys are wanted.
 
     Returns:
-        The way. FILES of a table without a primary key holds only if its rows are counted (see `count_sql`).
+        The way. FILES holds for a table without a primary key only if the row counts agree (see `count_sql`).
     """
     if not commits:
         return Way.NOTHING
@@ -104,11 +104,11 @@ def way(
 
 
 def _files_tell(table: SourceTable, environment: Environment, incremental_catalog: str) -> bool:
-    """Whether the files of a table's commits name every key that changed, and no other row."""
+    """Whether the files of a table's commits name exactly the keys that changed."""
     anywhere = environment.supports(Capability.INCREMENTAL_QUERY_IN_ANY_CATALOG)
     if not anywhere and table.catalog != incremental_catalog:
         return False
-    # Neither deletes by a vector nor what is read after compaction only are in these files.
+    # These files have neither deletes by deletion vectors nor what becomes visible only after compaction.
     if table.option("deletion-vectors.enabled") == "true" or table.option("bucket") == "-2":
         return False
     if not table.primary_key:
@@ -117,7 +117,7 @@ def _files_tell(table: SourceTable, environment: Environment, incremental_catalo
         return False
     if table.option("merge-engine") == "first-row":
         return False
-    # A key that moves to another partition is deleted in the one and inserted in the other, in no order.
+    # A key that moves to another partition is deleted in one and inserted in the other, in no defined order.
     if not set(table.partition_by) <= set(table.primary_key):
         return False
     # $audit_log has a column of that name.
@@ -125,23 +125,23 @@ def _files_tell(table: SourceTable, environment: Environment, incremental_catalo
 
 
 def whole_sql(table: SourceTable, snapshot: int, output: Output) -> str:
-    """All rows of a table at a table snapshot, as inserted; 0 is before the first."""
+    """All rows of a table at a table snapshot, as inserts; 0 is before the first."""
     version = f"version as of {snapshot}" if snapshot else "where false"
     return _subquery(f"select {_columns(table, output, snapshot)}\nfrom {table.name} {version}")
 
 
 def nothing_sql(table: SourceTable, snapshot: int, output: Output) -> str:
-    """No row, with the columns of the others."""
+    """No rows, with the columns of the other queries."""
     return _subquery(f"select {_columns(table, output, snapshot)}\nfrom {table.name} where false")
 
 
 def limited_sql(table: SourceTable, rendered: str, snapshot: int, output: Output) -> str:
-    """What dbt lets a model see of a table (`--empty`, `--sample`), as inserted."""
+    """The rows of a table that dbt's `--empty` or `--sample` lets a model see, as inserts."""
     return _subquery(f"select {_columns(table, output, snapshot)}\nfrom {rendered}")
 
 
 def files_sql(table: SourceTable, start: int, end: int, output: Output, environment: Environment) -> str:
-    """The rows in the files of the commits after `start` up to `end`; of a key the last."""
+    """The rows in the files of the commits after `start` up to `end`; only the last one per key."""
     if not table.primary_key:
         source = _incremental(table, "", start, end, environment)
         return _subquery(f"select {_columns(table, output, end)}\nfrom {source}")
@@ -152,16 +152,16 @@ def files_sql(table: SourceTable, start: int, end: int, output: Output, environm
 
 
 def count_sql(table: SourceTable, start: int, end: int, environment: Environment) -> str:
-    """How many rows the files of the commits have.
+    """The query of how many rows the files of the commits have.
 
     UPDATE and DELETE rewrite files of a table without a primary key, and commit as APPEND [ran, 0.9.0]: their files
-    then have more rows than the table has grown by.
+    then have more rows than the table has gained.
     """
     return f"select count(*) from {_incremental(table, '', start, end, environment)}"
 
 
 def keys_sql(table: SourceTable, start: int, end: int, output: Output, environment: Environment) -> str:
-    """The rows that the keys in the files of the commits have at `end`, and the keys that have none as deleted."""
+    """The rows at `end` of the keys in the files of the commits; keys without a row are returned as deletes."""
     source = _incremental(table, "$audit_log", start, end, environment)
     names = [quoted(name) for name, _ in table.columns]
     keys = [quoted(name) for name in table.primary_key]
@@ -170,7 +170,7 @@ def keys_sql(table: SourceTable, start: int, end: int, output: Output, environme
     columns = ",\n  ".join(
         f"if(__now.__dbt_there, __now.{name}, __keys.__dbt_row.{name}) as {name}" for name in names
     )
-    # The small side of a semi join is broadcast, that of an outer join from its side is not.
+    # Spark broadcasts the small side of a semi join, but not the outer side of an outer join.
     return _subquery(
         f"""select {columns},
   if(__now.__dbt_there, '+U', '-D') as {quoted(output.row_kind)}{_snapshot(output, end)}
@@ -189,14 +189,14 @@ left join (
 def compare_sql(
     table: SourceTable, start: int | str, then_called: Mapping[str, str], end: int, output: Output
 ) -> str:
-    """What differs between a table at `start` (a table snapshot, a tag, or 0 for an empty table) and at `end`.
+    """The difference between a table at `start` (a table snapshot, a tag, or 0 for an empty table) and at `end`.
 
     Args:
-        table: the table, with the columns that it has at `end`.
-        start: where its old rows are.
-        then_called: by the name of a column in small letters, what it was called there; the others were NULL.
+        table: the table, with its columns at `end`.
+        start: the state with the old rows.
+        then_called: what each column (in lower case) was called at `start`; columns that are missing here were NULL.
         end: a table snapshot.
-        output: further columns, and whether a changed row comes twice, as `-U` and `+U`.
+        output: the columns to add, and whether a changed row is returned twice, as `-U` and `+U`.
     """
     new = ", ".join(quoted(name) for name, _ in table.columns)
     old = ", ".join(
@@ -247,7 +247,7 @@ def version_sql(table: SourceTable, version: int | str) -> str:
 
 
 def has_maps(table: SourceTable) -> bool:
-    """Whether EXCEPT does not take the rows of a table."""
+    """Whether a table has map columns, which EXCEPT does not accept."""
     return any("map<" in kind.lower() for _, kind in table.columns)
 
 

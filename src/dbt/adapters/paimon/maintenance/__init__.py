@@ -1,1 +1,1 @@
-"""Compaction, expiry, buckets, and the health of tables."""
+"""Compaction, expiry, rescaling of buckets, table health, and maintenance by policy."""

@@ -1,4 +1,4 @@
-"""What sys.compact cannot do with a table, by its buckets (CompactProcedure.execute)."""
+"""Compactions that sys.compact refuses, by the table's bucket mode (CompactProcedure.execute)."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 def compaction_problems(
     spec: TableSpec, arguments: Mapping[str, Any], environment: Environment
 ) -> tuple[str, ...]:
-    """Why this table cannot be compacted so, each with what to do; none if it can.
+    """Why a table cannot be compacted with these arguments, each with a remedy; empty if it can.
 
-    Inputs: the table as it is, the macro's arguments by name (None: not given), the versions.
+    Inputs: the table spec, the macro's arguments by name (None: not given), the versions.
     """
     given = {name for name, value in arguments.items() if value is not None}
     if spec.moves_keys:

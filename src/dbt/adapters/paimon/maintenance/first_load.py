@@ -1,8 +1,8 @@
-"""The files of a first load, taken out of level 0 by the run that wrote them.
+"""Compaction right after a first load, so that its files leave level 0.
 
-A writer leaves its files in level 0, and the first compaction that a later batch triggers takes all of that level: a
-batch of a thousand rows pays for the whole table (UniversalCompaction.createUnit). Done right after the load, files
-that are large and do not overlap only change their level (MergeTreeCompactTask.upgrade).
+A writer leaves its files in level 0, and the first compaction that a later batch triggers takes the whole level: a
+batch of a thousand rows pays for the whole table (UniversalCompaction.createUnit). Right after the load, large files
+that do not overlap only change their level (MergeTreeCompactTask.upgrade).
 """
 
 from __future__ import annotations
@@ -15,16 +15,16 @@ if TYPE_CHECKING:
     from dbt.adapters.paimon.relation import PaimonRelation
     from dbt.adapters.paimon.spec.table import TableSpec
 
-# Bytes in level 0 from which on a batch that pays for them would be noticed.
+# Bytes in level 0 from which the delay of a later batch would be noticeable.
 LEAST_BYTES: Final = 4 * 2**20
 
 
 def may_settle(spec: TableSpec) -> bool:
-    """Whether a load of this table leaves files in level 0 that a compaction of its own can take out.
+    """Whether a first load of this table leaves files in level 0 that a separate compaction can take out.
 
-    Not without a key, where nothing is merged; not where compaction is left to others (`write-only`), shows rows
-    (postpone buckets), writes a changelog, or is done by each writer before it commits (lookup); and not where Paimon
-    compacts only as it writes (see `compaction`).
+    False for tables without a primary key, where nothing is merged; where compaction is left to others (`write-only`),
+    makes rows visible (postpone buckets), writes a changelog, or is done by each writer before it commits (lookup); and
+    where Paimon compacts only while writing (see `compaction`).
     """
     return (
         bool(spec.primary_key)
@@ -40,7 +40,7 @@ def may_settle(spec: TableSpec) -> bool:
 
 
 def level_0_sql(table: PaimonRelation) -> str:
-    """The statement that asks for the bytes in level 0; one row of one number."""
+    """The query of the bytes in level 0; one row with one number."""
     return (
         f"select cast(coalesce(sum(file_size_in_bytes), 0) as bigint) from {table.system_table('files')} "
         "where level = 0"

@@ -1,4 +1,4 @@
-"""The state of a table as SQL over Paimon's system tables: no data file is opened, and nothing here runs."""
+"""The health of a table as SQL over Paimon's system tables: reads no data file, and runs no statement itself."""
 
 from __future__ import annotations
 
@@ -39,8 +39,8 @@ SYSTEM_TABLES: Final[Mapping[str, Capability | None]] = MappingProxyType(
     }
 )
 
-# CoreOptions.TARGET_FILE_SIZE: by default 128 MB, and 256 MB without a primary key; a compaction leaves alone what is
-# above 7/10 of it (CoreOptions.compactionFileSize).
+# CoreOptions.TARGET_FILE_SIZE: by default 128 MB, or 256 MB without a primary key; a compaction leaves files above 7/10
+# of it alone (CoreOptions.compactionFileSize).
 _SIZE: Final = "get_json_object(options, \"$['target-file-size']\")"
 _TARGET_SIZE: Final = f"""coalesce(
       cast(regexp_extract({_SIZE}, '([0-9]+)', 1) as bigint)
@@ -54,7 +54,7 @@ def system_table(relation: PaimonRelation, name: str, environment: Environment) 
     """The rendered name of a system table.
 
     Raises:
-        DbtRuntimeError: Paimon has none of that name, this version has not, or the relation is a view.
+        DbtRuntimeError: Paimon or this version of it has no such system table, or the relation is a view.
     """
     if name not in SYSTEM_TABLES:
         near = suggestion(name, SYSTEM_TABLES, cutoff=0.6)
@@ -71,11 +71,11 @@ def system_table(relation: PaimonRelation, name: str, environment: Environment) 
 
 
 def bucket_files_sql(relation: PaimonRelation) -> str:
-    """A query with a row for each bucket of each partition, from `$files`.
+    """A query with one row per bucket of each partition, from `$files`.
 
-    Its columns: partition, bucket, files, small_files (those that a compaction would take up), sorted_runs (each
-    file of level 0 is one, each further level is one), row_count (before merging), byte_count, written_at (on the JVM's
-    wall clock), fixed_buckets (the option `bucket`, 0 if it is none), is_keyed (has the table a primary key).
+    Its columns: partition, bucket, files, small_files (those that a compaction would merge), sorted_runs (each file of
+    level 0 is one, each further level is one), row_count (before merging), byte_count, written_at (on the JVM's wall
+    clock), fixed_buckets (the option `bucket`, 0 if it is not a fixed number), is_keyed (whether there is a primary key).
     """
     return f"""
   select
@@ -103,9 +103,9 @@ def _settings_sql(relation: PaimonRelation) -> str:
 
 @dataclass(frozen=True)
 class TableHealth:
-    """A table at a glance; the order of the fields is that of the columns of `health_sql`.
+    """The health of a table; its fields are in the order of the columns of `health_sql`.
 
-    Rows are counted before merging; ages are in seconds; `skew` is the largest bucket over the mean of its partition.
+    Rows are counted before merging; ages are in seconds; `skew` is the largest bucket divided by its partition's mean.
     """
 
     table: str
@@ -165,7 +165,7 @@ cross join (select count(*) as tags from {relation.system_table("tags")}) as t""
 
 
 def bucket_skew_sql(relation: PaimonRelation) -> str:
-    """`bucket_files_sql` with partition_rows, mean_rows (of all buckets, empty ones too) and skew for each bucket."""
+    """`bucket_files_sql` plus partition_rows, mean_rows (over all buckets, also empty ones) and skew, per bucket."""
     return f"""
   select *, case when mean_rows > 0 then row_count / mean_rows else 0 end as skew
   from (
@@ -178,7 +178,7 @@ def bucket_skew_sql(relation: PaimonRelation) -> str:
 
 
 def read_health(row: Sequence[Any]) -> TableHealth:
-    """The row of `health_sql`, typed."""
+    """A row of `health_sql` as a TableHealth."""
     return TableHealth(*row)
 
 
@@ -189,7 +189,7 @@ _HEADINGS: Final[Mapping[str, str]] = MappingProxyType(
 
 
 def report(tables: Sequence[TableHealth]) -> str:
-    """The tables as lines of text under a heading."""
+    """The tables as lines of text with a heading."""
     names = [field.name for field in fields(TableHealth)]
     rows = [[_HEADINGS.get(name, name.replace("_", " ")) for name in names]]
     rows += [[_shown(name, getattr(table, name)) for name in names] for table in tables]

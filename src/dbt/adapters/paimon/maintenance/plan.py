@@ -1,6 +1,6 @@
-"""What a maintenance policy means for a table now: one statement asks its system tables, the answer says what is due.
+"""Plans the actions of a maintenance policy: one query of the table's system tables says what is due.
 
-Nothing here runs a statement. A run whose table needs nothing pays the one statement and no more.
+Runs no statement itself. A run whose table needs nothing pays for that one query only.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from dbt.adapters.paimon.tables.metadata import age_in_seconds, wall_clock
 
 _SECOND: Final = "yyyy-MM-dd HH:mm:ss"
 _NULLS: Final = ("null", "__DEFAULT_PARTITION__")
-# Java's letters of a formatter that are numbers of a fixed width.
+# Letters of Java's date formatter that are numbers of a fixed width.
 _TIME_LETTERS: Final[Mapping[str, str]] = {
     "yyyy": "%Y",
     "uuuu": "%Y",
@@ -46,7 +46,7 @@ _TIME_LETTERS: Final[Mapping[str, str]] = {
 
 @dataclass(frozen=True)
 class Partition:
-    """A partition: its values as text by column (None: not to be told apart), the small files in its fullest bucket."""
+    """A partition: its values as text by column (None: unknown), and the small files in its fullest bucket."""
 
     values: Mapping[str, str] | None
     small_files: int
@@ -58,10 +58,10 @@ class Partition:
 
 @dataclass(frozen=True)
 class TableState:
-    """The answer to `state_sql`; what the policy does not ask for is 0 or empty."""
+    """The answer to `state_sql`; what the policy does not need is 0 or empty."""
 
     now: datetime  # in the session's time zone
-    wall_clock: datetime  # in that of the JVM
+    wall_clock: datetime  # in the JVM's time zone
     types: Mapping[str, str]
     first_snapshot: int = 0
     last_snapshot: int = 0
@@ -74,7 +74,7 @@ class TableState:
 
 @dataclass(frozen=True)
 class Action:
-    """One thing that a policy asks for: whether it is due, why or why not, and the CALL (empty if there is none)."""
+    """One action of a policy: whether it is due, why or why not, and the CALL (empty if there is none)."""
 
     name: str
     due: bool
@@ -83,9 +83,9 @@ class Action:
 
 
 def state_sql(table: PaimonRelation, policy: MaintenancePolicy) -> str:
-    """The one statement that asks what `plan` needs to know; its row is for `read_state`.
+    """The query of everything that `plan` needs to know; `read_state` reads its row.
 
-    Counts and short texts only, which each way to Spark gives alike.
+    Returns only counts and short texts, which are the same over every connection method.
     """
     sources = [
         f"(select date_format(current_timestamp(), '{_SECOND}') as now, "
@@ -103,7 +103,7 @@ def _snapshots_sql(table: PaimonRelation, policy: MaintenancePolicy) -> str:
     compact, expire = policy.compact, policy.expire_snapshots
     if expire is None and not (compact and compact.every_commits):
         return "(select 0 as first, 0 as last, null as young, null as next_read, 0 as commits)"
-    # An aggregate takes no expression that asks for the JVM's zone: the age comes from below.
+    # An aggregate cannot contain an expression that reads the JVM's time zone: the subquery computes the age.
     with_age = bool(expire and expire.older_than)
     young = (
         f"min(case when age <= {_seconds(expire.older_than)} then snapshot_id end)"
@@ -111,7 +111,7 @@ def _snapshots_sql(table: PaimonRelation, policy: MaintenancePolicy) -> str:
         else "null"
     )
     age = age_in_seconds("commit_time") if with_age else "0"
-    # Sorting replaces files by an OVERWRITE.
+    # Sorting replaces files with an OVERWRITE.
     kind = "OVERWRITE" if compact and compact.order else "COMPACT"
     next_read = (
         f"(select min(next_snapshot_id) from {table.system_table('consumers')})"
@@ -148,7 +148,7 @@ def _files_sql(table: PaimonRelation, policy: MaintenancePolicy) -> str:
 
 
 def read_state(row: Sequence[Any], partition_by: Sequence[str]) -> TableState:
-    """The row of `state_sql`, typed."""
+    """The row of `state_sql` as a TableState."""
     now, clock, fields, first, last, young, next_read, commits, small_files, partitions = row
     types = {field["name"]: str(field["type"]).split(" NOT NULL")[0].lower() for field in json.loads(fields)}
     partition_by = tuple(map(speller(types), partition_by))
@@ -176,9 +176,9 @@ def read_state(row: Sequence[Any], partition_by: Sequence[str]) -> TableState:
 def partition_values(
     text: str, partition_by: Sequence[str], types: Mapping[str, str]
 ) -> dict[str, str] | None:
-    """The values in the `partition` of a system table, by column; None if it cannot be told where one ends.
+    """The values in the `partition` column of a system table, by column; None if they cannot be told apart.
 
-    '[a, 1]' up to 0.9 (a date as its number of days), '{a, 1}' in 1.0, 'dt=a/hh=1' later (PartitionsTable.toRow,
+    '[a, 1]' up to 0.9 (dates as a number of days), '{a, 1}' in 1.0, 'dt=a/hh=1' later (PartitionsTable.toRow,
     FilesTable.toRow).
     """
     if text[:1] in ("[", "{") and text[-1:] in ("]", "}"):
@@ -206,10 +206,10 @@ def plan(
     *,
     force: bool = False,
 ) -> list[Action]:
-    """Every action of a policy, due or not, in the order in which they are to run.
+    """Every action of a policy, due or not, in the order in which they have to run.
 
-    `force`: a compaction is due whatever the policy's thresholds say. Raises DbtRuntimeError for what no CALL can say
-    (see `procedures.render`).
+    `force`: whether a compaction is due whatever the policy's thresholds. Raises DbtRuntimeError if a value cannot be
+    passed to a procedure (see `procedures.render`).
     """
     name = (table.database or "", table.schema or "", table.identifier or "")
     actions: list[Action] = []
@@ -218,7 +218,7 @@ def plan(
     if policy.compact:
         actions.append(_compact(name, policy.compact, state, spec, environment, force=force))
     if policy.expire_snapshots:
-        # What runs before it commits.
+        # Actions that run before it commit, too.
         commits = sum(action.due for action in actions)
         actions.append(_expire_snapshots(name, policy.expire_snapshots, state, commits, environment))
     if policy.remove_orphan_files:
@@ -252,7 +252,7 @@ def _compact(
         reasons.append(f"{small} small files in a bucket{chosen} (due from {compact.small_files})")
     if compact.every_commits:
         reasons.append(f"{state.commits} commits since the last one (due from {compact.every_commits})")
-    # `full` is what CompactProcedure does before it has the parameter.
+    # `full` is what CompactProcedure does in versions without that parameter.
     strategy = compact.strategy if environment.supports(Capability.COMPACT_STRATEGY) else None
     sql = procedures.compact(
         table,
@@ -268,10 +268,10 @@ def _compact(
 
 
 def _bins(compact: Compact, small: int, spec: TableSpec, environment: Environment) -> dict[str, int]:
-    """How many small files Paimon merges into one in a table without a key, and below which it leaves them alone.
+    """How many small files Paimon merges into one for a table without a key, and the number below which it leaves them.
 
-    By default 50 on 0.9 (UnawareAppendTableCompactionCoordinator.FileBin): all of them at once, where one
-    partition is meant, and else as many as make it due.
+    By default 50 on 0.9 (UnawareAppendTableCompactionCoordinator.FileBin): all of them if one partition is compacted,
+    else as many as make it due.
     """
     one = not spec.partition_by or compact.newest == 1 or not compact.small_files
     number = max(small if one else compact.small_files, 2)
@@ -280,7 +280,7 @@ def _bins(compact: Compact, small: int, spec: TableSpec, environment: Environmen
 
 
 def newest_partitions(state: TableState, count: int) -> list[Partition]:
-    """The `count` partitions of the greatest values, newest last; those of a NULL are none of them."""
+    """The `count` partitions with the greatest values, newest last; leaves out partitions with a NULL."""
 
     def rank(partition: Partition) -> list[tuple[int, str]]:
         values = partition.values or {}
@@ -294,7 +294,7 @@ def newest_partitions(state: TableState, count: int) -> list[Partition]:
 
 
 def _condition(partition: Partition, types: Mapping[str, str]) -> str:
-    """A partition as a condition over literals of its columns' own types: Paimon takes no cast [ran, 0.9.0]."""
+    """A partition as a condition over literals of its columns' types: Paimon does not accept casts [ran, 0.9.0]."""
     parts = []
     for name, text in (partition.values or {}).items():
         kind = type_name(types.get(name, ""))
@@ -324,7 +324,7 @@ def _expire_snapshots(
     end = min(end, max(beyond, young if young is not None else end))
     count = max(end - state.first_snapshot, 0) if state.last_snapshot else 0
     has = last - state.first_snapshot + 1 if state.last_snapshot else 0
-    older_than = datetime.fromisoformat("1970-01-02")  # none is that old: only the number counts
+    older_than = datetime.fromisoformat("1970-01-02")  # no snapshot is that old: only the number counts
     if expire.older_than:
         older_than = _clock_of(state, environment) - timedelta(seconds=_seconds(expire.older_than))
     sql = procedures.expire_snapshots(
@@ -371,12 +371,12 @@ def _expire_partitions(
         expire_strategy=expire.expire_strategy,
         environment=environment,
     )
-    # Where the formatter says more than is understood here, Paimon is asked each time.
+    # If the formatter is not fully understood here, Paimon is called every time.
     return Action("expire_partitions", bool(expired) or (not formatter_is_known and unknown > 0), why, sql)
 
 
 def _time_of(partition: Partition, expire: ExpirePartitions) -> datetime | None:
-    """What PartitionTimeExtractor.extract reads out of a partition; None if nothing."""
+    """The time that PartitionTimeExtractor.extract reads from a partition; None if it has none."""
     if not partition.values:
         return None
     text = expire.timestamp_pattern or next(iter(partition.values.values()))
@@ -393,7 +393,7 @@ def _time_of(partition: Partition, expire: ExpirePartitions) -> datetime | None:
 
 
 def _strptime(formatter: str) -> str | None:
-    """Java's formatter in Python's words; None if it says what is not known here. An empty one is Paimon's own."""
+    """Java's date formatter as a strptime format; None if it is not supported. An empty one is Paimon's default."""
     parts = []
     for part in re.findall(r"[A-Za-z]+|'[^']*'|[^A-Za-z']+", formatter):
         if part[0].isalpha():
@@ -407,7 +407,7 @@ def _strptime(formatter: str) -> str | None:
 
 
 def _in_letters(run: str) -> str | None:
-    """'%Y%m%d' of 'yyyyMMdd'."""
+    """'%Y%m%d' for 'yyyyMMdd'."""
     pieces = [match[0] for match in re.finditer(r"(.)\1*", run)]
     if not all(piece in _TIME_LETTERS for piece in pieces):
         return None
@@ -429,7 +429,7 @@ def _seconds(duration: str) -> int:
 
 
 def lines(actions: Sequence[Action], *, dry_run: bool) -> Iterator[str]:
-    """What is said of a table's actions, one line each."""
+    """The log lines about a table's actions, one each."""
     for action in actions:
         verb = ("would run" if dry_run else "runs") if action.due else "not due"
         yield f"{action.name}: {verb}: {action.why}"

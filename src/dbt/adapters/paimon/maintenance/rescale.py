@@ -1,7 +1,7 @@
-"""The statements that give a table, or some of its partitions, another number of buckets.
+"""The statements that change the number of buckets of a table or of some of its partitions.
 
-Paimon: a partition keeps the number it was written with until it is overwritten. While the table's option says another
-one, writes into it fail (0.9), or those into a bucket that is there already (from 1.0, see OLD_BUCKETS_GUARDED).
+Paimon: A partition keeps the number it was written with until it is overwritten. If it differs from the table's option,
+writes to the partition fail (0.9), or those to one of its existing buckets (from 1.0, see OLD_BUCKETS_GUARDED).
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _MODE: Final = "spark.sql.sources.partitionOverwriteMode"
 
 @dataclass(frozen=True)
 class Step:
-    """A statement, the Spark settings that hold for it alone, and what takes it back if a later step fails."""
+    """A statement, its own Spark settings, and the statement that undoes it if a later step fails."""
 
     sql: str
     conf: Mapping[str, str]
@@ -42,12 +42,12 @@ def rescale_steps(
     bucket_num: Any = None,
     partitions: Partition | Sequence[Partition] | None = None,
 ) -> tuple[Step, ...]:
-    """The steps, in order; each can be run again, and after the last one every row named has its new bucket.
+    """The steps, in order; each can be repeated, and after the last one every selected row is in its new bucket.
 
-    Inputs: (catalog, schema, identifier), the table there is, the versions; the number of buckets (default: the
-    table's own), and the partitions (default: all), each {column: value}.
-    Raises DbtRuntimeError with all problems at once: a table that has no fixed or postpone buckets, partitions that it
-    has not, a version that cannot.
+    Inputs: (catalog, schema, identifier), the existing table, the versions; the number of buckets (default: the table's
+    own), and the partitions (default: all), each {column: value}.
+    Raises DbtRuntimeError with all problems: the table has neither fixed nor postpone buckets, a partition does not
+    exist, or the version does not support it.
     """
     spec = existing.as_spec()
     given = {"bucket_num": bucket_num, "partitions": partitions}
@@ -109,7 +109,7 @@ def _table_problems(spec: TableSpec, given: Mapping[str, Any], environment: Envi
     if given["bucket_num"] is None:
         problems.append("bucket_num: required, for the table's own bucket is -2 (postpone).")
     if given["partitions"] is not None and not _overwrites_by_partition(spec):
-        # RescaleProcedure overwrites as this option says: the other partitions would go.
+        # RescaleProcedure overwrites in the mode of this option: static mode would delete the other partitions.
         problems.append(
             "partitions: the table has 'dynamic-partition-overwrite'='false', by which all other partitions would be "
             "lost. Remove that option, or leave partitions out."
@@ -118,14 +118,14 @@ def _table_problems(spec: TableSpec, given: Mapping[str, Any], environment: Envi
 
 
 def _partition_problems(spec: TableSpec, partitions: Any) -> list[str]:
-    """An INSERT OVERWRITE by another column than the partitions' would lose the other rows of its partition."""
+    """Why the partitions are invalid: an INSERT OVERWRITE by a non-partition column would lose other rows."""
     if partitions is None:
         return []
     if not spec.partition_by:
         return ["partitions: the table has none. Leave it out."]
     listed = [partitions] if isinstance(partitions, Mapping) else partitions
     if not isinstance(listed, (list, tuple)):
-        return []  # its type is told with the others
+        return []  # its type is reported with the others
     named = [str(column) for partition in listed if isinstance(partition, Mapping) for column in partition]
     unknown = sorted(set(named) - set(spec.partition_by))
     if not unknown:
@@ -136,7 +136,7 @@ def _partition_problems(spec: TableSpec, partitions: Any) -> list[str]:
 
 
 def _may_hide_rows(spec: TableSpec) -> bool:
-    """Whether reads leave out rows that are not compacted yet (CoreOptions.batchScanSkipLevel0): they would be lost."""
+    """Whether reads skip rows that are not compacted yet (CoreOptions.batchScanSkipLevel0): they would be lost."""
     skips = bool(spec.primary_key) and (
         spec.is_true("deletion-vectors.enabled") or spec.options.get("merge-engine") == "first-row"
     )

@@ -1,4 +1,4 @@
-"""Which nodes an operation is for: some of what dbt's `--select` says, for operations, which dbt gives no selection."""
+"""Node selection for operations, a subset of dbt's `--select`, which `dbt run-operation` does not have."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _Node = Mapping[str, Any]
 
 
 def tables(nodes: Iterable[_Node]) -> list[_Node]:
-    """The nodes that are tables, by name."""
+    """The nodes that are tables, ordered by name."""
     found = [
         node
         for node in nodes
@@ -27,16 +27,16 @@ def tables(nodes: Iterable[_Node]) -> list[_Node]:
 
 
 def select(nodes: Iterable[_Node], wanted: str | Sequence[str] | None, operation: str) -> list[_Node]:
-    """The tables that a selection names.
+    """The tables that a selection matches.
 
     Args:
-        nodes: of dbt's graph.
-        wanted: names (`*` stands for any text), `tag:x`, `path:models/x` or a path, a folder or a prefix of the
-            fully qualified name (`marts`, `project.marts`); one, several with blanks between, or a list. None: all.
-        operation: for messages.
+        nodes: the nodes of dbt's graph.
+        wanted: names (`*` matches any text), `tag:x`, `path:models/x` or a path, a folder or a prefix of the fully qualified
+            name (`marts`, `project.marts`); one, several separated by blanks, or a list. None: all.
+        operation: the name of the operation, for messages.
 
     Raises:
-        DbtRuntimeError: something of the selection names no table.
+        DbtRuntimeError: part of the selection matches no table.
     """
     known = tables(nodes)
     if wanted is None:

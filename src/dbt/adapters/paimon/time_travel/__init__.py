@@ -1,1 +1,1 @@
-"""Older states of tables, tags, branches and audits."""
+"""Time travel, tags, rollbacks, branches, and audits on a branch."""

@@ -1,7 +1,7 @@
-"""Write, audit, publish: the data tests of a model, compiled against the branch that its new rows are on.
+"""Write-audit-publish: a model's data tests, compiled against the branch with its new rows.
 
-dbt itself compiles them, as it does for `dbt test`, so that where, limit, arguments and singular tests are what they
-always are; only `ref()` of the model gives the branch.
+dbt itself compiles them, as for `dbt test`, so that where, limit, arguments and singular tests work as usual; only
+`ref()` of the model returns the branch.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from dbt.adapters.paimon.relation import PaimonRelation
 if TYPE_CHECKING:
     from dbt.contracts.graph.manifest import Manifest
 
-# The branch, and the tag on the published state that it begins at.
+# The branch, and the tag on the published state that it starts from.
 BRANCH: Final = "dbt_audit"
 
 
 @dataclass(frozen=True)
 class Audit:
-    """A compiled data test, with what dbt's test materialization reads of its config."""
+    """A compiled data test, with the config that dbt's test materialization reads."""
 
     name: str
     sql: str
@@ -37,7 +37,7 @@ class Audit:
 
 @dataclass(frozen=True)
 class Result:
-    """What a data test found: how many rows, and whether that is an error or a warning."""
+    """The outcome of a data test: the number of rows found, and whether that is an error or a warning."""
 
     name: str
     failures: int
@@ -49,9 +49,10 @@ class Result:
 
 
 def of_model(model_id: str, manifest: Manifest) -> list[Any]:
-    """The data tests that can be run before the model is published, in the order of their names.
+    """The data tests that can run before the model is published, ordered by name.
 
-    A test that reads a model which is not upstream of this one would read what is yet to be built: it runs after.
+    A test that also reads a model which is not upstream of this one would read a table that is not built yet: it runs
+    later.
     """
     upstream = _upstream(model_id, manifest)
     nodes: Iterable[Any] = manifest.nodes.values()
@@ -68,7 +69,7 @@ def of_model(model_id: str, manifest: Manifest) -> list[Any]:
 def compiled(
     tests: Iterable[Any], published: PaimonRelation, audited: PaimonRelation, config: Any, manifest: Manifest
 ) -> list[Audit]:
-    """The data tests as SQL that reads `audited` where they say ref() of `published`."""
+    """The data tests as SQL in which ref() of `published` reads `audited`."""
     from dbt.clients.jinja import add_rendered_test_kwargs
     from dbt.compilation import Compiler
     from dbt.contracts.graph.nodes import GenericTestNode
@@ -98,7 +99,7 @@ def compiled(
     compiler = AuditCompiler(config)
     found = []
     for test in tests:
-        # dbt compiles the node itself when it runs it, against the published table.
+        # dbt compiles the node again when it runs it, against the published table.
         node = compiler.compile_node(copy.deepcopy(test), manifest, write=False)
         settings: Any = node.config
         found.append(
@@ -116,17 +117,17 @@ def compiled(
 
 
 def result(audit: Audit, row: Sequence[Any]) -> Result:
-    """A row of dbt's get_test_sql, weighed as dbt weighs it (TestRunner.build_test_result)."""
+    """A row of dbt's get_test_sql, evaluated as dbt does (TestRunner.build_test_result)."""
     failures, should_warn, should_error = row
     is_error = audit.severity == "ERROR" and _is_true(should_error)
     return Result(audit.name, int(failures or 0), is_error, not is_error and _is_true(should_warn))
 
 
 def refuse_failed(model: Mapping[str, Any], audited: PaimonRelation, results: Sequence[Result]) -> None:
-    """End a node whose rows did not pass.
+    """Fail a node if one of its data tests failed.
 
     Raises:
-        DbtRuntimeError: the tests that failed, where the rows are, and what can be done.
+        DbtRuntimeError: the failed tests, where the rows are, and what to do.
     """
     failed = [result for result in results if result.is_error]
     if not failed:

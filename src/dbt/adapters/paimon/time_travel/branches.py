@@ -1,7 +1,7 @@
-"""What Paimon's fast_forward would take from a table, and options that name a branch. Nothing here runs a statement.
+"""Checks of branches: what a fast-forward would lose, and options that name a branch. Runs no statement.
 
-BranchManager.fastForward (0.9.0 to 2.0.0) deletes the table's snapshots and tags from the branch's first table snapshot
-on, whoever made them, and then copies those of the branch; so what only the table has is gone.
+BranchManager.fastForward (0.9.0 to 2.0.0) deletes all of the table's snapshots and tags from the branch's first table
+snapshot on, and then copies those of the branch; whatever only the table has is lost.
 """
 
 from __future__ import annotations
@@ -15,28 +15,28 @@ from dbt.adapters.paimon.spec.problems import Problems
 from dbt.adapters.paimon.spec.table import TableSpec
 from dbt.adapters.paimon.time_travel.states import branch_of
 
-# FileStoreTableFactory.create: a table with one of them, and without the branch, can be neither read nor written.
+# FileStoreTableFactory.create: a table with such an option, but without the branch, can be neither read nor written.
 _NAMING: Final = ("scan.fallback-branch", "scan.primary-branch")
 
 
 def named(spec: TableSpec) -> bool:
-    """Whether an option of a table names a branch of it."""
+    """Whether a table option names a branch."""
     return any(name in spec.options for name in _NAMING)
 
 
 def refuse_missing(
     spec: TableSpec, config: Mapping[str, Any], node: str, there: Collection[str] | None
 ) -> None:
-    """Refuse options that name branches which the table has not.
+    """Refuse options that name branches which the table does not have.
 
     Args:
-        spec: the table.
-        config: the model's config, to say where an option was written.
+        spec: the table spec.
+        config: the model's config, to say where an option was set.
         node: the name of the model.
-        there: the names of the table's branches; None of a table that is built anew.
+        there: the names of the table's branches; None if the table is rebuilt.
 
     Raises:
-        ConfigErrors: each option, and what to do.
+        ConfigErrors: each such option, and what to do.
     """
     problems = Problems(node)
     for name in _NAMING:
@@ -55,7 +55,7 @@ def refuse_missing(
 
 
 def lost_by_fast_forward_sql(relation: PaimonRelation, branch: str) -> str:
-    """One statement: ('table snapshot' or 'tag', its number or name) of all that the branch has not."""
+    """The query of what the table has and the branch does not: ('table snapshot' or 'tag', its number or name)."""
     other = branch_of(relation, branch)
     ours, theirs = relation.system_table("snapshots"), other.system_table("snapshots")
     first = f"(select min(snapshot_id) from {theirs})"
@@ -72,7 +72,7 @@ def lost_by_fast_forward_sql(relation: PaimonRelation, branch: str) -> str:
 
 
 def losses(relation: object, branch: str, rows: Sequence[Sequence[Any]]) -> str:
-    """What to tell of them; empty if there are none."""
+    """The message about these losses; empty if there are none."""
     if not rows:
         return ""
     kinds: dict[str, list[str]] = {}

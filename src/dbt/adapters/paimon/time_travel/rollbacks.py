@@ -1,8 +1,8 @@
-"""Which table snapshot a rollback may go to without taking files away that it needs. Nothing here runs a statement.
+"""Finds table snapshots to which a rollback deletes no file that is still needed. Runs no statement.
 
 RollbackHelper.cleanSnapshotsDataFiles (0.9.0 to 1.1.1) deletes every file that a later table snapshot added. A
-compaction that only lifts a file to another level (DataFileMeta.upgrade) adds it under its old name: the file goes, and
-with it rows of the table snapshot that was asked for [ran, 0.9.0].
+compaction that only moves a file to another level (DataFileMeta.upgrade) adds it again under its old name: the rollback
+deletes the file, and with it rows of the table snapshot that it goes back to [ran, 0.9.0].
 """
 
 from __future__ import annotations
@@ -25,25 +25,25 @@ class Commit:
 
 
 def commits_sql(relation: PaimonRelation) -> str:
-    """(number, kind) of the table snapshots, the oldest first."""
+    """The query of the table snapshots: (number, kind), oldest first."""
     return f"select snapshot_id, commit_kind from {relation.system_table('snapshots')} order by snapshot_id"
 
 
 def tagged_sql(relation: PaimonRelation, tag: str) -> str:
-    """The number of a tag's table snapshot; no row where there is none."""
+    """The query of the number of a tag's table snapshot; no row if there is no such tag."""
     return f"select snapshot_id from {relation.system_table('tags')} where tag_name = {string_literal(tag)}"
 
 
 def states(version: str, number: int, commits: Sequence[Commit]) -> list[tuple[str, int]]:
-    """(what to roll back to, its number) of the states that have the rows which are asked for.
+    """The states with the wanted rows: (what to roll back to, its number).
 
     Args:
-        version: what is asked for.
-        number: of its table snapshot.
-        commits: of the table, in order.
+        version: the wanted table snapshot or tag.
+        number: the number of its table snapshot.
+        commits: the table's commits, in order.
 
     Returns:
-        The one that is asked for, and then the last of the compactions that follow it, if any: they change no row.
+        The wanted state, and then the last of the compactions that directly follow it, if any: they change no row.
     """
     found = [(version, number)]
     for commit in commits:
@@ -53,7 +53,7 @@ def states(version: str, number: int, commits: Sequence[Commit]) -> list[tuple[s
 
 
 def lost_files_sql(relation: PaimonRelation, version: str, number: int, commits: Sequence[Commit]) -> str:
-    """How many files of a state a rollback to it would delete; empty where no later commit is a compaction."""
+    """The query of how many files of a state a rollback to it would delete; empty without a later compaction."""
     later = [commit.number for commit in commits if commit.number > number and commit.kind == _COMPACT]
     if not later:
         return ""
@@ -68,7 +68,7 @@ def lost_files_sql(relation: PaimonRelation, version: str, number: int, commits:
 
 
 def refusal(relation: PaimonRelation, version: str, files: int) -> str:
-    """What to tell of a rollback that would lose rows."""
+    """The message about a rollback that would lose rows."""
     state = version if version.isdigit() else string_literal(version)
     return (
         f"rollback_to({relation}, '{version}'): a compaction came after it, and this version of Paimon (before 1.2) "

@@ -1,4 +1,4 @@
-"""A table as it was: what `at()` may ask for, as the clause after the table's name. Nothing here runs a statement."""
+"""The states of a table that `at()` can read, rendered as a clause after the table's name. Runs no statement."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ TAG: Final = "tag"
 TIMESTAMP: Final = "timestamp"
 BRANCH: Final = "branch"
 
-# How many tags, branches or table snapshots an error names.
+# How many tags, branches or table snapshots an error lists.
 _NAMED: Final = 20
 
 
@@ -37,7 +37,7 @@ class Version:
 
 @dataclass(frozen=True)
 class Recorded:
-    """A state that a table has; `reached`: it is not later than the timestamp that was asked for."""
+    """A state that a table has; `reached`: whether it is not later than the given timestamp."""
 
     kind: str
     name: str
@@ -46,15 +46,15 @@ class Recorded:
 
 
 def version(function: str, relation: object, arguments: Mapping[str, Any]) -> Version:
-    """The one state that is asked for.
+    """The one state that the arguments of a macro name.
 
     Args:
-        function: the macro, for messages.
+        function: the name of the macro, for messages.
         relation: the table, for messages.
-        arguments: snapshot, tag, timestamp, branch; None is "not given".
+        arguments: snapshot, tag, timestamp, branch; None if not given.
 
     Raises:
-        DbtRuntimeError: none of them, several, or a value of another type.
+        DbtRuntimeError: none or several are given, or a value has the wrong type.
     """
     where = f"{function}({relation})"
     given = {kind: value for kind, value in arguments.items() if value is not None}
@@ -71,7 +71,7 @@ def version(function: str, relation: object, arguments: Mapping[str, Any]) -> Ve
 
 
 def read(relation: PaimonRelation, asked: Version) -> PaimonRelation:
-    """The relation as FROM takes it: the branch, or the table with its VERSION AS OF or TIMESTAMP AS OF."""
+    """The relation for a FROM clause: the branch, or the table with its VERSION AS OF or TIMESTAMP AS OF."""
     if asked.kind == BRANCH:
         return branch_of(relation, asked.value)
     if asked.kind == TIMESTAMP:
@@ -83,13 +83,13 @@ def read(relation: PaimonRelation, asked: Version) -> PaimonRelation:
 
 
 def branch_of(relation: PaimonRelation, branch: str) -> PaimonRelation:
-    """A branch of a table as a relation, which is read and written as any table."""
+    """A branch of a table as a relation, which can be read and written like a table."""
     named: PaimonRelation = relation.replace_path(identifier=f"{relation.identifier}$branch_{branch}")
     return named
 
 
 def recorded_sql(relation: PaimonRelation, asked: Version) -> str:
-    """One statement for the states of the kind that is asked for: rows of `Recorded`."""
+    """The query of the table's states of the same kind as `asked`: rows of `Recorded`."""
     if asked.kind == TAG:
         return f"select 'tag', tag_name, '', true from {relation.system_table('tags')}"
     if asked.kind == BRANCH:
@@ -106,15 +106,15 @@ def recorded_sql(relation: PaimonRelation, asked: Version) -> str:
 
 
 def latest_at(states: Iterable[Recorded]) -> Recorded | None:
-    """The newest table snapshot that is not later than the timestamp; None if all of them are."""
+    """The newest table snapshot that is not later than the timestamp; None if all are later."""
     return max((s for s in states if s.reached), key=lambda state: int(state.name), default=None)
 
 
 def missing(function: str, relation: object, asked: Version, states: Iterable[Recorded]) -> str:
-    """What to tell of a state that a table has not, and which it has; empty if it has it.
+    """The message about a state that the table does not have, listing those it has; empty if it has the state.
 
-    Paimon reads the oldest table snapshot at a time before it (TimeTravelUtil), which would be rows that were not
-    there yet.
+    For a timestamp before the oldest table snapshot, Paimon would read the oldest (TimeTravelUtil): rows that did not
+    exist at that time.
     """
     found = list(states)
     where = f"{function}({relation}): "

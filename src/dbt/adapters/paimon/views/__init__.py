@@ -1,1 +1,1 @@
-"""Views over catalogs that have none."""
+"""Views over catalogs that cannot store them."""

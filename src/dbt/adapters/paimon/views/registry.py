@@ -1,4 +1,4 @@
-"""Where view definitions are kept for catalogs without views: a table property each (see `views`)."""
+"""Stores view definitions for catalogs that cannot, each as a table property (see `sql.views`)."""
 
 from __future__ import annotations
 
@@ -23,28 +23,27 @@ Alone = Callable[[str], AbstractContextManager[None]]
 
 
 class ViewRegistry:
-    """The registry tables of one catalog; what is written here the directory of the process knows at once."""
+    """The registry tables of one catalog; the process-wide directory of views is updated with every write."""
 
     def __init__(self, catalog: str, query: Query, alone: Alone) -> None:
-        """Take what it works with.
+        """Create a registry.
 
         Args:
             catalog: the catalog of the registry tables.
-            query: runs one statement and gives its rows.
-            alone: holds the registry table of a schema against other writers. Paimon numbers the schemas of a table and
-                gives each file its name by a rename: on S3 and local disks two that take one number lose a view, or
-                fail.
+            query: runs one statement and returns its rows.
+            alone: holds the lock of a schema's registry table. Paimon numbers the schemas of a table and renames
+                each file to its number: on S3 and local disks two writers of the same number lose a view, or fail.
         """
         self._catalog = catalog
         self._query = query
         self._alone = alone
 
     def load(self, schema: str, tables: Iterable[str]) -> list[ViewDefinition]:
-        """Read a schema's views, at most one statement.
+        """Read a schema's views with at most one statement.
 
         Args:
             schema: the schema.
-            tables: its tables; without a registry among them there is nothing to read.
+            tables: its tables; if there is no registry among them, nothing is read.
         """
         rows = self._query(registry_sql(self._catalog, schema)) if REGISTRY_TABLE in tables else []
         definitions = definitions_from_properties(schema, rows)
@@ -52,7 +51,7 @@ class ViewRegistry:
         return definitions
 
     def keep(self, definition: ViewDefinition) -> None:
-        """Keep a view that was just created; nothing is written when it is kept already."""
+        """Store the definition of a view that was just created; writes nothing if it is stored already."""
         if DIRECTORY.get(definition.schema, definition.identifier) != definition:
             key = string_literal(PROPERTY_PREFIX + definition.identifier)
             value = string_literal(definition.to_property())
@@ -64,7 +63,7 @@ class ViewRegistry:
         DIRECTORY.remember(definition)
 
     def remove(self, schema: str, identifier: str) -> None:
-        """Forget a view that was dropped."""
+        """Delete the definition of a dropped view."""
         if DIRECTORY.get(schema, identifier) is not None:
             key = string_literal(PROPERTY_PREFIX + identifier)
             with self._alone(schema):
@@ -84,6 +83,7 @@ class ViewRegistry:
         try:
             self._query(sql)
         except DbtRuntimeError:
-            # IF NOT EXISTS looks and then creates, and S3 refuses a number that is taken: a process that no lock
-            # keeps away may have come between.
+            # IF NOT EXISTS is not atomic, and S3 refuses a number that is taken: a process that shares no lock with
+            # this one may
+            # have created the table in between.
             self._query(sql)

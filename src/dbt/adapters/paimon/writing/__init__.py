@@ -1,1 +1,1 @@
-"""How rows get into a table: queries, seeds, staging and swaps."""
+"""Writing rows: model queries, row checks, seeds, snapshots, Python models, staged tables and swaps."""

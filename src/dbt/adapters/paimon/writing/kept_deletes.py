@@ -1,7 +1,7 @@
-"""The table of deletes that `apply_changes` keeps beside a table: the key and the sequence of each (apply_changes.sql).
+"""The table of deletes that `apply_changes` keeps for a table: the key and sequence of each (apply_changes.sql).
 
-Its columns have the types of the table's, or wider ones: a sequence that is cut to a narrower type would come before
-changes that it is later than.
+Its columns have the types of the table's columns, or wider ones: a sequence value truncated to a narrower type would
+sort before changes that it is later than.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from dbt.adapters.paimon.tables.column_changes import compare_columns, widens
 
 @dataclass(frozen=True)
 class KeptDeletes:
-    """How the deletes of a table are kept.
+    """How a table's deletes are kept.
 
     Attributes:
-        columns: what is kept of each: the key, and the order, as the table has them.
-        retype: those whose type the table of deletes has to be given by ALTER, before a row is written.
-        fits: whether the table of deletes that is there can hold them, with `retype`; of one that is not there, True.
+        columns: the columns kept for each delete, the key and the sequence, as the table has them.
+        retype: the columns whose type ALTER has to change in the table of deletes, before a row is written.
+        fits: whether the existing table of deletes can hold them after `retype`; True if there is none.
     """
 
     columns: tuple[ExistingColumn, ...]
@@ -33,12 +33,12 @@ class KeptDeletes:
 def kept_deletes(
     spec: TableSpec, columns: Sequence[ExistingColumn], current: ExistingTable | None
 ) -> KeptDeletes:
-    """How the deletes of a table are kept.
+    """How a table's deletes are kept.
 
     Args:
-        spec: the table, its columns named as `columns` spells them.
-        columns: its columns, as they are when the rows are written.
-        current: the table of deletes that is there, if there is one.
+        spec: the table spec, its columns spelled as in `columns`.
+        columns: the table's columns at the time of the write.
+        current: the existing table of deletes, if any.
     """
     named = {column.name: column for column in columns}
     names = dict.fromkeys((*spec.primary_key, *sequence_columns(spec)))

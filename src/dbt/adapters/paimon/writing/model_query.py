@@ -1,4 +1,4 @@
-"""Where a model's rows come from: its query, or a temporary view over a frame."""
+"""The source of a model's rows: its query, or a temporary view over a data frame."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from dbt.adapters.paimon.sql.text import quoted, statements
 
 @dataclass(frozen=True)
 class ModelQuery:
-    """Text that stands after FROM or USING, and the columns that it gives.
+    """Text that can follow FROM or USING, and the columns that it returns.
 
-    A query is written into the statement that reads it, in parentheses: no temporary view to create, describe and drop
-    around every model.
+    A query is inlined in parentheses into the statement that reads it, which saves creating, describing and dropping a
+    temporary view for every model.
     """
 
     text: str
@@ -28,12 +28,12 @@ class ModelQuery:
 
     @property
     def is_relation(self) -> bool:
-        """Whether the text is the name of a relation, of which columns can be asked."""
+        """Whether the text is the name of a relation, whose columns can be described."""
         return bool(self.view) and self.text == quoted(self.view)
 
 
 def one_query(sql: str) -> str:
-    """A model's SQL without the semicolon at its end.
+    """A model's SQL without a semicolon at its end.
 
     Raises:
         CompilationError: it has several statements.
@@ -48,12 +48,12 @@ def one_query(sql: str) -> str:
 
 
 def from_sql(sql: str, columns: tuple[PaimonColumn, ...]) -> ModelQuery:
-    """The query of a SQL model; a comment at its end must not swallow the parenthesis."""
+    """The query of a SQL model; a comment at its end does not comment out the closing parenthesis."""
     return ModelQuery(f"(\n{sql}\n)", columns)
 
 
 def with_typed_nulls(sql: str, columns: tuple[PaimonColumn, ...]) -> str:
-    """A query that gives the same columns, none of them untyped."""
+    """A query with the same columns, with a type for each untyped NULL."""
     if all(typed_nulls(column.dtype) == column.dtype for column in columns):
         return sql
     selected = ", ".join(
@@ -63,5 +63,5 @@ def with_typed_nulls(sql: str, columns: tuple[PaimonColumn, ...]) -> str:
 
 
 def from_view(view: str, columns: tuple[PaimonColumn, ...]) -> ModelQuery:
-    """The rows of a seed or of a Python model, staged in a temporary view of this session."""
+    """The rows of a seed or a Python model, from a temporary view of this session."""
     return ModelQuery(quoted(view), columns, view)

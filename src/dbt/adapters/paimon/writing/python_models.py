@@ -1,4 +1,4 @@
-"""Python models, run in dbt's own process on the thread's Spark session; their frame then goes the way of a query."""
+"""Runs Python models in dbt's process on the thread's Spark session; the result is then written like a query."""
 
 from __future__ import annotations
 
@@ -19,20 +19,21 @@ if TYPE_CHECKING:
 
 
 def stage(handle: Handle, code: str, model: Mapping[str, Any], view_name: str) -> None:
-    """Run a Python model and make what it returns a temporary view of the session.
+    """Run a Python model and register what it returns as a temporary view of the session.
 
     Args:
-        handle: the thread's; the model gets its Spark session, and its frames by dbt.ref and dbt.source.
-        code: the compiled model, with dbt's part behind it (`py_script_postfix`).
-        model: the node of the manifest.
+        handle: this thread's handle; the model gets its Spark session, and data frames from dbt.ref and dbt.source.
+        code: the compiled model, followed by dbt's part (`py_script_postfix`).
+        model: the node in the manifest.
         view_name: the name of the temporary view.
 
     Raises:
-        DbtRuntimeError: the model raised, or returned no frame: file, line and reason; or there is no session here.
+        DbtRuntimeError: the model raised (file, line and reason) or returned no data frame; or there is no local
+            session.
     """
     session = handle.session
     path = model.get("original_file_path") or model["name"]
-    # `spark` by itself is the session too, as in a notebook.
+    # `spark` is also defined, as in a notebook.
     namespace: dict[str, Any] = {"__name__": f"dbt_model_{model['name']}", "spark": session}
     try:
         exec(compile(code, path, "exec"), namespace)  # noqa: S102 - the model is the project's own code
@@ -46,10 +47,10 @@ def stage(handle: Handle, code: str, model: Mapping[str, Any], view_name: str) -
 
 
 def to_frame(session: SparkSession, result: Any, name: str, path: str) -> DataFrame:
-    """A Spark frame of what a model returned: a Spark frame, a pandas one, or pandas on Spark.
+    """A Spark data frame from what a model returned: a Spark, pandas or pandas-on-Spark data frame.
 
     Raises:
-        DbtRuntimeError: it returned something else, None for example.
+        DbtRuntimeError: the model returned something else, such as None.
     """
     frame: DataFrame
     module = type(result).__module__.split(".")
@@ -58,7 +59,7 @@ def to_frame(session: SparkSession, result: Any, name: str, path: str) -> DataFr
     if module[:2] == ["pyspark", "pandas"] and hasattr(result, "to_spark"):
         return _of_session(session, result.to_spark())
     if module[0] == "pandas" and type(result).__name__ == "DataFrame":
-        # Arrow carries the columns with their types, and without a Python worker.
+        # Arrow transfers the columns with their types, and without a Python worker.
         session.conf.set("spark.sql.execution.arrow.pyspark.enabled", "true")
         frame = session.createDataFrame(texts_with_nulls(result))
         return frame
@@ -69,9 +70,9 @@ def to_frame(session: SparkSession, result: Any, name: str, path: str) -> DataFr
 
 
 def texts_with_nulls(frame: Any) -> Any:
-    """A pandas frame whose missing texts are None.
+    """A pandas data frame with None for missing texts.
 
-    pandas 3 has NaN there, of which PySpark makes the text 'nan' in frames that Arrow does not take.
+    pandas 3 has NaN there, which PySpark turns into the text 'nan' where Arrow cannot be used.
     """
     texts = [place for place, kind in enumerate(frame.dtypes) if type(kind).__name__ == "StringDtype"]
     if not texts:
@@ -84,7 +85,7 @@ def texts_with_nulls(frame: Any) -> Any:
 
 
 def _said(exc: Exception) -> str:
-    """What an exception says, shortly; what to install, where that is the matter."""
+    """A short message of an exception; what to install, if an import failed."""
     if type(exc).__module__.startswith(("pyspark.", "py4j.")):
         said = messages.shorten(messages.error_text(exc))
     else:
@@ -96,7 +97,7 @@ def _said(exc: Exception) -> str:
 
 
 def _of_session(session: SparkSession, frame: DataFrame) -> DataFrame:
-    """The frame as one of this session: pandas on Spark makes its frames in whichever session the process had first."""
+    """The data frame in this session: pandas on Spark creates its frames in the first session of the process."""
     if frame.sparkSession is session:
         return frame
     from pyspark.sql import DataFrame

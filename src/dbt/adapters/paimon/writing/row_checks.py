@@ -1,12 +1,12 @@
-"""What a row must be on its way into a table: one rule for all materializations, strategies and seeds.
+"""Checks every row on its way into a table, for all materializations, strategies and seeds.
 
-The statement that writes reads its rows through `checked_columns`, so that nothing is written where a row is wrong:
+The statement that writes reads its rows through `checked_columns`, so that nothing is written if a row is invalid:
 
-- a column that is NOT NULL (key, partition of a primary-key table, contract) is given and has a value. Paimon checks
-  that itself in most ways in: MERGE, and a key that leaves out the partition, store a NULL as 0, '' or 1970-01-01
+- a NOT NULL column (key, partition of a primary-key table, contract) is present and has a value. Paimon checks this
+  itself in most cases; but MERGE, and a key that leaves out the partition, store a NULL as 0, '' or 1970-01-01
   [ran, 0.9.0];
-- a value is of the column's type, or becomes so without loss (`assignment`); a type that does not fit is refused before
-  anything is sent.
+- a value has the column's type, or can be cast to it without loss (`sql.assignment`); a type that does not fit is
+  refused before anything is sent.
 """
 
 from __future__ import annotations
@@ -26,23 +26,23 @@ from dbt.adapters.paimon.tables.changeset import ExistingColumn
 from dbt.adapters.paimon.tables.column_changes import alterable
 from dbt.adapters.paimon.writing.snapshots import time_columns
 
-# Of a value in a message.
+# The limit for a value that is shown in a message.
 _SHOWN = 100
 
 
 @dataclass(frozen=True)
 class Destination:
-    """The table that rows go into, as it is when the statement runs.
+    """The table that rows are written to, at the time of the statement.
 
     Attributes:
-        node: whose rows they are, in words: "model 'orders'".
-        columns: of the table; those that are not `nullable` get no NULL.
-        spec: its keys.
-        applies: SQL condition of the rows whose values are written; empty for all of them.
-        syncs: whether `on_schema_change='sync_all_columns'` is a choice that is not taken yet.
-        refreshes: whether `--full-refresh` builds the table anew.
-        times: the columns, in lower case, that a snapshot makes of its `updated_at`.
-        lossless: whether types have to fit, or Spark's cast will do (the flag `require_lossless_casts`).
+        node: the node that the rows belong to, in words: "model 'orders'".
+        columns: the table's columns; those that are not `nullable` accept no NULL.
+        spec: the table spec, for its keys.
+        applies: SQL condition for the rows whose values are written; empty for all.
+        syncs: whether setting `on_schema_change='sync_all_columns'` would be a remedy.
+        refreshes: whether `--full-refresh` rebuilds the table.
+        times: the columns, in lower case, that a snapshot derives from its `updated_at`.
+        lossless: whether casts must be lossless, or Spark's cast is enough (the flag `require_lossless_casts`).
     """
 
     node: str
@@ -63,14 +63,14 @@ def destination(
     applies: str = "",
     lossless: bool = True,
 ) -> Destination:
-    """The table that a node's rows go into.
+    """The table that a node's rows are written to.
 
     Args:
-        model: the node of the manifest.
-        table: the columns as they are when the statement runs.
-        wanted: those that the node asks for (`column_changes.wanted_columns`), whose NOT NULL holds even where a table
-            that is older has not got it.
-        spec: the table's keys.
+        model: the node in the manifest.
+        table: the table's columns at the time of the statement.
+        wanted: the columns that the node wants (`column_changes.wanted_columns`); their NOT NULL is checked even if
+            an older table does not have it yet.
+        spec: the table spec, for its keys.
         applies: see `Destination`.
         lossless: see `Destination`.
     """
@@ -80,7 +80,7 @@ def destination(
     syncs = (
         config.get("materialized") in ("incremental", "streaming")
         and config.get("on_schema_change") != "sync_all_columns"
-        # dbt does not let the two be together.
+        # dbt does not allow both together.
         and not (config.get("contract") or {}).get("enforced")
     )
     node, refreshes = f"{kind} '{model['name']}'", kind != "snapshot"
@@ -88,14 +88,15 @@ def destination(
 
 
 def checked_columns(columns: Sequence[PaimonColumn], to: Destination) -> list[str]:
-    """The columns of a query as SQL, each with its table's type; a row that the table must not have ends the statement.
+    """The columns of a query as SQL, cast to the table's types; an invalid row fails the statement.
 
     Args:
-        columns: of the query. One that the table has not is left as it is; one that the query has not is NULL there.
-        to: where they go.
+        columns: the query's columns. One that the table lacks is left as it is; one that the query lacks is NULL in
+            the table.
+        to: the table that they are written to.
 
     Raises:
-        CompilationError: all columns whose types do not fit or that have to be given, and what to do.
+        CompilationError: every column whose type does not fit or that is missing but required, with the remedy.
     """
     have = {column.name.lower(): column for column in to.columns}
     given = {column.name.lower() for column in columns}
@@ -121,7 +122,7 @@ def checked_columns(columns: Sequence[PaimonColumn], to: Destination) -> list[st
 
 
 def lossy_columns(columns: Sequence[PaimonColumn], to: Destination) -> list[str]:
-    """The columns of a query whose values Spark's cast may change on their way: 'n (bigint into int)'."""
+    """The columns of a query whose values Spark's cast may change: 'n (bigint into int)'."""
     have = {column.name.lower(): column for column in to.columns}
     found = []
     for column in columns:
@@ -136,7 +137,7 @@ def lossy_columns(columns: Sequence[PaimonColumn], to: Destination) -> list[str]
 
 def _is_lossy(has: TypeTree, wants: TypeTree) -> bool:
     if misfits(has, wants, lossless=False):
-        return False  # No cast mends it: it is refused all the same.
+        return False  # no cast can help: it is refused anyway.
     if misfits(has, wants):
         return True
 
@@ -188,7 +189,7 @@ def _value(column: PaimonColumn, target: ExistingColumn, to: Destination) -> str
         return value
     applies = f" and {to.applies}" if to.applies else ""
     fault = string_literal(_null_fault(target.name, to))
-    # A cast that is not lossless makes NULL of some values.
+    # A cast that is not lossless turns some values into NULL.
     checked = column.quoted if to.lossless else value
     return f"case when {checked} is null{applies} then raise_error({fault}) else {value} end"
 
@@ -205,7 +206,7 @@ def _absence_fault(name: str, to: Destination) -> str:
 
 
 def _null_fault(name: str, to: Destination) -> str:
-    """One message: what is wrong, where, and what to do."""
+    """The message: what is wrong, where, and the remedy."""
     is_key = name.lower() in {key.lower() for key in to.spec.primary_key}
     is_partition = name.lower() in {key.lower() for key in to.spec.partition_by}
     if is_key:

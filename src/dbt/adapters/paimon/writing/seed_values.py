@@ -1,8 +1,9 @@
-"""Whether what a seed's file says is a value of its column's type, whole.
+"""Checks that a value in a seed's file fits its column's type without loss.
 
-Spark casts a text to what it can read of it: a date of `2024` is its first day, `12:00` is a time of today, a `float`
-of 16777217 is 16777216, and 1e999 is infinity. A fraction that has no binary one (0.1) is no loss: it is written as it
-was read. Nor is the time of the day that a `date` is asked to leave out: dbt's own suite has such seeds.
+Spark casts a text to whatever it can read from it: `2024` as a date is the first day of that year, `12:00` is a time
+today, 16777217 as a `float` is 16777216, and 1e999 is infinity. A fraction without an exact binary form (0.1) does
+not count as a loss: it is written as it was read. Nor does the time of day in a `date` column: dbt's own tests have
+such seeds.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from typing import Final
 
 from dbt.adapters.paimon.sql.text import string_literal
 
-# A length that Spark's casts do not check; writes do, and name neither file nor column.
+# A length that Spark's casts do not check; writes do, but their error names neither file nor column.
 _SIZED_TEXT: Final = re.compile(r"(?:var)?char(?:acter)?\s*\(\s*(\d+)\s*\)")
 _DECIMAL: Final = re.compile(
     r"(?:decimal|dec|numeric)\s*(?:\(\s*(?P<precision>\d+)\s*(?:,\s*(?P<scale>\d+)\s*)?\))?"
@@ -24,7 +25,7 @@ _DECIMAL: Final = re.compile(
 _DAY: Final = r"[+-]?\d{4,}-\d{1,2}-\d{1,2}"
 _TIME: Final = r"\d{1,2}(:\d{1,2}(:\d{1,2}(\.\d{0,6}0*)?)?)?"
 _ZONE: Final = r"(\s*[^\d\s:.].*)?"
-# Type -> what is read without loss; Java's regular expressions.
+# Type -> the texts that can be read without loss, as Java regular expressions.
 _MOMENTS: Final[Mapping[str, str]] = MappingProxyType(
     {
         "date": rf"^\s*{_DAY}([ T]{_TIME}\d*{_ZONE})?\s*$",
@@ -51,12 +52,12 @@ _HINTS: Final[Mapping[str, str]] = MappingProxyType(
 
 
 def bad_text(cell: str, data_type: str, lossless: bool = True) -> str:
-    """An SQL condition: a text is no value of a type, or not whole.
+    """An SQL condition: a text is not a value of a type, or is not read without loss.
 
     Args:
-        cell: the text in SQL.
-        data_type: a type that Spark reads from text.
-        lossless: whether the value has to be whole.
+        cell: the text, as an SQL expression.
+        data_type: a type that Spark can read from text.
+        lossless: whether the value must be read without loss.
     """
     kind = data_type.lower().strip()
     if sized := _SIZED_TEXT.fullmatch(kind):
@@ -76,25 +77,25 @@ def bad_text(cell: str, data_type: str, lossless: bool = True) -> str:
 
 
 def hint(data_type: str) -> str:
-    """How values of a type are written, or what it holds; empty where its name says it."""
+    """How to write values of a type, or what it can hold; empty if its name says so."""
     return _HINTS.get(data_type.lower().strip(), "")
 
 
 def _other_number(cell: str, value: str) -> str:
-    """A condition: a binary number is none of the text's digits, infinity or zero instead, or off by one or more."""
-    # As it would be written again: 602214076000000000000000 is no double, and is read as it is written.
+    """A condition: a binary number differs from the digits of its text (infinity, zero, or off by one or more)."""
+    # Compared as it would be written again: 602214076000000000000000 is not an exact double, but prints the same.
     again = f"try_cast(cast({value} as string) as decimal(38,6))"
     off = f"coalesce(abs(try_cast({cell} as decimal(38,6)) - {again}) >= 1, true)"
     return (
         rf"(abs({value}) = double('infinity') and {cell} rlike '[0-9]')"
         rf" or ({value} = 0 and {cell} rlike '^[^eE]*[1-9]')"
-        # An exponent says that the digits are not all there are.
+        # With an exponent, the digits are not exact.
         rf" or ({cell} rlike '^[^a-zA-Z]*$' and {off})"
     )
 
 
 def is_other_double(number: Decimal) -> bool:
-    """The same of a number that dbt has read from a file, as a double."""
+    """The same check for a number that dbt has read from a file, as a double."""
     double = float(number)
     if not number.is_finite():
         return False

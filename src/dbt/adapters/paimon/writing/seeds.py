@@ -1,7 +1,7 @@
-"""Seeds in one typed write: values go to Spark as parameters of one statement, never as text pasted into SQL.
+"""Loads seeds with one typed statement: values are passed to Spark as parameters, never pasted into SQL.
 
-The rows travel as JSON documents, so that Spark's JVM reads them without a Python worker, whose version would have to
-fit and whose start costs more than most seeds.
+The rows are sent as JSON documents, which Spark's JVM reads without a Python worker; a worker would need a matching
+Python version, and starting one takes longer than most seeds.
 """
 
 from __future__ import annotations
@@ -31,20 +31,20 @@ if TYPE_CHECKING:
 
 logger = AdapterLogger("Paimon")
 ConvertType = Callable[["agate.Table", int], "str | None"]
-# Takes the message of what is passed over; without one it is refused.
+# A callback that gets the message about what is accepted; if there is none, it is refused.
 Tell = Callable[[str], None]
 ROWS_A_DOCUMENT = 1_000
-# Types that JSON has; a value of any other type travels as text and is cast by Spark, which knows them all.
+# Types that JSON has; a value of any other type is sent as text and cast by Spark, which knows them all.
 _CARRIED = ("bigint", "double", "boolean")
 _BIGINT = range(-(2**63), 2**63)
 _FINER_TIME: Final = re.compile(r":\d+[.,]\d{6}\d*[1-9]")
-# What Spark's grammar takes for a name without backticks.
+# Names that Spark's grammar accepts without backticks.
 _PLAIN_NAME: Final = re.compile(r"\w*[^\W\d]\w*", re.ASCII)
 
 
 @dataclass(frozen=True)
 class SeedColumn:
-    """A column of a seed: its name, the type it gets, and whether the file's text decides (`column_types`)."""
+    """A column of a seed: its name and type, and whether the file's text is cast to it (`column_types`)."""
 
     name: str
     data_type: str
@@ -52,25 +52,25 @@ class SeedColumn:
 
     @property
     def carried(self) -> str:
-        """The type it travels as."""
+        """The type in which it is sent."""
         return self.data_type if self.data_type in _CARRIED and not self.overridden else "string"
 
 
 def load(
     path: Path, model: Mapping[str, Any], passes: Tell | None = None, loses: Tell | None = None
 ) -> agate.Table:
-    """The rows of a seed's file as dbt reads them, the columns of `column_types` as text, whatever their case.
+    """The rows of a seed's file as dbt reads them, with the columns of `column_types` as text, whatever their case.
 
-    dbt takes the names as they are written, and would make 7 of 007 before its type is looked at.
+    dbt itself matches names case-sensitively, and would read 007 as 7 before its type is applied.
 
     Args:
-        path: the file.
-        model: the seed's node of the manifest.
-        passes: told of lines that are too short; they are refused if None.
-        loses: told of times that dbt cuts to microseconds; they are refused if None.
+        path: the seed's file.
+        model: the seed's node in the manifest.
+        passes: called about lines that are too short; None refuses them.
+        loses: called about times that dbt truncates to microseconds; None refuses them.
 
     Raises:
-        CompilationError: see `check_file`; a time that dbt cuts to microseconds; or what dbt's reader says.
+        CompilationError: see `check_file`; a time that dbt truncates to microseconds; or an error of dbt's reader.
     """
     import agate
     from dbt_common.clients import agate_helper
@@ -101,7 +101,7 @@ def _refuse_or_tell(fault: str, tell: Tell | None) -> None:
 
 
 def _finer_times(path: Path, times: Sequence[int], model: Mapping[str, Any]) -> Iterable[str]:
-    """What is wrong, for the first such time of each column."""
+    """The problem of the first such time in each column."""
     left = set(times)
     with path.open(encoding="utf-8-sig", newline="") as file:
         reader = csv.reader(file, delimiter=model["config"].get("delimiter", ","))
@@ -119,18 +119,18 @@ def _finer_times(path: Path, times: Sequence[int], model: Mapping[str, Any]) -> 
 
 
 def check_file(path: Path, model: Mapping[str, Any], passes: Tell | None = None) -> None:
-    """Refuse a file that is no table: each of its lines has a value for each column of its header.
+    """Refuse a malformed file: each line must have a value for each column of the header.
 
-    dbt's own reader fills up short lines with NULL, and says of long ones neither which line nor which column. A blank
-    line is no short one: it is a row of NULLs, the only way to write a NULL in a file of one column.
+    dbt's own reader fills short lines with NULL, and its error about long ones names neither line nor column. A blank
+    line is not a short one: it is a row of NULLs, the only way to write a NULL in a file with one column.
 
     Args:
-        path: the file.
-        model: the seed's node of the manifest; its config has the delimiter.
-        passes: told of lines that are too short, which dbt fills up; they are refused if None.
+        path: the seed's file.
+        model: the seed's node in the manifest; its config has the delimiter.
+        passes: called about lines that are too short, which dbt fills up; None refuses them.
 
     Raises:
-        CompilationError: what is wrong with the file, or its delimiter: file, line and column.
+        CompilationError: what is wrong with the file or its delimiter: file, line and column.
     """
     where = _where(model)
     delimiter = model["config"].get("delimiter", ",")
@@ -153,7 +153,7 @@ def check_file(path: Path, model: Mapping[str, Any], passes: Tell | None = None)
 
 
 def _ragged_lines(reader: Any, delimiter: str) -> Iterable[tuple[bool, str]]:
-    """(whether it is too short, what is wrong) of each."""
+    """For each malformed line: (whether it is too short, the problem)."""
     header = next(reader, None)
     if not header:
         yield False, "line 1: no header. The first line has to name the columns."
@@ -173,14 +173,14 @@ def _ragged_lines(reader: Any, delimiter: str) -> Iterable[tuple[bool, str]]:
                     f"{counts}: no column for '{row[len(header)]}' after column '{header[-1]}'. A value with "
                     f"{delimiter!r} in it needs double quotes around it.",
                 )
-        # A value in quotes may go over several lines.
+        # A quoted value may span several lines.
         line = reader.line_num + 1
 
 
 def seed_columns(table: agate.Table, model: Mapping[str, Any], convert_type: ConvertType) -> list[SeedColumn]:
-    """The columns of a seed: types by `column_types` (names without regard to case), else by what the values are.
+    """The columns of a seed: types from `column_types` (names in any case), else inferred from the values.
 
-    `column_types` of a whole folder names columns that some of its files lack, which are passed over as in dbt.
+    `column_types` of a folder may name columns that some of its files lack; they are ignored, as in dbt.
 
     Raises:
         DbtRuntimeError: `quote_columns` is off and a name needs quotes.
@@ -201,7 +201,7 @@ def seed_columns(table: agate.Table, model: Mapping[str, Any], convert_type: Con
 
 
 def _warn_of_misspelt(unknown: Iterable[str], names: Sequence[str], model: Mapping[str, Any]) -> None:
-    """Say which names of `column_types` are nearly columns; others are of another file of the folder."""
+    """Warn about names in `column_types` close to a column; others may belong to other files of the folder."""
     for name in sorted(unknown):
         near = suggestion(name, names, cutoff=0.8)
         if near is not None and near.lower() not in _typed(model):
@@ -216,8 +216,8 @@ def _typed(model: Mapping[str, Any]) -> set[str]:
 
 
 def _refuse_quoted_names(names: Sequence[str], model: Mapping[str, Any]) -> None:
-    # Names are always sent in quotes. But what is a syntax error without them is most often no name at all: the header
-    # of a file with another delimiter.
+    # Names are always sent in quotes. But one that is a syntax error without them is usually not a name at all, but the
+    # header of a file with another delimiter.
     for name in names:
         if not _PLAIN_NAME.fullmatch(name):
             raise DbtRuntimeError(
@@ -236,13 +236,13 @@ def stage(
     empty: bool = False,
     loses: Tell | None = None,
 ) -> None:
-    """Make the seed's rows a temporary view of the session, each column of its type.
+    """Register a seed's rows as a temporary view of the session, with typed columns.
 
-    An `empty` one has no rows, and the types that all of them give. `loses` is told of values that Spark reads as
-    others; they are refused if it is None.
+    With `empty` it has no rows, but the same types. `loses` is called about values that Spark changes when it reads
+    them; None refuses them.
 
     Raises:
-        DbtRuntimeError: a value that its column's type does not take: file, column and value.
+        DbtRuntimeError: a value that does not fit its column's type: file, column and value.
     """
     columns = seed_columns(table, model, convert_type)
     for fault in _other_doubles(table, columns, model):
@@ -299,7 +299,7 @@ def _json_value(value: Any, column: SeedColumn, model: Mapping[str, Any]) -> Any
 def _other_doubles(
     table: agate.Table, columns: Sequence[SeedColumn], model: Mapping[str, Any]
 ) -> Iterable[str]:
-    """What is wrong, for the first such number of each column."""
+    """The problem of the first such number in each column."""
     for place, column in enumerate(columns):
         if column.carried != "double":
             continue
@@ -327,7 +327,7 @@ def _refuse_bad_text(
     if not checked:
         return
     if loses is not None:
-        # What is no value at all was refused before, too.
+        # Values that are not numbers at all have been refused before.
         _refuse_text(_bad_texts(handle, raw, checked, model, lossless=False), model, None)
     _refuse_text(_bad_texts(handle, raw, checked, model), model, loses)
 
@@ -339,7 +339,7 @@ def _bad_texts(
     model: Mapping[str, Any],
     lossless: bool = True,
 ) -> list[tuple[SeedColumn, str]]:
-    """A text of each column that is no value of its type (see `seed_values.bad_text`)."""
+    """For each column, a text that is not a value of its type (see `seed_values.bad_text`)."""
     conditions = [seed_values.bad_text(cell, column.data_type, lossless) for cell, column in checked]
     texts = ", ".join(
         f"min({cell}) filter (where {condition})"
@@ -370,7 +370,7 @@ def _no(data_type: str) -> str:
 
 
 def _refuse_bad_types(handle: Handle, columns: Sequence[SeedColumn], model: Mapping[str, Any]) -> None:
-    """Find the column whose type Spark does not know, or does not read from text."""
+    """Refuse a column whose type Spark does not know, or cannot read from text."""
     for column in columns:
         if not _reads_text_as(handle, column.data_type):
             raise DbtRuntimeError(
@@ -384,7 +384,7 @@ def _reads_text_as(handle: Handle, data_type: str) -> bool:
     try:
         cursor.execute(f"select cast('' as {data_type})")
         return bool(cursor.description)
-    except Exception as exc:  # noqa: BLE001 - whatever the engine raises: it does not take the type
+    except Exception as exc:  # noqa: BLE001 - whatever Spark raises: it does not accept the type
         logger.debug(f"{data_type} is not read from text: {exc}")
         return False
 

@@ -1,7 +1,7 @@
-"""The rows of a dbt snapshot: columns named as its table names them, and the times that dbt adds to them.
+"""The rows of a dbt snapshot: columns spelled as in its table, and the types of dbt's timestamps.
 
-dbt's macros compare names as they are written. A column that the query spells in another case than the table would be
-new to the check strategy in every run, and NULL in what it writes.
+dbt's macros compare names case-sensitively. A column that the query spells in another case than the table would look
+new to the check strategy in every run, and would be written as NULL.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _TIMES: Final = ("dbt_valid_from", "dbt_valid_to", "dbt_updated_at")
 
 
 def spelled_rows(source: ModelQuery, columns: Iterable[str]) -> ModelQuery:
-    """The same rows, each column spelled as that of a table which has its name in any case; others as they are."""
+    """The same rows, each column spelled as the table's column of that name in any case; other columns as they are."""
     spell = speller(columns)
     names = [spell(column.name) for column in source.columns]
     if names == [column.name for column in source.columns]:
@@ -32,7 +32,7 @@ def spelled_rows(source: ModelQuery, columns: Iterable[str]) -> ModelQuery:
 
 
 def time_columns(model: Mapping[str, Any]) -> frozenset[str]:
-    """The columns, in lower case, that dbt makes of a snapshot's `updated_at`; none of another node."""
+    """The columns, in lower case, that dbt derives from a snapshot's `updated_at`; empty for other nodes."""
     if model["resource_type"] != "snapshot":
         return frozenset()
     named = model["config"].get("snapshot_meta_column_names") or {}
@@ -42,15 +42,15 @@ def time_columns(model: Mapping[str, Any]) -> frozenset[str]:
 def timed_by_versions(
     source: ModelQuery, versions: Iterable[PaimonColumn], model: Mapping[str, Any]
 ) -> ModelQuery:
-    """The rows that a snapshot's run stages, their times of the type that a version of the query gives them.
+    """The staged rows of a snapshot, with timestamps in the types that a version of the query has.
 
-    With `hard_deletes` the same columns have the time of the run, too, and the type that holds both. That time is
-    cut to what the table keeps; the times of the query are not.
+    With `hard_deletes` the same columns also hold the time of the run, in a type that fits both. That time is truncated
+    to the table's precision; the timestamps of the query are not.
 
     Args:
         source: the staged rows.
-        versions: the columns of the query's own versions (`build_snapshot_table`).
-        model: the node of the manifest.
+        versions: the columns of the query's versions (`build_snapshot_table`).
+        model: the node in the manifest.
     """
     times = time_columns(model)
     types = {column.name.lower(): column.dtype for column in versions if column.name.lower() in times}

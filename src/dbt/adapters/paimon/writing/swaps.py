@@ -1,8 +1,8 @@
-"""A table that was built whole under a staging name takes the name of the one it replaces.
+"""Swaps: a complete staged table takes the name of the table that it replaces.
 
-Where the catalog is a local folder, the two change names in one step. Elsewhere the old table steps back to a backup
-name first: a process that dies between these two renames leaves no table under the name, but two whole ones beside it,
-and the next run's listing finishes the swap.
+If the catalog is a local folder, the two names are swapped atomically. Elsewhere the old table is renamed to a backup
+first: a process that is killed between these two renames leaves no table under the name, but two complete ones next to
+it, and the next run finishes the swap when it lists the schema.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from typing import Final
 
 from dbt.adapters.paimon.sql.staging_names import BACKUP_SUFFIX, OWN_STAGING, STAGING_SUFFIX, table_beside
 
-# Seconds after which no run is taken to be building a table still.
+# Seconds after which a run is no longer assumed to be building a table.
 _ABANDONED_AFTER: Final = 24 * 3600
 
 
 @dataclass(frozen=True)
 class Rename:
-    """A table to give its name to."""
+    """A table to rename."""
 
     source: str
     target: str
@@ -34,13 +34,13 @@ _RENAME_EXCHANGE: Final = 2
 
 
 def exchange(one: Path, other: Path) -> bool:
-    """Let two folders change names; no moment passes in which either name is missing.
+    """Swap the names of two folders atomically; neither name is missing at any moment.
 
     Args:
-        one, other: folders of one file system.
+        one, other: folders on the same file system.
 
     Returns:
-        False, and nothing done, where the system or the file system has no such call.
+        False, with nothing done, if the system or the file system does not support it.
     """
     renameat2 = getattr(ctypes.CDLL(None, use_errno=True), "renameat2", None) if os.name == "posix" else None
     if renameat2 is None:
@@ -50,22 +50,22 @@ def exchange(one: Path, other: Path) -> bool:
 
 
 def staged_tables(target: str, tables: Iterable[str]) -> list[str]:
-    """The tables that were built, or are being built, to take the name of another; in order of their names."""
+    """The staged tables, complete or not, of a target, ordered by name."""
     return sorted(name for name in tables if name != target + BACKUP_SUFFIX and table_beside(name) == target)
 
 
 def leftovers(target: str, tables: Iterable[str], now: float, alone: bool) -> list[str]:
-    """What runs that were killed have left beside a table, and nobody needs any more.
+    """The leftovers of killed runs next to a table, which are no longer needed.
 
     Args:
         target: the table that is about to be written.
-        tables: the names of its schema's tables.
+        tables: the names of the tables in its schema.
         now: seconds since 1970.
-        alone: whether no other run can be writing the table: else a staging table may be another's, and is left for a
-            day.
+        alone: whether no other run can be writing the table; if one can, staging tables that are less than a
+            day old may belong to it, and are kept.
 
     Returns:
-        Staging tables; the backup, if the table itself is there.
+        Staging tables; and the backup, if the table itself exists.
     """
     names = set(tables)
     found = [name for name in (target + STAGING_SUFFIX,) if name in names]
@@ -81,14 +81,14 @@ def leftovers(target: str, tables: Iterable[str], now: float, alone: bool) -> li
 
 
 def unfinished_swaps(tables: Iterable[str]) -> list[Rename]:
-    """The renames that finish the swaps of a schema.
+    """The renames that finish the interrupted swaps of a schema.
 
     Args:
         tables: the names of its tables.
 
     Returns:
-        For each name that only a backup is left of: the staged table takes the name, for it was whole before the old
-        one stepped back; where there is none, or one of several that may not be whole, the backup takes it again.
+        For each name of which only a backup exists: the staged table is renamed to it, since it was complete before the
+        backup was made; if there is no staged table, or several that may be incomplete, the backup is renamed back.
     """
     names = set(tables)
     renames = []
