@@ -75,7 +75,7 @@ def bucket_files_sql(relation: PaimonRelation) -> str:
 
     Its columns: partition, bucket, files, small_files (those that a compaction would merge), sorted_runs (each file of
     level 0 is one, each further level is one), row_count (before merging), byte_count, written_at (on the JVM's wall
-    clock), fixed_buckets (the option `bucket`, 0 if it is not a fixed number), is_keyed (whether there is a primary key).
+    clock), fixed_buckets (the option `bucket`, 0 if it is not a fixed number), is_keyed (whether it has a key).
     """
     return f"""
   select

@@ -31,8 +31,8 @@ def select(nodes: Iterable[_Node], wanted: str | Sequence[str] | None, operation
 
     Args:
         nodes: the nodes of dbt's graph.
-        wanted: names (`*` matches any text), `tag:x`, `path:models/x` or a path, a folder or a prefix of the fully qualified
-            name (`marts`, `project.marts`); one, several separated by blanks, or a list. None: all.
+        wanted: names (`*` matches any text), `tag:x`, `path:models/x` or a path, a folder or a prefix of the
+            fully qualified name (`marts`, `project.marts`); one, several separated by blanks, or a list. None: all.
         operation: the name of the operation, for messages.
 
     Raises:

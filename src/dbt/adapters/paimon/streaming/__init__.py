@@ -1,1 +1,1 @@
-"""Models that are written by Structured Streaming: `materialized: streaming`."""
+"""Streaming models (`materialized: streaming`), written by Spark Structured Streaming."""

@@ -1,4 +1,4 @@
-"""What is done with each micro-batch: its rows go into the table once, and what is no row to the dead letters."""
+"""Writes each micro-batch to the table exactly once; messages that cannot be parsed go to the dead letters."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from dbt.adapters.paimon.streaming.inputs import FAULT_COLUMNS, CheckedInput, In
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-# Of the one frame that carries the raw rows of several inputs.
+# Columns of the one frame that holds the raw rows of several inputs.
 _WHICH: Final = "__dbt_input"
 _RAW: Final = "__dbt_raw_"
 
 
 class NewColumnsError(DbtRuntimeError):
-    """Messages have columns that their description has not: nothing of their batch is written yet."""
+    """Messages have columns that are not described; nothing of their batch has been written yet."""
 
     def __init__(self, found: Mapping[str, Mapping[str, str]]) -> None:
-        """`found`: by the name of the input's view, name -> data type."""
+        """`found`: by the name of the input's view, column name -> data type."""
         told = "; ".join(f"{', '.join(columns)}" for columns in found.values())
         super().__init__(f"Messages have columns that are not described: {told}")
         self.found = found
@@ -34,17 +34,18 @@ class NewColumnsError(DbtRuntimeError):
 
 @dataclass(frozen=True)
 class Sink:
-    """Where the rows of a batch go.
+    """Where the rows of a batch are written.
 
     Attributes:
-        table: rendered.
-        snapshots: its `$snapshots`, rendered.
-        write: the script that writes a batch; it reads the views of the inputs.
-        conf: Spark settings for it.
-        may_repeat: whether a batch that is written twice leaves the table as if it were written once.
-        dead_letters: the table of messages that are no rows, rendered; empty if they end the stream.
+        table: its rendered name.
+        snapshots: the rendered name of its `$snapshots`.
+        write: the SQL script that writes a batch; it reads the views of the inputs.
+        conf: Spark settings for the script.
+        may_repeat: whether writing a batch twice leaves the table as writing it once does.
+        dead_letters: the rendered name of the dead letters table; empty if a message that cannot be parsed ends the
+            stream.
         dead_letter_snapshots: its `$snapshots`.
-        alone: a context in which this process is the only writer of the table.
+        alone: a context in which this process holds the table's lock.
     """
 
     table: str
@@ -59,16 +60,16 @@ class Sink:
 
 @dataclass
 class Written:
-    """What a stream has done so far."""
+    """What a stream has written so far."""
 
     batches: int = 0
     dead_letters: int = 0
-    # Batches that a run before this one had written and not told.
+    # Batches that an earlier run had written but not reported.
     known: list[int] = field(default_factory=list)
 
 
 class BatchWriter:
-    """Structured Streaming's foreachBatch; an error that it raises is kept, for Spark tells it as a Python stack."""
+    """The foreachBatch function of a stream; keeps the error it raises, which Spark reports as a stack trace."""
 
     def __init__(
         self,
@@ -79,14 +80,14 @@ class BatchWriter:
         unfinished: tuple[int, float] | None,
         asks_for_columns: bool,
     ) -> None:
-        """A writer.
+        """Create a writer.
 
         Args:
             stream: the id of the stream.
-            inputs: its inputs, in the order of `raw_rows`.
-            sink: where rows go.
+            inputs: the stream's inputs, in the order of `raw_rows`.
+            sink: where the rows are written.
             checkpoint: the location of the stream's checkpoint.
-            unfinished: a batch that a run before began, and when (see `Checkpoint.unfinished_batch`).
+            unfinished: a batch that an earlier run began, and when (see `Checkpoint.unfinished_batch`).
             asks_for_columns: whether columns that are not described end the query (`NewColumnsError`).
         """
         self._stream = stream
@@ -99,7 +100,7 @@ class BatchWriter:
         self.failure: Exception | None = None
 
     def goes_on_from(self, unfinished: tuple[int, float] | None) -> None:
-        """The query is started again, after a batch that may be written; see `Checkpoint.unfinished_batch`."""
+        """The query is restarted after a batch that may have been written; see `Checkpoint.unfinished_batch`."""
         self._unfinished = unfinished
         self.failure = None
 
@@ -107,7 +108,7 @@ class BatchWriter:
         """Write a batch.
 
         Raises:
-            Exception: what Spark raised; also in `failure`.
+            Exception: whatever Spark raised; also kept in `failure`.
         """
         try:
             self._write(frame, batch)
@@ -120,7 +121,7 @@ class BatchWriter:
         for index, each in enumerate(self._inputs):
             if isinstance(each, CheckedInput):
                 each.check_batch(session, self._checkpoint, index, batch)
-        # Each input is a selection from the rows of all of them.
+        # Each input is a selection from the combined raw rows.
         read_twice = self._asks_for_columns or len(self._inputs) > 1 or any(self._faults())
         frame = frame.persist() if read_twice else frame
         try:
@@ -154,7 +155,7 @@ class BatchWriter:
         ]
 
     def _bury(self, session: SparkSession, batch: int) -> None:
-        """Write what is no row to the dead letters, or end the stream with the first of it."""
+        """Write messages that cannot be parsed to the dead letters, or end the stream with the first of them."""
         queries = self._faults()
         if not queries:
             return
@@ -203,7 +204,7 @@ class BatchWriter:
 
 
 def raw_rows(frames: Sequence[DataFrame]) -> DataFrame:
-    """One frame of the raw rows of all inputs: that of the one there is, or each in a column of its own."""
+    """One frame of the raw rows of all inputs: of a single input as it is, of several with one column for each."""
     from pyspark.sql import functions
 
     if len(frames) == 1:
@@ -227,7 +228,7 @@ def raw_rows(frames: Sequence[DataFrame]) -> DataFrame:
 
 
 def name_raw_rows(frame: DataFrame, inputs: Sequence[Input]) -> None:
-    """Make the raw rows of each input a view of the frame's session; the frame is one of `raw_rows`."""
+    """Register the raw rows of each input as a view of the frame's session; the frame comes from `raw_rows`."""
     from pyspark.sql import functions
 
     for index, each in enumerate(inputs):
@@ -238,12 +239,12 @@ def name_raw_rows(frame: DataFrame, inputs: Sequence[Input]) -> None:
 
 
 def name_rows(session: SparkSession, inputs: Sequence[Input], batch: int | None = None) -> None:
-    """Make the rows of each input a view under the name that the model's SQL has for them.
+    """Register the rows of each input as a view under the name that the model's SQL uses.
 
     Args:
-        session: where.
-        inputs: whose raw rows have their views.
-        batch: the number of the batch that they are; None where it is only about their columns.
+        session: the session to register them in.
+        inputs: the inputs; the views of their raw rows exist.
+        batch: the number of the batch; None if only the columns matter.
     """
     for each in inputs:
         raw = raw_view(each.call.name)

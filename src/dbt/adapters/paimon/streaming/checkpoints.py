@@ -1,8 +1,8 @@
-"""Where a stream's checkpoint is, and whether it is this model's.
+"""The location of a stream's checkpoint, and whether it belongs to this model.
 
-Structured Streaming keeps in a checkpoint how far each source was read, and nothing of the query (a streaming model's
-SQL is run batch by batch, so it may change). A note beside says whose it is: another model, another source or another
-table than the one that was read must not go on from there.
+Structured Streaming stores in a checkpoint how far each source was read, and nothing about the query (a streaming
+model runs its SQL batch by batch, so the SQL may change). A note next to it says whose checkpoint it is: another
+model, or one with other sources or another table, must not continue from it.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from dbt.adapters.paimon.streaming.hadoop_files import HadoopFolder
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-# In a table's own folder: it goes where the table goes, and ends with it. Paimon looks at no such name.
+# In the table's own folder, so that it is renamed and dropped with the table. Paimon ignores a folder of this name.
 FOLDER: Final = "__dbt_checkpoint"
-# An option of the table: which stream writes it.
+# The table option with the id of the stream that writes the table.
 STREAM_ID: Final = "dbt.stream-id"
-# In a checkpoint: a folder for each input that plans its batches.
+# In a checkpoint: one folder for each input that plans its own batches.
 PLANS: Final = "dbt_plans"
-# In the identity of an input: what a broker may not have told when the stream began.
+# The key of an input's identity that a broker may not have known when the stream began.
 TOPIC_IDS: Final = "topic ids"
 _NOTE: Final = "dbt.json"
 _NUMBER: Final = re.compile(r"\d+")
@@ -34,12 +34,12 @@ _NUMBER: Final = re.compile(r"\d+")
 
 @dataclass(frozen=True)
 class Note:
-    """What a checkpoint says of itself.
+    """The note in a checkpoint.
 
     Attributes:
         model: the unique id of the model.
-        inputs: the identity of each source, in the order in which the checkpoint counts them.
-        columns: by the label of an input, the columns that came with its messages: name -> data type.
+        inputs: the identity of each source, in the order in which the checkpoint numbers them.
+        columns: by the label of an input, the columns that its messages added: name -> data type.
     """
 
     model: str
@@ -55,10 +55,10 @@ class Checkpoint:
         self._folder = HadoopFolder(session, location)
 
     def note(self) -> Note | None:
-        """What it says of itself; None of a checkpoint that has not begun.
+        """The note; None if the checkpoint does not exist yet.
 
         Raises:
-            DbtRuntimeError: it is one, and not of a streaming model.
+            DbtRuntimeError: it is the checkpoint of something other than a streaming model.
         """
         text = self._folder.read(_NOTE)
         if text is None:
@@ -72,29 +72,29 @@ class Checkpoint:
         return Note(read["model"], tuple(read["inputs"]), read["columns"])
 
     def write_note(self, note: Note) -> None:
-        """Say whose it is."""
+        """Write the note."""
         self._folder.write(_NOTE, json.dumps(asdict(note), indent=1))
 
     def unfinished_batch(self) -> tuple[int, float] | None:
-        """The batch that was begun and not ended, and when it was begun (seconds since 1970); None if there is none."""
+        """The batch that was begun but not finished, and when it began (seconds since 1970); None if there is none."""
         begun, ended = self._batches("offsets"), self._batches("commits")
         if not begun or (ended and ended[-1] >= begun[-1]):
             return None
         return begun[-1], self._folder.modified_at(f"offsets/{begun[-1]}")
 
     def last_batch(self) -> int:
-        """The last batch that has ended; -1 if none has."""
+        """The last finished batch; -1 if there is none."""
         return max(self._batches("commits"), default=-1)
 
     def last_offsets(self) -> tuple[str, ...]:
-        """Where each source was read to, as the source's own JSON; empty where no batch has ended."""
+        """The last offset of each source, as the source's own JSON; empty if no batch has finished."""
         ended = self._batches("commits")
         text = self._folder.read(f"offsets/{ended[-1]}") if ended else None
-        # OffsetSeqLog: a version, a line of metadata, and a line for each source.
+        # OffsetSeqLog: a version, a line of metadata, and one line per source.
         return tuple(text.splitlines()[2:]) if text else ()
 
     def delete(self) -> None:
-        """Begin anew."""
+        """Delete the checkpoint, so that the stream starts over."""
         self._folder.delete()
 
     def _batches(self, folder: str) -> list[int]:
@@ -102,7 +102,7 @@ class Checkpoint:
 
 
 def check_fits(note: Note, model: str, inputs: Sequence[Mapping[str, str]], location: str) -> None:
-    """Refuse a checkpoint that is another model's, or of other sources.
+    """Refuse a checkpoint of another model or with other sources.
 
     Raises:
         DbtRuntimeError: what differs, and the remedy.
@@ -127,7 +127,7 @@ def check_fits(note: Note, model: str, inputs: Sequence[Mapping[str, str]], loca
 
 
 def gone(table: str, location: str) -> str:
-    """The message of a table with rows whose checkpoint is not there."""
+    """The error message for a table with rows whose checkpoint is missing."""
     return (
         f"{table} has rows of a stream, and its checkpoint {location} is not there: it was deleted, or the table is a "
         "copy of another. How far its sources are in it is not known. Bring the checkpoint back, or run the model "
@@ -136,12 +136,12 @@ def gone(table: str, location: str) -> str:
 
 
 def files_of_batch(checkpoint: HadoopFolder, index: int, batch: int) -> list[str]:
-    """The files that a batch reads, from Spark's log of a file source (FileStreamSourceLog)."""
+    """The files of a batch, from Spark's log of a file source (FileStreamSourceLog)."""
     first, last = _log_offset(checkpoint, index, batch - 1) + 1, _log_offset(checkpoint, index, batch)
     if last < first:
         return []
     folder = f"sources/{index}"
-    # Now and then a file has all that the ones before it had.
+    # Now and then Spark compacts the log: a file then has all entries of the ones before it.
     text = checkpoint.read(f"{folder}/{last}") or checkpoint.read(f"{folder}/{last}.compact") or ""
     more = (checkpoint.read(f"{folder}/{number}") or "" for number in range(first, last))
     entries = (
@@ -152,7 +152,7 @@ def files_of_batch(checkpoint: HadoopFolder, index: int, batch: int) -> list[str
 
 def _log_offset(checkpoint: HadoopFolder, index: int, batch: int) -> int:
     text = checkpoint.read(f"offsets/{batch}") if batch >= 0 else None
-    # OffsetSeqLog: a version, a line of metadata, and a line for each source; `-` where it has nothing.
+    # OffsetSeqLog: a version, a line of metadata, and one line per source; `-` if a source has no offset.
     lines = text.splitlines()[2:] if text else []
     line = lines[index] if index < len(lines) else "-"
     return int(json.loads(line)["logOffset"]) if line.startswith("{") else -1

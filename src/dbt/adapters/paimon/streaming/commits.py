@@ -1,7 +1,7 @@
-"""Which batches of a stream its table has: each commit of a batch says so in its commit user.
+"""Marks the commits of each batch in their commit user, to find out which batches a table has.
 
-Structured Streaming runs a batch again that it did not see the end of. Paimon writes `commit.user-prefix` into the
-snapshot of a commit (CoreOptions.createCommitUser), so a batch whose commit is there is not written twice.
+Structured Streaming repeats a batch if it did not see it finish. Paimon writes `commit.user-prefix` into the snapshot
+of a commit (CoreOptions.createCommitUser), so a batch that was committed is recognized and not written twice.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from dbt.adapters.paimon.sql.text import string_literal
 from dbt.adapters.paimon.tables import metadata
 
 _WORD: Final = "dbts"
-# Seconds by which the clock of a file system may differ from this machine's.
+# The most seconds by which a file system's clock may differ from this machine's.
 _CLOCKS_DIFFER: Final = 120
 
 
@@ -26,17 +26,17 @@ def commit_conf(stream: str, batch: int) -> dict[str, str]:
 
 
 def commits_sql(snapshots: str, stream: str, batch: int, begun_ago: float) -> str:
-    """The query that tells whether a batch is in a table.
+    """The query that finds the commits of a batch in a table.
 
     Args:
-        snapshots: the table's `$snapshots`.
+        snapshots: the rendered name of the table's `$snapshots`.
         stream: the id of the stream.
         batch: its number.
-        begun_ago: seconds since the batch was begun.
+        begun_ago: seconds since the batch began.
 
     Returns:
-        SQL of one row: how many commits of the batch there are; whether all commits since it began are known, which
-        they are where the first one is, or one that is older than the batch.
+        SQL with one row: how many commits the batch has; whether all commits since the batch began are still known,
+        which is so if the first commit is, or one that is older than the batch.
     """
     user = string_literal(f"{_WORD}-{stream}.{batch}_")
     age = metadata.age_in_seconds("min(commit_time)")
@@ -48,16 +48,16 @@ def commits_sql(snapshots: str, stream: str, batch: int, begun_ago: float) -> st
 
 
 def is_written(row: Sequence[object], table: str, batch: int, may_repeat: bool) -> bool:
-    """Whether a batch is in a table already.
+    """Whether a batch has been written to a table.
 
     Args:
-        row: of `commits_sql`.
-        table: its name, for the message.
+        row: the row of `commits_sql`.
+        table: the table's name, for the message.
         batch: its number.
-        may_repeat: whether writing it twice leaves the table as writing it once does.
+        may_repeat: whether writing the batch twice leaves the table as writing it once does.
 
     Raises:
-        DbtRuntimeError: nobody can tell, and it must not be written twice.
+        DbtRuntimeError: it is unknown, and the batch must not be written twice.
     """
     count, all_known = row
     if count:

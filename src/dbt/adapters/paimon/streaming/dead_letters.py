@@ -1,4 +1,4 @@
-"""The table of messages that are no rows, beside the table of the model that reads them."""
+"""The table `<model>__dead_letters`, with the messages that a streaming model could not parse."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ SUFFIX: Final = "__dead_letters"
 
 
 def create_sql(table: str, model: str) -> str:
-    """The statement that makes the table, if it is not there.
+    """The statement that creates the table if it does not exist.
 
     Args:
         table: its rendered name.

@@ -1,4 +1,4 @@
-"""What the YAML of a source says of messages and files: its `external` and its `columns`, read once and checked."""
+"""Reads and checks a source's YAML (`external` and `columns`) that describes a Kafka topic or a folder of files."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ KINDS: Final = (KAFKA, JSON, CSV, PARQUET)
 VALUE_FORMATS: Final = (JSON, DEBEZIUM)
 _WITH_VALUE_FORMAT: Final = (KAFKA, JSON)
 
-# What a row has beside the columns of the description: name -> Spark's type.
+# The metadata columns of a row, in addition to the described ones: name -> Spark's type.
 KAFKA_METADATA: Final[Mapping[str, str]] = MappingProxyType(
     {
         "_key": "binary",
@@ -38,7 +38,7 @@ KAFKA_METADATA: Final[Mapping[str, str]] = MappingProxyType(
 FILE_METADATA: Final[Mapping[str, str]] = MappingProxyType({"_file": "string"})
 
 _KEYS: Final = ("using", "location", "value_format", "options")
-# dbt's own words in `external`, for tables that a database reads where they are.
+# Keys of dbt's own in `external`, for external tables of a database.
 _EXTERNAL_TABLES_KEYS: Final = ("file_format", "row_format", "tbl_properties", "partitions")
 _TOPIC: Final = re.compile(r"[A-Za-z0-9._-]{1,249}")
 _TYPE: Final = re.compile(
@@ -99,7 +99,7 @@ _KIND_OPTIONS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
         PARQUET: (*_FILE_OPTIONS, "mergeSchema", "datetimeRebaseMode", "int96RebaseMode"),
     }
 )
-# Options that the adapter gives itself, and what to do instead.
+# Options that the adapter sets itself, and what to use instead.
 _OWN_OPTIONS: Final[Mapping[str, str]] = MappingProxyType(
     {
         "subscribe": "write the topics as location, with commas between them",
@@ -123,9 +123,9 @@ class SourceColumn:
     """A column of a source.
 
     Attributes:
-        name: as messages and files have it.
+        name: as in messages and files.
         data_type: Spark's type text, as `data_types.type_text` writes it.
-        nullable: whether a message may be without it.
+        nullable: whether the value may be missing.
     """
 
     name: str
@@ -135,13 +135,13 @@ class SourceColumn:
 
 @dataclass(frozen=True)
 class Description:
-    """A source that is no table.
+    """A source that is not a table.
 
     Attributes:
         label: source and table, as in `airport.flight_status`.
         using: one of KINDS.
-        location: the topics, with commas between them; or the folder, absolute.
-        value_format: what a message is: one of VALUE_FORMATS; empty where `using` says all.
+        location: the topics, separated by commas; or the absolute path of the folder.
+        value_format: the format of a message: one of VALUE_FORMATS; empty if `using` already says it.
         options: Spark's reader options.
         columns: in the order of the YAML.
     """
@@ -155,7 +155,7 @@ class Description:
 
     @property
     def metadata(self) -> Mapping[str, str]:
-        """What a row has beside its columns: name -> type."""
+        """The metadata columns of a row: name -> type."""
         return KAFKA_METADATA if self.using == KAFKA else FILE_METADATA
 
     @property
@@ -164,7 +164,7 @@ class Description:
         return _topics(self.location)
 
     def with_columns(self, columns: Mapping[str, str]) -> Description:
-        """The same with further columns: name -> data type."""
+        """A copy with additional columns: name -> data type."""
         known = {column.name for column in self.columns}
         added = (SourceColumn(name, data_type) for name, data_type in columns.items() if name not in known)
         return replace(self, columns=(*self.columns, *added))
@@ -179,13 +179,13 @@ def describe(
     """Read a source's description.
 
     Args:
-        source: its node in the manifest.
+        source: the source's node in the manifest.
         root: the project's folder, for a relative `location`.
-        type_of: gives the type text of a `data_type` as people write it; raises ValueError if it is none.
-        options: further reader options, of the model; they take the place of the source's.
+        type_of: returns Spark's type text for a `data_type` in the YAML; raises ValueError if it is invalid.
+        options: further reader options, from the model; they override the source's.
 
     Raises:
-        DbtRuntimeError: everything that is wrong, in one message.
+        DbtRuntimeError: every problem, in one message.
     """
     label = f"{source['source_name']}.{source['name']}"
     external = {key: value for key, value in source["external"].items() if value is not None}
@@ -197,7 +197,7 @@ def describe(
             "external.options: must be a mapping of Spark's options to values; write {name: value}"
         )
         own = {}
-    # Spark takes an option's name in any case.
+    # Spark's option names are case-insensitive.
     replaced = {name.lower() for name in options or {}}
     kept = {str(name): value for name, value in own.items() if str(name).lower() not in replaced}
     given = {**kept, **(options or {})}
@@ -265,7 +265,7 @@ def _option_problems(using: Any, options: Mapping[str, Any]) -> Iterator[str]:
     for name, value in options.items():
         if isinstance(value, (Mapping, list)) or value is None:
             yield f"external.options.{name}: must be text, a number or a boolean; write JSON in quotes"
-        # A URL with "token" in its name is none.
+        # A URL is not a secret, even if its option is named "…token….url".
         elif using == KAFKA and not name.endswith(".url") and secrets_of([(name, option_text(value))]):
             yield (
                 f"external.options.{name}: no place for a secret, as manifest.json shows it; put it under "
@@ -336,7 +336,7 @@ def _type_problem(written: str, text: str, using: Any) -> str:
 
 
 def _is_not_null(column: Mapping[str, Any]) -> bool:
-    # As dbt's own classes, or as the manifest has them.
+    # As dbt's own classes, or as dictionaries from the manifest.
     kinds = (
         constraint.get("type") if isinstance(constraint, Mapping) else constraint.type
         for constraint in column.get("constraints") or ()
@@ -362,5 +362,5 @@ def _meant(name: str, known: Iterable[str]) -> str:
 
 
 def shown_location(description: Description) -> str:
-    """The location for messages, without secrets."""
+    """The location for messages, with secrets redacted."""
     return redact_text(description.location)

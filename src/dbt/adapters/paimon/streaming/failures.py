@@ -1,4 +1,4 @@
-"""What ended a stream, in one message: what, where and the remedy."""
+"""Turns whatever ended a stream into one message: what, where and the remedy."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from dbt.adapters.paimon.streaming.sources import files
 if TYPE_CHECKING:
     from dbt.adapters.paimon.streaming.inputs import Input
 
-# Of Structured Streaming and its sources; those of Spark and Paimon are in `errors`.
+# Errors of Structured Streaming and its sources; those of Spark and Paimon are in `errors`.
 _REMEDIES: Final = (
     Remedy(
         # KafkaSourceProvider: failOnDataLoss.
@@ -53,12 +53,12 @@ _REMEDIES: Final = (
 
 
 def explained(exc: Exception, model: str, inputs: Sequence[Input]) -> Exception:
-    """The error to raise for what ended a stream.
+    """The error to raise for whatever ended a stream.
 
     Args:
-        exc: what the query or one of its batches raised.
+        exc: the exception of the query or of one of its batches.
         model: the name of the model.
-        inputs: what it reads.
+        inputs: the model's inputs.
     """
     if isinstance(exc, DbtRuntimeError):
         return exc
@@ -70,14 +70,14 @@ def explained(exc: Exception, model: str, inputs: Sequence[Input]) -> Exception:
     if problem := files.header_problem(text):
         return DbtRuntimeError(f"model '{model}', which reads {sources}: {problem}")
     message = f"model '{model}', which reads {sources}: {messages.shorten(text)}"
-    # What `errors` says of a table's file is all there is to say.
+    # The message of `errors` about a table's file is complete.
     known = () if messages.EXPIRED.search(text) else _REMEDIES
     advice = next((remedy.advice for remedy in known if remedy.pattern.search(text)), "")
     return DbtDatabaseError(f"{message}\n{advice}".rstrip())
 
 
 def new_columns(model: str, found: Mapping[str, Mapping[str, str]]) -> str:
-    """The message of a stream that ends because of columns that are not described."""
+    """The error message of a stream that ends because its messages have columns that are not described."""
     told = "; ".join(
         f"{name} {data_type}" for columns in found.values() for name, data_type in columns.items()
     )

@@ -1,4 +1,4 @@
-"""Small files of a checkpoint, wherever Hadoop's file systems reach: local, HDFS, an object store."""
+"""Reads and writes small files of a checkpoint through Hadoop's file systems: local, HDFS or an object store."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ from dbt.adapters.paimon.errors.redaction import redact_text
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-# None for the scheme, or none whose class is among the jars.
+# Hadoop's errors if there is no file system for the scheme, or its class is not among the jars.
 _NO_FILE_SYSTEM: Final = re.compile(
     r"UnsupportedFileSystemException|ClassNotFoundException: Class \S+ not found"
 )
 
 
 class HadoopFolder:
-    """A folder and its files."""
+    """A folder of small text files."""
 
     def __init__(self, session: SparkSession, location: str) -> None:
-        """A folder, which need not be there.
+        """Open a folder, which need not exist.
 
         Raises:
-            DbtRuntimeError: Hadoop has no file system for it.
+            DbtRuntimeError: Hadoop has no file system for the location.
         """
         jvm: Any = session._jvm
         self._jvm = jvm
@@ -45,14 +45,14 @@ class HadoopFolder:
             ) from None
 
     def names(self, folder: str = "") -> list[str]:
-        """The names in the folder, or in one below it; none if it is not there."""
+        """The file names in the folder or in a subfolder; empty if it does not exist."""
         path = self._at(folder) if folder else self._path
         if not self._files.exists(path):
             return []
         return [status.getPath().getName() for status in self._files.listStatus(path)]
 
     def read(self, name: str) -> str | None:
-        """A file's text; None if it is not there."""
+        """The text of a file; None if it does not exist."""
         from py4j.protocol import Py4JJavaError
 
         path = next(filter(self._files.exists, (self._at(name), self._at(_next(name)))), None)
@@ -62,7 +62,7 @@ class HadoopFolder:
             stream = self._files.open(path)
         except Py4JJavaError as exc:
             if "java.io.FileNotFoundException" in str(exc):
-                # Another thread has removed it since.
+                # Another thread has deleted it meanwhile.
                 return None
             raise
         try:
@@ -71,11 +71,11 @@ class HadoopFolder:
             stream.close()
 
     def modified_at(self, name: str) -> float:
-        """When a file was written, in seconds since 1970."""
+        """When a file was last modified, in seconds since 1970."""
         return float(self._files.getFileStatus(self._at(name)).getModificationTime()) / 1000
 
     def write(self, name: str, text: str) -> None:
-        """Write a file whole, or leave the one that is there as it was."""
+        """Write a file atomically: if it fails, an old file of that name is unchanged."""
         self._files.mkdirs(self._path)
         draft, path, coming = self._at(f".{name}.draft"), self._at(name), self._at(_next(name))
         stream = self._files.create(draft, True)
@@ -86,18 +86,18 @@ class HadoopFolder:
         if not self._files.exists(path):
             self._files.rename(draft, path)
             return
-        # HDFS does not rename onto a name that is taken; `read` finds the file under one of its names at any moment.
+        # HDFS cannot rename onto an existing name; `read` finds the file under one of its two names at any moment.
         self._files.delete(coming, False)
         self._files.rename(draft, coming)
         self._files.delete(path, False)
         self._files.rename(coming, path)
 
     def delete_file(self, name: str) -> None:
-        """A file of it, if it is there."""
+        """Delete a file if it exists."""
         self._files.delete(self._at(name), False)
 
     def delete(self) -> None:
-        """The folder and all in it."""
+        """Delete the folder and everything in it."""
         self._files.delete(self._path, True)
 
     def _at(self, name: str) -> Any:
@@ -105,5 +105,5 @@ class HadoopFolder:
 
 
 def _next(name: str) -> str:
-    """What a file is called that is whole, and replaces the one of its name."""
+    """The name of a complete new version of a file, before it replaces the old one."""
     return f".{name}.next"

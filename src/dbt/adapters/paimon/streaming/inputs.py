@@ -1,7 +1,7 @@
-"""What a streaming model reads: one `stream(...)` of its SQL, whatever is behind it.
+"""The interface of a stream's inputs: one `stream(...)` in a model's SQL, whatever its source.
 
-An input gives raw rows, as Structured Streaming reads them, and SQL that makes of them the rows that the model sees.
-The raw rows of a micro-batch are read once; what of them is no row goes to the dead letters.
+An input provides raw rows, as Structured Streaming reads them, and SQL that turns them into the rows that the model
+sees. The raw rows of a micro-batch are read once; messages that cannot be parsed go to the dead letters.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from dbt.adapters.paimon.sql.text import quoted
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-# What a fault tells (see `Input.faults_sql`): name and type of each column.
+# The columns of a fault, name and type (see `Input.faults_sql`).
 FAULT_COLUMNS: Final[tuple[tuple[str, str], ...]] = (
     ("reason", "string"),
     ("place", "string"),
@@ -28,24 +28,24 @@ FAULT_COLUMNS: Final[tuple[tuple[str, str], ...]] = (
 
 
 class UnavailableError(DbtRuntimeError):
-    """A source does not answer; it may later."""
+    """A source does not answer now, but may later."""
 
 
 class SourceChangedError(DbtRuntimeError):
-    """A source has other columns than when it was opened; nothing of the batch is written yet."""
+    """A source's columns have changed since it was opened; nothing of the batch has been written yet."""
 
 
 @dataclass(frozen=True)
 class StreamCall:
-    """A `stream(...)` in a model's SQL, as its macro gave it.
+    """The arguments of a `stream(...)` in a model's SQL.
 
     Attributes:
-        name: of the view that stands for it in the SQL.
-        database, schema, identifier: of what ref() or source() gave.
-        source: the source's node of the manifest; empty for a ref().
-        options: Spark's reader options, beside those of the source's YAML.
-        row_kind: the name of a column with the kind of each row, or None.
-        scan_mode: Paimon's `scan.mode` of a first run, for a Paimon table; or None.
+        name: the name of the view that replaces it in the SQL.
+        database, schema, identifier: those of the relation that ref() or source() returned.
+        source: the source's node in the manifest; empty for a ref().
+        options: Spark's reader options, in addition to those of the source's YAML.
+        row_kind: the name of the row kind column, or None.
+        scan_mode: Paimon's `scan.mode` for the first run, for a Paimon table; or None.
     """
 
     name: str
@@ -59,33 +59,33 @@ class StreamCall:
 
     @property
     def label(self) -> str:
-        """What messages call it."""
+        """Its name in messages."""
         return f"{self.schema}.{self.identifier}"
 
 
 class Input(Protocol):
-    """An opened `stream(...)`: where its raw rows come from and what they mean."""
+    """An opened `stream(...)`: how to read its raw rows and turn them into rows."""
 
     @property
     def call(self) -> StreamCall:
         """The `stream(...)`."""
 
     def identity(self) -> dict[str, str]:
-        """What must be the same for a checkpoint to fit: kind, topic, folder or table."""
+        """What must be unchanged for a checkpoint to fit: the kind, and the topic, folder or table."""
 
     def read(self, session: SparkSession) -> DataFrame:
-        """The raw rows, as a streaming frame; nothing is read yet.
+        """The raw rows as a streaming frame; reads nothing yet.
 
         Raises:
-            DbtRuntimeError: there is no such topic, folder or table, or no such broker; with the remedy.
+            DbtRuntimeError: the topic, folder, table or broker does not exist; with the remedy.
         """
 
     def check_offset(self, session: SparkSession, offset: str) -> None:
-        """Refuse to go on where what comes after an offset is not to be had any more.
+        """Refuse to continue if rows after an offset have been deleted from the source.
 
         Args:
-            session: the session of the model.
-            offset: where the last batch ended, as the source's own JSON in the checkpoint has it.
+            session: the model's session.
+            offset: where the last batch ended, as the source's own JSON in the checkpoint.
 
         Raises:
             DbtRuntimeError: what is lost, and the remedy.
@@ -95,61 +95,61 @@ class Input(Protocol):
         """The query of the rows that the model sees.
 
         Args:
-            raw: what stands after FROM for the raw rows.
+            raw: SQL that can follow FROM and returns the raw rows.
         """
 
     def faults_sql(self, raw: str) -> str | None:
-        """The query of raw rows that are no rows, with `FAULT_COLUMNS`; None where every raw row is one."""
+        """The query of messages that cannot be parsed, with `FAULT_COLUMNS`; None if there can be none."""
 
     def new_columns_sql(self, raw: str) -> str | None:
-        """The query of columns that raw rows have and `rows_sql` does not give: name, data_type; None if never."""
+        """The query of undescribed columns in the raw rows: name, data_type; None if there can be none."""
 
     def with_columns(self, columns: Mapping[str, str]) -> Input:
-        """The same input, whose rows have further columns: name -> data type, as `new_columns_sql` told them."""
+        """A copy of the input with additional columns: name -> data type, as `new_columns_sql` returned them."""
 
     def lag(self, session: SparkSession, progress: Mapping[str, Any]) -> int | None:
-        """Rows that were there and not read when a batch ended; None if that is not known.
+        """The number of rows still unread when a batch ended; None if unknown.
 
         Args:
-            session: the session of the model.
-            progress: what StreamingQueryProgress tells of this source (a member of `sources`).
+            session: the model's session.
+            progress: the StreamingQueryProgress of this source (an item of `sources`).
         """
 
 
 @runtime_checkable
 class CheckedInput(Input, Protocol):
-    """An input whose raw rows Spark would leave out without a word."""
+    """An input whose missing raw rows Spark would skip silently."""
 
     def check_batch(self, session: SparkSession, checkpoint: str, index: int, batch: int) -> None:
-        """Refuse to write a batch of which not all is there.
+        """Refuse to write a batch if any of its raw rows are missing.
 
         Args:
-            session: of the batch.
-            checkpoint: its location.
-            index: which of the checkpoint's sources this is.
-            batch: its number.
+            session: the batch's session.
+            checkpoint: the location of the checkpoint.
+            index: the index of this source in the checkpoint.
+            batch: the number of the batch.
 
         Raises:
-            DbtRuntimeError: what is gone, and the remedy.
+            DbtRuntimeError: what is missing, and the remedy.
         """
 
 
 @runtime_checkable
 class PlannedInput(Input, Protocol):
-    """An input whose raw rows only say which rows a batch reads; it plans them itself, in the stream's checkpoint."""
+    """An input that plans in the stream's checkpoint which rows each batch reads; its raw rows only name them."""
 
     def placed(self, session: SparkSession, folder: str) -> PlannedInput:
-        """The input with a folder of the stream's checkpoint, where its plan is; `read` plans what there is then."""
+        """The input with a folder in the stream's checkpoint for its plan; `read` plans up to the present."""
 
     def check_beginning(self, session: SparkSession) -> None:
-        """Refuse to begin where the source has not, or no longer, what the call asks for.
+        """Refuse to begin if the source does not have, or no longer has, what the call asks for.
 
         Raises:
-            DbtRuntimeError: what it has.
+            DbtRuntimeError: lists what it has.
         """
 
     def plan(self, session: SparkSession) -> None:
-        """Plan what came since; a query that goes on asks for it now and then.
+        """Plan what has come since; a long-running query calls this now and then.
 
         Raises:
             DbtRuntimeError: what is lost, and the remedy.
@@ -159,12 +159,12 @@ class PlannedInput(Input, Protocol):
         """How many rows a batch of this run had."""
 
     def batch_rows_sql(self, session: SparkSession, raw: str, batch: int) -> str:
-        """The query of the rows of a batch, where `rows_sql` only tells their columns.
+        """The query of the rows of a batch; `rows_sql` of such an input only has their columns.
 
         Args:
-            session: the batch's.
+            session: the batch's session.
             raw: the view of its raw rows.
-            batch: its number.
+            batch: the number of the batch.
 
         Raises:
             DbtRuntimeError: what is lost, and the remedy.
@@ -173,17 +173,17 @@ class PlannedInput(Input, Protocol):
 
 @runtime_checkable
 class MarkingInput(Input, Protocol):
-    """An input whose source is not as before once it is read: a consumer has moved, or files are cleaned away."""
+    """An input that changes its source by reading: a consumer moves, or files are cleaned up."""
 
     def unmarked(self) -> Input:
-        """The same, reading which leaves its source as it is: for a table that may never take the old one's place."""
+        """A copy that leaves its source unchanged: for a staged table that may never replace the old one."""
 
 
 def view_name(index: int, identifier: str) -> str:
-    """The name of the view that stands for a `stream(...)`; `index` counts them in a model."""
+    """The name of the view that replaces a `stream(...)`; `index` numbers them within a model."""
     return f"__dbt_stream_{index}_{identifier}"
 
 
 def raw_view(name: str) -> str:
-    """The view of an input's raw rows, quoted."""
+    """The quoted name of the view of an input's raw rows."""
     return quoted(f"{name}__raw")

@@ -1,4 +1,4 @@
-"""Streams that go on until they are stopped: what `dbt-paimon stream` changes about a run of dbt in its process."""
+"""Long-running streams: what `dbt-paimon stream` changes about a dbt run in its process."""
 
 from __future__ import annotations
 
@@ -14,23 +14,23 @@ if TYPE_CHECKING:
 
 # Set while `dbt-paimon stream` runs dbt in this process.
 _GOES_ON: Final = Event()
-# Set when it is to end.
+# Set when its streams have to end.
 _STOP: Final = Event()
-# Seconds before a stream that failed is started again: a broker or a store that went away may come back.
+# Seconds before a failed stream is restarted: a broker or a store may become available again.
 PAUSES: Final = (2, 5, 10, 20, 40, 60, 60, 60, 60, 60)
-# Of an interval, as `settings` allows it.
+# The parts of an interval that `settings` allows, and the seconds of their units.
 _PARTS: Final = re.compile(r"([\d.]+) *(\w+?)s?$")
 _SECONDS: Final = {"millisecond": 0.001, "second": 1.0, "minute": 60.0, "hour": 3600.0}
 
 
 @dataclass(frozen=True)
 class Trigger:
-    """How a query goes on and ends.
+    """How often a query looks for rows, and when it ends.
 
     Attributes:
-        processing_time: how often it looks for rows; None if it ends when it has read those there were.
-        is_to_end: whether it is to end after the batch that runs.
-        is_cancelled: whether it is to end at once.
+        processing_time: how often it looks for rows; None if it ends once it has read everything.
+        is_to_end: whether it has to end after the current batch.
+        is_cancelled: whether it has to end at once.
     """
 
     processing_time: str | None
@@ -39,19 +39,19 @@ class Trigger:
 
     @property
     def pauses(self) -> tuple[int, ...]:
-        """Seconds before each further attempt of a query that failed; none for one that ends anyway."""
+        """The seconds before each restart of a failed query; empty for one that ends by itself."""
         return PAUSES if self.processing_time else ()
 
     @property
     def seconds(self) -> float:
-        """How often it looks for rows, in seconds; 0 if it ends."""
+        """How often it looks for rows, in seconds; 0 if it ends by itself."""
         if not self.processing_time:
             return 0.0
         number, unit = _PARTS.findall(self.processing_time.lower())[0]
         return float(number) * _SECONDS[unit]
 
     def wait(self, seconds: float) -> None:
-        """Pause, unless it is to end."""
+        """Pause, unless the query has to end."""
         _STOP.wait(seconds)
 
 
@@ -59,32 +59,32 @@ def trigger(settings: StreamSettings, is_cancelled: Callable[[], bool], drains: 
     """The trigger of a model's query.
 
     Args:
-        settings: of the model.
+        settings: the model's settings.
         is_cancelled: see `Trigger`.
-        drains: whether the query ends when it has read what there was, also in a process of long-running streams.
+        drains: whether the query ends once it has read everything, even in a process of long-running streams.
     """
     goes_on = _GOES_ON.is_set() and not drains
     return Trigger(settings.processing_time if goes_on else None, _STOP.is_set, is_cancelled)
 
 
 def begin() -> None:
-    """Forget that streams of this process were to end."""
+    """Reset a `stop` of an earlier run in this process."""
     _STOP.clear()
 
 
 def is_stopping() -> bool:
-    """Whether the streams of this process are to end."""
+    """Whether the streams of this process have to end."""
     return _STOP.is_set()
 
 
 def stop() -> None:
-    """Have the streams of this process end, each after the batch that runs."""
+    """Make the streams of this process end, each after its current batch."""
     _STOP.set()
 
 
 @contextmanager
 def streams_go_on() -> Iterator[None]:
-    """Streaming models that are run inside go on until `stop`."""
+    """Inside the `with` block, streaming models are long-running: they run until `stop`."""
     _GOES_ON.set()
     try:
         yield

@@ -1,4 +1,4 @@
-"""What the sources of a stream need of the adapter."""
+"""The interface of the adapter that the sources of a stream use."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class Lookup(Protocol):
-    """The adapter, as far as sources ask it: the project, the catalog, and statements."""
+    """What sources use of the adapter: the project, the catalog, and statements."""
 
     config: Any
 

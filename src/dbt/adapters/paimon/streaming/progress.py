@@ -1,4 +1,4 @@
-"""What a stream has done, for people: a line for each batch, and figures at its end."""
+"""Reports what a stream has done: a log line per batch, and totals at its end."""
 
 from __future__ import annotations
 
@@ -22,26 +22,26 @@ logger = AdapterLogger("Paimon")
 
 @dataclass
 class Told:
-    """What a run of a stream has done."""
+    """The totals of a stream's run."""
 
     rows: int = 0
     batches: int = 0
     dead_letters: int = 0
 
     def add(self, written: Written) -> None:
-        """Count what a query has written."""
+        """Add what a query has written."""
         self.batches += written.batches
         self.dead_letters += written.dead_letters
 
     def response(self) -> AdapterResponse:
-        """The figures as dbt shows them beside a model."""
+        """The totals as the adapter response that dbt shows for a model."""
         told = f"{_counted(self.rows, 'row')} read in {_counted(self.batches, 'batch', 'es')}"
         dead = f", {_counted(self.dead_letters, 'dead letter')}" if self.dead_letters else ""
         return AdapterResponse(f"{told}{dead}", rows_affected=self.rows)
 
 
 class Watch:
-    """Tells of a query's batches as they end."""
+    """Logs a query's batches as they end."""
 
     def __init__(self, model: str, inputs: Sequence[Input], session: SparkSession, told: Told) -> None:
         self._model = model
@@ -50,7 +50,7 @@ class Watch:
         self._told = told
 
     def tell(self, progress: Mapping[str, Any]) -> None:
-        """A batch has ended; `progress` is a StreamingQueryProgress."""
+        """Log a batch that has ended; `progress` is a StreamingQueryProgress."""
         rows = sum(
             each.told_rows(progress["batchId"])
             if isinstance(each, PlannedInput)

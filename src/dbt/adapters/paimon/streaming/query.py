@@ -1,4 +1,4 @@
-"""A streaming query from its start to its end."""
+"""Runs a streaming query from start to end."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ if TYPE_CHECKING:
 
 logger = AdapterLogger("Paimon")
 
-# Seconds between two looks at what a query has done, and whether it is to end.
+# Seconds between two checks of a query's progress, and of whether it has to end.
 _LOOK_EVERY: Final = 1
-# Seconds that a batch has to end, once its query is to end; what is broken off is done again by the next run.
+# Seconds that the current batch gets to finish once its query has to end; an aborted one is repeated by the next run.
 _LONGEST_BATCH: Final = 60
-# Nodes of an analyzed plan that put rows of two inputs together.
+# Nodes of an analyzed plan that combine rows of two inputs.
 _JOINS: Final = ("Join", "Except", "Intersect")
 
 
@@ -39,23 +39,23 @@ def run(
     tell: Callable[[Mapping[str, Any]], None],
     look: Callable[[], None],
 ) -> None:
-    """Run a query until all that was there when it started is read, or until it is to end.
+    """Run a query until it has read everything there was at its start, or until it has to end.
 
-    One that goes on is started again where a source or the store fails it, with longer and longer pauses; a batch that
-    succeeds begins them anew.
+    A long-running one is restarted when a source or the store fails, after increasing pauses; a successful batch resets
+    the pauses.
 
     Args:
-        frame: gives the raw rows, streaming.
-        writer: what is done with each batch.
-        checkpoint: where it goes on from.
-        name: of the query, as Spark's own pages show it.
-        trigger: how it goes on and ends.
-        tell: gets the progress of each batch (StreamingQueryProgress).
-        look: called as often as the query looks for rows, if it goes on.
+        frame: returns the streaming frame of raw rows.
+        writer: writes each batch.
+        checkpoint: the checkpoint to continue from.
+        name: the name of the query in Spark's UI.
+        trigger: how often it looks for rows, and when it ends.
+        tell: called with the progress of each batch (StreamingQueryProgress).
+        look: called each time a long-running query looks for rows.
 
     Raises:
         DbtRuntimeError: it was cancelled, `writer` refused a batch, or Spark's JVM has ended.
-        Exception: what ended it otherwise, as it was raised.
+        Exception: whatever else ended it, as it was raised.
     """
     if not trigger.processing_time and trigger.is_to_end():
         raise _cancelled(name)
@@ -67,7 +67,7 @@ def run(
                 writer.goes_on_from(checkpoint.unfinished_batch())
             _run(frame(), writer, checkpoint, name, trigger, tell, look)
         except Exception as exc:  # noqa: PERF203 - a few attempts
-            # What does not answer at the first attempt was never there.
+            # A source that does not answer at the first attempt is not a temporary failure.
             if isinstance(exc, DbtRuntimeError) and not (failed and isinstance(exc, UnavailableError)):
                 raise
             if ended := jvm_exit.error(exc):
@@ -115,14 +115,14 @@ def _run(
                 if not asked_at:
                     asked_at, ended = time.monotonic(), checkpoint.last_batch()
                 is_late = time.monotonic() > asked_at + _LONGEST_BATCH
-                # Where rows keep coming, a batch follows the other and the query is never between two.
+                # If rows keep coming, batches follow one another and the query is never idle.
                 has_ended = checkpoint.last_batch() > ended
                 if every and (is_late or has_ended or not started.status["isTriggerActive"]):
-                    # Then it tells of the last batch, too.
+                    # Then it reports the last batch, too.
                     started.stop()
                     break
                 if not every and (is_late or has_ended):
-                    # What is not whole must not be taken for a table that is.
+                    # An incomplete table must not be taken for a complete one.
                     raise _cancelled(name)
         _tell_of(started, told, tell)
     except StreamingQueryException as exc:
@@ -133,16 +133,16 @@ def _run(
 
 
 def refuse_joins_of_streams(plan: Any, model: str) -> None:
-    """Refuse to join two streams: the rows of a batch would only meet those of the same batch.
+    """Refuse to join two streams: rows of a batch would be joined with rows of the same batch only.
 
-    IN, EXISTS, EXCEPT and INTERSECT are joins, too.
+    IN, EXISTS, EXCEPT and INTERSECT count as joins, too.
 
     Args:
         plan: the analyzed plan of the model's query over streaming frames.
-        model: its name, for the message.
+        model: the model's name, for the message.
 
     Raises:
-        DbtRuntimeError: with the remedy.
+        DbtRuntimeError: the query joins two streams; with the remedy.
     """
     below, nested = _all_of(plan.children()), _all_of(plan.subqueries())
     joined = plan.nodeName() in _JOINS and all(child.isStreaming() for child in below)

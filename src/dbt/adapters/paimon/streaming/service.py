@@ -1,4 +1,4 @@
-"""`dbt-paimon stream`: a run of dbt in this process whose streaming models go on until they are stopped."""
+"""`dbt-paimon stream`: runs dbt in this process, with streaming models that run until they are stopped."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from dbt_common.exceptions import DbtRuntimeError
 from dbt.adapters.paimon.streaming import long_running
 
 _STREAMS_ONLY: Final = "config.materialized:streaming"
-# What `dbt ls` is asked for.
+# The keys that `dbt ls` is asked for.
 _KEYS: Final = ("name", "unique_id", "depends_on")
 
 
@@ -24,19 +24,19 @@ def run(
 ) -> bool:
     """Run streaming models, each on a thread of its own, until Ctrl-C or SIGTERM.
 
-    Where one reads the table of another, each is run to what there is first, in the order of dbt's graph.
+    If one reads the table of another, each first runs until it has read everything, in the order of dbt's graph.
 
     Args:
-        select: dbt's selectors; of what they select, the streaming models are run.
-        exclude: selectors of what is left out.
-        full_refresh: whether tables are built anew first.
-        target: options of dbt by name (project_dir, profiles_dir, profile, target, vars); None is not given.
+        select: dbt's selectors; only the streaming models among the selected nodes are run.
+        exclude: selectors of nodes to leave out.
+        full_refresh: whether the tables are rebuilt first.
+        target: dbt's options by name (project_dir, profiles_dir, profile, target, vars); None: not set.
 
     Returns:
-        Whether all ended well.
+        Whether all of them ended without an error.
 
     Raises:
-        DbtRuntimeError: the selectors find no streaming model; dbt's own errors for a project that it cannot read.
+        DbtRuntimeError: no streaming model is selected; or dbt's own errors for an invalid project.
     """
     places = [
         part for key, value in target.items() if value for part in (f"--{key.replace('_', '-')}", value)
@@ -67,12 +67,12 @@ def _run_all(streams: Sequence[Mapping[str, Any]], chosen: Sequence[str], full_r
     names = ", ".join(stream["name"] for stream in streams)
     click.echo(f"Streaming {names}. Ctrl-C ends it after the batch that is being written.")
     with long_running.streams_go_on(), _none_waits():
-        # A model that goes on never gives its thread to another one.
+        # A long-running model never hands its thread to another one.
         return _run(["--threads", str(len(streams)), *refresh, *chosen])
 
 
 def _listed(arguments: Sequence[str]) -> list[dict[str, Any]]:
-    """Name, unique_id and depends_on of the models that are selected."""
+    """The name, unique_id and depends_on of the selected models."""
     from dbt.cli.main import dbtRunner
 
     asked = ["ls", "--resource-type", "model", "--output", "json", "--output-keys", *_KEYS]
@@ -97,9 +97,9 @@ def _run(arguments: Sequence[str]) -> bool:
 
 @contextmanager
 def _none_waits() -> Iterator[None]:
-    """No model waits for those that it reads: a stream that goes on does not end.
+    """No model waits for those that it reads, since a long-running stream never finishes.
 
-    `dbt clone` runs its models like this; `dbt run` has no option for it.
+    `dbt clone` runs its models this way; `dbt run` has no option for it.
     """
     from dbt.task import run as task
     from dbt.task.runnable import GraphRunnableMode
@@ -118,7 +118,7 @@ def _none_waits() -> Iterator[None]:
 
 @contextmanager
 def _ended_by_signals() -> Iterator[None]:
-    """The first signal ends streams after their batches, the second one at once."""
+    """The first signal ends the streams after their current batches, the second one at once."""
 
     def end(number: int, frame: FrameType | None) -> None:
         if long_running.is_stopping():

@@ -1,4 +1,4 @@
-"""The config of a streaming model, beside that of its table and its strategy."""
+"""The config of a streaming model, in addition to that of its table and its strategy."""
 
 from __future__ import annotations
 
@@ -27,22 +27,22 @@ DEAD_LETTER: Final = "dead_letter"
 FAIL: Final = "fail"
 _ON_BAD_MESSAGE: Final = (DEAD_LETTER, FAIL)
 _DEFAULT_PROCESSING_TIME: Final = "10 seconds"
-# CalendarInterval of Spark's Trigger.ProcessingTime, as far as a stream wants one.
+# The intervals of Spark's Trigger.ProcessingTime (CalendarInterval) that are useful for a stream.
 _INTERVAL: Final = re.compile(
     r"(?:\d+(?:\.\d+)? +seconds?|\d+ +(?:milliseconds?|minutes?|hours?))", re.IGNORECASE
 )
-# What replaces rows by what the whole query gives, where a batch is only a part of it.
+# Strategies that replace rows by the result of the whole query, while a batch is only a part of it.
 _WHOLE: Final = (INSERT_OVERWRITE, DELETE_INSERT, MICROBATCH)
 
 
 @dataclass(frozen=True)
 class StreamSettings:
-    """How a streaming model runs.
+    """The stream-specific settings of a model.
 
     Attributes:
         processing_time: how often a long-running stream looks for rows, as Spark's Trigger.ProcessingTime takes it.
-        checkpoint_location: where its checkpoint is, if not beside its table.
-        on_bad_message: 'dead_letter' puts messages that are no rows into `<model>__dead_letters`, 'fail' stops.
+        checkpoint_location: the location of its checkpoint, if not in its table's folder.
+        on_bad_message: 'dead_letter' writes messages that cannot be parsed to `<model>__dead_letters`, 'fail' stops.
     """
 
     processing_time: str = _DEFAULT_PROCESSING_TIME
@@ -51,10 +51,10 @@ class StreamSettings:
 
 
 def plan_stream(model: Mapping[str, Any], environment: Environment) -> tuple[TableSpec, str, StreamSettings]:
-    """The table, the strategy and the settings of a streaming model.
+    """The table spec, strategy and settings of a streaming model.
 
     Raises:
-        ConfigErrors: what is wrong with any of them, in one message.
+        ConfigErrors: every problem with them, in one message.
     """
     config, problems = model["config"], Problems(model.get("name", ""))
     spec = collect_table_spec(
@@ -73,7 +73,7 @@ def plan_stream(model: Mapping[str, Any], environment: Environment) -> tuple[Tab
 def collect_settings(
     config: Mapping[str, Any], spec: TableSpec, strategy: str, problems: Problems
 ) -> StreamSettings:
-    """Read a model's config; what is wrong with it goes into `problems`."""
+    """Read the settings from a model's config; appends what is wrong to `problems`."""
     processing_time = str(config.get("processing_time") or _DEFAULT_PROCESSING_TIME)
     if not _INTERVAL.fullmatch(processing_time.strip()):
         problems.add("processing_time", processing_time, "is no interval. Write '10 seconds', for example")

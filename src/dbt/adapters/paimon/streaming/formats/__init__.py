@@ -1,1 +1,1 @@
-"""Messages as rows: JSON and Debezium."""
+"""Message formats: SQL that turns JSON and Debezium messages into rows."""

@@ -1,7 +1,7 @@
-"""Debezium's change messages as rows: what a row is after a change, what happened to it, and when.
+"""Turns Debezium's change messages into rows: the row after the change, its row kind, and the time of the change.
 
 A message is an envelope `{before, after, source, op, ts_ms}`, bare or with its schema (`{schema, payload}`). SQL reads
-everything from the text of the message; what cannot be read whole becomes a fault with a reason.
+everything from the text of the message; a message that cannot be read in full becomes a fault with a reason.
 
 Source: https://debezium.io/documentation/reference/stable/connectors/postgresql.html#postgresql-change-events-value
 """
@@ -28,25 +28,25 @@ if TYPE_CHECKING:
 ROW_KIND: Final = "_row_kind"
 POSITION: Final = "_position"
 SOURCE_TIME: Final = "_source_time"
-# What a row has beside the columns of the description, unless the model names the row kind: name -> Spark's type.
+# The metadata columns of a row when the model does not name a row kind column: name -> Spark's type.
 METADATA: Final[Mapping[str, str]] = MappingProxyType(
     {ROW_KIND: "string", POSITION: "string", SOURCE_TIME: "timestamp"}
 )
 
-# What stages add to raw rows: why a message is no row (as in messages.py), the row, and what of it is not described.
+# Columns that the stages add to raw rows: why a message is faulty (as in messages.py), the row, and undescribed fields.
 PROBLEM: Final = "__problem"
 ROW: Final = "__row"
 UNDECLARED: Final = "__undeclared"
-# What Kafka's compaction writes after a delete; a file has nothing shorter than `null` for it.
+# The tombstone that follows a delete on a compacted Kafka topic; in a file it can only be written as `null`.
 _IS_TOMBSTONE: Final = "(value is null or trim(__tmp_text) = 'null')"
 
-# op -> Paimon's row kind; `r` is a row that was there when Debezium began.
+# op -> Paimon's row kind; `r` is a row of Debezium's initial snapshot.
 _KINDS: Final = {"c": "+I", "r": "+I", "u": "+U", "d": "-D"}
 _OPS_WITHOUT_ROW: Final = {
     "t": "the source's table was truncated; delete the rows here, or run the model once with --full-refresh",
     "m": "a message of the source's log (pg_logical_emit_message), which changes no row",
 }
-# What Debezium writes for a value that the database did not send (`unavailable.value.placeholder`): as text, as bytes
+# Debezium's placeholder for a value that the database did not send (`unavailable.value.placeholder`): as text, as bytes
 # in base64, in an array and in a map.
 _UNSENT: Final = "__debezium_unavailable_value"
 _UNSENT_TEXTS: Final = (
@@ -56,12 +56,12 @@ _UNSENT_TEXTS: Final = (
     f'{{"{_UNSENT}":"{_UNSENT}"}}',
 )
 
-# Strict JSON: Spark would take more by itself.
+# Strict JSON: Spark's default accepts more.
 _STRICT: Final = "map('allowSingleQuotes', 'false', 'allowNonNumericNumbers', 'false')"
 _ENVELOPE: Final = (
     "before: map<string,string>, after: map<string,string>, source: map<string,string>, op: string"
 )
-# Around a number in the text of a message: it is that one, and no part of another.
+# Around a number in the text of a message, so that it does not match a part of another number.
 _BEFORE_NUMBER: Final = string_literal(r"(?<![0-9.+-])\Q")
 _AFTER_NUMBER: Final = string_literal(r"\E(?![0-9.eE])")
 _TYPE: Final = "type: string, name: string, parameters: map<string,string>"
@@ -80,9 +80,9 @@ class DebeziumColumn:
     Attributes:
         name: as messages have it.
         data_type: Spark's type text.
-        required: whether a row without it is none.
-        semantic: the logical type of its values in messages without schema; empty if the data type says enough.
-        scale: of a Decimal in such messages; None if it is the data type's.
+        required: whether a row without it is faulty.
+        semantic: the logical type of its values in messages without schema; empty if the data type is sufficient.
+        scale: the scale of a Decimal in such messages; None if it is the data type's.
     """
 
     name: str
@@ -93,18 +93,18 @@ class DebeziumColumn:
 
     @property
     def target(self) -> Target:
-        """Its data type, read."""
+        """Its data type, parsed."""
         return debezium_types.target(self.data_type)
 
 
 @dataclass(frozen=True)
 class DebeziumMessages:
-    """Each value is an envelope: a row, and what happened to it.
+    """The Debezium format: each value is an envelope with a row and what happened to it.
 
     Attributes:
-        columns: of the rows, in order.
-        row_kind: the name of the column with what happened: `+I`, `+U` or `-D`.
-        reserved: names that keys cannot become columns under.
+        columns: the columns of the rows, in order.
+        row_kind: the name of the row kind column: `+I`, `+U` or `-D`.
+        reserved: names that a new key in a message cannot have as a column.
     """
 
     columns: tuple[DebeziumColumn, ...]
@@ -113,14 +113,14 @@ class DebeziumMessages:
 
     @classmethod
     def of(cls, description: Description, call: StreamCall) -> DebeziumMessages:
-        """Those of a source.
+        """The format of a source.
 
         Args:
-            description: of the source.
+            description: the source's description.
             call: the `stream(...)`; in its source's YAML a column's `meta` may have `semantic` and `scale`.
 
         Raises:
-            DbtRuntimeError: everything that is wrong, in one message.
+            DbtRuntimeError: every problem, in one message.
         """
         problems: list[str] = []
         row_kind = call.row_kind or ROW_KIND
@@ -158,7 +158,7 @@ class DebeziumMessages:
         ]
         return (
             ("cast(value as string) as __tmp_text", "cast(key as string) as __tmp_key_text"),
-            # As the one element of an array: Spark does not look at what comes after the end of an object.
+            # Wrapped into an array of one element: Spark ignores whatever follows the end of an object.
             (
                 f"{_read('__tmp_text', _MESSAGE)} as __tmp_parsed",
                 f"{self._numbers_sql()} as __tmp_digits",
@@ -216,11 +216,11 @@ class DebeziumMessages:
         values = {column.name: _value(index) for index, column in enumerate(self.columns)}
         values |= {self.row_kind: "__tmp_kind", POSITION: "__tmp_position", SOURCE_TIME: _source_time_sql()}
         fields = ", ".join(f"{string_literal(name)}, {sql}" for name, sql in values.items())
-        # What Kafka's compaction writes after a delete is neither a row nor a fault.
+        # A tombstone of a compacted Kafka topic is neither a row nor a fault.
         return f"if({PROBLEM} is null and not {_IS_TOMBSTONE}, named_struct({fields}), null)"
 
     def _undeclared_sql(self) -> str:
-        """The names that are not described and their types, of values that are there."""
+        """The names and types of fields that are not described but have a value."""
         names = (*(column.name for column in self.columns), *self.reserved)
         known = ", ".join(string_literal(name.lower()) for name in names)
         new = f"filter(map_entries(__tmp_image), e -> lower(e.key) not in ({known}) and e.value is not null)"
@@ -237,7 +237,7 @@ class DebeziumMessages:
         return f"if(__tmp_kind in ('+I', '+U') and {PROBLEM} is null, {told}, null)"
 
     def _numbers_sql(self) -> str:
-        """All digits of the decimals of before and after: as text, Spark hands a number on as a double."""
+        """The exact digits of the decimals in before and after: read as text, Spark returns numbers as doubles."""
         numbers = [
             f"{quoted(column.name)}: {column.target.number_type}"
             for column in self.columns
@@ -254,7 +254,7 @@ class DebeziumMessages:
         for index, column in enumerate(self.columns):
             name = string_literal(column.name)
             sent = f"__tmp_image[{name}]"
-            # A value that did not change and was not sent may stand in the row before.
+            # An unchanged value that was not sent may be found in `before`.
             yield f"if({sent} in ({unsent}), coalesce(__tmp_before[{name}], {sent}), {sent}) as {_text(index)}"
 
     def _value_sql(self, index: int, column: DebeziumColumn) -> str:
@@ -267,7 +267,7 @@ class DebeziumMessages:
             read = [f"({image.format(each)})" for each in (f"{whole}.payload", whole)]
             digits = f"coalesce({member.format(read[0])}, {member.format(read[1])})"
             number = f"if(__tmp_is_key, {number}, {digits})"
-        # Digits alone may be a number or its bytes: only the message itself tells.
+        # Digits alone may be a number or its bytes in base64: only the message itself tells.
         pattern = string_literal('"\\Q' + column.name.replace("\\E", "") + '\\E"\\s*:\\s*"')
         in_message = f"__tmp_text rlike concat({pattern}, {text}, '\"')"
         in_quotes = f"if({text} rlike '^[0-9]+$', {in_message}, not {text} rlike '[-.]')"
@@ -289,7 +289,7 @@ class DebeziumMessages:
         return f"case when {_IS_TOMBSTONE} then null\n{lines} end"
 
     def _envelope_reasons(self) -> Iterator[tuple[str, str]]:
-        """Conditions on the message as a whole and what they mean, both as SQL."""
+        """(condition, reason) pairs about the message as a whole, both as SQL."""
         one_object = "size(__tmp_parsed) = 1 and startswith(ltrim(' \\t\\r\\n', __tmp_text), '{')"
         yield "trim(__tmp_text) = ''", "'the message is empty'"
         yield f"not {is_utf8_sql('__tmp_text')}", "'not valid UTF-8'"
@@ -323,9 +323,9 @@ class DebeziumMessages:
         yield f"size({misspelt}) > 0", f"concat('column ', array_join({misspelt}, ', '), ': ', {told})"
 
     def _null_reasons(self) -> Iterator[tuple[str, str]]:
-        """As `_envelope_reasons`, of what must have a value."""
+        """(condition, reason) pairs about fields that must have a value, both as SQL."""
         required = [_text(index) for index, column in enumerate(self.columns) if column.required]
-        # Of a row that was deleted the database may tell the key alone (PostgreSQL's REPLICA IDENTITY DEFAULT).
+        # For a deleted row the database may send only the key (PostgreSQL's REPLICA IDENTITY DEFAULT).
         is_row = (
             f"(__tmp_op <> 'd' or __tmp_keys is null and coalesce({', '.join([*required, 'null'])}) is null)"
         )
@@ -356,7 +356,7 @@ class DebeziumMessages:
             )
 
     def _remedy(self, index: int, column: DebeziumColumn, plain: str) -> str:
-        """What to do about a value that does not fit, after what it is not."""
+        """The remedy for a value that does not fit, to follow the description of the problem."""
         field, kind = f"__tmp_fields[{string_literal(column.name)}]", column.target.kind
         if column.semantic or kind not in ("timestamp", "timestamp_ntz", "decimal"):
             return plain
@@ -408,16 +408,16 @@ def _read(text: str, data_type: str) -> str:
 
 
 def _fields_sql(fields: str) -> str:
-    """The fields of the row in a message's schema, by name; NULL where a message has none."""
+    """The fields of the row in a message's schema, by name; NULL if the message has no schema."""
     rows = f"filter({fields}, f -> f.field in ('after', 'before') and f.fields is not null)"
     named = "filter(get({0}, 0).fields, f -> f.field is not null)"
     return let("r", rows, f"map_from_entries(transform({named.format('r')}, f -> struct(f.field, f)))")
 
 
 def _position_sql() -> str:
-    """Where a change stands in its source's order, as text that sorts; NULL of no position.
+    """The position of a change in its source's log, as sortable text; NULL if there is none.
 
-    A key's changes have growing positions: who changes a row holds its lock until the change is in the log.
+    The positions of a key's changes increase: whoever changes a row holds its lock until the change is in the log.
     """
     source = "__tmp_source['{}']".format
 
@@ -427,7 +427,7 @@ def _position_sql() -> str:
     def text(name: str) -> str:
         return f"nullif({source(name)}, '')"
 
-    # SQL Server's and Db2's are hexadecimal of a fixed width.
+    # SQL Server's and Db2's positions are hexadecimal numbers of a fixed width.
     serial = f"coalesce({number('event_serial_no', 10)}, '0000000000')"
     log_file = f"lpad(regexp_extract({source('file')}, '([0-9]+)$', 1), 10, '0')"
     orders = [

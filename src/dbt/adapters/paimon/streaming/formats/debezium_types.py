@@ -1,7 +1,7 @@
-"""Values of Debezium's messages as Spark's types, in SQL: exact, or not at all.
+"""SQL that converts values of Debezium messages to Spark's types: exactly, or not at all.
 
-A message has JSON's types only. What a number or a text means says the logical type of its field: it stands in the
-schema that a message may bring along (`name`), or in the YAML of the column (`meta: {semantic: …}`).
+A message only has JSON's types. The logical type of a field says what its number or text means; it is in the schema
+that a message may include (`name`), or in the YAML of the column (`meta: {semantic: …}`).
 
 Sources: https://debezium.io/documentation/reference/stable/connectors/postgresql.html#postgresql-data-types and
 MySQL's; org.apache.kafka.connect.data.
@@ -23,7 +23,7 @@ NANOS: Final = ("io.debezium.time.NanoTimestamp",)
 ZONED: Final = "io.debezium.time.ZonedTimestamp"
 DECIMAL: Final = "org.apache.kafka.connect.data.Decimal"
 VARIABLE_DECIMAL: Final = "io.debezium.data.VariableScaleDecimal"
-# What a YAML column may name; other logical types are read by the declared type alone.
+# The logical types that a YAML column may name; all others are converted by the declared type alone.
 SEMANTICS: Final = (*DATES, *MILLIS, *MICROS, *NANOS, ZONED, DECIMAL, VARIABLE_DECIMAL)
 
 _INTEGERS: Final = {
@@ -49,7 +49,7 @@ _OTHERS: Final = {
     "binary": "binary",
 }
 
-# Kafka Connect's types (org.apache.kafka.connect.data.Schema.Type, and Debezium's words for the same).
+# Kafka Connect's types (org.apache.kafka.connect.data.Schema.Type, and Debezium's names for the same).
 _KINDS: Final = {
     "boolean": "boolean",
     "int8": "tinyint",
@@ -68,33 +68,34 @@ _PLAIN: Final = string_literal(r"^[+-]?[0-9]+([.][0-9]+)?$")
 _POINTED: Final = string_literal(r"^-?[0-9]+[.][0-9]+(E-?[0-9]+)?$")
 _WHOLE: Final = string_literal(r"^-?[0-9]{1,19}$")
 _DAY: Final = string_literal(r"^[0-9]{4}-[0-9]{2}-[0-9]{2}Z?$")
-# Not finer than a microsecond; without an offset it is UTC.
+# A timestamp with at most microseconds; without an offset it is in UTC.
 _CLOCK: Final = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]{0,6}0*)?)?"
 _MOMENT: Final = string_literal(_CLOCK + r"(Z|[+-][0-9]{2}:[0-9]{2})$")
 _UTC_CLOCK: Final = string_literal(_CLOCK + "$")
-# The years 1 to 9999, which every reader of a table knows: in days and microseconds since 1970.
+# The years 1 to 9999, which every reader of a table supports: in days and microseconds since 1970.
 _DAYS: Final = "-719162 and 2932896"
 _MICROS: Final = "-62135596800000000L and 253402300799999999L"
-# As many digits as a scale may stand for before it is nonsense.
+# The greatest scale that is plausible.
 _SCALES: Final = "-100 and 1000"
 
 
 class UnknownTypeError(ValueError):
-    """A declared type that no value of a message can be read as."""
+    """A declared type that no value of a message can be converted to."""
 
 
 @dataclass(frozen=True)
 class Text:
-    """What a message says of a value, as SQL expressions.
+    """A value in a message, as SQL expressions.
 
     Attributes:
-        text: the value as text; of an object or an array its JSON.
-        number: the value as a decimal of `Target.number_type`, rounded if it has more digits behind the point; or NULL.
-        quoted: whether it stands in quotes in the message.
-        as_written: whether the message has it as it is in `text`; of a number with a point Spark makes a double's.
+        text: the value as text; for an object or an array its JSON.
+        number: the value as a decimal of `Target.number_type`, rounded to its scale; or NULL.
+        quoted: whether the value is in quotes in the message.
+        as_written: whether `text` is as in the message; for a number with a decimal point Spark returns a double's
+            text.
         semantic: the name of its logical type, or NULL.
-        scale: of a decimal in bytes, as text, or NULL.
-        item_semantic, item_scale: the same of what an array holds.
+        scale: the scale of a decimal in bytes, as text, or NULL.
+        item_semantic, item_scale: the same for the items of an array.
     """
 
     text: str
@@ -112,10 +113,10 @@ class Target:
     """A declared type.
 
     Attributes:
-        kind: 'integer', 'float', 'decimal', 'text', 'array', or Spark's word for any other.
+        kind: 'integer', 'float', 'decimal', 'text', 'array', or Spark's name of any other type.
         data_type: Spark's type text.
-        precision, scale: of a decimal; `precision` is also the length of a varchar.
-        element: of an array.
+        precision, scale: those of a decimal; `precision` is also the length of a varchar.
+        element: the element type of an array.
     """
 
     kind: str
@@ -126,15 +127,15 @@ class Target:
 
     @property
     def number_type(self) -> str:
-        """A decimal that is as wide before the point, and has as many digits behind it as there can be."""
+        """A decimal with as many digits before the point, and the most digits after it that are possible."""
         return f"decimal(38,{38 - (self.precision - self.scale)})"
 
 
 def target(data_type: str) -> Target:
-    """Read a declared type.
+    """Parse a declared type.
 
     Raises:
-        UnknownTypeError: values of messages do not become that; says what to declare.
+        UnknownTypeError: values of messages cannot be converted to it; says what to declare instead.
     """
     text = data_type.strip().lower()
     if text in _INTEGERS:
@@ -159,13 +160,13 @@ def target(data_type: str) -> Target:
 
 
 def value_sql(value: Text, to: Target, semantic: str = "", scale: int | None = None) -> str:
-    """SQL of a value in a declared type: NULL where it does not fit.
+    """SQL of a value converted to a declared type; NULL if it does not fit.
 
     Args:
-        value: as the message has it.
+        value: the value in the message.
         to: the declared type.
-        semantic: the logical type that YAML names, of messages that do not say.
-        scale: of a decimal in bytes that YAML describes.
+        semantic: the logical type named in the YAML, for messages without schema.
+        scale: the scale of a decimal in bytes, as in the YAML.
     """
     if semantic:
         declared_scale = to.scale if scale is None else scale
@@ -178,10 +179,10 @@ def value_sql(value: Text, to: Target, semantic: str = "", scale: int | None = N
 
 
 def spark_type_sql(field: str) -> str:
-    """SQL of the Spark type that takes every value of a field, as text.
+    """SQL of the Spark type that can hold every value of a field, as text.
 
     Args:
-        field: an expression: the field in a message's schema, with `type`, `name`, `parameters` and `items`.
+        field: an SQL expression: the field in a message's schema, with `type`, `name`, `parameters` and `items`.
     """
     precision = f"coalesce(int({field}.parameters['connect.decimal.precision']), 38)"
     scale = f"int({field}.parameters['scale'])"
@@ -196,7 +197,7 @@ def spark_type_sql(field: str) -> str:
 
 
 def _simple_type_sql(field: str) -> str:
-    """The type of a field without parts; NULL of any other."""
+    """The type of a field that is neither a struct, an array nor a map; NULL for any other."""
     kinds = " ".join(
         f"when {string_literal(kind)} then {string_literal(name)}" for kind, name in _KINDS.items()
     )
@@ -209,7 +210,7 @@ def _simple_type_sql(field: str) -> str:
 
 
 def let(name: str, value: str, body: str) -> str:
-    """SQL of an expression in which a name stands for the value of another one."""
+    """SQL of an expression in which a name is bound to the value of another expression."""
     return f"element_at(transform(array({value}), {name} -> {body}), 1)"
 
 
@@ -218,7 +219,7 @@ def _integer_sql(value: Text, to: Target) -> str:
 
 
 def _decimal_sql(value: Text, to: Target) -> str:
-    # Spark hands a number with a point on as the text of a double; `number` has the digits that a double has not.
+    # Spark returns a number with a decimal point as the text of a double; `number` has the digits that a double loses.
     fits = (
         f"d = {value.number} and if({value.text} rlike {_PLAIN}, {value.text} rlike {_at_most(to.scale)}, "
         f"double(d) = try_cast({value.text} as double))"
@@ -228,7 +229,7 @@ def _decimal_sql(value: Text, to: Target) -> str:
 
 
 def _float_sql(value: Text, to: Target) -> str:
-    # A number that is too great becomes infinity, which is a value of its own.
+    # A number that is too great becomes infinity, which is also a value.
     is_infinite = f"abs(d) = double('infinity') and not {value.text} ilike '%inf%'"
     return _number_sql(
         value, let("d", f"try_cast({value.text} as {to.data_type})", f"if({is_infinite}, null, d)"), to, None
@@ -236,9 +237,9 @@ def _float_sql(value: Text, to: Target) -> str:
 
 
 def _number_sql(value: Text, otherwise: str, to: Target, scale: int | None) -> str:
-    """A number that may come as the bytes of a Decimal; `scale` tells how many digits the type has behind the point."""
+    """A number that may come as the bytes of a Decimal; `scale`: digits that the type has after the decimal point."""
     fits = "true" if scale is None else f"t rlike {_at_most(scale)}"
-    # The text of a whole number may end in zeros behind a point.
+    # The text of an integer may have zeros after a decimal point.
     whole = "substring_index(t, '.', 1)" if scale == 0 else "t"
     decoded = let("t", _decimal_text(value), f"if({fits}, try_cast({whole} as {to.data_type}), null)")
     return f"if({_is_bytes(value)}, {decoded}, {otherwise})"
@@ -261,7 +262,7 @@ def _boolean_sql(value: Text, to: Target) -> str:
 
 
 def _date_sql(value: Text, to: Target) -> str:
-    # A number can be nothing else than days since 1970, unless it says so.
+    # A number without a logical type can only be days since 1970.
     semantic = f"coalesce({value.semantic}, {string_literal(DATES[0])})"
     is_days = f"{value.text} rlike {_WHOLE} and {semantic} in ({_listed(DATES)})"
     days = (
@@ -276,14 +277,14 @@ def _timestamp_sql(value: Text, to: Target) -> str:
 
 
 def _wall_clock_sql(value: Text, to: Target) -> str:
-    # The clock in UTC, whatever the session's time zone is.
+    # The clock time in UTC, whatever the session's time zone.
     since = "make_dt_interval(0, 0, 0, cast(cast(n as decimal(19,0)) * 0.000001 as decimal(18,6)))"
     moment = f"timestamp_ntz'1970-01-01 00:00:00' + {since}"
     return let("n", _micros_sql(value), f"if(n between {_MICROS}, {moment}, null)")
 
 
 def _micros_sql(value: Text) -> str:
-    """Microseconds since 1970; a number needs a logical type, for nothing else tells milliseconds from microseconds."""
+    """Microseconds since 1970; a number needs a logical type, since it may be in milliseconds or microseconds."""
     number = f"try_cast({value.text} as bigint)"
     return (
         f"case when {value.text} rlike {_WHOLE} then case "
@@ -301,7 +302,7 @@ def _binary_sql(value: Text, to: Target) -> str:
 
 def _array_sql(value: Text, to: Target) -> str:
     assert to.element is not None
-    # Each depth has names of its own: an inner array is read within the outer one's lambda.
+    # Each depth uses its own names: an inner array is read within the outer one's lambda.
     depth = to.data_type.count("array<")
     each, texts, values = f"e{depth}", f"t{depth}", f"v{depth}"
     number = f"try_cast({each} as {to.element.number_type})" if to.element.kind == "decimal" else "null"
@@ -326,7 +327,7 @@ def _json_array(text: str) -> str:
 
 
 def _is_bytes(value: Text) -> str:
-    """Whether a number comes as bytes. Kafka's converter leaves it a number with `decimal.format=numeric`."""
+    """Whether a number comes as bytes. Kafka's converter writes a number with `decimal.format=numeric`."""
     return (
         f"(startswith({value.text}, '{{') or "
         f"coalesce({value.semantic} = {string_literal(DECIMAL)} and {value.quoted}, false))"
@@ -345,8 +346,8 @@ def _decimal_text(value: Text) -> str:
 
 
 def _unscaled(base64: str) -> str:
-    """The whole number of bytes in base64 (big-endian two's complement), as a decimal(38,0); NULL if it is longer."""
-    # Of a negative number the complement is read, which is one less than its amount.
+    """The integer in base64 bytes (big-endian two's complement), as a decimal(38,0); NULL if it is too long."""
+    # For a negative number its complement is read, which is its absolute value minus one.
     high, low = (f"cast(conv(substring(w, {begin}, 16), 16, 10) as decimal(20,0))" for begin in (1, 17))
     amount = f"try_add(try_multiply({high}, cast('18446744073709551616' as decimal(20,0))), {low})"
     signed = let("n", amount, "if(h >= '8', try_subtract(-n, cast(1 as decimal(1,0))), n)")
@@ -369,7 +370,7 @@ def _with_point(unscaled: str, scale: str) -> str:
 
 
 def _at_most(scale: int) -> str:
-    """The pattern of a number that a decimal of that scale does not round."""
+    """The pattern of a number that fits a decimal of this scale without rounding."""
     return string_literal(rf"^[+-]?[0-9]+([.][0-9]{{0,{scale}}}0*)?$")
 
 

@@ -1,9 +1,9 @@
-"""JSON messages as rows: SQL that reads them, and says of every other message why it is none.
+"""SQL that turns JSON messages into rows, and gives the reason why any other message cannot be parsed.
 
-Spark's own `from_json` forgives: it takes the first of two objects, rounds decimals, lets a tinyint overflow, writes
-12345678901234567890.1 as 1.2345678901234567E19 and drops what it does not know. So the text is marked first: each
-JSON string gets an `s` in front of it, each number becomes the string `n` and its own digits. A map of texts then keeps
-every value as it was written, and tells 5 from "5".
+Spark's own `from_json` is lenient: it takes the first of two objects, rounds decimals, lets a tinyint overflow, writes
+12345678901234567890.1 as 1.2345678901234567E19 and drops unknown fields. So the text is marked first: each JSON string
+gets the prefix `s`, and each number becomes a string of `n` and its digits. A map of strings then keeps every value as
+it was written, and tells 5 from "5".
 """
 
 from __future__ import annotations
@@ -19,36 +19,36 @@ from dbt.adapters.paimon.streaming.descriptions import Description, SourceColumn
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-# Columns of these names are steps on the way; they are dropped when a message is read.
+# Intermediate columns with these names are dropped once a message is read.
 SCRATCH: Final = "__tmp_"
 _PROBLEM: Final = "__problem"
 _ROW: Final = "__row"
 _UNDECLARED: Final = "__undeclared"
 
-# JSON as RFC 8259 has it: Spark takes more.
+# JSON as in RFC 8259: Spark accepts more.
 _STRICT: Final = "'mode', 'PERMISSIVE', 'allowSingleQuotes', 'false', 'allowNonNumericNumbers', 'false'"
 _OPTIONS: Final = f"map({_STRICT})"
 _CORRUPT: Final = f"{SCRATCH}corrupt"
 _OPTIONS_WITH_CORRUPT: Final = f"map({_STRICT}, 'columnNameOfCorruptRecord', '{_CORRUPT}')"
-# Stands after a message: no string of a marked text is like it.
+# Added after a message: no string in a marked text can equal it.
 _END: Final = '{"end":null}'
 
 _NUMBER: Final = r"(?<![\w.+-])-?(?:0|[1-9][0-9]*)(?:[.][0-9]+)?(?:[eE][+-]?[0-9]+)?(?![\w.+-])"
-# From the end of the last match to the next number, over marked strings. Possessive throughout: Java's other repeated
-# groups call themselves, and a long message would overflow the stack.
+# From the end of the last match to the next number, in a text with marked strings. Possessive quantifiers throughout:
+# Java's others recurse, and a long message would overflow the stack.
 _UP_TO_NUMBER: Final = rf"""\G((?:[^"0-9-]++|"[^"]*+")*+)({_NUMBER})"""
 _NUMERIC: Final = r"[+-]?[0-9]+(?:[.][0-9]+)?(?:[eE][+-]?[0-9]+)?"
 _DATE: Final = r"[0-9]{4,6}-[0-9]{2}-[0-9]{2}"
 _TIME: Final = r"[ T][0-9]{2}:[0-9]{2}(?::[0-9]{2}(?:[.][0-9]{1,6}0*)?)?"
 _ZONE: Final = r" ?(?:Z|[+-][0-9]{2}(?::?[0-9]{2})?)"
-# Half of a pair, for which UTF-8 has no bytes.
+# A lone surrogate, which has no UTF-8 encoding.
 _HALF_PAIR: Final = (
     r"(?i)\\u(?:d[89ab][0-9a-f]{2}(?!\\ud[c-f][0-9a-f]{2})|(?<!\\ud[89ab][0-9a-f]{2}\\u)d[c-f][0-9a-f]{2})"
 )
 _INTEGERS: Final = ("tinyint", "smallint", "int", "bigint")
 _LENGTH: Final = re.compile(r"(?:var)?char\((\d+)\)")
 _DECIMAL: Final = re.compile(r"decimal\((\d+),(\d+)\)")
-# Types that `from_json` takes a near value for, within others; a name in backticks, and a field's name, are none.
+# Nested types for which `from_json` accepts approximate values; does not match names in backticks and field names.
 _LOSSY: Final = re.compile(
     r"`(?:[^`]|``)*`|(?P<type>\b(?:tinyint|date|decimal\((?P<p>\d+),(?P<s>\d+)\))(?!\w|:))"
 )
@@ -58,21 +58,21 @@ _TEXT_WITHIN: Final = re.compile(r"(?<!map<)\bstring\b(?!:)")
 class ValueFormat(Protocol):
     """How the values of messages are read.
 
-    SQL over raw rows with `key` and `value` (binary), `place` (string), `received_at` (timestamp), and whatever else
-    their transport gives.
+    SQL over raw rows with `key` and `value` (binary), `place` (string), `received_at` (timestamp), and any further
+    columns of their source.
     """
 
     def stages(self) -> Sequence[Sequence[str]]:
-        """Select items that are added to raw rows as they are read, a stage upon the other.
+        """Select items to add to the raw rows, stage by stage; each stage can use the columns of those before.
 
-        A message is parsed once, that is.
+        So each message is parsed only once.
         """
 
     def rows_sql(self, raw: str, extra: Sequence[str]) -> str:
-        """The query of rows; `extra` names further columns of the raw rows, quoted."""
+        """The query of the rows; `extra`: further columns of the raw rows, quoted."""
 
     def faults_sql(self, raw: str) -> str:
-        """The query of what is no row, with FAULT_COLUMNS."""
+        """The query of the messages that cannot be parsed, with FAULT_COLUMNS."""
 
     def new_columns_sql(self, raw: str) -> str | None:
         """See `Input.new_columns_sql`."""
@@ -82,7 +82,7 @@ class ValueFormat(Protocol):
 
 
 def parsed(frame: DataFrame, value_format: ValueFormat) -> DataFrame:
-    """Raw rows with what the stages of a format add."""
+    """Raw rows with the columns that the stages of a format add."""
     for stage in value_format.stages():
         frame = frame.selectExpr("*", *stage)
     return frame.drop(*(name for name in frame.columns if name.startswith(SCRATCH)))
@@ -90,11 +90,11 @@ def parsed(frame: DataFrame, value_format: ValueFormat) -> DataFrame:
 
 @dataclass(frozen=True)
 class JsonMessages:
-    """Each value is one JSON object: a row, whose keys are the columns.
+    """The JSON format: each value is one JSON object, whose keys are the columns of a row.
 
     Attributes:
-        columns: that are read.
-        reserved: names that keys cannot become columns under.
+        columns: the columns to read.
+        reserved: names that a new key in a message cannot have as a column.
     """
 
     columns: tuple[SourceColumn, ...]
@@ -102,7 +102,7 @@ class JsonMessages:
 
     @classmethod
     def of(cls, description: Description) -> JsonMessages:
-        """Those of a source."""
+        """The format of a source."""
         return cls(description.columns, tuple(description.metadata))
 
     def stages(self) -> Sequence[Sequence[str]]:
@@ -183,17 +183,17 @@ end"""
 
 
 def value_column(index: int) -> str:
-    """The scratch column of a column's marked value."""
+    """The intermediate column with a column's marked value."""
     return f"{SCRATCH}value_{index}"
 
 
 def typed_column(index: int) -> str:
-    """The scratch column of a column's typed value: NULL where the marked one does not fit."""
+    """The intermediate column with a column's typed value; NULL if the marked value does not fit."""
     return f"{SCRATCH}typed_{index}"
 
 
 def row_sql(columns: Sequence[SourceColumn]) -> str:
-    """The row, of the typed scratch columns."""
+    """The row, from the intermediate typed columns."""
     fields = (f"{string_literal(column.name)}, {typed_column(index)}" for index, column in enumerate(columns))
     return f"named_struct({', '.join(fields)}) as {_ROW}"
 
@@ -205,26 +205,26 @@ def problems_sql(columns: Sequence[SourceColumn]) -> str:
 
 
 def problem_as(problem: str) -> str:
-    """The select item of what is wrong with a raw row."""
+    """The select item with what is wrong with a raw row."""
     return f"{problem} as {_PROBLEM}"
 
 
 def rows_sql(raw: str, columns: Iterable[str], extra: Sequence[str]) -> str:
-    """The query of the rows among raw rows that have been read."""
+    """The query of the rows among parsed raw rows."""
     items = [f"{_ROW}.{quoted(name)} as {quoted(name)}" for name in columns]
     return f"select {', '.join([*items, *extra])} from {raw} where {_PROBLEM} is null"
 
 
 def faults_sql(raw: str) -> str:
-    """The query of what is no row among them."""
+    """The query of the messages that could not be parsed among parsed raw rows."""
     return (
         f"select {_PROBLEM} as reason, place, key, value, received_at from {raw} where {_PROBLEM} is not null"
     )
 
 
 def is_utf8_sql(text: str) -> str:
-    """Whether bytes that were cast to a string are UTF-8."""
-    # A function that goes by Java's strings, which have U+FFFD for what is none; the pattern matches nothing.
+    """Whether a binary value that was cast to a string is valid UTF-8."""
+    # A function that uses Java's strings, which have U+FFFD for invalid bytes; its pattern matches nothing.
     return f"({text} = regexp_replace({text}, '(?!)', ''))"
 
 
@@ -234,13 +234,13 @@ def escaped_sql(text: str) -> str:
 
 
 def marked_sql(text: str) -> str:
-    """JSON text with each string marked by an `s`, and each number as a string marked by an `n`."""
+    """JSON text with each string prefixed by `s`, and each number as a string prefixed by `n`."""
     strings = f"""regexp_replace({escaped_sql(text)}, '"([^"]*+)"', '"s$1"')"""
     return f"""regexp_replace({strings}, {string_literal(_UP_TO_NUMBER)}, '$1"n$2"')"""
 
 
 def unmarked_sql(marked: str) -> str:
-    """Marked JSON text as it was, without its white space."""
+    """Marked JSON text turned back to JSON, without white space."""
     return (
         rf"""replace(replace(array_join(transform(split({escaped_sql(marked)}, '"'), (part, i) -> case """
         rf"""when i % 2 = 0 then part when startswith(part, 'n') then substr(part, 2) """
@@ -249,18 +249,18 @@ def unmarked_sql(marked: str) -> str:
 
 
 def parsed_sql(marked: str, data_type: str) -> str:
-    """A marked text as an array of two: the JSON value that it is, and `_END`; anything else if it is none."""
+    """A marked text as an array of two: its JSON value and `_END`; anything else if it is not JSON."""
     return f"from_json(concat('[', {marked}, ',{_END}]'), 'array<{data_type}>', {_OPTIONS})"
 
 
 def value_sql(marked: str, column: SourceColumn, text: str = "", *, untyped: bool = False) -> str:
-    """A marked value as its column has it; NULL where it does not fit.
+    """A marked value converted to its column's type; NULL if it does not fit.
 
     Args:
-        marked: the expression of the value.
-        column: what it is to be.
-        text: the expression of the whole message, for nested types.
-        untyped: whether numbers and booleans come as strings, too, as in CSV.
+        marked: the SQL expression of the value.
+        column: the column.
+        text: the SQL expression of the whole message, for nested types.
+        untyped: whether numbers and booleans are strings, too, as in CSV.
     """
     data_type, own = column.data_type, f"substr({marked}, 2)"
     number = "^[ns]" if untyped else "^n"
@@ -291,9 +291,9 @@ def value_sql(marked: str, column: SourceColumn, text: str = "", *, untyped: boo
 
 
 def guessed_type_sql(marked: str) -> str:
-    """An aggregate: the type of marked values that are described nowhere, where it is sure; else `string`."""
+    """An aggregate: the type of marked values of an undescribed column where it is certain, else `string`."""
     is_bigint = f"{_matches(marked, '^n-?[0-9]+$')} and try_cast(substr({marked}, 2) as bigint) is not null"
-    # Up to 15 digits a double gives back as they were.
+    # A double preserves up to 15 digits.
     is_double = f"startswith({marked}, 'n') and length(regexp_replace({marked}, '[eE].*|[^0-9]', '')) <= 15"
     is_double += f" and abs(try_cast(substr({marked}, 2) as double)) < double('Infinity')"
     return (
@@ -303,7 +303,7 @@ def guessed_type_sql(marked: str) -> str:
 
 
 def _decimal_sql(marked: str, precision: int, scale: int) -> str:
-    """Digits that a decimal would round away make a value unfit."""
+    """A value with more digits than the decimal can hold does not fit."""
     own = f"substr({marked}, 2)"
     value = f"try_cast({own} as decimal({precision},{scale}))"
     wide = f"try_cast({own} as decimal(38,{38 - precision + scale}))"
@@ -313,11 +313,11 @@ def _decimal_sql(marked: str, precision: int, scale: int) -> str:
 
 
 def _nested_sql(marked: str, column: SourceColumn, text: str) -> str:
-    """Spark's own reading, where nothing is lost by it."""
+    """Spark's own conversion, accepted only if nothing is lost."""
     own = string_literal(f"{quoted(column.name)} {column.data_type}, {_CORRUPT} string")
     read = f"from_json({text}, {own}, {_OPTIONS_WITH_CORRUPT})"
     value = f"{read}.{quoted(column.name)}"
-    # A field that is not described, or is there twice, is missing in what was read.
+    # A field that is not described, or occurs twice, is missing in the result.
     whole = [f"{read}.{_CORRUPT} is null", f"{_fields_sql(marked)} = {_fields_sql(f'to_json({value})')}"]
     if column.data_type.startswith("map<"):
         keys = f"map_keys({value})"
@@ -329,7 +329,7 @@ def _nested_sql(marked: str, column: SourceColumn, text: str) -> str:
             f"to_json(cast({value} as {wide})) = to_json(from_json({text}, {other}, {_OPTIONS}).{quoted(column.name)})"
         )
     if _TEXT_WITHIN.search(column.data_type):
-        # Of a number where text is described, `from_json` keeps what a double keeps.
+        # If a number is described as text, `from_json` keeps only what a double can hold.
         whole.append(f"""not {_matches(marked, '"n-?(?=[0-9]*[.eE])(?:[^0-9"]*[0-9]){16}')}""")
     return _if(f"rlike({marked}, '^[\\\\[{{]') and " + " and ".join(whole), value)
 

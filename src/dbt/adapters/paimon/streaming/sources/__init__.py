@@ -1,1 +1,1 @@
-"""What a stream reads: files, Kafka topics, Paimon tables."""
+"""The sources of a stream: folders of files, Kafka topics, Paimon tables."""

@@ -1,6 +1,6 @@
-"""Files that are put into a folder, as inputs: JSON (an object a line), CSV, Parquet.
+"""Folders of files as inputs of a stream: JSON (one object per line), CSV, Parquet.
 
-A file is read once, by its name: what is appended to it later is not seen.
+A file is read once, identified by its name: what is appended to it later is not read.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 _CORRUPT: Final = f"{SCRATCH}corrupt"
-# Spark's own is a week, by the newest file: an older one that comes late would not be read, and nobody told.
+# Spark's default is a week, relative to the newest file: an older file that arrives late would be skipped silently.
 _DEFAULTS: Final = {"maxFileAge": "36500d"}
 _CSV_DEFAULTS: Final = {"header": "true"}
 _CSV_OPTIONS: Final = {"mode": "PERMISSIVE", "columnNameOfCorruptRecord": _CORRUPT, "enforceSchema": "false"}
@@ -46,7 +46,7 @@ _RAW: Final = (
 )
 
 
-# Files that are looked for at the same time.
+# The number of files checked concurrently.
 _AT_ONCE: Final = 8
 # CSVHeaderChecker of Spark.
 _HEADER: Final = re.compile(
@@ -54,7 +54,7 @@ _HEADER: Final = re.compile(
     r".*?CSV file: (?P<file>[^\n]*)",
     re.DOTALL,
 )
-# As the same class tells it: another number of columns.
+# The same class reports another number of columns this way.
 _WIDTH: Final = re.compile(
     r"Number of column in CSV header is not equal to number of fields in the schema:\s+"
     r"Header length: (?P<found>\d+), schema size: \d+\s+CSV file: (?P<file>[^\n]*)"
@@ -62,7 +62,7 @@ _WIDTH: Final = re.compile(
 
 
 def header_problem(text: str) -> str:
-    """What is wrong with the header of a CSV file that ended a stream, and the remedy; empty if that is not it.
+    """What is wrong with the header of a CSV file that ended a stream, and the remedy; empty for any other error.
 
     Args:
         text: Spark's error.
@@ -85,9 +85,9 @@ class FileInput:
     """The files of a folder.
 
     Attributes:
-        call: as the model's SQL has it.
-        description: of the source.
-        value_format: how its lines are read; None of Parquet, whose rows are rows.
+        call: the arguments of the `stream(...)`.
+        description: the source's description.
+        value_format: how its lines are parsed; None for Parquet, which needs no parsing.
     """
 
     call: StreamCall
@@ -96,7 +96,7 @@ class FileInput:
 
     @classmethod
     def of(cls, call: StreamCall, description: Description, value_format: ValueFormat | None) -> FileInput:
-        """The input of a description; `value_format` is that of JSON."""
+        """The input for a description; `value_format` is for JSON."""
         if description.using == CSV:
             value_format = CsvLines(description.columns)
         return cls(call, description, value_format)
@@ -125,25 +125,25 @@ class FileInput:
         return parsed(frame, self.value_format)
 
     def check_offset(self, session: SparkSession, offset: str) -> None:
-        """See `Input`: files that were read are not needed any more."""
+        """See `Input`: files that have been read are no longer needed."""
 
     def check_batch(self, session: SparkSession, checkpoint: str, index: int, batch: int) -> None:
-        """Refuse to write a batch whose files are not all there: Spark would take one that went away for an empty one.
+        """Refuse to write a batch if one of its files is missing: Spark would treat it as an empty file.
 
         Args:
-            session: of the batch.
-            checkpoint: its location.
-            index: which of the checkpoint's sources this is.
-            batch: its number.
+            session: the batch's session.
+            checkpoint: the location of the checkpoint.
+            index: the index of this source in the checkpoint.
+            batch: the number of the batch.
 
         Raises:
-            DbtRuntimeError: the files that are gone, and the remedy.
+            DbtRuntimeError: the missing files, and the remedy.
         """
         ignore = {name.lower(): value for name, value in self.description.options.items()}
         if ignore.get("ignoremissingfiles", "").lower() == "true":
             return
         paths = checkpoints.files_of_batch(HadoopFolder(session, checkpoint), index, batch)
-        # An object store takes its time for each.
+        # An object store takes a while for each.
         with ThreadPoolExecutor(_AT_ONCE) as pool:
             gone = [
                 path
@@ -179,14 +179,14 @@ class FileInput:
         return replace(self, value_format=self.value_format.with_columns(columns))
 
     def lag(self, session: SparkSession, progress: Mapping[str, Any]) -> int | None:
-        """See `Input`: how many rows the files have that are there is not known."""
+        """See `Input`: always None, since the number of rows in the files is unknown."""
         return None
 
     def _csv(self, session: SparkSession) -> DataFrame:
-        """All values as texts: Spark would round some, and take others for what they nearly are."""
+        """Reads all values as text: Spark would round some values, and accept approximate ones."""
         names = [quoted(column.name) for column in self.description.columns]
         schema = ", ".join(f"{name} string" for name in (*names, _CORRUPT))
-        # The names of the columns could be those of raw rows.
+        # The described columns could have the names of raw columns.
         values = (f"concat('s', {name}) as {messages.value_column(i)}" for i, name in enumerate(names))
         return self._load(session, "csv", schema, _CSV_OPTIONS).selectExpr(*_RAW, _CORRUPT, *values)
 
@@ -226,7 +226,7 @@ class FileInput:
         return reader.load(self.description.location)
 
     def _check_folder(self, session: SparkSession) -> None:
-        """A folder must be there; a pattern (`*`) may match what comes."""
+        """A folder must exist; a pattern (`*`) may match files that come later."""
         location = self.description.location
         if any(sign in location for sign in "*?[{"):
             return
@@ -248,7 +248,7 @@ def _is_there(session: SparkSession) -> Callable[[str], bool]:
     conf = session._jsparkSession.sessionState().newHadoopConf()
 
     def look(name: str) -> bool:
-        # Names in the log are URIs.
+        # The names in the log are URIs.
         path = jvm.org.apache.hadoop.fs.Path(jvm.java.net.URI(name))
         return bool(path.getFileSystem(conf).exists(path))
 
@@ -257,10 +257,10 @@ def _is_there(session: SparkSession) -> Callable[[str], bool]:
 
 @dataclass(frozen=True)
 class CsvLines:
-    """Lines of CSV: texts that become the types of the columns, by the rules of JSON.
+    """The CSV format: values are text, converted to the types of the columns by the rules for JSON.
 
     Attributes:
-        columns: of the files, in their order.
+        columns: the columns of the files, in order.
     """
 
     columns: tuple[SourceColumn, ...]
@@ -297,7 +297,7 @@ class CsvLines:
         return messages.faults_sql(raw)
 
     def new_columns_sql(self, raw: str) -> str | None:
-        """See `ValueFormat`: a file with other columns is refused."""
+        """See `ValueFormat`: None, since a file with other columns is refused."""
         return None
 
     def with_columns(self, columns: Mapping[str, str]) -> CsvLines:

@@ -1,4 +1,4 @@
-"""Topics of Kafka as inputs, read by Spark's own source."""
+"""Kafka topics as inputs of a stream, read by Spark's own source."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ if TYPE_CHECKING:
 
 SERVERS: Final = "kafka.bootstrap.servers"
 _SOURCE_CLASS: Final = "org.apache.spark.sql.kafka010.KafkaSourceProvider"
-# Milliseconds for a broker to say which topics there are.
+# Milliseconds that a broker has to answer which topics it has.
 _ANSWERS_IN: Final = 15_000
-# Uuid.ZERO_UUID, of a broker without ids of topics.
+# Uuid.ZERO_UUID, from a broker without topic ids.
 _NO_ID: Final = "A" * 22
 _DEFAULTS: Final = {
     "startingOffsets": "earliest",
@@ -56,14 +56,14 @@ Offsets = Mapping[str, Mapping[str, int]]
 
 @dataclass(frozen=True)
 class KafkaInput:
-    """Topics of a Kafka cluster.
+    """The topics of a Kafka cluster.
 
     Attributes:
-        call: as the model's SQL has it.
-        description: of the source.
-        options: Spark's, those of the profile among them.
-        value_format: how messages are read.
-        topic_ids: of the topics when the stream was opened, by which one made anew is told; empty where the broker has
+        call: the arguments of the `stream(...)`.
+        description: the source's description.
+        options: Spark's options, including those of the profile.
+        value_format: how messages are parsed.
+        topic_ids: the topics' ids when the stream was opened, which identify a recreated topic; empty if the broker has
             none (before Kafka 2.8), and with failOnDataLoss=false.
     """
 
@@ -81,16 +81,16 @@ class KafkaInput:
         kafka_options: Mapping[str, str],
         value_format: ValueFormat,
     ) -> KafkaInput:
-        """The input of a description.
+        """The input for a description.
 
         Args:
-            call: as the model's SQL has it.
-            description: of the source.
-            kafka_options: of the profile.
-            value_format: how messages are read.
+            call: the arguments of the `stream(...)`.
+            description: the source's description.
+            kafka_options: the options of the profile.
+            value_format: how messages are parsed.
 
         Raises:
-            DbtRuntimeError: no broker is named.
+            DbtRuntimeError: no broker is set.
         """
         given = {**kafka_options, **description.options}
         if not given.get(SERVERS):
@@ -98,24 +98,24 @@ class KafkaInput:
                 f"source '{description.label}': no broker is named. Add kafka_options: {{{SERVERS}: host:9092}} to the "
                 "target in profiles.yml, or to external.options of the source."
             )
-        # Spark takes an option's name in any case: what is given is not to stand beside a default.
+        # Spark's option names are case-insensitive: a given option must replace the default.
         names = {name.lower() for name in given}
         defaults = {name: value for name, value in _DEFAULTS.items() if name.lower() not in names}
         return cls(call, description, {**defaults, **given}, value_format)
 
     def identity(self) -> dict[str, str]:
-        """See `Input`; not the brokers, whose addresses change."""
+        """See `Input`; without the brokers, whose addresses may change."""
         found = {"source": self.description.label, "kafka": self.description.location}
         return found | ({checkpoints.TOPIC_IDS: self.topic_ids} if self.topic_ids else {})
 
     def opened(self, session: SparkSession) -> KafkaInput:
-        """The input with the ids of its topics.
+        """A copy of the input with its topics' ids.
 
         Raises:
-            DbtRuntimeError: there is no such topic or broker, with the remedy.
+            DbtRuntimeError: a topic or broker does not exist; with the remedy.
         """
         ids = self._find_topics(session)
-        # Who goes on after a gap goes on with another topic, too.
+        # With failOnDataLoss=false, a recreated topic is accepted, too.
         return replace(self, topic_ids="" if self._takes_gaps else ids)
 
     def read(self, session: SparkSession) -> DataFrame:
@@ -176,7 +176,7 @@ class KafkaInput:
         return replace(self, value_format=self.value_format.with_columns(columns))
 
     def lag(self, session: SparkSession, progress: Mapping[str, Any]) -> int | None:
-        """See `Input`: messages between the end of the batch and the newest one."""
+        """See `Input`: the number of messages between the end of the batch and the newest message."""
         latest, end = _offsets_of(progress.get("latestOffset")), _offsets_of(progress.get("endOffset"))
         if not latest or not end:
             return None
@@ -202,7 +202,7 @@ class KafkaInput:
         return next((value for key, value in self.options.items() if key.lower() == name.lower()), "")
 
     def _find_topics(self, session: SparkSession) -> str:
-        """The ids of the topics, as `topic=id`; empty of a broker without."""
+        """The ids of the topics, as `topic=id`; empty if the broker has none."""
         topics, jvm = self.description.topics, cast("Any", session._jvm)
         with self._admin(session) as admin:
             there = {str(name) for name in admin.listTopics().names().get()}
@@ -224,7 +224,7 @@ class KafkaInput:
     def _offsets(
         self, session: SparkSession, wanted: Sequence[tuple[str, int]], which: str
     ) -> dict[tuple[str, int], int]:
-        """The first or the last offset of partitions; those that are not there are left out."""
+        """The first or last offset of partitions; missing partitions are left out."""
         jvm: Any = session._jvm
         with self._admin(session) as admin:
             spec = getattr(jvm.org.apache.kafka.clients.admin.OffsetSpec, which)()
@@ -241,10 +241,10 @@ class KafkaInput:
 
     @contextmanager
     def _admin(self, session: SparkSession) -> Iterator[Any]:
-        """Kafka's own client, in the JVM; its errors are told as one message.
+        """Kafka's own admin client, in the JVM; its errors become one message.
 
         Raises:
-            DbtRuntimeError: there is no jar, no broker, or no right to ask it.
+            DbtRuntimeError: the jar or the broker is missing, or access is denied.
         """
         jvm: Any = session._jvm
         self._check_jars(session)
@@ -256,7 +256,7 @@ class KafkaInput:
             conf.put(name, str(_ANSWERS_IN))
         admin = None
         try:
-            # Kafka finds the classes that its options name by the thread's loader.
+            # Kafka loads the classes that its options name with the thread's class loader.
             with _class_loader(jvm, session):
                 admin = jvm.org.apache.kafka.clients.admin.AdminClient.create(conf)
             yield admin
@@ -266,7 +266,7 @@ class KafkaInput:
             text = messages.error_text(exc)
             if re.search(r"TimeoutException|DisconnectException", text):
                 raise UnavailableError(self._unavailable()) from exc
-            # The name of a container goes with it, and comes back with it.
+            # A stopped container's host name cannot be resolved; it can once the container is back.
             if "No resolvable bootstrap urls" in text:
                 raise UnavailableError(
                     f"{self._where}: no such host. Correct {SERVERS} (kafka_options in profiles.yml)."
@@ -331,7 +331,7 @@ def _offsets_of(value: Any) -> dict[str, dict[str, int]]:
 
 
 def _cause(text: str) -> str:
-    """The innermost reason that Java tells."""
+    """The innermost cause in a Java error."""
     causes = re.findall(r"(?:^|Caused by: |: )(?:[\w.$]+(?:Exception|Error)): ([^\n]+)", text)
     return redact_text(causes[-1] if causes else text.strip().splitlines()[0]).strip().rstrip(".")
 

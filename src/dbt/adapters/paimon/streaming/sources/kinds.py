@@ -1,4 +1,4 @@
-"""Which kind of input a `stream(...)` is."""
+"""Opens the right kind of input for a `stream(...)`."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ if TYPE_CHECKING:
 
 
 def open_input(call: StreamCall, adapter: Lookup) -> Input:
-    """The input of a `stream(...)`.
+    """The input for a `stream(...)`.
 
     Args:
-        call: as the model's SQL has it.
-        adapter: answers what the catalog knows.
+        call: the arguments of the `stream(...)`.
+        adapter: answers questions about the catalog.
 
     Raises:
-        DbtRuntimeError: there is no such table, or its description is wrong.
+        DbtRuntimeError: the table does not exist, or the source's description is invalid.
     """
     if not call.source.get("external"):
         return PaimonTableInput.open(call, adapter)
@@ -47,7 +47,7 @@ def open_input(call: StreamCall, adapter: Lookup) -> Input:
 
 
 def _refuse_arguments_of_tables(call: StreamCall, description: Description) -> None:
-    """Refuse arguments that this kind of source has no use for, so that nobody relies on them."""
+    """Refuse arguments that this kind of source would ignore."""
     where = f"stream({call.label}): the source is no Paimon table"
     if call.scan_mode is not None:
         remedy = (
@@ -64,14 +64,14 @@ def _refuse_arguments_of_tables(call: StreamCall, description: Description) -> N
 
 
 def described_columns(source: Mapping[str, Any], adapter: Lookup) -> dict[str, str]:
-    """What the rows of a source have that is no table: name -> data type, in their order.
+    """The columns of a source that is not a table: name -> data type, in order.
 
     Args:
-        source: its node in the manifest.
-        adapter: knows the project.
+        source: the source's node in the manifest.
+        adapter: knows the project and the catalog.
 
     Raises:
-        DbtRuntimeError: its description is wrong.
+        DbtRuntimeError: the source's description is invalid.
     """
     description = _description(source, adapter)
     own = debezium.METADATA if description.value_format == DEBEZIUM else {}
@@ -93,10 +93,10 @@ def _value_format(description: Description, call: StreamCall) -> ValueFormat | N
 
 
 def _type_of(session: SparkSession, text: str) -> str:
-    """A type as Spark writes it.
+    """Spark's type text for a type in the YAML.
 
     Raises:
-        ValueError: it is none to Spark.
+        ValueError: Spark does not know the type.
     """
     from pyspark.sql.types import _parse_datatype_json_string
 

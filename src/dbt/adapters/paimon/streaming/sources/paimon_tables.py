@@ -1,10 +1,9 @@
 """Paimon tables as inputs of a stream.
 
-Not through Paimon's own streaming source [ran, 0.9.0]: it stops for good, and says nothing, at the first commit that
-adds no file (a DELETE; a compaction without changelog), passes over INSERT OVERWRITE, gives rows once more that an
-UPDATE or a DELETE wrote into another file, and begins anew where its start is not pinned. So Structured Streaming reads
-ranges of table snapshots (see `ranges`), and a batch reads the rows of its range as `paimon_changes` does, which is
-exact for every kind of table.
+Paimon's own streaming source is not used [ran, 0.9.0]: it stops for good, silently, at the first commit that adds
+no file (a DELETE; a compaction without changelog), skips INSERT OVERWRITE, repeats rows that an UPDATE or a DELETE
+wrote to another file, and starts over if its start is not fixed. So Structured Streaming reads ranges of table snapshots (see
+`ranges`), and a batch reads the rows of its range as `paimon_changes` does, which is exact for every kind of table.
 """
 
 from __future__ import annotations
@@ -36,13 +35,13 @@ if TYPE_CHECKING:
     from dbt.adapters.paimon.streaming.lookup import Lookup
 
 CONSUMER: Final = "consumer-id"
-# Beside the row kind: up to which table snapshot the batch reads.
+# In addition to the row kind: the table snapshot up to which the batch reads.
 SNAPSHOT: Final = "_snapshot"
-# Spark's own is a week, by the newest file: a clock that was wrong once would have all later ranges passed over.
+# Spark's default is a week, relative to the newest file: after one wrong clock all later ranges would be skipped.
 MAX_FILE_AGE: Final = "36500d"
-# Of the row kind where the model asks for none.
+# The name of the row kind if the model does not ask for it.
 _KIND: Final = "__dbt_row_kind"
-# What a path has that Spark takes for a pattern.
+# Characters of a path that Spark takes for a pattern.
 _PATTERN: Final = re.compile(r"[\[\]{}*?\\]")
 _ESCAPED: Final = r"\\\g<0>"
 _REMEDY: Final = (
@@ -54,33 +53,33 @@ _REMEDY: Final = (
 
 @dataclass
 class PaimonTableInput:
-    """A Paimon table: what it has, then what changes.
+    """A Paimon table: its existing rows, then its changes.
 
     The rows that a model sees:
 
-    - without `row_kind`, each new row, and the new version of each row that changed; a row that was deleted, or that
-      INSERT OVERWRITE, UPDATE or DELETE replaced in a table without a primary key, ends the stream with a message, for
-      a row without its kind cannot say so;
-    - with `row_kind`, changes: `+I` and `+U` with the row as it is now, `-D` with a row that is gone. Of a key that
-      changed several times since the last batch there is the last change, and a `+I` may be an update where the
-      table's files do not say (see `paimon_changes`). There is no `-U`. Column `_snapshot` (bigint) is the table
-      snapshot up to which the batch reads: it orders the changes of a key (sequence_field of `apply_changes`).
+    - without `row_kind`, each new row, and the new version of each changed row; a row that was deleted, or replaced
+      by INSERT OVERWRITE, UPDATE or DELETE in a table without a primary key, ends the stream with a message, since
+      it cannot be expressed without a row kind;
+    - with `row_kind`, changes: `+I` and `+U` with the current row, `-D` with a deleted row. If a key changed several
+      times since the last batch, only the last change is returned, and a `+I` may be an update if the table's files do
+      not tell (see `paimon_changes`). There is no `-U`. Column `_snapshot` (bigint) is the table snapshot up to which
+      the batch reads: it orders the changes of a key (sequence_field of `apply_changes`).
 
-    A batch is made of whole commits. `options`: `read.stream.maxRowsPerTrigger` (a batch ends before the commit
-    that would have more rows), `maxSnapshotsPerTrigger` (commits in a batch), `consumer-id` (a consumer of the table
-    that keeps what the stream has yet to read from expiring), and those of `scan_modes`.
+    A batch consists of whole commits. `options`: `read.stream.maxRowsPerTrigger` (a batch ends before the commit that
+    would exceed this number of rows), `maxSnapshotsPerTrigger` (commits per batch), `consumer-id` (a consumer of the
+    table that keeps what the stream has not read yet from expiring), and those of `scan_modes`.
 
     Attributes:
-        call: the `stream(...)`.
-        system_table: gives the rendered name of one of the table's system tables.
-        table: the table as it was opened.
-        schema: the id of its newest schema then.
-        made: when it was made, which tells it from another one of its name.
-        environment, incremental_catalog: see `change_reads.way`.
+        call: the arguments of the `stream(...)`.
+        system_table: returns the rendered name of one of the table's system tables.
+        table: the table when it was opened.
+        schema: the id of its newest schema at that time.
+        made: when the table was created, which tells it from another one of the same name.
+        environment, incremental_catalog: see `changes.reads.way`.
         begins: where a first run begins.
-        limits: of a batch.
-        consumer: the name of the consumer; empty for none.
-        keeps_consumer: whether it only moves where that lets nothing expire that it holds.
+        limits: the limits of a batch.
+        consumer: the name of the consumer; empty if there is none.
+        keeps_consumer: whether the consumer only moves if that lets nothing expire that it holds.
     """
 
     call: StreamCall
@@ -94,22 +93,22 @@ class PaimonTableInput:
     limits: Limits
     consumer: str = ""
     keeps_consumer: bool = False
-    # What the commits of each batch had.
+    # The number of rows in the commits of each batch.
     _rows: dict[int, int] = field(default_factory=dict, repr=False)
     _planned: PlannedRanges | None = field(default=None, repr=False)
-    # Of the batch that runs, or ran last.
+    # Of the current or last batch.
     _batch: Range | None = None
 
     @classmethod
     def open(cls, call: StreamCall, adapter: Lookup) -> PaimonTableInput:
-        """Look at the table of a `stream(...)`.
+        """Open the table of a `stream(...)`.
 
         Args:
-            call: as the model's SQL has it.
-            adapter: answers what the catalog knows.
+            call: the arguments of the `stream(...)`.
+            adapter: answers questions about the catalog.
 
         Raises:
-            DbtRuntimeError: there is none, or it is no Paimon table, or the call asks for what there is not.
+            DbtRuntimeError: the table does not exist, is not a Paimon table, or an argument is invalid.
         """
         what = f"stream({call.label})"
         relation = adapter.get_relation(call.database, call.schema, call.identifier)
@@ -130,7 +129,7 @@ class PaimonTableInput:
         schemas = relation.system_table("schemas")
         # The same text in every time zone.
         made_at = metadata.in_utc("min(update_time)")
-        # Before the columns: one that comes meanwhile is of a later schema.
+        # Read before the columns: a column that is added in between belongs to a later schema.
         ((made, schema),) = adapter.query(f"select cast({made_at} as string), max(schema_id) from {schemas}")
         existing = adapter.existing_table(relation)
         table = SourceTable(
@@ -156,12 +155,12 @@ class PaimonTableInput:
         )
 
     def identity(self) -> dict[str, str]:
-        """The table, and when it was made; what a stream that begins later has not read, another would."""
+        """The table, its creation time, and where the first run begins: another beginning would mean other rows."""
         found = {"table": f"{self.call.database}.{self.call.label}", "made": self.made}
         return found | ({"from": self.begins.identity} if self.begins.identity else {})
 
     def unmarked(self) -> PaimonTableInput:
-        """See `MarkingInput`: a consumer holds what another stream has yet to read."""
+        """See `MarkingInput`: the consumer holds what another stream has not read yet."""
         return replace(self, keeps_consumer=True)
 
     def placed(self, session: SparkSession, folder: str) -> PaimonTableInput:
@@ -169,28 +168,29 @@ class PaimonTableInput:
         return replace(self, _planned=PlannedRanges(session, folder))
 
     def read(self, session: SparkSession) -> DataFrame:
-        """The ranges, streaming; those up to now are planned.
+        """The ranges as a streaming frame, planned up to the present.
 
         Raises:
-            DbtRuntimeError: what the stream has yet to read has expired, or the table is not the one it was.
+            DbtRuntimeError: what the stream has not read yet has expired, or the table was recreated.
         """
         if self._planned is None:
-            # Its columns are all that is looked at.
+            # Only its columns are used.
             nothing = session.readStream.format("rate").load()
             return nothing.selectExpr("0L as start", "'' as start_commit", "0L as end", "'' as end_commit")
         self.plan(session)
         reader = session.readStream.schema(ranges.SCHEMA)
-        # A table is renamed with its checkpoint: files of its last batch would not be below a path without a pattern.
+        # A table is renamed together with its checkpoint: without a pattern, the last batch's files would be outside
+        # the path.
         reader = reader.option("fileNameOnly", "true").option("maxFileAge", MAX_FILE_AGE)
         if self.limits.is_there or self.begins.is_in_the_past:
             reader = reader.option("maxFilesPerTrigger", 1)
         return reader.json(f"{_PATTERN.sub(_ESCAPED, self._planned.folder)}/*{ranges.SUFFIX}")
 
     def check_beginning(self, session: SparkSession) -> None:
-        """Refuse to begin with table snapshots that are not there.
+        """Refuse to begin with table snapshots that do not exist.
 
         Raises:
-            DbtRuntimeError: which there are.
+            DbtRuntimeError: lists those that exist.
         """
         self._first(session, self._commits(session))
 
@@ -226,10 +226,10 @@ class PaimonTableInput:
             raise DbtRuntimeError(f"stream({self.call.label}): {exc.msg}") from None
 
     def check_batch(self, session: SparkSession, checkpoint: str, index: int, batch: int) -> None:
-        """Refuse a batch whose ranges are not all there: Spark would take one that went away for an empty one.
+        """Refuse to write a batch if one of its range files is missing: Spark would treat it as an empty file.
 
         Raises:
-            DbtRuntimeError: with the remedy.
+            DbtRuntimeError: files are missing; with the remedy.
         """
         assert self._planned is not None
         paths = checkpoints.files_of_batch(HadoopFolder(session, checkpoint), index, batch)
@@ -240,14 +240,14 @@ class PaimonTableInput:
             )
 
     def told_rows(self, batch: int) -> int:
-        """Rows that the commits of a batch had; each is asked for once."""
+        """The number of rows in the commits of a batch; can be asked once per batch."""
         return self._rows.pop(batch, 0)
 
     def check_offset(self, session: SparkSession, offset: str) -> None:
-        """Nothing: the offset only counts ranges, and `read` looks at the last of them."""
+        """Does nothing: the offset only counts ranges, and `read` checks the last of them."""
 
     def rows_sql(self, raw: str) -> str:
-        """No row, with the columns of those there will be: what a batch's are, `batch_rows_sql` tells."""
+        """A query without rows, for the columns only; `batch_rows_sql` returns the rows of a batch."""
         columns = [f"cast(null as {kind}) as {quoted(name)}" for name, kind in self.table.columns]
         if self.call.row_kind:
             columns.append(f"cast(null as string) as {quoted(self.call.row_kind)}")
@@ -258,13 +258,13 @@ class PaimonTableInput:
         """The query of the rows of a batch.
 
         Args:
-            session: the batch's.
+            session: the batch's session.
             raw: the view of its ranges.
-            batch: its number.
+            batch: the number of the batch.
 
         Raises:
-            DbtRuntimeError: the table snapshots of the range have expired meanwhile.
-            SourceChangedError: the table got other columns since it was opened.
+            DbtRuntimeError: table snapshots of the range have expired meanwhile.
+            SourceChangedError: the table has got other columns since it was opened.
         """
         read = ranges.joined([Range.of_row(row) for row in session.sql(f"select * from {raw}").collect()])
         if read is None:
@@ -290,22 +290,22 @@ class PaimonTableInput:
         return self._seen(sql, table, has_kinds)
 
     def faults_sql(self, raw: str) -> str | None:
-        """None: every row of a table is one."""
+        """None: the rows of a table need no parsing."""
         return None
 
     def new_columns_sql(self, raw: str) -> str | None:
-        """None: the table's columns are looked at when the stream begins."""
+        """None: the table's columns are read when the stream begins."""
         return None
 
     def with_columns(self, columns: Mapping[str, str]) -> Input:
-        """The same: see `new_columns_sql`."""
+        """The same input: see `new_columns_sql`."""
         return self
 
     def lag(self, session: SparkSession, progress: Mapping[str, Any]) -> int | None:
-        """Rows that were written since the last batch; None before the first."""
+        """The number of rows written since the last batch; None before the first."""
         if self._batch is None:
             return None
-        # Not by WHERE: later connectors fail where it is about table snapshots that are not there.
+        # Not with WHERE: later connectors fail if it names table snapshots that do not exist.
         is_new = f"snapshot_id > {self._batch.end.snapshot} and commit_kind <> 'COMPACT'"
         row = session.sql(
             f"select sum(if({is_new}, abs(delta_record_count), 0)) from {self.snapshots}"
@@ -314,7 +314,7 @@ class PaimonTableInput:
 
     @property
     def snapshots(self) -> str:
-        """The table's `$snapshots`, rendered."""
+        """The rendered name of the table's `$snapshots`."""
         return self.system_table("snapshots")
 
     @property
@@ -329,7 +329,7 @@ class PaimonTableInput:
         in_it: Sequence[Commit],
         at: Mapping[int, int],
     ) -> tuple[str, bool]:
-        """The changes of a range, and whether some can be deletes; `at`: rows in the table, by table snapshot."""
+        """A range's changes, and whether they may have deletes; `at`: rows in the table, by table snapshot."""
         start, end = read.start.snapshot, read.end.snapshot
         way = reads.way(
             table, in_it, self.environment, incremental_catalog=self.incremental_catalog, before=False
@@ -355,7 +355,7 @@ class PaimonTableInput:
         return reads.compare_sql(table, start, old, end, self._output), True
 
     def _seen(self, sql: str, table: SourceTable, has_deletes: bool) -> str:
-        """The rows of a batch as the model sees them: the columns that it was opened with."""
+        """The rows of a batch as the model sees them: with the columns that the table had when it was opened."""
         there = {name.lower() for name, _ in table.columns}
         columns = [
             quoted(name) if name.lower() in there else f"cast(null as {kind}) as {quoted(name)}"
@@ -374,10 +374,10 @@ class PaimonTableInput:
         return f"{query}\nwhere if({quoted(_KIND)} = '-D', raise_error({string_literal(message)}), true)"
 
     def _table_at(self, session: SparkSession, position: Position) -> SourceTable:
-        """The table with those of its columns that it had at a position.
+        """The table with the columns that it also had at a position.
 
         Raises:
-            DbtRuntimeError: it had others, so that nobody can say which are new and which have another name now.
+            DbtRuntimeError: it has lost and gained columns since, which may be renamed ones.
         """
         if position == NOTHING_READ:
             return self.table
@@ -397,25 +397,25 @@ class PaimonTableInput:
         return replace(self.table, columns=columns)
 
     def _then_called(self, session: SparkSession, snapshot: int) -> dict[str, str]:
-        """By a column's name in small letters, what it was called at a table snapshot."""
+        """What each column (in lower case) was called at a table snapshot."""
         schemas = session.sql(f"select schema_id, fields from {self.system_table('schemas')}").collect()
         then = self._schema_of(session, snapshot)
         assert then is not None
         return metadata.then_called(schemas, then, self.schema)
 
     def _schema_of(self, session: SparkSession, snapshot: int) -> int | None:
-        """The id of the schema of a table snapshot; None if that is not there."""
-        # Not by WHERE: see `lag`.
+        """The id of the schema of a table snapshot; None if the snapshot does not exist."""
+        # Not with WHERE: see `lag`.
         found = session.sql(
             f"select max(if(snapshot_id = {snapshot}, schema_id, null)) from {self.snapshots}"
         ).first()
         return int(found[0]) if found and found[0] is not None else None
 
     def _refuse_later_schema(self, session: SparkSession, position: Position) -> None:
-        """End a query whose batch has another schema than the model's SQL was prepared for.
+        """End a query whose batch has a newer schema than the model's SQL was prepared for.
 
         Raises:
-            SourceChangedError: always then.
+            SourceChangedError: the schema is newer.
         """
         found = self._schema_of(session, position.snapshot)
         if found is not None and found > self.schema:
@@ -433,7 +433,7 @@ class PaimonTableInput:
             raise DbtRuntimeError(f"stream({self.call.label}): {problem}. {_REMEDY}.")
 
     def _keep(self, session: SparkSession) -> None:
-        """Move the table's consumer to the first table snapshot that the stream may yet need."""
+        """Move the table's consumer to the first table snapshot that the stream may still need."""
         assert self._planned is not None
         oldest = self._planned.first() if self.consumer else None
         if oldest is None:
@@ -446,7 +446,7 @@ class PaimonTableInput:
             if any(row[0] == self.consumer and int(row[1]) <= needed.snapshot for row in consumers):
                 return
         table = procedures.table_argument((self.call.database, self.call.schema, self.call.identifier))
-        # By their order: 0.9 calls them consumerId and nextSnapshotId.
+        # By position: 0.9 calls them consumerId and nextSnapshotId.
         session.sql(
             f"call {quoted(self.call.database)}.sys.reset_consumer("
             f"{table}, {string_literal(self.consumer)}, {needed.snapshot}L)"
@@ -471,7 +471,7 @@ def _options(call: StreamCall, what: str) -> tuple[Limits, str]:
 
 
 def _without_own_order(table: SourceTable, row_kind: str | None, what: str) -> SourceTable:
-    """The table without its own row kind and sequence, which say how its rows came, where the model's have their names.
+    """The table without its own row kind and sequence columns where the model's have their names.
 
     Raises:
         DbtRuntimeError: other columns of it have those names.
@@ -479,7 +479,7 @@ def _without_own_order(table: SourceTable, row_kind: str | None, what: str) -> S
     if row_kind is None:
         return table
     own = {row_kind.lower(): table.option("rowkind.field"), SNAPSHOT: table.option("sequence.field")}
-    # With apply_changes, the row kind is the last of the sequence.
+    # With apply_changes, the row kind is the last of the sequence fields.
     taken = {
         name
         for name, _ in table.columns

@@ -1,8 +1,8 @@
-"""Ranges of table snapshots, planned one after another: what the micro-batches of a Paimon input are made of.
+"""Plans the ranges of table snapshots that the micro-batches of a Paimon input read.
 
-Each range is a small file in the stream's checkpoint, and Structured Streaming reads those files: its own log of them
-says which batch has which, so that a batch that is run again has the same range. A range begins where the one before
-ended.
+Each range is a small file in the stream's checkpoint, and Structured Streaming reads those files: its own file log says
+which files belong to which batch, so that a repeated batch has the same range. Each range begins where the one before
+it ends.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ if TYPE_CHECKING:
 
 SCHEMA: Final = "start bigint, start_commit string, end bigint, end_commit string"
 SUFFIX: Final = ".json"
-# Only the row limit of Paimon's own source has a meaning where a batch is made of whole table snapshots.
+# Of the limits of Paimon's own source, only that of rows has a meaning if a batch consists of whole table snapshots.
 MAX_ROWS: Final = "read.stream.maxRowsPerTrigger"
 MAX_SNAPSHOTS: Final = "maxSnapshotsPerTrigger"
 
 
 @dataclass(frozen=True)
 class Range:
-    """The commits after `start` up to `end`; from NOTHING_READ on, all rows there are at `end`."""
+    """The commits after `start` up to `end`; with NOTHING_READ as start, all rows at `end`."""
 
     start: Position
     end: Position
@@ -38,7 +38,7 @@ class Range:
         return cls(Position(row["start"], row["start_commit"]), Position(row["end"], row["end_commit"]))
 
     def text(self) -> str:
-        """Its file."""
+        """The text of its file."""
         return json.dumps(
             {
                 "start": self.start.snapshot,
@@ -51,55 +51,55 @@ class Range:
 
 @dataclass(frozen=True)
 class Limits:
-    """How much a batch reads at most, in whole table snapshots; 0: no limit."""
+    """The limits of a batch, in whole table snapshots; 0: no limit."""
 
     rows: int = 0
     snapshots: int = 0
 
     @property
     def is_there(self) -> bool:
-        """Whether there is a limit."""
+        """Whether any limit is set."""
         return bool(self.rows or self.snapshots)
 
 
 class PlannedRanges:
-    """The ranges of one input in its stream's checkpoint."""
+    """The planned ranges of one input in its stream's checkpoint."""
 
     def __init__(self, session: SparkSession, folder: str) -> None:
         self.folder = folder
         self._files = HadoopFolder(session, folder)
 
     def last(self) -> Range | None:
-        """The newest; None if none was planned."""
+        """The newest range; None if there is none."""
         names = self._names()
         return self._read(names[-1]) if names else None
 
     def first(self) -> Range | None:
-        """The oldest that is kept."""
+        """The oldest range that is kept."""
         for name in self._names():
-            # A batch that ends meanwhile removes those before it.
+            # A batch that ends meanwhile removes older ones.
             if text := self._files.read(name):
                 return Range.of_row(json.loads(text))
         return None
 
     def add(self, ranges: Sequence[Range]) -> None:
-        """Plan further ones, in their order."""
+        """Add further ranges, in order."""
         names = self._names()
         number = int(names[-1].removesuffix(SUFFIX)) + 1 if names else 0
         for index, each in enumerate(ranges):
             self._files.write(f"{number + index:012}{SUFFIX}", each.text())
 
     def forget_before(self, start: Position) -> None:
-        """Remove those that end where a batch begins, or before: the batches that read them have ended."""
+        """Remove the ranges that end where a batch begins, or before: the batches that read them have ended."""
         for name in self._names()[:-1]:
             planned = self._read(name)
-            # The batch's own may be one that ends where it begins.
+            # The batch's own range may end where it begins.
             if planned.end.snapshot > start.snapshot or planned.start.snapshot >= start.snapshot:
                 return
             self._files.delete_file(name)
 
     def missing(self, names: Sequence[str]) -> list[str]:
-        """Those of some of its files that are not there."""
+        """Those of the given file names that do not exist."""
         return sorted(set(names) - set(self._names()))
 
     def _names(self) -> list[str]:
@@ -115,9 +115,9 @@ def following(start: Position, commits: Sequence[Commit], limits: Limits) -> lis
     """The ranges from a position to a table's newest commit.
 
     Args:
-        start: where the range before ended.
-        commits: of the table.
-        limits: of each range; one commit is the least.
+        start: where the previous range ended.
+        commits: the table's commits.
+        limits: the limits of each range; a range has at least one commit.
     """
     new = sorted((each for each in commits if each.snapshot > start.snapshot), key=lambda each: each.snapshot)
     rows = {commit.snapshot: commit.rows for commit in commits}
@@ -143,7 +143,7 @@ def written(commit: Commit, rows: Mapping[int, int]) -> int:
 
 
 def joined(ranges: Sequence[Range]) -> Range | None:
-    """The one range of several that follow one another; None of none."""
+    """Several consecutive ranges as one; None if there are none."""
     if not ranges:
         return None
     return Range(
@@ -153,7 +153,7 @@ def joined(ranges: Sequence[Range]) -> Range | None:
 
 
 def lost(position: Position, commits: Sequence[Commit]) -> str:
-    """Why a position of a table does not hold any more; empty if it does."""
+    """Why a position of a table is no longer valid; empty if it is."""
     if position == NOTHING_READ or any(Position.at(commit) == position for commit in commits):
         return ""
     numbers = [commit.snapshot for commit in commits]

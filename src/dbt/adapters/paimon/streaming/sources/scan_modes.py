@@ -1,7 +1,7 @@
-"""Where a first run of a stream from a Paimon table begins: Paimon's `scan.mode`, as ranges of table snapshots.
+"""Paimon's `scan.mode` as ranges of table snapshots: where the first run of a stream from a Paimon table begins.
 
-What each mode means is Paimon's documentation of `scan.mode` for streaming sources. One thing differs: a table snapshot
-that has expired is refused, where Paimon begins with the oldest there is and says nothing of the rows in between.
+Each mode means what Paimon's documentation says for streaming sources, with one difference: an expired table snapshot
+is refused, whereas Paimon silently begins with the oldest one and skips the rows in between.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ from dbt.adapters.paimon.tables.metadata import in_utc
 SNAPSHOT_ID: Final = "scan.snapshot-id"
 TIMESTAMP: Final = "scan.timestamp"
 TIMESTAMP_MILLIS: Final = "scan.timestamp-millis"
-# Options of a `stream(...)` that say where it begins.
+# The options of a `stream(...)` that say where it begins.
 OPTIONS: Final = (SNAPSHOT_ID, TIMESTAMP, TIMESTAMP_MILLIS)
 
 
 class ScanMode(StrEnum):
-    """The modes that there are: those of Paimon that begin with a table snapshot."""
+    """The supported modes: those of Paimon that begin with a table snapshot."""
 
     FULL = "full"
     LATEST = "latest"
@@ -37,7 +37,7 @@ class ScanMode(StrEnum):
     FROM_TIMESTAMP = "from-timestamp"
 
 
-# What Paimon calls a mode that its options say, and its newer name of `full`.
+# Paimon's modes that its options imply, and its newer name for `full`.
 _DEFAULT: Final = "default"
 _LATEST_FULL: Final = "latest-full"
 _NEEDS: Final[Mapping[ScanMode, tuple[str, ...]]] = {
@@ -52,9 +52,9 @@ class Beginning:
     """Where a first run begins.
 
     Attributes:
-        mode: Paimon's.
-        snapshot: `scan.snapshot-id`, for the modes from a table snapshot; else 0.
-        moment: SQL of a timestamp, for the mode from a timestamp; else empty.
+        mode: Paimon's mode.
+        snapshot: `scan.snapshot-id`, for the modes that begin with a table snapshot; else 0.
+        moment: SQL of a timestamp, for the mode that begins with one; else empty.
     """
 
     mode: ScanMode = ScanMode.FULL
@@ -63,21 +63,21 @@ class Beginning:
 
     @property
     def identity(self) -> str:
-        """What must be the same for a checkpoint to fit; empty for all rows."""
+        """What must be unchanged for a checkpoint to fit; empty for `full`."""
         if self.mode is ScanMode.FULL:
             return ""
         return " ".join(part for part in (str(self.mode), str(self.snapshot or ""), self.moment) if part)
 
     @property
     def is_in_the_past(self) -> bool:
-        """Whether what it begins with is not the table as it is now: a batch of its own reads that."""
+        """Whether it begins with a past state of the table, which takes a separate first batch."""
         return self.mode not in (ScanMode.FULL, ScanMode.LATEST)
 
     def earlier_sql(self, snapshots: str) -> str:
-        """One row: the number of the newest table snapshot before the moment, or NULL; whether it is yet to come.
+        """One row: the number of the newest table snapshot before the moment, or NULL; is the moment in the future?
 
         Args:
-            snapshots: the table's `$snapshots`, rendered.
+            snapshots: the rendered name of the table's `$snapshots`.
         """
         return (
             f"select max(snapshot_id), {self.moment} > current_timestamp() from {snapshots} "
@@ -85,14 +85,14 @@ class Beginning:
         )
 
     def first(self, commits: Sequence[Commit], earlier: int | None) -> Range:
-        """The range that the stream begins with.
+        """The first range of the stream.
 
         Args:
-            commits: of the table.
-            earlier: what `earlier_sql` gave, for the mode from a timestamp.
+            commits: the table's commits.
+            earlier: the result of `earlier_sql`, for the mode that begins with a timestamp.
 
         Raises:
-            DbtRuntimeError: the table has not, or no longer, what it takes; names what there is.
+            DbtRuntimeError: the table does not have, or no longer has, what the mode needs; lists what it has.
         """
         if self.mode is ScanMode.FULL:
             return Range(NOTHING_READ, latest(commits))
@@ -111,16 +111,16 @@ class Beginning:
 
 
 def beginning(scan_mode: str | None, options: Mapping[str, Any]) -> Beginning:
-    """Where a `stream(...)` says that it begins.
+    """Where a `stream(...)` begins.
 
-    As in Paimon (CoreOptions.startupMode), an option says the mode where none is given.
+    As in Paimon (CoreOptions.startupMode), options may imply the mode if none is given.
 
     Args:
-        scan_mode: its argument; None where it has none.
-        options: its options, of which those of OPTIONS are looked at.
+        scan_mode: the argument of `stream(...)`; None if not given.
+        options: the options of `stream(...)`; only those of OPTIONS are used.
 
     Raises:
-        DbtRuntimeError: an unknown mode, an option that it has no use for or lacks, or a value that is none.
+        DbtRuntimeError: an unknown mode, an option that is missing or does not fit the mode, or an invalid value.
     """
     given = [name for name in OPTIONS if name in options]
     mode = _mode(scan_mode, given)
@@ -168,7 +168,7 @@ def _moment(text: str) -> datetime:
 
 
 def _changes_after(snapshot: int, at: Mapping[int, Position], commits: Sequence[Commit]) -> Range:
-    """The range of nothing after which the changes since a table snapshot come."""
+    """The empty range after which the changes since a table snapshot follow."""
     if snapshot in at:
         return _nothing_before(at[snapshot])
     if not snapshot and 1 in at:
