@@ -1,6 +1,6 @@
 {#-
-  A query of all changes that a table's snapshots still know, with their kind, one commit after the other: a query over
-  several commits at once merges their rows with Paimon 0.9. Without a table, no rows.
+  All changes that a table's remaining snapshots have, with their kind, one query per commit: a query over several
+  commits at once would merge their rows with Paimon 0.9. Without a table, no rows.
 -#}
 {% macro changes_by_commit(table) %}
 {%- set existing = load_relation(table) if execute else none -%}

@@ -1,4 +1,4 @@
-{#- Condition: the first round when the table is built, and none that it has already read in later builds. -#}
+{#- Condition: the first round when the table is built; in later builds, no round that it has already read. -#}
 {% macro first_round() -%}
 {%- if is_incremental() -%}
 round_no > (select coalesce(max(round_no), 0) from {{ this }})

@@ -1,8 +1,8 @@
 {#-
-  A post-hook that plays the run after this one: it inserts the rounds that the table has not read, in a commit of their
-  own. So one `dbt build` shows what two runs leave.
+  A post-hook that acts as the next run: it inserts the rounds that the table has not read yet, in a separate commit. So
+  one `dbt build` shows the result of two runs.
 
-  updates_before: whether the rows before an update (-U) come, too.
+  updates_before: whether to include the rows before an update (-U).
 -#}
 {% macro next_round(table, seed, updates_before=false) -%}
 insert into {{ table }} (product_id, stock, round_no{{ ', op' if updates_before }})

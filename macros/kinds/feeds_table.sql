@@ -1,4 +1,4 @@
-{#- A table with one row a key that several feeds fill, each its own columns (partial-update with sequence groups).
+{#- A table with one row per key that several feeds fill, each its own columns (partial-update with sequence groups).
 
     key:   column or columns of the primary key.
     feeds: {sequence column: [columns it rules]}; a feed's columns change only together with, and in the order of,

@@ -1,5 +1,5 @@
-{#- A history without a key, partitioned: a run replaces the partitions it brings and no other (insert_overwrite, or
-    microbatch, which does so a batch at a time). -#}
+{#- A history without a key, partitioned: a run replaces only the partitions of its rows (insert_overwrite, or
+    microbatch, which does so batch by batch). -#}
 {% macro history_table(partition_by, strategy='insert_overwrite') %}
     {%- set options = {
         'materialized': 'incremental',

@@ -1,9 +1,10 @@
-{#- A table with one row a key. The default strategy is the upsert, which on a primary-key table is a plain INSERT.
+{#- A table with one row per key. The default strategy is the upsert, which on a primary-key table is a plain INSERT.
 
     key:      column or columns of the primary key.
-    sequence: column that orders the versions of a row: a lower value never overwrites a higher one, whenever it comes.
+    sequence: the column that orders the versions of a row: a lower value never overwrites a higher one, whenever it
+              arrives.
     strategy: upsert, merge or delete+insert.
-    Other arguments are config() of dbt or of the adapter, and win over the presets. -#}
+    Other arguments are config() of dbt or of the adapter, and override the presets. -#}
 {% macro keyed_table(key, sequence=none, strategy='upsert', buckets=2) %}
     {%- set options = {
         'materialized': 'incremental',

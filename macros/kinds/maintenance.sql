@@ -1,6 +1,6 @@
-{#- The project's maintenance policy: merge the files of a table that runs keep upserting into, so that readers need not,
-    as soon as a bucket has two of them, and keep `keep` table snapshots. Tables rebuilt or overwritten by partition have
-    no files to merge and do without. -#}
+{#- The project's maintenance policy for tables that runs keep upserting into: merge the files of a bucket from two on,
+    so that readers need not, and keep `keep` table snapshots. Tables that are rebuilt or overwritten by partition have
+    no files to merge and need no policy. -#}
 {% macro maintenance(keep=20) %}
     {{ return({
         'compact': {'small_files': 2},

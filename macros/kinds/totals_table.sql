@@ -1,9 +1,9 @@
-{#- A table of running totals: a row that arrives is added to the row of its key (aggregation).
+{#- A table of running totals: an arriving row is added to the row of its key (aggregation).
 
     key:  column or columns of the primary key.
     sum:  columns that add up.
     max:  columns that keep the greatest value.
-    Each row must arrive once: what a table already holds has to be left out by the model (see `newly_known`). -#}
+    Each row must arrive once: the model has to leave out rows that the table already holds (see `newly_known`). -#}
 {% macro totals_table(key, sum=[], max=[], buckets=1) %}
     {%- set fields = {} -%}
     {%- for column in sum -%}

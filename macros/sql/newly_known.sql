@@ -1,9 +1,9 @@
-{#- The condition that makes a run an increment: what is known until the var's day and, on an incremental run, after
-    the last day that the table already holds. Days come whole, so two runs with the same day add nothing, and runs
-    in steps give the rows of one full run.
+{#- The condition that makes a run incremental: what is known until the var's day and, on an incremental run, after
+    the last day that the table already holds. Days are loaded whole, so two runs with the same day add nothing, and
+    runs in steps give the rows of one full run.
 
     column: the date in the input from which a row is known.
-    held:   the expression in the table that tells the last day it holds; the same column by default. -#}
+    held:   the expression in the table for the last day it holds; the same column by default. -#}
 {% macro newly_known(column, held=none) -%}
     {{ column }} <= {{ known_until() }}
     {%- if is_incremental() %}

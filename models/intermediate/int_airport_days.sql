@@ -1,6 +1,6 @@
 {{ config(materialized='incremental', incremental_strategy='delete+insert', unique_key='flight_date') }}
 
--- A day is replaced as a whole whenever a message about one of its flights has come in since.
+-- A day is replaced as a whole when a message about one of its flights has arrived since.
 with flights as (
     select
         flights.origin,

@@ -1,6 +1,6 @@
 {{ keyed_table(key=['origin', 'observed_at'], strategy='merge', buckets=1, post_hook=[]) }}
 
--- Stations correct their last readings, so the last day held is read again and merged over what is there.
+-- Stations correct their last readings, so the last day in the table is read again and merged over it.
 select
     origin,
     observed_at,

@@ -1,6 +1,6 @@
 {{ config(primary_key='faa', bucket=1) }}
 
--- Four airports in Puerto Rico and the Virgin Islands are flown to and not in the file; a seed adds them.
+-- Four airports in Puerto Rico and the Virgin Islands are flown to but not in the file; a seed adds them.
 select
     faa,
     airport_name,

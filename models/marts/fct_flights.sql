@@ -1,6 +1,6 @@
 {{ history_table(partition_by='flight_month') }}
 
--- The months that a message has come in for since the last run are written anew; the others are left as they are.
+-- The months that a message has arrived for since the last run are rewritten; the others are left as they are.
 with known as (
     select
         flights.flight_id,

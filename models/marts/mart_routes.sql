@@ -1,4 +1,4 @@
--- How does each route do, and how many carriers share it?
+-- How punctual is each route, and how many carriers share it?
 select
     flights.origin,
     flights.dest,

@@ -3,7 +3,7 @@
     post_hook="insert into {{ this }} (pk, v, pt) values (1, 11, 2)"
 ) }}
 
--- The partition is not in the primary key: when key 1 comes with another one, Paimon takes it out of its old partition.
+-- The partition is not in the primary key: when key 1 arrives with another one, Paimon deletes it in its old partition.
 select
     pk,
     v,

@@ -3,7 +3,7 @@
     dynamic_bucket={'target_row_num': 2, 'initial_buckets': 1}
 ) }}
 
--- A bucket that has its two rows takes no further key: the five keys need three buckets.
+-- A bucket that has its two rows accepts no further key: the five keys need three buckets.
 select
     pk,
     v,

@@ -8,7 +8,7 @@
     ]
 ) }}
 
--- Rows wait in a bucket of their own, which no query reads, until a compaction gives each its bucket.
+-- Rows wait in a separate bucket, which no query reads, until a compaction moves each to its bucket.
 select
     order_id,
     customer_id,

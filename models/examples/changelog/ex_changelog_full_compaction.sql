@@ -6,7 +6,7 @@
     ]
 ) }}
 
--- A full compaction writes down what changed since the last one.
+-- A full compaction writes what changed since the last one to the changelog.
 select
     product_id,
     stock,

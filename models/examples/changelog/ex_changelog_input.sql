@@ -4,7 +4,7 @@
     post_hook="{{ next_round(this, 'ex_stock_changes', updates_before=true) }}"
 ) }}
 
--- What comes in is the changelog, as it comes: it has to be complete, with the rows before an update.
+-- The input is the changelog, as it arrives: it has to be complete, with the rows before an update.
 select
     product_id,
     stock,

@@ -5,7 +5,7 @@
     post_hook="{{ next_round(this, 'ex_stock_changes') }}"
 ) }}
 
--- Each commit looks up what was there before, and writes both into the changelog.
+-- Each commit looks up the old rows, and writes old and new ones into the changelog.
 select
     product_id,
     stock,

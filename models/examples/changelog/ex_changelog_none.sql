@@ -4,7 +4,7 @@
     post_hook="{{ next_round(this, 'ex_stock_changes') }}"
 ) }}
 
--- Nothing writes a changelog: of a change only what was written is known.
+-- No changelog is written: only the new rows of a change are known.
 select
     product_id,
     stock,

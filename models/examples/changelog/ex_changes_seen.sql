@@ -1,6 +1,6 @@
 {{ config(materialized='table') }}
 
--- What an incremental query shows of each table, one commit after the other.
+-- What an incremental query returns for each table, one commit after the other.
 {% for producer in ['none', 'input', 'lookup', 'full_compaction'] %}
 {%- set table = ref('ex_changelog_' ~ producer) %}
 select

@@ -3,7 +3,7 @@
     fields={'stock': {'aggregate_function': 'sum'}}
 ) }}
 
--- The sum of the stock, kept from the changes alone: -U takes the old value out. It is 10, if one knows what was there.
+-- The sum of the stock, kept from the changes alone: -U subtracts the old value. It is 10 if the old rows are known.
 select
     producer,
     cast(stock as bigint) as stock,

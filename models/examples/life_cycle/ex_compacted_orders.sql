@@ -1,5 +1,5 @@
-{#- Whatever runs write, one file is left: write-only keeps Paimon from compacting as it writes, and the policy compacts
-    after the commit, from two files in a bucket on. -#}
+{#- However many runs write, one file is left: write-only keeps Paimon from compacting as it writes, and the policy
+    compacts after the commit, from two files in a bucket on. -#}
 {{ config(
     materialized='incremental',
     primary_key='order_id',

@@ -1,5 +1,5 @@
-{#- The same table, compacted after each run: the run's file and that of its post-hook, both Avro, become the Parquet of
-    the last level. (A file alone would move to the last level as it is.) -#}
+{#- The same table, compacted after each run: the run's file and that of its post-hook, both Avro, are merged into a
+    Parquet file of the last level. (A single file would move to the last level as it is.) -#}
 {{ config(
     materialized='incremental',
     primary_key='id',

@@ -1,4 +1,4 @@
-{#- Partition expiration: a day older than 90 days is dropped after the commit that brought it, by its value. -#}
+{#- Partition expiration: a day older than 90 days, by its value, is dropped after the commit. -#}
 {{ config(
     materialized='table',
     partition_by='order_day',

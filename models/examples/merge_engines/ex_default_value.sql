@@ -4,7 +4,7 @@
     fields={'currency': {'default_value': 'EUR'} }
 ) }}
 
--- What is NULL is read as the default.
+-- NULL is read as the default.
 select
     cast(product_id as bigint) as product_id,
     currency

@@ -3,7 +3,7 @@
     merge_engine='first-row', changelog_producer='lookup'
 ) }}
 
--- The first row written stays. The first build brings the earliest message of a key, every further one the latest.
+-- The first row written stays. The first build writes the earliest message of a key, each later one the latest.
 with messages as (
     select
         product_id,

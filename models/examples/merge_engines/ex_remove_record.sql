@@ -5,8 +5,8 @@
     tblproperties={'partial-update.remove-record-on-delete': true}
 ) }}
 
--- A delete removes the record; what comes afterwards begins a new one. The delete names the key alone: Paimon keeps
--- other values of it for the new record until it compacts.
+-- A delete removes the record; later messages begin a new one. The delete has only the key: Paimon keeps its
+-- other values for the new record until it compacts.
 select
     cast(product_id as bigint) as product_id,
     message_no,

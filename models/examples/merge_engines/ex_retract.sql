@@ -7,7 +7,7 @@
     }
 ) }}
 
--- The second sale is taken back: a sum can do that, a maximum cannot, and is told to ignore it.
+-- The second sale is retracted: a sum supports that, a maximum does not and is configured to ignore it.
 select
     cast(product_id as bigint) as product_id,
     message_no,

@@ -3,7 +3,7 @@
     sequence_field=['sold_on', 'message_no']
 ) }}
 
--- Rows come in any order: the greatest day wins, and within a day the greatest message.
+-- Rows arrive in any order: the greatest day wins, and within a day the greatest message.
 select
     cast(product_id as bigint) as product_id,
     cast(sold_on as date) as sold_on,

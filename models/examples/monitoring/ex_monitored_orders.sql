@@ -1,4 +1,4 @@
-{#- A table to look at: four buckets by a key of many values, one file each. -#}
+{#- A table to monitor: four buckets by a key with many values, one file each. -#}
 {{ config(
     materialized='table',
     primary_key='order_id',

@@ -1,4 +1,4 @@
-{#- The latest status of each flight, from messages as they come: files of a folder, or a Kafka topic. -#}
+{#- The latest status of each flight, from a stream of messages: files of a folder, or a Kafka topic. -#}
 {{ config(
     materialized='streaming',
     primary_key='flight_id',

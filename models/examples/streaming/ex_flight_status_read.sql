@@ -1,4 +1,4 @@
-{#- Batch beside streaming: only the flights of which the stream has written something since this model's last run. -#}
+{#- Batch next to streaming: only the flights that the stream has updated since this model's last run. -#}
 {{ config(
     materialized='incremental',
     primary_key='flight_id',

@@ -1,4 +1,4 @@
-{#- A batch table over the streamed one, as over any other. -#}
+{#- A batch table over the streamed one, as over any other table. -#}
 {{ config(materialized='table') }}
 
 select

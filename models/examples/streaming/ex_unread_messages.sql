@@ -1,5 +1,5 @@
-{#- What the stream could not read: none of it is in the status table, and none of it is lost. Each once, though a full
-    refresh of the stream reads all messages again and puts the same ones aside again. -#}
+{#- The messages that could not be parsed: none of them is in the status table, and none is lost. Each is listed once,
+    although a full refresh of the stream reads all messages again and writes the same dead letters again. -#}
 {{ config(materialized='table') }}
 
 select distinct

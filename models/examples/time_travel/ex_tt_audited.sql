@@ -1,4 +1,4 @@
--- Write, audit, publish: the data tests run on a branch, and the table gets the rows when they pass.
+-- Write-audit-publish: the data tests run on a branch, and the table gets the rows if they pass.
 {{ config(
     materialized='incremental',
     primary_key='product_id',

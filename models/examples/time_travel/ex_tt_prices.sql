@@ -1,4 +1,4 @@
--- The guide's tag prod_v1: on what the model wrote; the hook is tomorrow's price, a commit after it.
+-- The guide's tag prod_v1, on what the model wrote; the hook is tomorrow's price, a commit after it.
 {{ config(
     materialized='table',
     primary_key='product_id',

@@ -1,9 +1,10 @@
 """Paimon tables as inputs of a stream.
 
-Paimon's own streaming source is not used [ran, 0.9.0]: it stops for good, silently, at the first commit that adds
-no file (a DELETE; a compaction without changelog), skips INSERT OVERWRITE, repeats rows that an UPDATE or a DELETE
-wrote to another file, and starts over if its start is not fixed. So Structured Streaming reads ranges of table snapshots (see
-`ranges`), and a batch reads the rows of its range as `paimon_changes` does, which is exact for every kind of table.
+Paimon's own streaming source is not used [ran, 0.9.0]: it stops for good, silently, at the first commit that adds no
+file (a DELETE; a compaction without changelog), skips INSERT OVERWRITE, repeats rows that an UPDATE or a DELETE wrote
+to another file, and starts over if its start is not fixed. So Structured Streaming reads ranges of table snapshots
+(see `ranges`), and a batch reads the rows of its range as `paimon_changes` does, which is exact for every kind of
+table.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 {#-
-  Where views live in another catalog, the schema exists there too. dbt creates the schemas of all nodes before the first
-  of them runs: one that cannot be is left for its nodes to be refused, so that the others run.
+  If views live in another catalog, the schema is created there too. dbt creates the schemas of all nodes before the
+  first node runs: a failure is left for the nodes of that schema to report, so that the others run.
 -#}
 {% macro paimon__create_schema(relation) -%}
   {%- if adapter.has_catalog(relation.database) and not adapter.schema_problem(relation.schema) -%}

@@ -1,6 +1,6 @@
 {#-
-  Where dbt itself builds a table: stored test failures and the like. Models, seeds and snapshots go through
-  `build_table`, which never leaves a half table behind.
+  Used where dbt itself builds a table: stored test failures and the like. Models, seeds and snapshots use
+  `build_table`, which never leaves an incomplete table behind.
 -#}
 {% macro paimon__create_table_as(temporary, relation, compiled_code, language='sql') -%}
   {%- if temporary -%}

@@ -1,4 +1,4 @@
-{#- Where dbt itself makes a view: stored test failures and the like. -#}
+{#- Used where dbt itself creates a view: stored test failures and the like. -#}
 {% macro paimon__create_view_as(relation, sql) -%}
   {%- set definition = adapter.view_definition(relation, sql, {}) -%}
   {%- do adapter.remember_view(definition) -%}

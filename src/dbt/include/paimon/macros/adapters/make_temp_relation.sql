@@ -1,6 +1,6 @@
 {#-
-  A temporary view of this thread's session: it has no catalog and no schema, and a name that no other model,
-  thread or batch has.
+  A temporary view of this thread's session: it has no catalog and no schema, and its name is unique across models,
+  threads and batches.
 -#}
 {% macro paimon__make_temp_relation(base_relation, suffix='__dbt_tmp') %}
   {%- set identifier = base_relation.identifier ~ suffix ~ '_' ~ adapter.unique_suffix() -%}
@@ -9,7 +9,7 @@
   ) -%}
 {% endmacro %}
 
-{#- Staging tables are tables: they stand beside the target until they take its place. -#}
+{#- Staging tables are real tables next to the target, until they replace it. -#}
 {% macro paimon__make_intermediate_relation(base_relation, suffix) %}
   {%- do return(base_relation.incorporate(path={'identifier': base_relation.identifier ~ suffix}, type='table')) -%}
 {% endmacro %}

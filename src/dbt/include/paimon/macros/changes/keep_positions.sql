@@ -1,6 +1,6 @@
 {#-
-  After a model's rows are committed: where it stands now in the tables whose changes it reads (see the Python module
-  positions), and no more tags on them than it needs.
+  Runs after a model's rows are committed: stores its positions in the tables whose changes it reads (see the Python
+  module changes.positions), and drops the tags that it no longer needs.
 -#}
 {% macro paimon__keep_positions(target) %}
   {%- set kept = paimon__positions_relation(target) -%}

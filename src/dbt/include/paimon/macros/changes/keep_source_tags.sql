@@ -1,4 +1,4 @@
-{#- Before a model's rows are committed: the table snapshots that it will have read must not expire (keep=true). -#}
+{#- Before a model's rows are committed: tags the table snapshots up to which it reads, so that they stay. -#}
 {% macro paimon__keep_source_tags() %}
   {%- for source, tag, snapshot in adapter.tags_to_keep(model) -%}
     {%- call statement('keep_tag') -%}{{ create_tag(source, tag, snapshot) }}{%- endcall -%}

@@ -3,15 +3,15 @@
 
     select flight_id, status, _row_kind from {{ paimon_changes(ref('int_flight_status')) }}
 
-  relation: what ref() or source() gives, a Paimon table.
-  row_kind: the name of the column that says what happened: `+I` inserted, `+U` changed (its new row), `-D` deleted.
-  snapshot_column: the name of a further column, the table snapshot up to which this run reads; a sequence of runs.
-  before: also the old rows of changed keys, as `-U`, for what takes away and adds.
-  on_expired: where the changes are not to be had any more (expired, rolled back, made anew, or never read like this):
-    'error', or 'full' to build this model anew from the whole table.
-  keep: whether a tag on the table keeps the table snapshot that this model has read from expiring.
+  relation: the relation that ref() or source() returns, a Paimon table.
+  row_kind: the name of the row kind column: `+I` inserted, `+U` changed (the new row), `-D` deleted.
+  snapshot_column: the name of a further column with the table snapshot up to which this run reads; orders the runs.
+  before: whether to also return the old rows of changed keys as `-U`, for models that subtract and add.
+  on_expired: what to do when the changes are lost (expired, rolled back, the table recreated) or were never read this
+    way: 'error', or 'full' to rebuild this model from the whole table.
+  keep: whether a tag keeps the table snapshot that this model has read up to from expiring.
 
-  The first run and --full-refresh read the whole table as `+I`. docs/incremental-reads.md tells the rest.
+  The first run and --full-refresh read the whole table as `+I`. See docs/incremental-reads.md.
 -#}
 {% macro paimon_changes(relation, row_kind='_row_kind', snapshot_column=none, before=false, on_expired='error', keep=false) -%}
   {%- if execute and model.resource_type != 'unit_test' -%}
@@ -29,7 +29,7 @@
       {%- do return(sql) -%}
     {%- endif -%}
   {%- endif -%}
-  {#- At parse time, in a unit test, and where the table is not built. -#}
+  {#- At parse time, in a unit test, and when the table is not built. -#}
   {%- set sql -%}
 (
 select *, '+I' as {{ adapter.quote(row_kind) }}

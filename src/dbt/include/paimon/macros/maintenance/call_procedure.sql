@@ -1,9 +1,9 @@
 {#-
-  The SQL of a Paimon procedure in a hook; as `dbt run-operation`, where no model is being built, it runs and its
-  answer is printed.
+  The CALL of a Paimon procedure, for a hook; with `dbt run-operation`, where no model is being built, it is run and its
+  result is printed.
 
-  name: see the Python module procedures; relation: a relation, or a name (`table`, `schema.table`,
-  `catalog.schema.table`, or the name of a model, seed or snapshot); arguments: typed, those that are none are left out.
+  name: see the Python module sql.procedures; relation: a relation, or a name (`table`, `schema.table`,
+  `catalog.schema.table`, or the name of a model, seed or snapshot); arguments: typed; none is left out.
 -#}
 {% macro paimon__call_procedure(name, relation, arguments) -%}
   {%- if not execute -%}{%- do return('') -%}{%- endif -%}

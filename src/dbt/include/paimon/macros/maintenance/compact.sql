@@ -1,9 +1,9 @@
 {#-
   Merge the data files of a table.
 
-  relation: a relation or a name; partitions: a list of {column: value} to compact alone; order_strategy: order,
-  zorder or hilbert, with order_by, a column or a list of them (append tables); where: a condition over partition
-  columns; options: table options for this compaction.
+  relation: a relation or a name; partitions: a list of {column: value}, to compact only these; order_strategy: order,
+  zorder or hilbert, with order_by, a column or a list of them (append tables); where: a condition on partition columns;
+  options: table options for this compaction.
 -#}
 {% macro compact(relation, partitions=none, order_strategy=none, order_by=none, where=none, options=none) -%}
   {%- do return(paimon__call_procedure('compact', relation, {

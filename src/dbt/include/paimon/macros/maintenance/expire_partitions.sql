@@ -1,5 +1,5 @@
 {#-
-  Drop partitions that are older than expiration_time (for example '30 d'), their age read from the partition value.
+  Drop partitions older than expiration_time (for example '30 d'), by their partition values.
 -#}
 {% macro expire_partitions(relation, expiration_time, timestamp_formatter=none, timestamp_pattern=none) -%}
   {%- do return(paimon__call_procedure('expire_partitions', relation, {

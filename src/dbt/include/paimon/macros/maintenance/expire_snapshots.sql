@@ -1,7 +1,7 @@
 {#-
-  Take old table snapshots away; what a tag holds stays.
+  Expire old table snapshots; tagged ones stay readable.
 
-  retain_max, retain_min: how many to keep; older_than: timestamp; max_deletes: at most so many in one call.
+  retain_max, retain_min: how many to keep; older_than: timestamp; max_deletes: the most that one call expires.
 -#}
 {% macro expire_snapshots(relation, retain_max=none, retain_min=none, older_than=none, max_deletes=none) -%}
   {%- do return(paimon__call_procedure('expire_snapshots', relation, {

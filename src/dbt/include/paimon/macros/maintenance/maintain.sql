@@ -1,9 +1,9 @@
 {#-
-  Maintain tables by the policy that each has as `maintenance` in its config, outside of a run.
+  Maintain tables by the policy in their `maintenance` config, outside of a run.
 
-  select: a name, `tag:x`, a path, a folder or a prefix of the fully qualified name (`marts`), several with blanks
-  between or a list; all tables that have a policy if it is none; dry_run: say what would be done, table by table, and
-  do nothing; force: compact whatever the thresholds say.
+  select: a name, `tag:x`, a path, a folder or a prefix of the fully qualified name (`marts`), several separated by
+  blanks, or a list; default: all tables with a policy; dry_run: only print what would be done, table by table; force:
+  compact whatever the thresholds say.
 
   dbt run-operation maintain --args '{select: tag:nightly, dry_run: true}'
 -#}

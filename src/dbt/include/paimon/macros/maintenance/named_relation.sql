@@ -1,4 +1,4 @@
-{#- A relation for a name given on the command line; a relation is given back as it is. -#}
+{#- The relation with a name given on the command line; a relation is returned as it is. -#}
 {% macro paimon__named_relation(relation) %}
   {%- if relation is not string -%}
     {%- do return(relation) -%}

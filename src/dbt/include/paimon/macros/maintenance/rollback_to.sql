@@ -1,6 +1,6 @@
 {#-
-  Make a table what it was: at a table snapshot (number), a tag (name) or a timestamp; later table snapshots, and tags on
-  them, are gone after it.
+  Roll a table back to a table snapshot (number), a tag (name) or a timestamp; deletes later table snapshots and the
+  tags on them.
 -#}
 {% macro rollback_to(relation=none, version=none, timestamp=none) -%}
   {%- if relation is none -%}

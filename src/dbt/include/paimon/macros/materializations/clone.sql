@@ -1,9 +1,9 @@
 {#-
-  `dbt clone`: a table of the state becomes a table of its own here, like it in keys, options, comments and rows; a view
-  becomes a view of it.
+  `dbt clone`: a table of the state is copied to a table with the same keys, options, comments and rows; a view becomes
+  a view over it.
 
-  Paimon shares no files among tables, so a clone of a table is one INSERT of its rows. A project that wants views of
-  everything instead defines `can_clone_table` to return false, as for every adapter.
+  Paimon tables cannot share files, so a clone is one INSERT of the table's rows. A project that prefers views of
+  everything defines `can_clone_table` to return false, as for every adapter.
 -#}
 {% materialization clone, adapter='paimon' %}
   {%- if not defer_relation -%}
@@ -32,8 +32,7 @@
 {% endmaterialization %}
 
 {#-
-  The deletes that the original has applied come first (apply_changes): without them changes that are older bring rows
-  back.
+  Copies the deletes of the original first (apply_changes): without them, older changes would bring rows back.
 -#}
 {% macro paimon__clone_table(target, existing, original) %}
   {%- if existing is not none and existing.is_view -%}
@@ -55,7 +54,7 @@
   {%- do paimon__drop_if_view(existing) -%}
 {% endmacro %}
 
-{#- One table, built whole under a staging name first: what was under the name (`replaced`, or none) stays until then. -#}
+{#- One table, built under a staging name first: the relation that it replaces (or none) stays until then. -#}
 {% macro paimon__clone_rows(target, replaced, original) %}
   {%- set like = adapter.existing_table(original) -%}
   {%- do paimon__build_staged(target, replaced, like.columns, like.as_spec(), original, like.comment) -%}

@@ -1,4 +1,4 @@
-{#- Functions in SQL; those in Python and JavaScript, and of other types, dbt refuses itself for want of such a macro. -#}
+{#- Functions in SQL; dbt itself refuses Python, JavaScript and other types, which lack such a macro. -#}
 {% macro paimon__scalar_function_sql(target_relation) %}
   {%- do adapter.refuse('functions', model) -%}
 {% endmacro %}

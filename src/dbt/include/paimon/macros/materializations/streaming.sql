@@ -1,12 +1,12 @@
 {#-
-  A table that Structured Streaming writes: what came since the last run, batch by batch, each exactly once.
+  A table written by Structured Streaming: everything since the last run, batch by batch, each exactly once.
 
-  The checkpoint lies in the table's own folder. A full refresh streams everything into a new table with a checkpoint of
-  its own, which takes the old one's place when it is whole.
+  The checkpoint is in the table's own folder. A full refresh streams everything into a new table with its own
+  checkpoint, which replaces the old one once it is complete.
 -#}
 {% materialization streaming, adapter='paimon', supported_languages=['sql'] %}
   {%- set target = this.incorporate(type='table') -%}
-  {#- Everything that can be wrong with the config is said here, before the first statement. -#}
+  {#- All problems of the config are reported here, before the first statement. -#}
   {%- set plan = adapter.streaming_plan(model) -%}
   {%- set spec = plan[0] -%}
   {%- set strategy = plan[1] -%}
@@ -80,14 +80,14 @@
   {%- endcall -%}
 {% endmacro %}
 
-{#- The model's query over its streams, as the table takes its rows. -#}
+{#- The model's query over its streams, cast and checked for the table. -#}
 {% macro paimon__streamed_query(relation, spec, strategy) %}
   {%- set source = paimon__model_query(relation, compiled_code, model['language']) -%}
   {%- set spec = adapter.spelled(spec, source) -%}
   {%- do return(adapter.stream_query(adapter.ordered_rows(source, spec, model), spec, strategy, model)) -%}
 {% endmacro %}
 
-{#- Stream into a table that is there; once more where messages turn out to have new columns. -#}
+{#- Stream into an existing table; repeated if messages turn out to have new columns. -#}
 {% macro paimon__stream_into(relation, spec, strategy, settings, on_schema_change, dead_letters, drains=false) %}
   {%- set source = paimon__streamed_query(relation, spec, strategy) -%}
   {%- set strategy_macro = adapter.get_incremental_strategy_macro(context, strategy) -%}
@@ -105,9 +105,9 @@
 {% endmacro %}
 
 {#-
-  Drop the deletes (apply_changes) of streams that wrote a table before it was replaced, or that were killed while they
-  built one to replace it. `stream`: the one that writes the table now; empty where none does, and its deletes are not
-  a stream's.
+  Drop the deletes (apply_changes) of streams that wrote a table before it was replaced, or that were killed while
+  building its replacement. `stream`: the id of the stream that writes the table now; empty if none does, and the
+  table's deletes do not belong to a stream.
 -#}
 {% macro paimon__drop_deletes_of_others(target, stream) %}
   {%- for kept in adapter.deletes_relations(target, other_than=stream) -%}
@@ -115,7 +115,7 @@
   {%- endfor -%}
 {% endmacro %}
 
-{#- The table of messages that are no rows, or none where every message is one. -#}
+{#- The dead letters table, or none if every message can be parsed. -#}
 {% macro paimon__create_dead_letters(target, settings) %}
   {%- set relation = paimon__dead_letters_relation(target) -%}
   {%- set sql = adapter.dead_letters_sql(model, relation, settings) -%}

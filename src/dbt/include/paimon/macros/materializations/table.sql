@@ -22,7 +22,7 @@
   {{ return({'relations': [target_relation]}) }}
 {% endmaterialization %}
 
-{#- A view that the model was before: it goes when the table is whole. -#}
+{#- Drops the view that the model was before, once the table is complete. -#}
 {% macro paimon__drop_if_view(existing) %}
   {%- if existing is not none and existing.is_view -%}
     {%- do adapter.drop_relation(existing) -%}

@@ -16,7 +16,7 @@
     {{ adapter.create_view_sql(target_relation, definition) }}
   {%- endcall -%}
   {%- do adapter.remember_view(definition) -%}
-  {#- A table that the model was before: it goes when the view stands. -#}
+  {#- Drops the table that the model was before, once the view exists. -#}
   {%- if existing_relation is not none and existing_relation.is_table -%}
     {%- do adapter.drop_relation(existing_relation) -%}
   {%- endif -%}

@@ -1,9 +1,9 @@
 {#-
-  Print, and give back as a list of dictionaries, the figures of tables: rows (before merging), files, those that a
-  compaction would take up, files by level, buckets and their skew, table snapshots and their ages, the last compaction,
+  Print, and return as a list of dictionaries, the health of tables: rows (before merging), files, those that a
+  compaction would merge, files by level, buckets and their skew, table snapshots and their ages, the last compaction,
   tags.
 
-  select: as that of maintain; all tables that are built if it is none.
+  select: as for maintain; default: all tables that are built.
 
   dbt run-operation table_health --args '{select: marts}'
 -#}

@@ -1,8 +1,8 @@
 {#-
-  Take all rows out of a table, in one commit: its table snapshots and tags stay.
+  Delete all rows of a table, in one commit: its table snapshots and tags stay.
 
   table: the name of a model, seed or snapshot, or `table`, `schema.table`, `catalog.schema.table`; confirm: the same
-  name again (or the var `confirm`), without which the operation says what would be lost and does nothing.
+  name again (or the var `confirm`); without it, the operation says what would be lost and does nothing.
 
   dbt run-operation clear_table --args '{table: fct_flights, confirm: fct_flights}'
 -#}
@@ -16,7 +16,7 @@
   {%- do log('clear_table on ' ~ relation ~ ': done', info=true) -%}
 {% endmacro %}
 
-{#- The table that an operation is meant for, or the end of it (see adapter.refuse_unconfirmed). -#}
+{#- The table of an operation, if it exists and the operation is confirmed (see adapter.refuse_unconfirmed). -#}
 {% macro paimon__confirmed_table(operation, table, confirm) %}
   {%- set wanted = paimon__named_relation(table) -%}
   {%- set relation = adapter.get_relation(wanted.database, wanted.schema, wanted.identifier) -%}
@@ -31,7 +31,7 @@
   {%- do return(relation) -%}
 {% endmacro %}
 
-{#- A table, and what the strategy apply_changes and paimon_changes keep beside it. -#}
+{#- A table, and the helper tables that apply_changes and paimon_changes keep for it. -#}
 {% macro paimon__with_deletes(relation) %}
   {%- set beside = paimon__positions_relation(relation) -%}
   {%- set positions = adapter.get_relation(beside.database, beside.schema, beside.identifier) -%}

@@ -1,8 +1,8 @@
 {#-
   Drop a table with its table snapshots and tags: `dbt run-operation drop_table`. dbt has a macro of that name, which
-  writes the DDL for a relation and is another's to call; adapter.execute_macro leads the operation here.
+  returns the DDL for a relation; adapter.execute_macro calls this one for the operation.
 
-  table, confirm: as those of clear_table.
+  table, confirm: as for clear_table.
 
   dbt run-operation drop_table --args '{table: old_flights, confirm: old_flights}'
 -#}

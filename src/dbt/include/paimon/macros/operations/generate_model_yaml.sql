@@ -1,8 +1,8 @@
 {#-
-  The properties of models as YAML, from what they have built: descriptions, columns with the types that a contract
-  asks for, NOT NULL and the primary key as constraints. Printed, or written to a file if `path` is given.
+  The properties of models as YAML, from their built tables: descriptions, columns with the types that a contract needs,
+  NOT NULL and the primary key as constraints. Printed, or written to a file if `path` is given.
 
-  model_names: a model or a list of them; contract: whether the file enforces the contract; path, overwrite: as those of
+  model_names: a model or a list of them; contract: whether the file enforces the contract; path, overwrite: as for
   generate_sources.
 
   dbt run-operation generate_model_yaml --args '{model_names: [fct_flights], contract: true}'

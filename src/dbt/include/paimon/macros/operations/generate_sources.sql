@@ -3,8 +3,8 @@
   partitions. Printed, or written to a file if `path` is given.
 
   schema_name: Paimon's database, by default the target's; database_name: the Spark catalog, by default the target's;
-  name: of the source, by default the schema's; table_names: only these; table_pattern, exclude: patterns of ILIKE;
-  generate_columns: whether columns are written; path: a file of the project, replaced only with overwrite=true.
+  name: of the source, by default the schema's; table_names: only these; table_pattern, exclude: ILIKE patterns;
+  generate_columns: whether to write columns; path: a file of the project, replaced only with overwrite=true.
 
   dbt run-operation generate_sources --args '{schema_name: raw, path: models/_raw.yml}'
 -#}
@@ -20,7 +20,7 @@
   {%- do return(text) -%}
 {% endmacro %}
 
-{#- Print a properties file, also with --quiet, or write it. -#}
+{#- Print a properties file, even with --quiet, or write it. -#}
 {% macro paimon__give_yaml(text, path, overwrite) %}
   {%- if path is none -%}
     {%- do print(text) -%}

@@ -1,14 +1,14 @@
 {#-
-  dbt's `dbt.ref` of a Python model, but within a batch a ref gives the rows of its window, as in SQL: dbt renders the
-  bare name (its `dbt.source` does not). As there, --sample and --empty leave a Python model's refs whole. Not dispatched
-  by dbt, hence redefined by name.
+  dbt's `dbt.ref` for Python models, but in a microbatch a ref returns the rows of the batch's window, as in SQL: dbt
+  renders the bare name (its `dbt.source` does not). As in dbt, --sample and --empty do not limit a Python model's refs.
+  Not dispatched by dbt, hence redefined by name.
 -#}
 {% macro build_ref_function(model) %}
   {%- set names = {} -%}
   {%- for reference in model.refs -%}
     {%- set arguments = [reference.get('package'), reference['name']] if reference.get('package') else [reference['name']] -%}
     {%- set resolved = ref(*arguments, v=reference.get('version')) -%}
-    {#- A project's own ref() may give text. -#}
+    {#- A project's own ref() may return text. -#}
     {%- if model.batch and resolved.render_event_time_filtered is defined -%}
       {%- set resolved = resolved.render_event_time_filtered() -%}
     {%- elif resolved.render is defined -%}

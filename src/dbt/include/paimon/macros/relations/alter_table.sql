@@ -1,4 +1,4 @@
-{#- What a changed config means for an existing table, before its data is written; each change is told. -#}
+{#- Applies a changed config to an existing table, before its data is written; logs each change. -#}
 {% macro paimon__alter_options(relation, changes) %}
   {%- for change in changes.altered -%}
     {%- do log(relation ~ ' is altered: ' ~ change, info=true) -%}
@@ -61,7 +61,7 @@
   {%- endfor -%}
 {% endmacro %}
 
-{#- The comment of the table itself; nothing is sent when it is there already. -#}
+{#- The table's own comment; sends nothing if it is unchanged. -#}
 {% macro paimon__comment_table(relation, existing, model) %}
   {%- if config.persist_relation_docs() and existing.comment != (model.description or '') -%}
     {%- call statement('comment_on_table') -%}

@@ -1,14 +1,14 @@
 {#-
-  Make `target` hold the rows of `source` and nothing else, as model and config want it, losing nothing on the way:
+  Make `target` hold exactly the rows of `source`, with the model's config, without losing anything on the way:
 
-  - no table yet: build it under a staging name, then give it its own;
-  - a table whose immutable part is the same: ALTER what may be altered, then one INSERT OVERWRITE. A query that fails
-    leaves the rows as they were; table snapshots and tags stay;
+  - no table yet: build it under a staging name, then rename it;
+  - a table whose key, partitioning and engine are unchanged: ALTER what can be altered, then one INSERT OVERWRITE. A
+    query that fails leaves the old rows; table snapshots and tags stay;
   - anything else (a new primary key, partitioning, merge engine, a narrower type; also where Paimon's INSERT OVERWRITE
-    goes by the rows that it replaces, see TableSpec.overwrite_reads_old_keys): build under a staging name, and swap
-    when it is whole.
+    depends on the rows that it replaces, see TableSpec.overwrite_reads_old_keys): build a staged table, and swap it in
+    once it is complete.
 
-  target: relation of type table; existing: what the cache has under its name, or none; spec: adapter.table_spec;
+  target: relation of type table; existing: the cached relation of that name, or none; spec: adapter.table_spec;
   source: see paimon__model_query. Runs the statement 'main'.
 -#}
 {% macro paimon__build_table(target, existing, spec, source) %}
@@ -19,7 +19,7 @@
   {%- set comment = model.description if config.persist_relation_docs() else '' -%}
   {%- if existing is none or not existing.is_table -%}
     {%- if existing is not none -%}
-      {#- A view of the same name lives on until the table stands; dbt's cache has room for one of them. -#}
+      {#- A view of the same name stays until the table is complete; dbt's cache has room for only one of them. -#}
       {%- do adapter.cache_dropped(existing) -%}
     {%- endif -%}
     {%- do paimon__build_staged(target, none, columns, spec, source, comment) -%}
@@ -46,9 +46,9 @@
   {%- endif -%}
 {% endmacro %}
 
-{#- Options, columns and rows of a table that is there, or of a branch that begins as it; the rows in one commit. -#}
+{#- The options, columns and rows of an existing table, or of a branch of it; the rows in one commit. -#}
 {% macro paimon__rebuild_in_place(target, current, columns, spec, source, table_changes, column_changes) %}
-  {#- Options may name the columns that come. -#}
+  {#- Options may refer to new columns. -#}
   {%- do paimon__add_and_widen_columns(target, column_changes) -%}
   {%- do paimon__alter_options(target, table_changes) -%}
   {%- call paimon__write_table('main', target, 'rebuild', spec, paimon__overwrite_conf(by_partition=false)) -%}
@@ -59,7 +59,7 @@
   {%- do paimon__comment_table(target, current, model) -%}
 {% endmacro %}
 
-{#- Build a table whole under a staging name, and then give it the name, which `existing` (a table, or none) may have. -#}
+{#- Build a complete table under a staging name, then rename it, replacing `existing` (a table, or none). -#}
 {% macro paimon__build_staged(target, existing, columns, spec, source, comment) %}
   {%- do adapter.check_branches(model, spec) -%}
   {%- set staging = adapter.staging_relation(target) -%}
@@ -69,14 +69,14 @@
   {#- One script, so that the file under target/run shows the table with its rows. -#}
   {%- set sql = create ~ ';\n\n' ~ insert -%}
   {%- if adapter.commit_conf(model) -%}
-    {#- Its mark is for the commit alone: Paimon makes it an option of a table that is made under it. -#}
+    {#- The commit user is set for the INSERT only: Paimon would store it as an option of a table created with it. -#}
     {%- call statement('create') -%}{{ create }}{%- endcall -%}
     {%- call paimon__write_table('main', staging, 'staging', spec) -%}{{ insert }}{%- endcall -%}
     {{ write(sql) }}
   {%- else -%}
     {%- call statement('main') -%}{{ sql }}{%- endcall -%}
   {%- endif -%}
-  {#- In the middle of a swap it may be the only table that is whole; after a failed audit somebody looks at it. -#}
+  {#- During a swap it may be the only complete table; after a failed audit it is kept for inspection. -#}
   {%- set kept = existing is not none or spec.wap -%}
   {%- if kept -%}
     {%- do adapter.staging_ends(staging) -%}

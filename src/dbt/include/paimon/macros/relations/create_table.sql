@@ -1,8 +1,8 @@
 {#-
-  An empty table as the model wants it.
+  Create an empty table as the model defines it.
 
   relation: its name; columns: see adapter.wanted_columns; spec: see adapter.table_spec; comment: the model's
-  description where it is persisted.
+  description if it is persisted.
 -#}
 {% macro paimon__create_table_sql(relation, columns, spec, comment='') -%}
 create table {{ relation.render() }} ({{ paimon__columns_ddl(columns) }}

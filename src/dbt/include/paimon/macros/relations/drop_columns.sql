@@ -1,4 +1,4 @@
-{#- Drop columns of a table, by name; after its rows are written: a failed statement leaves them with their values. -#}
+{#- Drop columns of a table, by name; runs after the rows are written, so that a failed write loses no values. -#}
 {% macro paimon__drop_columns(target, names) %}
   {%- if names -%}
     {%- call statement('drop_columns') -%}

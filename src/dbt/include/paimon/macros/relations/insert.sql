@@ -7,8 +7,8 @@ from {{ source }}
 {%- endmacro %}
 
 {#-
-  INSERT OVERWRITE of the whole table, or of the partitions of the source's rows: as the statement's paimon__overwrite_conf
-  says. `nulls`: columns of the table that the source has not, written as NULL.
+  INSERT OVERWRITE of the whole table, or of the partitions of the source's rows, depending on the statement's
+  paimon__overwrite_conf. `nulls`: columns of the table that the source lacks, written as NULL.
 -#}
 {% macro paimon__overwrite_sql(target, columns, nulls, source) -%}
 {%- set names = paimon__quoted_names(columns) -%}

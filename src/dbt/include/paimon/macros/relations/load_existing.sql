@@ -1,8 +1,8 @@
 {#-
-  What stands under a model's name, or none. Leftovers of a run that was killed are in the listing that dbt made at its
-  start: they go first. (A swap that was half done has been finished by that listing.)
+  The existing relation of a model's name, or none. First drops leftovers of killed runs, which are in the listing that
+  dbt made at its start. (That listing has also finished interrupted swaps.)
 
-  hold: whether the node is to be the table's only writer until it ends; the first to make it always is.
+  hold: whether the node holds the table's lock until it ends; the first to create a table always does.
 -#}
 {% macro paimon__load_existing(target, hold=true) %}
   {%- if hold or load_cached_relation(target) is none -%}

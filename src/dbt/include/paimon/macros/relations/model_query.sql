@@ -1,6 +1,6 @@
 {#-
-  The model's query as the statements of its materialization read it (see adapter.model_query), or the frame of a Python
-  model. Spark checks it before anything else happens, and says which line is wrong.
+  The model's query as the statements of its materialization read it (see adapter.model_query), or the data frame of a
+  Python model. Spark analyzes it before anything else happens, and reports the line of an error.
 -#}
 {% macro paimon__model_query(target, sql, language='sql') %}
   {%- if language == 'python' -%}
@@ -11,7 +11,7 @@
   {%- do paimon__run_sql_header() -%}
   {%- if config.get('contract') and config.get('contract').enforced -%}
     {%- do get_assert_columns_equivalent(sql) -%}
-    {#- Rendered by nobody: dbt warns here of constraints that Paimon does not know. -#}
+    {#- Not rendered: called because dbt warns here about constraints that Paimon does not support. -#}
     {%- do adapter.render_raw_columns_constraints(raw_columns=model['columns']) -%}
     {%- do adapter.render_raw_model_constraints(raw_constraints=model['constraints']) -%}
     {%- set sql = get_select_subquery(sql) -%}
@@ -19,7 +19,7 @@
   {%- do return(adapter.model_query(sql)) -%}
 {% endmacro %}
 
-{#- Let go of what was staged for a model's rows. -#}
+{#- Drop what was staged for a model's rows. -#}
 {% macro paimon__drop_staged(query) %}
   {%- if query.view -%}
     {%- call statement('drop_staged') -%}

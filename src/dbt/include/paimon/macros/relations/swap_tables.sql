@@ -1,8 +1,8 @@
 {#-
-  Give a table that was built whole the name of the one it replaces, which goes.
+  Rename a complete staged table to the name of the table that it replaces, and drop the old one.
 
-  In one step where the catalog can (adapter.exchange_tables); else in two renames, between which the name is missing: a
-  run that dies there leaves both tables whole, and the next one finishes the swap.
+  Atomic where the catalog allows it (adapter.exchange_tables); else two renames, between which the name is missing: a
+  run that is killed there leaves both tables complete, and the next one finishes the swap.
 -#}
 {% macro paimon__swap_tables(staging, target) %}
   {%- if adapter.exchange_tables(staging, target) -%}

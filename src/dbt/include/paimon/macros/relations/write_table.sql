@@ -1,9 +1,9 @@
 {#-
-  dbt's `statement` for the one that writes a model's rows into a table that is there: as its only writer, and once more
-  where another one came before and that is safe (adapter.write_table).
+  dbt's `statement` for writing a model's rows into an existing table: holds the table's lock, and retries after a
+  conflict with another writer if that is safe (adapter.write_table).
 
-  name: of the statement; target: the table; kind: a strategy, 'rebuild' or 'snapshot'; spec: see adapter.table_spec;
-  conf: Spark settings for this statement alone.
+  name: the statement's name; target: the table; kind: a strategy, 'rebuild' or 'snapshot'; spec: see
+  adapter.table_spec; conf: Spark settings for this statement only.
 -#}
 {% macro paimon__write_table(name, target, kind, spec, conf={}) %}
   {%- set sql = caller() -%}

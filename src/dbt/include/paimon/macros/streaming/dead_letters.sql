@@ -1,5 +1,5 @@
 {#-
-  The table of messages that a streaming model could not read, after FROM: why, where they were, and what they were.
+  The table of messages that a streaming model could not parse, for FROM: the reason, their place, and their content.
 
     select reason, count(*) from {{ dead_letters(ref('flight_status')) }} group by reason
 -#}

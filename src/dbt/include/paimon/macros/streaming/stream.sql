@@ -3,17 +3,17 @@
 
     select flight_id, status from {{ stream(source('airport', 'flight_status')) }}
 
-  relation: what ref() or source() gives: a Paimon table, or a source whose YAML describes a folder or a Kafka topic
-    (`external`).
-  options: of a topic or a folder Spark's reader options, for example {'maxOffsetsPerTrigger': 100000}; of a Paimon table
-    read.stream.maxRowsPerTrigger, maxSnapshotsPerTrigger, consumer-id, and those of scan_mode.
-  row_kind: the name of a column that says what happened to a row: `+I`, `+U` or `-D`.
-  scan_mode: of a Paimon table, where a first run begins: 'full' (what is there, then what comes; the default), 'latest'
-    (what comes from now on), 'from-snapshot' or 'from-snapshot-full' (with scan.snapshot-id among the options), or
+  relation: the relation that ref() or source() returns: a Paimon table, or a source whose YAML describes a folder or a
+    Kafka topic (`external`).
+  options: for a topic or a folder Spark's reader options, for example {'maxOffsetsPerTrigger': 100000}; for a Paimon
+    table read.stream.maxRowsPerTrigger, maxSnapshotsPerTrigger, consumer-id, and those of scan_mode.
+  row_kind: the name of a column with the row kind: `+I`, `+U` or `-D`.
+  scan_mode: for a Paimon table, where the first run begins: 'full' (existing rows, then changes; the default), 'latest'
+    (changes from now on), 'from-snapshot' or 'from-snapshot-full' (with scan.snapshot-id among the options), or
     'from-timestamp' (with scan.timestamp or scan.timestamp-millis).
 
-  Elsewhere than in a run of such a model (a unit test, `dbt show`) it is the relation itself, whose rows are all `+I`; in
-  a unit test they are what the test gives.
+  Outside a run of such a model (`dbt show`) it returns the relation itself, with all rows as `+I`; in a unit test, the
+  test's rows.
 -#}
 {% macro stream(relation, options={}, row_kind=none, scan_mode=none) -%}
   {%- set runs = execute and flags.WHICH in ('run', 'build', 'retry') and model.resource_type == 'model' -%}
@@ -38,7 +38,7 @@ from {{ relation }}
   )) -%}
 {%- endmacro %}
 
-{#- The source of the manifest that a relation is; {} of a ref(). -#}
+{#- The relation's source in the manifest; {} for a ref(). -#}
 {% macro paimon__source_node(relation) %}
   {%- for node in graph.sources.values() -%}
     {%- if node.database == relation.database and node.schema == relation.schema

@@ -1,8 +1,8 @@
 {#-
-  Run the data tests of a model on rows that are not published yet; ends the node where one of them fails.
+  Run the data tests of a model on rows that are not published yet; fails the node if one of them fails.
 
-  target: the published table; audited: where the rows are, a branch or a staged table; spec: see adapter.table_spec;
-  staged: the query that holds the rows, let go of where they do not pass.
+  target: the published table; audited: the relation with the new rows, a branch or a staged table; spec: see
+  adapter.table_spec; staged: the query of the new rows, dropped if they do not pass.
 -#}
 {% macro paimon__audit(target, audited, spec, staged=none) %}
   {%- if not spec.wap -%}{%- do return(none) -%}{%- endif -%}

@@ -1,7 +1,7 @@
 {#-
-  A branch of a table: a state of it that is written and read apart, as `table$branch_name`.
+  Create a branch of a table, which is written and read separately as `table$branch_name`.
 
-  It begins at a tag, or at a table snapshot (which gets the tag `branch_<name>`), or else without rows.
+  It begins at a tag, or at a table snapshot (which gets the tag `branch_<name>`), or else empty.
 -#}
 {% macro create_branch(relation, branch, tag=none, snapshot=none) -%}
   {%- if tag is not none and snapshot is not none -%}

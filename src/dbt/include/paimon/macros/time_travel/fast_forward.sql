@@ -1,6 +1,6 @@
 {#-
-  Make a table what its branch is. Refused where the table has got commits or tags that the branch has not, which would
-  be gone, unless discard is true.
+  Make a table's state that of its branch. Refused if the table has commits or tags that the branch lacks, which would
+  be lost, unless discard is true.
 -#}
 {% macro fast_forward(relation, branch, discard=false) -%}
   {%- if execute and not discard -%}

@@ -1,5 +1,5 @@
 {#-
-  Publish the rows of a model whose audit failed, as they are.
+  Publish the rows of a model whose audit failed, unchanged.
 
   dbt run-operation publish --args '{relation: orders}'
 -#}

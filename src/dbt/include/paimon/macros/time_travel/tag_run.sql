@@ -1,4 +1,4 @@
-{#- The tag of the model's config, on what it has just written. -#}
+{#- Tags what a model has just written, if its config has a run tag. -#}
 {% macro paimon__tag_run(target, spec) %}
   {%- for sql in adapter.run_tag_statements(target, spec) -%}
     {%- call statement('tag_run') -%}{{ sql }}{%- endcall -%}

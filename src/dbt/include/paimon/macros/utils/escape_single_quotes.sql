@@ -1,6 +1,6 @@
 {#-
-  Text for between the quotes of a literal, which then says that text: a backslash begins an escape in Spark, so it is
-  doubled too. dbt-spark leaves it, and `C:\temp` in a unit test would hold a tab.
+  Escapes text for a literal in quotes: in Spark a backslash begins an escape, so it is doubled too. dbt-spark does not,
+  and `C:\temp` in a unit test would contain a tab.
 -#}
 {% macro paimon__escape_single_quotes(expression) -%}
 {{ expression | replace('\\', '\\\\') | replace("'", "\\'") }}

@@ -1,6 +1,6 @@
 {#-
-  listagg in the order of `order_by_clause`, which dbt-spark leaves out with a warning: Spark 3.5 has no aggregate that
-  takes an ORDER BY, so the values are collected with their sort keys and sorted as an array. NULL values are left out.
+  listagg in the order of `order_by_clause`, which dbt-spark ignores with a warning: Spark 3.5 has no aggregate with
+  ORDER BY, so the values are collected with their sort keys and sorted as an array. NULL values are left out.
 -#}
 {% macro paimon__listagg(measure, delimiter_text, order_by_clause=none, limit_num=none) -%}
   {%- if not order_by_clause -%}

@@ -1,12 +1,12 @@
 {% materialization incremental, adapter='paimon', supported_languages=['sql', 'python'] %}
   {%- set target_relation = this.incorporate(type='table') -%}
-  {#- Everything that can be wrong with the config is said here, before the first statement. -#}
+  {#- All problems of the config are reported here, before the first statement. -#}
   {%- set plan = adapter.incremental_plan(model) -%}
   {%- set spec = plan[0] -%}
   {%- set strategy = plan[1] -%}
   {%- set on_schema_change = incremental_validate_on_schema_change(config.get('on_schema_change'), default='ignore') -%}
   {%- set strategy_macro = adapter.get_incremental_strategy_macro(context, strategy) -%}
-  {#- Batches of one model are made ready side by side, and written one after the other. -#}
+  {#- Batches of one model are prepared concurrently, and written one after the other. -#}
   {%- set existing_relation = paimon__load_existing(target_relation, hold=(strategy != 'microbatch')) -%}
   {%- do adapter.check_positions(model) -%}
   {%- set rebuild = adapter.changes_rebuild(model) or should_full_refresh() -%}
@@ -32,7 +32,7 @@
     {%- endif -%}
     {%- do adapter.settle_after_build(target_relation, spec) -%}
   {%- elif spec.wap -%}
-    {#- Read once: what is published is what was audited. -#}
+    {#- Read once, so that exactly the audited rows are published. -#}
     {%- set source = paimon__read_once(target_relation, source) -%}
     {%- set branch = adapter.begin_audit(target_relation, with_rows=true) -%}
     {%- do paimon__increment(branch, spec, strategy, strategy_macro, on_schema_change, source) -%}
@@ -67,7 +67,7 @@
   {%- do paimon__finish_increment(target, on_schema_change, increment) -%}
 {% endmacro %}
 
-{#- What comes before an increment is written, and the statement that writes it: {sql, conf, current, changes}. -#}
+{#- The steps before an increment is written, and the statement that writes it: {sql, conf, current, changes}. -#}
 {% macro paimon__prepare_increment(target, spec, strategy, strategy_macro, on_schema_change, source) %}
   {%- set current = adapter.existing_table(target) -%}
   {%- set table_changes = adapter.table_changes(spec, current) -%}
@@ -82,7 +82,7 @@
   {%- set source = adapter.checked_source(source, table_columns, model, spec) -%}
   {%- set kept_deletes = paimon__fitting_deletes(target, spec, table_columns) if strategy == 'apply_changes' -%}
 
-  {#- Everything that can be refused has been; options may name the columns that come. -#}
+  {#- All checks have passed; options may refer to new columns. -#}
   {%- set dest_columns = paimon__sync_columns(target, on_schema_change, columns, current, column_changes) -%}
   {%- do paimon__alter_options(target, table_changes) -%}
 
@@ -101,7 +101,7 @@
   }) -%}
 {% endmacro %}
 
-{#- What comes after it: the columns that go, and the comments. -#}
+{#- The steps after it: dropped columns, and comments. -#}
 {% macro paimon__finish_increment(target, on_schema_change, increment) %}
   {%- if on_schema_change == 'sync_all_columns' -%}
     {%- do paimon__drop_columns(target, increment.changes.drop) -%}
@@ -110,7 +110,7 @@
   {%- do paimon__comment_table(target, increment.current, model) -%}
 {% endmacro %}
 
-{#- A strategy of the project's own may ask for the columns of its temp_relation: it gets a relation. -#}
+{#- A strategy of the project may read the columns of its temp_relation, so it gets a real relation. -#}
 {% macro paimon__strategy_source(target, strategy, source) %}
   {%- if source.is_relation or strategy in adapter.builtin_incremental_strategies() -%}
     {%- do return(source) -%}
@@ -122,7 +122,7 @@
   {%- do return(view) -%}
 {% endmacro %}
 
-{#- Strategies that replace partitions need Spark's dynamic mode; no other statement may see it. -#}
+{#- Strategies that replace partitions need Spark's dynamic mode, for this statement only. -#}
 {% macro paimon__strategy_conf(strategy, spec) %}
   {%- if strategy in ('insert_overwrite', 'microbatch') and spec.partition_by -%}
     {%- do return(paimon__overwrite_conf(by_partition=true)) -%}

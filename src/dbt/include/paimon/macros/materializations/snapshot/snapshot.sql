@@ -1,7 +1,7 @@
 {#-
-  dbt's snapshot over a primary-key table: the key is dbt_scd_id unless the config names one, so that the MERGE of a
-  run writes the versions that changed and not the table. The first run is staged like a table's. dbt's macros compare
-  names as they are written: from the second run on they see the query's columns spelled as the table's.
+  dbt's snapshot over a primary-key table: the key is dbt_scd_id unless the config sets one, so that a run's MERGE
+  writes only the versions that changed. The first run is staged like a table's. dbt's macros compare names case-
+  sensitively: from the second run on, the query's columns are spelled as the table's.
 -#}
 {% materialization snapshot, adapter='paimon' %}
   {%- set columns = config.get('snapshot_table_column_names') or get_snapshot_table_column_names() -%}
@@ -49,7 +49,7 @@
     {%- set added = adapter.columns_missing_in(current, source.columns) | rejectattr('name', 'in', helpers) | list -%}
     {%- set table_columns = (current.columns | list) + (adapter.wanted_columns(added, model, spec) | list) -%}
     {%- set spec = adapter.check_columns(model, spec, table_columns, source.columns) -%}
-    {#- Of a version that ends, nothing is written but its end. -#}
+    {#- For a version that ends, only its end is written. -#}
     {%- set source = adapter.checked_source(source, table_columns, model, spec, "dbt_change_type = 'insert'") -%}
     {%- do create_columns(target_relation, added) -%}
     {%- do paimon__alter_options(target_relation, table_changes) -%}
@@ -80,7 +80,7 @@
   {%- endif -%}
 {% endmacro %}
 
-{#- dbt leaves a name out that the query has not, and from then on changes of that column make no version. -#}
+{#- dbt leaves out a name that the query lacks, and then changes of that column create no version. -#}
 {% macro paimon__require_check_cols(columns) %}
   {%- set check_cols = config.get('check_cols') or [] -%}
   {%- set known = columns | map(attribute='name') | map('lower') | list -%}

@@ -1,6 +1,6 @@
 {#-
-  The columns that the check strategy compares: (whether one of them is new to the table, their names in quotes). dbt's
-  takes one whose name is written in another case for a new one, and each run then makes a version of every row. Not
+  The columns that the check strategy compares: (whether one of them is new to the table, their quoted names). dbt's
+  macro takes a name in another case for a new column, so that each run would create a version of every row. Not
   dispatched by dbt, hence redefined by name.
 -#}
 {% macro snapshot_check_all_get_existing_columns(node, target_exists, check_cols_config) %}

@@ -1,4 +1,4 @@
-{#- The versions that ended get their end, the new ones are inserted; columns that the query no longer has stay NULL. -#}
+{#- Sets the end of versions that ended, and inserts new ones; columns that the query no longer has stay NULL. -#}
 {% macro paimon__snapshot_merge_sql(target, source, insert_cols) -%}
 {%- set columns = config.get('snapshot_table_column_names') or get_snapshot_table_column_names() -%}
 {%- set table_columns = adapter.get_columns_in_relation(target) -%}

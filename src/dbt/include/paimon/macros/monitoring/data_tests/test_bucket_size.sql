@@ -1,5 +1,5 @@
 {#-
-  A data test: no bucket holds more than `max_gb` GB. One that fails asks for more buckets.
+  A data test: no bucket holds more than `max_gb` GB. If it fails, increase the number of buckets.
 -#}
 {% test bucket_size(model, max_gb=5) %}
 select partition, bucket, row_count, byte_count

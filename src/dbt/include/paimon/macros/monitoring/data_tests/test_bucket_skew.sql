@@ -1,6 +1,6 @@
 {#-
-  A data test: no bucket holds more than `max_skew` times the mean of its partition's buckets, empty ones counted in; in
-  partitions from `min_rows` rows on. One that fails asks for another bucket_key: of many values, evenly spread.
+  A data test: no bucket holds more than `max_skew` times the mean of its partition's buckets, including empty ones; for
+  partitions with at least `min_rows` rows. If it fails, choose a bucket_key with many, evenly distributed values.
 -#}
 {% test bucket_skew(model, max_skew=3, min_rows=10000) %}
 select partition, bucket, row_count, mean_rows, skew

@@ -1,6 +1,6 @@
 {#-
-  A data test: no table snapshot is older than `max_age`, that is, old ones expire; and the newest is not older than
-  `newest_max_age`, that is, somebody writes the table. Either may be none.
+  A data test: no table snapshot is older than `max_age` (old ones expire), and the newest is not older than
+  `newest_max_age` (the table is still written). Either may be none.
 -#}
 {% test snapshot_age(model, max_age='7 d', newest_max_age=none) %}
 select * from ({{ adapter.health_sql(model, 'snapshot_age') }}) as health

@@ -1,5 +1,5 @@
 {#-
-  A data test: the number of table snapshots is in bounds, that is, old ones expire and there is one at all.
+  A data test: the number of table snapshots is within bounds: old ones expire, and there is at least one.
 -#}
 {% test snapshot_count(model, max_snapshots=100, min_snapshots=1) %}
 select * from ({{ adapter.health_sql(model, 'snapshot_count') }}) as health

@@ -1,4 +1,4 @@
-{#- Who reads a table as a stream, and from which table snapshot on. -#}
+{#- The consumers (streaming readers) of a table, and the next table snapshot of each. -#}
 {% macro consumers_of(relation) -%}
   {{- adapter.system_table(relation, 'consumers') -}}
 {%- endmacro %}

@@ -1,4 +1,4 @@
-{#- The rows of a table that are compacted, read without merging. -#}
+{#- The compacted rows of a table, read without merging. -#}
 {% macro ro_of(relation) -%}
   {{- adapter.system_table(relation, 'ro') -}}
 {%- endmacro %}

@@ -1,4 +1,4 @@
-{#- The tags of a table, and the table snapshots that they hold. -#}
+{#- The tags of a table and their table snapshots. -#}
 {% macro tags_of(relation) -%}
   {{- adapter.system_table(relation, 'tags') -}}
 {%- endmacro %}

@@ -1,12 +1,12 @@
 {#-
-  apply_changes: rows that say what happened (config rowkind_field: insert, update or delete) are applied to the rows of
-  their keys, in the order of sequence_field, in one INSERT: Paimon makes a delete of a row whose kind is `-D`, and
-  keeps of a key the change with the greatest sequence, whenever it comes.
+  apply_changes: applies rows with a row kind (config rowkind_field: insert, update or delete) to the rows of their
+  keys, in the order of sequence_field, in one INSERT: Paimon treats a row of kind `-D` as a delete, and the change
+  with the highest sequence of a key wins, whenever it arrives.
 
-  A delete leaves nothing once Paimon has compacted it away, and an older change that comes after that would bring the
-  row back. So the keys and sequences of all deletes are kept beside the table, in `<table>__dbt_deletes`, of a stream in
-  `<table>__<stream>__dbt_deletes`: a full refresh begins with none, and its own come with the table. They are
-  written before the table, so that a run that dies in between has only forgotten what its next run brings again.
+  A delete leaves no trace once Paimon has compacted it, and an older change that arrives after that would bring the row
+  back. So the keys and sequences of all deletes are kept in `<table>__dbt_deletes`, or `<table>__<stream>__dbt_deletes`
+  for a stream: a full refresh starts without any, and its own come with the new table. They are written before the
+  table, so that a run that is killed in between has only recorded deletes that its next run repeats.
 -#}
 {% macro get_incremental_apply_changes_sql(arg_dict) %}
   {%- set target, spec, source = arg_dict.target_relation, arg_dict.spec, arg_dict.temp_relation -%}
@@ -31,7 +31,7 @@ left anti join {{ deletes.render() }} as __dbt_deletes
   {%- do return(sql) -%}
 {% endmacro %}
 
-{#- A table's first rows, or all of them anew: what the changes leave. Of older runs, nothing counts any more. -#}
+{#- The first rows of a table, or all of a rebuilt one: the result of the changes. Drops deletes of older runs. -#}
 {% macro paimon__build_from_changes(target, existing, spec, source) %}
   {%- set columns = adapter.wanted_columns(source.columns, model, spec) -%}
   {%- set spec = adapter.check_columns(model, spec, columns) -%}
@@ -47,14 +47,14 @@ left anti join {{ deletes.render() }} as __dbt_deletes
   {%- if kept.fits and there is not none -%}
     {%- do paimon__keep_deletes(deletes, spec, kept, changes, overwrite=true) -%}
   {%- elif there is not none -%}
-    {#- Those of another key or order say nothing of the table that now stands. -#}
+    {#- Deletes by another key or sequence do not apply to the current table. -#}
     {%- do adapter.drop_relation(there) -%}
     {%- do paimon__make_deletes_ready(deletes, spec, kept) -%}
     {%- do paimon__keep_deletes(deletes, spec, kept, changes) -%}
   {%- endif -%}
 {% endmacro %}
 
-{#- The change rows, checked and read once: the deletes and the table have to see the same ones. -#}
+{#- The change rows, checked and read once: the deletes and the table must see the same ones. -#}
 {% macro paimon__stage_changes(target, source, spec) %}
   {%- set sql = adapter.change_rows_sql(source, spec, model) -%}
   {%- if sql is none -%}
@@ -72,13 +72,13 @@ left anti join {{ deletes.render() }} as __dbt_deletes
   {%- do return(adapter.quote(spec.options['rowkind.field'])) -%}
 {% endmacro %}
 
-{#- How the deletes of a table with these columns are kept, beside it or not yet (see adapter.kept_deletes). -#}
+{#- How the deletes of a table with these columns are kept, in an existing or new table (see adapter.kept_deletes). -#}
 {% macro paimon__kept_deletes(deletes, spec, columns) %}
   {%- set there = load_cached_relation(deletes) -%}
   {%- do return(adapter.kept_deletes(spec, columns, adapter.existing_table(deletes) if there is not none else none)) -%}
 {% endmacro %}
 
-{#- The same for an increment, before anything is changed: it makes no table of deletes anew. -#}
+{#- The same for an increment, before anything is changed: an increment never recreates the table of deletes. -#}
 {% macro paimon__fitting_deletes(target, spec, columns) %}
   {%- set deletes = adapter.deletes_relation(model, target) -%}
   {%- set kept = paimon__kept_deletes(deletes, spec, columns) -%}
@@ -92,7 +92,7 @@ left anti join {{ deletes.render() }} as __dbt_deletes
   {%- do return(kept) -%}
 {% endmacro %}
 
-{#- Make the table of deletes, or give its columns the types of the table's. -#}
+{#- Create the table of deletes, or change its column types to those of the table. -#}
 {% macro paimon__make_deletes_ready(deletes, spec, kept) %}
   {%- if load_cached_relation(deletes) is none -%}
     {%- do paimon__create_deletes(deletes, spec, kept) -%}

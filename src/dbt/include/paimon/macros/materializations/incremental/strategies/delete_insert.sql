@@ -1,6 +1,6 @@
 {#-
-  delete+insert: the rows of the table whose unique_key is in the batch go, the batch comes; in one statement, so that
-  no reader and no crash sees the one without the other.
+  delete+insert: deletes the table's rows whose unique_key is in the batch and inserts the batch, in one statement, so
+  that no reader or crash sees one without the other.
 -#}
 {% macro paimon__get_incremental_delete_insert_sql(arg_dict) %}
   {%- set keys = [arg_dict.unique_key] if arg_dict.unique_key is string else arg_dict.unique_key | list -%}

@@ -1,9 +1,9 @@
 {#-
-  merge: MERGE INTO, for what a plain INSERT cannot say.
+  merge: MERGE INTO, for what a plain INSERT cannot express.
 
   config: unique_key (default the primary key); merge_update_columns or merge_exclude_columns; matched_condition and
   not_matched_condition (SQL over DBT_INTERNAL_SOURCE and DBT_INTERNAL_DEST); merge_delete_condition, which deletes a
-  matched row instead of updating it; incremental_predicates, which narrow the rows of the table that may match.
+  matched row instead of updating it; incremental_predicates, which limit the rows of the table that may match.
 -#}
 {% macro paimon__get_incremental_merge_sql(arg_dict) %}
   {%- set names = arg_dict.dest_columns | map(attribute='name') | list -%}
@@ -31,7 +31,7 @@ when not matched{{ paimon__insert_condition(insert_when, delete_when) }} then
   {%- do return(sql) -%}
 {% endmacro %}
 
-{#- The equalities of the key; `is not distinct from` would keep Spark from joining by hash, and keys are not NULL. -#}
+{#- The equalities of the key; `is not distinct from` would prevent a hash join, and keys are never NULL. -#}
 {% macro paimon__match_on(unique_key) %}
   {%- set keys = [unique_key] if unique_key is string else unique_key -%}
   {%- set conditions = [] -%}
@@ -41,7 +41,7 @@ when not matched{{ paimon__insert_condition(insert_when, delete_when) }} then
   {%- do return(conditions) -%}
 {% endmacro %}
 
-{#- A row that is to be deleted is not inserted when the table does not have it; a condition that is NULL deletes none. -#}
+{#- A row to be deleted is not inserted when the table does not have it; a condition that is NULL deletes nothing. -#}
 {% macro paimon__insert_condition(insert_when, delete_when) -%}
   {%- if insert_when %} and {{ insert_when }}
   {%- elif delete_when and 'DBT_INTERNAL_DEST' not in delete_when %} and not coalesce({{ delete_when }}, false)
@@ -49,8 +49,8 @@ when not matched{{ paimon__insert_condition(insert_when, delete_when) }} then
 {%- endmacro %}
 
 {#-
-  The model's rows with every column of the table, NULL where the model has none: Paimon wants all of them in an insert
-  clause, and 0.9 looks for their names in the source.
+  The model's rows with every column of the table, NULL where the model has none: Paimon requires all of them in an
+  insert clause, and 0.9 looks up their names in the source.
 -#}
 {% macro paimon__with_columns(source, dest_columns, table_columns) %}
   {%- set written = dest_columns | map(attribute='name') | map('lower') | list -%}

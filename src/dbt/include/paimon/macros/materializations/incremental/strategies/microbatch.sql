@@ -1,12 +1,11 @@
 {#-
-  microbatch: the batch takes the place of the rows of its time window [event_time_start, event_time_end).
+  microbatch: the batch replaces the rows of its time window [event_time_start, event_time_end).
 
-  A partitioned table replaces the partitions that the batch touches, in one commit whose cost is those partitions';
-  rows of them outside the window are carried over with all columns of the table, so that a partition coarser than the
-  batch loses nothing. NULL is a partition, too. Where a key of the batch is carried over as well, nothing but their
-  order would tell Paimon which is the later one, and Spark keeps none: of two such rows only the one that counts is
-  written.
-  A table without partitions replaces the window by one MERGE.
+  A partitioned table replaces the partitions that the batch touches, in one commit that costs as much as those
+  partitions; their rows outside the window are copied with all columns of the table, so that nothing is lost if a
+  partition is coarser than the batch. NULL is a partition, too. If a key of the batch is also among the copied rows,
+  only their order would tell Paimon which one is later, and Spark guarantees none: only the row that wins is written.
+  A table without partitions replaces the window with one MERGE.
 -#}
 {% macro paimon__get_incremental_microbatch_sql(arg_dict) %}
   {%- set window = adapter.batch_window(model, arg_dict.table_columns) -%}
@@ -38,7 +37,7 @@ where not exists (select 1 from {{ arg_dict.target_relation }} as DBT_INTERNAL_D
   {%- do return(sql) -%}
 {% endmacro %}
 
-{#- Whether the row of a key that is written last is the one that stays: no sequence field tells otherwise. -#}
+{#- Whether the row of a key that is written last wins, as there is no sequence field. -#}
 {% macro paimon__last_row_counts(spec) %}
   {%- do return(spec.primary_key and spec.merge_engine == 'deduplicate' and not adapter.sequence_columns(spec)) -%}
 {% endmacro %}
