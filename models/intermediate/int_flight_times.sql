@@ -1,7 +1,7 @@
 {{ config(materialized='ephemeral') }}
 
--- The file gives clock times without days. A departure's day follows from its delay. An arrival whose clock stands
--- before the departure's came after midnight: no flight here goes west faster than the clocks change.
+-- The file gives clock times without days. A departure's day follows from its delay. An arrival whose clock time is
+-- before the departure's was after midnight: no flight here goes west faster than the clocks change.
 with clocks as (
     select
         *,

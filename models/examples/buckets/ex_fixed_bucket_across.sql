@@ -8,8 +8,8 @@
     ]
 ) }}
 
--- Fixed buckets and a key without its partition: key 1 was deleted before it moved and is there once, key 2 is there
--- twice. dbt warns of this table, for whoever writes it has to keep its keys unique.
+-- Fixed buckets and a key without its partition: key 1 was deleted before it moved and exists once, key 2 exists
+-- twice. dbt warns about this table, since its writer has to keep the keys unique.
 select
     pk,
     v,

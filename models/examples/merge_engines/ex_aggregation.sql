@@ -7,8 +7,8 @@
     }
 ) }}
 
--- `sales` is a bigint, for Paimon's sum of an int wraps around. `shop` has no function: it takes last_non_null_value. A
--- message must not come twice: the sum would count it twice.
+-- `sales` is a bigint, since Paimon's sum of an int overflows. `shop` has no function: it takes last_non_null_value. A
+-- message must not arrive twice: the sum would count it twice.
 select
     product_id,
     price,

@@ -22,7 +22,7 @@ _KEYS: Final = ("name", "unique_id", "depends_on")
 def run(
     select: Sequence[str], exclude: Sequence[str], full_refresh: bool, target: Mapping[str, str | None]
 ) -> bool:
-    """Run streaming models, each on a thread of its own, until Ctrl-C or SIGTERM.
+    """Run streaming models, each on its own thread, until Ctrl-C or SIGTERM.
 
     If one reads the table of another, each first runs until it has read everything, in the order of dbt's graph.
 
