@@ -268,10 +268,10 @@ def _compact(
 
 
 def _bins(compact: Compact, small: int, spec: TableSpec, environment: Environment) -> dict[str, int]:
-    """How many small files Paimon merges into one for a table without a key, and the number below which it leaves them.
+    """The number of small files that Paimon merges into one, as options; for a table without a primary key.
 
-    By default 50 on 0.9 (UnawareAppendTableCompactionCoordinator.FileBin): all of them if one partition is compacted,
-    else as many as make it due.
+    Paimon's default on 0.9 is 50 (UnawareAppendTableCompactionCoordinator.FileBin); here it is all of them if one
+    partition is compacted, else as many as make the compaction due.
     """
     one = not spec.partition_by or compact.newest == 1 or not compact.small_files
     number = max(small if one else compact.small_files, 2)

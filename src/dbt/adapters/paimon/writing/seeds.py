@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 logger = AdapterLogger("Paimon")
 ConvertType = Callable[["agate.Table", int], "str | None"]
-# A callback that gets the message about what is accepted; if there is none, it is refused.
+# A callback for the warning about something that is accepted anyway; without a callback it is refused.
 Tell = Callable[[str], None]
 ROWS_A_DOCUMENT = 1_000
 # Types that JSON has; a value of any other type is sent as text and cast by Spark, which knows them all.
