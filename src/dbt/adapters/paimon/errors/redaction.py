@@ -61,7 +61,11 @@ def redacted(key: str, value: Any) -> Any:
         return [redacted(key, item) for item in value]
     if value is not None and is_secret(key):
         return MASK
-    return redact_text(value) if isinstance(value, str) else value
+    return _redact_value(value) if isinstance(value, str) else value
+
+
+# dbt asks for a target's values again for each of the thousand macros that it parses.
+_redact_value: Final = lru_cache(maxsize=1024)(redact_text)
 
 
 def is_secret_option(name: str) -> bool:
