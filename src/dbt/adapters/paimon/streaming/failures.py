@@ -16,7 +16,7 @@ from dbt.adapters.paimon.streaming.sources import files
 if TYPE_CHECKING:
     from dbt.adapters.paimon.streaming.inputs import Input
 
-# Errors of Structured Streaming and its sources; those of Spark and Paimon are in `errors`.
+# Errors of Structured Streaming and its sources; those of Spark and Paimon are in `errors.messages`.
 _REMEDIES: Final = (
     Remedy(
         # KafkaSourceProvider: failOnDataLoss.
@@ -70,7 +70,7 @@ def explained(exc: Exception, model: str, inputs: Sequence[Input]) -> Exception:
     if problem := files.header_problem(text):
         return DbtRuntimeError(f"model '{model}', which reads {sources}: {problem}")
     message = f"model '{model}', which reads {sources}: {messages.shorten(text)}"
-    # The message of `errors` about a table's file is complete.
+    # The message of `errors.messages` about a table's file is complete.
     known = () if messages.EXPIRED.search(text) else _REMEDIES
     advice = next((remedy.advice for remedy in known if remedy.pattern.search(text)), "")
     return DbtDatabaseError(f"{message}\n{advice}".rstrip())
