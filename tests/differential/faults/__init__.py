@@ -50,23 +50,23 @@ _PAIMON: Final = "dbt.adapters.paimon"
 # letter -> (module, attribute, what takes its place)
 PATCHES: Final[Mapping[str, tuple[tuple[str, str, _Instead], ...]]] = {
     # NULL in a key is not looked for.
-    "b": ((f"{_PAIMON}.row_checks", "destination", _takes_null),),
+    "b": ((f"{_PAIMON}.writing.row_checks", "destination", _takes_null),),
     # A struct is cast by position.
-    "c": ((f"{_PAIMON}.row_checks", "_value", _by_position),),
+    "c": ((f"{_PAIMON}.writing.row_checks", "_value", _by_position),),
     # Windows in the session's zone.
     "d": (
         (f"{_PAIMON}.relation", "PaimonRelation._render_event_time_filtered", lambda _: BaseRelation._render_event_time_filtered),
-        (f"{_PAIMON}.event_time", "batch_condition", _old_window),
+        (f"{_PAIMON}.sql.event_time", "batch_condition", _old_window),
     ),
     # The names of a config are compared with those of the table as they are written.
     "e": tuple(
         (f"{_PAIMON}.{module}", "spelled_as", lambda _: lambda spec, columns: spec)
-        for module in ("spelling", "changeset")
+        for module in ("spec.spelling", "tables.changeset")
     ),
     # Whatever the type, it is cast.
     "h": (
-        (f"{_PAIMON}.row_checks", "_type_fault", lambda _: lambda *args: ""),
-        (f"{_PAIMON}.row_checks", "_value", _cast),
+        (f"{_PAIMON}.writing.row_checks", "_type_fault", lambda _: lambda *args: ""),
+        (f"{_PAIMON}.writing.row_checks", "_value", _cast),
     ),
 }  # fmt: skip
 
