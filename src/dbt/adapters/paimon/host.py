@@ -1,0 +1,81 @@
+"""What the features ask of the adapter: the project, the catalog and statements."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
+from typing import TYPE_CHECKING, Any, Protocol
+
+if TYPE_CHECKING:
+    from dbt.adapters.paimon.capabilities import Environment
+    from dbt.adapters.paimon.column import PaimonColumn
+    from dbt.adapters.paimon.credentials import PaimonCredentials
+    from dbt.adapters.paimon.errors.deprecations import OnceARun
+    from dbt.adapters.paimon.relation import PaimonRelation
+    from dbt.adapters.paimon.spark.handles import Handle
+
+
+class Host(Protocol):
+    """The adapter, as its features see it."""
+
+    config: Any
+    connections: Any
+
+    @property
+    def credentials(self) -> PaimonCredentials:
+        """The active target."""
+
+    @property
+    def environment(self) -> Environment:
+        """The versions and the catalog kind."""
+
+    @property
+    def handle(self) -> Handle:
+        """This thread's connection."""
+
+    @property
+    def once(self) -> OnceARun:
+        """Which warnings this run has given."""
+
+    @property
+    def passes(self) -> Callable[[str], None] | None:
+        """Warns about config that nothing reads; None if it is refused."""
+
+    @property
+    def loses(self) -> Callable[[str], None] | None:
+        """Warns about values that a cast changes; None if they are refused."""
+
+    def query(self, sql: str) -> list[Any]:
+        """Run a statement and return its rows."""
+
+    def query_columns(self, sql: str) -> tuple[PaimonColumn, ...]:
+        """The columns of a query, which is analyzed but not run."""
+
+    def names_suggested(self) -> AbstractContextManager[None]:
+        """Adds similar names to the error of a table that is not found."""
+
+    def has_catalog(self, name: str | None) -> bool:
+        """Whether Spark has a catalog."""
+
+    def list_schemas(self, database: str) -> list[str]:
+        """The schemas of a catalog."""
+
+    def list_relations(self, database: str | None, schema: str) -> Sequence[Any]:
+        """The relations of a schema, from dbt's cache if it has them."""
+
+    def list_relations_without_caching(self, schema_relation: PaimonRelation) -> list[PaimonRelation]:
+        """The relations of a schema, as the catalog has them now."""
+
+    def get_relation(
+        self, database: str | None, schema: str | None, identifier: str | None
+    ) -> PaimonRelation | None:
+        """A relation by its name, from dbt's cache."""
+
+    def get_columns_in_relation(self, relation: PaimonRelation) -> list[PaimonColumn]:
+        """The columns of a table or view."""
+
+    def cache_added(self, relation: Any) -> str:
+        """Add a relation to dbt's cache."""
+
+    def cache_dropped(self, relation: Any) -> str:
+        """Remove a relation from dbt's cache."""
