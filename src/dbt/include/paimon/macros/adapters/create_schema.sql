@@ -3,8 +3,8 @@
   first node runs: a failure is left for the nodes of that schema to report, so that the others run.
 -#}
 {% macro paimon__create_schema(relation) -%}
-  {%- if adapter.has_catalog(relation.database) and not adapter.schema_problem(relation.schema) -%}
-    {%- do adapter.make_schema(relation) -%}
-    {%- do adapter.ensure_view_schema(relation) -%}
+  {%- if adapter.has_catalog(relation.database) and not adapter.specs.schema_problem(relation.schema) -%}
+    {%- do adapter.schemas.make(relation) -%}
+    {%- do adapter.views.ensure_schema(relation) -%}
   {%- endif -%}
 {%- endmacro %}

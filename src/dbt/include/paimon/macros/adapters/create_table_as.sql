@@ -6,8 +6,8 @@
   {%- if temporary -%}
     {{ spark__create_temporary_view(relation, compiled_code) }}
   {%- else -%}
-    {%- do adapter.check_node(model) -%}
+    {%- do adapter.specs.check_node(model) -%}
 create table {{ relation.render() }} using paimon as
-{{ adapter.typed_query(compiled_code) }}
+{{ adapter.rows.typed(compiled_code) }}
   {%- endif -%}
 {%- endmacro %}

@@ -3,6 +3,6 @@
     drop {{ 'view' if relation.is_view else 'table' }} if exists {{ relation.render() }}
   {%- endcall -%}
   {%- if relation.is_view -%}
-    {%- do adapter.forget_view(relation) -%}
+    {%- do adapter.views.forget(relation) -%}
   {%- endif -%}
 {%- endmacro %}

@@ -1,11 +1,11 @@
 {% macro paimon__drop_schema(relation) -%}
   {#- Some catalogs drop a schema but leave its tables' files, which would block new tables of the same names. -#}
-  {%- for table in adapter.tables_to_drop_with(relation) -%}
+  {%- for table in adapter.schemas.tables_to_drop_first(relation) -%}
     {%- do drop_relation(table) -%}
   {%- endfor -%}
   {%- call statement('drop_schema') -%}
     drop database if exists {{ relation.without_identifier().render() }} cascade
   {%- endcall -%}
   {#- The definitions of the schema's views were dropped with its tables; the views may be in another catalog. -#}
-  {%- do adapter.forget_schema(relation) -%}
+  {%- do adapter.views.forget_schema(relation) -%}
 {%- endmacro %}

@@ -4,18 +4,18 @@
 -#}
 {% macro paimon__keep_positions(target) %}
   {%- set kept = paimon__positions_relation(target) -%}
-  {%- set sql = adapter.keep_positions_sql(model, kept) -%}
+  {%- set sql = adapter.changes.keep_positions_sql(model, kept) -%}
   {%- if sql -%}
     {%- if load_cached_relation(kept) is none -%}
-      {%- call statement('create_positions') -%}{{ adapter.positions_table_sql(kept) }}{%- endcall -%}
+      {%- call statement('create_positions') -%}{{ adapter.changes.positions_table_sql(kept) }}{%- endcall -%}
       {%- do adapter.cache_added(kept) -%}
     {%- endif -%}
     {%- call statement('keep_positions') -%}{{ sql }}{%- endcall -%}
   {%- endif -%}
-  {%- for source, tag in adapter.tags_to_drop(model) -%}
+  {%- for source, tag in adapter.changes.tags_to_drop(model) -%}
     {%- call statement('drop_tag') -%}{{ delete_tag(source, tag) }}{%- endcall -%}
   {%- endfor -%}
-  {%- do adapter.forget_changes(model) -%}
+  {%- do adapter.changes.forget(model) -%}
 {% endmacro %}
 
 {% macro paimon__positions_relation(target) %}

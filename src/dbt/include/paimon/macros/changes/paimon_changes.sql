@@ -17,11 +17,11 @@
   {%- if execute and model.resource_type != 'unit_test' -%}
     {%- if flags.WHICH in ('run', 'build', 'retry') -%}
       {#- What has been read must not change until it is written. -#}
-      {%- do adapter.hold_table(this) -%}
+      {%- do adapter.builds.hold(this) -%}
     {%- endif -%}
     {%- set existing = load_cached_relation(this) -%}
     {%- set full_refresh = existing is none or not existing.is_table or should_full_refresh() -%}
-    {%- set sql = adapter.changes_sql(
+    {%- set sql = adapter.changes.sql(
       model, this.incorporate(type='table'), relation, full_refresh=full_refresh, row_kind=row_kind,
       snapshot_column=snapshot_column, before=before, on_expired=on_expired, keep=keep
     ) -%}

@@ -12,12 +12,12 @@
   {%- for key, value in arguments.items() if value is not none -%}
     {%- do given.update({key: value}) -%}
   {%- endfor -%}
-  {%- set sql = adapter.procedure_call(name, target_relation, given) -%}
+  {%- set sql = adapter.maintenance.call_sql(name, target_relation, given) -%}
   {#- In an operation the `model` of dbt's context is the macro itself. -#}
   {%- if model.resource_type == 'macro' -%}
-    {%- do adapter.hold_table(target_relation) -%}
+    {%- do adapter.builds.hold(target_relation) -%}
     {%- set answer = run_query(sql) -%}
-    {%- do adapter.release_tables() -%}
+    {%- do adapter.builds.release() -%}
     {%- do log(name ~ ' on ' ~ target_relation ~ ': done', info=true) -%}
     {%- for row in answer.rows -%}
       {%- for column in answer.column_names -%}

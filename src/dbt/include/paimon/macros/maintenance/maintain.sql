@@ -9,6 +9,6 @@
 -#}
 {% macro maintain(select=none, dry_run=false, force=false) %}
   {%- if execute -%}
-    {%- do return(adapter.maintain_tables(graph.nodes.values() | list, select, dry_run, force)) -%}
+    {%- do return(adapter.maintenance.run(graph.nodes.values() | list, select, dry_run, force)) -%}
   {%- endif -%}
 {% endmacro %}

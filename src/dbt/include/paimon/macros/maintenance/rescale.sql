@@ -13,7 +13,7 @@
 {% macro rescale(relation, bucket_num=none, partitions=none) -%}
   {%- if not execute -%}{%- do return('') -%}{%- endif -%}
   {%- set target_relation = paimon__named_relation(relation) -%}
-  {%- do adapter.rescale(target_relation, bucket_num, partitions) -%}
+  {%- do adapter.maintenance.rescale(target_relation, bucket_num, partitions) -%}
   {#- In an operation the `model` of dbt's context is the macro itself. -#}
   {%- if model.resource_type == 'macro' -%}
     {%- do log('rescale on ' ~ target_relation ~ ': done', info=true) -%}

@@ -10,10 +10,10 @@
     {%- do exceptions.raise_compiler_error('rollback_to on ' ~ relation ~ ': give version or timestamp, one of the two.') -%}
   {%- endif -%}
   {%- if execute and timestamp is not none -%}
-    {%- set version = adapter.snapshot_at(paimon__named_relation(relation), timestamp) -%}
+    {%- set version = adapter.history.snapshot_at(paimon__named_relation(relation), timestamp) -%}
   {%- endif -%}
   {%- if execute -%}
-    {%- set version = adapter.rollback_version(paimon__named_relation(relation), version) -%}
+    {%- set version = adapter.history.rollback_version(paimon__named_relation(relation), version) -%}
   {%- endif -%}
   {%- do return(paimon__call_procedure('rollback_to', relation, {'version': version})) -%}
 {%- endmacro %}

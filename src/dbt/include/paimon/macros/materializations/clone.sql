@@ -40,10 +40,10 @@
   {%- endif -%}
   {%- set replaced = existing if existing is not none and existing.is_table else none -%}
   {%- set old_deletes = {} -%}
-  {%- for deletes in adapter.deletes_relations(target) -%}
+  {%- for deletes in adapter.deletes.relations(target) -%}
     {%- do old_deletes.update({deletes.identifier: deletes}) -%}
   {%- endfor -%}
-  {%- for deletes in adapter.deletes_relations(original) -%}
+  {%- for deletes in adapter.deletes.relations(original) -%}
     {%- set name = target.identifier ~ deletes.identifier[original.identifier | length:] -%}
     {%- do paimon__clone_rows(target.incorporate(path={'identifier': name}), old_deletes.pop(name, none), deletes) -%}
   {%- endfor -%}
@@ -56,7 +56,7 @@
 
 {#- One table, built under a staging name first: the relation that it replaces (or none) stays until then. -#}
 {% macro paimon__clone_rows(target, replaced, original) %}
-  {%- set like = adapter.existing_table(original) -%}
+  {%- set like = adapter.tables.existing(original) -%}
   {%- do paimon__build_staged(target, replaced, like.columns, like.as_spec(), original, like.comment) -%}
 {% endmacro %}
 

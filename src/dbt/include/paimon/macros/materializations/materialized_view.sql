@@ -1,3 +1,3 @@
 {% materialization materialized_view, adapter='paimon' %}
-  {%- do adapter.refuse('materialized_view', model) -%}
+  {%- do adapter.specs.refuse('materialized_view', model) -%}
 {% endmaterialization %}

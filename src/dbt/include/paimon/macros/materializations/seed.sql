@@ -1,7 +1,7 @@
 {% materialization seed, adapter='paimon' %}
   {%- set target_relation = this.incorporate(type='table') -%}
-  {%- set spec = adapter.table_spec(model) -%}
-  {%- set agate_table = adapter.load_seed(model) -%}
+  {%- set spec = adapter.specs.of(model) -%}
+  {%- set agate_table = adapter.rows.load_seed(model) -%}
   {%- set existing_relation = paimon__load_existing(target_relation) -%}
   {%- if existing_relation is not none and existing_relation.is_view -%}
     {{ exceptions.raise_compiler_error("Cannot seed to '" ~ existing_relation ~ "', it is a view") }}
@@ -12,10 +12,10 @@
   {{ run_hooks(pre_hooks, inside_transaction=True) }}
 
   {%- set view = make_temp_relation(target_relation).identifier -%}
-  {%- set rows_affected = adapter.stage_seed(view, agate_table, model) -%}
-  {%- set source = adapter.staged_query(view) -%}
-  {%- set spec = adapter.spelled(spec, source) -%}
-  {%- set source = adapter.ordered_rows(source, spec, model) -%}
+  {%- set rows_affected = adapter.rows.stage_seed(view, agate_table, model) -%}
+  {%- set source = adapter.rows.staged(view) -%}
+  {%- set spec = adapter.specs.spelled(spec, source.columns) -%}
+  {%- set source = adapter.rows.ordered(source, spec, model) -%}
   {%- do paimon__build_table(target_relation, existing_relation, spec, source) -%}
   {%- do paimon__drop_staged(source) -%}
   {%- do paimon__tag_run(target_relation, spec) -%}
@@ -27,7 +27,7 @@
   {{ run_hooks(post_hooks, inside_transaction=True) }}
   {{ adapter.commit() }}
   {{ run_hooks(post_hooks, inside_transaction=False) }}
-  {%- do adapter.maintain_after_run(target_relation, spec) -%}
+  {%- do adapter.maintenance.after_run(target_relation, spec) -%}
 
   {{ return({'relations': [target_relation]}) }}
 {% endmaterialization %}

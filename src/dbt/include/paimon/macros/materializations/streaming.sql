@@ -7,25 +7,25 @@
 {% materialization streaming, adapter='paimon', supported_languages=['sql'] %}
   {%- set target = this.incorporate(type='table') -%}
   {#- All problems of the config are reported here, before the first statement. -#}
-  {%- set plan = adapter.streaming_plan(model) -%}
-  {%- set spec = plan[0] -%}
-  {%- set strategy = plan[1] -%}
-  {%- set settings = plan[2] -%}
+  {%- set plan = adapter.streams.plan(model) -%}
+  {%- set spec = plan.spec -%}
+  {%- set strategy = plan.strategy -%}
+  {%- set settings = plan.settings -%}
   {%- set on_schema_change = incremental_validate_on_schema_change(config.get('on_schema_change'), default='ignore') -%}
-  {%- do adapter.hold_stream(model, target) -%}
+  {%- do adapter.streams.hold(model, target) -%}
   {%- set existing = paimon__load_existing(target, hold=false) -%}
   {%- set goes_on = existing is not none and existing.is_table and not should_full_refresh() -%}
-  {%- set before = adapter.stream_of(existing) if existing is not none and existing.is_table else '' -%}
+  {%- set before = adapter.streams.id_of(existing) if existing is not none and existing.is_table else '' -%}
   {%- if goes_on -%}
-    {%- do adapter.continue_stream(model, existing, before) -%}
+    {%- do adapter.streams.resume(model, existing, before) -%}
   {%- else -%}
-    {%- set spec = adapter.new_stream(model, spec) -%}
+    {%- set spec = adapter.streams.begin(model, spec) -%}
   {%- endif -%}
 
   {{ run_hooks(pre_hooks, inside_transaction=False) }}
   {{ run_hooks(pre_hooks, inside_transaction=True) }}
 
-  {%- do adapter.open_stream(model, existing if goes_on else none, settings) -%}
+  {%- do adapter.streams.open(model, existing if goes_on else none, settings) -%}
   {%- do paimon__drop_deletes_of_others(target, before) -%}
   {%- set dead_letters = paimon__create_dead_letters(target, settings) -%}
   {%- if goes_on -%}
@@ -35,15 +35,15 @@
     {%- do adapter.cache_added(target) -%}
     {%- do paimon__stream_into(target, spec, strategy, settings, on_schema_change, dead_letters) -%}
   {%- else -%}
-    {%- set staging = adapter.staging_relation(target) -%}
-    {%- set deletes = adapter.deletes_relation(model, staging) -%}
-    {%- do adapter.staging_begins(staging) -%}
-    {%- do adapter.staging_begins(deletes) -%}
+    {%- set staging = adapter.builds.staging(target) -%}
+    {%- set deletes = adapter.deletes.relation(model, staging) -%}
+    {%- do adapter.builds.begins(staging) -%}
+    {%- do adapter.builds.begins(deletes) -%}
     {%- do paimon__create_streamed(staging, spec, strategy) -%}
     {%- do paimon__stream_into(staging, spec, strategy, settings, on_schema_change, dead_letters, drains=true) -%}
-    {%- do adapter.staging_ends(staging) -%}
-    {%- do adapter.staging_ends(deletes) -%}
-    {%- do adapter.hold_table(target) -%}
+    {%- do adapter.builds.ends(staging) -%}
+    {%- do adapter.builds.ends(deletes) -%}
+    {%- do adapter.builds.hold(target) -%}
     {%- if existing.is_table -%}
       {%- do paimon__swap_tables(staging, target) -%}
     {%- else -%}
@@ -51,18 +51,18 @@
       {%- do adapter.rename_relation(staging, target) -%}
       {%- do paimon__drop_if_view(existing) -%}
     {%- endif -%}
-    {%- do adapter.release_tables() -%}
+    {%- do adapter.builds.release() -%}
     {%- do paimon__drop_deletes_of_others(target, spec.options['dbt.stream-id']) -%}
-    {%- do adapter.drop_checkpoint(target, settings, before) -%}
+    {%- do adapter.streams.drop_checkpoint(target, settings, before) -%}
     {%- do paimon__stream_into(target, spec, strategy, settings, on_schema_change, dead_letters) -%}
   {%- endif -%}
-  {{ store_result('main', response=adapter.stream_response(model), agate_table=none) }}
+  {{ store_result('main', response=adapter.streams.response(model), agate_table=none) }}
   {%- do paimon__tag_run(target, spec) -%}
 
   {{ run_hooks(post_hooks, inside_transaction=True) }}
   {{ adapter.commit() }}
   {{ run_hooks(post_hooks, inside_transaction=False) }}
-  {%- do adapter.maintain_after_run(target, spec) -%}
+  {%- do adapter.maintenance.after_run(target, spec) -%}
 
   {{ return({'relations': [target]}) }}
 {% endmaterialization %}
@@ -70,10 +70,10 @@
 {#- The empty table that a stream begins with. -#}
 {% macro paimon__create_streamed(relation, spec, strategy) %}
   {%- set source = paimon__streamed_query(relation, spec, strategy) -%}
-  {%- set columns = adapter.wanted_columns(source.columns, model, spec) -%}
-  {%- set spec = adapter.check_columns(model, spec, columns) -%}
+  {%- set columns = adapter.tables.wanted_columns(source.columns, model, spec) -%}
+  {%- set spec = adapter.tables.check_columns(model, spec, columns) -%}
   {%- do paimon__check_documented_columns(relation, columns) -%}
-  {%- do adapter.check_branches(model, spec) -%}
+  {%- do adapter.history.check_branches(model, spec) -%}
   {%- set comment = model.description if config.persist_relation_docs() else '' -%}
   {%- call statement('create_table') -%}
     {{ paimon__create_table_sql(relation, columns, spec, comment) }}
@@ -83,19 +83,19 @@
 {#- The model's query over its streams, cast and checked for the table. -#}
 {% macro paimon__streamed_query(relation, spec, strategy) %}
   {%- set source = paimon__model_query(relation, compiled_code, model['language']) -%}
-  {%- set spec = adapter.spelled(spec, source) -%}
-  {%- do return(adapter.stream_query(adapter.ordered_rows(source, spec, model), spec, strategy, model)) -%}
+  {%- set spec = adapter.specs.spelled(spec, source.columns) -%}
+  {%- do return(adapter.streams.query(adapter.rows.ordered(source, spec, model), spec, strategy, model)) -%}
 {% endmacro %}
 
 {#- Stream into an existing table; repeated if messages turn out to have new columns. -#}
 {% macro paimon__stream_into(relation, spec, strategy, settings, on_schema_change, dead_letters, drains=false) %}
   {%- set source = paimon__streamed_query(relation, spec, strategy) -%}
   {%- set strategy_macro = adapter.get_incremental_strategy_macro(context, strategy) -%}
-  {%- do adapter.hold_table(relation) -%}
+  {%- do adapter.builds.hold(relation) -%}
   {%- set increment = paimon__prepare_increment(relation, spec, strategy, strategy_macro, on_schema_change, source) -%}
-  {%- do adapter.release_tables() -%}
+  {%- do adapter.builds.release() -%}
   {{ write(increment.sql) }}
-  {%- set ended = adapter.run_stream(
+  {%- set ended = adapter.streams.run(
     model, relation, dead_letters, increment.sql, spec, strategy, settings, increment.conf, on_schema_change, drains
   ) -%}
   {%- do paimon__finish_increment(relation, on_schema_change, increment) -%}
@@ -110,7 +110,7 @@
   table's deletes do not belong to a stream.
 -#}
 {% macro paimon__drop_deletes_of_others(target, stream) %}
-  {%- for kept in adapter.deletes_relations(target, other_than=stream) -%}
+  {%- for kept in adapter.deletes.relations(target, other_than=stream) -%}
     {%- do adapter.drop_relation(kept) -%}
   {%- endfor -%}
 {% endmacro %}
@@ -118,7 +118,7 @@
 {#- The dead letters table, or none if every message can be parsed. -#}
 {% macro paimon__create_dead_letters(target, settings) %}
   {%- set relation = paimon__dead_letters_relation(target) -%}
-  {%- set sql = adapter.dead_letters_sql(model, relation, settings) -%}
+  {%- set sql = adapter.streams.dead_letters_sql(model, relation, settings) -%}
   {%- if not sql -%}
     {%- do return(none) -%}
   {%- endif -%}

@@ -1,14 +1,14 @@
 {% materialization table, adapter='paimon', supported_languages=['sql', 'python'] %}
   {%- set target_relation = this.incorporate(type='table') -%}
-  {%- set spec = adapter.table_spec(model) -%}
+  {%- set spec = adapter.specs.of(model) -%}
   {%- set existing_relation = paimon__load_existing(target_relation) -%}
 
   {{ run_hooks(pre_hooks, inside_transaction=False) }}
   {{ run_hooks(pre_hooks, inside_transaction=True) }}
 
   {%- set source = paimon__model_query(target_relation, compiled_code, model['language']) -%}
-  {%- set spec = adapter.spelled(spec, source) -%}
-  {%- set source = adapter.ordered_rows(source, spec, model) -%}
+  {%- set spec = adapter.specs.spelled(spec, source.columns) -%}
+  {%- set source = adapter.rows.ordered(source, spec, model) -%}
   {%- do paimon__build_table(target_relation, existing_relation, spec, source) -%}
   {%- do paimon__drop_staged(source) -%}
   {%- do paimon__drop_if_view(existing_relation) -%}
@@ -17,7 +17,7 @@
   {{ run_hooks(post_hooks, inside_transaction=True) }}
   {{ adapter.commit() }}
   {{ run_hooks(post_hooks, inside_transaction=False) }}
-  {%- do adapter.maintain_after_run(target_relation, spec) -%}
+  {%- do adapter.maintenance.after_run(target_relation, spec) -%}
 
   {{ return({'relations': [target_relation]}) }}
 {% endmaterialization %}

@@ -1,7 +1,7 @@
 {% materialization view, adapter='paimon' %}
   {%- set target_relation = this.incorporate(type='view') -%}
   {%- set existing_relation = load_cached_relation(this) -%}
-  {%- do adapter.check_node(model) -%}
+  {%- do adapter.specs.check_node(model) -%}
 
   {{ run_hooks(pre_hooks, inside_transaction=False) }}
   {{ run_hooks(pre_hooks, inside_transaction=True) }}
@@ -10,12 +10,12 @@
   {%- if config.get('contract') and config.get('contract').enforced -%}
     {%- do get_assert_columns_equivalent(sql) -%}
   {%- endif -%}
-  {%- do adapter.ensure_view_schema(target_relation) -%}
-  {%- set definition = adapter.view_definition(target_relation, sql, model) -%}
+  {%- do adapter.views.ensure_schema(target_relation) -%}
+  {%- set definition = adapter.views.definition(target_relation, sql, model) -%}
   {%- call statement('main') -%}
-    {{ adapter.create_view_sql(target_relation, definition) }}
+    {{ adapter.views.create_sql(target_relation, definition) }}
   {%- endcall -%}
-  {%- do adapter.remember_view(definition) -%}
+  {%- do adapter.views.remember(definition) -%}
   {#- Drops the table that the model was before, once the view exists. -#}
   {%- if existing_relation is not none and existing_relation.is_table -%}
     {%- do adapter.drop_relation(existing_relation) -%}

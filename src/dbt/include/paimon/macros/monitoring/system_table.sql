@@ -4,5 +4,5 @@
   relation: ref(), source() or this; name: without the $. Refuses names that are unknown to this Paimon version.
 -#}
 {% macro system_table(relation, name) -%}
-  {{- adapter.system_table(relation, name) -}}
+  {{- adapter.health.system_table(relation, name) -}}
 {%- endmacro %}

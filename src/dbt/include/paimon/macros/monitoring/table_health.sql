@@ -9,6 +9,6 @@
 -#}
 {% macro table_health(select=none) %}
   {%- if execute -%}
-    {%- do return(adapter.table_health(graph.nodes.values() | list, select)) -%}
+    {%- do return(adapter.health.report(graph.nodes.values() | list, select)) -%}
   {%- endif -%}
 {% endmacro %}

@@ -9,14 +9,14 @@
 {% macro clear_table(table, confirm=none) %}
   {%- set relation = paimon__confirmed_table('clear_table', table, confirm) -%}
   {%- for each in paimon__with_deletes(relation) -%}
-    {%- do adapter.hold_table(each) -%}
+    {%- do adapter.builds.hold(each) -%}
     {%- do run_query('truncate table ' ~ each.render()) -%}
-    {%- do adapter.release_tables() -%}
+    {%- do adapter.builds.release() -%}
   {%- endfor -%}
   {%- do log('clear_table on ' ~ relation ~ ': done', info=true) -%}
 {% endmacro %}
 
-{#- The table of an operation, if it exists and the operation is confirmed (see adapter.refuse_unconfirmed). -#}
+{#- The table of an operation, if it exists and the operation is confirmed (see adapter.operations.refuse_unconfirmed). -#}
 {% macro paimon__confirmed_table(operation, table, confirm) %}
   {%- set wanted = paimon__named_relation(table) -%}
   {%- set relation = adapter.get_relation(wanted.database, wanted.schema, wanted.identifier) -%}
@@ -27,7 +27,7 @@
       operation ~ ': ' ~ wanted ~ ' is a view, which holds no rows: remove its model, or drop it in Spark.'
     ) -%}
   {%- endif -%}
-  {%- do adapter.refuse_unconfirmed(operation, relation, table, confirm if confirm is not none else var('confirm', none)) -%}
+  {%- do adapter.operations.refuse_unconfirmed(operation, relation, table, confirm if confirm is not none else var('confirm', none)) -%}
   {%- do return(relation) -%}
 {% endmacro %}
 
@@ -35,5 +35,5 @@
 {% macro paimon__with_deletes(relation) %}
   {%- set beside = paimon__positions_relation(relation) -%}
   {%- set positions = adapter.get_relation(beside.database, beside.schema, beside.identifier) -%}
-  {%- do return([relation] + adapter.deletes_relations(relation) + ([positions] if positions is not none else [])) -%}
+  {%- do return([relation] + adapter.deletes.relations(relation) + ([positions] if positions is not none else [])) -%}
 {% endmacro %}

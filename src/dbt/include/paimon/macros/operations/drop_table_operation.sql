@@ -9,9 +9,9 @@
 {% macro paimon__drop_table_operation(table, confirm=none) %}
   {%- set relation = paimon__confirmed_table('drop_table', table, confirm) -%}
   {%- for each in paimon__with_deletes(relation) -%}
-    {%- do adapter.hold_table(each) -%}
+    {%- do adapter.builds.hold(each) -%}
     {%- do adapter.drop_relation(each) -%}
-    {%- do adapter.release_tables() -%}
+    {%- do adapter.builds.release() -%}
   {%- endfor -%}
   {%- do log('drop_table on ' ~ relation ~ ': done', info=true) -%}
 {% endmacro %}

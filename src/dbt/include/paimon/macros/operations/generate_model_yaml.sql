@@ -20,7 +20,7 @@
     {%- endif -%}
     {%- do nodes.append(found[0]) -%}
   {%- endfor -%}
-  {%- set text = adapter.models_yaml(nodes, contract) -%}
+  {%- set text = adapter.operations.models_yaml(nodes, contract) -%}
   {%- do paimon__give_yaml(text, path, overwrite) -%}
   {%- do return(text) -%}
 {% endmacro %}

@@ -12,7 +12,7 @@
   schema_name=none, database_name=none, name=none, table_names=none, table_pattern='%', exclude='',
   generate_columns=true, path=none, overwrite=false
 ) %}
-  {%- set text = adapter.sources_yaml(
+  {%- set text = adapter.operations.sources_yaml(
     database_name or target.database, schema_name or target.schema, name, table_names, table_pattern, exclude,
     generate_columns
   ) -%}
@@ -25,7 +25,7 @@
   {%- if path is none -%}
     {%- do print(text) -%}
   {%- else -%}
-    {%- do adapter.write_properties(path, text, overwrite) -%}
+    {%- do adapter.operations.write_properties(path, text, overwrite) -%}
     {%- do log('Wrote ' ~ path, info=true) -%}
   {%- endif -%}
 {% endmacro %}

@@ -4,7 +4,7 @@
   (docs/packages.md).
 -#}
 {% macro paimon__get_tables_by_pattern_sql(schema_pattern, table_pattern, exclude='', database=target.database) %}
-  {%- set found = adapter.relations_like(database, schema_pattern, table_pattern, exclude) -%}
+  {%- set found = adapter.tables.relations_like(database, schema_pattern, table_pattern, exclude) -%}
   select table_schema, table_name, table_type
   from values
     {%- for relation in found %}

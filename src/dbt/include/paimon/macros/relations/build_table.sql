@@ -8,14 +8,14 @@
     depends on the rows that it replaces, see TableSpec.overwrite_reads_old_keys): build a staged table, and swap it in
     once it is complete.
 
-  target: relation of type table; existing: the cached relation of that name, or none; spec: adapter.table_spec;
+  target: relation of type table; existing: the cached relation of that name, or none; spec: adapter.specs.of;
   source: see paimon__model_query. Runs the statement 'main'.
 -#}
 {% macro paimon__build_table(target, existing, spec, source) %}
-  {%- set columns = adapter.wanted_columns(source.columns, model, spec) -%}
-  {%- set spec = adapter.check_columns(model, spec, columns) -%}
+  {%- set columns = adapter.tables.wanted_columns(source.columns, model, spec) -%}
+  {%- set spec = adapter.tables.check_columns(model, spec, columns) -%}
   {%- do paimon__check_documented_columns(target, columns) -%}
-  {%- set source = adapter.checked_source(source, columns, model, spec) -%}
+  {%- set source = adapter.rows.checked(source, columns, model, spec) -%}
   {%- set comment = model.description if config.persist_relation_docs() else '' -%}
   {%- if existing is none or not existing.is_table -%}
     {%- if existing is not none -%}
@@ -24,23 +24,23 @@
     {%- endif -%}
     {%- do paimon__build_staged(target, none, columns, spec, source, comment) -%}
   {%- else -%}
-    {%- set current = adapter.existing_table(existing) -%}
-    {%- set table_changes = adapter.table_changes(spec, current) -%}
-    {%- set column_changes = adapter.column_changes(columns, current, model) -%}
+    {%- set current = adapter.tables.existing(existing) -%}
+    {%- set table_changes = adapter.tables.changes(spec, current) -%}
+    {%- set column_changes = adapter.tables.column_changes(columns, current, model) -%}
     {%- if table_changes.requires_swap or column_changes.rebuild or spec.overwrite_reads_old_keys -%}
       {%- do paimon__log_rebuild(target, table_changes, column_changes, spec) -%}
       {%- do paimon__build_staged(target, existing, columns, spec, source, comment) -%}
     {%- else -%}
-      {%- do adapter.check_branches(model, spec, existing) -%}
+      {%- do adapter.history.check_branches(model, spec, existing) -%}
       {%- if spec.wap -%}
-        {%- set branch = adapter.begin_audit(target, with_rows=false) -%}
+        {%- set branch = adapter.audits.begin(target, with_rows=false) -%}
         {%- do paimon__rebuild_in_place(branch, current, columns, spec, source, table_changes, column_changes) -%}
         {%- do paimon__audit(target, branch, spec) -%}
-        {%- set source = adapter.rows_of(source, branch) -%}
+        {%- set source = source.read_from(branch) -%}
       {%- endif -%}
       {%- do paimon__rebuild_in_place(target, current, columns, spec, source, table_changes, column_changes) -%}
       {%- if spec.wap -%}
-        {%- do adapter.end_audit(target) -%}
+        {%- do adapter.audits.end(target) -%}
       {%- endif -%}
     {%- endif -%}
   {%- endif -%}
@@ -61,14 +61,14 @@
 
 {#- Build a complete table under a staging name, then rename it, replacing `existing` (a table, or none). -#}
 {% macro paimon__build_staged(target, existing, columns, spec, source, comment) %}
-  {%- do adapter.check_branches(model, spec) -%}
-  {%- set staging = adapter.staging_relation(target) -%}
-  {%- do adapter.staging_begins(staging) -%}
+  {%- do adapter.history.check_branches(model, spec) -%}
+  {%- set staging = adapter.builds.staging(target) -%}
+  {%- do adapter.builds.begins(staging) -%}
   {%- set create = paimon__create_table_sql(staging, columns, spec, comment) -%}
   {%- set insert = paimon__insert_sql(staging, columns, source) -%}
   {#- One script, so that the file under target/run shows the table with its rows. -#}
   {%- set sql = create ~ ';\n\n' ~ insert -%}
-  {%- if adapter.commit_conf(model) -%}
+  {%- if adapter.changes.commit_conf(model) -%}
     {#- The commit user is set for the INSERT only: Paimon would store it as an option of a table created with it. -#}
     {%- call statement('create') -%}{{ create }}{%- endcall -%}
     {%- call paimon__write_table('main', staging, 'staging', spec) -%}{{ insert }}{%- endcall -%}
@@ -79,7 +79,7 @@
   {#- During a swap it may be the only complete table; after a failed audit it is kept for inspection. -#}
   {%- set kept = existing is not none or spec.wap -%}
   {%- if kept -%}
-    {%- do adapter.staging_ends(staging) -%}
+    {%- do adapter.builds.ends(staging) -%}
   {%- endif -%}
   {%- do paimon__audit(target, staging, spec) -%}
   {%- if existing is not none -%}
@@ -88,7 +88,7 @@
     {%- do adapter.rename_relation(staging, target) -%}
   {%- endif -%}
   {%- if not kept -%}
-    {%- do adapter.staging_ends(staging) -%}
+    {%- do adapter.builds.ends(staging) -%}
   {%- endif -%}
 {% endmacro %}
 

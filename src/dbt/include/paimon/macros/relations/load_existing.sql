@@ -6,9 +6,9 @@
 -#}
 {% macro paimon__load_existing(target, hold=true) %}
   {%- if hold or load_cached_relation(target) is none -%}
-    {%- do adapter.hold_table(target) -%}
+    {%- do adapter.builds.hold(target) -%}
   {%- endif -%}
-  {%- for leftover in adapter.leftovers(target) -%}
+  {%- for leftover in adapter.builds.leftovers(target) -%}
     {%- do adapter.drop_relation(leftover) -%}
   {%- endfor -%}
   {%- do return(load_cached_relation(target)) -%}

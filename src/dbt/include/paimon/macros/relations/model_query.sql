@@ -1,12 +1,12 @@
 {#-
-  The model's query as the statements of its materialization read it (see adapter.model_query), or the data frame of a
+  The model's query as the statements of its materialization read it (see adapter.rows.query), or the data frame of a
   Python model. Spark analyzes it before anything else happens, and reports the line of an error.
 -#}
 {% macro paimon__model_query(target, sql, language='sql') %}
   {%- if language == 'python' -%}
     {%- set view = make_temp_relation(target).identifier -%}
-    {%- do adapter.stage_python_model(view, sql, model) -%}
-    {%- do return(adapter.staged_query(view)) -%}
+    {%- do adapter.rows.stage_python_model(view, sql, model) -%}
+    {%- do return(adapter.rows.staged(view)) -%}
   {%- endif -%}
   {%- do paimon__run_sql_header() -%}
   {%- if config.get('contract') and config.get('contract').enforced -%}
@@ -16,7 +16,7 @@
     {%- do adapter.render_raw_model_constraints(raw_constraints=model['constraints']) -%}
     {%- set sql = get_select_subquery(sql) -%}
   {%- endif -%}
-  {%- do return(adapter.model_query(sql)) -%}
+  {%- do return(adapter.rows.query(sql)) -%}
 {% endmacro %}
 
 {#- Drop what was staged for a model's rows. -#}

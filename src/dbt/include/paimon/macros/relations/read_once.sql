@@ -5,5 +5,5 @@
     cache table {{ adapter.quote(view) }} as
     select * from {{ source }}
   {%- endcall -%}
-  {%- do return(adapter.staged_query(view)) -%}
+  {%- do return(adapter.rows.staged(view)) -%}
 {% endmacro %}

@@ -1,16 +1,16 @@
 {#-
   dbt's `statement` for writing a model's rows into an existing table: holds the table's lock, and retries after a
-  conflict with another writer if that is safe (adapter.write_table).
+  conflict with another writer if that is safe (adapter.builds.write).
 
   name: the statement's name; target: the table; kind: a strategy, 'rebuild' or 'snapshot'; spec: see
-  adapter.table_spec; conf: Spark settings for this statement only.
+  adapter.specs.of; conf: Spark settings for this statement only.
 -#}
 {% macro paimon__write_table(name, target, kind, spec, conf={}) %}
   {%- set sql = caller() -%}
   {%- if name == 'main' -%}
     {{ write(sql) }}
   {%- endif -%}
-  {%- set conf = dict(conf, **adapter.commit_conf(model)) -%}
-  {%- set result = adapter.write_table(target, sql, kind, spec, conf) -%}
-  {{ store_result(name, response=result[0], agate_table=result[1]) }}
+  {%- set conf = dict(conf, **adapter.changes.commit_conf(model)) -%}
+  {%- set result = adapter.builds.write(target, sql, kind, spec, conf) -%}
+  {{ store_result(name, response=result.response, agate_table=result.table) }}
 {% endmacro %}

@@ -3,7 +3,7 @@
   {%- for node in graph.sources.values() -%}
     {%- if node.external and node.database == relation.database and node.schema == relation.schema
           and node.identifier == relation.identifier -%}
-      {%- do return(adapter.described_columns(node)) -%}
+      {%- do return(adapter.streams.described_columns(node)) -%}
     {%- endif -%}
   {%- endfor -%}
   {%- do return([]) -%}

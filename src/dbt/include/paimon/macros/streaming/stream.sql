@@ -33,7 +33,7 @@ from {{ relation }}
     {%- endset -%}
     {%- do return(sql) -%}
   {%- endif -%}
-  {%- do return(adapter.stream_view(
+  {%- do return(adapter.streams.view(
     model, relation, source=paimon__source_node(relation), options=options, row_kind=row_kind, scan_mode=scan_mode
   )) -%}
 {%- endmacro %}

@@ -6,7 +6,7 @@
   time zone: the state at that time; branch: a name: the branch's current state.
 -#}
 {% macro at(relation, snapshot=none, tag=none, timestamp=none, branch=none) %}
-  {%- do return(adapter.relation_at(relation, {
+  {%- do return(adapter.history.at(relation, {
     'snapshot': snapshot,
     'tag': tag,
     'timestamp': timestamp,

@@ -2,21 +2,21 @@
   Run the data tests of a model on rows that are not published yet; fails the node if one of them fails.
 
   target: the published table; audited: the relation with the new rows, a branch or a staged table; spec: see
-  adapter.table_spec; staged: the query of the new rows, dropped if they do not pass.
+  adapter.specs.of; staged: the query of the new rows, dropped if they do not pass.
 -#}
 {% macro paimon__audit(target, audited, spec, staged=none) %}
   {%- if not spec.wap -%}{%- do return(none) -%}{%- endif -%}
   {%- set results = [] -%}
-  {%- for audit in adapter.compiled_audits(model, target, audited) -%}
+  {%- for audit in adapter.audits.compiled(model, target, audited) -%}
     {%- set sql = get_test_sql(
       get_limit_subquery_sql(audit.sql, audit.limit), audit.fail_calc, audit.warn_if, audit.error_if, limit=none
     ) -%}
-    {%- do results.append(adapter.audit_result(audit, run_query(sql).rows[0])) -%}
+    {%- do results.append(adapter.audits.result(audit, run_query(sql).rows[0])) -%}
   {%- endfor -%}
   {%- if staged is not none and results | selectattr('is_error') | list -%}
     {%- do paimon__drop_staged(staged) -%}
   {%- endif -%}
-  {%- do adapter.refuse_failed_audits(model, audited, results) -%}
+  {%- do adapter.audits.refuse_failed(model, audited, results) -%}
   {%- for result in results if result.is_warning -%}
     {%- do exceptions.warn("model '" ~ model.name ~ "', audit " ~ result) -%}
   {%- endfor -%}

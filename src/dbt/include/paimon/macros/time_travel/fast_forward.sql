@@ -4,7 +4,7 @@
 -#}
 {% macro fast_forward(relation, branch, discard=false) -%}
   {%- if execute and not discard -%}
-    {%- do adapter.refuse_lossy_fast_forward(paimon__named_relation(relation), branch) -%}
+    {%- do adapter.history.refuse_lossy_fast_forward(paimon__named_relation(relation), branch) -%}
   {%- endif -%}
   {%- do return(paimon__call_procedure('fast_forward', relation, {'branch': branch})) -%}
 {%- endmacro %}

@@ -6,24 +6,24 @@
 {% macro publish(relation) %}
   {%- set target = paimon__named_relation(relation) -%}
   {%- set existing = adapter.get_relation(target.database, target.schema, target.identifier) -%}
-  {%- set staged = adapter.staged_relation(target) -%}
-  {%- set branch = adapter.audit_branch(existing) if existing is not none and existing.is_table -%}
+  {%- set staged = adapter.builds.staged(target) -%}
+  {%- set branch = adapter.audits.branch(existing) if existing is not none and existing.is_table -%}
   {%- if branch -%}
-    {%- do adapter.refuse_stale_audit(existing) -%}
+    {%- do adapter.audits.refuse_stale(existing) -%}
   {%- elif staged is none or (existing is not none and not existing.is_table) -%}
     {%- do exceptions.raise_compiler_error('publish: ' ~ target ~ ' has no rows whose audit failed.') -%}
   {%- endif -%}
-  {%- do adapter.hold_table(target) -%}
+  {%- do adapter.builds.hold(target) -%}
   {%- if branch -%}
     {%- set sql = paimon__overwrite_sql(existing, adapter.get_columns_in_relation(branch), [], branch) -%}
-    {%- set spec = adapter.existing_table(existing).as_spec() -%}
-    {%- do adapter.write_table(existing, sql, 'rebuild', spec, paimon__overwrite_conf(by_partition=false)) -%}
-    {%- do adapter.end_audit(existing) -%}
+    {%- set spec = adapter.tables.existing(existing).as_spec() -%}
+    {%- do adapter.builds.write(existing, sql, 'rebuild', spec, paimon__overwrite_conf(by_partition=false)) -%}
+    {%- do adapter.audits.end(existing) -%}
   {%- elif existing is none -%}
     {%- do adapter.rename_relation(staged, target) -%}
   {%- else -%}
     {%- do paimon__swap_tables(staged, existing) -%}
   {%- endif -%}
-  {%- do adapter.release_tables() -%}
+  {%- do adapter.builds.release() -%}
   {%- do log('publish on ' ~ target ~ ': done', info=true) -%}
 {% endmacro %}

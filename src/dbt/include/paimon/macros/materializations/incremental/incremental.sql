@@ -1,24 +1,24 @@
 {% materialization incremental, adapter='paimon', supported_languages=['sql', 'python'] %}
   {%- set target_relation = this.incorporate(type='table') -%}
   {#- All problems of the config are reported here, before the first statement. -#}
-  {%- set plan = adapter.incremental_plan(model) -%}
-  {%- set spec = plan[0] -%}
-  {%- set strategy = plan[1] -%}
+  {%- set plan = adapter.specs.incremental(model) -%}
+  {%- set spec = plan.spec -%}
+  {%- set strategy = plan.strategy -%}
   {%- set on_schema_change = incremental_validate_on_schema_change(config.get('on_schema_change'), default='ignore') -%}
   {%- set strategy_macro = adapter.get_incremental_strategy_macro(context, strategy) -%}
   {#- Batches of one model are prepared concurrently, and written one after the other. -#}
   {%- set existing_relation = paimon__load_existing(target_relation, hold=(strategy != 'microbatch')) -%}
-  {%- do adapter.check_positions(model) -%}
-  {%- set rebuild = adapter.changes_rebuild(model) or should_full_refresh() -%}
+  {%- do adapter.changes.check_positions(model) -%}
+  {%- set rebuild = adapter.changes.rebuild(model) or should_full_refresh() -%}
 
   {{ run_hooks(pre_hooks, inside_transaction=False) }}
   {{ run_hooks(pre_hooks, inside_transaction=True) }}
 
   {%- set source = paimon__model_query(target_relation, compiled_code, model['language']) -%}
-  {%- set spec = adapter.spelled(spec, source) -%}
-  {%- do adapter.check_event_time(model, strategy, source.columns) -%}
-  {%- set source = adapter.rows_of_batch(source, strategy, model) -%}
-  {%- set source = adapter.ordered_rows(source, spec, model) -%}
+  {%- set spec = adapter.specs.spelled(spec, source.columns) -%}
+  {%- do adapter.rows.check_event_time(model, strategy, source.columns) -%}
+  {%- set source = adapter.rows.of_batch(source, strategy, model) -%}
+  {%- set source = adapter.rows.ordered(source, spec, model) -%}
   {%- set staged = source -%}
   {%- if strategy == 'apply_changes' -%}
     {%- set source = paimon__stage_changes(target_relation, source, spec) -%}
@@ -30,15 +30,15 @@
     {%- else -%}
       {%- do paimon__build_table(target_relation, existing_relation, spec, source) -%}
     {%- endif -%}
-    {%- do adapter.settle_after_build(target_relation, spec) -%}
+    {%- do adapter.maintenance.after_first_load(target_relation, spec) -%}
   {%- elif spec.wap -%}
     {#- Read once, so that exactly the audited rows are published. -#}
     {%- set source = paimon__read_once(target_relation, source) -%}
-    {%- set branch = adapter.begin_audit(target_relation, with_rows=true) -%}
+    {%- set branch = adapter.audits.begin(target_relation, with_rows=true) -%}
     {%- do paimon__increment(branch, spec, strategy, strategy_macro, on_schema_change, source) -%}
     {%- do paimon__audit(target_relation, branch, spec, source) -%}
     {%- do paimon__increment(target_relation, spec, strategy, strategy_macro, on_schema_change, source) -%}
-    {%- do adapter.end_audit(target_relation) -%}
+    {%- do adapter.audits.end(target_relation) -%}
   {%- else -%}
     {%- do paimon__increment(target_relation, spec, strategy, strategy_macro, on_schema_change, source) -%}
   {%- endif -%}
@@ -53,7 +53,7 @@
   {{ run_hooks(post_hooks, inside_transaction=True) }}
   {{ adapter.commit() }}
   {{ run_hooks(post_hooks, inside_transaction=False) }}
-  {%- do adapter.maintain_after_run(target_relation, spec) -%}
+  {%- do adapter.maintenance.after_run(target_relation, spec) -%}
 
   {{ return({'relations': [target_relation]}) }}
 {% endmaterialization %}
@@ -69,17 +69,17 @@
 
 {#- The steps before an increment is written, and the statement that writes it: {sql, conf, current, changes}. -#}
 {% macro paimon__prepare_increment(target, spec, strategy, strategy_macro, on_schema_change, source) %}
-  {%- set current = adapter.existing_table(target) -%}
-  {%- set table_changes = adapter.table_changes(spec, current) -%}
-  {%- do adapter.refuse_immutable_changes(model, table_changes) -%}
-  {%- do adapter.check_branches(model, spec, target) -%}
-  {%- set columns = adapter.wanted_columns(source.columns, model, spec) -%}
+  {%- set current = adapter.tables.existing(target) -%}
+  {%- set table_changes = adapter.tables.changes(spec, current) -%}
+  {%- do adapter.tables.refuse_immutable_changes(model, table_changes) -%}
+  {%- do adapter.history.check_branches(model, spec, target) -%}
+  {%- set columns = adapter.tables.wanted_columns(source.columns, model, spec) -%}
   {%- do paimon__check_documented_columns(target, columns) -%}
-  {%- set column_changes = adapter.column_changes(columns, current, model) -%}
-  {%- do adapter.check_schema_change(model, on_schema_change, strategy, spec, column_changes) -%}
+  {%- set column_changes = adapter.tables.column_changes(columns, current, model) -%}
+  {%- do adapter.tables.check_schema_change(model, on_schema_change, strategy, spec, column_changes) -%}
   {%- set table_columns = column_changes.synced(current.columns, on_schema_change) | list -%}
-  {%- set spec = adapter.check_columns(model, spec, table_columns, columns) -%}
-  {%- set source = adapter.checked_source(source, table_columns, model, spec) -%}
+  {%- set spec = adapter.tables.check_columns(model, spec, table_columns, columns) -%}
+  {%- set source = adapter.rows.checked(source, table_columns, model, spec) -%}
   {%- set kept_deletes = paimon__fitting_deletes(target, spec, table_columns) if strategy == 'apply_changes' -%}
 
   {#- All checks have passed; options may refer to new columns. -#}
@@ -91,7 +91,7 @@
     'temp_relation': paimon__strategy_source(target, strategy, source),
     'unique_key': config.get('unique_key') or spec.primary_key | list,
     'dest_columns': dest_columns,
-    'incremental_predicates': adapter.table_predicates(model, strategy, current.columns),
+    'incremental_predicates': adapter.rows.predicates(model, strategy, current.columns),
     'table_columns': table_columns,
     'spec': spec,
     'kept_deletes': kept_deletes,

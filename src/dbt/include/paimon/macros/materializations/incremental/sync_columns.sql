@@ -1,6 +1,6 @@
 {#-
   Change the table's columns to the model's as `on_schema_change` allows; returns the columns to write, as dbt columns.
-  Changes that are not possible have been refused by adapter.check_schema_change.
+  Changes that are not possible have been refused by adapter.tables.check_schema_change.
 -#}
 {% macro paimon__sync_columns(target, on_schema_change, columns, current, changes) %}
   {%- if paimon__adds_columns(on_schema_change) and changes.add -%}

@@ -7,7 +7,7 @@
   {%- set columns = config.get('snapshot_table_column_names') or get_snapshot_table_column_names() -%}
   {%- set target_relation = this.incorporate(type='table') -%}
   {%- do paimon__require_snapshot_key() -%}
-  {%- set spec = adapter.table_spec(model, [columns.dbt_scd_id]) -%}
+  {%- set spec = adapter.specs.of(model, [columns.dbt_scd_id]) -%}
   {%- set existing_relation = paimon__load_existing(target_relation) -%}
   {%- if existing_relation is not none and not existing_relation.is_table -%}
     {%- do exceptions.relation_wrong_type(existing_relation, 'table') -%}
@@ -20,37 +20,37 @@
   {%- set query = paimon__model_query(target_relation, model['compiled_code']) -%}
   {%- do paimon__require_check_cols(query.columns) -%}
   {%- if exists -%}
-    {%- set current = adapter.existing_table(target_relation) -%}
-    {%- set query = adapter.spelled_rows(query, current) -%}
+    {%- set current = adapter.tables.existing(target_relation) -%}
+    {%- set query = adapter.rows.spelled(query, current) -%}
   {%- endif -%}
   {%- set node = dict(model, compiled_code='select * from ' ~ query) -%}
   {%- set strategy = strategy_dispatch(config.get('strategy'))(node, 'snapshotted_data', 'source_data', model['config'], exists) -%}
   {%- set versions_sql = build_snapshot_table(strategy, node.compiled_code) -%}
   {{ check_time_data_types(versions_sql) }}
-  {%- set versions = adapter.model_query(versions_sql) -%}
+  {%- set versions = adapter.rows.query(versions_sql) -%}
 
   {%- if not exists -%}
-    {%- set spec = adapter.spelled(spec, versions) -%}
-    {%- set source = adapter.ordered_rows(versions, spec, model) -%}
+    {%- set spec = adapter.specs.spelled(spec, versions.columns) -%}
+    {%- set source = adapter.rows.ordered(versions, spec, model) -%}
     {%- do paimon__build_table(target_relation, none, spec, source) -%}
   {%- else -%}
     {{ adapter.assert_valid_snapshot_target_given_strategy(target_relation, columns, strategy) }}
-    {%- set source = adapter.model_query(snapshot_staging_table(strategy, node.compiled_code, target_relation)) -%}
-    {%- set source = adapter.timed_by_versions(adapter.spelled_rows(source, current), versions, model) -%}
-    {%- set spec = adapter.spelled(spec, source) -%}
-    {%- set table_changes = adapter.table_changes(spec, current) -%}
-    {%- do adapter.refuse_immutable_changes(model, table_changes) -%}
-    {%- do adapter.check_branches(model, spec, target_relation) -%}
-    {%- set source = adapter.ordered_rows(source, spec, model) -%}
+    {%- set source = adapter.rows.query(snapshot_staging_table(strategy, node.compiled_code, target_relation)) -%}
+    {%- set source = adapter.rows.timed_by_versions(adapter.rows.spelled(source, current), versions, model) -%}
+    {%- set spec = adapter.specs.spelled(spec, source.columns) -%}
+    {%- set table_changes = adapter.tables.changes(spec, current) -%}
+    {%- do adapter.tables.refuse_immutable_changes(model, table_changes) -%}
+    {%- do adapter.history.check_branches(model, spec, target_relation) -%}
+    {%- set source = adapter.rows.ordered(source, spec, model) -%}
     {%- set helpers = ['dbt_change_type', 'dbt_unique_key'] -%}
     {%- if strategy.unique_key | is_list -%}
       {%- for key in strategy.unique_key -%}{%- do helpers.append('dbt_unique_key_' ~ loop.index) -%}{%- endfor -%}
     {%- endif -%}
-    {%- set added = adapter.columns_missing_in(current, source.columns) | rejectattr('name', 'in', helpers) | list -%}
-    {%- set table_columns = (current.columns | list) + (adapter.wanted_columns(added, model, spec) | list) -%}
-    {%- set spec = adapter.check_columns(model, spec, table_columns, source.columns) -%}
+    {%- set added = current.lacks(source.columns) | rejectattr('name', 'in', helpers) | list -%}
+    {%- set table_columns = (current.columns | list) + (adapter.tables.wanted_columns(added, model, spec) | list) -%}
+    {%- set spec = adapter.tables.check_columns(model, spec, table_columns, source.columns) -%}
     {#- For a version that ends, only its end is written. -#}
-    {%- set source = adapter.checked_source(source, table_columns, model, spec, "dbt_change_type = 'insert'") -%}
+    {%- set source = adapter.rows.checked(source, table_columns, model, spec, "dbt_change_type = 'insert'") -%}
     {%- do create_columns(target_relation, added) -%}
     {%- do paimon__alter_options(target_relation, table_changes) -%}
     {%- set written = source.columns | rejectattr('name', 'in', helpers) | list -%}
@@ -67,7 +67,7 @@
   {{ run_hooks(post_hooks, inside_transaction=True) }}
   {{ adapter.commit() }}
   {{ run_hooks(post_hooks, inside_transaction=False) }}
-  {%- do adapter.maintain_after_run(target_relation, spec) -%}
+  {%- do adapter.maintenance.after_run(target_relation, spec) -%}
 
   {{ return({'relations': [target_relation]}) }}
 {% endmaterialization %}

@@ -19,7 +19,7 @@
   {%- set known = existing | map(attribute='name') | list -%}
   {%- set compared = [] -%}
   {%- set unknown = [] -%}
-  {%- for name in adapter.spelled_names(wanted, existing) -%}
+  {%- for name in adapter.rows.spelled_names(wanted, existing) -%}
     {%- if name in known -%}{%- do compared.append(adapter.quote(name)) -%}
     {%- else -%}{%- do unknown.append(name) -%}{%- endif -%}
   {%- endfor -%}

@@ -3,6 +3,6 @@
 -#}
 {% test bucket_size(model, max_gb=5) %}
 select partition, bucket, row_count, byte_count
-from ({{ adapter.buckets_sql(model, 'bucket_size') }}) as buckets
+from ({{ adapter.health.buckets_sql(model, 'bucket_size') }}) as buckets
 where byte_count > {{ max_gb | float }} * 1073741824
 {% endtest %}

@@ -4,6 +4,6 @@
 -#}
 {% test bucket_skew(model, max_skew=3, min_rows=10000) %}
 select partition, bucket, row_count, mean_rows, skew
-from ({{ adapter.buckets_sql(model, 'bucket_skew') }}) as buckets
+from ({{ adapter.health.buckets_sql(model, 'bucket_skew') }}) as buckets
 where partition_rows >= {{ min_rows | int }} and skew > {{ max_skew | float }}
 {% endtest %}

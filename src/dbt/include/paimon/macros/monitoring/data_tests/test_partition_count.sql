@@ -2,6 +2,6 @@
   A data test: no more than `max_partitions` partitions, each of which has its own files.
 -#}
 {% test partition_count(model, max_partitions=1000) %}
-select * from ({{ adapter.health_sql(model, 'partition_count') }}) as health
+select * from ({{ adapter.health.sql(model, 'partition_count') }}) as health
 where partitions > {{ max_partitions | int }}
 {% endtest %}

@@ -3,6 +3,6 @@
   target-file-size and not alone in their bucket.
 -#}
 {% test small_files(model, max_files=20) %}
-select * from ({{ adapter.health_sql(model, 'small_files') }}) as health
+select * from ({{ adapter.health.sql(model, 'small_files') }}) as health
 where small_files > {{ max_files | int }}
 {% endtest %}

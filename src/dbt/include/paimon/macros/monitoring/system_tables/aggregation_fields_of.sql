@@ -1,4 +1,4 @@
 {#- The columns of a table with their aggregate functions. -#}
 {% macro aggregation_fields_of(relation) -%}
-  {{- adapter.system_table(relation, 'aggregation_fields') -}}
+  {{- adapter.health.system_table(relation, 'aggregation_fields') -}}
 {%- endmacro %}

@@ -1,4 +1,4 @@
 {#- The branches of a table. -#}
 {% macro branches_of(relation) -%}
-  {{- adapter.system_table(relation, 'branches') -}}
+  {{- adapter.health.system_table(relation, 'branches') -}}
 {%- endmacro %}

@@ -1,4 +1,4 @@
 {#- The data files of a table with their key ranges (Paimon 1.4 and later). -#}
 {% macro file_key_ranges_of(relation) -%}
-  {{- adapter.system_table(relation, 'file_key_ranges') -}}
+  {{- adapter.health.system_table(relation, 'file_key_ranges') -}}
 {%- endmacro %}

@@ -1,4 +1,4 @@
 {#- The data files of the newest table snapshot: partition, bucket, level, format, rows, bytes. -#}
 {% macro files_of(relation) -%}
-  {{- adapter.system_table(relation, 'files') -}}
+  {{- adapter.health.system_table(relation, 'files') -}}
 {%- endmacro %}

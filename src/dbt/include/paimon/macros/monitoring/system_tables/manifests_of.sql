@@ -1,4 +1,4 @@
 {#- The manifests of the newest table snapshot. -#}
 {% macro manifests_of(relation) -%}
-  {{- adapter.system_table(relation, 'manifests') -}}
+  {{- adapter.health.system_table(relation, 'manifests') -}}
 {%- endmacro %}

@@ -1,4 +1,4 @@
 {#- The options of a table. -#}
 {% macro options_of(relation) -%}
-  {{- adapter.system_table(relation, 'options') -}}
+  {{- adapter.health.system_table(relation, 'options') -}}
 {%- endmacro %}

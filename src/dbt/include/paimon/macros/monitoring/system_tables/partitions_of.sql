@@ -1,4 +1,4 @@
 {#- The partitions of a table: rows, bytes, files, last update. -#}
 {% macro partitions_of(relation) -%}
-  {{- adapter.system_table(relation, 'partitions') -}}
+  {{- adapter.health.system_table(relation, 'partitions') -}}
 {%- endmacro %}

@@ -1,4 +1,4 @@
 {#- The compacted rows of a table, read without merging. -#}
 {% macro ro_of(relation) -%}
-  {{- adapter.system_table(relation, 'ro') -}}
+  {{- adapter.health.system_table(relation, 'ro') -}}
 {%- endmacro %}

@@ -1,4 +1,4 @@
 {#- The schemas that a table has had: columns, keys, options, comment. -#}
 {% macro schemas_of(relation) -%}
-  {{- adapter.system_table(relation, 'schemas') -}}
+  {{- adapter.health.system_table(relation, 'schemas') -}}
 {%- endmacro %}

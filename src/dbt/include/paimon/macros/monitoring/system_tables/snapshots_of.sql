@@ -1,4 +1,4 @@
 {#- The table snapshots (commits) of a table: time, kind, number of rows. -#}
 {% macro snapshots_of(relation) -%}
-  {{- adapter.system_table(relation, 'snapshots') -}}
+  {{- adapter.health.system_table(relation, 'snapshots') -}}
 {%- endmacro %}

@@ -1,4 +1,4 @@
 {#- The statistics that ANALYZE TABLE has gathered. -#}
 {% macro statistics_of(relation) -%}
-  {{- adapter.system_table(relation, 'statistics') -}}
+  {{- adapter.health.system_table(relation, 'statistics') -}}
 {%- endmacro %}

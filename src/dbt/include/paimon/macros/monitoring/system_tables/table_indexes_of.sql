@@ -1,4 +1,4 @@
 {#- The index files of a table (Paimon 1.0 and later). -#}
 {% macro table_indexes_of(relation) -%}
-  {{- adapter.system_table(relation, 'table_indexes') -}}
+  {{- adapter.health.system_table(relation, 'table_indexes') -}}
 {%- endmacro %}

@@ -1,4 +1,4 @@
 {#- The tags of a table and their table snapshots. -#}
 {% macro tags_of(relation) -%}
-  {{- adapter.system_table(relation, 'tags') -}}
+  {{- adapter.health.system_table(relation, 'tags') -}}
 {%- endmacro %}

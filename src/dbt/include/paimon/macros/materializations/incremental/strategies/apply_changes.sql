@@ -10,12 +10,12 @@
 -#}
 {% macro get_incremental_apply_changes_sql(arg_dict) %}
   {%- set target, spec, source = arg_dict.target_relation, arg_dict.spec, arg_dict.temp_relation -%}
-  {%- set deletes = adapter.deletes_relation(model, target) -%}
+  {%- set deletes = adapter.deletes.relation(model, target) -%}
   {%- set kept = arg_dict.kept_deletes -%}
   {%- do paimon__make_deletes_ready(deletes, spec, kept) -%}
   {%- set names = paimon__quoted_names(arg_dict.dest_columns) -%}
   {%- set keys = paimon__quoted_key(spec.primary_key) -%}
-  {%- set order = paimon__quoted_key(adapter.sequence_columns(spec)) -%}
+  {%- set order = paimon__quoted_key(spec.sequence_columns) -%}
   {%- set sql -%}
 {{ paimon__keep_deletes_sql(deletes, spec, kept, source) }};
 
@@ -33,12 +33,12 @@ left anti join {{ deletes.render() }} as __dbt_deletes
 
 {#- The first rows of a table, or all of a rebuilt one: the result of the changes. Drops deletes of older runs. -#}
 {% macro paimon__build_from_changes(target, existing, spec, source) %}
-  {%- set columns = adapter.wanted_columns(source.columns, model, spec) -%}
-  {%- set spec = adapter.check_columns(model, spec, columns) -%}
-  {%- set deletes = adapter.deletes_relation(model, target) -%}
+  {%- set columns = adapter.tables.wanted_columns(source.columns, model, spec) -%}
+  {%- set spec = adapter.tables.check_columns(model, spec, columns) -%}
+  {%- set deletes = adapter.deletes.relation(model, target) -%}
   {%- set there = load_cached_relation(deletes) -%}
   {%- set kept = paimon__kept_deletes(deletes, spec, columns) -%}
-  {%- set changes = adapter.checked_source(source, columns, model, spec) -%}
+  {%- set changes = adapter.rows.checked(source, columns, model, spec) -%}
   {%- if kept.fits -%}
     {%- do paimon__make_deletes_ready(deletes, spec, kept) -%}
     {%- do paimon__keep_deletes(deletes, spec, kept, changes) -%}
@@ -56,7 +56,7 @@ left anti join {{ deletes.render() }} as __dbt_deletes
 
 {#- The change rows, checked and read once: the deletes and the table must see the same ones. -#}
 {% macro paimon__stage_changes(target, source, spec) %}
-  {%- set sql = adapter.change_rows_sql(source, spec, model) -%}
+  {%- set sql = adapter.rows.change_rows_sql(source, spec, model) -%}
   {%- if sql is none -%}
     {%- do return(source) -%}
   {%- endif -%}
@@ -65,22 +65,22 @@ left anti join {{ deletes.render() }} as __dbt_deletes
     cache table {{ adapter.quote(view) }} as
     {{ sql }}
   {%- endcall -%}
-  {%- do return(adapter.staged_query(view)) -%}
+  {%- do return(adapter.rows.staged(view)) -%}
 {% endmacro %}
 
 {% macro paimon__rowkind(spec) %}
   {%- do return(adapter.quote(spec.options['rowkind.field'])) -%}
 {% endmacro %}
 
-{#- How the deletes of a table with these columns are kept, in an existing or new table (see adapter.kept_deletes). -#}
+{#- How the deletes of a table with these columns are kept, in an existing or new table (see adapter.deletes.kept). -#}
 {% macro paimon__kept_deletes(deletes, spec, columns) %}
   {%- set there = load_cached_relation(deletes) -%}
-  {%- do return(adapter.kept_deletes(spec, columns, adapter.existing_table(deletes) if there is not none else none)) -%}
+  {%- do return(adapter.deletes.kept(spec, columns, adapter.tables.existing(deletes) if there is not none else none)) -%}
 {% endmacro %}
 
 {#- The same for an increment, before anything is changed: an increment never recreates the table of deletes. -#}
 {% macro paimon__fitting_deletes(target, spec, columns) %}
-  {%- set deletes = adapter.deletes_relation(model, target) -%}
+  {%- set deletes = adapter.deletes.relation(model, target) -%}
   {%- set kept = paimon__kept_deletes(deletes, spec, columns) -%}
   {%- if not kept.fits -%}
     {%- do exceptions.raise_compiler_error(
@@ -114,7 +114,7 @@ using paimon
 comment 'The deletes that dbt has applied to {{ this.identifier | replace("'", "") }}: changes older than these come too late.'
 tblproperties (
   'primary-key' = {{ adapter.string_literal(spec.primary_key | join(',')) }},
-  'sequence.field' = {{ adapter.string_literal(adapter.sequence_columns(spec) | join(',')) }}
+  'sequence.field' = {{ adapter.string_literal(spec.sequence_columns | join(',')) }}
 )
   {%- endcall -%}
   {%- do adapter.cache_added(deletes) -%}

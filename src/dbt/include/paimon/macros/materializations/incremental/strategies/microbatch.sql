@@ -8,7 +8,7 @@
   A table without partitions replaces the window with one MERGE.
 -#}
 {% macro paimon__get_incremental_microbatch_sql(arg_dict) %}
-  {%- set window = adapter.batch_window(model, arg_dict.table_columns) -%}
+  {%- set window = adapter.rows.batch_window(model, arg_dict.table_columns) -%}
   {%- if not arg_dict.spec.partition_by -%}
     {%- do return(paimon__replace_rows_sql(arg_dict, 'select true as __dbt_tag_1', ['(' ~ window ~ ')'])) -%}
   {%- endif -%}
@@ -39,7 +39,7 @@ where not exists (select 1 from {{ arg_dict.target_relation }} as DBT_INTERNAL_D
 
 {#- Whether the row of a key that is written last wins, as there is no sequence field. -#}
 {% macro paimon__last_row_counts(spec) %}
-  {%- do return(spec.primary_key and spec.merge_engine == 'deduplicate' and not adapter.sequence_columns(spec)) -%}
+  {%- do return(spec.primary_key and spec.merge_engine == 'deduplicate' and not spec.sequence_columns) -%}
 {% endmacro %}
 
 {% macro paimon__same_columns(names, equals) %}
