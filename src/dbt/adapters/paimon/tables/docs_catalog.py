@@ -1,0 +1,72 @@
+"""Reads what `dbt docs generate` shows: columns, comments and statistics of tables and views."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from dbt.adapters.events.logging import AdapterLogger
+from dbt_common.exceptions import DbtRuntimeError
+
+from dbt.adapters.paimon.host import Host
+from dbt.adapters.paimon.relation import PaimonRelation
+from dbt.adapters.paimon.sql.views import ViewDirectory
+from dbt.adapters.paimon.tables import docs
+
+if TYPE_CHECKING:
+    import agate
+    from dbt_common.contracts.metadata import CatalogTable
+
+logger = AdapterLogger("Paimon")
+
+
+class DocsCatalog:
+    """The docs entries of relations.
+
+    Args:
+        host: the adapter.
+        directory: the views, with their comments.
+    """
+
+    def __init__(self, host: Host, directory: ViewDirectory) -> None:
+        self._host = host
+        self._directory = directory
+
+    def rows(self, relations: Sequence[PaimonRelation]) -> agate.Table:
+        """The entries as the table of rows that dbt's catalog is made from."""
+        import agate
+        from dbt_common.clients.agate_helper import DEFAULT_TYPE_TESTER
+
+        return agate.Table.from_object(
+            docs.flat_rows(self.entries(relations)), column_types=DEFAULT_TYPE_TESTER
+        )
+
+    def entries(self, relations: Sequence[PaimonRelation]) -> list[CatalogTable]:
+        """The entry of each relation; of one that does not exist, without columns."""
+        paimons = self._host.credentials.paimon_catalogs
+        tables = [relation for relation in relations if relation.is_table and relation.database in paimons]
+        found = [self._described(relation) for relation in relations if relation not in tables]
+        for start in range(0, len(tables), docs.TABLES_A_STATEMENT):
+            found += self._with_statistics(tables[start : start + docs.TABLES_A_STATEMENT])
+        return found
+
+    def _with_statistics(self, tables: Sequence[PaimonRelation]) -> list[CatalogTable]:
+        """All tables in one statement; if it fails, each by itself, and a broken one without statistics."""
+        try:
+            rows = self._host.query(docs.tables_sql(tables))
+        except DbtRuntimeError as exc:
+            if len(tables) > 1:
+                return [entry for table in tables for entry in self._with_statistics([table])]
+            logger.debug(f"No statistics of {tables[0]}: {exc}")
+            return [self._described(tables[0])]
+        return [docs.from_row(tables[row[0]], row) for row in rows]
+
+    def _described(self, relation: PaimonRelation) -> CatalogTable:
+        """A view, or a table that is not a Paimon table: only its columns are known."""
+        definition = self._directory.get(relation.schema or "", relation.identifier or "")
+        comments = definition.column_comments if definition and relation.is_view else {}
+        return docs.describe(
+            relation,
+            [(c.name, c.dtype, comments.get(c.name)) for c in self._host.get_columns_in_relation(relation)],
+            definition.comment if definition and relation.is_view else None,
+        )

@@ -1,0 +1,107 @@
+"""Lists the relations of a schema, and first finishes the swaps of runs that were killed."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+from dbt.adapters.contracts.relation import RelationType
+from dbt.adapters.events.logging import AdapterLogger
+from dbt_common.exceptions import DbtRuntimeError
+
+from dbt.adapters.paimon.concurrency import conflicts
+from dbt.adapters.paimon.host import Host
+from dbt.adapters.paimon.relation import PaimonRelation
+from dbt.adapters.paimon.sql import names, views
+from dbt.adapters.paimon.tables import metadata
+from dbt.adapters.paimon.writing import swaps
+from dbt.adapters.paimon.writing.builds import Builds
+
+logger = AdapterLogger("Paimon")
+
+
+class Listing:
+    """The relations of a schema, as the catalog has them now.
+
+    Args:
+        host: the adapter.
+        builds: holds tables while a swap is finished.
+        directory: the views of this process.
+        load_views: reads the definitions of a schema's views, given its tables, where the catalog cannot store them.
+    """
+
+    def __init__(
+        self,
+        host: Host,
+        builds: Builds,
+        directory: views.ViewDirectory,
+        load_views: Callable[[str, list[str]], list[views.ViewDefinition]],
+    ) -> None:
+        self._host = host
+        self._builds = builds
+        self._directory = directory
+        self._load_views = load_views
+
+    def relations(self, schema_relation: PaimonRelation) -> list[PaimonRelation]:
+        """All tables and views, in at most two statements (three if another catalog stores views)."""
+        database, schema = schema_relation.database, schema_relation.schema or ""
+        if names.schema_problem(schema) or not self._host.has_catalog(database):
+            return []  # There is no such schema, and asking Spark or Paimon for it would end the run.
+        try:
+            tables = self._table_names(schema_relation)
+        except DbtRuntimeError as exc:
+            if any(sign in str(exc) for sign in metadata.NOT_FOUND):
+                return []
+            raise
+        tables = self._finish_swaps(schema_relation, tables)
+        kinds = [(name, RelationType.Table) for name in tables if name != views.REGISTRY_TABLE]
+        if not self._directory.needed:
+            found = [row[1] for row in self._host.query(metadata.list_views_sql(schema_relation))]
+            kinds = [(name, kind) for name, kind in kinds if name not in found]
+            kinds += [(name, RelationType.View) for name in found]
+        elif database == self._host.credentials.database:
+            definitions = self._load_views(schema, tables)
+            kinds += [(d.identifier, RelationType.View) for d in definitions if d.identifier not in tables]
+        return [
+            PaimonRelation.create(database=database, schema=schema, identifier=name, type=kind)
+            for name, kind in kinds
+        ]
+
+    def _finish_swaps(self, schema_relation: PaimonRelation, tables: list[str]) -> list[str]:
+        """Finish the swaps of killed processes, before anything asks whether a table exists.
+
+        A process that is still running holds the table's lock and does the rename itself, so it is waited for. A thread
+        that holds a lock waits for no other, and leaves such tables alone.
+        """
+        if schema_relation.database != self._host.credentials.database:
+            return tables
+        for rename in swaps.unfinished_swaps(tables):
+            source = schema_relation.replace_path(identifier=rename.source).include(identifier=True)
+            target = schema_relation.replace_path(identifier=rename.target).include(identifier=True)
+            if not self._builds.may_wait_for(target):
+                continue
+            with self._builds.alone(target):
+                if rename in swaps.unfinished_swaps(self._table_names(schema_relation)):
+                    self._rename(source, target, rename)
+                tables = self._table_names(schema_relation)
+        return tables
+
+    def _rename(self, source: PaimonRelation, target: PaimonRelation, rename: swaps.Rename) -> None:
+        logger.info(f"{target} was being replaced when a run died: {rename.source} takes its name")
+        try:
+            self._host.query(f"alter table {source} rename to {target.in_catalog}")
+        except DbtRuntimeError as exc:
+            # A node that does not need this table can continue.
+            logger.warning(f"{source} could not take the name {target.in_catalog}: {exc}")
+
+    def _table_names(self, schema_relation: PaimonRelation) -> list[str]:
+        """The names of a schema's tables; retried if a table disappears while they are listed."""
+        sql = metadata.list_tables_sql(schema_relation)
+        for seconds in conflicts.BACK_OFF:
+            try:
+                return [row[1] for row in self._host.query(sql)]
+            except DbtRuntimeError as exc:  # noqa: PERF203 - a few attempts
+                if metadata.GONE_MEANWHILE not in str(exc):
+                    raise
+                time.sleep(conflicts.pause(seconds))
+        return [row[1] for row in self._host.query(sql)]
