@@ -7,6 +7,8 @@ from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
+    import agate
+
     from dbt.adapters.paimon.capabilities import Environment
     from dbt.adapters.paimon.column import PaimonColumn
     from dbt.adapters.paimon.credentials import PaimonCredentials
@@ -53,6 +55,9 @@ class Host(Protocol):
 
     def names_suggested(self) -> AbstractContextManager[None]:
         """Adds similar names to the error of a table that is not found."""
+
+    def convert_type(self, agate_table: agate.Table, col_idx: int) -> str | None:
+        """The SQL type of a column of an agate table."""
 
     def has_catalog(self, name: str | None) -> bool:
         """Whether Spark has a catalog."""

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from dbt_common.exceptions import CompilationError
 
 from dbt.adapters.paimon.column import PaimonColumn
+from dbt.adapters.paimon.relation import PaimonRelation
 from dbt.adapters.paimon.sql.data_types import typed_nulls
 from dbt.adapters.paimon.sql.text import quoted, statements
 
@@ -30,6 +31,18 @@ class ModelQuery:
     def is_relation(self) -> bool:
         """Whether the text is the name of a relation, whose columns can be described."""
         return bool(self.view) and self.text == quoted(self.view)
+
+    def selecting(self, selected: str) -> ModelQuery:
+        """The same columns, as `selected` computes them from these rows.
+
+        Args:
+            selected: the text after SELECT.
+        """
+        return replace(self, text=f"(select {selected} from {self})")
+
+    def read_from(self, relation: PaimonRelation) -> ModelQuery:
+        """The same rows, read from the relation that they have already been written to."""
+        return replace(self, text=relation.render())
 
 
 def one_query(sql: str) -> str:

@@ -56,6 +56,20 @@ class SeedColumn:
         return self.data_type if self.data_type in _CARRIED and not self.overridden else "string"
 
 
+def path_of(model: Mapping[str, Any], config: Any) -> Path:
+    """The file of a seed, found as dbt does: in the project or one of its packages, else where the manifest says.
+
+    Args:
+        model: the seed's node in the manifest.
+        config: dbt's runtime config.
+    """
+    root = Path(config.project_root)
+    if model["package_name"] != config.project_name:
+        root = root / config.packages_install_path / model["package_name"]
+    path = root / model["original_file_path"]
+    return path if path.exists() else Path(model["root_path"] or root, model["original_file_path"])
+
+
 def load(
     path: Path, model: Mapping[str, Any], passes: Tell | None = None, loses: Tell | None = None
 ) -> agate.Table:

@@ -1,0 +1,163 @@
+"""Locks, staged tables, swaps and write statements: what keeps a table complete while a node writes it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from contextlib import AbstractContextManager
+from pathlib import Path
+
+from dbt.adapters.contracts.relation import RelationType
+from dbt_common.exceptions import DbtRuntimeError
+
+from dbt.adapters.paimon.catalogs.catalog import SparkCatalog
+from dbt.adapters.paimon.concurrency import conflicts
+from dbt.adapters.paimon.concurrency.locks import TableLocks
+from dbt.adapters.paimon.doors import while_parsing
+from dbt.adapters.paimon.host import Host
+from dbt.adapters.paimon.relation import PaimonRelation
+from dbt.adapters.paimon.spec.table import TableSpec
+from dbt.adapters.paimon.sql import staging_names
+from dbt.adapters.paimon.writing import swaps
+from dbt.adapters.paimon.writing.staging import HalfBuilt
+from dbt.adapters.paimon.writing.written import Written
+
+
+class Builds:
+    """`adapter.builds` in macros.
+
+    Args:
+        host: the adapter.
+    """
+
+    def __init__(self, host: Host) -> None:
+        self._host = host
+        self._locks = TableLocks(host.credentials.lock_timeout)
+        self._half_built = HalfBuilt()
+
+    # -- locks ------------------------------------------------------------------------------------------------------
+
+    def hold(self, relation: PaimonRelation) -> None:
+        """Lock a table for this node until it ends (see `concurrency.locks`).
+
+        Raises:
+            WaitedTooLongError: another writer held it for longer than the profile's `lock_timeout`.
+        """
+        if self._locks.hold(relation.render(), self.lock_folder(relation)):
+            self._list_again(relation)
+
+    def release(self) -> None:
+        """Release the locks that this thread holds; they are also released when its node ends."""
+        self._locks.release()
+
+    def alone(self, relation: PaimonRelation) -> AbstractContextManager[None]:
+        """Hold a table's lock inside the `with` block."""
+        return self._locks.alone(relation.render(), self.lock_folder(relation))
+
+    def may_wait_for(self, relation: PaimonRelation) -> bool:
+        """Whether this thread may wait for a table's lock without the risk of a deadlock (see `TableLocks`)."""
+        return self._locks.may_wait_for(relation.render())
+
+    def lock_folder(self, relation: PaimonRelation) -> Path | None:
+        """The lock folder of a relation's catalog; None if nothing of the catalog is on this machine's file system."""
+        catalog = self._catalog_here(relation)
+        return (catalog.local_folder or catalog.sqlite_folder) if catalog else None
+
+    def _catalog_here(self, relation: PaimonRelation) -> SparkCatalog | None:
+        """The catalog of a relation if its local paths are on this machine; a server's paths are not."""
+        credentials = self._host.credentials
+        return None if credentials.is_remote else credentials.catalog_of(relation.database or "")
+
+    def _list_again(self, relation: PaimonRelation) -> None:
+        """Refresh dbt's cache: another process has written the table since its schema was listed."""
+        listed = self._host.list_relations_without_caching(relation.without_identifier())
+        found = {entry.identifier: entry for entry in listed}
+        for suffix in ("", staging_names.STAGING_SUFFIX, staging_names.BACKUP_SUFFIX):
+            name = f"{relation.identifier}{suffix}"
+            self._host.cache_dropped(relation.replace_path(identifier=name))
+            if name in found:
+                self._host.cache_added(found[name])
+
+    # -- staged tables ----------------------------------------------------------------------------------------------
+
+    @while_parsing(lambda target: target)
+    def staging(self, target: PaimonRelation) -> PaimonRelation:
+        """The name to build a table under; unique to this build unless this run holds the table's lock."""
+        name = f"{target.identifier}{staging_names.STAGING_SUFFIX}"
+        if self.lock_folder(target) is None:
+            name = staging_names.own_staging_name(target.identifier or "", time.time())
+        staging: PaimonRelation = target.replace_path(identifier=name).replace(type=RelationType.Table)
+        return staging
+
+    def staged(self, target: PaimonRelation) -> PaimonRelation | None:
+        """The complete staged table that has not been swapped in yet; None if there is none.
+
+        Raises:
+            DbtRuntimeError: there are several, and it is unclear which one is meant.
+        """
+        listed = self._host.list_relations(target.database, target.schema or "")
+        names = swaps.staged_tables(target.identifier or "", [relation.identifier for relation in listed])
+        if len(names) > 1:
+            raise DbtRuntimeError(
+                f"{target}: several tables were built for this name: {', '.join(names)}. Drop those that are not meant."
+            )
+        return next((relation for relation in listed if relation.identifier in names), None)
+
+    @while_parsing(lambda *_, **__: [])
+    def leftovers(self, target: PaimonRelation) -> list[PaimonRelation]:
+        """Leftovers of killed runs next to a table (see `swaps.leftovers`), as dbt's cache lists them."""
+        listed = self._host.list_relations(target.database, target.schema or "")
+        beside = {relation.identifier: relation for relation in listed if relation.is_table}
+        alone = self.lock_folder(target) is not None
+        names = swaps.leftovers(target.identifier or "", beside, time.time(), alone)
+        return [beside[name] for name in names]
+
+    def begins(self, relation: PaimonRelation) -> None:
+        """Register a table that is about to be built: it is dropped if its node fails before it is complete."""
+        self._half_built.add(relation)
+
+    def ends(self, relation: PaimonRelation) -> None:
+        """Unregister a staged table: it is complete."""
+        self._half_built.remove(relation)
+
+    def take_half_built(self) -> list[PaimonRelation]:
+        """Return and forget the incomplete tables of this thread's node; called once, when the node has ended."""
+        return self._half_built.take()
+
+    @while_parsing(lambda *_, **__: False)
+    def exchange(self, one: PaimonRelation, other: PaimonRelation) -> bool:
+        """Swap the names of two tables of a schema atomically, where their catalog is a local folder.
+
+        Returns:
+            Whether it was done; if not, nothing has changed.
+        """
+        catalog = self._catalog_here(one)
+        # A metastore would keep each name's old metadata.
+        if catalog is None or catalog.metastore != "filesystem" or catalog.local_folder is None:
+            return False
+        schema = catalog.local_folder / f"{one.schema}.db"
+        return swaps.exchange(schema / (one.identifier or ""), schema / (other.identifier or ""))
+
+    # -- statements -------------------------------------------------------------------------------------------------
+
+    @while_parsing(lambda *_, **__: Written())
+    def write(
+        self, relation: PaimonRelation, sql: str, kind: str, spec: TableSpec, conf: Mapping[str, str]
+    ) -> Written:
+        """Run the statement that writes a model's rows into an existing table, holding the table's lock.
+
+        Args:
+            relation: the table.
+            sql: the statement.
+            kind: the kind of statement; if it may be repeated (see `conflicts.may_repeat`), it is retried after a
+                conflict.
+            spec: the table spec of the model.
+            conf: Spark settings for this statement only.
+
+        Raises:
+            DbtDatabaseError: with a short message.
+        """
+        may_repeat = conflicts.may_repeat(kind, spec.merge_engine, spec.options)
+        with self.alone(relation):
+            response, table = self._host.connections.execute(sql, conf=conf, may_repeat=may_repeat)
+            return Written(response, table)

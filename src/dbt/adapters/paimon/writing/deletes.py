@@ -1,0 +1,63 @@
+"""The tables that keep the deletes which the strategy `apply_changes` has applied."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from dbt.adapters.paimon.doors import while_parsing
+from dbt.adapters.paimon.host import Host
+from dbt.adapters.paimon.relation import PaimonRelation
+from dbt.adapters.paimon.spec import change_rows
+from dbt.adapters.paimon.spec.table import TableSpec
+from dbt.adapters.paimon.sql import staging_names
+from dbt.adapters.paimon.tables.changeset import ExistingColumn, ExistingTable
+from dbt.adapters.paimon.writing.kept_deletes import KeptDeletes, kept_deletes
+
+
+class Deletes:
+    """`adapter.deletes` in macros.
+
+    Args:
+        host: the adapter.
+        stream_id: the id of a model's stream, given the node in the manifest; None if the model has no stream.
+    """
+
+    def __init__(self, host: Host, stream_id: Callable[[Mapping[str, Any]], str | None]) -> None:
+        self._host = host
+        self._stream_id = stream_id
+
+    def kept(
+        self, spec: TableSpec, columns: Sequence[ExistingColumn], current: ExistingTable | None
+    ) -> KeptDeletes:
+        """How a table's deletes are kept (see `kept_deletes`)."""
+        return kept_deletes(spec, columns, current)
+
+    def relation(self, model: Mapping[str, Any], target: PaimonRelation) -> PaimonRelation:
+        """The table that keeps a table's deletes.
+
+        Args:
+            model: the node that writes the table.
+            target: the table, or the staged one that will replace it.
+        """
+        stream_id = self._stream_id(model)
+        name = target.identifier or ""
+        if stream_id is not None:
+            name = staging_names.table_beside(name) or name
+        name = change_rows.deletes_table(name, stream_id or "")
+        beside: PaimonRelation = target.incorporate(path={"identifier": name}, type="table")
+        return beside
+
+    @while_parsing(lambda *_, **__: [])
+    def relations(self, target: PaimonRelation, other_than: str | None = None) -> list[PaimonRelation]:
+        """The existing tables of deletes of a table.
+
+        Args:
+            target: the table.
+            other_than: the id of a stream whose table is left out; '' for the one without a stream.
+        """
+        listed = self._host.list_relations(target.database, target.schema or "")
+        beside = {each.identifier: each for each in listed if each.is_table}
+        name = target.identifier or ""
+        own = None if other_than is None else change_rows.deletes_table(name, other_than)
+        return [beside[each] for each in change_rows.deletes_tables(name, beside) if each != own]

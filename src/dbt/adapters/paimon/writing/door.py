@@ -1,0 +1,209 @@
+"""The rows that a node writes: from its query, seed file or Python model, checked for its table."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from dbt.adapters.paimon.column import PaimonColumn
+from dbt.adapters.paimon.doors import while_parsing
+from dbt.adapters.paimon.host import Host
+from dbt.adapters.paimon.spec import change_rows, ordering_values, spelling, strategies
+from dbt.adapters.paimon.spec.table import TableSpec
+from dbt.adapters.paimon.sql import event_time, predicates
+from dbt.adapters.paimon.sql.text import quoted
+from dbt.adapters.paimon.tables.changeset import ExistingColumn, ExistingTable
+from dbt.adapters.paimon.tables.door import Tables
+from dbt.adapters.paimon.writing import model_query, python_models, row_checks, seeds, snapshots
+from dbt.adapters.paimon.writing.model_query import ModelQuery
+
+if TYPE_CHECKING:
+    import agate
+
+
+class Rows:
+    """`adapter.rows` in macros.
+
+    Args:
+        host: the adapter.
+        tables: the door of tables.
+    """
+
+    def __init__(self, host: Host, tables: Tables) -> None:
+        self._host = host
+        self._tables = tables
+
+    # -- sources ----------------------------------------------------------------------------------------------------
+
+    def query(self, sql: str) -> ModelQuery:
+        """A SQL model's query and its columns, analyzed by Spark in one statement.
+
+        Raises:
+            CompilationError: the SQL has several statements.
+            DbtDatabaseError: the query is invalid; says on which line.
+        """
+        sql = model_query.one_query(sql)
+        return model_query.from_sql(sql, self._host.query_columns(sql))
+
+    @while_parsing(lambda *_, **__: "")
+    def typed(self, sql: str) -> str:
+        """A query with a type for each untyped NULL (see `data_types.typed_nulls`); unchanged if it has none.
+
+        Raises:
+            CompilationError: the SQL has several statements.
+            DbtDatabaseError: the query is invalid.
+        """
+        sql = model_query.one_query(sql)
+        return model_query.with_typed_nulls(sql, self._host.query_columns(sql))
+
+    def staged(self, view: str) -> ModelQuery:
+        """The rows and columns of a temporary view of this session."""
+        return model_query.from_view(view, self._host.query_columns(f"select * from {quoted(view)}"))
+
+    def load_seed(self, model: Mapping[str, Any]) -> agate.Table:
+        """The rows of a seed's file (see `seeds.load`).
+
+        Raises:
+            CompilationError: the file is malformed; names file, line and column.
+        """
+        path = seeds.path_of(model, self._host.config)
+        return seeds.load(path, model, self._host.passes, self._host.loses)
+
+    @while_parsing(lambda *_, **__: 0)
+    def stage_seed(self, view_name: str, agate_table: agate.Table, model: Mapping[str, Any]) -> int:
+        """Load a seed's rows into a typed temporary view of this thread's session; none with `--empty`.
+
+        Returns:
+            The number of rows in the view.
+
+        Raises:
+            DbtRuntimeError: a value does not fit its column's type; names file, column and row.
+        """
+        from dbt.flags import get_flags
+
+        empty = bool(getattr(get_flags(), "EMPTY", False))
+        host = self._host
+        seeds.stage(host.handle, view_name, agate_table, model, host.convert_type, empty, host.loses)
+        return 0 if empty else len(agate_table.rows)
+
+    def stage_python_model(self, view_name: str, code: str, model: Mapping[str, Any]) -> None:
+        """Run a Python model and register its data frame as a temporary view of this thread's session.
+
+        Raises:
+            DbtRuntimeError: the model raised an exception, or did not return a data frame.
+        """
+        with self._host.names_suggested():
+            python_models.stage(self._host.handle, code, model, view_name)
+
+    # -- checks -----------------------------------------------------------------------------------------------------
+
+    @while_parsing(lambda source, *_, **__: source)
+    def ordered(self, source: ModelQuery, spec: TableSpec, model: Mapping[str, Any]) -> ModelQuery:
+        """A model's rows; a NaN in a sequence column fails the statement (see `ordering_values`)."""
+        selected = ordering_values.checked(source.columns, spec, model)
+        return source if selected is None else source.selecting(selected)
+
+    def checked(
+        self,
+        source: ModelQuery,
+        table_columns: Sequence[ExistingColumn],
+        model: Mapping[str, Any],
+        spec: TableSpec,
+        applies: str = "",
+    ) -> ModelQuery:
+        """A node's rows, cast to its table's types; a row that violates the table fails the statement (`row_checks`).
+
+        Args:
+            source: the node's rows.
+            table_columns: the table's columns when the statement runs.
+            model: the node in the manifest.
+            spec: its table spec.
+            applies: SQL condition for the rows whose values are written; empty for all.
+
+        Raises:
+            CompilationError: columns whose types do not fit, or NOT NULL columns that are missing.
+        """
+        wanted = self._tables.wanted_columns(source.columns, model, spec)
+        tell = self._host.loses
+        to = row_checks.destination(model, table_columns, wanted, spec, applies, lossless=tell is None)
+        if tell is not None and (lossy := row_checks.lossy_columns(source.columns, to)):
+            tell(
+                f"{to.node}: {', '.join(lossy)}: stored as Spark casts it, losses included. Cast it in the query."
+            )
+        selected = row_checks.checked_columns(source.columns, to)
+        if selected == [column.quoted for column in source.columns]:
+            return source
+        return source.selecting(", ".join(selected))
+
+    def change_rows_sql(self, source: ModelQuery, spec: TableSpec, model: Mapping[str, Any]) -> str | None:
+        """The query that turns a model's change rows into rows of its table (see `spec.change_rows`).
+
+        None if the query lacks a column that the model's config names; the check of columns reports that.
+        """
+        columns = [column.name for column in source.columns]
+        named = {spec.options[change_rows.ROWKIND], *spec.primary_key, *spec.sequence_columns}
+        if not named <= set(columns):
+            return None
+        wanted = self._tables.wanted_columns(source.columns, model, spec)
+        required = {column.name: column.data_type for column in wanted if not column.nullable}
+        return change_rows.change_rows_sql(str(source), columns, required, spec, model["name"])
+
+    @while_parsing(lambda *_, **__: [])
+    def predicates(
+        self, model: Mapping[str, Any], strategy: str, columns: Sequence[ExistingColumn]
+    ) -> list[str]:
+        """The model's incremental_predicates, with bare columns qualified as the table's (see `predicates`)."""
+        config = model["config"]
+        wanted = predicates.as_list(config.get("predicates") or config.get("incremental_predicates"))
+        # A strategy of the project has its own alias for the table.
+        if not wanted or strategy not in strategies.STRATEGIES:
+            return wanted
+        return predicates.of_table(
+            self._host.handle.references, wanted, [column.name for column in columns], model["name"]
+        )
+
+    # -- microbatch -------------------------------------------------------------------------------------------------
+
+    def check_event_time(
+        self, model: Mapping[str, Any], strategy: str, columns: Sequence[PaimonColumn]
+    ) -> None:
+        """Refuse an event_time column of a type that is not a date or timestamp (see `event_time.refuse_column`)."""
+        if strategy == strategies.MICROBATCH and model["config"].get("event_time"):
+            found = {column.name: column.dtype for column in columns}
+            event_time.refuse_column(model["name"], model["config"]["event_time"], found)
+
+    @while_parsing(lambda source, *_, **__: source)
+    def of_batch(self, source: ModelQuery, strategy: str, model: Mapping[str, Any]) -> ModelQuery:
+        """A microbatch model's rows; a row outside the batch fails the statement (see `event_time.checked`)."""
+        if strategy != strategies.MICROBATCH or not model["config"].get("event_time"):
+            return source
+        selected = event_time.checked(model, source.columns)
+        return source if selected is None else source.selecting(selected)
+
+    @while_parsing(lambda *_, **__: "")
+    def batch_window(self, model: Mapping[str, Any], columns: Sequence[ExistingColumn]) -> str:
+        """SQL condition: the rows of the model's table within the batch (see `event_time.batch_condition`)."""
+        return event_time.batch_condition(model, columns)
+
+    # -- snapshots --------------------------------------------------------------------------------------------------
+
+    @while_parsing(lambda source, *_, **__: source)
+    def spelled(self, source: ModelQuery, table: ExistingTable) -> ModelQuery:
+        """A query whose columns are spelled as in its table (see `snapshots.spelled_rows`)."""
+        if self._host.environment.case_sensitive:
+            return source
+        return snapshots.spelled_rows(source, [column.name for column in table.columns])
+
+    @while_parsing(lambda names, *_, **__: list(names))
+    def spelled_names(self, names: Sequence[str], columns: Sequence[PaimonColumn]) -> list[str]:
+        """Names spelled as the given columns are; a name that is not among them is unchanged."""
+        if self._host.environment.case_sensitive:
+            return list(names)
+        return list(map(spelling.speller(column.name for column in columns), names))
+
+    @while_parsing(lambda source, *_, **__: source)
+    def timed_by_versions(
+        self, source: ModelQuery, versions: ModelQuery, model: Mapping[str, Any]
+    ) -> ModelQuery:
+        """A snapshot's staged rows, with dbt's timestamps in the right types (see `snapshots.timed_by_versions`)."""
+        return snapshots.timed_by_versions(source, versions.columns, model)
