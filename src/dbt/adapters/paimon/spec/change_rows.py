@@ -12,7 +12,6 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import Final
 
-from dbt.adapters.paimon.options.values import split_columns
 from dbt.adapters.paimon.spec.table import TableSpec
 from dbt.adapters.paimon.sql.literals import some_value
 from dbt.adapters.paimon.sql.text import quoted, string_literal
@@ -42,12 +41,6 @@ WORDS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
 )
 
 
-def sequence_columns(spec: TableSpec) -> tuple[str, ...]:
-    """The columns that order the changes of a key, as the model spells them."""
-    rowkind = spec.options.get(ROWKIND, "")
-    return tuple(name for name in split_columns(spec.options.get(SEQUENCE, "")) if name != rowkind)
-
-
 def ordered_by_kind(spec: TableSpec) -> TableSpec:
     """The same table, with the row kind as its last sequence field.
 
@@ -55,9 +48,9 @@ def ordered_by_kind(spec: TableSpec) -> TableSpec:
     depend on how the changes were split into runs. As text, `+I` < `+U` < `-D`, so the delete always wins.
     """
     rowkind = spec.options.get(ROWKIND, "")
-    if not rowkind or not sequence_columns(spec):
+    if not rowkind or not spec.sequence_columns:
         return spec
-    fields = [*sequence_columns(spec), rowkind]
+    fields = [*spec.sequence_columns, rowkind]
     return replace(spec, options=MappingProxyType({**spec.options, SEQUENCE: ",".join(fields)}))
 
 
@@ -80,7 +73,7 @@ def change_rows_sql(
         checks the row before it discards it.
     """
     rowkind = spec.options[ROWKIND]
-    ordering = [*spec.primary_key, *sequence_columns(spec)]
+    ordering = [*spec.primary_key, *spec.sequence_columns]
     kind = _kind_sql(rowkind, ordering, model)
     told = ", ".join(f"{kind} as {quoted(name)}" if name == rowkind else quoted(name) for name in columns)
     is_delete = f"{quoted(rowkind)} = {string_literal(DELETE)}"

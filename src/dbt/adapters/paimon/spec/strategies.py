@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 from dbt.adapters.paimon.capabilities import Capability
 from dbt.adapters.paimon.options.table_options import squash, suggestion
 from dbt.adapters.paimon.spec.build import STRATEGY_KEYS, collect_table_spec, column_list
-from dbt.adapters.paimon.spec.change_rows import ROWKIND, ordered_by_kind, sequence_columns
+from dbt.adapters.paimon.spec.change_rows import ROWKIND, ordered_by_kind
 from dbt.adapters.paimon.spec.problems import Problems
 from dbt.adapters.paimon.spec.spelling import speller
 from dbt.adapters.paimon.spec.table import TableSpec
@@ -64,6 +64,14 @@ _INSERT_MEANS: Final[Mapping[str, str]] = MappingProxyType(
         "first-row": "INSERT keeps the row that was first",
     }
 )
+
+
+@dataclass(frozen=True)
+class IncrementalPlan:
+    """How an incremental model is written: its table, and its strategy."""
+
+    spec: TableSpec
+    strategy: str
 
 
 @dataclass(frozen=True)
@@ -130,7 +138,7 @@ def plan_incremental(
     columns: Mapping[str, Mapping[str, Any]] = MappingProxyType({}),
     environment: Environment,
     passes: Callable[[str], None] | None = None,
-) -> tuple[TableSpec, str]:
+) -> IncrementalPlan:
     """The table and the strategy of an incremental model; raises one ConfigErrors with the problems of both."""
     problems = Problems(model, passes=passes)
     spec = collect_table_spec(
@@ -138,7 +146,7 @@ def plan_incremental(
     )
     strategy = collect_strategy(config.get("incremental_strategy"), spec, config, environment, problems)
     problems.raise_if_any()
-    return ordered_by_kind(spec) if strategy == APPLY_CHANGES else spec, strategy
+    return IncrementalPlan(ordered_by_kind(spec) if strategy == APPLY_CHANGES else spec, strategy)
 
 
 def collect_strategy(
@@ -396,7 +404,7 @@ def _apply_changes(request: _Request) -> _Faults:
                 "Set it, or use 'upsert'",
             )
         )
-    if not sequence_columns(spec):
+    if not spec.sequence_columns:
         faults.append(
             (
                 "incremental_strategy",

@@ -77,6 +77,14 @@ class TableSpec:
             if (found := split_field_option(name)) and found[1] == "sequence-group"
         }
 
+    @property
+    def sequence_columns(self) -> tuple[str, ...]:
+        """The columns that order the changes of a key, as the model spells them; without the row kind."""
+        rowkind = self.options.get("rowkind.field", "")
+        return tuple(
+            name for name in split_columns(self.options.get("sequence.field", "")) if name != rowkind
+        )
+
     def compares(self, column: str) -> bool:
         """Whether Paimon compares a column's values to decide which one wins: in a sequence, or for max and min."""
         grouped = [name for group in self.sequence_groups for name in group]

@@ -17,6 +17,8 @@ from dbt.adapters.paimon.spec.table import DEFAULT_MERGE_ENGINE, TableSpec
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from dbt.adapters.paimon.column import PaimonColumn
+
 # Set by Paimon, Spark or the metastore, or compared separately: never set or reset as options.
 PROTECTED_OPTIONS: Final = frozenset(
     {
@@ -64,6 +66,11 @@ class ExistingTable:
         """The spec for another table like this one, without what belongs to this one alone (its path, its owner)."""
         options = {name: value for name, value in self.options.items() if name not in PROTECTED_OPTIONS}
         return TableSpec(self.primary_key, self.partition_by, options)
+
+    def lacks(self, columns: Sequence[PaimonColumn]) -> list[PaimonColumn]:
+        """Those of the given columns that the table does not have; names are compared ignoring case."""
+        present = {column.name.lower() for column in self.columns}
+        return [column for column in columns if column.name.lower() not in present]
 
 
 @dataclass(frozen=True)

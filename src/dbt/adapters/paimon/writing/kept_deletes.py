@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from dbt.adapters.paimon.spec.change_rows import sequence_columns
 from dbt.adapters.paimon.spec.table import TableSpec
 from dbt.adapters.paimon.tables.changeset import ExistingColumn, ExistingTable
 from dbt.adapters.paimon.tables.column_changes import compare_columns, widens
@@ -41,7 +40,7 @@ def kept_deletes(
         current: the existing table of deletes, if any.
     """
     named = {column.name: column for column in columns}
-    names = dict.fromkeys((*spec.primary_key, *sequence_columns(spec)))
+    names = dict.fromkeys((*spec.primary_key, *spec.sequence_columns))
     wanted = tuple(named[name] for name in names)
     if current is None:
         return KeptDeletes(wanted)

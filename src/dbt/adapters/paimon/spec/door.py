@@ -1,0 +1,163 @@
+"""`adapter.specs`: a node's config as a validated table spec."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+from dbt.adapters.events.types import AdapterEventWarning
+from dbt_common.events.functions import warn_or_error
+from dbt_common.exceptions import DbtRuntimeError
+
+from dbt.adapters.paimon import catalogs_yml
+from dbt.adapters.paimon.doors import while_parsing
+from dbt.adapters.paimon.errors import unsupported
+from dbt.adapters.paimon.spec import foreign_config, spelling, strategies
+from dbt.adapters.paimon.spec.advice import advice
+from dbt.adapters.paimon.spec.build import build_table_spec
+from dbt.adapters.paimon.spec.problems import Problems
+from dbt.adapters.paimon.spec.strategies import IncrementalPlan
+from dbt.adapters.paimon.spec.table import TableSpec
+from dbt.adapters.paimon.sql import names
+
+if TYPE_CHECKING:
+    from dbt.adapters.paimon.column import PaimonColumn
+    from dbt.adapters.paimon.host import Host
+
+
+class Specs:
+    """Reads and checks the config of nodes; runs no SQL, except to look for a catalog that no config names.
+
+    Args:
+        host: the adapter.
+    """
+
+    def __init__(self, host: Host) -> None:
+        self._host = host
+
+    @while_parsing(lambda *a, **k: {})
+    def of(self, model: Mapping[str, Any], default_primary_key: Sequence[str] = ()) -> TableSpec:
+        """The validated table spec of a model; no SQL runs before this.
+
+        Args:
+            model: the node in the manifest.
+            default_primary_key: the primary key if the config has none (snapshots).
+
+        Raises:
+            ConfigErrors: every problem of the config, in one message.
+        """
+        self.check_node(model)
+        config = dict(model["config"])
+        if default_primary_key and not config.get("primary_key"):
+            config["primary_key"] = list(default_primary_key)
+        spec = build_table_spec(
+            config,
+            model=model.get("name", ""),
+            constraints=model.get("constraints") or [],
+            columns=model.get("columns") or {},
+            environment=self._host.environment,
+            passes=self._host.passes,
+        )
+        self.advise(model, spec)
+        return spec
+
+    @while_parsing(lambda *a, **k: IncrementalPlan(TableSpec(), ""))
+    def incremental(self, model: Mapping[str, Any]) -> IncrementalPlan:
+        """The table spec and the strategy of an incremental model; no SQL runs before this.
+
+        Raises:
+            ConfigErrors: every problem of either, with the remedy.
+        """
+        self.check_node(model)
+        plan = strategies.plan_incremental(
+            model["config"],
+            model=model.get("name", ""),
+            constraints=model.get("constraints") or [],
+            columns=model.get("columns") or {},
+            environment=self._host.environment,
+            passes=self._host.passes,
+        )
+        self.advise(model, plan.spec)
+        return plan
+
+    def check_node(self, model: Mapping[str, Any]) -> None:
+        """Refuse a node with an unknown catalog, an invalid schema or table name, or grants.
+
+        Raises:
+            DbtRuntimeError: each problem and its remedy.
+        """
+        if problem := self._name_problem(model):
+            raise DbtRuntimeError(f"{model.get('resource_type', 'model')} '{model['name']}': {problem}")
+        if model.get("config", {}).get("grants"):
+            self.refuse("grants", model)
+        self.check_foreign(model)
+
+    def _name_problem(self, model: Mapping[str, Any]) -> str:
+        credentials = self._host.credentials
+        problem = self.schema_problem(model.get("schema"))
+        if not self._host.has_catalog(model.get("database")):
+            problem = catalogs_yml.unknown_catalog(model["database"], credentials)
+        if problem or model.get("config", {}).get("materialized") == "view":
+            return problem
+        if problem := names.table_problem(model.get("alias") or ""):
+            return problem
+        catalog = credentials.catalog_of(model.get("database") or "")
+        if catalog is None:
+            return ""
+        return names.metastore_problem(catalog.metastore, model.get("schema") or "", model.get("alias") or "")
+
+    @staticmethod
+    def refuse(feature: str, model: Mapping[str, Any]) -> None:
+        """Fail a node that uses a feature which neither Spark nor Paimon supports (see `errors.unsupported`).
+
+        Raises:
+            DbtRuntimeError: always.
+        """
+        raise DbtRuntimeError(unsupported.problem(feature, model))
+
+    @while_parsing(lambda spec, *a, **k: spec)
+    def spelled(self, spec: TableSpec, columns: Iterable[PaimonColumn]) -> TableSpec:
+        """The table spec, its columns spelled as in the columns of the model's query (see `spelling`)."""
+        if self._host.environment.case_sensitive:
+            return spec
+        return spelling.spelled_as(spec, [column.name for column in columns])
+
+    def advise(
+        self, model: Mapping[str, Any], spec: TableSpec, types: Mapping[str, str] = MappingProxyType({})
+    ) -> None:
+        """Warn about a valid config that may surprise its author, once per node (see `spec.advice`).
+
+        Raises:
+            EventCompilationError: with dbt's --warn-error.
+        """
+        # A microbatch model calls this for every batch.
+        for message in advice(spec, model["config"], model.get("name", ""), types):
+            if self._host.once.first(("advice", message)):
+                warn_or_error(AdapterEventWarning(name="Paimon", base_msg=message, args=[]))
+
+    def check_foreign(self, model: Mapping[str, Any]) -> None:
+        """Warn about config keys meant for another adapter, once per run and key (see `spec.foreign_config`).
+
+        Raises:
+            ConfigErrors: a view has a key that restricts who sees which rows (for a table, `of` refuses it).
+            EventCompilationError: with dbt's --warn-error.
+        """
+        config, name = model.get("config", {}), model.get("name", "")
+        problems = Problems(name, passes=self._host.passes)
+        if config.get("materialized") == "view":
+            for key, reason in foreign_config.refusals(config):
+                problems.add_unread(key, config[key], reason)
+            problems.raise_if_any()
+        for key, reason in foreign_config.warnings(config):
+            # A package may set the same key in all of its models.
+            if self._host.once.first(("foreign", key)):
+                told = Problems(name)
+                told.add(key, config[key], f"{reason}. Told once a run, whichever others have it")
+                (message,) = told.messages
+                warn_or_error(AdapterEventWarning(name="Paimon", base_msg=message, args=[]))
+
+    @staticmethod
+    def schema_problem(schema: str | None) -> str:
+        """Why a schema name is invalid; empty if it is valid."""
+        return names.schema_problem(schema or "")

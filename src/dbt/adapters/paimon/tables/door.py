@@ -1,0 +1,189 @@
+"""`adapter.tables`: existing tables, and how they differ from what a model asks for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from dbt_common.exceptions import DbtRuntimeError
+
+from dbt.adapters.paimon.catalogs.catalog import SESSION_CATALOG
+from dbt.adapters.paimon.doors import while_parsing
+from dbt.adapters.paimon.spec import column_rules
+from dbt.adapters.paimon.sql import names
+from dbt.adapters.paimon.sql.text import ilike
+from dbt.adapters.paimon.tables import changeset, column_changes, metadata
+
+if TYPE_CHECKING:
+    from dbt.adapters.paimon.column import PaimonColumn
+    from dbt.adapters.paimon.host import Host
+    from dbt.adapters.paimon.relation import PaimonRelation
+    from dbt.adapters.paimon.spec.door import Specs
+    from dbt.adapters.paimon.spec.table import TableSpec
+    from dbt.adapters.paimon.tables.changeset import Changeset, ExistingColumn, ExistingTable
+    from dbt.adapters.paimon.tables.column_changes import ColumnChanges
+
+
+class Tables:
+    """Finds tables, describes them and compares them with a model's table spec and columns.
+
+    Args:
+        host: the adapter.
+        specs: warns about a config once the columns of its table are known.
+    """
+
+    def __init__(self, host: Host, specs: Specs) -> None:
+        self._host = host
+        self._specs = specs
+
+    def existing(self, relation: PaimonRelation) -> ExistingTable:
+        """The existing table as the catalog describes it, in one statement.
+
+        Raises:
+            DbtRuntimeError: the session catalog has a table of another format by this name, or the table is
+                redirected to a branch.
+        """
+        try:
+            found = self._host.query(metadata.schemas_sql(relation))
+        except DbtRuntimeError as exc:
+            if relation.database == SESSION_CATALOG and any(sign in str(exc) for sign in metadata.NOT_FOUND):
+                raise DbtRuntimeError(
+                    f"{relation} is there and is no table of Paimon. Give the node another `alias` or `schema`, or "
+                    "drop that table."
+                ) from exc
+            raise
+        if not found:
+            # Someone set the table option 'branch': Paimon then looks for the schema there [ran, 0.9.0].
+            raise DbtRuntimeError(
+                f"{relation} has an option that leads every read and write elsewhere. Take it from the table: "
+                f"alter table {relation} unset tblproperties ('branch')"
+            )
+        return metadata.existing_table(found[0])
+
+    def changes(self, spec: TableSpec, existing: ExistingTable) -> Changeset:
+        """The options and keys that differ between the wanted and the existing table."""
+        return changeset.compute_changeset(
+            spec,
+            existing,
+            self._host.environment,
+            catalog_options=self._host.credentials.catalog_options,
+        )
+
+    def column_changes(
+        self, wanted: Sequence[ExistingColumn], existing: ExistingTable, model: Mapping[str, Any]
+    ) -> ColumnChanges:
+        """The columns that differ between the wanted and the existing table."""
+        persisted = (model["config"].get("persist_docs") or {}).get("columns", False)
+        return column_changes.compare_columns(wanted, existing, bool(persisted))
+
+    def refuse_immutable_changes(self, model: Mapping[str, Any], changes: Changeset) -> None:
+        """Refuse changes that ALTER cannot make: an incremental run never rebuilds (see `changeset.refuse_rebuild`)."""
+        changeset.refuse_rebuild(model["resource_type"], model["name"], changes)
+
+    @while_parsing(lambda *a, **k: ())
+    def wanted_columns(
+        self, query_columns: Sequence[PaimonColumn], model: Mapping[str, Any], spec: TableSpec
+    ) -> tuple[ExistingColumn, ...]:
+        """The columns of a model's table: types from its query, NOT NULL and comments from its YAML.
+
+        Raises:
+            DbtRuntimeError: column names that a table cannot have.
+        """
+        if problems := names.column_problems(c.name for c in query_columns):
+            raise DbtRuntimeError(
+                f"{model.get('resource_type', 'model')} '{model['name']}': {' '.join(problems)}"
+            )
+        return column_changes.wanted_columns([(c.name, c.dtype) for c in query_columns], model, spec)
+
+    @while_parsing(lambda model, spec, *a, **k: spec)
+    def check_columns(
+        self,
+        model: Mapping[str, Any],
+        spec: TableSpec,
+        columns: Iterable[ExistingColumn],
+        given: Iterable[ExistingColumn | PaimonColumn] | None = None,
+    ) -> TableSpec:
+        """Refuse a config that does not match the columns of its table, before any DDL.
+
+        Args:
+            model: the node in the manifest.
+            spec: see `Specs.of`.
+            columns: the table's columns.
+            given: the columns of the model's query, if they differ.
+
+        Returns:
+            The table spec, its columns spelled as the table has them.
+
+        Raises:
+            ConfigErrors: every problem (see `column_rules`).
+        """
+        types = {column.name: column.data_type for column in columns}
+        checked = column_rules.check_columns(
+            spec,
+            list(types.items()),
+            config=model["config"],
+            model=model["name"],
+            environment=self._host.environment,
+            given=None if given is None else [column.name for column in given],
+            builds=given is None,
+        )
+        self._specs.advise(model, checked, types)
+        return checked
+
+    def check_schema_change(
+        self,
+        model: Mapping[str, Any],
+        on_schema_change: str,
+        strategy: str,
+        spec: TableSpec,
+        changes: ColumnChanges,
+    ) -> None:
+        """Refuse what `on_schema_change` forbids (see `column_changes.refuse_schema_change`)."""
+        column_changes.refuse_schema_change(
+            model["name"], on_schema_change, strategy, spec.merge_engine, changes
+        )
+
+    @while_parsing(lambda *a, **k: [])
+    def relations_like(
+        self, database: str, schema_pattern: str, table_pattern: str, exclude: str = ""
+    ) -> list[PaimonRelation]:
+        """The tables and views whose names match ILIKE patterns, as dbt's cache has them.
+
+        Args:
+            database: the Spark catalog.
+            schema_pattern: pattern of the schema's name; without `%` and `_` it is looked up as it is.
+            table_pattern: pattern of the table's name.
+            exclude: pattern of names to leave out; none if empty.
+        """
+        schemas = [schema_pattern]
+        if set("%_") & set(schema_pattern):
+            schemas = [name for name in self._host.list_schemas(database) if ilike(name, schema_pattern)]
+        return [
+            relation
+            for schema in schemas
+            for relation in self._host.list_relations(database, schema)
+            if ilike(relation.identifier or "", table_pattern)
+            and not (exclude and ilike(relation.identifier or "", exclude))
+        ]
+
+    @while_parsing(lambda *a, **k: "")
+    def last_modified_sql(self, relations: Iterable[PaimonRelation]) -> str:
+        """The statement that returns when each table last changed; empty if none of them is a Paimon table."""
+        tables = [
+            found
+            for relation in relations
+            for found in self._host.list_relations(relation.database, relation.schema or "")
+            if found.identifier == relation.identifier and found.is_table
+        ]
+        return metadata.last_modified_sql([table for table in tables if self._is_paimons(table)])
+
+    def _is_paimons(self, table: PaimonRelation) -> bool:
+        """Whether a table is a Paimon table; Spark's session catalog also has tables of other formats."""
+        paimons = self._host.credentials.paimon_catalogs
+        if table.database != SESSION_CATALOG or table.database not in paimons:
+            return table.database in paimons
+        try:
+            self._host.query_columns(f"select * from {table.system_table('schemas')}")
+        except DbtRuntimeError:
+            return False
+        return True
