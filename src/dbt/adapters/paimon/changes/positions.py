@@ -17,10 +17,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from dbt.adapters.paimon.sql import staging_names
 from dbt.adapters.paimon.sql.text import string_literal
 
-# The suffix of a model's positions table.
-POSITIONS_SUFFIX: Final = "__dbt_changes"
+POSITIONS_SUFFIX: Final = staging_names.POSITIONS_SUFFIX
 
 COMMIT_USER_CONF: Final = "spark.paimon.commit.user-prefix"
 

@@ -1,4 +1,4 @@
-"""Names of staging and backup tables: built before they take the target's name, or replaced by it."""
+"""Names of the tables beside a model's own: staging and backup tables, and the one that keeps its positions."""
 
 from __future__ import annotations
 
@@ -6,16 +6,18 @@ import re
 import secrets
 from typing import Final
 
-STAGING_SUFFIX = "__dbt_tmp"
+# A table that is built before it takes the target's name.
+STAGING_SUFFIX: Final = "__dbt_tmp"
 
+# The table that it replaced.
+BACKUP_SUFFIX: Final = "__dbt_backup"
 
-BACKUP_SUFFIX = "__dbt_backup"
-
+# The table of a model's positions in the tables whose changes it reads (see `changes.positions`).
+POSITIONS_SUFFIX: Final = "__dbt_changes"
 
 # Where no lock keeps two runs from building the same table at once, each build has its own name: the second of its
 # start and a random part, both hexadecimal.
 OWN_STAGING: Final = re.compile(re.escape(STAGING_SUFFIX) + r"_(?P<second>[0-9a-f]{8})[0-9a-f]{8}$")
-
 
 LONGEST_SUFFIX: Final = len(STAGING_SUFFIX) + 17
 

@@ -1,0 +1,139 @@
+"""`adapter.operations`: for `dbt run-operation`, properties files of existing tables, and confirmations."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from dbt_common.exceptions import DbtRuntimeError
+
+from dbt.adapters.paimon.doors import while_parsing
+from dbt.adapters.paimon.relation import PaimonRelation
+from dbt.adapters.paimon.spec.change_rows import DELETES_SUFFIX
+from dbt.adapters.paimon.sql.staging_names import POSITIONS_SUFFIX, table_beside
+from dbt.adapters.paimon.sql.text import ilike
+from dbt.adapters.paimon.tables import codegen, metadata
+from dbt.adapters.paimon.tables.changeset import ExistingColumn, ExistingTable
+from dbt.adapters.paimon.tables.confirmation import Holdings
+from dbt.adapters.paimon.tables.confirmation import refuse_unconfirmed as check_confirmation
+
+if TYPE_CHECKING:
+    from dbt.adapters.paimon.host import Host
+    from dbt.adapters.paimon.sql.views import ViewDirectory
+    from dbt.adapters.paimon.tables.door import Tables
+
+
+class Operations:
+    """Called by the macros of operations.
+
+    Args:
+        host: the adapter.
+        tables: describes existing tables.
+        directory: the views, with their comments.
+    """
+
+    def __init__(self, host: Host, tables: Tables, directory: ViewDirectory) -> None:
+        self._host = host
+        self._tables = tables
+        self._directory = directory
+
+    @while_parsing(lambda *a, **k: "")
+    def sources_yaml(
+        self,
+        database: str,
+        schema: str,
+        name: str | None = None,
+        table_names: Sequence[str] | None = None,
+        table_pattern: str = "%",
+        exclude: str = "",
+        columns: bool = True,
+    ) -> str:
+        """The tables and views of a schema as a sources file (see `tables.codegen`), without helper tables.
+
+        Raises:
+            DbtRuntimeError: the schema has no such table or view.
+        """
+        wanted = None if table_names is None else set(table_names)
+        relations = [
+            relation
+            for relation in self._host.list_relations_without_caching(
+                PaimonRelation.create(database=database, schema=schema).without_identifier()
+            )
+            if (wanted is None or relation.identifier in wanted)
+            and not _is_helper(relation.identifier or "")
+            and ilike(relation.identifier or "", table_pattern)
+            and not (exclude and ilike(relation.identifier or "", exclude))
+        ]
+        missing = sorted((wanted or set()) - {relation.identifier for relation in relations})
+        if missing or not relations:
+            raise DbtRuntimeError(
+                f"generate_sources: {database}.{schema} has no table {', '.join(missing) or table_pattern}. "
+                f"Its catalog has the schemas {', '.join(self._host.list_schemas(database))}."
+            )
+        relations.sort(key=lambda relation: relation.identifier or "")
+        return codegen.sources_yaml(
+            name or schema,
+            schema,
+            None if database == self._host.credentials.database else database,
+            [self._found(relation) for relation in relations],
+            columns=columns,
+        )
+
+    @while_parsing(lambda *a, **k: "")
+    def models_yaml(self, nodes: Sequence[Mapping[str, Any]], contract: bool = False) -> str:
+        """The properties of built models as YAML (see `tables.codegen`).
+
+        Raises:
+            DbtRuntimeError: a model is not built.
+        """
+        models: list[tuple[str, str, codegen.FoundTable]] = []
+        for node in nodes:
+            relation = self._host.get_relation(node["database"], node["schema"], node["alias"])
+            if relation is None:
+                raise DbtRuntimeError(
+                    f"generate_model_yaml: model '{node['name']}' is not built: "
+                    f"there is no {node['database']}.{node['schema']}.{node['alias']}. Run it first."
+                )
+            models.append((node["name"], node.get("description") or "", self._found(relation)))
+        return codegen.models_yaml(models, contract=contract)
+
+    def write_properties(self, path: str, text: str, overwrite: bool = False) -> None:
+        """Write a properties file into the project (see `codegen.write_file`)."""
+        codegen.write_file(Path(self._host.config.project_root, path), text, overwrite=overwrite)
+
+    def refuse_unconfirmed(
+        self, operation: str, relation: PaimonRelation, asked: str, confirmation: object
+    ) -> None:
+        """Refuse an operation that deletes rows unless it is confirmed (see `tables.confirmation`)."""
+        ((rows,),) = self._host.query(f"select count(*) from {relation.render()}")
+        holdings = Holdings(rows)
+        if relation.database in self._host.credentials.paimon_catalogs:
+            snapshots_sql = f"select count(*) from {relation.system_table('snapshots')}"
+            ((snapshots,),) = self._host.query(snapshots_sql)
+            tags_sql = f"select tag_name from {relation.system_table('tags')} order by tag_name"
+            tags = [row[0] for row in self._host.query(tags_sql)]
+            holdings = Holdings(rows, snapshots, tags)
+        check_confirmation(operation, relation, asked, confirmation, holdings)
+
+    def _found(self, relation: PaimonRelation) -> codegen.FoundTable:
+        name = relation.identifier or ""
+        if relation.is_table and relation.database in self._host.credentials.paimon_catalogs:
+            return codegen.FoundTable(name, self._tables.existing(relation))
+        definition = self._directory.get(relation.schema or "", name) if relation.is_view else None
+        comments = (
+            definition.column_comments
+            if definition
+            else metadata.comments(self._host.query(f"describe table {relation.render()}"))
+        )
+        columns = tuple(
+            ExistingColumn(column.name, column.dtype, comment=comments.get(column.name) or "")
+            for column in self._host.get_columns_in_relation(relation)
+        )
+        table = ExistingTable(columns=columns, comment=definition.comment if definition else "")
+        return codegen.FoundTable(name, table, is_paimon_table=False)
+
+
+def _is_helper(name: str) -> bool:
+    """Whether a table is one of the adapter's helper tables, such as `<model>__dbt_changes`."""
+    return table_beside(name) is not None or name.endswith((DELETES_SUFFIX, POSITIONS_SUFFIX))
