@@ -19,6 +19,7 @@ from dbt.adapters.paimon.sql.text import quoted, string_literal
 if TYPE_CHECKING:
     from dbt.adapters.paimon.capabilities import Environment
     from dbt.adapters.paimon.changes.positions import Commit
+    from dbt.adapters.paimon.tables.changeset import ExistingTable
 
 INSERTED: Final = "+I"
 
@@ -45,6 +46,19 @@ class SourceTable:
     primary_key: tuple[str, ...] = ()
     partition_by: tuple[str, ...] = ()
     options: Mapping[str, str] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, catalog: str, schema: str, identifier: str, existing: ExistingTable) -> SourceTable:
+        """The table of this name, as the catalog describes it."""
+        return cls(
+            catalog,
+            schema,
+            identifier,
+            tuple((column.name, column.data_type) for column in existing.columns),
+            existing.primary_key,
+            existing.partition_by,
+            existing.options,
+        )
 
     @property
     def name(self) -> str:

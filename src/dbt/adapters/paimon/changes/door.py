@@ -1,0 +1,354 @@
+"""Incremental reads: plans `paimon_changes` and stores a model's positions in the tables that it reads."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, Final
+
+from dbt_common.exceptions import DbtRuntimeError
+
+from dbt.adapters.paimon.changes import positions, reads
+from dbt.adapters.paimon.changes.positions import Checkpoint, Commit, Position, fingerprint
+from dbt.adapters.paimon.changes.reading import Reading, Source, SourceTag, without_added
+from dbt.adapters.paimon.changes.reads import Output, SourceTable, Way
+from dbt.adapters.paimon.doors import while_parsing
+from dbt.adapters.paimon.host import Host
+from dbt.adapters.paimon.relation import PaimonRelation
+from dbt.adapters.paimon.tables import metadata
+from dbt.adapters.paimon.tables.door import Tables
+from dbt.adapters.paimon.writing.builds import Builds
+
+_ON_EXPIRED: Final = ("error", "full")
+
+
+class Changes:
+    """`adapter.changes` in macros.
+
+    Args:
+        host: the adapter.
+        tables: the door of tables.
+        builds: the door of locks.
+    """
+
+    def __init__(self, host: Host, tables: Tables, builds: Builds) -> None:
+        self._host = host
+        self._tables = tables
+        self._builds = builds
+        # By node; a node runs on one thread.
+        self._readings: dict[str, Reading] = {}
+
+    # -- while a model is compiled ----------------------------------------------------------------------------------
+
+    @while_parsing(lambda *_, **__: "")
+    def sql(
+        self,
+        model: Mapping[str, Any],
+        own: PaimonRelation,
+        relation: PaimonRelation,
+        *,
+        full_refresh: bool,
+        row_kind: str,
+        snapshot_column: str | None,
+        before: bool,
+        on_expired: str,
+        keep: bool,
+    ) -> str:
+        """The subquery of a table's rows that a model has not read yet.
+
+        Args:
+            model: the node.
+            own: the model's own table.
+            relation: the relation that ref() or source() returned.
+            full_refresh: whether the model's table is rebuilt, so that all rows are read.
+            row_kind: the name of the row kind column.
+            snapshot_column: the name of a column with the table snapshot up to which this run reads, or None.
+            before: whether the old rows of changed keys are returned as `-U`.
+            on_expired: 'error' or 'full'.
+            keep: whether to create a tag so that the table snapshot of the position does not expire.
+
+        Returns:
+            SQL that can follow FROM; empty if the table does not exist.
+
+        Raises:
+            DbtRuntimeError: not a Paimon table, not a model that can read changes, or the changes are lost; with the
+                remedy.
+        """
+        try:
+            return self._sql(
+                model,
+                own,
+                relation,
+                Output(row_kind, snapshot_column, before),
+                full_refresh=full_refresh,
+                on_expired=on_expired,
+                keep=keep,
+            )
+        except BaseException:
+            # dbt does not tell the adapter when a node fails to compile.
+            self.forget(model)
+            self._builds.release()
+            raise
+
+    def _sql(
+        self,
+        model: Mapping[str, Any],
+        own: PaimonRelation,
+        relation: PaimonRelation,
+        output: Output,
+        *,
+        full_refresh: bool,
+        on_expired: str,
+        keep: bool,
+    ) -> str:
+        what = f"model '{model['name']}': paimon_changes({relation.schema}.{relation.identifier})"
+        found = self._host.get_relation(relation.database, relation.schema, relation.identifier)
+        self._refuse(what, model, found or relation, on_expired)
+        if found is None:
+            return ""
+        reading = self._readings.setdefault(model["unique_id"], Reading(own))
+        name = relation.render()
+        source = reading.sources.get(name)
+        if source is None:
+            source = self._source(relation, keep)
+            if not full_refresh:
+                source = self._from_position(what, source, reading, on_expired, model)
+            reading.sources[name] = source
+        table = without_added(source.table, output, what)
+        if relation.limit is not None or relation.event_time_filter is not None:
+            return self._limited(reading, name, replace(source, table=table), str(relation), output)
+        if source.start is None or source.start == positions.NOTHING_READ:
+            return reads.whole_sql(table, source.end.snapshot, output)
+        return self._range_sql(what, source, table, output)
+
+    def incremental_catalog(self) -> str:
+        """The catalog whose changes Paimon before 1.1 can read: the session's, unless its metastore is SQLite.
+
+        PaimonTableValuedFunctions opens the catalog again, and a second connection to a SQLite file locks it for good.
+        """
+        credentials = self._host.credentials
+        catalog = credentials.catalog_of(credentials.database)
+        in_sqlite = catalog is not None and catalog.jdbc_protocol == "sqlite"
+        return "" if in_sqlite else credentials.database
+
+    def _refuse(self, what: str, model: Mapping[str, Any], relation: PaimonRelation, on_expired: str) -> None:
+        config = model.get("config", {})
+        problems = []
+        if config.get("materialized") != "incremental":
+            problems.append(
+                f"only an incremental model knows what it has read, and this is materialized as "
+                f"'{config.get('materialized')}'. Set materialized='incremental', or select from the table itself."
+            )
+        elif config.get("incremental_strategy") == "microbatch":
+            problems.append(
+                "a microbatch model is read by event_time, not by commits. Use another incremental_strategy."
+            )
+        if on_expired not in _ON_EXPIRED:
+            problems.append(f"on_expired='{on_expired}' is unknown. Use 'error' or 'full'.")
+        if relation.is_view or relation.database not in self._host.credentials.paimon_catalogs:
+            problems.append("it is no Paimon table, and has no table snapshots. Materialize it as a table.")
+        if problems:
+            raise DbtRuntimeError("\n".join(f"{what}: {problem}" for problem in problems))
+
+    def _source(self, relation: PaimonRelation, keep: bool) -> Source:
+        """A table as it is now, to be read as a whole."""
+        plain = relation.replace(limit=None, event_time_filter=None)
+        existing = self._tables.existing(plain)
+        table = SourceTable.of(
+            relation.database or "", relation.schema or "", relation.identifier or "", existing
+        )
+        commits = self._commits(plain)
+        tags = self._host.query(f"select snapshot_id, tag_name from {plain.system_table('tags')}")
+        named = tuple((int(row[0]), str(row[1])) for row in tags)
+        return Source(plain, table, commits, named, positions.latest(commits), None, keep)
+
+    def _commits(self, relation: PaimonRelation) -> tuple[Commit, ...]:
+        rows = self._host.query(
+            "select snapshot_id, commit_kind, commit_user, total_record_count "
+            f"from {relation.system_table('snapshots')}"
+        )
+        return tuple(Commit(int(row[0]), row[1], row[2], int(row[3] or 0)) for row in rows)
+
+    def _from_position(
+        self, what: str, source: Source, reading: Reading, on_expired: str, model: Mapping[str, Any]
+    ) -> Source:
+        """The source with the model's position in it.
+
+        Raises:
+            DbtRuntimeError: the changes since the position are lost, and on_expired is 'error'.
+        """
+        if reading.commits is None:
+            reading.commits = self._commits(reading.own)
+            reading.checkpoints = self._checkpoints(reading.own)
+        start = positions.find(source.key, reading.commits, reading.checkpoints.get(source.key))
+        placed = replace(source, start=start)
+        problem = placed.lost
+        if not problem:
+            return placed
+        if on_expired != "full":
+            raise DbtRuntimeError(
+                f"{what}: {problem} Run the model once with --full-refresh, or set on_expired='full', which "
+                "builds it anew by itself. keep=true keeps what the model has yet to read from expiring."
+            )
+        if model.get("config", {}).get("full_refresh") is False:
+            raise DbtRuntimeError(
+                f"{what}: {problem} on_expired='full' would build the model anew, which full_refresh=false forbids."
+            )
+        reading.lost[source.table.name] = problem
+        return source
+
+    def _checkpoints(self, own: PaimonRelation) -> dict[str, Checkpoint]:
+        name = f"{own.identifier}{positions.POSITIONS_SUFFIX}"
+        kept = self._host.get_relation(own.database, own.schema, name)
+        if kept is None:
+            return {}
+        rows = self._host.query(positions.checkpoints_sql(kept.render()))
+        return {
+            fingerprint(row[0]): Checkpoint(Position(int(row[1]), row[2]), Position(int(row[3]), row[4]))
+            for row in rows
+        }
+
+    def _range_sql(self, what: str, source: Source, table: SourceTable, output: Output) -> str:
+        assert source.start is not None
+        environment = self._host.environment
+        start, end = source.start.snapshot, source.end.snapshot
+        way = self._way(source, table, output)
+        if way is Way.NOTHING:
+            return reads.nothing_sql(table, end, output)
+        if way is Way.FILES:
+            return reads.files_sql(table, start, end, output, environment)
+        if way is Way.KEYS:
+            return reads.keys_sql(table, start, end, output, environment)
+        if not table.primary_key and reads.has_maps(table):
+            raise DbtRuntimeError(
+                f"{what}: its files were rewritten since (INSERT OVERWRITE, UPDATE, DELETE), and rows with maps cannot "
+                "be compared where there is no primary key. Run the model once with --full-refresh."
+            )
+        version: int | str = start if source.start_is_there else source.start_tag
+        return reads.compare_sql(table, version, self._then_called(source, version), end, output)
+
+    def _way(self, source: Source, table: SourceTable, output: Output) -> Way:
+        """How to read the changes of a range; `table`: the source's table with the columns to read."""
+        assert source.start is not None
+        start = source.start.snapshot
+        way = reads.way(
+            table,
+            [commit for commit in source.commits if commit.snapshot > start],
+            self._host.environment,
+            incremental_catalog=self.incremental_catalog(),
+            before=output.before,
+        )
+        # Even if a tag keeps the start, later commits may have expired.
+        if not source.start_is_there:
+            return Way.COMPARE
+        if way is Way.FILES and not table.primary_key and not self._only_added(source):
+            return Way.COMPARE
+        return way
+
+    def _then_called(self, source: Source, version: int | str) -> dict[str, str]:
+        """What each column (in lower case) was called at a table snapshot or a tag."""
+        table, column = ("tags", "tag_name") if isinstance(version, str) else ("snapshots", "snapshot_id")
+        schemas = self._host.query(f"select schema_id, fields from {source.relation.system_table('schemas')}")
+        versions = self._host.query(f"select {column}, schema_id from {source.relation.system_table(table)}")
+        then = next(int(row[1]) for row in versions if row[0] == version)
+        return metadata.then_called(schemas, then, max(int(row[0]) for row in schemas))
+
+    def _only_added(self, source: Source) -> bool:
+        """Whether the commits of a table without a primary key only added rows."""
+        assert source.start is not None
+        start, end = source.start.snapshot, source.end.snapshot
+        counted = reads.count_sql(source.table, start, end, self._host.environment)
+        ((added,),) = self._host.query(counted)
+        return int(added) == source.gained()
+
+    @staticmethod
+    def _limited(reading: Reading, name: str, source: Source, rendered: str, output: Output) -> str:
+        """The subquery for --empty (no rows) or --sample (some); neither moves the position of an existing model."""
+        if source.start is not None:
+            reading.sources[name] = replace(source, end=source.start)
+        elif " where false limit 0)" in rendered:
+            reading.sources[name] = replace(source, end=positions.NOTHING_READ)
+        return reads.limited_sql(source.table, rendered, source.end.snapshot, output)
+
+    # -- the run of the model ---------------------------------------------------------------------------------------
+
+    @while_parsing(lambda *_, **__: False)
+    def rebuild(self, model: Mapping[str, Any]) -> bool:
+        """Whether a model has to be rebuilt because changes expired before it read them (on_expired='full').
+
+        Raises:
+            DbtRuntimeError: the same query also reads the changes of another source.
+        """
+        reading = self._readings.get(model["unique_id"])
+        if reading is None or not reading.lost:
+            return False
+        partial = [source.table.name for source in reading.sources.values() if source.start is not None]
+        if partial:
+            lost = " ".join(f"{name}: {problem}" for name, problem in reading.lost.items())
+            raise DbtRuntimeError(
+                f"model '{model['name']}': {lost} The model would be built anew, but it reads the changes of "
+                f"{', '.join(partial)}, too. Run it once with --full-refresh."
+            )
+        return True
+
+    @while_parsing(lambda *_, **__: {})
+    def commit_conf(self, model: Mapping[str, Any]) -> dict[str, str]:
+        """The Spark setting that writes a model's positions into its commits; empty if it reads no changes."""
+        reading = self._readings.get(model["unique_id"])
+        if reading is None or not reading.sources:
+            return {}
+        return {positions.COMMIT_USER_CONF: positions.mark(reading.ends())}
+
+    def check_positions(self, model: Mapping[str, Any]) -> None:
+        """Check that no other run has moved the positions since this one was planned, where no lock prevents it.
+
+        Raises:
+            DbtRuntimeError: another run has; nothing is written.
+        """
+        reading = self._readings.get(model["unique_id"])
+        if reading is None or self._builds.lock_folder(reading.own) is not None:
+            return
+        planned = reading.starts()
+        if not planned:
+            return
+        own, kept = self._commits(reading.own), self._checkpoints(reading.own)
+        if any(positions.find(key, own, kept.get(key)) != start for key, start in planned.items()):
+            raise DbtRuntimeError(
+                f"model '{model['name']}': another run has read the same changes meanwhile. Nothing was written; "
+                "run it again."
+            )
+
+    @staticmethod
+    def positions_table_sql(kept: PaimonRelation) -> str:
+        """The DDL of the positions table, `<model>__dbt_changes`."""
+        return positions.create_sql(kept.render())
+
+    @while_parsing(lambda *_, **__: "")
+    def keep_positions_sql(self, model: Mapping[str, Any], kept: PaimonRelation) -> str:
+        """The statement that writes a model's positions into its positions table; empty if none has moved.
+
+        Args:
+            model: the node, whose rows are committed.
+            kept: the positions table.
+        """
+        reading = self._readings.get(model["unique_id"])
+        if reading is None or not reading.sources:
+            return ""
+        moved = reading.moved(positions.latest(self._commits(reading.own)))
+        return positions.keep_sql(kept.render(), moved) if moved else ""
+
+    @while_parsing(lambda *_, **__: [])
+    def tags_to_keep(self, model: Mapping[str, Any]) -> list[SourceTag]:
+        """The tags to create before a model's rows are committed (keep=true)."""
+        reading = self._readings.get(model["unique_id"])
+        return reading.tags_to_keep() if reading else []
+
+    @while_parsing(lambda *_, **__: [])
+    def tags_to_drop(self, model: Mapping[str, Any]) -> list[SourceTag]:
+        """The tags of a model's earlier positions, which are no longer needed after the commit."""
+        reading = self._readings.get(model["unique_id"])
+        return reading.tags_to_drop() if reading else []
+
+    def forget(self, model: Mapping[str, Any]) -> None:
+        """Forget a model's reads; it has run."""
+        self._readings.pop(model["unique_id"], None)

@@ -1,0 +1,170 @@
+"""What a model reads in this run: its sources, and the position where the changes of each begin and end."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Final
+
+from dbt_common.exceptions import DbtRuntimeError
+
+from dbt.adapters.paimon.changes.positions import NOTHING_READ, Checkpoint, Commit, Position, fingerprint
+from dbt.adapters.paimon.changes.reads import Output, SourceTable
+
+if TYPE_CHECKING:
+    from dbt.adapters.paimon.relation import PaimonRelation
+
+_TAG: Final = "dbt_changes"
+
+
+@dataclass(frozen=True)
+class SourceTag:
+    """A tag of the adapter in a source (keep=true).
+
+    Attributes:
+        source: the source's table.
+        name: the name of the tag.
+        snapshot: the table snapshot that it keeps.
+    """
+
+    source: PaimonRelation
+    name: str
+    snapshot: int
+
+
+@dataclass(frozen=True)
+class Source:
+    """A source of a model in one run: the table, its commits and tags, and the range to read."""
+
+    relation: PaimonRelation
+    table: SourceTable
+    commits: tuple[Commit, ...]
+    # (table snapshot, name) of each tag.
+    tags: tuple[tuple[int, str], ...]
+    end: Position
+    # None: the whole table is read, because the model is rebuilt.
+    start: Position | None
+    keep: bool = False
+
+    @property
+    def key(self) -> str:
+        """The source's key in a commit user (see `positions.mark`)."""
+        return fingerprint(self.table.name)
+
+    @property
+    def start_tag(self) -> str:
+        """The adapter's tag that keeps the table snapshot where the range starts; empty if there is none."""
+        if self.start is None:
+            return ""
+        end = f"_{self.start.snapshot}_{self.start.commit}"
+        return next((name for _, name in self.tags if name.startswith(_TAG) and name.endswith(end)), "")
+
+    @property
+    def start_is_there(self) -> bool:
+        """Whether the table still has the table snapshot where the range starts."""
+        return any(Position.at(commit) == self.start for commit in self.commits)
+
+    @property
+    def lost(self) -> str:
+        """Why the changes since the start of the range are lost; empty if they are not."""
+        start = self.start
+        if start is None:
+            return (
+                "how far the model has read it is not known: its rows come from runs that did not read it so."
+            )
+        if start == NOTHING_READ or self.start_is_there or self.start_tag:
+            return ""
+        numbers = [commit.snapshot for commit in self.commits]
+        if not numbers or start.snapshot >= min(numbers):
+            return f"the table was rolled back or made anew since the model read its table snapshot {start.snapshot}."
+        return (
+            f"the model has read up to table snapshot {start.snapshot}, which has expired (there are "
+            f"{min(numbers)} to {max(numbers)})."
+        )
+
+    def gained(self) -> int:
+        """How many rows more the table has at the end of the range than at its start."""
+        assert self.start is not None
+        rows = {commit.snapshot: commit.rows for commit in self.commits}
+        return rows[self.end.snapshot] - rows[self.start.snapshot]
+
+
+@dataclass
+class Reading:
+    """The sources that a model reads in this run."""
+
+    own: PaimonRelation
+    sources: dict[str, Source] = field(default_factory=dict)
+    # The snapshots of the model's own table before the run; None until they are read.
+    commits: tuple[Commit, ...] | None = None
+    checkpoints: dict[str, Checkpoint] = field(default_factory=dict)
+    # Sources whose changes have expired, so that the model has to be rebuilt.
+    lost: dict[str, str] = field(default_factory=dict)
+
+    def starts(self) -> dict[str, Position]:
+        """The position that each range starts from; without the sources that are read as a whole."""
+        return {source.key: source.start for source in self.sources.values() if source.start is not None}
+
+    def ends(self) -> dict[str, Position]:
+        """The model's new position in each source, once its rows are committed."""
+        return {source.key: source.end for source in self.sources.values()}
+
+    def moved(self, own: Position) -> dict[str, Checkpoint]:
+        """The new rows of the positions table, by the name of the source.
+
+        Args:
+            own: the newest snapshot of the model's own table.
+        """
+        return {
+            source.table.name: Checkpoint(source.end, own)
+            for source in self.sources.values()
+            if self.checkpoints.get(source.key) != Checkpoint(source.end, own)
+        }
+
+    def tags_to_keep(self) -> list[SourceTag]:
+        """The tags to create for the new positions (keep=true)."""
+        return [
+            SourceTag(source.relation, _tag(self.own, source.end), source.end.snapshot)
+            for source in self.sources.values()
+            if source.keep
+            and source.end.snapshot
+            and _tag(self.own, source.end) not in [name for _, name in source.tags]
+        ]
+
+    def tags_to_drop(self) -> list[SourceTag]:
+        """The tags of earlier positions."""
+        return [
+            SourceTag(source.relation, name, snapshot)
+            for source in self.sources.values()
+            for snapshot, name in source.tags
+            if name.startswith(_tag(self.own, None)) and name != _tag(self.own, source.end)
+        ]
+
+
+def without_added(table: SourceTable, output: Output, what: str) -> SourceTable:
+    """The table without its own row kind column, which says how its rows were written, not what changed.
+
+    Raises:
+        DbtRuntimeError: another of its columns has the name of a column that is added.
+    """
+    added = [name.lower() for name in (output.row_kind, output.snapshot_column) if name]
+    own_kind = table.options.get("rowkind.field", "").lower()
+    columns = tuple(
+        column
+        for column in table.columns
+        if not (column[0].lower() == own_kind and own_kind == output.row_kind.lower())
+    )
+    if output.snapshot_column and output.snapshot_column == table.options.get("sequence.field"):
+        columns = tuple(column for column in columns if column[0] != output.snapshot_column)
+    taken = [name for name, _ in columns if name.lower() in added]
+    if taken:
+        raise DbtRuntimeError(
+            f"{what}: the table has a column {', '.join(taken)} of its own. Give the added one another name by "
+            "row_kind or snapshot_column."
+        )
+    return replace(table, columns=columns)
+
+
+def _tag(own: PaimonRelation, at: Position | None) -> str:
+    """The name of the tag that keeps a table snapshot for a model; without a position, the prefix of all its tags."""
+    prefix = f"{_TAG}_{fingerprint(own.render())}_"
+    return prefix if at is None else f"{prefix}{at.snapshot}_{at.commit}"
