@@ -6,6 +6,7 @@ Built on dbt's `@available`: dbt finds a door by the same two attributes that it
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from functools import cached_property
 from typing import Any, Generic, TypeVar, get_type_hints, overload
@@ -14,6 +15,8 @@ D = TypeVar("D")
 F = TypeVar("F", bound=Callable[..., Any])
 
 _WHILE_PARSING = "_while_parsing"
+# dbt's threads come at once, and a feature has its own state, such as locks. Making one may make another.
+_MAKING = threading.RLock()
 
 
 def while_parsing(answer: Callable[..., Any]) -> Callable[[F], F]:
@@ -51,10 +54,11 @@ class door(Generic[D]):  # noqa: N801 - a decorator
     def __get__(self, adapter: object | None, owner: type) -> door[D] | D:
         if adapter is None:
             return self
-        made = adapter.__dict__.setdefault("_doors", {})
-        if self._name not in made:
-            made[self._name] = self._make(adapter)
-        feature: D = made[self._name]
+        with _MAKING:
+            made = adapter.__dict__.setdefault("_doors", {})
+            if self._name not in made:
+                made[self._name] = self._make(adapter)
+            feature: D = made[self._name]
         return feature
 
     @cached_property
