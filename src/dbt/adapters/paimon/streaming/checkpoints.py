@@ -11,7 +11,7 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from dbt_common.exceptions import DbtRuntimeError
 
@@ -99,6 +99,20 @@ class Checkpoint:
 
     def _batches(self, folder: str) -> list[int]:
         return sorted(int(name) for name in self._folder.names(folder) if _NUMBER.fullmatch(name))
+
+
+def folder_of(session: SparkSession, table: str) -> str:
+    """The folder of the checkpoints in a table's own folder.
+
+    Not from SHOW TBLPROPERTIES, which redacts values that look like secrets.
+
+    Args:
+        session: a session.
+        table: its rendered name.
+    """
+    plan: Any = session.table(table)._jdf.queryExecution().analyzed()
+    location = plan.collectLeaves().apply(0).table().properties().get("path")
+    return f"{location}/{FOLDER}"
 
 
 def check_fits(note: Note, model: str, inputs: Sequence[Mapping[str, str]], location: str) -> None:

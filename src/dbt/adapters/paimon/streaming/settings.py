@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 from dbt.adapters.paimon.spec.build import collect_table_spec
@@ -50,7 +50,22 @@ class StreamSettings:
     on_bad_message: str = DEAD_LETTER
 
 
-def plan_stream(model: Mapping[str, Any], environment: Environment) -> tuple[TableSpec, str, StreamSettings]:
+@dataclass(frozen=True)
+class StreamPlan:
+    """What a streaming model asks for.
+
+    Attributes:
+        spec: its table.
+        strategy: how a batch is written into it.
+        settings: those of the stream.
+    """
+
+    spec: TableSpec = field(default_factory=TableSpec)
+    strategy: str = ""
+    settings: StreamSettings = field(default_factory=StreamSettings)
+
+
+def plan_stream(model: Mapping[str, Any], environment: Environment) -> StreamPlan:
     """The table spec, strategy and settings of a streaming model.
 
     Raises:
@@ -67,7 +82,7 @@ def plan_stream(model: Mapping[str, Any], environment: Environment) -> tuple[Tab
     strategy = collect_strategy(config.get("incremental_strategy"), spec, config, environment, problems)
     settings = collect_settings(config, spec, strategy, problems)
     problems.raise_if_any()
-    return ordered_by_kind(spec) if strategy == APPLY_CHANGES else spec, strategy, settings
+    return StreamPlan(ordered_by_kind(spec) if strategy == APPLY_CHANGES else spec, strategy, settings)
 
 
 def collect_settings(

@@ -21,28 +21,28 @@ from dbt.adapters.paimon.streaming.sources.paimon_tables import PaimonTableInput
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from dbt.adapters.paimon.streaming.lookup import Lookup
+    from dbt.adapters.paimon.streaming.sources.access import Access
 
 
-def open_input(call: StreamCall, adapter: Lookup) -> Input:
+def open_input(call: StreamCall, access: Access) -> Input:
     """The input for a `stream(...)`.
 
     Args:
         call: the arguments of the `stream(...)`.
-        adapter: answers questions about the catalog.
+        access: the project, the catalog and the session.
 
     Raises:
         DbtRuntimeError: the table does not exist, or the source's description is invalid.
     """
     if not call.source.get("external"):
-        return PaimonTableInput.open(call, adapter)
-    description = _description(call.source, adapter, call.options)
+        return PaimonTableInput.open(call, access)
+    description = _description(call.source, access, call.options)
     _refuse_arguments_of_tables(call, description)
     value_format = _value_format(description, call)
     if description.using == KAFKA:
-        options = adapter.credentials.kafka_options
+        options = access.host.credentials.kafka_options
         assert value_format is not None
-        return KafkaInput.of(call, description, options, value_format).opened(adapter._handle.session)
+        return KafkaInput.of(call, description, options, value_format).opened(access.host.handle.session)
     return FileInput.of(call, description, value_format)
 
 
@@ -63,27 +63,29 @@ def _refuse_arguments_of_tables(call: StreamCall, description: Description) -> N
         )
 
 
-def described_columns(source: Mapping[str, Any], adapter: Lookup) -> dict[str, str]:
+def described_columns(source: Mapping[str, Any], access: Access) -> dict[str, str]:
     """The columns of a source that is not a table: name -> data type, in order.
 
     Args:
         source: the source's node in the manifest.
-        adapter: knows the project and the catalog.
+        access: the project and the session.
 
     Raises:
         DbtRuntimeError: the source's description is invalid.
     """
-    description = _description(source, adapter)
+    description = _description(source, access)
     own = debezium.METADATA if description.value_format == DEBEZIUM else {}
     columns = {column.name: column.data_type for column in description.columns}
     return {**columns, **own, **description.metadata}
 
 
 def _description(
-    source: Mapping[str, Any], adapter: Lookup, options: Mapping[str, Any] | None = None
+    source: Mapping[str, Any], access: Access, options: Mapping[str, Any] | None = None
 ) -> Description:
-    session = adapter._handle.session
-    return describe(source, Path(adapter.config.project_root), lambda text: _type_of(session, text), options)
+    session = access.host.handle.session
+    return describe(
+        source, Path(access.host.config.project_root), lambda text: _type_of(session, text), options
+    )
 
 
 def _value_format(description: Description, call: StreamCall) -> ValueFormat | None:

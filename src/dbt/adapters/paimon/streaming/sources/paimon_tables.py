@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
     from dbt.adapters.paimon.capabilities import Environment
-    from dbt.adapters.paimon.streaming.lookup import Lookup
+    from dbt.adapters.paimon.streaming.sources.access import Access
 
 CONSUMER: Final = "consumer-id"
 # In addition to the row kind: the table snapshot up to which the batch reads.
@@ -101,24 +101,24 @@ class PaimonTableInput:
     _batch: Range | None = None
 
     @classmethod
-    def open(cls, call: StreamCall, adapter: Lookup) -> PaimonTableInput:
+    def open(cls, call: StreamCall, access: Access) -> PaimonTableInput:
         """Open the table of a `stream(...)`.
 
         Args:
             call: the arguments of the `stream(...)`.
-            adapter: answers questions about the catalog.
+            access: the catalog.
 
         Raises:
             DbtRuntimeError: the table does not exist, is not a Paimon table, or an argument is invalid.
         """
         what = f"stream({call.label})"
-        relation = adapter.get_relation(call.database, call.schema, call.identifier)
+        relation = access.host.get_relation(call.database, call.schema, call.identifier)
         if relation is None:
             raise DbtRuntimeError(
                 f"{what}: there is no table {call.database}.{call.label}. Build it first (dbt run --select +model), or "
                 "describe the source's folder or topic under `external` in its YAML."
             )
-        if relation.is_view or call.database not in adapter.credentials.paimon_catalogs:
+        if relation.is_view or call.database not in access.host.credentials.paimon_catalogs:
             raise DbtRuntimeError(
                 f"{what}: it is no Paimon table, and has no table snapshots to read it by. Materialize it as a table."
             )
@@ -131,25 +131,18 @@ class PaimonTableInput:
         # The same text in every time zone.
         made_at = metadata.in_utc("min(update_time)")
         # Read before the columns: a column that is added in between belongs to a later schema.
-        ((made, schema),) = adapter.query(f"select cast({made_at} as string), max(schema_id) from {schemas}")
-        existing = adapter.existing_table(relation)
-        table = SourceTable(
-            call.database,
-            call.schema,
-            call.identifier,
-            tuple((column.name, column.data_type) for column in existing.columns),
-            existing.primary_key,
-            existing.partition_by,
-            existing.options,
+        ((made, schema),) = access.host.query(
+            f"select cast({made_at} as string), max(schema_id) from {schemas}"
         )
+        table = SourceTable.of(call.database, call.schema, call.identifier, access.existing(relation))
         return cls(
             call,
             relation.system_table,
             _without_own_order(table, call.row_kind, what),
             int(schema),
             str(made),
-            adapter.environment,
-            adapter._incremental_catalog(),
+            access.host.environment,
+            access.incremental_catalog(),
             begins,
             limits,
             consumer,

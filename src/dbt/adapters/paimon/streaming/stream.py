@@ -1,0 +1,113 @@
+"""A streaming model in one run: the `stream(...)` calls in its SQL and their inputs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from dbt.adapters.paimon.sql.text import quoted
+from dbt.adapters.paimon.streaming import batches, checkpoints
+from dbt.adapters.paimon.streaming.inputs import Input, MarkingInput, PlannedInput, StreamCall, view_name
+from dbt.adapters.paimon.streaming.progress import Told
+from dbt.adapters.paimon.streaming.sources import kinds
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from dbt.adapters.paimon.streaming.sources.access import Access
+
+
+@dataclass
+class Stream:
+    """A streaming model in this run."""
+
+    # By the name of the view that replaces the `stream(...)`.
+    calls: dict[str, StreamCall] = field(default_factory=dict)
+    inputs: tuple[Input, ...] = ()
+    # The id of the stream, written into its table and its checkpoint.
+    id: str = ""
+    begins: bool = False
+    told: Told = field(default_factory=Told)
+
+    def view(self, call: StreamCall) -> str:
+        """The quoted name of the view that replaces a `stream(...)`; the same for the same arguments.
+
+        Args:
+            call: the arguments, without a name.
+        """
+        for known in self.calls.values():
+            if replace(known, name="") == call:
+                return quoted(known.name)
+        name = view_name(len(self.calls) + 1, call.identifier)
+        self.calls[name] = replace(call, name=name)
+        return quoted(name)
+
+    def open(self, access: Access, note: checkpoints.Note | None) -> None:
+        """Open the inputs with their sources' current columns.
+
+        Args:
+            access: the project, the catalog and the session.
+            note: has the columns that messages added, if the stream continues.
+
+        Raises:
+            DbtRuntimeError: a source is missing or not described, with the remedy.
+        """
+        opened = [kinds.open_input(call, access) for call in self.calls.values()]
+        if note is not None:
+            opened = [each.with_columns(note.columns.get(each.call.label, {})) for each in opened]
+        # Sorted, whatever the order in the SQL: the checkpoint counts its sources.
+        self.inputs = tuple(sorted(opened, key=lambda each: (each.call.label, str(each.identity()))))
+
+    def check_beginning(self, session: SparkSession) -> None:
+        """Refuse to begin if a source does not have what its call asks for.
+
+        Raises:
+            DbtRuntimeError: lists what it has.
+        """
+        for each in self.inputs:
+            if isinstance(each, PlannedInput):
+                each.check_beginning(session)
+
+    def name_inputs(self, session: SparkSession) -> None:
+        """Register the inputs as streaming views."""
+        for each in self.inputs:
+            batches.name_raw_rows(each.read(session), [each])
+        batches.name_rows(session, self.inputs)
+
+    def identities(self) -> tuple[dict[str, str], ...]:
+        """What has to be unchanged in each source for a checkpoint to fit."""
+        return tuple(each.identity() for each in self.inputs)
+
+    def place(self, session: SparkSession, location: str) -> None:
+        """Give the inputs that plan their own batches a folder each in the checkpoint at this location."""
+        self.inputs = tuple(
+            each.placed(session, f"{location}/{checkpoints.PLANS}/{index}")
+            if isinstance(each, PlannedInput)
+            else each
+            for index, each in enumerate(self.inputs)
+        )
+
+    def unmarked(self) -> tuple[Input, ...]:
+        """The inputs for a staged table: they leave their sources unchanged (see `MarkingInput`)."""
+        return tuple(each.unmarked() if isinstance(each, MarkingInput) else each for each in self.inputs)
+
+    def add_columns(self, note: checkpoints.Note, found: Mapping[str, Mapping[str, str]]) -> checkpoints.Note:
+        """Add the columns that messages have to the inputs.
+
+        Args:
+            note: the checkpoint's note.
+            found: see `batches.NewColumnsError`.
+
+        Returns:
+            The note with these columns.
+        """
+        columns = {label: dict(known) for label, known in note.columns.items()}
+        grown: list[Input] = []
+        for each in self.inputs:
+            new = found.get(each.call.name, {})
+            if new:
+                columns.setdefault(each.call.label, {}).update(new)
+            grown.append(each.with_columns(new) if new else each)
+        self.inputs = tuple(grown)
+        return replace(note, columns=columns)
