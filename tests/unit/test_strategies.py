@@ -3,7 +3,6 @@
 import pytest
 
 from dbt.adapters.paimon.capabilities import Environment
-from dbt.adapters.paimon.spec.change_rows import sequence_columns
 from dbt.adapters.paimon.spec.config_columns import unknown_columns
 from dbt.adapters.paimon.spec.problems import ConfigErrors
 from dbt.adapters.paimon.spec.strategies import (
@@ -173,11 +172,11 @@ def test_apply_changes_orders_by_the_kind_last(sequence):
         "rowkind_field": "op",
         "sequence_field": sequence,
     }
-    spec, strategy = plan_incremental(config, model="orders", environment=P09)
-    assert strategy == "apply_changes"
+    plan = plan_incremental(config, model="orders", environment=P09)
+    assert plan.strategy == "apply_changes"
     named = [sequence] if isinstance(sequence, str) else sequence
-    assert spec.options["sequence.field"].split(",") == [*dict.fromkeys([*named, "op"])]
-    assert sequence_columns(spec) == tuple(name for name in named if name != "op")
+    assert plan.spec.options["sequence.field"].split(",") == [*dict.fromkeys([*named, "op"])]
+    assert plan.spec.sequence_columns == tuple(name for name in named if name != "op")
 
 
 def test_matrix_covers_every_strategy():
@@ -330,9 +329,9 @@ def test_replace_fault(table, replaceable):
 
 
 def test_plan_incremental_gives_table_and_strategy():
-    spec, strategy = plan_incremental({"primary_key": "id"}, model="orders", environment=P09)
-    assert spec.primary_key == ("id",)
-    assert strategy == "upsert"
+    plan = plan_incremental({"primary_key": "id"}, model="orders", environment=P09)
+    assert plan.spec.primary_key == ("id",)
+    assert plan.strategy == "upsert"
 
 
 def test_plan_incremental_tells_the_problems_of_both():

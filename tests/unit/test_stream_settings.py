@@ -16,8 +16,8 @@ ENVIRONMENT = Environment(parse_version("0.9.0"), parse_version("3.5.7"), "files
 
 
 def plan(**config: Any) -> tuple[str, StreamSettings]:
-    _, strategy, settings = plan_stream({"name": "m", "config": config}, ENVIRONMENT)
-    return strategy, settings
+    planned = plan_stream({"name": "m", "config": config}, ENVIRONMENT)
+    return planned.strategy, planned.settings
 
 
 def test_defaults():

@@ -163,7 +163,7 @@ class TestMessages:
 
     def test_nothing_is_lost_and_nothing_is_changed(self, project: Any) -> None:
         with get_connection(project.adapter):
-            session = project.adapter._handle.session
+            session = project.adapter.handle.session
             messages = [*(message for message, _ in FAULTS), *(message for message, _ in ROWS)]
             values = [
                 (index, bytearray(message.encode() if isinstance(message, str) else message))

@@ -89,7 +89,7 @@ class TestTypesOfPaimon:
             database="paimon", schema=project.test_schema, identifier="foreign_types", type="table"
         )
         with get_connection(project.adapter):
-            columns = {c.name: c.data_type for c in project.adapter.existing_table(relation).columns}
+            columns = {c.name: c.data_type for c in project.adapter.tables.existing(relation).columns}
         described = {row[0]: row[1] for row in rows("describe table {schema}.foreign_types")}
         expected = {"id": "int"} | {name: spark for name, (_, spark) in FOREIGN.items()}
         assert described == columns == expected

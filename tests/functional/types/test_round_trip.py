@@ -229,7 +229,7 @@ class TestRoundTrip:
             database="paimon", schema=project.test_schema, identifier="keyed", type="table"
         )
         with get_connection(project.adapter):
-            existing = project.adapter.existing_table(relation)
+            existing = project.adapter.tables.existing(relation)
             columns = {c.name: c.dtype for c in project.adapter.get_columns_in_relation(relation)}
         adapters = {column.name: column.data_type for column in existing.columns}
         for name, (spark, *_) in TYPES.items():

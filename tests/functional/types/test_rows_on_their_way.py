@@ -225,7 +225,7 @@ class TestTypes:
             "array<struct<a:map<int,{}>>>",
         )
         with get_connection(project.adapter):
-            jvm = project.adapter._handle.session._jvm
+            jvm = project.adapter.handle.session._jvm
             read, can_up_cast = (
                 jvm.org.apache.spark.sql.types.DataType.fromDDL,
                 jvm.org.apache.spark.sql.catalyst.expressions.Cast.canUpCast,

@@ -56,7 +56,7 @@ class Case:
             "columns": self.contract.get("columns", {}),
         }
         if self.config.get("materialized") == "incremental":
-            spec, _ = plan_incremental(self.config, **contract)
+            spec = plan_incremental(self.config, **contract).spec
         else:
             spec = build_table_spec(self.config, **contract)
         check_columns(spec, self.columns, config=self.config, model=MODEL, environment=environment)

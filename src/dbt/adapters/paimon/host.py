@@ -32,6 +32,10 @@ class Host(Protocol):
         """The versions and the catalog kind."""
 
     @property
+    def view_catalog(self) -> str:
+        """The catalog that stores views."""
+
+    @property
     def handle(self) -> Handle:
         """This thread's connection."""
 
@@ -58,6 +62,9 @@ class Host(Protocol):
 
     def convert_type(self, agate_table: agate.Table, col_idx: int) -> str | None:
         """The SQL type of a column of an agate table."""
+
+    def get_macro_resolver(self) -> Any:
+        """dbt's manifest."""
 
     def has_catalog(self, name: str | None) -> bool:
         """Whether Spark has a catalog."""

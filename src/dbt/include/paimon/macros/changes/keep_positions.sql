@@ -12,8 +12,8 @@
     {%- endif -%}
     {%- call statement('keep_positions') -%}{{ sql }}{%- endcall -%}
   {%- endif -%}
-  {%- for source, tag in adapter.changes.tags_to_drop(model) -%}
-    {%- call statement('drop_tag') -%}{{ delete_tag(source, tag) }}{%- endcall -%}
+  {%- for tag in adapter.changes.tags_to_drop(model) -%}
+    {%- call statement('drop_tag') -%}{{ delete_tag(tag.source, tag.name) }}{%- endcall -%}
   {%- endfor -%}
   {%- do adapter.changes.forget(model) -%}
 {% endmacro %}

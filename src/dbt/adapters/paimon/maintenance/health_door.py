@@ -1,4 +1,4 @@
-"""Methods on `adapter` for system tables, table health and the operation `table_health`."""
+"""`adapter.health`: system tables, table health and the operation `table_health`."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from dbt.adapters.base import available
 from dbt.adapters.events.logging import AdapterLogger
 from dbt_common.exceptions import DbtRuntimeError
 
-from dbt.adapters.paimon.available.base import AvailableMethods
+from dbt.adapters.paimon.doors import while_parsing
+from dbt.adapters.paimon.host import Host
 from dbt.adapters.paimon.maintenance import health, selection
 from dbt.adapters.paimon.options.table_options import parse_duration
 
@@ -20,26 +20,33 @@ if TYPE_CHECKING:
 logger = AdapterLogger("Paimon")
 
 
-class MonitoringMethods(AvailableMethods):
-    """Called by the monitoring macros and the generic data tests."""
+class Health:
+    """Called by the monitoring macros and the generic data tests.
 
-    @available.parse(lambda *a, **k: "")
+    Args:
+        host: the adapter.
+    """
+
+    def __init__(self, host: Host) -> None:
+        self._host = host
+
+    @while_parsing(lambda *a, **k: "")
     def system_table(self, relation: PaimonRelation, name: str) -> str:
         """The rendered name of a system table (see `health.system_table`)."""
-        return health.system_table(relation, name, self.environment)
+        return health.system_table(relation, name, self._host.environment)
 
-    @available.parse(lambda *a, **k: "")
-    def health_sql(self, relation: Any, test: str) -> str:
+    @while_parsing(lambda *a, **k: "")
+    def sql(self, relation: Any, test: str) -> str:
         """The query of a table's health (see `health.health_sql`); `test` names the caller in messages."""
         return health.health_sql(self._of_test(relation, test))
 
-    @available.parse(lambda *a, **k: "")
+    @while_parsing(lambda *a, **k: "")
     def buckets_sql(self, relation: Any, test: str) -> str:
         """The query of each bucket's figures (see `health.bucket_skew_sql`)."""
         return health.bucket_skew_sql(self._of_test(relation, test))
 
-    @available
-    def seconds_of(self, duration: str, test: str) -> int:
+    @staticmethod
+    def seconds(duration: str, test: str) -> int:
         """The seconds of a duration such as '2 d'. Raises DbtRuntimeError if it is not a duration."""
         try:
             return parse_duration(str(duration)) // 10**9
@@ -48,8 +55,8 @@ class MonitoringMethods(AvailableMethods):
                 f"{test}: '{duration}' is no duration. Write a whole number and a unit, as in '2 d' or '12 h'."
             ) from None
 
-    @available.parse_list
-    def table_health(
+    @while_parsing(lambda *a, **k: [])
+    def report(
         self, nodes: Iterable[Mapping[str, Any]], select: str | Sequence[str] | None = None
     ) -> list[dict[str, Any]]:
         """Print and return the health of the selected tables (None: all that are built).
@@ -61,13 +68,13 @@ class MonitoringMethods(AvailableMethods):
         """
         found, failures = [], []
         for node in selection.select(nodes, select, "table_health"):
-            relation = self.get_relation(node["database"], node["schema"], node["alias"])
+            relation = self._host.get_relation(node["database"], node["schema"], node["alias"])
             if relation is None or not relation.is_table:
                 if select is not None:
                     logger.info(f"{node['name']}: not built yet")
                 continue
             try:
-                (row,) = self.query(health.health_sql(relation))
+                (row,) = self._host.query(health.health_sql(relation))
             except DbtRuntimeError as exc:
                 failures.append(f"{relation}: {exc}")
                 continue
@@ -84,6 +91,6 @@ class MonitoringMethods(AvailableMethods):
                 f"data test {test}: it reads the table's files and table snapshots, which no `where` narrows. "
                 "Remove `where` from its config."
             )
-        health.system_table(relation, "files", self.environment)  # refuses a view
+        health.system_table(relation, "files", self._host.environment)  # refuses a view
         found: PaimonRelation = relation
         return found

@@ -1,16 +1,15 @@
-"""Methods on `adapter` for write-audit-publish."""
+"""`adapter.audits`: write, audit, publish."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from dbt.adapters.base import available
 from dbt_common.exceptions import DbtRuntimeError
 
-from dbt.adapters.paimon.available.base import AvailableMethods
+from dbt.adapters.paimon.doors import while_parsing
+from dbt.adapters.paimon.host import Host
 from dbt.adapters.paimon.relation import PaimonRelation
 from dbt.adapters.paimon.spec import run_tag
 from dbt.adapters.paimon.sql import procedures
@@ -18,28 +17,32 @@ from dbt.adapters.paimon.time_travel import audits
 from dbt.adapters.paimon.time_travel.audits import Audit, Result
 from dbt.adapters.paimon.time_travel.states import branch_of
 
-if TYPE_CHECKING:
-    from dbt.adapters.paimon.writing.model_query import ModelQuery
 
+class Audits:
+    """Runs a model's data tests on a branch with its new rows (see `time_travel.audits`).
 
-class AuditMethods(AvailableMethods):
-    """Runs a model's data tests on a branch with its new rows (see `time_travel.audits`)."""
+    Args:
+        host: the adapter.
+    """
 
-    @available.parse(lambda *a, **k: None)
-    def begin_audit(self, relation: PaimonRelation, with_rows: bool) -> PaimonRelation:
+    def __init__(self, host: Host) -> None:
+        self._host = host
+
+    def begin(self, relation: PaimonRelation, with_rows: bool) -> PaimonRelation:
         """Create the audit branch, replacing an old one; without rows, it has only the columns and options."""
-        self.end_audit(relation)
+        self.end(relation)
         tag = None
         if with_rows:
-            ((newest,),) = self.query(f"select max(snapshot_id) from {relation.system_table('snapshots')}")
+            ((newest,),) = self._host.query(
+                f"select max(snapshot_id) from {relation.system_table('snapshots')}"
+            )
             if newest is not None:
                 tag = audits.BRANCH
                 self._call("create_tag", relation, {"tag": tag, "snapshot": newest})
         self._call("create_branch", relation, {"branch": audits.BRANCH, "tag": tag})
         return branch_of(relation, audits.BRANCH)
 
-    @available.parse_none
-    def end_audit(self, relation: PaimonRelation) -> None:
+    def end(self, relation: PaimonRelation) -> None:
         """Drop a table's audit branch and its tag; does nothing if there is none.
 
         Paimon drops a branch without deleting its data files. If the branch started empty, all its files are its own
@@ -49,14 +52,14 @@ class AuditMethods(AvailableMethods):
         known = "select branch_name from {} where branch_name = '{}' union all select concat('tag ', tag_name) from {}"
         found = {
             row[0]
-            for row in self.query(
+            for row in self._host.query(
                 known.format(relation.system_table("branches"), audits.BRANCH, relation.system_table("tags"))
             )
         }
         tagged = f"tag {audits.BRANCH}" in found
         if audits.BRANCH in found and not tagged:
             with suppress(DbtRuntimeError):
-                self.query(f"truncate table {branch}")
+                self._host.query(f"truncate table {branch}")
                 self._call(
                     "expire_snapshots",
                     branch,
@@ -67,53 +70,44 @@ class AuditMethods(AvailableMethods):
         if tagged:
             self._call("delete_tag", relation, {"tag": audits.BRANCH})
 
-    @available.parse_none
-    def audit_branch(self, relation: PaimonRelation) -> PaimonRelation | None:
+    def branch(self, relation: PaimonRelation) -> PaimonRelation | None:
         """The branch of a failed audit, or None."""
-        names = self.query(f"select branch_name from {relation.system_table('branches')}")
+        names = self._host.query(f"select branch_name from {relation.system_table('branches')}")
         return branch_of(relation, audits.BRANCH) if (audits.BRANCH,) in [tuple(r) for r in names] else None
 
-    @available.parse_none
-    def refuse_stale_audit(self, relation: PaimonRelation) -> None:
+    def refuse_stale(self, relation: PaimonRelation) -> None:
         """Refuse to publish a branch by hand if the table has newer commits or lacks columns of the branch.
 
         Raises:
             DbtRuntimeError: says what differs, and that the model has to run again.
         """
         branch = branch_of(relation, audits.BRANCH)
-        ((newest, base),) = self.query(run_tag.state_sql(relation, audits.BRANCH))
+        ((newest, base),) = self._host.query(run_tag.state_sql(relation, audits.BRANCH))
         rerun = "Run the model again."
         if base is not None and base != newest:
             raise DbtRuntimeError(
                 f"publish: {relation} is at table snapshot {newest}, and its audited branch began at {base}. {rerun}"
             )
-        there = [column.name for column in self.get_columns_in_relation(relation)]
-        unknown = [c.name for c in self.get_columns_in_relation(branch) if c.name not in there]
+        there = [column.name for column in self._host.get_columns_in_relation(relation)]
+        unknown = [c.name for c in self._host.get_columns_in_relation(branch) if c.name not in there]
         if unknown:
             raise DbtRuntimeError(f"publish: {relation} has no column {', '.join(unknown)}. {rerun}")
 
-    @available.parse(lambda *a, **k: None)
-    def rows_of(self, source: ModelQuery, relation: PaimonRelation) -> ModelQuery:
-        """A model's query, reading from the relation that its rows have already been written to."""
-        return replace(source, text=relation.render())
-
-    @available.parse_list
-    def compiled_audits(
+    @while_parsing(lambda *a, **k: [])
+    def compiled(
         self, model: Mapping[str, Any], published: PaimonRelation, audited: PaimonRelation
     ) -> list[Audit]:
         """The data tests of a model, compiled against its audited rows."""
         # dbt passes the whole manifest; the declared type only promises macros.
-        manifest: Any = self._macro_resolver
+        manifest: Any = self._host.get_macro_resolver()
         tests = audits.of_model(model["unique_id"], manifest)
-        return audits.compiled(tests, published, audited, self.config, manifest)
+        return audits.compiled(tests, published, audited, self._host.config, manifest)
 
-    @available.parse(lambda *a, **k: None)
-    def audit_result(self, audit: Audit, row: Sequence[Any]) -> Result:
+    def result(self, audit: Audit, row: Sequence[Any]) -> Result:
         """The outcome of one data test (see `audits.result`)."""
         return audits.result(audit, list(row))
 
-    @available.parse_none
-    def refuse_failed_audits(
+    def refuse_failed(
         self, model: Mapping[str, Any], audited: PaimonRelation, results: Sequence[Result]
     ) -> None:
         """Fail a node if one of its data tests failed (see `audits.refuse_failed`)."""
@@ -121,4 +115,4 @@ class AuditMethods(AvailableMethods):
 
     def _call(self, procedure: str, relation: PaimonRelation, arguments: Mapping[str, Any]) -> None:
         table = (relation.database or "", relation.schema or "", relation.identifier or "")
-        self.query(procedures.render(procedure, table, arguments, self.environment))
+        self._host.query(procedures.render(procedure, table, arguments, self._host.environment))

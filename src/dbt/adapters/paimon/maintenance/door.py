@@ -1,22 +1,29 @@
-"""Methods on `adapter` for maintenance: after a model's commit, and for the operation `maintain`."""
+"""`adapter.maintenance`: after a model's commit, for the operation `maintain`, and Paimon's procedures."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from dbt.adapters.base import available
 from dbt.adapters.events.logging import AdapterLogger
 from dbt.adapters.events.types import AdapterEventWarning
 from dbt_common.events.functions import warn_or_error
 from dbt_common.exceptions import DbtRuntimeError
 
-from dbt.adapters.paimon.available.base import AvailableMethods
+from dbt.adapters.paimon.capabilities import Capability
+from dbt.adapters.paimon.doors import while_parsing
+from dbt.adapters.paimon.host import Host
 from dbt.adapters.paimon.maintenance import first_load, plan, selection
+from dbt.adapters.paimon.maintenance.compaction import compaction_problems
 from dbt.adapters.paimon.maintenance.plan import Action
+from dbt.adapters.paimon.maintenance.rescale import Step, rescale_steps
+from dbt.adapters.paimon.spec.door import Specs
 from dbt.adapters.paimon.spec.maintenance_policy import MaintenancePolicy, read_policy
 from dbt.adapters.paimon.spec.problems import Problems
 from dbt.adapters.paimon.spec.table import TableSpec
+from dbt.adapters.paimon.sql import procedures
+from dbt.adapters.paimon.tables.door import Tables
+from dbt.adapters.paimon.writing.builds import Builds
 
 if TYPE_CHECKING:
     from dbt.adapters.paimon.relation import PaimonRelation
@@ -24,11 +31,21 @@ if TYPE_CHECKING:
 logger = AdapterLogger("Paimon")
 
 
-class MaintenanceMethods(AvailableMethods):
-    """Called by the materializations and the macro `maintain`."""
+class Maintenance:
+    """Called by the materializations and the macro `maintain`.
 
-    @available.parse_none
-    def maintain_after_run(self, relation: PaimonRelation, spec: TableSpec) -> None:
+    Args:
+        host: the adapter.
+        specs, tables, builds: doors that it goes through.
+    """
+
+    def __init__(self, host: Host, specs: Specs, tables: Tables, builds: Builds) -> None:
+        self._host = host
+        self._specs = specs
+        self._tables = tables
+        self._builds = builds
+
+    def after_run(self, relation: PaimonRelation, spec: TableSpec) -> None:
         """Run what is due by a model's maintenance policy, after its commit; a failure never loses the model's rows.
 
         Sends no statement without a policy, and one if nothing is due.
@@ -39,7 +56,7 @@ class MaintenanceMethods(AvailableMethods):
         policy = spec.maintenance.after_run() if spec.maintenance else None
         if policy is None or policy.is_empty:
             return
-        self.hold_table(relation)
+        self._builds.hold(relation)
         failures = []
         try:
             for action in self._planned(relation, policy, spec):
@@ -50,8 +67,7 @@ class MaintenanceMethods(AvailableMethods):
         if failures:
             self._report(relation, policy, failures)
 
-    @available.parse_none
-    def settle_after_build(self, relation: PaimonRelation, spec: TableSpec) -> None:
+    def after_first_load(self, relation: PaimonRelation, spec: TableSpec) -> None:
         """Compact a first load, so that the first batches do not have to (see `maintenance.first_load`).
 
         Sends one statement if there is nothing to do, none for tables that it does not apply to. A failure is a warning
@@ -59,19 +75,19 @@ class MaintenanceMethods(AvailableMethods):
         """
         if not first_load.may_settle(spec):
             return
-        ((found,),) = self.query(first_load.level_0_sql(relation))
+        ((found,),) = self._host.query(first_load.level_0_sql(relation))
         if int(found) < first_load.LEAST_BYTES:
             return
-        self.hold_table(relation)
+        self._builds.hold(relation)
         failed = self._run(
             relation,
-            Action("compact", True, "after a first load", self.procedure_call("compact", relation, {})),
+            Action("compact", True, "after a first load", self.call_sql("compact", relation, {})),
         )
         if failed:
             logger.warning(f"{relation}: its rows are there, and were not compacted: {failed[0]}")
 
-    @available.parse_list
-    def maintain_tables(
+    @while_parsing(lambda *a, **k: [])
+    def run(
         self,
         nodes: Iterable[Mapping[str, Any]],
         select: str | Sequence[str] | None = None,
@@ -108,7 +124,7 @@ class MaintenanceMethods(AvailableMethods):
                 if select is not None:
                     logger.info(f"{node['name']}: no `maintenance` in its config")
                 continue
-            relation = self.get_relation(node["database"], node["schema"], node["alias"])
+            relation = self._host.get_relation(node["database"], node["schema"], node["alias"])
             if relation is None or not relation.is_table:
                 logger.info(f"{node['name']}: not built yet")
                 continue
@@ -135,7 +151,7 @@ class MaintenanceMethods(AvailableMethods):
         """Maintain one table; appends to `done` what was done and returns the failures."""
         failures: list[str] = []
         if not dry_run:
-            self.hold_table(relation)
+            self._builds.hold(relation)
         try:
             assert spec.maintenance is not None
             actions = self._planned(relation, spec.maintenance, spec, force=force)
@@ -157,7 +173,7 @@ class MaintenanceMethods(AvailableMethods):
             failures.append(str(exc))
         finally:
             if not dry_run:
-                self.release_tables()
+                self._builds.release()
         return failures
 
     def _spec_of(self, node: Mapping[str, Any]) -> TableSpec | None:
@@ -165,19 +181,19 @@ class MaintenanceMethods(AvailableMethods):
         problems = Problems(node["name"])
         policy = read_policy(node["config"].get("maintenance"), problems)
         problems.raise_if_any()
-        return None if policy is None or policy.is_empty else self.table_spec(node)
+        return None if policy is None or policy.is_empty else self._specs.of(node)
 
     def _planned(
         self, relation: PaimonRelation, policy: MaintenancePolicy, spec: TableSpec, *, force: bool = False
     ) -> list[Action]:
-        (row,) = self.query(plan.state_sql(relation, policy))
+        (row,) = self._host.query(plan.state_sql(relation, policy))
         state = plan.read_state(row, spec.partition_by)
-        return plan.plan(relation, policy, state, spec, self.environment, force=force)
+        return plan.plan(relation, policy, state, spec, self._host.environment, force=force)
 
     def _run(self, relation: PaimonRelation, action: Action) -> list[str]:
         """Run one action; returns its error as a list of one message, or an empty list."""
         try:
-            self.query(action.sql)
+            self._host.query(action.sql)
         except DbtRuntimeError as exc:
             return [f"{action.name}: {exc}"]
         logger.debug(f"{relation} {action.name}: done: {action.why}")
@@ -194,3 +210,70 @@ class MaintenanceMethods(AvailableMethods):
         warn_or_error(
             AdapterEventWarning(name="Paimon", base_msg=text.replace("{", "{{").replace("}", "}}"), args=[])
         )
+
+    @while_parsing(lambda *a, **k: "")
+    def call_sql(self, name: str, relation: PaimonRelation, arguments: Mapping[str, Any]) -> str:
+        """The SQL of a CALL of a Paimon procedure, with its arguments checked.
+
+        Raises:
+            DbtRuntimeError: an unknown argument, a wrong type, or a Paimon version without it.
+        """
+        nested = Capability.REMOVE_ORPHAN_FILES_OF_NESTED_PARTITIONS
+        guarded = name == "remove_orphan_files" and not self._host.environment.supports(nested)
+        if name == "compact":
+            self.check_compaction(relation, arguments)
+        # The procedure would wait for its own lock forever.
+        if guarded and len(self._tables.existing(relation).partition_by) > 1:
+            self._host.environment.require(
+                nested, f"remove_orphan_files on {relation}, which has several partition columns"
+            )
+        return procedures.render(
+            name,
+            (relation.database or "", relation.schema or "", relation.identifier or ""),
+            dict(arguments),
+            self._host.environment,
+        )
+
+    def check_compaction(self, relation: PaimonRelation, arguments: Mapping[str, Any]) -> None:
+        """Refuse a compaction that the table does not support, rather than let Paimon fail half way through.
+
+        Raises:
+            DbtRuntimeError: every reason, with the remedy.
+        """
+        problems = compaction_problems(
+            self._tables.existing(relation).as_spec(), arguments, self._host.environment
+        )
+        if problems:
+            listed = "\n".join(f"  {problem}" for problem in problems)
+            raise DbtRuntimeError(f"compact on {relation}:\n{listed}")
+
+    def rescale(
+        self,
+        relation: PaimonRelation,
+        bucket_num: int | None = None,
+        partitions: Mapping[str, Any] | Sequence[Mapping[str, Any]] | None = None,
+    ) -> None:
+        """Change the number of buckets of a table's partitions, holding the table's lock (see `maintenance.rescale`).
+
+        Raises:
+            DbtRuntimeError: the arguments are wrong; nothing was run.
+            DbtDatabaseError: a statement failed, and the table is as it was.
+        """
+        with self._builds.alone(relation):
+            steps = rescale_steps(
+                (relation.database or "", relation.schema or "", relation.identifier or ""),
+                self._tables.existing(relation),
+                self._host.environment,
+                bucket_num=bucket_num,
+                partitions=partitions,
+            )
+            done: list[Step] = []
+            try:
+                for step in steps:
+                    self._host.connections.execute(step.sql, conf=step.conf)
+                    done.append(step)
+            except DbtRuntimeError:
+                for step in reversed(done):
+                    if step.undo:
+                        self._host.connections.execute(step.undo)
+                raise

@@ -1,15 +1,15 @@
-"""Methods on `adapter` for time travel, tags and branches."""
+"""`adapter.history`: time travel, tags and branches."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from dbt.adapters.base import available
 from dbt_common.exceptions import DbtRuntimeError
 
-from dbt.adapters.paimon.available.base import AvailableMethods
 from dbt.adapters.paimon.capabilities import Capability
+from dbt.adapters.paimon.doors import while_parsing
+from dbt.adapters.paimon.host import Host
 from dbt.adapters.paimon.relation import PaimonRelation
 from dbt.adapters.paimon.spec import run_tag
 from dbt.adapters.paimon.sql import procedures
@@ -19,11 +19,18 @@ if TYPE_CHECKING:
     from dbt.adapters.paimon.spec.table import TableSpec
 
 
-class TimeTravelMethods(AvailableMethods):
-    """Called by `at()`, run tags and the branch macros."""
+class History:
+    """Called by `at()`, run tags and the branch macros.
 
-    @available.parse(lambda relation, *a, **k: relation)
-    def relation_at(
+    Args:
+        host: the adapter.
+    """
+
+    def __init__(self, host: Host) -> None:
+        self._host = host
+
+    @while_parsing(lambda relation, *a, **k: relation)
+    def at(
         self, relation: PaimonRelation, arguments: Mapping[str, Any], model: Mapping[str, Any]
     ) -> PaimonRelation:
         """A table at an earlier state, or a branch of it (see `time_travel.states`); a unit test's fixture as it is.
@@ -33,14 +40,14 @@ class TimeTravelMethods(AvailableMethods):
         """
         asked = states.version("at", relation, arguments)
         if asked.kind == states.BRANCH:
-            self.environment.require(Capability.BRANCHES, f"at({relation}, branch='{asked.value}')")
+            self._host.environment.require(Capability.BRANCHES, f"at({relation}, branch='{asked.value}')")
         if relation.is_cte:
             if model.get("resource_type") == "unit_test":
                 return relation
             raise DbtRuntimeError(
                 f"at({relation}): an ephemeral model has no history. Materialize it as table or incremental."
             )
-        found: Any = self.get_relation(
+        found: Any = self._host.get_relation(
             relation.database or "", relation.schema or "", relation.identifier or ""
         )
         if found is not None and not found.is_table:
@@ -48,13 +55,13 @@ class TimeTravelMethods(AvailableMethods):
                 f"at({relation}): a view has no history. Materialize it as table or incremental."
             )
         if found is not None:
-            rows = self.query(states.recorded_sql(found, asked))
+            rows = self._host.query(states.recorded_sql(found, asked))
             recorded = [states.Recorded(*row) for row in rows]
             if problem := states.missing("at", relation, asked, recorded):
                 raise DbtRuntimeError(problem)
         return states.read(relation, asked)
 
-    @available.parse(lambda *a, **k: "")
+    @while_parsing(lambda *a, **k: "")
     def snapshot_at(self, relation: PaimonRelation, timestamp: Any) -> str:
         """The number of the newest table snapshot that is not later than a timestamp.
 
@@ -62,14 +69,13 @@ class TimeTravelMethods(AvailableMethods):
             DbtRuntimeError: there is none, or the value is not a timestamp.
         """
         asked = states.version("rollback_to", relation, {states.TIMESTAMP: timestamp})
-        recorded = [states.Recorded(*row) for row in self.query(states.recorded_sql(relation, asked))]
+        recorded = [states.Recorded(*row) for row in self._host.query(states.recorded_sql(relation, asked))]
         if problem := states.missing("rollback_to", relation, asked, recorded):
             raise DbtRuntimeError(problem)
         latest = states.latest_at(recorded)
         assert latest is not None
         return latest.name
 
-    @available.parse_none
     def check_branches(
         self, model: Mapping[str, Any], spec: TableSpec, relation: PaimonRelation | None = None
     ) -> None:
@@ -85,56 +91,56 @@ class TimeTravelMethods(AvailableMethods):
         there = None
         if relation is not None:
             there = [
-                row[0] for row in self.query(f"select branch_name from {relation.system_table('branches')}")
+                row[0]
+                for row in self._host.query(f"select branch_name from {relation.system_table('branches')}")
             ]
         branches.refuse_missing(spec, model["config"], model["name"], there)
 
-    @available.parse(lambda relation, version: version)
+    @while_parsing(lambda relation, version: version)
     def rollback_version(self, relation: PaimonRelation, version: Any) -> Any:
         """The state to roll back to for the rows of a table snapshot (number) or a tag (see `time_travel.rollbacks`).
 
         Raises:
             DbtRuntimeError: every possible rollback would delete data files that are still needed.
         """
-        if self.environment.supports(Capability.ROLLBACK_KEEPS_FILES):
+        if self._host.environment.supports(Capability.ROLLBACK_KEEPS_FILES):
             return version
         asked = str(version).strip()
-        commits = [rollbacks.Commit(*row) for row in self.query(rollbacks.commits_sql(relation))]
+        commits = [rollbacks.Commit(*row) for row in self._host.query(rollbacks.commits_sql(relation))]
         if asked.isdigit():
             numbers = [commit.number for commit in commits if commit.number == int(asked)]
         else:
-            numbers = [number for (number,) in self.query(rollbacks.tagged_sql(relation, asked))]
+            numbers = [number for (number,) in self._host.query(rollbacks.tagged_sql(relation, asked))]
         if not numbers:
             return version  # Paimon's error lists those there are.
         lost = 0
         for state, number in rollbacks.states(asked, numbers[0], commits):
             sql = rollbacks.lost_files_sql(relation, state, number, commits)
-            found = self.query(sql)[0][0] if sql else 0
+            found = self._host.query(sql)[0][0] if sql else 0
             if not found:
                 return state
             lost = lost or found
         raise DbtRuntimeError(rollbacks.refusal(relation, asked, lost))
 
-    @available.parse_list
+    @while_parsing(lambda *a, **k: [])
     def run_tag_statements(self, relation: PaimonRelation, spec: TableSpec) -> list[str]:
         """The CALLs that tag the newest table snapshot as the model's config says; empty without a run tag."""
         if spec.tag is None:
             return []
-        ((newest, tagged),) = self.query(run_tag.state_sql(relation, spec.tag.name))
+        ((newest, tagged),) = self._host.query(run_tag.state_sql(relation, spec.tag.name))
         if newest is None or (tagged is not None and spec.tag.if_exists == run_tag.KEEP):
             return []
         table = (relation.database or "", relation.schema or "", relation.identifier or "")
         wanted = {"tag": spec.tag.name, "snapshot": newest, "time_retained": spec.tag.time_retained}
         if tagged is None or tagged == newest:
-            return [procedures.render("create_tag", table, wanted, self.environment)]
-        if self.environment.supports(Capability.REPLACE_TAG):
-            return [procedures.render("replace_tag", table, wanted, self.environment)]
+            return [procedures.render("create_tag", table, wanted, self._host.environment)]
+        if self._host.environment.supports(Capability.REPLACE_TAG):
+            return [procedures.render("replace_tag", table, wanted, self._host.environment)]
         return [
-            procedures.render("delete_tag", table, {"tag": spec.tag.name}, self.environment),
-            procedures.render("create_tag", table, wanted, self.environment),
+            procedures.render("delete_tag", table, {"tag": spec.tag.name}, self._host.environment),
+            procedures.render("create_tag", table, wanted, self._host.environment),
         ]
 
-    @available.parse_none
     def refuse_lossy_fast_forward(self, relation: PaimonRelation, branch: str) -> None:
         """Refuse a fast-forward that would lose commits or tags of the table (see `time_travel.branches`).
 
@@ -142,9 +148,9 @@ class TimeTravelMethods(AvailableMethods):
             DbtRuntimeError: lists what would be lost; or there is no such branch.
         """
         asked = states.Version(states.BRANCH, branch)
-        known = [states.Recorded(*row) for row in self.query(states.recorded_sql(relation, asked))]
+        known = [states.Recorded(*row) for row in self._host.query(states.recorded_sql(relation, asked))]
         if problem := states.missing("fast_forward", relation, asked, known):
             raise DbtRuntimeError(problem)
-        rows = self.query(branches.lost_by_fast_forward_sql(relation, branch))
+        rows = self._host.query(branches.lost_by_fast_forward_sql(relation, branch))
         if problem := branches.losses(relation, branch, rows):
             raise DbtRuntimeError(problem)

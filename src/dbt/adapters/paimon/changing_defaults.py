@@ -1,0 +1,68 @@
+"""Warns where a behavior flag is off, and a run depends on what the next version changes (docs/behavior-flags.md)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from dbt_common.behavior_flags import BehaviorFlag
+from dbt_common.exceptions import DbtRuntimeError
+
+from dbt.adapters.paimon import behavior
+from dbt.adapters.paimon.errors import deprecations
+from dbt.adapters.paimon.errors.deprecations import OnceARun
+
+
+class ChangingDefaults:
+    """The defaults of one target that are going to change.
+
+    Args:
+        config: dbt's configuration of the run, for the names of profile and target.
+        flags: returns dbt's behavior flags, which are read after the adapter is made.
+        once: which warnings this run has given.
+    """
+
+    def __init__(self, config: Any, flags: Callable[[], Any], once: OnceARun) -> None:
+        self._config = config
+        self._flags = flags
+        self._once = once
+
+    @property
+    def loses(self) -> Callable[[str], None] | None:
+        """The callback that warns about values changed by a cast; None if they are refused."""
+        return self._unless(behavior.LOSSLESS_CASTS)
+
+    @property
+    def passes(self) -> Callable[[str], None] | None:
+        """The callback that warns about config that nothing reads; None if it is refused."""
+        return self._unless(behavior.STRICT_CONFIG)
+
+    def default_version(self, taken: str) -> None:
+        """Warn once per run that the profile does not set a Paimon version.
+
+        Args:
+            taken: the default version.
+
+        Raises:
+            DbtRuntimeError: the flag `require_paimon_version` is on.
+        """
+        what = f"target '{self._config.target_name}' of profile '{self._config.profile_name}' names no paimon_version"
+        write = f"Write it into the target: paimon_version: '{taken}'"
+        if behavior.is_on(self._flags(), behavior.PAIMON_VERSION):
+            raise DbtRuntimeError(
+                f"{what}, and the flag require_paimon_version is on (dbt_project.yml). {write}."
+            )
+        if self._once.first("paimon_version"):
+            goes = f"{what}. {taken} is taken, a default that changes in 1.0."
+            deprecations.deprecate(goes, f"{write}.")
+
+    def _unless(self, flag: BehaviorFlag) -> Callable[[str], None] | None:
+        if behavior.is_on(self._flags(), flag):
+            return None
+        goes = f"The flag {flag['name']} goes in 1.0, and this is refused then."
+
+        def warn(what: str) -> None:
+            if self._once.first(what):
+                deprecations.deprecate(what, goes)
+
+        return warn

@@ -1,0 +1,37 @@
+"""Which Spark catalogs there are: those of the profile and of catalogs.yml, and those that only Spark knows."""
+
+from __future__ import annotations
+
+from dbt.adapters.paimon import catalogs_yml
+from dbt.adapters.paimon.host import Host
+from dbt.adapters.paimon.sql.text import quoted
+
+# What SET returns for a setting that is not set (org.apache.spark.sql.execution.command.SetCommand).
+_UNSET = "<undefined>"
+
+
+class KnownCatalogs:
+    """The Spark catalogs of a target.
+
+    Args:
+        host: the adapter.
+    """
+
+    def __init__(self, host: Host) -> None:
+        self._host = host
+        # Whether Spark has a catalog that the profile does not name, by name.
+        self._asked: dict[str, bool] = {}
+
+    def has(self, name: str | None) -> bool:
+        """Whether Spark has a catalog; asks Spark once about one that neither the profile nor catalogs.yml names."""
+        if not name or name in catalogs_yml.known(self._host.credentials):
+            return True
+        if name not in self._asked:
+            (answer,) = self._host.query(f"set {quoted(f'spark.sql.catalog.{name}')}")
+            self._asked[name] = answer[1] != _UNSET
+        return self._asked[name]
+
+    def names(self) -> frozenset[str]:
+        """The names of the catalogs that are known to exist."""
+        asked = (name for name, there in self._asked.items() if there)
+        return catalogs_yml.known(self._host.credentials) | frozenset(asked)
