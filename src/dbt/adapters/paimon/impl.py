@@ -485,12 +485,13 @@ class PaimonAdapter(SparkAdapter):
         """All tables and views of a schema (see `writing.listing`)."""
         return self._listing.relations(schema_relation)
 
-    def get_relation(  # type: ignore[override]
+    def get_relation(
         self, database: str | None, schema: str | None, identifier: str | None
     ) -> PaimonRelation | None:
         """A relation by its name, from dbt's cache; None if it does not exist."""
-        found: PaimonRelation | None = super().get_relation(database or "", schema or "", identifier or "")
-        return found
+        found: Any = super().get_relation(database or "", schema or "", identifier or "")
+        relation: PaimonRelation | None = found
+        return relation
 
     @cached_property
     def _listing(self) -> Listing:
