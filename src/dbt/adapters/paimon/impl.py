@@ -24,30 +24,28 @@ from dbt_common.events.functions import warn_or_error
 from dbt_common.exceptions import CompilationError, DbtRuntimeError
 
 from dbt.adapters.paimon import behavior, catalogs_yml, debug
-from dbt.adapters.paimon.capabilities import USUAL_SPARK, Capability, Environment, parse_version
+from dbt.adapters.paimon.capabilities import Environment
 from dbt.adapters.paimon.changes.door import Changes
 from dbt.adapters.paimon.changing_defaults import ChangingDefaults
 from dbt.adapters.paimon.column import PaimonColumn
 from dbt.adapters.paimon.connections import PaimonConnectionManager
-from dbt.adapters.paimon.credentials import PaimonConnectionMethod, PaimonCredentials
+from dbt.adapters.paimon.credentials import PaimonCredentials
 from dbt.adapters.paimon.doors import door
 from dbt.adapters.paimon.errors import deprecations
-from dbt.adapters.paimon.machine import installation
 from dbt.adapters.paimon.maintenance.door import Maintenance
 from dbt.adapters.paimon.maintenance.health_door import Health
-from dbt.adapters.paimon.options.table_options import suggestion
+from dbt.adapters.paimon.options.capability_names import capability_named
 from dbt.adapters.paimon.relation import PaimonRelation
 from dbt.adapters.paimon.spark import early_start
+from dbt.adapters.paimon.spark.environment import environment_of, view_catalog
 from dbt.adapters.paimon.spark.handles import Handle
 from dbt.adapters.paimon.spark.launch import packages
 from dbt.adapters.paimon.spec import strategies
 from dbt.adapters.paimon.spec.config import PaimonConfig
 from dbt.adapters.paimon.spec.door import Specs
 from dbt.adapters.paimon.sql import literals, ordering, views
-from dbt.adapters.paimon.sql.data_types import is_whole
 from dbt.adapters.paimon.sql.text import quoted, string_literal
 from dbt.adapters.paimon.streaming.door import Streams
-from dbt.adapters.paimon.tables import metadata
 from dbt.adapters.paimon.tables.docs_catalog import DocsCatalog
 from dbt.adapters.paimon.tables.door import Tables
 from dbt.adapters.paimon.tables.known_catalogs import KnownCatalogs
@@ -210,14 +208,7 @@ class PaimonAdapter(SparkAdapter):
         Raises:
             CompilationError: there is no capability of that name.
         """
-        try:
-            return self.environment.supports(Capability(capability))
-        except ValueError:
-            near = suggestion(capability, [str(known) for known in Capability])
-            hint = f" Did you mean '{near}'?" if near else ""
-            raise CompilationError(
-                f"adapter.has_capability: there is no capability '{capability}'.{hint}"
-            ) from None
+        return self.environment.supports(capability_named(capability))
 
     @available
     def unique_suffix(self) -> str:
@@ -256,22 +247,7 @@ class PaimonAdapter(SparkAdapter):
     @cached_property
     def environment(self) -> Environment:
         """The versions and the catalog kind, known without starting Spark."""
-        return Environment(
-            paimon=parse_version(packages.effective_paimon_version(self.credentials)),
-            spark=parse_version(self._spark_version),
-            catalog_kind=self.credentials.metastore,
-            case_sensitive=self.credentials.spark_config.get("spark.sql.caseSensitive", "").lower() == "true",
-        )
-
-    @property
-    def _spark_version(self) -> str:
-        """PySpark's version; on a Thrift server Spark's version is unknown, and no local PySpark is needed."""
-        if self.credentials.method != PaimonConnectionMethod.THRIFT:
-            return installation.require(self.credentials.method)
-        try:
-            return installation.spark_version()
-        except DbtRuntimeError:
-            return USUAL_SPARK
+        return environment_of(self.credentials)
 
     @property
     def handle(self) -> Handle:
@@ -292,11 +268,7 @@ class PaimonAdapter(SparkAdapter):
     @property
     def view_catalog(self) -> str:
         """The catalog that stores views: the Paimon catalog if it can, else the profile's `view_catalog`."""
-        if self.credentials.view_catalog:
-            return self.credentials.view_catalog
-        if self.credentials.spark_catalog.is_sessions:
-            return self.credentials.database
-        return self.credentials.database if self.environment.supports(Capability.VIEWS) else "spark_catalog"
+        return view_catalog(self.credentials, self.environment)
 
     @cached_property
     def view_registry(self) -> ViewRegistry:
@@ -503,28 +475,13 @@ class PaimonAdapter(SparkAdapter):
         For a source that is a folder or a topic, the columns that its YAML describes; empty if the relation does not
         exist.
         """
-        try:
-            rows = self.query(f"describe table {relation.render()}")
-        except DbtRuntimeError as exc:
-            if any(sign in str(exc) for sign in metadata.NOT_FOUND):
-                return self._described_columns(relation)
-            raise
-        columns: list[PaimonColumn] = []
-        for name, data_type, *_ in rows:
-            if not name or name.startswith("# "):
-                break
-            columns.append(PaimonColumn(column=name, dtype=data_type, column_index=len(columns)))
-        if any(not is_whole(column.dtype) for column in columns):
-            return list(self.query_columns(f"select * from {relation.render()}"))
-        return columns
-
-    def _described_columns(self, relation: PaimonRelation) -> list[PaimonColumn]:
-        if self.get_macro_resolver() is None:
-            return []
-        found: list[PaimonColumn] = self.execute_macro(
+        found = self.tables.described(relation)
+        if found is not None or self.get_macro_resolver() is None:
+            return found or []
+        columns: list[PaimonColumn] = self.execute_macro(
             "paimon__described_columns", kwargs={"relation": relation}
         )
-        return found
+        return columns
 
     def check_schema_exists(self, database: str, schema: str) -> bool:
         """Whether the catalog has the schema."""
@@ -553,13 +510,7 @@ class PaimonAdapter(SparkAdapter):
         schemas: set[str],
         used_schemas: frozenset[tuple[str, str]],
     ) -> agate.Table:
-        return self._docs_catalog.rows(
-            [
-                relation
-                for schema in sorted(schemas)
-                for relation in self._listed(information_schema.database, schema)
-            ]
-        )
+        return self._docs_catalog.of_schemas(information_schema.database, schemas)
 
     def _get_one_catalog_by_relations(  # type: ignore[override]
         self,
@@ -567,24 +518,12 @@ class PaimonAdapter(SparkAdapter):
         relations: Iterable[PaimonRelation],
         used_schemas: frozenset[tuple[str, str]],
     ) -> agate.Table:
-        wanted = {(relation.schema, relation.identifier) for relation in relations}
-        found = [
-            relation
-            for schema in sorted({schema or "" for schema, _ in wanted})
-            for relation in self._listed(information_schema.database, schema)
-            if (schema, relation.identifier) in wanted
-        ]
-        return self._docs_catalog.rows(found)
+        return self._docs_catalog.of_relations(information_schema.database, relations)
 
     def get_catalog_for_single_relation(self, relation: PaimonRelation) -> CatalogTable | None:  # type: ignore[override]
         """Columns, comments and statistics of one relation; None if it does not exist."""
         (found,) = self._docs_catalog.entries([relation])
         return found if found.columns else None
-
-    def _listed(self, database: str | None, schema: str) -> list[PaimonRelation]:
-        """The relations of a schema from dbt's cache, or else from a listing."""
-        relations: Any = self.list_relations(database, schema)
-        return list(relations)
 
     def calculate_freshness_from_metadata(
         self, source: BaseRelation, macro_resolver: MacroResolverProtocol | None = None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from dbt.adapters.events.logging import AdapterLogger
@@ -32,8 +32,22 @@ class DocsCatalog:
         self._host = host
         self._directory = directory
 
-    def rows(self, relations: Sequence[PaimonRelation]) -> agate.Table:
-        """The entries as the table of rows that dbt's catalog is made from."""
+    def of_schemas(self, database: str | None, schemas: Iterable[str]) -> agate.Table:
+        """The relations of some schemas, as the table of rows that dbt's catalog is made from."""
+        return self._rows([each for schema in sorted(schemas) for each in self._listed(database, schema)])
+
+    def of_relations(self, database: str | None, relations: Iterable[PaimonRelation]) -> agate.Table:
+        """Those of some relations that exist, as the table of rows that dbt's catalog is made from."""
+        wanted = {(relation.schema, relation.identifier) for relation in relations}
+        schemas = sorted({schema or "" for schema, _ in wanted})
+        found = [each for schema in schemas for each in self._listed(database, schema)]
+        return self._rows([each for each in found if (each.schema, each.identifier) in wanted])
+
+    def _listed(self, database: str | None, schema: str) -> list[PaimonRelation]:
+        """The relations of a schema from dbt's cache, or else from a listing."""
+        return list(self._host.list_relations(database, schema))
+
+    def _rows(self, relations: Sequence[PaimonRelation]) -> agate.Table:
         import agate
         from dbt_common.clients.agate_helper import DEFAULT_TYPE_TESTER
 

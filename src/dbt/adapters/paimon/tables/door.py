@@ -8,14 +8,15 @@ from typing import TYPE_CHECKING, Any
 from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.paimon.catalogs.catalog import SESSION_CATALOG
+from dbt.adapters.paimon.column import PaimonColumn
 from dbt.adapters.paimon.doors import while_parsing
 from dbt.adapters.paimon.spec import column_rules
 from dbt.adapters.paimon.sql import names
+from dbt.adapters.paimon.sql.data_types import is_whole
 from dbt.adapters.paimon.sql.text import ilike
 from dbt.adapters.paimon.tables import changeset, column_changes, metadata
 
 if TYPE_CHECKING:
-    from dbt.adapters.paimon.column import PaimonColumn
     from dbt.adapters.paimon.host import Host
     from dbt.adapters.paimon.relation import PaimonRelation
     from dbt.adapters.paimon.spec.door import Specs
@@ -187,3 +188,20 @@ class Tables:
         except DbtRuntimeError:
             return False
         return True
+
+    def described(self, relation: PaimonRelation) -> list[PaimonColumn] | None:
+        """The name and type of each column of a table or view, in order; None if it does not exist."""
+        try:
+            rows = self._host.query(f"describe table {relation.render()}")
+        except DbtRuntimeError as exc:
+            if any(sign in str(exc) for sign in metadata.NOT_FOUND):
+                return None
+            raise
+        columns: list[PaimonColumn] = []
+        for name, data_type, *_ in rows:
+            if not name or name.startswith("# "):
+                break
+            columns.append(PaimonColumn(column=name, dtype=data_type, column_index=len(columns)))
+        if any(not is_whole(column.dtype) for column in columns):
+            return list(self._host.query_columns(f"select * from {relation.render()}"))
+        return columns

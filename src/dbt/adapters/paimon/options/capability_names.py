@@ -1,0 +1,22 @@
+"""Capabilities by the names that models write."""
+
+from __future__ import annotations
+
+from dbt_common.exceptions import CompilationError
+
+from dbt.adapters.paimon.capabilities import Capability
+from dbt.adapters.paimon.options.table_options import suggestion
+
+
+def capability_named(name: str) -> Capability:
+    """The capability of a name, as in `adapter.has_capability('branches')`.
+
+    Raises:
+        CompilationError: there is none; names a similar one.
+    """
+    try:
+        return Capability(name)
+    except ValueError:
+        near = suggestion(name, [str(known) for known in Capability])
+        hint = f" Did you mean '{near}'?" if near else ""
+        raise CompilationError(f"adapter.has_capability: there is no capability '{name}'.{hint}") from None
