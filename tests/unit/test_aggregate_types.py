@@ -2,7 +2,7 @@
 
 import pytest
 
-from dbt.adapters.paimon.capabilities import Environment
+from dbt.adapters.paimon.capabilities import Versions
 from dbt.adapters.paimon.options.table_options import AGGREGATE_FUNCTIONS, check_aggregate_function
 from dbt.adapters.paimon.spec.build import build_table_spec
 from dbt.adapters.paimon.spec.column_rules import check_columns
@@ -63,10 +63,10 @@ def taken(function: str, kind: str, version: str) -> bool:
     if function == "nested_partial_update":
         settings["nested_key"] = "k"
     config = {"primary_key": "id", "merge_engine": "aggregation", "fields": {"v": settings}}
-    environment = Environment.of(version)
-    spec = build_table_spec(config, model="m", environment=environment)
+    versions = Versions.of(version)
+    spec = build_table_spec(config, model="m", versions=versions)
     try:
-        check_columns(spec, (("id", "int"), ("v", kind)), config=config, model="m", environment=environment)
+        check_columns(spec, (("id", "int"), ("v", kind)), config=config, model="m", versions=versions)
     except ConfigErrors:
         return False
     return True

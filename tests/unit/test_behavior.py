@@ -19,7 +19,7 @@ from dbt_common.exceptions import CompilationError, DbtRuntimeError, EventCompil
 from dbt_common.helper_types import WarnErrorOptionsV2
 
 from dbt.adapters.paimon import behavior, cli
-from dbt.adapters.paimon.capabilities import Environment
+from dbt.adapters.paimon.capabilities import Versions
 from dbt.adapters.paimon.credentials import DEFAULT_PAIMON_VERSION, PaimonCredentials
 from dbt.adapters.paimon.errors.deprecations import OnceARun, deprecate
 from dbt.adapters.paimon.spark import server, server_process
@@ -120,19 +120,17 @@ UNREAD = [
 @pytest.mark.parametrize(("config", "where"), UNREAD)
 def test_config_that_nothing_reads_is_refused_or_told(config, where):
     config = {"materialized": "incremental", **config}
-    environment = Environment.of("0.9.0")
+    versions = Versions.of("0.9.0")
     with pytest.raises(ConfigErrors, match=re.escape(where)):
-        plan_incremental(config, model="m", environment=environment)
+        plan_incremental(config, model="m", versions=versions)
     told: list[str] = []
-    plan_incremental(config, model="m", environment=environment, passes=told.append)
+    plan_incremental(config, model="m", versions=versions, passes=told.append)
     assert [text.startswith("model 'm': ") and where in text for text in told] == [True]
 
 
 def test_what_is_wrong_is_refused_all_the_same():
     with pytest.raises(ConfigErrors, match="merge_engine"):
-        build_table_spec(
-            {"merge_engine": "nonsense"}, model="m", environment=Environment.of("0.9.0"), passes=print
-        )
+        build_table_spec({"merge_engine": "nonsense"}, model="m", versions=Versions.of("0.9.0"), passes=print)
 
 
 SEED = {"name": "s", "original_file_path": "seeds/s.csv", "config": {"column_types": {}}}

@@ -6,7 +6,7 @@ from packaging.version import Version
 
 from dbt.adapters.paimon.capabilities import (
     Capability,
-    Environment,
+    Versions,
     connector_artifact,
     neighbouring_options_version,
     options_version,
@@ -115,18 +115,18 @@ def test_connectors_that_were_never_published(spark, paimon, message):
     ],
 )
 def test_supports(capability, paimon, catalog, expected):
-    assert Environment.of(paimon, catalog_kind=catalog).supports(capability) is expected
+    assert Versions.of(paimon, catalog_kind=catalog).supports(capability) is expected
 
 
 @pytest.mark.parametrize(("spark", "expected"), [("3.3.4", False), ("3.4.0", True), ("3.5.7", True)])
 def test_supports_by_spark(spark, expected):
-    assert Environment.of("1.4.2", spark).supports(Capability.MERGE_NOT_MATCHED_BY_SOURCE) is expected
+    assert Versions.of("1.4.2", spark).supports(Capability.MERGE_NOT_MATCHED_BY_SOURCE) is expected
 
 
 def test_require_says_what_and_which_version_and_the_remedy():
-    environment = Environment.of("0.9.0", catalog_kind="hive")
+    versions = Versions.of("0.9.0", catalog_kind="hive")
     with pytest.raises(DbtRuntimeError) as raised:
-        environment.require(Capability.VIEWS, "materialized='view'")
+        versions.require(Capability.VIEWS, "materialized='view'")
     message = str(raised.value)
     assert "materialized='view'" in message
     assert "needs Paimon >= 1.0 on a hive catalog, this is 0.9.0" in message
@@ -134,21 +134,21 @@ def test_require_says_what_and_which_version_and_the_remedy():
 
 
 def test_require_passes_what_is_there():
-    Environment.of("1.4.2").require(Capability.POSTPONE_BUCKET, "bucket=-2")
+    Versions.of("1.4.2").require(Capability.POSTPONE_BUCKET, "bucket=-2")
 
 
 def test_a_catalog_without_views_names_those_that_have_them():
-    assert "hive (Paimon >= 1.0)" in Environment.of("2.0.0").explain(Capability.VIEWS)
+    assert "hive (Paimon >= 1.0)" in Versions.of("2.0.0").explain(Capability.VIEWS)
 
 
 @pytest.mark.parametrize("paimon", ["0.9.0", "1.2.0", "2.0.0"])
 def test_describe_gives_a_reason_for_whatever_is_missing(paimon):
-    described = Environment.of(paimon).describe()
+    described = Versions.of(paimon).describe()
     assert len({label for label, _, _ in described}) == len(described)
     assert all(bool(reason) is not supported for _, supported, reason in described)
 
 
 @pytest.mark.parametrize("capability", list(Capability))
 def test_every_capability_has_a_rule(capability):
-    environment = Environment.of("1.0.0")
-    assert environment.supports(capability) is (environment.explain(capability) == "")
+    versions = Versions.of("1.0.0")
+    assert versions.supports(capability) is (versions.explain(capability) == "")

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from dbt.adapters.paimon.capabilities import Environment, parse_version
+from dbt.adapters.paimon.capabilities import Versions, parse_version
 from dbt.adapters.paimon.changes.positions import Commit
 from dbt.adapters.paimon.changes.reads import SourceTable, Way, way
 
@@ -16,8 +16,8 @@ KEYED = replace(APPENDED, primary_key=("id",))
 
 def read(table: SourceTable, *kinds: str, paimon: str = "0.9.0", before: bool = False) -> Way:
     commits = [Commit(number, kind, "someone", 1) for number, kind in enumerate(kinds)]
-    environment = Environment(parse_version(paimon), parse_version("3.5.7"), "filesystem")
-    return way(table, commits, environment, incremental_catalog="paimon", before=before)
+    versions = Versions(parse_version(paimon), parse_version("3.5.7"), "filesystem")
+    return way(table, commits, versions, incremental_catalog="paimon", before=before)
 
 
 @pytest.mark.parametrize("table", [APPENDED, KEYED])

@@ -2,7 +2,7 @@
 
 import pytest
 
-from dbt.adapters.paimon.capabilities import Environment
+from dbt.adapters.paimon.capabilities import Versions
 from dbt.adapters.paimon.spec.table import TableSpec
 from dbt.adapters.paimon.tables.changeset import (
     Changeset,
@@ -12,16 +12,16 @@ from dbt.adapters.paimon.tables.changeset import (
     compute_changeset,
 )
 
-P09, P12, P14, P20 = (Environment.of(v) for v in ("0.9.0", "1.2.0", "1.4.2", "2.0.0"))
+P09, P12, P14, P20 = (Versions.of(v) for v in ("0.9.0", "1.2.0", "1.4.2", "2.0.0"))
 CATALOGS_OWN = {"path": "/wh/s.db/t", "owner": "root", "provider": "paimon", "transient_lastDdlTime": "17"}
 
 
-def compare(wanted, present, environment=P09, *, key=("id",), catalog_options=None):
+def compare(wanted, present, versions=P09, *, key=("id",), catalog_options=None):
     """Two tables with equal keys, one option map each."""
     return compute_changeset(
         TableSpec(key, (), wanted, wanted.get("merge-engine", "deduplicate") if key else ""),
         ExistingTable(key, (), present),
-        environment,
+        versions,
         catalog_options=catalog_options or {},
     )
 
@@ -85,7 +85,7 @@ def test_alter(wanted, present, set_options, unset_options):
 
 
 @pytest.mark.parametrize(
-    ("wanted", "present", "environment", "expected"),
+    ("wanted", "present", "versions", "expected"),
     [
         ({"merge-engine": "aggregation"}, {}, P09, [("merge-engine", None, "aggregation")]),
         ({}, {"merge-engine": "first-row"}, P09, [("merge-engine", "first-row", None)]),
@@ -133,8 +133,8 @@ def test_alter(wanted, present, set_options, unset_options):
         ({"clustering.columns": "b"}, {"clustering.columns": "a"}, P14, []),
     ],
 )
-def test_immutable(wanted, present, environment, expected):
-    changes = compare(wanted, present, environment)
+def test_immutable(wanted, present, versions, expected):
+    changes = compare(wanted, present, versions)
     assert [(c.name, c.old, c.new) for c in changes.immutable] == expected
     assert changes.requires_swap is bool(expected)
 
@@ -175,13 +175,13 @@ def test_the_catalogs_defaults_are_no_drift(wanted, present, expected):
     assert [(c.name, c.old, c.new) for c in changes.immutable] == expected
 
 
-@pytest.mark.parametrize("environment", [P09, P14, P20])
-def test_setting_what_is_wanted_ends_the_drift(environment):
+@pytest.mark.parametrize("versions", [P09, P14, P20])
+def test_setting_what_is_wanted_ends_the_drift(versions):
     wanted = {"bucket": "8", "write-only": "true", "fields.v.ignore-retract": "true"}
     present = {"bucket": "4", "target-file-size": "64 mb", **CATALOGS_OWN}
-    changes = compare(wanted, present, environment)
+    changes = compare(wanted, present, versions)
     after = {k: v for k, v in {**present, **changes.set_options}.items() if k not in changes.unset_options}
-    assert compare(wanted, after, environment).is_empty
+    assert compare(wanted, after, versions).is_empty
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from dbt_common.exceptions import DbtRuntimeError
 from tests.unit import corpus
 from tests.unit.corpus import MODEL, Case
 
-from dbt.adapters.paimon.capabilities import Environment
+from dbt.adapters.paimon.capabilities import Versions
 from dbt.adapters.paimon.spec.build import build_table_spec
 from dbt.adapters.paimon.spec.problems import ConfigErrors
 from dbt.adapters.paimon.tables.changeset import ExistingTable, compute_changeset, refuse_rebuild
@@ -51,14 +51,14 @@ def test_good(case: Case):
 @pytest.mark.parametrize("change", CHANGES, ids=lambda change: str(change["said"]))
 def test_change_of_an_existing_table(change):
     """Immutable: which property, its old and new value, what --full-refresh would do."""
-    environment = Environment.of(change.get("version", "0.9.0"))
-    spec = build_table_spec(change["config"], model=MODEL, environment=environment)
+    versions = Versions.of(change.get("version", "0.9.0"))
+    spec = build_table_spec(change["config"], model=MODEL, versions=versions)
     table = change.get("table", {})
     existing = ExistingTable(
         tuple(table.get("primary_key", ())), tuple(table.get("partition_by", ())), table.get("options", {})
     )
     with pytest.raises(DbtRuntimeError) as raised:
-        refuse_rebuild("model", MODEL, compute_changeset(spec, existing, environment))
+        refuse_rebuild("model", MODEL, compute_changeset(spec, existing, versions))
     message = str(raised.value)
     assert f"model '{MODEL}': " in message
     assert change["said"] in message

@@ -2,7 +2,7 @@
 
 import pytest
 
-from dbt.adapters.paimon.capabilities import Environment
+from dbt.adapters.paimon.capabilities import Versions
 from dbt.adapters.paimon.spec.build import OPTION_KEYS, STRATEGY_KEYS, TABLE_KEYS, build_table_spec
 from dbt.adapters.paimon.spec.foreign_config import is_foreign, partition_column, refusals, warnings
 from dbt.adapters.paimon.spec.problems import ConfigErrors
@@ -33,7 +33,7 @@ OTHERS = {
 @pytest.mark.parametrize("owner", OTHERS)
 def test_what_changes_no_row_is_taken_and_told(owner, materialized):
     config = {"materialized": materialized, **OTHERS[owner]}
-    assert build_table_spec(config, model="m", environment=Environment.of("0.9.0")).options == {}
+    assert build_table_spec(config, model="m", versions=Versions.of("0.9.0")).options == {}
     assert sorted(key for key, _ in warnings(config)) == sorted(OTHERS[owner])
 
 
@@ -52,11 +52,11 @@ def test_what_changes_no_row_is_taken_and_told(owner, materialized):
 def test_what_decides_which_rows_there_are_is_refused(config, remedy):
     config = {"materialized": "incremental", **config}
     with pytest.raises(ConfigErrors, match=r"model 'm': ") as raised:
-        build_table_spec(config, model="m", environment=Environment.of("0.9.0"))
+        build_table_spec(config, model="m", versions=Versions.of("0.9.0"))
     assert remedy in str(raised.value)
     assert not list(warnings(config))
     told: list[str] = []
-    build_table_spec(config, model="m", environment=Environment.of("0.9.0"), passes=told.append)
+    build_table_spec(config, model="m", versions=Versions.of("0.9.0"), passes=told.append)
     assert [remedy in text for text in told] == [True]
 
 
@@ -73,7 +73,7 @@ def test_of_a_view_only_what_a_view_has():
 
 def test_partitions_by_a_list_of_mappings():
     value = [{"field": "day", "data_type": "date"}, "carrier"]
-    spec = build_table_spec({"partition_by": value}, model="m", environment=Environment.of("0.9.0"))
+    spec = build_table_spec({"partition_by": value}, model="m", versions=Versions.of("0.9.0"))
     assert spec.partition_by == ("day", "carrier")
     assert dict(warnings({"partition_by": value})) == {
         "partition_by": "read as partition_by=['day', 'carrier']"
@@ -82,7 +82,7 @@ def test_partitions_by_a_list_of_mappings():
         build_table_spec(
             {"partition_by": [{"field": "day", "granularity": "month"}]},
             model="m",
-            environment=Environment.of("0.9.0"),
+            versions=Versions.of("0.9.0"),
         )
 
 
@@ -97,7 +97,7 @@ def test_partitions_by_a_list_of_mappings():
 )
 def test_a_column_as_its_own_partition(value):
     assert partition_column(value) == "day"
-    spec = build_table_spec({"partition_by": value}, model="m", environment=Environment.of("0.9.0"))
+    spec = build_table_spec({"partition_by": value}, model="m", versions=Versions.of("0.9.0"))
     assert spec.partition_by == ("day",)
     assert [key for key, _ in warnings({"partition_by": value})] == ["partition_by"]
 

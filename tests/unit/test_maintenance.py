@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 import pytest
 from dbt_common.exceptions import DbtRuntimeError
 
-from dbt.adapters.paimon.capabilities import Environment
+from dbt.adapters.paimon.capabilities import Versions
 from dbt.adapters.paimon.maintenance import plan as plans
 from dbt.adapters.paimon.maintenance import selection
 from dbt.adapters.paimon.maintenance.plan import Partition, TableState, partition_values, plan
@@ -23,7 +23,7 @@ from dbt.adapters.paimon.spec.maintenance_policy import (
 from dbt.adapters.paimon.spec.problems import ConfigErrors
 from dbt.adapters.paimon.spec.table import TableSpec
 
-P09, P14, P20 = (Environment.of(version) for version in ("0.9.0", "1.4.2", "2.0.0"))
+P09, P14, P20 = (Versions.of(version) for version in ("0.9.0", "1.4.2", "2.0.0"))
 TABLE = PaimonRelation.create(database="paimon", schema="db", identifier="t", type="table")
 NOW = datetime.fromisoformat("2024-03-10 12:00:00")
 STATE = TableState(
@@ -31,8 +31,8 @@ STATE = TableState(
 )
 
 
-def spec_of(maintenance, environment=P09, **config):
-    return build_table_spec({"maintenance": maintenance} | config, model="m", environment=environment)
+def spec_of(maintenance, versions=P09, **config):
+    return build_table_spec({"maintenance": maintenance} | config, model="m", versions=versions)
 
 
 def test_the_documents_policy():
@@ -140,9 +140,9 @@ def test_refused(maintenance, config, part):
     ],
 )
 def test_partitions_that_a_metastore_does_not_know(version, catalog, told, refused):
-    environment = Environment.of(version, catalog_kind=catalog)
+    versions = Versions.of(version, catalog_kind=catalog)
     properties = {} if told is None else {"tblproperties": {"metastore.partitioned-table": told}}
-    arguments = ({"expire_partitions": {"expiration_time": "9 d"}}, environment)
+    arguments = ({"expire_partitions": {"expiration_time": "9 d"}}, versions)
     if not refused:
         assert spec_of(*arguments, partition_by="dt", **properties).maintenance
         return
@@ -156,10 +156,10 @@ def test_all_problems_at_once():
     assert len(raised.value.problems) == 4
 
 
-@pytest.mark.parametrize("environment", [P09, P14, P20])
-def test_async_expiry_is_refused(environment):
+@pytest.mark.parametrize("versions", [P09, P14, P20])
+def test_async_expiry_is_refused(versions):
     with pytest.raises(ConfigErrors, match="interrupts what still expires"):
-        spec_of(None, environment, tblproperties={"snapshot.expire.execution-mode": "async"})
+        spec_of(None, versions, tblproperties={"snapshot.expire.execution-mode": "async"})
 
 
 @pytest.mark.parametrize("name", ["compaction.min.file-num", "full-compaction.delta-commits"])
@@ -174,13 +174,13 @@ def test_options_of_the_guide(name, version):
 # -- plans ---------------------------------------------------------------------------------------------------------
 
 
-def planned(policy, environment=P09, spec=None, *, force=False, **state):
+def planned(policy, versions=P09, spec=None, *, force=False, **state):
     actions = plan(
         TABLE,
         policy,
         TableState(**(STATE.__dict__ | state)),
         spec or TableSpec(("id",), (), {}, "deduplicate"),
-        environment,
+        versions,
         force=force,
     )
     return {action.name: action for action in actions}

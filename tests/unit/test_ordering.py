@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from dbt.adapters.paimon.capabilities import Environment
+from dbt.adapters.paimon.capabilities import Versions
 from dbt.adapters.paimon.column import PaimonColumn
 from dbt.adapters.paimon.spec.column_rules import check_columns
 from dbt.adapters.paimon.spec.ordering_values import checked
@@ -64,4 +64,4 @@ def test_a_sequence_has_no_map(data_type):
     spec = TableSpec(primary_key=("id",), options={"sequence.field": "s"})
     columns = [("id", "int"), ("s", data_type)]
     with pytest.raises(ConfigErrors, match=r"'s' is .*, which has no order"):
-        check_columns(spec, columns, config={}, model="m", environment=Environment.of("0.9.0"))
+        check_columns(spec, columns, config={}, model="m", versions=Versions.of("0.9.0"))

@@ -7,7 +7,7 @@ import json
 import pytest
 from dbt_common.exceptions import DbtRuntimeError
 
-from dbt.adapters.paimon.capabilities import Environment
+from dbt.adapters.paimon.capabilities import Versions
 from dbt.adapters.paimon.changes.positions import NOTHING_READ, Commit, Position
 from dbt.adapters.paimon.changes.reads import SourceTable
 from dbt.adapters.paimon.streaming.inputs import CheckedInput, Input, MarkingInput, PlannedInput, StreamCall
@@ -84,9 +84,9 @@ def opened(row_kind: str | None = None, **options: str) -> PaimonTableInput:
     )
     call = StreamCall("__dbt_stream_1_t", "paimon", "raw", "t", row_kind=row_kind)
     table = paimon_tables._without_own_order(table, row_kind, "stream(raw.t)")
-    environment = Environment.__new__(Environment)
+    versions = Versions.__new__(Versions)
     return PaimonTableInput(
-        call, lambda name: f"`t${name}`", table, 0, "now", environment, "paimon", Beginning(), Limits()
+        call, lambda name: f"`t${name}`", table, 0, "now", versions, "paimon", Beginning(), Limits()
     )
 
 

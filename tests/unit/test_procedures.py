@@ -5,13 +5,13 @@ from datetime import date, datetime, timezone
 import pytest
 from dbt_common.exceptions import DbtRuntimeError
 
-from dbt.adapters.paimon.capabilities import Environment
+from dbt.adapters.paimon.capabilities import Versions
 from dbt.adapters.paimon.sql import procedures
 from dbt.adapters.paimon.sql.procedures import render
 from dbt.adapters.paimon.sql.text import string_literal
 
 TABLE = ("paimon", "db", "t")
-P09, P10, P14 = (Environment.of(v) for v in ("0.9.0", "1.0.1", "1.4.2"))
+P09, P10, P14 = (Versions.of(v) for v in ("0.9.0", "1.0.1", "1.4.2"))
 
 
 def arguments_of(sql, name):
@@ -38,7 +38,7 @@ def test_string_literal(text, literal):
 
 
 @pytest.mark.parametrize(
-    ("procedure", "arguments", "environment", "expected"),
+    ("procedure", "arguments", "versions", "expected"),
     [
         ("compact", {}, P09, ""),
         ("compact", {"order_by": None, "where": None}, P09, ""),
@@ -129,8 +129,8 @@ def test_string_literal(text, literal):
         ("expire_partitions", {"max_expires": 3}, P14, "max_expires => 3"),
     ],
 )
-def test_render(procedure, arguments, environment, expected):
-    assert arguments_of(render(procedure, TABLE, arguments, environment), procedure) == expected
+def test_render(procedure, arguments, versions, expected):
+    assert arguments_of(render(procedure, TABLE, arguments, versions), procedure) == expected
 
 
 @pytest.mark.parametrize(("version", "text"), [(4, "'4'"), ("4", "'4'"), ("v1", "'v1'")])
@@ -154,7 +154,7 @@ def test_table_names(table, call, name):
 
 
 @pytest.mark.parametrize(
-    ("procedure", "arguments", "environment", "part"),
+    ("procedure", "arguments", "versions", "part"),
     [
         ("compct", {}, P09, "Did you mean 'compact'?"),
         ("xyzzy", {}, P09, "Known: compact, expire_snapshots"),
@@ -211,9 +211,9 @@ def test_table_names(table, call, name):
         ("expire_partitions", {"expiration_time": "1 d", "max_expires": 1}, P09, "needs Paimon >= 1.0"),
     ],
 )
-def test_refused(procedure, arguments, environment, part):
+def test_refused(procedure, arguments, versions, part):
     with pytest.raises(DbtRuntimeError) as raised:
-        render(procedure, TABLE, arguments, environment)
+        render(procedure, TABLE, arguments, versions)
     assert part in str(raised.value)
 
 
@@ -241,22 +241,22 @@ def test_a_name_needs_its_three_parts(missing):
     ("sql", "procedure", "arguments"),
     [
         (
-            procedures.compact(TABLE, order_strategy="order", order_by=["a"], environment=P09),
+            procedures.compact(TABLE, order_strategy="order", order_by=["a"], versions=P09),
             "compact",
             {"order_strategy": "order", "order_by": ["a"]},
         ),
         (
-            procedures.expire_snapshots(TABLE, 10, 2, "2024-01-01", 5, environment=P09),
+            procedures.expire_snapshots(TABLE, 10, 2, "2024-01-01", 5, versions=P09),
             "expire_snapshots",
             {"retain_max": 10, "retain_min": 2, "older_than": "2024-01-01", "max_deletes": 5},
         ),
         (
-            procedures.remove_orphan_files(TABLE, "2024-01-01", dry_run=True, environment=P09),
+            procedures.remove_orphan_files(TABLE, "2024-01-01", dry_run=True, versions=P09),
             "remove_orphan_files",
             {"older_than": "2024-01-01", "dry_run": True},
         ),
         (
-            procedures.expire_partitions(TABLE, "1 d", "yyyy", "$y", environment=P09),
+            procedures.expire_partitions(TABLE, "1 d", "yyyy", "$y", versions=P09),
             "expire_partitions",
             {"expiration_time": "1 d", "timestamp_formatter": "yyyy", "timestamp_pattern": "$y"},
         ),

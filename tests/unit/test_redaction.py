@@ -10,7 +10,7 @@ import pytest
 from dbt_common.dataclass_schema import ValidationError
 from dbt_common.exceptions import DbtRuntimeError
 
-from dbt.adapters.paimon.capabilities import Environment
+from dbt.adapters.paimon.capabilities import Versions
 from dbt.adapters.paimon.credentials import PaimonCredentials
 from dbt.adapters.paimon.errors import redaction
 from dbt.adapters.paimon.options.table_options import validate_option
@@ -70,7 +70,7 @@ def test_no_option_of_a_table(name: str) -> None:
             {"materialized": "table", "tblproperties": {name: "s3cr3t", "bucket": 1}}
         )
     with pytest.raises(DbtRuntimeError) as raised:
-        compact(("c", "s", "t"), options={name: "s3cr3t"}, environment=Environment.of("0.9.0"))
+        compact(("c", "s", "t"), options={name: "s3cr3t"}, versions=Versions.of("0.9.0"))
     assert redaction.REFUSAL in str(raised.value) and "s3cr3t" not in str(raised.value)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from dbt_common.exceptions import DbtRuntimeError
 
-from dbt.adapters.paimon.capabilities import Environment
+from dbt.adapters.paimon.capabilities import Versions
 from dbt.adapters.paimon.maintenance.compaction import compaction_problems
 from dbt.adapters.paimon.maintenance.rescale import rescale_steps
 from dbt.adapters.paimon.tables.changeset import ExistingTable
@@ -22,7 +22,7 @@ def table(bucket: str | None = "2", partition_by=("dt",), key=("id", "dt"), **op
 
 
 def steps(existing: ExistingTable, version: str = "0.9.0", **arguments) -> list[tuple[str, dict[str, str]]]:
-    found = rescale_steps(TABLE, existing, Environment.of(version), **arguments)
+    found = rescale_steps(TABLE, existing, Versions.of(version), **arguments)
     return [(step.sql, dict(step.conf)) for step in found]
 
 
@@ -116,7 +116,7 @@ def test_all_problems_at_once():
     ],
 )
 def test_compactions_that_paimon_has_not(existing, version, arguments, said):
-    (problem,) = compaction_problems(existing.as_spec(), arguments, Environment.of(version))
+    (problem,) = compaction_problems(existing.as_spec(), arguments, Versions.of(version))
     assert said in problem
 
 
@@ -125,4 +125,4 @@ def test_compactions_that_paimon_has_not(existing, version, arguments, said):
 )
 def test_compactions_that_it_has(existing):
     arguments = {"partitions": None, "where": None, "options": {"write-only": False}}
-    assert compaction_problems(existing.as_spec(), arguments, Environment.of("1.4.2")) == ()
+    assert compaction_problems(existing.as_spec(), arguments, Versions.of("1.4.2")) == ()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from dbt.adapters.paimon.capabilities import Environment
+from dbt.adapters.paimon.capabilities import Versions
 from dbt.adapters.paimon.spec.build import build_table_spec
 from dbt.adapters.paimon.spec.column_rules import check_columns
 from dbt.adapters.paimon.spec.problems import ConfigErrors
@@ -12,8 +12,8 @@ from dbt.adapters.paimon.spec.spelling import speller
 from dbt.adapters.paimon.spec.table import TableSpec
 from dbt.adapters.paimon.tables.changeset import ExistingColumn, ExistingTable, compute_changeset
 
-P09 = Environment.of("0.9.0")
-AS_WRITTEN = Environment(P09.paimon, P09.spark, case_sensitive=True)
+P09 = Versions.of("0.9.0")
+AS_WRITTEN = Versions(P09.paimon, P09.spark, case_sensitive=True)
 COLUMNS = [("id", "int"), ("Dt", "string"), ("ts", "int"), ("v", "int"), ("op", "string")]
 
 CONFIG = {
@@ -38,13 +38,13 @@ SPELLED = {
 }
 
 
-def spec_of(config, environment=P09) -> TableSpec:
-    return build_table_spec(config, model="m", environment=environment)
+def spec_of(config, versions=P09) -> TableSpec:
+    return build_table_spec(config, model="m", versions=versions)
 
 
-def checked(config, columns=COLUMNS, environment=P09) -> TableSpec:
-    spec = spec_of(config, environment)
-    return check_columns(spec, columns, config=config, model="m", environment=environment)
+def checked(config, columns=COLUMNS, versions=P09) -> TableSpec:
+    spec = spec_of(config, versions)
+    return check_columns(spec, columns, config=config, model="m", versions=versions)
 
 
 def existing(spec: TableSpec, names=("id", "Dt", "ts", "v", "op")) -> ExistingTable:

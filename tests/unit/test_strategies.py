@@ -2,7 +2,7 @@
 
 import pytest
 
-from dbt.adapters.paimon.capabilities import Environment
+from dbt.adapters.paimon.capabilities import Versions
 from dbt.adapters.paimon.spec.config_columns import unknown_columns
 from dbt.adapters.paimon.spec.problems import ConfigErrors
 from dbt.adapters.paimon.spec.strategies import (
@@ -14,7 +14,7 @@ from dbt.adapters.paimon.spec.strategies import (
 )
 from dbt.adapters.paimon.spec.table import TableSpec
 
-P09 = Environment.of("0.9.0")
+P09 = Versions.of("0.9.0")
 
 APPEND = TableSpec()
 PARTITIONED = TableSpec(partition_by=("dt",))
@@ -172,7 +172,7 @@ def test_apply_changes_orders_by_the_kind_last(sequence):
         "rowkind_field": "op",
         "sequence_field": sequence,
     }
-    plan = plan_incremental(config, model="orders", environment=P09)
+    plan = plan_incremental(config, model="orders", versions=P09)
     assert plan.strategy == "apply_changes"
     named = [sequence] if isinstance(sequence, str) else sequence
     assert plan.spec.options["sequence.field"].split(",") == [*dict.fromkeys([*named, "op"])]
@@ -329,7 +329,7 @@ def test_replace_fault(table, replaceable):
 
 
 def test_plan_incremental_gives_table_and_strategy():
-    plan = plan_incremental({"primary_key": "id"}, model="orders", environment=P09)
+    plan = plan_incremental({"primary_key": "id"}, model="orders", versions=P09)
     assert plan.spec.primary_key == ("id",)
     assert plan.strategy == "upsert"
 
@@ -339,6 +339,6 @@ def test_plan_incremental_tells_the_problems_of_both():
         plan_incremental(
             {"primary_key": "id", "bucket_key": "id", "incremental_strategy": "append"},
             model="orders",
-            environment=P09,
+            versions=P09,
         )
     assert len(raised.value.problems) == 2

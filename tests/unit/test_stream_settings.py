@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 from dbt_common.exceptions import DbtRuntimeError
 
-from dbt.adapters.paimon.capabilities import Environment, parse_version
+from dbt.adapters.paimon.capabilities import Versions, parse_version
 from dbt.adapters.paimon.spec.problems import ConfigErrors
 from dbt.adapters.paimon.streaming import checkpoints, commits
 from dbt.adapters.paimon.streaming.settings import StreamSettings, plan_stream
 
-ENVIRONMENT = Environment(parse_version("0.9.0"), parse_version("3.5.7"), "filesystem")
+ENVIRONMENT = Versions(parse_version("0.9.0"), parse_version("3.5.7"), "filesystem")
 
 
 def plan(**config: Any) -> tuple[str, StreamSettings]:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from dbt.adapters.paimon.capabilities import Environment
+from dbt.adapters.paimon.capabilities import Versions
 from dbt.adapters.paimon.spec.advice import advice
 from dbt.adapters.paimon.spec.build import build_table_spec
 
 
 def told(config, version="1.4.2") -> str:
-    spec = build_table_spec(config, model="orders", environment=Environment.of(version))
+    spec = build_table_spec(config, model="orders", versions=Versions.of(version))
     return "\n".join(advice(spec, config, "orders"))
 
 
@@ -102,7 +102,7 @@ SUM = {"primary_key": "pk", "merge_engine": "aggregation", "fields": {"n": {"agg
     ],
 )
 def test_sums_that_wrap_around(config, data_type, said):
-    spec = build_table_spec(config, model="orders", environment=Environment.of("0.9.0"))
+    spec = build_table_spec(config, model="orders", versions=Versions.of("0.9.0"))
     told = "\n".join(advice(spec, config, "orders", {"pk": "int", "n": data_type}))
     assert said in told if said else told == ""
     assert "'pk'" not in told

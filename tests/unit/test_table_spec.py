@@ -6,20 +6,20 @@ from types import SimpleNamespace
 import pytest
 from dbt_common.exceptions import DbtRuntimeError
 
-from dbt.adapters.paimon.capabilities import Environment
+from dbt.adapters.paimon.capabilities import Versions
 from dbt.adapters.paimon.spec.build import build_table_spec, column_list
 from dbt.adapters.paimon.spec.problems import ConfigErrors
 
-P09, P11, P13, P14, P20 = (Environment.of(v) for v in ("0.9.0", "1.1.1", "1.3.2", "1.4.2", "2.0.0"))
+P09, P11, P13, P14, P20 = (Versions.of(v) for v in ("0.9.0", "1.1.1", "1.3.2", "1.4.2", "2.0.0"))
 
 
-def build(config, environment=P09, **rest):
-    return build_table_spec(config, model="orders", environment=environment, **rest)
+def build(config, versions=P09, **rest):
+    return build_table_spec(config, model="orders", versions=versions, **rest)
 
 
-def problems(config, environment=P09, **rest):
+def problems(config, versions=P09, **rest):
     with pytest.raises(ConfigErrors) as raised:
-        build(config, environment, **rest)
+        build(config, versions, **rest)
     return raised.value.problems
 
 
@@ -361,7 +361,7 @@ def test_rules(config, where, reason):
 
 
 @pytest.mark.parametrize(
-    ("config", "environment", "reason"),
+    ("config", "versions", "reason"),
     [
         (pk(bucket=-2), P11, None),
         ({"bucket": -2}, P11, "postpone buckets need a primary key"),
@@ -385,11 +385,11 @@ def test_rules(config, where, reason):
         (pk(tblproperties={"upsert-key": "v"}), P14, "is for tables without primary key"),
     ],
 )
-def test_rules_by_version(config, environment, reason):
+def test_rules_by_version(config, versions, reason):
     if reason is None:
-        build(config, environment)
+        build(config, versions)
     else:
-        (message,) = problems(config, environment)
+        (message,) = problems(config, versions)
         assert reason in message
 
 

@@ -3,7 +3,7 @@
 import pytest
 from dbt_common.exceptions import DbtRuntimeError
 
-from dbt.adapters.paimon.capabilities import Environment
+from dbt.adapters.paimon.capabilities import Versions
 from dbt.adapters.paimon.relation import PaimonRelation
 from dbt.adapters.paimon.spec.build import build_table_spec
 from dbt.adapters.paimon.spec.problems import ConfigErrors
@@ -12,7 +12,7 @@ from dbt.adapters.paimon.time_travel import branches, states
 from dbt.adapters.paimon.time_travel.audits import Audit, result
 
 TABLE = PaimonRelation.create(database="paimon", schema="my db", identifier="it`s", type="table")
-P09 = Environment.of("0.9.0")
+P09 = Versions.of("0.9.0")
 
 
 def asked(**arguments):
@@ -60,7 +60,7 @@ def test_losses_are_named_together():
 
 
 def spec(**config):
-    return build_table_spec(config, model="m", environment=config.pop("environment", P09))
+    return build_table_spec(config, model="m", versions=config.pop("versions", P09))
 
 
 def test_table_tag():
@@ -98,11 +98,11 @@ def test_auto_tags_are_options():
         ({"wap": True, "incremental_strategy": "microbatch"}, ("incremental_strategy='microbatch'",)),
         ({"wap": True, "incremental_strategy": "apply_changes"}, ("incremental_strategy='apply_changes'",)),
         (
-            {"wap": True, "environment": Environment.of("0.9.0", catalog_kind="jdbc")},
+            {"wap": True, "versions": Versions.of("0.9.0", catalog_kind="jdbc")},
             ("branches: a jdbc catalog has none",),
         ),
         (
-            {"wap": True, "bucket": -2, "primary_key": "id", "environment": Environment.of("1.4.2")},
+            {"wap": True, "bucket": -2, "primary_key": "id", "versions": Versions.of("1.4.2")},
             ("cannot be audited before they are compacted",),
         ),
     ],

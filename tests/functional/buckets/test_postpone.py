@@ -6,9 +6,9 @@ import pytest
 from dbt.tests.util import run_dbt, run_dbt_and_capture
 from tests.functional.conftest import CONNECTOR
 
-from dbt.adapters.paimon.capabilities import Capability, Environment
+from dbt.adapters.paimon.capabilities import Capability, Versions
 
-ENVIRONMENT = Environment.of(CONNECTOR)
+ENVIRONMENT = Versions.of(CONNECTOR)
 
 ORDERS = """
 {{ config(

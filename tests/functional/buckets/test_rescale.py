@@ -6,10 +6,10 @@ import pytest
 from dbt.tests.util import run_dbt, run_dbt_and_capture
 from tests.functional.conftest import CONNECTOR
 
-from dbt.adapters.paimon.capabilities import Capability, Environment
+from dbt.adapters.paimon.capabilities import Capability, Versions
 
 # Whether Paimon refuses rows for partitions that have another number of buckets than the table.
-GUARDED = Environment.of(CONNECTOR).supports(Capability.OLD_BUCKETS_GUARDED)
+GUARDED = Versions.of(CONNECTOR).supports(Capability.OLD_BUCKETS_GUARDED)
 
 PARTITIONED = """
 {{ config(materialized='incremental', primary_key=['id', "it's"], partition_by="it's", bucket=var('bucket')) }}

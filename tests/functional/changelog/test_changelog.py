@@ -8,9 +8,9 @@ import pytest
 from dbt.tests.util import run_dbt
 from tests.functional.conftest import CONNECTOR
 
-from dbt.adapters.paimon.capabilities import Capability, Environment
+from dbt.adapters.paimon.capabilities import Capability, Versions
 
-COMPACTS_ITSELF = Environment.of(CONNECTOR).supports(Capability.FULL_COMPACTION_ON_WRITE)
+COMPACTS_ITSELF = Versions.of(CONNECTOR).supports(Capability.FULL_COMPACTION_ON_WRITE)
 
 MESSAGES = {
     # Both products have 5 in the end: one had 4, the other one 6.

@@ -12,7 +12,7 @@ from dbt.tests.util import run_dbt
 from pyspark.sql import SparkSession
 from tests.functional.conftest import CONNECTOR
 
-from dbt.adapters.paimon.capabilities import Capability, Environment
+from dbt.adapters.paimon.capabilities import Capability, Versions
 
 RUN = "{{ var('run', 1) }}"
 APPEND = "materialized='incremental', incremental_strategy='append'"
@@ -269,7 +269,7 @@ class TestRefused:
 
     def test_told_before_any_table(self, project, rows):
         results = {r.node.name: r for r in run_dbt(["run"], expect_pass=False)}
-        supported = Environment.of(str(CONNECTOR)).supports(Capability.COMPACT_STRATEGY)
+        supported = Versions.of(str(CONNECTOR)).supports(Capability.COMPACT_STRATEGY)
         for name, (_, part) in BAD.items():
             if name == "minor" and supported:
                 assert str(results[name].status) == "success"

@@ -6,9 +6,9 @@ import pytest
 from dbt.tests.util import run_dbt
 from tests.functional.conftest import CONNECTOR
 
-from dbt.adapters.paimon.capabilities import Capability, Environment
+from dbt.adapters.paimon.capabilities import Capability, Versions
 
-PAIMON = Environment.of(CONNECTOR)
+PAIMON = Versions.of(CONNECTOR)
 
 KIND = "rowkind_field='op'"
 

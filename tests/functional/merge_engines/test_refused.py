@@ -7,7 +7,7 @@ from dbt.tests.util import run_dbt
 from dbt_common.exceptions import DbtDatabaseError
 from tests.functional.conftest import CONNECTOR
 
-from dbt.adapters.paimon.capabilities import Capability, Environment
+from dbt.adapters.paimon.capabilities import Capability, Versions
 
 KEYED = "materialized='table', primary_key='id', bucket=1"
 QUERY = "select 1 as id, 'a' as v, '+I' as op"
@@ -52,7 +52,7 @@ UNREADABLE = {
     ),
     "partial_update": ("'merge-engine'='partial-update'", ["(1, 'a', '+I')", "(1, 'a', '-D')"]),
 }
-if not Environment.of(CONNECTOR).supports(Capability.REMOVE_RECORD_ON_DELETE):
+if not Versions.of(CONNECTOR).supports(Capability.REMOVE_RECORD_ON_DELETE):
     REFUSED["remove_record"] = (
         f"{KEYED}, merge_engine='partial-update', tblproperties={{'{REMOVES}': true}}",
         "needs Paimon >= 1.0",

@@ -7,10 +7,10 @@ from dbt.tests.util import run_dbt, run_dbt_and_capture
 from dbt_common.exceptions import DbtRuntimeError
 from tests.functional.conftest import CONNECTOR
 
-from dbt.adapters.paimon.capabilities import Environment
+from dbt.adapters.paimon.capabilities import Versions
 from dbt.adapters.paimon.maintenance.health import SYSTEM_TABLES
 
-ENVIRONMENT = Environment.of(str(CONNECTOR))
+ENVIRONMENT = Versions.of(str(CONNECTOR))
 KEYED = "materialized='incremental', primary_key='id', bucket=1, tblproperties={'write-only': true}"
 
 MODELS = {

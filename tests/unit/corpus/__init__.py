@@ -10,7 +10,7 @@ from typing import Any
 
 import yaml
 
-from dbt.adapters.paimon.capabilities import Environment
+from dbt.adapters.paimon.capabilities import Versions
 from dbt.adapters.paimon.spec.build import build_table_spec
 from dbt.adapters.paimon.spec.column_rules import check_columns
 from dbt.adapters.paimon.spec.strategies import plan_incremental
@@ -48,10 +48,10 @@ class Case:
         Raises:
             ConfigErrors: what is wrong with it.
         """
-        environment = Environment.of(self.version)
+        versions = Versions.of(self.version)
         contract = {
             "model": MODEL,
-            "environment": environment,
+            "versions": versions,
             "constraints": self.contract.get("constraints", ()),
             "columns": self.contract.get("columns", {}),
         }
@@ -59,7 +59,7 @@ class Case:
             spec = plan_incremental(self.config, **contract).spec
         else:
             spec = build_table_spec(self.config, **contract)
-        check_columns(spec, self.columns, config=self.config, model=MODEL, environment=environment)
+        check_columns(spec, self.columns, config=self.config, model=MODEL, versions=versions)
         return spec
 
 

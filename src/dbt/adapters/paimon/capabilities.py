@@ -1,6 +1,6 @@
 """What a combination of Paimon, Spark and catalog supports: the only place that compares versions.
 
-Other modules call `environment.supports(Capability.X)`. Each rule names its source: a class of Paimon at the release
+Other modules call `versions.supports(Capability.X)`. Each rule names its source: a class of Paimon at the release
 tags, or a run ("[ran]").
 """
 
@@ -506,7 +506,7 @@ JDBC_DRIVERS: Final[Mapping[str, str]] = MappingProxyType(
 
 
 @dataclass(frozen=True)
-class Environment:
+class Versions:
     """A combination of versions and catalog kind ('filesystem', 'hive', 'jdbc' or 'rest').
 
     `case_sensitive`: whether Spark is case-sensitive about names (`spark.sql.caseSensitive`).
@@ -520,7 +520,7 @@ class Environment:
     @classmethod
     def of(
         cls, paimon: str | Version, spark: str | Version = USUAL_SPARK, catalog_kind: str = "filesystem"
-    ) -> Environment:
+    ) -> Versions:
         """Make an environment from version texts. Raises DbtRuntimeError for a text that is not a version."""
         return cls(_as_version(paimon), _as_version(spark), catalog_kind.lower())
 

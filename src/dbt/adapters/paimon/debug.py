@@ -16,7 +16,7 @@ from dbt.adapters.paimon.credentials import PaimonConnectionMethod, PaimonCreden
 from dbt.adapters.paimon.machine import java
 
 if TYPE_CHECKING:
-    from dbt.adapters.paimon.capabilities import Environment
+    from dbt.adapters.paimon.capabilities import Versions
     from dbt.adapters.paimon.relation import PaimonRelation
 
 Say = Callable[[str], None]
@@ -32,7 +32,7 @@ class Adapter(Protocol):
     def credentials(self) -> PaimonCredentials: ...
 
     @property
-    def environment(self) -> Environment: ...
+    def versions(self) -> Versions: ...
 
     @property
     def view_catalog(self) -> str: ...
@@ -75,34 +75,34 @@ def check(adapter: Adapter, say: Say, tell_all: Say) -> None:
         adapter.query(f"drop table if exists {name}")
         if not existed:
             adapter.query(f"drop database if exists {schema_sql}")
-    environment = adapter.environment
-    say(f"  spark: {_spark(credentials, environment)}")
-    say(f"  paimon: {environment.paimon}, catalog {credentials.database} ({environment.catalog_kind})")
+    versions = adapter.versions
+    say(f"  spark: {_spark(credentials, versions)}")
+    say(f"  paimon: {versions.paimon}, catalog {credentials.database} ({versions.catalog_kind})")
     say(f"  {where}: a table was created, written, read and dropped")
     for catalog in credentials.spark_catalogs:
-        safe, sentence = storage.writers(catalog, str(environment.paimon))
+        safe, sentence = storage.writers(catalog, str(versions.paimon))
         label = f"  storage of {catalog.name}: {catalog.scheme or 'named by the catalog'}; "
         say(f"{label}{sentence}" if safe else yellow(f"{label}WARNING: {sentence}."))
     say(f"  views: in the catalog {adapter.view_catalog}")
-    _tell_capabilities(environment, say, tell_all)
+    _tell_capabilities(versions, say, tell_all)
 
 
-def _spark(credentials: PaimonCredentials, environment: Environment) -> str:
+def _spark(credentials: PaimonCredentials, versions: Versions) -> str:
     """Which Spark does the work and, if it is embedded, on which Java."""
     if credentials.is_remote:
-        return f"{environment.spark} here, a server at {credentials.address} (method: {credentials.method})"
+        return f"{versions.spark} here, a server at {credentials.address} (method: {credentials.method})"
     if credentials.method == PaimonConnectionMethod.CONNECT:
-        return f"{environment.spark}, the warm server of this machine"
-    runtime = java.find_java(os.environ, str(environment.spark))
+        return f"{versions.spark}, the warm server of this machine"
+    runtime = java.find_java(os.environ, str(versions.spark))
     return (
-        f"{environment.spark} on {credentials.spark_master}, Java {runtime.major} ({runtime.home}), "
+        f"{versions.spark} on {credentials.spark_master}, Java {runtime.major} ({runtime.home}), "
         f"Python {sys.version_info.major}.{sys.version_info.minor}"
     )
 
 
-def _tell_capabilities(environment: Environment, say: Say, tell_all: Say) -> None:
+def _tell_capabilities(versions: Versions, say: Say, tell_all: Say) -> None:
     """How many of Paimon's features this combination has; lists each one only if asked to."""
-    rows = environment.describe()
+    rows = versions.describe()
     for capability, supported, remark in rows:
         tell_all(f"  {'yes' if supported else 'no ':3} {capability}{f' ({remark})' if remark else ''}")
     lacking = sum(not supported for _, supported, _ in rows)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 if TYPE_CHECKING:
     import agate
 
-    from dbt.adapters.paimon.capabilities import Environment
+    from dbt.adapters.paimon.capabilities import Versions
     from dbt.adapters.paimon.column import PaimonColumn
     from dbt.adapters.paimon.credentials import PaimonCredentials
     from dbt.adapters.paimon.errors.deprecations import OnceARun
@@ -28,7 +28,7 @@ class Host(Protocol):
         """The active target."""
 
     @property
-    def environment(self) -> Environment:
+    def versions(self) -> Versions:
         """The versions and the catalog kind."""
 
     @property

@@ -24,7 +24,7 @@ from dbt_common.events.functions import warn_or_error
 from dbt_common.exceptions import CompilationError, DbtRuntimeError
 
 from dbt.adapters.paimon import behavior, catalogs_yml, debug
-from dbt.adapters.paimon.capabilities import Environment
+from dbt.adapters.paimon.capabilities import Versions
 from dbt.adapters.paimon.changes.door import Changes
 from dbt.adapters.paimon.changing_defaults import ChangingDefaults
 from dbt.adapters.paimon.column import PaimonColumn
@@ -37,9 +37,9 @@ from dbt.adapters.paimon.maintenance.health_door import Health
 from dbt.adapters.paimon.options.capability_names import capability_named
 from dbt.adapters.paimon.relation import PaimonRelation
 from dbt.adapters.paimon.spark import early_start
-from dbt.adapters.paimon.spark.environment import environment_of, view_catalog
 from dbt.adapters.paimon.spark.handles import Handle
 from dbt.adapters.paimon.spark.launch import packages
+from dbt.adapters.paimon.spark.versions import versions_of, view_catalog
 from dbt.adapters.paimon.spec import strategies
 from dbt.adapters.paimon.spec.config import PaimonConfig
 from dbt.adapters.paimon.spec.door import Specs
@@ -208,7 +208,7 @@ class PaimonAdapter(SparkAdapter):
         Raises:
             CompilationError: there is no capability of that name.
         """
-        return self.environment.supports(capability_named(capability))
+        return self.versions.supports(capability_named(capability))
 
     @available
     def unique_suffix(self) -> str:
@@ -245,9 +245,9 @@ class PaimonAdapter(SparkAdapter):
         return credentials
 
     @cached_property
-    def environment(self) -> Environment:
+    def versions(self) -> Versions:
         """The versions and the catalog kind, known without starting Spark."""
-        return environment_of(self.credentials)
+        return versions_of(self.credentials)
 
     @property
     def handle(self) -> Handle:
@@ -268,7 +268,7 @@ class PaimonAdapter(SparkAdapter):
     @property
     def view_catalog(self) -> str:
         """The catalog that stores views: the Paimon catalog if it can, else the profile's `view_catalog`."""
-        return view_catalog(self.credentials, self.environment)
+        return view_catalog(self.credentials, self.versions)
 
     @cached_property
     def view_registry(self) -> ViewRegistry:

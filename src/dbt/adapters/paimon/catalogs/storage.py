@@ -21,7 +21,7 @@ from xml.etree import ElementTree
 
 from dbt_common.exceptions import DbtRuntimeError
 
-from dbt.adapters.paimon.capabilities import Capability, Environment
+from dbt.adapters.paimon.capabilities import Capability, Versions
 from dbt.adapters.paimon.errors.redaction import redact_text
 
 if TYPE_CHECKING:
@@ -276,7 +276,7 @@ def missing_keys(store: ObjectStore, options: Mapping[str, str], paimon_version:
     Args:
         options: all options of the catalog.
     """
-    if store is S3 and Environment.of(paimon_version).supports(Capability.S3_WITHOUT_KEYS):
+    if store is S3 and Versions.of(paimon_version).supports(Capability.S3_WITHOUT_KEYS):
         return ""
     given = {store.option(name) for name in options}
     missing = [store.prefix + key for key in store.keys if key not in given]
@@ -368,7 +368,7 @@ def writers(catalog: SparkCatalog, paimon_version: str) -> tuple[bool, str]:
             True,
             f"a rename on {place} is not atomic; the {catalog.metastore} catalog locks: writers are safe",
         )
-    if catalog.scheme == "oss" and Environment.of(paimon_version).supports(Capability.ATOMIC_OSS_COMMITS):
+    if catalog.scheme == "oss" and Versions.of(paimon_version).supports(Capability.ATOMIC_OSS_COMMITS):
         return True, "a commit is one atomic put on oss: several writers at once are safe"
     return False, (
         f"a rename on {place} is not atomic, and a filesystem catalog has no lock: two writers of one table at once "

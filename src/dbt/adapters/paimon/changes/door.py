@@ -210,15 +210,15 @@ class Changes:
 
     def _range_sql(self, what: str, source: Source, table: SourceTable, output: Output) -> str:
         assert source.start is not None
-        environment = self._host.environment
+        versions = self._host.versions
         start, end = source.start.snapshot, source.end.snapshot
         way = self._way(source, table, output)
         if way is Way.NOTHING:
             return reads.nothing_sql(table, end, output)
         if way is Way.FILES:
-            return reads.files_sql(table, start, end, output, environment)
+            return reads.files_sql(table, start, end, output, versions)
         if way is Way.KEYS:
-            return reads.keys_sql(table, start, end, output, environment)
+            return reads.keys_sql(table, start, end, output, versions)
         if not table.primary_key and reads.has_maps(table):
             raise DbtRuntimeError(
                 f"{what}: its files were rewritten since (INSERT OVERWRITE, UPDATE, DELETE), and rows with maps cannot "
@@ -234,7 +234,7 @@ class Changes:
         way = reads.way(
             table,
             [commit for commit in source.commits if commit.snapshot > start],
-            self._host.environment,
+            self._host.versions,
             incremental_catalog=self.incremental_catalog(),
             before=output.before,
         )
@@ -257,7 +257,7 @@ class Changes:
         """Whether the commits of a table without a primary key only added rows."""
         assert source.start is not None
         start, end = source.start.snapshot, source.end.snapshot
-        counted = reads.count_sql(source.table, start, end, self._host.environment)
+        counted = reads.count_sql(source.table, start, end, self._host.versions)
         ((added,),) = self._host.query(counted)
         return int(added) == source.gained()
 

@@ -17,7 +17,7 @@ from dbt.adapters.paimon.capabilities import Capability
 from dbt.adapters.paimon.sql.text import quoted, string_literal
 
 if TYPE_CHECKING:
-    from dbt.adapters.paimon.capabilities import Environment
+    from dbt.adapters.paimon.capabilities import Versions
     from dbt.adapters.paimon.changes.positions import Commit
     from dbt.adapters.paimon.tables.changeset import ExistingTable
 
@@ -82,7 +82,7 @@ class Output:
 def way(
     table: SourceTable,
     commits: Sequence[Commit],
-    environment: Environment,
+    versions: Versions,
     *,
     incremental_catalog: str,
     before: bool,
@@ -92,7 +92,7 @@ def way(
     Args:
         table: the table.
         commits: the commits of the range.
-        environment: the versions in use.
+        versions: the versions in use.
         incremental_catalog: the catalog whose tables old versions can read the changes of.
         before: whether the old rows of changed keys are wanted.
 
@@ -101,7 +101,7 @@ def way(
     """
     if not commits:
         return Way.NOTHING
-    if before or not _files_tell(table, environment, incremental_catalog):
+    if before or not _files_tell(table, versions, incremental_catalog):
         return Way.COMPARE
     kinds = {commit.kind for commit in commits}
     if "OVERWRITE" in kinds:
@@ -113,13 +113,13 @@ def way(
     simple = table.option("merge-engine", "deduplicate") == "deduplicate" and not table.option(
         "sequence.field"
     )
-    merged = environment.supports(Capability.INCREMENTAL_QUERY_MERGES)
+    merged = versions.supports(Capability.INCREMENTAL_QUERY_MERGES)
     return Way.FILES if simple and merged else Way.KEYS
 
 
-def _files_tell(table: SourceTable, environment: Environment, incremental_catalog: str) -> bool:
+def _files_tell(table: SourceTable, versions: Versions, incremental_catalog: str) -> bool:
     """Whether the files of a table's commits name exactly the keys that changed."""
-    anywhere = environment.supports(Capability.INCREMENTAL_QUERY_IN_ANY_CATALOG)
+    anywhere = versions.supports(Capability.INCREMENTAL_QUERY_IN_ANY_CATALOG)
     if not anywhere and table.catalog != incremental_catalog:
         return False
     # These files have neither deletes by deletion vectors nor what becomes visible only after compaction.
@@ -154,29 +154,29 @@ def limited_sql(table: SourceTable, rendered: str, snapshot: int, output: Output
     return _subquery(f"select {_columns(table, output, snapshot)}\nfrom {rendered}")
 
 
-def files_sql(table: SourceTable, start: int, end: int, output: Output, environment: Environment) -> str:
+def files_sql(table: SourceTable, start: int, end: int, output: Output, versions: Versions) -> str:
     """The rows in the files of the commits after `start` up to `end`; only the last one per key."""
     if not table.primary_key:
-        source = _incremental(table, "", start, end, environment)
+        source = _incremental(table, "", start, end, versions)
         return _subquery(f"select {_columns(table, output, end)}\nfrom {source}")
-    source = _incremental(table, "$audit_log", start, end, environment)
+    source = _incremental(table, "$audit_log", start, end, versions)
     return _subquery(
         f"select {_columns(table, output, end, kind='rowkind')}\nfrom {source}\nwhere rowkind <> '-U'"
     )
 
 
-def count_sql(table: SourceTable, start: int, end: int, environment: Environment) -> str:
+def count_sql(table: SourceTable, start: int, end: int, versions: Versions) -> str:
     """The query of how many rows the files of the commits have.
 
     UPDATE and DELETE rewrite files of a table without a primary key, and commit as APPEND [ran, 0.9.0]: their files
     then have more rows than the table has gained.
     """
-    return f"select count(*) from {_incremental(table, '', start, end, environment)}"
+    return f"select count(*) from {_incremental(table, '', start, end, versions)}"
 
 
-def keys_sql(table: SourceTable, start: int, end: int, output: Output, environment: Environment) -> str:
+def keys_sql(table: SourceTable, start: int, end: int, output: Output, versions: Versions) -> str:
     """The rows at `end` of the keys in the files of the commits; keys without a row are returned as deletes."""
-    source = _incremental(table, "$audit_log", start, end, environment)
+    source = _incremental(table, "$audit_log", start, end, versions)
     names = [quoted(name) for name, _ in table.columns]
     keys = [quoted(name) for name in table.primary_key]
     row = f"named_struct({', '.join(f'{string_literal(n)}, {quoted(n)}' for n, _ in table.columns)})"
@@ -265,9 +265,9 @@ def has_maps(table: SourceTable) -> bool:
     return any("map<" in kind.lower() for _, kind in table.columns)
 
 
-def _incremental(table: SourceTable, suffix: str, start: int, end: int, environment: Environment) -> str:
+def _incremental(table: SourceTable, suffix: str, start: int, end: int, versions: Versions) -> str:
     parts = [table.schema, f"{table.identifier}{suffix}"]
-    if environment.supports(Capability.INCREMENTAL_QUERY_IN_ANY_CATALOG):
+    if versions.supports(Capability.INCREMENTAL_QUERY_IN_ANY_CATALOG):
         parts.insert(0, table.catalog)
     return f"paimon_incremental_query({string_literal(quoted(*parts))}, {start}, {end})"
 

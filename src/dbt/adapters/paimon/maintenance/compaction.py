@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from dbt.adapters.paimon.capabilities import Capability, Environment
+from dbt.adapters.paimon.capabilities import Capability, Versions
 from dbt.adapters.paimon.spec.table import POSTPONE_BUCKET
 
 if TYPE_CHECKING:
@@ -13,9 +13,7 @@ if TYPE_CHECKING:
     from dbt.adapters.paimon.spec.table import TableSpec
 
 
-def compaction_problems(
-    spec: TableSpec, arguments: Mapping[str, Any], environment: Environment
-) -> tuple[str, ...]:
+def compaction_problems(spec: TableSpec, arguments: Mapping[str, Any], versions: Versions) -> tuple[str, ...]:
     """Why a table cannot be compacted with these arguments, each with a remedy; empty if it can.
 
     Inputs: the table spec, the macro's arguments by name (None: not given), the versions.
@@ -30,8 +28,8 @@ def compaction_problems(
     if spec.bucket != POSTPONE_BUCKET:
         return ()
     problems = []
-    if not environment.supports(Capability.COMPACT_POSTPONE_BUCKET):
-        problems.append(environment.explain(Capability.COMPACT_POSTPONE_BUCKET))
+    if not versions.supports(Capability.COMPACT_POSTPONE_BUCKET):
+        problems.append(versions.explain(Capability.COMPACT_POSTPONE_BUCKET))
     # SparkPostponeCompactProcedure.execute: "currently does not support specifying partitions".
     problems += [
         f"{name}: postpone buckets (bucket=-2) are compacted in all partitions at once. Leave it out."

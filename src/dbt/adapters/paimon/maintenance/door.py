@@ -188,7 +188,7 @@ class Maintenance:
     ) -> list[Action]:
         (row,) = self._host.query(plan.state_sql(relation, policy))
         state = plan.read_state(row, spec.partition_by)
-        return plan.plan(relation, policy, state, spec, self._host.environment, force=force)
+        return plan.plan(relation, policy, state, spec, self._host.versions, force=force)
 
     def _run(self, relation: PaimonRelation, action: Action) -> list[str]:
         """Run one action; returns its error as a list of one message, or an empty list."""
@@ -219,19 +219,19 @@ class Maintenance:
             DbtRuntimeError: an unknown argument, a wrong type, or a Paimon version without it.
         """
         nested = Capability.REMOVE_ORPHAN_FILES_OF_NESTED_PARTITIONS
-        guarded = name == "remove_orphan_files" and not self._host.environment.supports(nested)
+        guarded = name == "remove_orphan_files" and not self._host.versions.supports(nested)
         if name == "compact":
             self.check_compaction(relation, arguments)
         # The procedure would wait for its own lock forever.
         if guarded and len(self._tables.existing(relation).partition_by) > 1:
-            self._host.environment.require(
+            self._host.versions.require(
                 nested, f"remove_orphan_files on {relation}, which has several partition columns"
             )
         return procedures.render(
             name,
             (relation.database or "", relation.schema or "", relation.identifier or ""),
             dict(arguments),
-            self._host.environment,
+            self._host.versions,
         )
 
     def check_compaction(self, relation: PaimonRelation, arguments: Mapping[str, Any]) -> None:
@@ -241,7 +241,7 @@ class Maintenance:
             DbtRuntimeError: every reason, with the remedy.
         """
         problems = compaction_problems(
-            self._tables.existing(relation).as_spec(), arguments, self._host.environment
+            self._tables.existing(relation).as_spec(), arguments, self._host.versions
         )
         if problems:
             listed = "\n".join(f"  {problem}" for problem in problems)
@@ -263,7 +263,7 @@ class Maintenance:
             steps = rescale_steps(
                 (relation.database or "", relation.schema or "", relation.identifier or ""),
                 self._tables.existing(relation),
-                self._host.environment,
+                self._host.versions,
                 bucket_num=bucket_num,
                 partitions=partitions,
             )

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from dbt_common.exceptions import DbtRuntimeError
 
-from dbt.adapters.paimon.capabilities import Capability, Environment
+from dbt.adapters.paimon.capabilities import Capability, Versions
 from dbt.adapters.paimon.options.table_options import suggestion
 from dbt.adapters.paimon.relation import PaimonRelation
 from dbt.adapters.paimon.sql.text import string_literal
@@ -50,7 +50,7 @@ _TARGET_SIZE: Final = f"""coalesce(
     )"""
 
 
-def system_table(relation: PaimonRelation, name: str, environment: Environment) -> str:
+def system_table(relation: PaimonRelation, name: str, versions: Versions) -> str:
     """The rendered name of a system table.
 
     Raises:
@@ -62,7 +62,7 @@ def system_table(relation: PaimonRelation, name: str, environment: Environment) 
         raise DbtRuntimeError(f"{relation}: there is no system table '{name}'. {hint}")
     needs = SYSTEM_TABLES[name]
     if needs is not None:
-        environment.require(needs, f"the system table {name} of {relation}")
+        versions.require(needs, f"the system table {name} of {relation}")
     if relation.is_view:
         raise DbtRuntimeError(
             f"{relation} is a view, which has no system tables: name the table that it reads, or materialize it."

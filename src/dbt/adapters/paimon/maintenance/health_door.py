@@ -33,7 +33,7 @@ class Health:
     @while_parsing(lambda *a, **k: "")
     def system_table(self, relation: PaimonRelation, name: str) -> str:
         """The rendered name of a system table (see `health.system_table`)."""
-        return health.system_table(relation, name, self._host.environment)
+        return health.system_table(relation, name, self._host.versions)
 
     @while_parsing(lambda *a, **k: "")
     def sql(self, relation: Any, test: str) -> str:
@@ -91,6 +91,6 @@ class Health:
                 f"data test {test}: it reads the table's files and table snapshots, which no `where` narrows. "
                 "Remove `where` from its config."
             )
-        health.system_table(relation, "files", self._host.environment)  # refuses a view
+        health.system_table(relation, "files", self._host.versions)  # refuses a view
         found: PaimonRelation = relation
         return found

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from typing import Any, Final
 
-from dbt.adapters.paimon.capabilities import Capability, Environment
+from dbt.adapters.paimon.capabilities import Capability, Versions
 from dbt.adapters.paimon.maintenance.health import bucket_files_sql
 from dbt.adapters.paimon.options.table_options import lookup, parse_duration
 from dbt.adapters.paimon.relation import PaimonRelation
@@ -202,7 +202,7 @@ def plan(
     policy: MaintenancePolicy,
     state: TableState,
     spec: TableSpec,
-    environment: Environment,
+    versions: Versions,
     *,
     force: bool = False,
 ) -> list[Action]:
@@ -214,15 +214,15 @@ def plan(
     name = (table.database or "", table.schema or "", table.identifier or "")
     actions: list[Action] = []
     if policy.expire_partitions:
-        actions.append(_expire_partitions(name, policy.expire_partitions, state, environment))
+        actions.append(_expire_partitions(name, policy.expire_partitions, state, versions))
     if policy.compact:
-        actions.append(_compact(name, policy.compact, state, spec, environment, force=force))
+        actions.append(_compact(name, policy.compact, state, spec, versions, force=force))
     if policy.expire_snapshots:
         # Actions that run before it commit, too.
         commits = sum(action.due for action in actions)
-        actions.append(_expire_snapshots(name, policy.expire_snapshots, state, commits, environment))
+        actions.append(_expire_snapshots(name, policy.expire_snapshots, state, commits, versions))
     if policy.remove_orphan_files:
-        actions.append(_remove_orphans(name, policy.remove_orphan_files, state, environment))
+        actions.append(_remove_orphans(name, policy.remove_orphan_files, state, versions))
     return actions
 
 
@@ -231,7 +231,7 @@ def _compact(
     compact: Compact,
     state: TableState,
     spec: TableSpec,
-    environment: Environment,
+    versions: Versions,
     *,
     force: bool,
 ) -> Action:
@@ -253,7 +253,7 @@ def _compact(
     if compact.every_commits:
         reasons.append(f"{state.commits} commits since the last one (due from {compact.every_commits})")
     # `full` is what CompactProcedure does in versions without that parameter.
-    strategy = compact.strategy if environment.supports(Capability.COMPACT_STRATEGY) else None
+    strategy = compact.strategy if versions.supports(Capability.COMPACT_STRATEGY) else None
     sql = procedures.compact(
         table,
         where=where or None,
@@ -261,13 +261,13 @@ def _compact(
         order_by=list(compact.order_by) or None,
         partition_idle_time=compact.idle or None,
         compact_strategy=None if compact.order else strategy,
-        options=None if compact.order or spec.primary_key else _bins(compact, small, spec, environment),
-        environment=environment,
+        options=None if compact.order or spec.primary_key else _bins(compact, small, spec, versions),
+        versions=versions,
     )
     return Action("compact", by_files or by_commits or force, "; ".join(reasons), sql)
 
 
-def _bins(compact: Compact, small: int, spec: TableSpec, environment: Environment) -> dict[str, int]:
+def _bins(compact: Compact, small: int, spec: TableSpec, versions: Versions) -> dict[str, int]:
     """The number of small files that Paimon merges into one, as options; for a table without a primary key.
 
     Paimon's default on 0.9 is 50 (UnawareAppendTableCompactionCoordinator.FileBin); here it is all of them if one
@@ -276,7 +276,7 @@ def _bins(compact: Compact, small: int, spec: TableSpec, environment: Environmen
     one = not spec.partition_by or compact.newest == 1 or not compact.small_files
     number = max(small if one else compact.small_files, 2)
     names = ("compaction.min.file-num", "compaction.max.file-num")
-    return {name: number for name in names if lookup(name, environment.paimon)}
+    return {name: number for name in names if lookup(name, versions.paimon)}
 
 
 def newest_partitions(state: TableState, count: int) -> list[Partition]:
@@ -312,7 +312,7 @@ def _expire_snapshots(
     expire: ExpireSnapshots,
     state: TableState,
     commits: int,
-    environment: Environment,
+    versions: Versions,
 ) -> Action:
     # ExpireSnapshotsImpl.expire
     last = state.last_snapshot + commits
@@ -326,26 +326,26 @@ def _expire_snapshots(
     has = last - state.first_snapshot + 1 if state.last_snapshot else 0
     older_than = datetime.fromisoformat("1970-01-02")  # no snapshot is that old: only the number counts
     if expire.older_than:
-        older_than = _clock_of(state, environment) - timedelta(seconds=_seconds(expire.older_than))
+        older_than = _clock_of(state, versions) - timedelta(seconds=_seconds(expire.older_than))
     sql = procedures.expire_snapshots(
         table,
         retain_max=expire.retain_max if expire.retain_max is not None else 2**31 - 1,
         retain_min=expire.retain_min,
         older_than=older_than,
         max_deletes=max(count, 1),
-        environment=environment,
+        versions=versions,
     )
     return Action("expire_snapshots", count > 0, f"{count} of {has} table snapshots are past their time", sql)
 
 
-def _clock_of(state: TableState, environment: Environment) -> datetime:
+def _clock_of(state: TableState, versions: Versions) -> datetime:
     """Now, in the time zone in which ExpireSnapshotsProcedure reads its `older_than`: a TIMESTAMP or a text."""
-    as_text = environment.supports(Capability.EXPIRE_SNAPSHOTS_OLDER_THAN_TEXT)
+    as_text = versions.supports(Capability.EXPIRE_SNAPSHOTS_OLDER_THAN_TEXT)
     return state.wall_clock if as_text else state.now
 
 
 def _expire_partitions(
-    table: procedures.TableName, expire: ExpirePartitions, state: TableState, environment: Environment
+    table: procedures.TableName, expire: ExpirePartitions, state: TableState, versions: Versions
 ) -> Action:
     before = state.wall_clock - timedelta(seconds=_seconds(expire.expiration_time))
     expired, unknown = [], 0
@@ -369,7 +369,7 @@ def _expire_partitions(
         timestamp_formatter=expire.timestamp_formatter or None,
         timestamp_pattern=expire.timestamp_pattern or None,
         expire_strategy=expire.expire_strategy,
-        environment=environment,
+        versions=versions,
     )
     # If the formatter is not fully understood here, Paimon is called every time.
     return Action("expire_partitions", bool(expired) or (not formatter_is_known and unknown > 0), why, sql)
@@ -415,10 +415,10 @@ def _in_letters(run: str) -> str | None:
 
 
 def _remove_orphans(
-    table: procedures.TableName, orphans: RemoveOrphanFiles, state: TableState, environment: Environment
+    table: procedures.TableName, orphans: RemoveOrphanFiles, state: TableState, versions: Versions
 ) -> Action:
     older_than = state.wall_clock - timedelta(seconds=_seconds(orphans.older_than))
-    sql = procedures.remove_orphan_files(table, older_than=older_than, dry_run=False, environment=environment)
+    sql = procedures.remove_orphan_files(table, older_than=older_than, dry_run=False, versions=versions)
     return Action(
         "remove_orphan_files", due=True, why=f"files of no table snapshot, older than {older_than}", sql=sql
     )

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from dbt_common.exceptions import DbtRuntimeError
 
-from dbt.adapters.paimon.capabilities import Capability, Environment
+from dbt.adapters.paimon.capabilities import Capability, Versions
 from dbt.adapters.paimon.spec.table import POSTPONE_BUCKET
 from dbt.adapters.paimon.sql import procedures
 from dbt.adapters.paimon.sql.text import quoted
@@ -37,7 +37,7 @@ class Step:
 def rescale_steps(
     table: TableName,
     existing: ExistingTable,
-    environment: Environment,
+    versions: Versions,
     *,
     bucket_num: Any = None,
     partitions: Partition | Sequence[Partition] | None = None,
@@ -52,13 +52,13 @@ def rescale_steps(
     spec = existing.as_spec()
     given = {"bucket_num": bucket_num, "partitions": partitions}
     problems = [
-        *_table_problems(spec, given, environment),
+        *_table_problems(spec, given, versions),
         *_partition_problems(spec, partitions),
         *(
             problem
             for name, value in given.items()
             if value is not None
-            and (problem := procedures.argument_problem("rescale", name, value, environment))
+            and (problem := procedures.argument_problem("rescale", name, value, versions))
         ),
     ]
     if problems:
@@ -67,15 +67,15 @@ def rescale_steps(
 
     number = int(bucket_num) if bucket_num is not None else spec.bucket
     if spec.bucket == POSTPONE_BUCKET:
-        return (Step(procedures.rescale(table, bucket_num, partitions, environment=environment), {}),)
+        return (Step(procedures.rescale(table, bucket_num, partitions, versions=versions), {}),)
     steps = []
     if _may_hide_rows(spec):
-        steps.append(Step(procedures.compact(table, environment=environment), {}))
+        steps.append(Step(procedures.compact(table, versions=versions), {}))
     if number != spec.bucket:
         alter = f"alter table {_name(table)} set tblproperties ('bucket' = '%s')"
         steps.append(Step(alter % number, {}, undo=alter % spec.bucket))
-    if environment.supports(Capability.RESCALE) and _overwrites_by_partition(spec):
-        steps.append(Step(procedures.rescale(table, partitions=partitions, environment=environment), {}))
+    if versions.supports(Capability.RESCALE) and _overwrites_by_partition(spec):
+        steps.append(Step(procedures.rescale(table, partitions=partitions, versions=versions), {}))
     else:
         condition = "" if partitions is None else f" where {procedures.partition_condition(partitions)}"
         steps.append(
@@ -87,10 +87,10 @@ def rescale_steps(
     return tuple(steps)
 
 
-def _table_problems(spec: TableSpec, given: Mapping[str, Any], environment: Environment) -> list[str]:
+def _table_problems(spec: TableSpec, given: Mapping[str, Any], versions: Versions) -> list[str]:
     if spec.bucket > 0:
         changed = str(given["bucket_num"] or spec.bucket) != str(spec.bucket)
-        guarded = environment.supports(Capability.OLD_BUCKETS_GUARDED)
+        guarded = versions.supports(Capability.OLD_BUCKETS_GUARDED)
         if given["partitions"] is not None and changed and not guarded:
             return [
                 f"partitions: the others would keep {spec.bucket} buckets, and keys written to them again would be "
@@ -104,8 +104,8 @@ def _table_problems(spec: TableSpec, given: Mapping[str, Any], environment: Envi
             "model's config and run it with --full-refresh."
         ]
     problems = []
-    if not environment.supports(Capability.RESCALE):
-        problems.append(environment.explain(Capability.RESCALE))
+    if not versions.supports(Capability.RESCALE):
+        problems.append(versions.explain(Capability.RESCALE))
     if given["bucket_num"] is None:
         problems.append("bucket_num: required, for the table's own bucket is -2 (postpone).")
     if given["partitions"] is not None and not _overwrites_by_partition(spec):

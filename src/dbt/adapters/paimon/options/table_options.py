@@ -21,7 +21,7 @@ from packaging.version import Version
 from dbt.adapters.paimon.capabilities import (
     OPTION_CATALOGUES,
     Capability,
-    Environment,
+    Versions,
     minor,
     neighbouring_options_version,
     options_version,
@@ -394,8 +394,8 @@ def _check_value(definition: OptionDefinition, value: Any, version: Version | st
     if definition.type == "AggregateFunction" or definition.name == "fields.default-aggregate-function":
         return check_aggregate_function(text, version)
     if definition.kind == "field" and definition.name.endswith(".default-value"):
-        environment = Environment.of(_version(version))
-        return environment.explain(Capability.FIELD_DEFAULT_VALUE) or None
+        versions = Versions.of(_version(version))
+        return versions.explain(Capability.FIELD_DEFAULT_VALUE) or None
     if definition.type == "Enum":
         if text.lower() in {allowed.lower() for allowed in definition.values}:
             return None

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from dbt_common.exceptions import DbtRuntimeError
 
-from dbt.adapters.paimon.capabilities import Capability, Environment
+from dbt.adapters.paimon.capabilities import Capability, Versions
 from dbt.adapters.paimon.catalogs import storage
 from dbt.adapters.paimon.catalogs.catalog import SparkCatalog
 from dbt.adapters.paimon.credentials import PaimonCredentials
@@ -21,12 +21,12 @@ GENERIC_CATALOG_CLASS = "org.apache.paimon.spark.SparkGenericCatalog"
 _CACHE = "cache-enabled"
 
 
-def catalog_conf(credentials: PaimonCredentials, environment: Environment) -> dict[str, str]:
+def catalog_conf(credentials: PaimonCredentials, versions: Versions) -> dict[str, str]:
     """The settings that register a target's catalogs with Spark.
 
     Args:
         credentials: the target.
-        environment: versions of the Spark and Paimon that run.
+        versions: versions of the Spark and Paimon that run.
 
     Raises:
         DbtRuntimeError: settings of `spark_config` or `catalog_options` that contradict the profile or would lose data,
@@ -37,22 +37,18 @@ def catalog_conf(credentials: PaimonCredentials, environment: Environment) -> di
     if credentials.is_remote and own.warehouse is None and own.uri is None:
         conf = _of_the_server(own)
     else:
-        conf = _one(own, around, environment)
+        conf = _one(own, around, versions)
     problems = [
         *_contradictions(credentials, conf),
         *master_problems(credentials.spark_master, credentials.spark_config),
-        *(
-            problem
-            for each in credentials.spark_catalogs
-            for problem in _lacks(each, credentials, environment)
-        ),
+        *(problem for each in credentials.spark_catalogs for problem in _lacks(each, credentials, versions)),
     ]
     if problems:
         raise DbtRuntimeError(
             "The profile's Spark settings:\n" + "\n".join(f"  - {problem}" for problem in problems)
         )
     for integration in credentials.integrations.values():
-        conf |= _one(integration, around, environment)
+        conf |= _one(integration, around, versions)
     return conf
 
 
@@ -62,7 +58,7 @@ def _of_the_server(catalog: SparkCatalog) -> dict[str, str]:
     return {f"spark.sql.catalog.{catalog.name}.{key}": value for key, value in options.items()}
 
 
-def _one(catalog: SparkCatalog, around: storage.Surroundings, environment: Environment) -> dict[str, str]:
+def _one(catalog: SparkCatalog, around: storage.Surroundings, versions: Versions) -> dict[str, str]:
     """The settings of one catalog; its own options win over the defaults below."""
     store = storage.store_of(catalog, around)
     prefix = f"spark.sql.catalog.{catalog.name}"
@@ -78,7 +74,7 @@ def _one(catalog: SparkCatalog, around: storage.Surroundings, environment: Envir
         conf[f"{prefix}.uri"] = catalog.uri
     conf[f"{prefix}.{_CACHE}"] = "false"
     options = dict(_DEFAULTS.get(catalog.jdbc_protocol or catalog.metastore, {}))
-    if catalog.metastore == "hive" and not environment.supports(Capability.HIVE_CALLS_ONE_AT_A_TIME):
+    if catalog.metastore == "hive" and not versions.supports(Capability.HIVE_CALLS_ONE_AT_A_TIME):
         # More than anyone has threads; a client is only created when it is needed.
         options["client-pool-size"] = "128"
     options |= {**storage.catalog_options(catalog, store, around), **catalog.options}
@@ -149,7 +145,7 @@ def _contradictions(credentials: PaimonCredentials, conf: Mapping[str, str]) -> 
             )
 
 
-def _lacks(catalog: SparkCatalog, credentials: PaimonCredentials, environment: Environment) -> Iterator[str]:
+def _lacks(catalog: SparkCatalog, credentials: PaimonCredentials, versions: Versions) -> Iterator[str]:
     """Problems: what this Paimon or the profile lacks for a catalog."""
     needed = []
     if catalog.metastore == "rest":
@@ -162,11 +158,11 @@ def _lacks(catalog: SparkCatalog, credentials: PaimonCredentials, environment: E
             (Capability.JDBC_LOCK_ON_POSTGRESQL, f"writing to {catalog.warehouse} with metastore=jdbc")
         )
     for capability, what in needed:
-        if not environment.supports(capability):
-            yield f"catalog {catalog.name}: {what}: {environment.explain(capability)}"
+        if not versions.supports(capability):
+            yield f"catalog {catalog.name}: {what}: {versions.explain(capability)}"
     around = credentials.surroundings
     store = storage.store_of(catalog, around)
     if store is not None:
         options = storage.all_options(catalog, around)
-        if missing := storage.missing_keys(store, options, str(environment.paimon)):
+        if missing := storage.missing_keys(store, options, str(versions.paimon)):
             yield f"{missing} (for {catalog.warehouse})"

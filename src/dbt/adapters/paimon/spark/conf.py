@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
 
-from dbt.adapters.paimon.capabilities import Environment
+from dbt.adapters.paimon.capabilities import Versions
 from dbt.adapters.paimon.catalogs import storage
 from dbt.adapters.paimon.credentials import PaimonCredentials
 from dbt.adapters.paimon.errors.redaction import SPARK_REDACTION
@@ -108,7 +108,7 @@ def remote_conf(credentials: PaimonCredentials, paimon_version: str = "") -> dic
     Raises:
         DbtRuntimeError: see `spark_conf`.
     """
-    environment = Environment.of(paimon_version or effective_paimon_version(credentials))
+    versions = Versions.of(paimon_version or effective_paimon_version(credentials))
     return {
         # The timestamps of a model must not depend on whose machine runs it.
         "spark.sql.session.timeZone": "UTC",
@@ -118,7 +118,7 @@ def remote_conf(credentials: PaimonCredentials, paimon_version: str = "") -> dic
         # Paimon's writer takes rows as Java objects (SparkRow). The old classes count days before October 1582 by
         # another calendar, so that such dates and timestamps would be read back days off [ran, 0.9.0].
         "spark.sql.datetime.java8API.enabled": "true",
-        **catalog_conf(credentials, environment),
+        **catalog_conf(credentials, versions),
         "spark.sql.defaultCatalog": credentials.catalog,
         **credentials.spark_config,
     }

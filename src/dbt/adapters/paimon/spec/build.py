@@ -33,7 +33,7 @@ from dbt.adapters.paimon.spec.spelling import doubled_options, named_columns, on
 from dbt.adapters.paimon.spec.table import DEFAULT_MERGE_ENGINE, TableSpec
 
 if TYPE_CHECKING:
-    from dbt.adapters.paimon.capabilities import Environment
+    from dbt.adapters.paimon.capabilities import Versions
 
 
 # Config keys that stand for one Paimon option each.
@@ -161,7 +161,7 @@ def build_table_spec(
     model: str,
     constraints: Sequence[Mapping[str, Any]] = (),
     columns: Mapping[str, Mapping[str, Any]] = MappingProxyType({}),
-    environment: Environment,
+    versions: Versions,
     passes: Callable[[str], None] | None = None,
 ) -> TableSpec:
     """The table that a model's config and contract describe.
@@ -173,7 +173,7 @@ def build_table_spec(
     """
     problems = Problems(model, passes=passes)
     spec = collect_table_spec(
-        config, problems=problems, constraints=constraints, columns=columns, environment=environment
+        config, problems=problems, constraints=constraints, columns=columns, versions=versions
     )
     problems.raise_if_any()
     return spec
@@ -185,13 +185,13 @@ def collect_table_spec(
     problems: Problems,
     constraints: Sequence[Mapping[str, Any]] = (),
     columns: Mapping[str, Mapping[str, Any]] = MappingProxyType({}),
-    environment: Environment,
+    versions: Versions,
 ) -> TableSpec:
     """Like `build_table_spec`, but adds problems to `problems` instead of raising them.
 
     If any problem was added, the returned spec must not be used.
     """
-    _check_key_names(config, problems, environment)
+    _check_key_names(config, problems, versions)
     properties = _tblproperties(config, problems)
     primary_key = _own_or_property(config, properties, "primary_key", "primary-key", problems)
     partition_by = _own_or_property(config, properties, "partition_by", "partition", problems)
@@ -199,17 +199,17 @@ def collect_table_spec(
     if contracted:
         primary_key = _with_contract(primary_key, constraints, columns, problems)
 
-    options = _options(config, properties, problems, environment)
+    options = _options(config, properties, problems, versions)
     engine = options.get("merge-engine", DEFAULT_MERGE_ENGINE) if primary_key else ""
     tag = run_tag.read(config.get("table_tag"), problems)
-    wap = _wap(config, problems, environment)
+    wap = _wap(config, problems, versions)
     if wap and options.get("bucket") == "-2":
         problems.add("wap", True, "rows of postpone buckets cannot be audited before they are compacted")
     policy = read_policy(config.get("maintenance"), problems)
     compacts = _compact_after_build(config, problems)
     spec = TableSpec(primary_key, partition_by, MappingProxyType(options), engine, tag, wap, policy, compacts)
     if policy is not None:
-        for key, reason in policy_rules(policy, spec, environment):
+        for key, reason in policy_rules(policy, spec, versions):
             problems.add(key, None, reason)
         if policy.expire_snapshots:
             # Paimon expires snapshots at each commit by the table's options: set these to the same values.
@@ -217,39 +217,39 @@ def collect_table_spec(
             spec = replace(spec, options=agreed)
     for name, other in doubled_options(options):
         problems.add(name, options[name], f"'{other}' says it too. Keep one of the two")
-    if not environment.case_sensitive:
+    if not versions.case_sensitive:
         spec = one_spelling(spec)
 
     where = Written(config)
-    _check_rules(spec, where, problems, environment)
+    _check_rules(spec, where, problems, versions)
     if contracted and columns:
-        for name, reason in _outside_contract(spec, columns, environment):
+        for name, reason in _outside_contract(spec, columns, versions):
             problems.add(*where.find(name, spec), reason)
     return spec
 
 
-def _check_rules(spec: TableSpec, where: Written, problems: Problems, environment: Environment) -> None:
+def _check_rules(spec: TableSpec, where: Written, problems: Problems, versions: Versions) -> None:
     for rule in RULES:
-        for name, reason in rule(spec, environment):
+        for name, reason in rule(spec, versions):
             problems.add(*where.find(name, spec), reason)
     for rule in UNREAD_RULES:
-        for name, reason in rule(spec, environment):
+        for name, reason in rule(spec, versions):
             problems.add_unread(*where.find(name, spec), reason)
 
 
 def _outside_contract(
-    spec: TableSpec, columns: Mapping[str, Any], environment: Environment
+    spec: TableSpec, columns: Mapping[str, Any], versions: Versions
 ) -> Iterator[tuple[str, str]]:
     """Columns that the config names and the contract lacks; in the form of a rule of `rules`."""
-    known = set(columns) if environment.case_sensitive else {name.lower() for name in columns}
+    known = set(columns) if versions.case_sensitive else {name.lower() for name in columns}
     for name, column in named_columns(spec):
-        if (column if environment.case_sensitive else column.lower()) not in known:
+        if (column if versions.case_sensitive else column.lower()) not in known:
             near = suggestion(column, columns)
             hint = f"Did you mean '{near}'?" if near else f"Its columns: {', '.join(columns)}"
             yield name, f"the contract has no column '{column}'. {hint}"
 
 
-def _wap(config: Mapping[str, Any], problems: Problems, environment: Environment) -> bool:
+def _wap(config: Mapping[str, Any], problems: Problems, versions: Versions) -> bool:
     """Whether rows are audited on a branch before they are published (write-audit-publish)."""
     value = config.get("wap")
     if value is None or str(value).lower() == "false":
@@ -267,8 +267,8 @@ def _wap(config: Mapping[str, Any], problems: Problems, environment: Environment
             f"does not work with incremental_strategy='{config['incremental_strategy']}'. Use upsert, merge, "
             "insert_overwrite, delete+insert or append",
         )
-    elif not environment.supports(Capability.BRANCHES):
-        problems.add("wap", value, environment.explain(Capability.BRANCHES))
+    elif not versions.supports(Capability.BRANCHES):
+        problems.add("wap", value, versions.explain(Capability.BRANCHES))
     return True
 
 
@@ -298,12 +298,12 @@ def column_list(value: Any) -> tuple[str, ...]:
 # -- reading the config ----------------------------------------------------------------------------------
 
 
-def _check_key_names(config: Mapping[str, Any], problems: Problems, environment: Environment) -> None:
+def _check_key_names(config: Mapping[str, Any], problems: Problems, versions: Versions) -> None:
     """Report keys of other adapters, misspelt keys of ours, and Paimon options outside `tblproperties`."""
     ours = (*TABLE_KEYS, *STRATEGY_KEYS)
     known_options = {
         squash(name): name
-        for name in table_options(environment.paimon)
+        for name in table_options(versions.paimon)
         if re.search(r"[-.]", name) and name not in OPTION_KEYS.values()
     }
     for key, reason in refusals(config):
@@ -447,26 +447,26 @@ def _constraint_type(constraint: Mapping[str, Any]) -> str:
 
 
 def _options(
-    config: Mapping[str, Any], properties: Mapping[str, Any], problems: Problems, environment: Environment
+    config: Mapping[str, Any], properties: Mapping[str, Any], problems: Problems, versions: Versions
 ) -> dict[str, str]:
     """All options of the model, by Paimon's names, each checked on its own."""
     options: dict[str, str] = {}
     for key, name, value in _own_options(config, problems):
-        faults = validate_option(name, value, environment.paimon)
+        faults = validate_option(name, value, versions.paimon)
         for fault in faults:
             problems.add(key, value, fault)
         if not faults:
             options[name] = normalize(value)
     for name, value in properties.items():
         key = f"tblproperties['{name}']"
-        faults = validate_option(name, value, environment.paimon)
+        faults = validate_option(name, value, versions.paimon)
         for fault in faults:
             problems.add(key, value, fault)
         if faults:
             continue
         text = _trimmed(name, normalize(value))
-        if name in options and canonical(name, options[name], environment.paimon) != canonical(
-            name, text, environment.paimon
+        if name in options and canonical(name, options[name], versions.paimon) != canonical(
+            name, text, versions.paimon
         ):
             problems.add(key, value, f"the model's own key says '{options[name]}'. Keep one of the two")
             continue

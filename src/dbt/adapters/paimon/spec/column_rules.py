@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, Final
 
-from dbt.adapters.paimon.capabilities import Capability, Environment
+from dbt.adapters.paimon.capabilities import Capability, Versions
 from dbt.adapters.paimon.options.table_options import split_field_option
 from dbt.adapters.paimon.options.values import split_columns
 from dbt.adapters.paimon.spec import maintenance_rules
@@ -119,7 +119,7 @@ def check_columns(
     *,
     config: Mapping[str, Any],
     model: str,
-    environment: Environment,
+    versions: Versions,
     given: Sequence[str] | None = None,
     builds: bool = False,
 ) -> TableSpec:
@@ -130,7 +130,7 @@ def check_columns(
         columns: (name, Spark type text) of each column that the table will have.
         config: the model's config, to name the key where something was written.
         model: name of the model, for messages.
-        environment: the versions to check against.
+        versions: the versions to check against.
         given: the columns of the model's query, if they differ from the table's.
         builds: whether the table is created, rather than written to.
 
@@ -141,48 +141,48 @@ def check_columns(
         ConfigErrors: every problem at once.
     """
     types = dict(columns)
-    if not environment.case_sensitive:
+    if not versions.case_sensitive:
         spec = spelled_as(spec, types)
     problems, written = Problems(model), Written(config)
     names = list(types) if given is None else given
     for where, column in named_columns(spec):
-        given_too = where not in _GIVEN or among(column, names, environment.case_sensitive)
+        given_too = where not in _GIVEN or among(column, names, versions.case_sensitive)
         if column not in types or not given_too:
             reason = f"the query gives no column '{column}'. {hint(column, types if given_too else names)}"
             problems.add(*written.find(where, spec), reason)
     unknown = unknown_columns(
-        config, names, table=list(types), case_sensitive=environment.case_sensitive, builds=builds
+        config, names, table=list(types), case_sensitive=versions.case_sensitive, builds=builds
     )
     for key, reason in unknown:
         problems.add(key, config.get(key), reason)
     for rule in _RULES:
-        for where, reason in rule(spec, types, environment):
+        for where, reason in rule(spec, types, versions):
             problems.add(*written.find(where, spec), reason)
     if spec.maintenance:
         for where, reason in maintenance_rules.column_problems(spec.maintenance, types, spec.partition_by):
             problems.add(where, None, reason)
     merged = merges(spec, config)
     for name, data_type in types.items():
-        fault = _column_fault(name, data_type, environment, merged)
+        fault = _column_fault(name, data_type, versions, merged)
         if fault:
             problems.add("column", name, fault)
     problems.raise_if_any()
     return spec
 
 
-def _column_fault(name: str, data_type: str, environment: Environment, merged: bool) -> str | None:
+def _column_fault(name: str, data_type: str, versions: Versions, merged: bool) -> str | None:
     # Names that no version accepts are checked in `names`.
-    if name == "rowkind" and environment.supports(Capability.ROWKIND_IS_PAIMONS_COLUMN):
+    if name == "rowkind" and versions.supports(Capability.ROWKIND_IS_PAIMONS_COLUMN):
         return "Paimon keeps this name for itself. Give the column another alias in the model"
     if type_name(data_type) == "interval":
         # SparkTypeUtils.toPaimonType
         return f"Paimon has no type for {data_type}. Cast it, to string or to a number of seconds"
-    if merged and _SIZED_TEXT.search(data_type) and not environment.supports(Capability.MERGE_ON_SIZED_TEXT):
-        return f"is {data_type}. {environment.explain(Capability.MERGE_ON_SIZED_TEXT)}"
+    if merged and _SIZED_TEXT.search(data_type) and not versions.supports(Capability.MERGE_ON_SIZED_TEXT):
+        return f"is {data_type}. {versions.explain(Capability.MERGE_ON_SIZED_TEXT)}"
     return None
 
 
-def _key_rules(spec: TableSpec, types: _Types, environment: Environment) -> _Found:
+def _key_rules(spec: TableSpec, types: _Types, versions: Versions) -> _Found:
     # SchemaValidation.validateOnlyContainPrimitiveType, validateBucket
     keys = (
         ("primary_key", spec.primary_key),
@@ -202,7 +202,7 @@ def _key_rules(spec: TableSpec, types: _Types, environment: Environment) -> _Fou
                 yield where, f"'{name}' is binary, and its rows could not be read again. Use hex({name})"
 
 
-def _order_rules(spec: TableSpec, types: _Types, environment: Environment) -> _Found:
+def _order_rules(spec: TableSpec, types: _Types, versions: Versions) -> _Found:
     # UserDefinedSeqComparator; a map fails at the first read [ran, 0.9.0].
     ordering = [("sequence.field", name) for name in split_columns(spec.options.get("sequence.field", ""))]
     ordering += [
@@ -221,14 +221,14 @@ def _has_no_order(tree: TypeTree | None) -> bool:
     return isinstance(tree, Map) or tree == Atom("variant")
 
 
-def _rowkind_rules(spec: TableSpec, types: _Types, environment: Environment) -> _Found:
+def _rowkind_rules(spec: TableSpec, types: _Types, versions: Versions) -> _Found:
     # RowKindGenerator: refused only when rows are written.
     name = spec.options.get("rowkind.field", "")
     if type_name(types.get(name, "string")) not in ("string", "varchar", "char"):
         yield "rowkind.field", f"'{name}' is {types[name]}. Give a string of '+I', '-U', '+U' or '-D'"
 
 
-def _aggregate_rules(spec: TableSpec, types: _Types, environment: Environment) -> _Found:
+def _aggregate_rules(spec: TableSpec, types: _Types, versions: Versions) -> _Found:
     if spec.merge_engine not in ("aggregation", "partial-update"):
         return
     default = spec.options.get("fields.default-aggregate-function")
@@ -237,7 +237,7 @@ def _aggregate_rules(spec: TableSpec, types: _Types, environment: Environment) -
         function = spec.options.get(own, default)
         if function is None or name in spec.primary_key:
             continue
-        fault = _aggregate_fault(function, data_type, environment)
+        fault = _aggregate_fault(function, data_type, versions)
         if fault and own in spec.options:
             yield own, f"'{name}' is {data_type}, and {fault}"
         elif fault:
@@ -252,14 +252,14 @@ def _aggregate_rules(spec: TableSpec, types: _Types, environment: Environment) -
             yield from _nested_key_faults(spec, found[0][0], types)
 
 
-def _aggregate_fault(function: str, data_type: str, environment: Environment) -> str | None:
+def _aggregate_fault(function: str, data_type: str, versions: Versions) -> str | None:
     known = _AGGREGATES.get(function)
     if known is None:
         return None
     if not known.takes(data_type):
         return f"'{function}' takes {known.words}. {known.instead}"
     if function == "listagg" and type_name(data_type) == "varchar":
-        return environment.explain(Capability.LISTAGG_ON_VARCHAR) or None
+        return versions.explain(Capability.LISTAGG_ON_VARCHAR) or None
     return None
 
 
@@ -283,13 +283,13 @@ def _nested_key_faults(spec: TableSpec, column: str, types: _Types) -> _Found:
                 )
 
 
-def _record_expiry_rules(spec: TableSpec, types: _Types, environment: Environment) -> _Found:
+def _record_expiry_rules(spec: TableSpec, types: _Types, versions: Versions) -> _Found:
     # RecordLevelExpire.create: refused only when rows are written.
     name = spec.options.get("record-level.time-field", "")
     if "record-level.expire-time" not in spec.options or name not in types:
         return
     kind = type_name(types[name])
-    if environment.supports(Capability.RECORD_EXPIRY_BY_TIMESTAMP):
+    if versions.supports(Capability.RECORD_EXPIRY_BY_TIMESTAMP):
         if kind not in ("int", "bigint", "timestamp", "timestamp_ntz"):
             yield "record-level.time-field", f"'{name}' is {types[name]}. Use an int, a bigint or a timestamp"
         return
@@ -297,7 +297,7 @@ def _record_expiry_rules(spec: TableSpec, types: _Types, environment: Environmen
     if kind.startswith("timestamp"):
         yield (
             "record-level.time-field",
-            f"'{name}' is {kind}. {environment.explain(Capability.RECORD_EXPIRY_BY_TIMESTAMP)}",
+            f"'{name}' is {kind}. {versions.explain(Capability.RECORD_EXPIRY_BY_TIMESTAMP)}",
         )
     elif kind != {"seconds-int": "int", "millis-long": "bigint"}.get(unit, kind):
         yield (
@@ -307,7 +307,7 @@ def _record_expiry_rules(spec: TableSpec, types: _Types, environment: Environmen
         )
 
 
-def _pattern_rules(spec: TableSpec, types: _Types, environment: Environment) -> _Found:
+def _pattern_rules(spec: TableSpec, types: _Types, versions: Versions) -> _Found:
     # PartitionTimeExtractor: names are case-sensitive, and one that is not replaced cannot be parsed as a time.
     name = "partition.timestamp-pattern"
     unknown = unknown_in_pattern(spec.options.get(name, ""), spec.partition_by)
@@ -316,13 +316,13 @@ def _pattern_rules(spec: TableSpec, types: _Types, environment: Environment) -> 
         yield name, f"'${unknown}' is no partition column. Use {listed}"
 
 
-def _file_format_rules(spec: TableSpec, types: _Types, environment: Environment) -> _Found:
+def _file_format_rules(spec: TableSpec, types: _Types, versions: Versions) -> _Found:
     file_format = spec.options.get("file.format", "parquet").lower()
     capability = Capability.DECIMAL_FIRST_IN_STRUCT
     for name, data_type in types.items():
         if file_format == "parquet" and _DECIMAL_FIRST.search(data_type):
-            if not environment.supports(capability):
-                yield "file.format", f"'{name}' is {data_type}. {environment.explain(capability)}"
+            if not versions.supports(capability):
+                yield "file.format", f"'{name}' is {data_type}. {versions.explain(capability)}"
             continue
         for field in (name, *field_names(data_type)):
             where = f"'{name}'" if field == name else f"the field '{field}' of '{name}'"
@@ -341,7 +341,7 @@ def _file_format_rules(spec: TableSpec, types: _Types, environment: Environment)
                 )
 
 
-def _default_value_rules(spec: TableSpec, types: _Types, environment: Environment) -> _Found:
+def _default_value_rules(spec: TableSpec, types: _Types, versions: Versions) -> _Found:
     # SchemaValidation.validateDefaultValues [ran, 0.9.0]
     for name, value in spec.options.items():
         found = split_field_option(name)
@@ -358,7 +358,7 @@ def _default_value_rules(spec: TableSpec, types: _Types, environment: Environmen
                 yield name, f"'{column}' is {types[column]}, and the text is none. Write a {kind.name}"
 
 
-_RULES: Final[tuple[Callable[[TableSpec, _Types, Environment], _Found], ...]] = (
+_RULES: Final[tuple[Callable[[TableSpec, _Types, Versions], _Found], ...]] = (
     _key_rules,
     _order_rules,
     _rowkind_rules,

@@ -56,7 +56,7 @@ class Specs:
             model=model.get("name", ""),
             constraints=model.get("constraints") or [],
             columns=model.get("columns") or {},
-            environment=self._host.environment,
+            versions=self._host.versions,
             passes=self._host.passes,
         )
         self.advise(model, spec)
@@ -75,7 +75,7 @@ class Specs:
             model=model.get("name", ""),
             constraints=model.get("constraints") or [],
             columns=model.get("columns") or {},
-            environment=self._host.environment,
+            versions=self._host.versions,
             passes=self._host.passes,
         )
         self.advise(model, plan.spec)
@@ -119,7 +119,7 @@ class Specs:
     @while_parsing(lambda spec, *a, **k: spec)
     def spelled(self, spec: TableSpec, columns: Iterable[PaimonColumn]) -> TableSpec:
         """The table spec, its columns spelled as in the columns of the model's query (see `spelling`)."""
-        if self._host.environment.case_sensitive:
+        if self._host.versions.case_sensitive:
             return spec
         return spelling.spelled_as(spec, [column.name for column in columns])
 

@@ -5,18 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
-from dbt.adapters.paimon.capabilities import Capability, Environment
+from dbt.adapters.paimon.capabilities import Capability, Versions
 from dbt.adapters.paimon.options.table_options import canonical, suggestion
 from dbt.adapters.paimon.spec.maintenance_policy import MaintenancePolicy
 from dbt.adapters.paimon.spec.rules import unknown_in_pattern
 from dbt.adapters.paimon.spec.table import TableSpec
 
 
-def policy_rules(
-    policy: MaintenancePolicy, spec: TableSpec, environment: Environment
-) -> Iterable[tuple[str, str]]:
+def policy_rules(policy: MaintenancePolicy, spec: TableSpec, versions: Versions) -> Iterable[tuple[str, str]]:
     """(key, reason with remedy) for actions of a policy that this table cannot have."""
-    yield from _compact_rules(policy, spec, environment)
+    yield from _compact_rules(policy, spec, versions)
     partitions, orphans = policy.expire_partitions, policy.remove_orphan_files
     if partitions and not spec.partition_by:
         yield (
@@ -25,21 +23,21 @@ def policy_rules(
         )
     outside = Capability.EXPIRE_PARTITIONS_OUTSIDE_THE_METASTORE
     told = spec.options.get("metastore.partitioned-table", "").lower() == "true"
-    if partitions and not told and not environment.supports(outside):
-        yield "maintenance.expire_partitions", environment.explain(outside)
+    if partitions and not told and not versions.supports(outside):
+        yield "maintenance.expire_partitions", versions.explain(outside)
     if partitions and (unknown := unknown_in_pattern(partitions.timestamp_pattern, spec.partition_by)):
         yield (
             "maintenance.expire_partitions.timestamp_pattern",
             f"'${unknown}' is no partition column. Use {', '.join('$' + name for name in spec.partition_by)}",
         )
     nested = Capability.REMOVE_ORPHAN_FILES_OF_NESTED_PARTITIONS
-    if orphans and len(spec.partition_by) > 1 and not environment.supports(nested):
-        yield "maintenance.remove_orphan_files", environment.explain(nested)
+    if orphans and len(spec.partition_by) > 1 and not versions.supports(nested):
+        yield "maintenance.remove_orphan_files", versions.explain(nested)
     if policy.expire_snapshots:
         for name, text in policy.expire_snapshots.options().items():
             given = spec.options.get(name)
-            if given is not None and canonical(name, given, environment.paimon) != canonical(
-                name, text, environment.paimon
+            if given is not None and canonical(name, given, versions.paimon) != canonical(
+                name, text, versions.paimon
             ):
                 yield (
                     "maintenance.expire_snapshots",
@@ -88,7 +86,7 @@ _WHOLE: Final = ("tinyint", "smallint", "int", "bigint")
 
 
 def _compact_rules(
-    policy: MaintenancePolicy, spec: TableSpec, environment: Environment
+    policy: MaintenancePolicy, spec: TableSpec, versions: Versions
 ) -> Iterable[tuple[str, str]]:
     compact = policy.compact
     if compact is None:
@@ -96,8 +94,8 @@ def _compact_rules(
     partial = compact.newest or compact.idle or compact.where
     if partial and not spec.partition_by:
         yield "maintenance.compact.partitions", "the table has no partitions. Set partition_by, or remove it"
-    if compact.strategy == "minor" and not environment.supports(Capability.COMPACT_STRATEGY):
-        yield "maintenance.compact.strategy", environment.explain(Capability.COMPACT_STRATEGY)
+    if compact.strategy == "minor" and not versions.supports(Capability.COMPACT_STRATEGY):
+        yield "maintenance.compact.strategy", versions.explain(Capability.COMPACT_STRATEGY)
     # CompactProcedure.execute supports HASH_FIXED, HASH_DYNAMIC and BUCKET_UNAWARE [ran, 0.9.0].
     if spec.crosses_partitions and spec.bucket == -1:
         yield (

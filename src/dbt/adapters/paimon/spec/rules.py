@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Final
 
-from dbt.adapters.paimon.capabilities import Capability, Environment
+from dbt.adapters.paimon.capabilities import Capability, Versions
 from dbt.adapters.paimon.options.read_options import read_fault
 from dbt.adapters.paimon.options.table_options import (
     FUNCTION_SETTINGS,
@@ -38,7 +38,7 @@ def _outside(names: Iterable[str], inside: Iterable[str]) -> str:
 _Found = Iterable[tuple[str, str]]
 
 
-def _key_rules(spec: TableSpec, environment: Environment) -> _Found:
+def _key_rules(spec: TableSpec, versions: Versions) -> _Found:
     # TableSchema.trimmedPrimaryKeys
     if spec.primary_key and set(spec.primary_key) <= set(spec.partition_by):
         yield (
@@ -61,14 +61,14 @@ def _key_rules(spec: TableSpec, environment: Environment) -> _Found:
             yield name, "needs a primary key; without one Paimon ignores it. Set primary_key, or remove it"
 
 
-def _bucket_rules(spec: TableSpec, environment: Environment) -> _Found:
+def _bucket_rules(spec: TableSpec, versions: Versions) -> _Found:
     # SchemaValidation.validateBucket
     bucket = spec.bucket
     if bucket < POSTPONE_BUCKET or bucket == 0:
         yield "bucket", "not a number of buckets. Use a number from 1, -1 (dynamic), or -2 (postpone)"
     if bucket == POSTPONE_BUCKET:
-        if not environment.supports(Capability.POSTPONE_BUCKET):
-            yield "bucket", environment.explain(Capability.POSTPONE_BUCKET)
+        if not versions.supports(Capability.POSTPONE_BUCKET):
+            yield "bucket", versions.explain(Capability.POSTPONE_BUCKET)
         if not spec.primary_key:
             yield "bucket", "postpone buckets need a primary key. Set primary_key, or use -1"
     if bucket > 0 and not spec.primary_key and "bucket-key" not in spec.options:
@@ -76,7 +76,7 @@ def _bucket_rules(spec: TableSpec, environment: Environment) -> _Found:
             "bucket",
             "a table without primary key needs bucket_key to fill its buckets. Set bucket_key, or use -1",
         )
-    across = environment.supports(Capability.FIXED_BUCKET_ACROSS_PARTITIONS)
+    across = versions.supports(Capability.FIXED_BUCKET_ACROSS_PARTITIONS)
     if bucket != DYNAMIC_BUCKET and spec.crosses_partitions and not across:
         yield (
             "primary_key",
@@ -98,7 +98,7 @@ def _bucket_rules(spec: TableSpec, environment: Environment) -> _Found:
         )
 
 
-def _bucket_key_rules(spec: TableSpec, environment: Environment) -> _Found:
+def _bucket_key_rules(spec: TableSpec, versions: Versions) -> _Found:
     # SchemaValidation.validateBucket, TableSchema.originalBucketKeys
     keys = split_columns(spec.options.get("bucket-key", ""))
     if keys and spec.bucket == DYNAMIC_BUCKET:
@@ -116,9 +116,9 @@ def _bucket_key_rules(spec: TableSpec, environment: Environment) -> _Found:
         )
     hashed = keys or tuple(name for name in spec.primary_key if name not in spec.partition_by)
     quoted_column = Capability.FIXED_BUCKET_BY_QUOTED_COLUMN
-    bare = len(hashed) != 1 or is_plain(hashed[0]) or environment.supports(quoted_column)
+    bare = len(hashed) != 1 or is_plain(hashed[0]) or versions.supports(quoted_column)
     if spec.bucket > 0 and not bare:
-        yield "bucket-key" if keys else "primary_key", f"'{hashed[0]}': {environment.explain(quoted_column)}"
+        yield "bucket-key" if keys else "primary_key", f"'{hashed[0]}': {versions.explain(quoted_column)}"
     inside = [name for name in keys if name in spec.partition_by]
     if inside:
         yield (
@@ -127,7 +127,7 @@ def _bucket_key_rules(spec: TableSpec, environment: Environment) -> _Found:
         )
 
 
-def _sequence_rules(spec: TableSpec, environment: Environment) -> _Found:
+def _sequence_rules(spec: TableSpec, versions: Versions) -> _Found:
     # SchemaValidation.validateSequenceField
     fields = split_columns(spec.options.get("sequence.field", ""))
     if not fields or not spec.primary_key:
@@ -153,12 +153,12 @@ def _sequence_rules(spec: TableSpec, environment: Environment) -> _Found:
             )
 
 
-def _default_on_sequence_rules(spec: TableSpec, environment: Environment) -> _Found:
+def _default_on_sequence_rules(spec: TableSpec, versions: Versions) -> _Found:
     # AggregateMergeFunction and PartialUpdateMergeFunction: up to 1.0 the default also applies to sequence columns,
     # whose order is lost with the first sum; they may not have their own function (SchemaValidation) [ran, 0.9.0].
     name = "fields.default-aggregate-function"
     function = spec.options.get(name)
-    if function is None or environment.supports(Capability.SEQUENCE_OUTSIDE_DEFAULT_AGGREGATE):
+    if function is None or versions.supports(Capability.SEQUENCE_OUTSIDE_DEFAULT_AGGREGATE):
         return
     orders = [split_columns(spec.options.get("sequence.field", "")), *spec.sequence_groups]
     for columns in orders:
@@ -183,7 +183,7 @@ def _or(names: Iterable[str]) -> str:
     return " or ".join(f"'{name}'" for name in names)
 
 
-def _sequence_group_rules(spec: TableSpec, environment: Environment) -> _Found:
+def _sequence_group_rules(spec: TableSpec, versions: Versions) -> _Found:
     # SchemaValidation.validateSequenceGroup, PartialUpdateMergeFunction.Factory
     owner: dict[str, str] = {}
     sequence_columns: set[str] = set()
@@ -211,7 +211,7 @@ def _sequence_group_rules(spec: TableSpec, environment: Environment) -> _Found:
             )
 
 
-def _aggregate_rules(spec: TableSpec, environment: Environment) -> _Found:
+def _aggregate_rules(spec: TableSpec, versions: Versions) -> _Found:
     if not spec.primary_key:
         return
     for name, function in spec.options.items():
@@ -228,12 +228,12 @@ def _aggregate_rules(spec: TableSpec, environment: Environment) -> _Found:
                 f"merge_engine='{spec.merge_engine}' does not aggregate. Use 'aggregation', or remove it",
             )
         elif spec.merge_engine == "partial-update":
-            fault = _outside_groups(spec, column, function, environment)
+            fault = _outside_groups(spec, column, function, versions)
             if fault:
                 yield name, fault
 
 
-def _outside_groups(spec: TableSpec, column: str, function: str, environment: Environment) -> str | None:
+def _outside_groups(spec: TableSpec, column: str, function: str, versions: Versions) -> str | None:
     """Why partial-update does not aggregate a column ('' for all of them); refused only when rows are written.
 
     PartialUpdateMergeFunction: "Must use sequence group for aggregation functions".
@@ -243,9 +243,9 @@ def _outside_groups(spec: TableSpec, column: str, function: str, environment: En
     if column in grouped:
         return None
     keeps_last = function == "last_non_null_value"
-    if keeps_last and environment.supports(Capability.LAST_VALUE_WITHOUT_SEQUENCE_GROUP):
+    if keeps_last and versions.supports(Capability.LAST_VALUE_WITHOUT_SEQUENCE_GROUP):
         return None
-    if groups and environment.supports(Capability.AGGREGATE_OUTSIDE_SEQUENCE_GROUP):
+    if groups and versions.supports(Capability.AGGREGATE_OUTSIDE_SEQUENCE_GROUP):
         return None
     if not column:
         # The columns that it applies to are only known from the query: see `column_rules`.
@@ -258,7 +258,7 @@ def _outside_groups(spec: TableSpec, column: str, function: str, environment: En
     )
 
 
-def _function_setting_rules(spec: TableSpec, environment: Environment) -> _Found:
+def _function_setting_rules(spec: TableSpec, versions: Versions) -> _Found:
     # Paimon silently accepts a column setting that nothing reads.
     if not spec.primary_key:
         return
@@ -280,11 +280,11 @@ def _function_setting_rules(spec: TableSpec, environment: Environment) -> _Found
         readers = FUNCTION_SETTINGS.get(found[1], (function,))
         if function not in readers:
             yield name, f"'{function}' does not read it: it is for {' and '.join(readers)}. Remove it"
-        elif (found[1], function) == ("distinct", "listagg") and not environment.supports(distinct):
-            yield name, f"{environment.explain(distinct)} Remove it"
+        elif (found[1], function) == ("distinct", "listagg") and not versions.supports(distinct):
+            yield name, f"{versions.explain(distinct)} Remove it"
 
 
-def _retract_rules(spec: TableSpec, environment: Environment) -> _Found:
+def _retract_rules(spec: TableSpec, versions: Versions) -> _Found:
     """Tables that get '-U' and '-D' rows which their merge engine cannot apply: later reads fail [ran, 0.9.0]."""
     rowkind = spec.options.get("rowkind.field")
     if rowkind is None or spec.is_true("ignore-delete"):
@@ -321,7 +321,7 @@ def _retract_rules(spec: TableSpec, environment: Environment) -> _Found:
             )
 
 
-def _default_value_rules(spec: TableSpec, environment: Environment) -> _Found:
+def _default_value_rules(spec: TableSpec, versions: Versions) -> _Found:
     # SchemaValidation.validateDefaultValues
     for name in spec.options:
         found = split_field_option(name)
@@ -335,7 +335,7 @@ def _default_value_rules(spec: TableSpec, environment: Environment) -> _Found:
                 )
 
 
-def _changelog_rules(spec: TableSpec, environment: Environment) -> _Found:
+def _changelog_rules(spec: TableSpec, versions: Versions) -> _Found:
     # SchemaValidation.validateTableSchema
     producer = spec.options.get("changelog-producer", "none").lower()
     if spec.merge_engine == "first-row" and producer not in ("none", "lookup"):
@@ -349,11 +349,11 @@ def _changelog_rules(spec: TableSpec, environment: Environment) -> _Found:
                 f"reads changes twice with changelog_producer='{producer}'. Remove one",
             )
     both = producer == "lookup" and "full-compaction.delta-commits" in spec.options
-    if both and not environment.supports(Capability.LOOKUP_WITH_DELTA_COMMITS):
-        yield "full-compaction.delta-commits", environment.explain(Capability.LOOKUP_WITH_DELTA_COMMITS)
+    if both and not versions.supports(Capability.LOOKUP_WITH_DELTA_COMMITS):
+        yield "full-compaction.delta-commits", versions.explain(Capability.LOOKUP_WITH_DELTA_COMMITS)
 
 
-def _deletion_vector_rules(spec: TableSpec, environment: Environment) -> _Found:
+def _deletion_vector_rules(spec: TableSpec, versions: Versions) -> _Found:
     # SchemaValidation.validateForDeletionVectors
     if not spec.is_true("deletion-vectors.enabled"):
         return
@@ -370,11 +370,11 @@ def _deletion_vector_rules(spec: TableSpec, environment: Environment) -> _Found:
         )
 
 
-def _delete_rules(spec: TableSpec, environment: Environment) -> _Found:
+def _delete_rules(spec: TableSpec, versions: Versions) -> _Found:
     # PartialUpdateMergeFunction.Factory
     removes = "partial-update.remove-record-on-delete"
-    if spec.is_true(removes) and not environment.supports(Capability.REMOVE_RECORD_ON_DELETE):
-        yield removes, environment.explain(Capability.REMOVE_RECORD_ON_DELETE)
+    if spec.is_true(removes) and not versions.supports(Capability.REMOVE_RECORD_ON_DELETE):
+        yield removes, versions.explain(Capability.REMOVE_RECORD_ON_DELETE)
     elif spec.is_true(removes):
         if spec.is_true("ignore-delete"):
             yield removes, "contradicts 'ignore-delete'='true'. Keep one of the two"
@@ -395,7 +395,7 @@ def _delete_rules(spec: TableSpec, environment: Environment) -> _Found:
             yield by_group, f"{', '.join(missing)} orders no sequence_group. Name a column that has one"
 
 
-def _aggregation_delete_rules(spec: TableSpec, environment: Environment) -> _Found:
+def _aggregation_delete_rules(spec: TableSpec, versions: Versions) -> _Found:
     aggregation = "aggregation.remove-record-on-delete"
     if spec.is_true(aggregation) and spec.primary_key and spec.merge_engine != "aggregation":
         yield aggregation, f"is for merge_engine='aggregation', and this is '{spec.merge_engine}'. Remove it"
@@ -407,7 +407,7 @@ def _aggregation_delete_rules(spec: TableSpec, environment: Environment) -> _Fou
                 yield name, f"contradicts '{aggregation}'='true'. Keep one of the two"
 
 
-def _background_expiry_rules(spec: TableSpec, environment: Environment) -> _Found:
+def _background_expiry_rules(spec: TableSpec, versions: Versions) -> _Found:
     # TableCommitImpl.close: shutdownNow stops the expiring thread, wherever it is.
     if spec.options.get("snapshot.expire.execution-mode", "").lower() == "async":
         yield (
@@ -417,15 +417,15 @@ def _background_expiry_rules(spec: TableSpec, environment: Environment) -> _Foun
         )
 
 
-def _retention_rules(spec: TableSpec, environment: Environment) -> _Found:
+def _retention_rules(spec: TableSpec, versions: Versions) -> _Found:
     # SchemaValidation: min >= 1 and min <= max, for table snapshots and changelogs, defaults included.
     for family in ("snapshot", "changelog"):
         low_name, high_name = f"{family}.num-retained.min", f"{family}.num-retained.max"
         if low_name not in spec.options and high_name not in spec.options:
             continue
         fallback = family == "changelog"
-        low = _retained(spec, low_name, "snapshot.num-retained.min" if fallback else None, environment)
-        high = _retained(spec, high_name, "snapshot.num-retained.max" if fallback else None, environment)
+        low = _retained(spec, low_name, "snapshot.num-retained.min" if fallback else None, versions)
+        high = _retained(spec, high_name, "snapshot.num-retained.max" if fallback else None, versions)
         where = low_name if low_name in spec.options else high_name
         if low is not None and low < 1:
             yield low_name, "at least 1 is needed, the newest one is always kept. Use 1 or more"
@@ -438,11 +438,11 @@ def _retention_rules(spec: TableSpec, environment: Environment) -> _Found:
             )
 
 
-def _retained(spec: TableSpec, name: str, fallback: str | None, environment: Environment) -> int | None:
+def _retained(spec: TableSpec, name: str, fallback: str | None, versions: Versions) -> int | None:
     value = spec.options.get(name)
     if value is None and fallback is not None:
-        return _retained(spec, fallback, None, environment)
-    parsed = canonical(name, value, environment.paimon)
+        return _retained(spec, fallback, None, versions)
+    parsed = canonical(name, value, versions.paimon)
     return parsed if isinstance(parsed, int) else None
 
 
@@ -455,13 +455,13 @@ def unknown_in_pattern(pattern: str, partition_by: Iterable[str]) -> str:
     return rest.split("$", 1)[1].split(" ")[0] if "$" in rest else ""
 
 
-def _partition_rules(spec: TableSpec, environment: Environment) -> _Found:
+def _partition_rules(spec: TableSpec, versions: Versions) -> _Found:
     # SchemaValidation, up to 1.4; from 2.0 Paimon accepts it, but nothing expires.
     if not spec.partition_by and "partition.expiration-time" in spec.options:
         yield "partition.expiration-time", "needs partitions. Set partition_by, or remove it"
 
 
-def _record_expiry_rules(spec: TableSpec, environment: Environment) -> _Found:
+def _record_expiry_rules(spec: TableSpec, versions: Versions) -> _Found:
     # RecordLevelExpire.create: refused only when rows are written.
     if "record-level.expire-time" not in spec.options:
         return
@@ -477,7 +477,7 @@ def _record_expiry_rules(spec: TableSpec, environment: Environment) -> _Found:
         )
 
 
-def _codec_rules(spec: TableSpec, environment: Environment) -> _Found:
+def _codec_rules(spec: TableSpec, versions: Versions) -> _Found:
     # RowDataParquetBuilder, OrcFile: refused only when rows are written.
     file_format = spec.options.get("file.format", "parquet").lower()
     per_level = pairs(spec.options.get("file.format.per.level", ""))
@@ -502,10 +502,10 @@ _LEAST_PAGE: Final = 2**10
 _LEAST_PAGES: Final = 3
 
 
-def _buffer_rules(spec: TableSpec, environment: Environment) -> _Found:
+def _buffer_rules(spec: TableSpec, versions: Versions) -> _Found:
     # Refused only when rows are written [ran, 0.9.0].
     page, buffer = (
-        canonical(name, spec.options.get(name), environment.paimon)
+        canonical(name, spec.options.get(name), versions.paimon)
         for name in ("page-size", "write-buffer-size")
     )
     if not isinstance(page, int) or not isinstance(buffer, int):
@@ -520,11 +520,11 @@ def _buffer_rules(spec: TableSpec, environment: Environment) -> _Found:
             "or more. Use a greater 'write-buffer-size', or a smaller 'page-size'",
         )
     retention = "lookup.cache-file-retention"
-    if spec.options.get(retention) and canonical(retention, spec.options[retention], environment.paimon) == 0:
+    if spec.options.get(retention) and canonical(retention, spec.options[retention], versions.paimon) == 0:
         yield retention, "a lookup would lose its files while it reads them. Use a second or more"
 
 
-def _clustering_override_rules(spec: TableSpec, environment: Environment) -> _Found:
+def _clustering_override_rules(spec: TableSpec, versions: Versions) -> _Found:
     # SchemaValidation.validatePkClusteringOverride
     name = "pk-clustering-override"
     if not spec.is_true(name):
@@ -546,7 +546,7 @@ def _clustering_override_rules(spec: TableSpec, environment: Environment) -> _Fo
         yield name, f"does not work with changelog_producer='{producer}'. Use 'none' or 'input'"
 
 
-def _chain_rules(spec: TableSpec, environment: Environment) -> _Found:
+def _chain_rules(spec: TableSpec, versions: Versions) -> _Found:
     # SchemaValidation.validateChainTable
     name = "chain-table.enabled"
     if not spec.is_true(name):
@@ -571,7 +571,7 @@ def _chain_rules(spec: TableSpec, environment: Environment) -> _Found:
         yield name, "takes changelog_producer 'none' and 'input' only. Use one of them"
 
 
-def _snapshot_ordering_rules(spec: TableSpec, environment: Environment) -> _Found:
+def _snapshot_ordering_rules(spec: TableSpec, versions: Versions) -> _Found:
     # SchemaValidation.validateSnapshotSequenceOrdering, 2.0
     name = "sequence.snapshot-ordering"
     if not spec.is_true(name):
@@ -584,13 +584,13 @@ def _snapshot_ordering_rules(spec: TableSpec, environment: Environment) -> _Foun
         yield name, "needs 'write-only'='true', and compaction in a run of its own. Set it, or remove this"
 
 
-def _branch_rules(spec: TableSpec, environment: Environment) -> _Found:
+def _branch_rules(spec: TableSpec, versions: Versions) -> _Found:
     # SchemaValidation.validateFallbackBranch: a new table has no branches yet.
     if {"scan.fallback-branch", "scan.primary-branch"} <= set(spec.options):
         yield "scan.primary-branch", "contradicts 'scan.fallback-branch'. Keep one of the two"
 
 
-def _read_option_rules(spec: TableSpec, environment: Environment) -> _Found:
+def _read_option_rules(spec: TableSpec, versions: Versions) -> _Found:
     """Table options that are meant for one read."""
     for name, value in spec.options.items():
         fault = read_fault(name, value)
@@ -598,7 +598,7 @@ def _read_option_rules(spec: TableSpec, environment: Environment) -> _Found:
             yield name, fault
 
 
-def _append_only_rules(spec: TableSpec, environment: Environment) -> _Found:
+def _append_only_rules(spec: TableSpec, versions: Versions) -> _Found:
     # SchemaValidation.validateRowTracking, validateIncrementalClustering and the upsert-key check (1.4)
     for name in ("row-tracking.enabled", "clustering.incremental"):
         if spec.is_true(name) and spec.primary_key:
@@ -621,7 +621,7 @@ def _append_only_rules(spec: TableSpec, environment: Environment) -> _Found:
             yield "clustering.incremental", "takes no deletion vectors with buckets. Remove one of the two"
 
 
-def _keyed_rules(spec: TableSpec, environment: Environment) -> _Found:
+def _keyed_rules(spec: TableSpec, versions: Versions) -> _Found:
     # SchemaValidation: validateTableSchema (upsert key), validateChangelogReadSequenceNumber
     if "upsert-key" in spec.options and spec.primary_key:
         yield "upsert-key", "is for tables without primary key. Remove it"
@@ -630,7 +630,7 @@ def _keyed_rules(spec: TableSpec, environment: Environment) -> _Found:
         yield name, "needs a primary key; other tables number no rows. Set primary_key, or remove it"
 
 
-RULES: Final[tuple[Callable[[TableSpec, Environment], _Found], ...]] = (
+RULES: Final[tuple[Callable[[TableSpec, Versions], _Found], ...]] = (
     _key_rules,
     _bucket_rules,
     _bucket_key_rules,
@@ -658,7 +658,7 @@ RULES: Final[tuple[Callable[[TableSpec, Environment], _Found], ...]] = (
     _branch_rules,
 )
 # The rules for options that Paimon silently ignores (the flag `require_strict_config`).
-UNREAD_RULES: Final[tuple[Callable[[TableSpec, Environment], _Found], ...]] = (
+UNREAD_RULES: Final[tuple[Callable[[TableSpec, Versions], _Found], ...]] = (
     _function_setting_rules,
     _background_expiry_rules,
 )

@@ -23,7 +23,7 @@ from dbt.adapters.paimon.spec.table import TableSpec
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from dbt.adapters.paimon.capabilities import Environment
+    from dbt.adapters.paimon.capabilities import Versions
 
 APPEND: Final = "append"
 UPSERT: Final = "upsert"
@@ -80,7 +80,7 @@ class _Request:
 
     spec: TableSpec
     config: Mapping[str, Any]
-    environment: Environment
+    versions: Versions
 
     @property
     def unique_key(self) -> tuple[str, ...]:
@@ -115,7 +115,7 @@ def resolve_strategy(
     requested: str | None,
     spec: TableSpec,
     config: Mapping[str, Any],
-    environment: Environment,
+    versions: Versions,
     model: str,
 ) -> str:
     """The strategy of an incremental model.
@@ -125,7 +125,7 @@ def resolve_strategy(
     unknown name is a macro of the project (`get_incremental_<name>_sql`), unless it looks misspelt.
     """
     problems = Problems(model)
-    strategy = collect_strategy(requested, spec, config, environment, problems)
+    strategy = collect_strategy(requested, spec, config, versions, problems)
     problems.raise_if_any()
     return strategy
 
@@ -136,15 +136,15 @@ def plan_incremental(
     model: str,
     constraints: Sequence[Mapping[str, Any]] = (),
     columns: Mapping[str, Mapping[str, Any]] = MappingProxyType({}),
-    environment: Environment,
+    versions: Versions,
     passes: Callable[[str], None] | None = None,
 ) -> IncrementalPlan:
     """The table and the strategy of an incremental model; raises one ConfigErrors with the problems of both."""
     problems = Problems(model, passes=passes)
     spec = collect_table_spec(
-        config, problems=problems, constraints=constraints, columns=columns, environment=environment
+        config, problems=problems, constraints=constraints, columns=columns, versions=versions
     )
-    strategy = collect_strategy(config.get("incremental_strategy"), spec, config, environment, problems)
+    strategy = collect_strategy(config.get("incremental_strategy"), spec, config, versions, problems)
     problems.raise_if_any()
     return IncrementalPlan(ordered_by_kind(spec) if strategy == APPLY_CHANGES else spec, strategy)
 
@@ -153,7 +153,7 @@ def collect_strategy(
     requested: str | None,
     spec: TableSpec,
     config: Mapping[str, Any],
-    environment: Environment,
+    versions: Versions,
     problems: Problems,
 ) -> str:
     """Like `resolve_strategy`, but adds problems to `problems` instead of raising them."""
@@ -165,7 +165,7 @@ def collect_strategy(
         if near is not None:
             problems.add("incremental_strategy", strategy, f"unknown strategy. Did you mean '{near}'?")
         return strategy
-    request = _Request(spec, config, environment)
+    request = _Request(spec, config, versions)
     for key, reason in (*_merge_key_faults(strategy, config), *check(request)):
         value = strategy if key == "incremental_strategy" else config.get(key)
         problems.add(key, value, reason)
@@ -270,7 +270,7 @@ def _merge(request: _Request) -> _Faults:
             )
         )
     if request.config.get("merge_delete_condition"):
-        fault = _merge_delete_fault(spec, request.environment)
+        fault = _merge_delete_fault(spec, request.versions)
         if fault:
             faults.append(("merge_delete_condition", fault))
     faults += [
@@ -286,7 +286,7 @@ def _texts(value: Any) -> list[str]:
     return [str(item) for item in items if item]
 
 
-def _merge_delete_fault(spec: TableSpec, environment: Environment) -> str | None:
+def _merge_delete_fault(spec: TableSpec, versions: Versions) -> str | None:
     """MERGE writes delete records, which the merge engine must support (PartialUpdateMergeFunction.add)."""
     lost = _deletes_lost(spec) if spec.primary_key else None
     if lost is not None:
@@ -298,7 +298,7 @@ def _merge_delete_fault(spec: TableSpec, environment: Environment) -> str | None
     if "partial-update.remove-record-on-sequence-group" in spec.options:
         return None
     unread = "a partial-update table that takes no deletes could not be read afterwards"
-    if not environment.supports(Capability.REMOVE_RECORD_ON_DELETE):
+    if not versions.supports(Capability.REMOVE_RECORD_ON_DELETE):
         return f"{unread}. Remove it, or use merge_engine='deduplicate'"
     return f"{unread}. Put 'partial-update.remove-record-on-delete': true into tblproperties, or remove it"
 

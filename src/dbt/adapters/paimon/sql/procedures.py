@@ -15,7 +15,7 @@ from typing import Any, Final
 
 from dbt_common.exceptions import DbtRuntimeError
 
-from dbt.adapters.paimon.capabilities import Capability, Environment
+from dbt.adapters.paimon.capabilities import Capability, Versions
 from dbt.adapters.paimon.errors.redaction import redacted
 from dbt.adapters.paimon.options.table_options import normalize, parse_duration, suggestion, validate_option
 from dbt.adapters.paimon.sql.names import branch_problem, tag_problem
@@ -43,7 +43,7 @@ class Parameter:
     """
 
     takes: str
-    render: Callable[[Any, Environment], str]
+    render: Callable[[Any, Versions], str]
     required: bool = False
     needs: Capability | None = None
     to: str = ""
@@ -56,7 +56,7 @@ class Procedure:
     name: str
     parameters: Mapping[str, Parameter]
     needs: Capability | None = None
-    check: Callable[[Mapping[str, Any], Environment], Sequence[str]] | None = None
+    check: Callable[[Mapping[str, Any], Versions], Sequence[str]] | None = None
 
     @property
     def usage(self) -> str:
@@ -67,7 +67,7 @@ class Procedure:
         )
 
 
-def render(procedure: str, table: TableName, arguments: Mapping[str, Any], environment: Environment) -> str:
+def render(procedure: str, table: TableName, arguments: Mapping[str, Any], versions: Versions) -> str:
     """The CALL statement for one procedure.
 
     Inputs: a name in PROCEDURES, (catalog, schema, identifier), the arguments by name (None: not given), and the
@@ -81,8 +81,8 @@ def render(procedure: str, table: TableName, arguments: Mapping[str, Any], envir
         raise DbtRuntimeError(f"unknown procedure '{procedure}'. {hint}")
     given = {name: value for name, value in arguments.items() if value is not None}
     problems: list[str] = []
-    if definition.needs is not None and not environment.supports(definition.needs):
-        problems.append(environment.explain(definition.needs))
+    if definition.needs is not None and not versions.supports(definition.needs):
+        problems.append(versions.explain(definition.needs))
     rendered: dict[str, str] = {}
     for name, value in given.items():
         parameter = definition.parameters.get(name)
@@ -90,21 +90,21 @@ def render(procedure: str, table: TableName, arguments: Mapping[str, Any], envir
             near = suggestion(name, definition.parameters, cutoff=0.6)
             problems.append(f"{name}: unknown argument.{f' Did you mean {near!r}?' if near else ''}")
             continue
-        if parameter.needs is not None and not environment.supports(parameter.needs):
-            problems.append(f"{name}: {environment.explain(parameter.needs)}")
+        if parameter.needs is not None and not versions.supports(parameter.needs):
+            problems.append(f"{name}: {versions.explain(parameter.needs)}")
             continue
-        problem = argument_problem(procedure, name, value, environment)
+        problem = argument_problem(procedure, name, value, versions)
         if problem:
             problems.append(problem)
         else:
-            rendered[parameter.to or name] = parameter.render(value, environment)
+            rendered[parameter.to or name] = parameter.render(value, versions)
     problems += [
         f"{name}: required."
         for name, parameter in definition.parameters.items()
         if parameter.required and name not in given
     ]
     if not problems and definition.check is not None:
-        problems += definition.check(given, environment)
+        problems += definition.check(given, versions)
     if problems:
         listed = "\n".join(f"  {problem}" for problem in problems)
         raise DbtRuntimeError(
@@ -113,10 +113,10 @@ def render(procedure: str, table: TableName, arguments: Mapping[str, Any], envir
     return _call(definition.name, table, rendered)
 
 
-def argument_problem(procedure: str, name: str, value: Any, environment: Environment) -> str:
+def argument_problem(procedure: str, name: str, value: Any, versions: Versions) -> str:
     """Why an argument does not accept a value, as a sentence; '' if it does."""
     try:
-        PROCEDURES[procedure].parameters[name].render(value, environment)
+        PROCEDURES[procedure].parameters[name].render(value, versions)
     except _InvalidValueError as fault:
         return f"{name}={redacted(name, value)!r}: {fault}"
     return ""
@@ -135,7 +135,7 @@ def compact(
     *,
     compact_strategy: str | None = None,
     partition_idle_time: str | None = None,
-    environment: Environment,
+    versions: Versions,
 ) -> str:
     """Merge data files: of the whole table, of some partitions, or sorted (append tables with bucket=-1).
 
@@ -153,7 +153,7 @@ def compact(
             "compact_strategy": compact_strategy,
             "partition_idle_time": partition_idle_time,
         },
-        environment,
+        versions,
     )
 
 
@@ -165,7 +165,7 @@ def expire_snapshots(
     max_deletes: int | None = None,
     *,
     options: Mapping[str, Any] | None = None,
-    environment: Environment,
+    versions: Versions,
 ) -> str:
     """Expire old table snapshots, except those with a tag. Raises DbtRuntimeError, see `render`."""
     return render(
@@ -178,7 +178,7 @@ def expire_snapshots(
             "max_deletes": max_deletes,
             "options": options,
         },
-        environment,
+        versions,
     )
 
 
@@ -189,14 +189,14 @@ def remove_orphan_files(
     *,
     parallelism: int | None = None,
     mode: str | None = None,
-    environment: Environment,
+    versions: Versions,
 ) -> str:
     """Delete orphan files; with dry_run only count them. Raises DbtRuntimeError, see `render`."""
     return render(
         "remove_orphan_files",
         table,
         {"older_than": older_than, "dry_run": dry_run, "parallelism": parallelism, "mode": mode},
-        environment,
+        versions,
     )
 
 
@@ -208,7 +208,7 @@ def expire_partitions(
     *,
     expire_strategy: str | None = None,
     max_expires: int | None = None,
-    environment: Environment,
+    versions: Versions,
 ) -> str:
     """Drop partitions older than `expiration_time`. Raises DbtRuntimeError, see `render`."""
     return render(
@@ -221,7 +221,7 @@ def expire_partitions(
             "expire_strategy": expire_strategy,
             "max_expires": max_expires,
         },
-        environment,
+        versions,
     )
 
 
@@ -230,10 +230,10 @@ def rescale(
     bucket_num: int | None = None,
     partitions: Partition | Sequence[Partition] | None = None,
     *,
-    environment: Environment,
+    versions: Versions,
 ) -> str:
     """Rewrite partitions into another number of buckets, by default the table's. Raises DbtRuntimeError."""
-    return render("rescale", table, {"bucket_num": bucket_num, "partitions": partitions}, environment)
+    return render("rescale", table, {"bucket_num": bucket_num, "partitions": partitions}, versions)
 
 
 # -- text ------------------------------------------------------------------------------------------------
@@ -258,25 +258,25 @@ def _plain_or_quoted(name: str) -> str:
     return name if re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name) else quoted(name)
 
 
-def _text(value: Any, environment: Environment) -> str:
+def _text(value: Any, versions: Versions) -> str:
     if not isinstance(value, str) or not value.strip():
         raise _InvalidValueError("a text is needed.")
     return string_literal(value)
 
 
-def _tag(value: Any, environment: Environment) -> str:
+def _tag(value: Any, versions: Versions) -> str:
     if problem := tag_problem(value) if isinstance(value, str) else "a text is needed.":
         raise _InvalidValueError(problem)
     return string_literal(value)
 
 
-def _branch(value: Any, environment: Environment) -> str:
+def _branch(value: Any, versions: Versions) -> str:
     if problem := branch_problem(value) if isinstance(value, str) else "a text is needed.":
         raise _InvalidValueError(problem)
     return string_literal(value)
 
 
-def _integer(value: Any, environment: Environment) -> str:
+def _integer(value: Any, versions: Versions) -> str:
     return str(_whole(value))
 
 
@@ -286,18 +286,18 @@ def _whole(value: Any) -> int:
     return int(value)
 
 
-def _positive(value: Any, environment: Environment) -> str:
+def _positive(value: Any, versions: Versions) -> str:
     number = _whole(value)
     if number < 1:
         raise _InvalidValueError("at least 1 is needed.")
     return str(number)
 
 
-def _long(value: Any, environment: Environment) -> str:
+def _long(value: Any, versions: Versions) -> str:
     return f"{_whole(value)}L"
 
 
-def _boolean(value: Any, environment: Environment) -> str:
+def _boolean(value: Any, versions: Versions) -> str:
     if isinstance(value, str) and value.lower() in ("true", "false"):
         return value.lower()
     if not isinstance(value, bool):
@@ -305,7 +305,7 @@ def _boolean(value: Any, environment: Environment) -> str:
     return "true" if value else "false"
 
 
-def _duration(value: Any, environment: Environment) -> str:
+def _duration(value: Any, versions: Versions) -> str:
     try:
         parse_duration(str(value))
     except ValueError:
@@ -320,17 +320,17 @@ def _timestamp_text(value: Any) -> str:
         raise _InvalidValueError(str(fault)) from None
 
 
-def _timestamp(value: Any, environment: Environment) -> str:
+def _timestamp(value: Any, versions: Versions) -> str:
     return string_literal(_timestamp_text(value))
 
 
-def _snapshot_timestamp(value: Any, environment: Environment) -> str:
+def _snapshot_timestamp(value: Any, versions: Versions) -> str:
     text = string_literal(_timestamp_text(value))
-    return text if environment.supports(Capability.EXPIRE_SNAPSHOTS_OLDER_THAN_TEXT) else f"TIMESTAMP {text}"
+    return text if versions.supports(Capability.EXPIRE_SNAPSHOTS_OLDER_THAN_TEXT) else f"TIMESTAMP {text}"
 
 
-def _one_of(*allowed: str) -> Callable[[Any, Environment], str]:
-    def check(value: Any, environment: Environment) -> str:
+def _one_of(*allowed: str) -> Callable[[Any, Versions], str]:
+    def check(value: Any, versions: Versions) -> str:
         if not isinstance(value, str) or value.lower() not in allowed:
             raise _InvalidValueError(f"one of {', '.join(allowed)} is needed.")
         return string_literal(value.lower())
@@ -338,7 +338,7 @@ def _one_of(*allowed: str) -> Callable[[Any, Environment], str]:
     return check
 
 
-def _column_names(value: Any, environment: Environment) -> str:
+def _column_names(value: Any, versions: Versions) -> str:
     names = [value] if isinstance(value, str) else value
     if not isinstance(names, (list, tuple)) or not names or not all(isinstance(name, str) for name in names):
         raise _InvalidValueError("a column or a list of columns is needed.")
@@ -349,12 +349,12 @@ def _column_names(value: Any, environment: Environment) -> str:
     return string_literal(",".join(parts))
 
 
-def _options(value: Any, environment: Environment) -> str:
+def _options(value: Any, versions: Versions) -> str:
     if not isinstance(value, Mapping):
         raise _InvalidValueError("a mapping of Paimon's option names to values is needed.")
     pairs = []
     for name, item in value.items():
-        for problem in validate_option(str(name), item, environment.paimon):
+        for problem in validate_option(str(name), item, versions.paimon):
             raise _InvalidValueError(f"'{name}': {problem}.")
         text = normalize(item)
         if "," in text:
@@ -364,7 +364,7 @@ def _options(value: Any, environment: Environment) -> str:
     return string_literal(",".join(pairs))
 
 
-def _partitions(value: Any, environment: Environment) -> str:
+def _partitions(value: Any, versions: Versions) -> str:
     """Partitions as a condition; Paimon builds one from its `partitions` argument, too, but splits at every comma."""
     return string_literal(partition_condition(value))
 
@@ -401,7 +401,7 @@ def _equals(value: Any) -> str:
     )
 
 
-def _check_compact(arguments: Mapping[str, Any], environment: Environment) -> list[str]:
+def _check_compact(arguments: Mapping[str, Any], versions: Versions) -> list[str]:
     # CompactProcedure.call
     problems = []
     if "partitions" in arguments and "where" in arguments:
@@ -415,17 +415,17 @@ def _check_compact(arguments: Mapping[str, Any], environment: Environment) -> li
     return problems
 
 
-def _check_expire_snapshots(arguments: Mapping[str, Any], environment: Environment) -> list[str]:
+def _check_expire_snapshots(arguments: Mapping[str, Any], versions: Versions) -> list[str]:
     low, high = arguments.get("retain_min"), arguments.get("retain_max")
     if low is not None and high is not None and int(low) > int(high):
         return [f"retain_min={low} is above retain_max={high}. Lower it."]
     return []
 
 
-def _check_expire_partitions(arguments: Mapping[str, Any], environment: Environment) -> list[str]:
-    if "expiration_time" in arguments or environment.supports(Capability.EXPIRE_PARTITIONS_BY_TABLE_OPTIONS):
+def _check_expire_partitions(arguments: Mapping[str, Any], versions: Versions) -> list[str]:
+    if "expiration_time" in arguments or versions.supports(Capability.EXPIRE_PARTITIONS_BY_TABLE_OPTIONS):
         return []
-    return [f"expiration_time: {environment.explain(Capability.EXPIRE_PARTITIONS_BY_TABLE_OPTIONS)}"]
+    return [f"expiration_time: {versions.explain(Capability.EXPIRE_PARTITIONS_BY_TABLE_OPTIONS)}"]
 
 
 PROCEDURES: Final[Mapping[str, Procedure]] = MappingProxyType(

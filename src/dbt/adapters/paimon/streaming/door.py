@@ -156,7 +156,7 @@ class Streams:
                 there is no place for the checkpoint.
         """
         self._specs.check_node(model)
-        plan = plan_stream(model, self._host.environment)
+        plan = plan_stream(model, self._host.versions)
         method = self._host.credentials.method
         if method != PaimonConnectionMethod.SESSION:
             raise DbtRuntimeError(

@@ -21,7 +21,7 @@ from dbt.adapters.paimon.spec.strategies import (
 from dbt.adapters.paimon.spec.table import TableSpec
 
 if TYPE_CHECKING:
-    from dbt.adapters.paimon.capabilities import Environment
+    from dbt.adapters.paimon.capabilities import Versions
 
 DEAD_LETTER: Final = "dead_letter"
 FAIL: Final = "fail"
@@ -65,7 +65,7 @@ class StreamPlan:
     settings: StreamSettings = field(default_factory=StreamSettings)
 
 
-def plan_stream(model: Mapping[str, Any], environment: Environment) -> StreamPlan:
+def plan_stream(model: Mapping[str, Any], versions: Versions) -> StreamPlan:
     """The table spec, strategy and settings of a streaming model.
 
     Raises:
@@ -77,9 +77,9 @@ def plan_stream(model: Mapping[str, Any], environment: Environment) -> StreamPla
         problems=problems,
         constraints=model.get("constraints") or [],
         columns=model.get("columns") or {},
-        environment=environment,
+        versions=versions,
     )
-    strategy = collect_strategy(config.get("incremental_strategy"), spec, config, environment, problems)
+    strategy = collect_strategy(config.get("incremental_strategy"), spec, config, versions, problems)
     settings = collect_settings(config, spec, strategy, problems)
     problems.raise_if_any()
     return StreamPlan(ordered_by_kind(spec) if strategy == APPLY_CHANGES else spec, strategy, settings)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from dbt_common.exceptions import DbtRuntimeError
 
-from dbt.adapters.paimon.capabilities import Capability, Environment
+from dbt.adapters.paimon.capabilities import Capability, Versions
 from dbt.adapters.paimon.options.table_options import canonical, lookup
 from dbt.adapters.paimon.spec.rules import RULES
 from dbt.adapters.paimon.spec.spelling import spelled_as
@@ -124,7 +124,7 @@ class Changeset:
 def compute_changeset(
     spec: TableSpec,
     existing: ExistingTable,
-    environment: Environment,
+    versions: Versions,
     *,
     catalog_options: Mapping[str, str] = MappingProxyType({}),
 ) -> Changeset:
@@ -143,21 +143,21 @@ def compute_changeset(
         for name, value in catalog_options.items()
         if name.startswith(TABLE_DEFAULT_PREFIX)
     }
-    if existing.columns and not environment.case_sensitive:
+    if existing.columns and not versions.case_sensitive:
         spec = spelled_as(spec, [column.name for column in existing.columns])
     wanted = {**defaults, **spec.options}
     immutable = _key_changes(spec, existing)
     altered: list[PropertyChange] = []
 
     for name in sorted({*wanted, *existing.options} - PROTECTED_OPTIONS):
-        definition = lookup(name, environment.paimon)
+        definition = lookup(name, versions.paimon)
         old, new = existing.options.get(name), wanted.get(name)
         if new is None and definition is None:
             continue
-        if canonical(name, old, environment.paimon) == canonical(name, new, environment.paimon):
+        if canonical(name, old, versions.paimon) == canonical(name, new, versions.paimon):
             continue
         fixed = definition is not None and definition.immutable
-        if fixed or _guarded(name, old, new, existing.options, environment):
+        if fixed or _guarded(name, old, new, existing.options, versions):
             immutable.append(PropertyChange(name, old, new))
         else:
             altered.append(PropertyChange(name, old, new))
@@ -166,13 +166,11 @@ def compute_changeset(
         tuple(altered),
         tuple(immutable),
         needs_overwrite=any(change.name == "bucket" for change in altered),
-        unset_first=_unset_first(existing, altered, environment),
+        unset_first=_unset_first(existing, altered, versions),
     )
 
 
-def _unset_first(
-    existing: ExistingTable, altered: Sequence[PropertyChange], environment: Environment
-) -> bool:
+def _unset_first(existing: ExistingTable, altered: Sequence[PropertyChange], versions: Versions) -> bool:
     """Whether setting options before resetting others would pass through a state that Paimon refuses.
 
     Each ALTER is checked as a whole [ran, 0.9.0]: `streaming-read-overwrite` cannot be set while there is still a
@@ -183,7 +181,7 @@ def _unset_first(
     }
     engine = between.get("merge-engine", DEFAULT_MERGE_ENGINE) if existing.primary_key else ""
     spec = TableSpec(existing.primary_key, existing.partition_by, between, engine)
-    return any(True for rule in RULES for _ in rule(spec, environment))
+    return any(True for rule in RULES for _ in rule(spec, versions))
 
 
 def refuse_rebuild(resource_type: str, name: str, changes: Changeset) -> None:
@@ -230,7 +228,7 @@ def _key_changes(spec: TableSpec, existing: ExistingTable) -> list[PropertyChang
 
 
 def _guarded(
-    name: str, old: str | None, new: str | None, options: Mapping[str, str], environment: Environment
+    name: str, old: str | None, new: str | None, options: Mapping[str, str], versions: Versions
 ) -> bool:
     """Whether a change of this mutable option is refused, or would lead to wrong rows.
 
@@ -241,10 +239,10 @@ def _guarded(
         return not (_is_positive(old) and _is_positive(new))
     if name == "deletion-vectors.enabled":
         # 0.9 allows it, and files without vectors then return rows twice; 1.4 has an option that allows it.
-        allowed = environment.supports(Capability.GUARDED_OPTION_CHANGES)
+        allowed = versions.supports(Capability.GUARDED_OPTION_CHANGES)
         return not (allowed and options.get("deletion-vectors.modifiable", "").lower() == "true")
     if name in ("ignore-delete", "ignore-update-before"):
-        return canonical(name, old, environment.paimon) is True
+        return canonical(name, old, versions.paimon) is True
     if name == "clustering.columns":
         return options.get("pk-clustering-override", "").lower() == "true"
     return False

@@ -66,7 +66,7 @@ class Tables:
         return changeset.compute_changeset(
             spec,
             existing,
-            self._host.environment,
+            self._host.versions,
             catalog_options=self._host.credentials.catalog_options,
         )
 
@@ -124,7 +124,7 @@ class Tables:
             list(types.items()),
             config=model["config"],
             model=model["name"],
-            environment=self._host.environment,
+            versions=self._host.versions,
             given=None if given is None else [column.name for column in given],
             builds=given is None,
         )

@@ -115,4 +115,4 @@ class Audits:
 
     def _call(self, procedure: str, relation: PaimonRelation, arguments: Mapping[str, Any]) -> None:
         table = (relation.database or "", relation.schema or "", relation.identifier or "")
-        self._host.query(procedures.render(procedure, table, arguments, self._host.environment))
+        self._host.query(procedures.render(procedure, table, arguments, self._host.versions))

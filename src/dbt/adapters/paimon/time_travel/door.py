@@ -40,7 +40,7 @@ class History:
         """
         asked = states.version("at", relation, arguments)
         if asked.kind == states.BRANCH:
-            self._host.environment.require(Capability.BRANCHES, f"at({relation}, branch='{asked.value}')")
+            self._host.versions.require(Capability.BRANCHES, f"at({relation}, branch='{asked.value}')")
         if relation.is_cte:
             if model.get("resource_type") == "unit_test":
                 return relation
@@ -103,7 +103,7 @@ class History:
         Raises:
             DbtRuntimeError: every possible rollback would delete data files that are still needed.
         """
-        if self._host.environment.supports(Capability.ROLLBACK_KEEPS_FILES):
+        if self._host.versions.supports(Capability.ROLLBACK_KEEPS_FILES):
             return version
         asked = str(version).strip()
         commits = [rollbacks.Commit(*row) for row in self._host.query(rollbacks.commits_sql(relation))]
@@ -133,12 +133,12 @@ class History:
         table = (relation.database or "", relation.schema or "", relation.identifier or "")
         wanted = {"tag": spec.tag.name, "snapshot": newest, "time_retained": spec.tag.time_retained}
         if tagged is None or tagged == newest:
-            return [procedures.render("create_tag", table, wanted, self._host.environment)]
-        if self._host.environment.supports(Capability.REPLACE_TAG):
-            return [procedures.render("replace_tag", table, wanted, self._host.environment)]
+            return [procedures.render("create_tag", table, wanted, self._host.versions)]
+        if self._host.versions.supports(Capability.REPLACE_TAG):
+            return [procedures.render("replace_tag", table, wanted, self._host.versions)]
         return [
-            procedures.render("delete_tag", table, {"tag": spec.tag.name}, self._host.environment),
-            procedures.render("create_tag", table, wanted, self._host.environment),
+            procedures.render("delete_tag", table, {"tag": spec.tag.name}, self._host.versions),
+            procedures.render("create_tag", table, wanted, self._host.versions),
         ]
 
     def refuse_lossy_fast_forward(self, relation: PaimonRelation, branch: str) -> None:

@@ -43,7 +43,7 @@ class Views:
         """
         catalog = self._host.credentials.integrations.get(relation.database or "")
         if catalog is not None:
-            replace(self._host.environment, catalog_kind=catalog.metastore).require(
+            replace(self._host.versions, catalog_kind=catalog.metastore).require(
                 Capability.VIEWS, f"model '{model['name']}': a view in the catalog {catalog.name}"
             )
         persist = model.get("config", {}).get("persist_docs") or {}

@@ -190,14 +190,14 @@ class Rows:
     @while_parsing(lambda source, *_, **__: source)
     def spelled(self, source: ModelQuery, table: ExistingTable) -> ModelQuery:
         """A query whose columns are spelled as in its table (see `snapshots.spelled_rows`)."""
-        if self._host.environment.case_sensitive:
+        if self._host.versions.case_sensitive:
             return source
         return snapshots.spelled_rows(source, [column.name for column in table.columns])
 
     @while_parsing(lambda names, *_, **__: list(names))
     def spelled_names(self, names: Sequence[str], columns: Sequence[PaimonColumn]) -> list[str]:
         """Names spelled as the given columns are; a name that is not among them is unchanged."""
-        if self._host.environment.case_sensitive:
+        if self._host.versions.case_sensitive:
             return list(names)
         return list(map(spelling.speller(column.name for column in columns), names))
 

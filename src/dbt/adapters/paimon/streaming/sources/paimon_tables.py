@@ -32,7 +32,7 @@ from dbt.adapters.paimon.tables import metadata
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-    from dbt.adapters.paimon.capabilities import Environment
+    from dbt.adapters.paimon.capabilities import Versions
     from dbt.adapters.paimon.streaming.sources.access import Access
 
 CONSUMER: Final = "consumer-id"
@@ -76,7 +76,7 @@ class PaimonTableInput:
         table: the table when it was opened.
         schema: the id of its newest schema at that time.
         made: when the table was created, which tells it from another one of the same name.
-        environment, incremental_catalog: see `changes.reads.way`.
+        versions, incremental_catalog: see `changes.reads.way`.
         begins: where a first run begins.
         limits: the limits of a batch.
         consumer: the name of the consumer; empty if there is none.
@@ -88,7 +88,7 @@ class PaimonTableInput:
     table: SourceTable
     schema: int
     made: str
-    environment: Environment
+    versions: Versions
     incremental_catalog: str
     begins: Beginning
     limits: Limits
@@ -141,7 +141,7 @@ class PaimonTableInput:
             _without_own_order(table, call.row_kind, what),
             int(schema),
             str(made),
-            access.host.environment,
+            access.host.versions,
             access.incremental_catalog(),
             begins,
             limits,
@@ -326,19 +326,19 @@ class PaimonTableInput:
         """A range's changes, and whether they may have deletes; `at`: rows in the table, by table snapshot."""
         start, end = read.start.snapshot, read.end.snapshot
         way = reads.way(
-            table, in_it, self.environment, incremental_catalog=self.incremental_catalog, before=False
+            table, in_it, self.versions, incremental_catalog=self.incremental_catalog, before=False
         )
         if way is Way.NOTHING:
             return reads.nothing_sql(table, end, self._output), False
         if way is Way.FILES and not table.primary_key:
-            counted = session.sql(reads.count_sql(table, start, end, self.environment)).first()
+            counted = session.sql(reads.count_sql(table, start, end, self.versions)).first()
             if counted is not None and int(counted[0]) == at[end] - at[start]:
-                return reads.files_sql(table, start, end, self._output, self.environment), False
+                return reads.files_sql(table, start, end, self._output, self.versions), False
             way = Way.COMPARE
         if way is Way.FILES:
-            return reads.files_sql(table, start, end, self._output, self.environment), True
+            return reads.files_sql(table, start, end, self._output, self.versions), True
         if way is Way.KEYS:
-            return reads.keys_sql(table, start, end, self._output, self.environment), True
+            return reads.keys_sql(table, start, end, self._output, self.versions), True
         if not table.primary_key and reads.has_maps(table):
             raise DbtRuntimeError(
                 f"stream({self.call.label}): its files were rewritten (INSERT OVERWRITE, UPDATE, DELETE) after table "

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from dbt_common.exceptions import DbtRuntimeError
 
-from dbt.adapters.paimon.capabilities import USUAL_SPARK, Capability, Environment, parse_version
+from dbt.adapters.paimon.capabilities import USUAL_SPARK, Capability, Versions, parse_version
 from dbt.adapters.paimon.credentials import PaimonConnectionMethod, PaimonCredentials
 from dbt.adapters.paimon.machine import installation
 from dbt.adapters.paimon.spark.launch import packages
 
 
-def environment_of(credentials: PaimonCredentials) -> Environment:
+def versions_of(credentials: PaimonCredentials) -> Versions:
     """The versions and the catalog kind of a target.
 
     Raises:
         DbtRuntimeError: what the connection method needs is not installed; says how to install it.
     """
-    return Environment(
+    return Versions(
         paimon=parse_version(packages.effective_paimon_version(credentials)),
         spark=parse_version(_spark_version(credentials)),
         catalog_kind=credentials.metastore,
@@ -34,10 +34,10 @@ def _spark_version(credentials: PaimonCredentials) -> str:
         return USUAL_SPARK
 
 
-def view_catalog(credentials: PaimonCredentials, environment: Environment) -> str:
+def view_catalog(credentials: PaimonCredentials, versions: Versions) -> str:
     """The catalog that stores views: the Paimon catalog if it can, else the profile's `view_catalog`."""
     if credentials.view_catalog:
         return credentials.view_catalog
     if credentials.spark_catalog.is_sessions:
         return credentials.database
-    return credentials.database if environment.supports(Capability.VIEWS) else "spark_catalog"
+    return credentials.database if versions.supports(Capability.VIEWS) else "spark_catalog"
