@@ -9,7 +9,7 @@ import pytest
 from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.paimon.catalogs.catalog import SparkCatalog
-from dbt.adapters.paimon.catalogs.metastores import check_reachable
+from dbt.adapters.paimon.catalogs.reachable import check_metastores
 
 
 def catalog(*ports: int, metastore: str = "hive") -> SparkCatalog:
@@ -30,15 +30,15 @@ def closed_port() -> int:
 
 
 def test_one_of_several_is_enough(open_port: int, closed_port: int) -> None:
-    check_reachable([catalog(open_port), catalog(closed_port, open_port)])
+    check_metastores([catalog(open_port), catalog(closed_port, open_port)])
 
 
 def test_none_answers(closed_port: int) -> None:
     with pytest.raises(DbtRuntimeError) as error:
-        check_reachable([catalog(closed_port, closed_port)])
+        check_metastores([catalog(closed_port, closed_port)])
     address = f"127.0.0.1:{closed_port} (Connection refused)"
     assert f"catalog lake: the Hive metastore does not answer at {address}, {address}." in str(error.value)
 
 
 def test_other_catalogs_are_not_asked(closed_port: int) -> None:
-    check_reachable([catalog(closed_port, metastore="rest")])
+    check_metastores([catalog(closed_port, metastore="rest")])

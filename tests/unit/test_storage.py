@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 from dbt_common.exceptions import DbtRuntimeError
 
-from dbt.adapters.paimon.catalogs import storage
+from dbt.adapters.paimon.catalogs import reachable, storage
 from dbt.adapters.paimon.catalogs.catalog import SparkCatalog
+from dbt.adapters.paimon.catalogs.writers import writers
 from dbt.adapters.paimon.credentials import PaimonCredentials
 from dbt.adapters.paimon.spark.conf import spark_conf
 from dbt.adapters.paimon.spark.launch.packages import PackagePlan
@@ -192,12 +193,12 @@ class TestLocks:
         ],
     )
     def test_writers(self, warehouse: str, metastore: str, version: str, safe: bool) -> None:
-        found, sentence = storage.writers(catalog(warehouse, metastore), version)
+        found, sentence = writers(catalog(warehouse, metastore), version)
         assert found is safe
         assert safe or "set metastore to hive" in sentence
 
     def test_a_lock_that_is_turned_off(self) -> None:
-        assert storage.writers(catalog("s3://b/w", "jdbc", **{"lock.enabled": "false"}), "0.9.0")[0] is False
+        assert writers(catalog("s3://b/w", "jdbc", **{"lock.enabled": "false"}), "0.9.0")[0] is False
 
 
 class TestReachable:
@@ -209,18 +210,18 @@ class TestReachable:
 
     def test_an_endpoint_that_nobody_listens_on(self, closed: int) -> None:
         with pytest.raises(DbtRuntimeError, match=r"does not answer \(Connection refused\).*s3\.endpoint"):
-            storage.check_reachable(catalog(), {"s3.endpoint": f"http://127.0.0.1:{closed}"})
+            reachable.check_storage(catalog(), {"s3.endpoint": f"http://127.0.0.1:{closed}"})
 
     def test_a_name_node_that_nobody_listens_on(self, closed: int) -> None:
         with pytest.raises(DbtRuntimeError, match=r"name node .* does not answer .*`warehouse`"):
-            storage.check_reachable(catalog(f"hdfs://127.0.0.1:{closed}/w"), {})
+            reachable.check_storage(catalog(f"hdfs://127.0.0.1:{closed}/w"), {})
 
     def test_an_endpoint_that_says_nothing(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(storage, "_ANSWERS_WITHIN", 0.2)
+        monkeypatch.setattr(reachable, "_ANSWERS_WITHIN", 0.2)
         with socket.create_server(("127.0.0.1", 0)) as mute:
             options = {"s3.endpoint": f"http://127.0.0.1:{mute.getsockname()[1]}"}
             with pytest.raises(DbtRuntimeError, match=r"does not answer \(timed out\)"):
-                storage.check_reachable(catalog(), options)
+                reachable.check_storage(catalog(), options)
 
     @pytest.mark.parametrize(
         ("lake", "options"),
@@ -232,4 +233,4 @@ class TestReachable:
         ],
     )
     def test_what_cannot_be_known_is_not_asked(self, lake: SparkCatalog, options: dict[str, str]) -> None:
-        storage.check_reachable(lake, options)
+        reachable.check_storage(lake, options)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from dbt_common.exceptions import DbtRuntimeError
 from dbt_common.ui import yellow
 
-from dbt.adapters.paimon.catalogs import storage
+from dbt.adapters.paimon.catalogs import writers
 from dbt.adapters.paimon.credentials import PaimonConnectionMethod, PaimonCredentials
 from dbt.adapters.paimon.machine import java
 
@@ -80,7 +80,7 @@ def check(adapter: Adapter, say: Say, tell_all: Say) -> None:
     say(f"  paimon: {versions.paimon}, catalog {credentials.database} ({versions.catalog_kind})")
     say(f"  {where}: a table was created, written, read and dropped")
     for catalog in credentials.spark_catalogs:
-        safe, sentence = storage.writers(catalog, str(versions.paimon))
+        safe, sentence = writers.writers(catalog, str(versions.paimon))
         label = f"  storage of {catalog.name}: {catalog.scheme or 'named by the catalog'}; "
         say(f"{label}{sentence}" if safe else yellow(f"{label}WARNING: {sentence}."))
     say(f"  views: in the catalog {adapter.view_catalog}")

@@ -9,7 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from dbt.adapters.paimon.capabilities import Versions
-from dbt.adapters.paimon.catalogs import storage
+from dbt.adapters.paimon.catalogs.hadoop import hadoop_settings
 from dbt.adapters.paimon.credentials import PaimonCredentials
 from dbt.adapters.paimon.errors.redaction import SPARK_REDACTION
 from dbt.adapters.paimon.machine import private_files
@@ -48,7 +48,7 @@ def spark_conf(credentials: PaimonCredentials, plan: PackagePlan) -> dict[str, s
         "spark.redaction.regex": SPARK_REDACTION,
         **_local_defaults(credentials.spark_master),
         **master_defaults(credentials.spark_master),
-        **storage.hadoop_settings(credentials.spark_catalogs),
+        **hadoop_settings(credentials.spark_catalogs),
         **remote_conf(credentials, plan.paimon_version),
     }
     own = credentials.spark_config

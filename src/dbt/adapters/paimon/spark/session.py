@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from dbt.adapters.events.logging import AdapterLogger
 from dbt_common.exceptions import DbtRuntimeError
 
-from dbt.adapters.paimon.catalogs import jdbc, metastores, storage
+from dbt.adapters.paimon.catalogs import jdbc, reachable, storage
 from dbt.adapters.paimon.credentials import PaimonCredentials
 from dbt.adapters.paimon.machine import installation, java
 from dbt.adapters.paimon.spark import cluster_managers
@@ -137,7 +137,7 @@ def check_warehouse(credentials: PaimonCredentials) -> None:
         DbtRuntimeError: it is not or does not; with the reason. Paimon would say that a schema is not found.
     """
     for catalog in credentials.spark_catalogs:
-        storage.check_reachable(catalog, storage.all_options(catalog, credentials.surroundings))
+        reachable.check_storage(catalog, storage.all_options(catalog, credentials.surroundings))
     folder = credentials.local_warehouse
     if folder is None:
         return
@@ -166,7 +166,7 @@ def _start(credentials: PaimonCredentials) -> tuple[SparkSession, dict[str, str]
     conf = spark_conf(credentials, plan)
     check_warehouse(credentials)
     cluster_managers.require_master(credentials.spark_master)
-    metastores.check_reachable(credentials.spark_catalogs)
+    reachable.check_metastores(credentials.spark_catalogs)
     java.prepare_java(spark)
     root = start_spark(conf, plan, credentials.secrets)
     # Not getConf(): it copies every setting with a round trip to the JVM each, and every thread of every run calls

@@ -22,6 +22,7 @@ except ImportError:  # Windows
 from dbt.adapters.paimon import capabilities
 from dbt.adapters.paimon.catalogs import storage
 from dbt.adapters.paimon.catalogs.catalog import SparkCatalog, location_scheme
+from dbt.adapters.paimon.catalogs.object_stores import ObjectStore, carries
 from dbt.adapters.paimon.credentials import PaimonCredentials
 from dbt.adapters.paimon.errors.redaction import redact_text
 from dbt.adapters.paimon.machine.cache_folder import cache_folder
@@ -356,13 +357,13 @@ def _scala_of_name(name: str) -> str | None:
     return found.group(1) if found else None
 
 
-def _has_plug_in(store: storage.ObjectStore, jars: Sequence[str], around: storage.Surroundings) -> bool:
+def _has_plug_in(store: ObjectStore, jars: Sequence[str], around: storage.Surroundings) -> bool:
     """Whether a storage's plug-in is inside a jar, or on Spark's class path in another way."""
-    inside = any((path := _local_path(jar)) is not None and storage.carries(path, store) for jar in jars)
+    inside = any((path := _local_path(jar)) is not None and carries(path, store) for jar in jars)
     return inside or around.has_jar(store.artifact)
 
 
-def _no_plug_in(store: storage.ObjectStore, catalog: SparkCatalog, version: str) -> str:
+def _no_plug_in(store: ObjectStore, catalog: SparkCatalog, version: str) -> str:
     where = f"https://repo1.maven.org/maven2/{GROUP.replace('.', '/')}/{store.artifact}/{version}"
     return (
         f"The warehouse {redact_text(catalog.warehouse or '')} needs Paimon's plug-in for {store.name}, and no jar of "

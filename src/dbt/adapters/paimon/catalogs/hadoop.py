@@ -1,0 +1,57 @@
+"""Hadoop's side of a warehouse: core-site.xml, and bounds on the time that its clients take to give up."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from functools import lru_cache
+from pathlib import Path
+from types import MappingProxyType
+from typing import Final
+from xml.etree import ElementTree
+
+from dbt_common.exceptions import DbtRuntimeError
+
+from dbt.adapters.paimon.catalogs.catalog import SparkCatalog
+from dbt.adapters.paimon.catalogs.object_stores import S3
+
+# For a name node that does not answer. Hadoop's defaults (CommonConfigurationKeysPublic, 3.3.4): 45 attempts to
+# connect, each given up after 20 s; 10 attempts if the connection is refused.
+HDFS_BOUNDS: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "spark.hadoop.ipc.client.connect.timeout": "5000",
+        "spark.hadoop.ipc.client.connect.max.retries.on.timeouts": "2",
+        "spark.hadoop.ipc.client.connect.max.retries": "5",
+        "spark.hadoop.ipc.client.connect.retry.interval": "1000",
+    }
+)
+
+
+def hadoop_settings(catalogs: Iterable[SparkCatalog]) -> dict[str, str]:
+    """Spark settings for the storages that these catalogs reach through Hadoop."""
+    schemes = {catalog.scheme for catalog in catalogs}
+    conf: dict[str, str] = {}
+    if schemes & {"hdfs", "viewfs", "webhdfs"}:
+        conf |= HDFS_BOUNDS
+    if "s3a" in schemes:
+        conf |= {f"spark.hadoop.{S3.hadoop}{name}": value for name, value in S3.bounds.items()}
+    return conf
+
+
+@lru_cache(maxsize=4)
+def core_site(folder: str | None) -> Mapping[str, str]:
+    """The properties of the core-site.xml in a folder; empty if there is no such file.
+
+    Raises:
+        DbtRuntimeError: the file is not XML.
+    """
+    path = Path(folder) / "core-site.xml" if folder else None
+    if path is None or not path.is_file():
+        return MappingProxyType({})
+    try:
+        root = ElementTree.parse(path).getroot()  # noqa: S314 - the machine's own configuration
+    except (OSError, ElementTree.ParseError) as exc:
+        raise DbtRuntimeError(
+            f"{path} cannot be read: {exc}. Correct it, or take HADOOP_CONF_DIR out of the environment."
+        ) from exc
+    pairs = ((item.findtext("name"), item.findtext("value")) for item in root.iter("property"))
+    return MappingProxyType({name.strip(): value.strip() for name, value in pairs if name and value})

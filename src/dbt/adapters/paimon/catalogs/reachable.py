@@ -1,0 +1,109 @@
+"""Checks that metastores and storages answer, before a JVM is started that retries for minutes."""
+
+from __future__ import annotations
+
+import re
+import socket
+from collections.abc import Iterable, Mapping
+from functools import lru_cache
+from typing import Final
+from urllib.parse import urlsplit
+
+from dbt_common.exceptions import DbtRuntimeError
+
+from dbt.adapters.paimon.catalogs.catalog import SparkCatalog
+from dbt.adapters.paimon.catalogs.object_stores import STORES
+from dbt.adapters.paimon.errors.redaction import redact_text
+from dbt.adapters.paimon.machine import addresses
+
+# Seconds; Hive's own client waits for a connection as long as for an answer.
+_CONNECT_WITHIN = 5
+# Seconds within which the storage must take a connection.
+_ANSWERS_WITHIN: Final = 5.0
+
+
+def check_metastores(catalogs: Iterable[SparkCatalog]) -> None:
+    """Check that a server of each Hive metastore takes connections.
+
+    Raises:
+        DbtRuntimeError: no server of a metastore does; one message with the reasons for all catalogs.
+    """
+    problems = [problem for catalog in catalogs for problem in _unreachable(catalog)]
+    if problems:
+        raise DbtRuntimeError("\n".join(problems))
+
+
+def _unreachable(catalog: SparkCatalog) -> Iterable[str]:
+    reasons = [_why_not(host, port) for host, port in catalog.thrift_addresses]
+    if reasons and all(reasons):
+        yield (
+            f"catalog {catalog.name}: the Hive metastore does not answer at {', '.join(reasons)}. "
+            "Start it, or correct `uri` (thrift://host:9083 as a rule); a firewall between may be the reason, too."
+        )
+
+
+def _why_not(host: str, port: int) -> str:
+    """Address and reason; empty if the server takes connections."""
+    error = addresses.refusal(host, port, _CONNECT_WITHIN)
+    return f"{host}:{port} ({error.strerror or error})" if error is not None else ""
+
+
+def check_storage(catalog: SparkCatalog, options: Mapping[str, str]) -> None:
+    """Check that a catalog's storage takes connections, before a JVM is started and retries for minutes.
+
+    Args:
+        options: all options of the catalog. Nothing is checked if they name a proxy.
+
+    Raises:
+        DbtRuntimeError: the storage does not answer; the message has the remedy.
+    """
+    store = STORES.get(catalog.scheme)
+    if store is None:
+        address = urlsplit(catalog.warehouse or "")
+        # Without a port this may be the name of a pair of name nodes, which DNS does not know.
+        if catalog.scheme == "hdfs" and _port(address.netloc) is not None:
+            _check_connection(
+                address.hostname or "",
+                _port(address.netloc) or 0,
+                http=False,
+                what=f"The name node of the warehouse {redact_text(catalog.warehouse or '')}",
+                remedy="Correct the host and the port under `warehouse` in the profile (fs.defaultFS in the cluster's "
+                "core-site.xml has them), or start HDFS.",
+            )
+        return
+    plain = {store.option(name): value for name, value in options.items()}
+    endpoint = plain.get("endpoint")
+    if not endpoint or any(name and name.startswith("proxy.") for name in plain):
+        return
+    url = urlsplit(endpoint if "://" in endpoint else f"https://{endpoint}")
+    if url.hostname:
+        _check_connection(
+            url.hostname,
+            _port(url.netloc) or (80 if url.scheme == "http" else 443),
+            http=url.scheme == "http",
+            what=f"The {store.name} endpoint {redact_text(endpoint)} of the warehouse {catalog.warehouse}",
+            remedy=f"Correct {store.prefix}endpoint under catalog_options in the profile, or start the server.",
+        )
+
+
+def _port(netloc: str) -> int | None:
+    found = re.search(r":(\d+)$", netloc)
+    return int(found.group(1)) if found else None
+
+
+@lru_cache(maxsize=32)
+def _check_connection(host: str, port: int, http: bool, what: str, remedy: str) -> None:
+    # The threads of this process check each address once.
+    try:
+        with socket.create_connection((host, port), timeout=_ANSWERS_WITHIN) as connection:
+            if not http:
+                return
+            connection.sendall(
+                f"HEAD / HTTP/1.1\r\nHost: {host}:{port}\r\nConnection: close\r\n\r\n".encode()
+            )
+            answer = connection.recv(8)
+    except OSError as exc:
+        reason = exc.strerror or str(exc)
+        raise DbtRuntimeError(f"{what} does not answer ({reason}). {remedy}") from exc
+    if not answer.startswith(b"HTTP/"):
+        raise DbtRuntimeError(f"{what} does not speak HTTP. {remedy}")

@@ -1,0 +1,43 @@
+"""Whether several processes may write a table of a catalog at once."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from dbt.adapters.paimon.capabilities import Capability, Versions
+from dbt.adapters.paimon.catalogs.catalog import SparkCatalog
+from dbt.adapters.paimon.catalogs.object_stores import STORES
+
+# Stores whose rename is a copy and a delete; Paimon's commit is a rename (see RenamingSnapshotCommit).
+NOT_ATOMIC: Final = frozenset({*STORES, "abfs", "abfss", "wasb", "wasbs", "cos", "cosn", "gs", "obs", "tos"})
+
+# Catalogs with their own lock: HiveCatalog and JdbcCatalog.defaultLockFactory. FileSystemCatalog has none, and it
+# cannot use those of the others (each casts the lock's context to its own class).
+LOCKING: Final = frozenset({"hive", "jdbc"})
+
+
+def writers(catalog: SparkCatalog, paimon_version: str) -> tuple[bool, str]:
+    """Whether several processes may write a table of a catalog at once, and a sentence about it for `dbt debug`."""
+    place = catalog.scheme or catalog.metastore
+    if catalog.metastore == "rest":
+        return True, "the REST server commits: several writers at once are safe"
+    if catalog.scheme not in NOT_ATOMIC:
+        if catalog.scheme == "file":
+            return True, "runs of dbt on this machine keep apart by locks; other programs do not know them"
+        return True, f"a commit is one atomic rename on {place}: several writers at once are safe"
+    if catalog.metastore in LOCKING:
+        if catalog.options.get("lock.enabled", "true").lower() == "false":
+            return False, (
+                f"a rename on {place} is not atomic, and lock.enabled is false: two writers of one table at once can "
+                "lose rows. Take lock.enabled out of catalog_options"
+            )
+        return (
+            True,
+            f"a rename on {place} is not atomic; the {catalog.metastore} catalog locks: writers are safe",
+        )
+    if catalog.scheme == "oss" and Versions.of(paimon_version).supports(Capability.ATOMIC_OSS_COMMITS):
+        return True, "a commit is one atomic put on oss: several writers at once are safe"
+    return False, (
+        f"a rename on {place} is not atomic, and a filesystem catalog has no lock: two writers of one table at once "
+        "can lose rows. Let one dbt run at a time write, or set metastore to hive, which locks"
+    )
