@@ -70,7 +70,11 @@ def settings(name: str, monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
     )
     PaimonCredentials.validate(data)
     credentials = PaimonCredentials.from_dict(data)
-    return spark_conf(credentials, PackagePlan(tuple(credentials.jars), (), (), DEFAULT_PAIMON_VERSION))
+    return spark_conf(
+        credentials,
+        credentials.storages(),
+        PackagePlan(tuple(credentials.jars), (), (), DEFAULT_PAIMON_VERSION),
+    )
 
 
 @pytest.mark.parametrize("version", KUBERNETES_VERSIONS)

@@ -18,7 +18,7 @@ IMAGE = {"spark.kubernetes.container.image": "lake/spark:3.5.7-paimon-0.9.0"}
 def conf(**settings: str) -> dict[str, str]:
     data: dict[str, Any] = {"schema": "flights", "warehouse": "hdfs://name/wh", "spark_config": settings}
     credentials = PaimonCredentials.from_dict(PaimonCredentials.translate_aliases(data))
-    return spark_conf(credentials, PackagePlan((), (), (), "0.9.0"))
+    return spark_conf(credentials, credentials.storages(), PackagePlan((), (), (), "0.9.0"))
 
 
 def problems(master: str, environ: dict[str, str] | None = None, **settings: str) -> list[str]:

@@ -1,5 +1,7 @@
 """Which jars go on Spark's class path."""
 
+from __future__ import annotations
+
 import fcntl
 import os
 import zipfile
@@ -16,7 +18,6 @@ from dbt.adapters.paimon.spark.launch.packages import (
     effective_paimon_version,
     explain_resolution_failure,
     ivy_lock_path,
-    plan_packages,
     resolution_lock,
 )
 
@@ -26,6 +27,12 @@ CONNECTOR = "org.apache.paimon:paimon-spark-3.5:0.9.0"
 
 def target(**profile: Any) -> PaimonCredentials:
     return PaimonCredentials.from_dict({"schema": "flights", "warehouse": "/tmp/wh", **profile})
+
+
+def plan_packages(
+    credentials: PaimonCredentials, spark_version: str, environ: dict[str, str] | None = None
+) -> packages.PackagePlan:
+    return packages.plan_packages(credentials, credentials.storages(), spark_version, environ)
 
 
 def make_jar(path: Path, artifact: str | None = None, version: str = "") -> str:

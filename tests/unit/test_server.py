@@ -29,13 +29,14 @@ def target(**more: Any) -> PaimonCredentials:
 
 
 def note_of(credentials: PaimonCredentials, **more: Any) -> server.ServerNote:
-    plan = server.launch_plan(credentials)
+    storages = credentials.storages()
+    plan = server.launch_plan(credentials, storages)
     return replace(
         server.ServerNote(
             os.getpid(),
             1,
             server.versions(plan),
-            server.fixed_settings(spark_conf(credentials, plan)),
+            server.fixed_settings(spark_conf(credentials, storages, plan)),
             server.works_on(credentials),
             30,
         ),

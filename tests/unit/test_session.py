@@ -7,16 +7,20 @@ from dbt.adapters.paimon.credentials import PaimonCredentials
 from dbt.adapters.paimon.spark.session import check_warehouse
 
 
+def check(credentials):
+    check_warehouse(credentials, credentials.storages())
+
+
 def test_a_local_warehouse_is_made(tmp_path):
-    check_warehouse(PaimonCredentials(schema="s", warehouse=str(tmp_path / "new" / "lake")))
+    check(PaimonCredentials(schema="s", warehouse=str(tmp_path / "new" / "lake")))
     assert (tmp_path / "new" / "lake").is_dir()
 
 
 def test_a_warehouse_that_cannot_be_written_says_so(tmp_path):
     (tmp_path / "file").write_text("not a folder")
     with pytest.raises(DbtRuntimeError, match="cannot be written"):
-        check_warehouse(PaimonCredentials(schema="s", warehouse=str(tmp_path / "file" / "lake")))
+        check(PaimonCredentials(schema="s", warehouse=str(tmp_path / "file" / "lake")))
 
 
 def test_another_storage_is_not_looked_at():
-    check_warehouse(PaimonCredentials(schema="s", warehouse="s3://bucket/lake"))
+    check(PaimonCredentials(schema="s", warehouse="s3://bucket/lake"))

@@ -15,7 +15,8 @@ PAIMON = "spark.sql.catalog.paimon"
 
 def conf(plan: PackagePlan = NOTHING, **profile: Any) -> dict[str, str]:
     data = PaimonCredentials.translate_aliases({"schema": "flights", "warehouse": "/tmp/wh", **profile})
-    return spark_conf(PaimonCredentials.from_dict(data), plan)
+    credentials = PaimonCredentials.from_dict(data)
+    return spark_conf(credentials, credentials.storages(), plan)
 
 
 def test_catalog() -> None:

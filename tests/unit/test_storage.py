@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import socket
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from dbt_common.exceptions import DbtRuntimeError
 
+from dbt.adapters.paimon.capabilities import Versions
 from dbt.adapters.paimon.catalogs import reachable, storage
 from dbt.adapters.paimon.catalogs.catalog import SparkCatalog
 from dbt.adapters.paimon.catalogs.writers import writers
@@ -29,17 +31,24 @@ def catalog(warehouse: str = "s3://b/w", metastore: str = "filesystem", **option
     return SparkCatalog.of("paimon", metastore, warehouse, None, options)
 
 
+def needs(
+    lake: SparkCatalog, spark_config: dict[str, str] | None = None, environ: dict[str, str] | None = None
+) -> storage.Storage:
+    return storage.storage_of(lake, storage.Surroundings(spark_config or {}, (), environ or {}))
+
+
 def told(
     lake: SparkCatalog, spark_config: dict[str, str] | None = None, environ: dict[str, str] | None = None
 ) -> dict[str, str]:
     """All options of a catalog, without the bounds."""
-    options = storage.all_options(lake, storage.Surroundings(spark_config or {}, (), environ or {}))
+    options = needs(lake, spark_config, environ).options
     return {name: value for name, value in options.items() if BOUNDS.get(name) != value}
 
 
 def conf(version: str = "0.9.0", **profile: Any) -> dict[str, str]:
     data = PaimonCredentials.translate_aliases({"schema": "flights", **profile})
-    return spark_conf(PaimonCredentials.from_dict(data), PackagePlan((), (), (), version))
+    credentials = PaimonCredentials.from_dict(data)
+    return spark_conf(credentials, credentials.storages(), PackagePlan((), (), (), version))
 
 
 class TestS3Keys:
@@ -90,8 +99,9 @@ class TestS3Keys:
         assert told(catalog(), {}, environ) == KEYS | {"s3.session.token": "t"}
 
     def test_of_a_provider(self) -> None:
-        options = told(catalog(**{"s3.aws.credentials.provider": "p.Chain"}))
-        assert storage.missing_keys(storage.S3, options, "0.9.0") == ""
+        found = needs(catalog(**{"s3.aws.credentials.provider": "p.Chain"}))
+        assert found.plug_in is storage.S3
+        assert found.missing_keys(Versions.of("0.9.0")) == ""
 
     def test_missing(self) -> None:
         with pytest.raises(DbtRuntimeError) as error:
@@ -163,7 +173,7 @@ class TestSchemes:
     def test_a_catalog_of_catalogs_yml(self) -> None:
         credentials = PaimonCredentials(schema="s", warehouse="/tmp/w")
         credentials.integrations["far"] = SparkCatalog.of("far", "filesystem", "s3a://b/w", None, KEYS)
-        settings = spark_conf(credentials, PackagePlan((), (), (), "0.9.0"))
+        settings = spark_conf(credentials, credentials.storages(), PackagePlan((), (), (), "0.9.0"))
         assert settings["spark.sql.catalog.far.warehouse"] == "s3://b/w"
         assert settings["spark.sql.catalog.far.s3.retry.limit"] == "3"
 
@@ -210,18 +220,18 @@ class TestReachable:
 
     def test_an_endpoint_that_nobody_listens_on(self, closed: int) -> None:
         with pytest.raises(DbtRuntimeError, match=r"does not answer \(Connection refused\).*s3\.endpoint"):
-            reachable.check_storage(catalog(), {"s3.endpoint": f"http://127.0.0.1:{closed}"})
+            reachable.check_storage(needs(catalog(**{"s3.endpoint": f"http://127.0.0.1:{closed}"})))
 
     def test_a_name_node_that_nobody_listens_on(self, closed: int) -> None:
         with pytest.raises(DbtRuntimeError, match=r"name node .* does not answer .*`warehouse`"):
-            reachable.check_storage(catalog(f"hdfs://127.0.0.1:{closed}/w"), {})
+            reachable.check_storage(needs(catalog(f"hdfs://127.0.0.1:{closed}/w")))
 
     def test_an_endpoint_that_says_nothing(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(reachable, "_ANSWERS_WITHIN", 0.2)
         with socket.create_server(("127.0.0.1", 0)) as mute:
-            options = {"s3.endpoint": f"http://127.0.0.1:{mute.getsockname()[1]}"}
+            lake = needs(catalog(**{"s3.endpoint": f"http://127.0.0.1:{mute.getsockname()[1]}"}))
             with pytest.raises(DbtRuntimeError, match=r"does not answer \(timed out\)"):
-                reachable.check_storage(catalog(), options)
+                reachable.check_storage(lake)
 
     @pytest.mark.parametrize(
         ("lake", "options"),
@@ -233,4 +243,4 @@ class TestReachable:
         ],
     )
     def test_what_cannot_be_known_is_not_asked(self, lake: SparkCatalog, options: dict[str, str]) -> None:
-        reachable.check_storage(lake, options)
+        reachable.check_storage(needs(replace(lake, options=options)))

@@ -32,7 +32,8 @@ def spark_version() -> str:
 
 def connector() -> Path:
     """The jar of Paimon's connector: that of DBT_PAIMON_JARS, or the default one from Maven Central."""
-    plan = packages.plan_packages(PaimonCredentials(schema="any", warehouse=os.curdir), spark_version())
+    credentials = PaimonCredentials(schema="any", warehouse=os.curdir)
+    plan = packages.plan_packages(credentials, credentials.storages(), spark_version())
     if plan.jars:
         return Path(plan.jars[0])
     return maven.jar(*plan.packages[0].split(":"))

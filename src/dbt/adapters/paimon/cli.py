@@ -82,7 +82,7 @@ def start(idle_minutes: float, **target: str | None) -> None:
                 )
             click.echo(f"It runs already: {_line(note)}")
             return
-        server.launch_plan(credentials)
+        server.launch_plan(credentials, credentials.storages())
         if not asks_token:
             click.echo(
                 f"Warning: {behavior.SERVER_TOKEN['description']} The flag {name} is false in dbt_project.yml, and "

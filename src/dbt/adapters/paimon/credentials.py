@@ -187,10 +187,14 @@ class PaimonCredentials(Credentials):
         )
         return frozenset({*(catalog.name for catalog in self.spark_catalogs), *added})
 
-    @property
-    def surroundings(self) -> storage.Surroundings:
-        """Settings from the profile and the machine that the catalogs' storages also use."""
-        return storage.Surroundings(self.spark_config, (*self.jars, *self.packages), os.environ)
+    def storages(self) -> tuple[storage.Storage, ...]:
+        """What the warehouse of each of the target's catalogs needs of Spark, from the profile and the machine.
+
+        Raises:
+            DbtRuntimeError: core-site.xml cannot be read.
+        """
+        around = storage.Surroundings(self.spark_config, (*self.jars, *self.packages), os.environ)
+        return tuple(storage.storage_of(catalog, around) for catalog in self.spark_catalogs)
 
     @property
     def spark_master(self) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
 from types import MappingProxyType
@@ -11,12 +11,11 @@ from xml.etree import ElementTree
 
 from dbt_common.exceptions import DbtRuntimeError
 
-from dbt.adapters.paimon.catalogs.catalog import SparkCatalog
 from dbt.adapters.paimon.catalogs.object_stores import S3
 
 # For a name node that does not answer. Hadoop's defaults (CommonConfigurationKeysPublic, 3.3.4): 45 attempts to
 # connect, each given up after 20 s; 10 attempts if the connection is refused.
-HDFS_BOUNDS: Final[Mapping[str, str]] = MappingProxyType(
+_HDFS_BOUNDS: Final[Mapping[str, str]] = MappingProxyType(
     {
         "spark.hadoop.ipc.client.connect.timeout": "5000",
         "spark.hadoop.ipc.client.connect.max.retries.on.timeouts": "2",
@@ -26,15 +25,16 @@ HDFS_BOUNDS: Final[Mapping[str, str]] = MappingProxyType(
 )
 
 
-def hadoop_settings(catalogs: Iterable[SparkCatalog]) -> dict[str, str]:
-    """Spark settings for the storages that these catalogs reach through Hadoop."""
-    schemes = {catalog.scheme for catalog in catalogs}
-    conf: dict[str, str] = {}
-    if schemes & {"hdfs", "viewfs", "webhdfs"}:
-        conf |= HDFS_BOUNDS
-    if "s3a" in schemes:
-        conf |= {f"spark.hadoop.{S3.hadoop}{name}": value for name, value in S3.bounds.items()}
-    return conf
+_S3A_BOUNDS: Final = MappingProxyType(
+    {f"spark.hadoop.{S3.hadoop}{name}": value for name, value in S3.bounds.items()}
+)
+
+
+def bounds(scheme: str) -> Mapping[str, str]:
+    """Spark settings that bound the attempts of Hadoop's client for warehouses of a scheme."""
+    if scheme in ("hdfs", "viewfs", "webhdfs"):
+        return _HDFS_BOUNDS
+    return _S3A_BOUNDS if scheme == "s3a" else MappingProxyType({})
 
 
 @lru_cache(maxsize=4)

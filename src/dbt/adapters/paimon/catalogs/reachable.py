@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import socket
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from functools import lru_cache
 from typing import Final
 from urllib.parse import urlsplit
@@ -13,6 +13,7 @@ from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.paimon.catalogs.catalog import SparkCatalog
 from dbt.adapters.paimon.catalogs.object_stores import STORES
+from dbt.adapters.paimon.catalogs.storage import Storage
 from dbt.adapters.paimon.errors.redaction import redact_text
 from dbt.adapters.paimon.machine import addresses
 
@@ -48,15 +49,13 @@ def _why_not(host: str, port: int) -> str:
     return f"{host}:{port} ({error.strerror or error})" if error is not None else ""
 
 
-def check_storage(catalog: SparkCatalog, options: Mapping[str, str]) -> None:
-    """Check that a catalog's storage takes connections, before a JVM is started and retries for minutes.
-
-    Args:
-        options: all options of the catalog. Nothing is checked if they name a proxy.
+def check_storage(storage: Storage) -> None:
+    """Check that a storage takes connections; nothing is checked if the catalog's options name a proxy.
 
     Raises:
         DbtRuntimeError: the storage does not answer; the message has the remedy.
     """
+    catalog = storage.catalog
     store = STORES.get(catalog.scheme)
     if store is None:
         address = urlsplit(catalog.warehouse or "")
@@ -71,7 +70,7 @@ def check_storage(catalog: SparkCatalog, options: Mapping[str, str]) -> None:
                 "core-site.xml has them), or start HDFS.",
             )
         return
-    plain = {store.option(name): value for name, value in options.items()}
+    plain = {store.option(name): value for name, value in storage.options.items()}
     endpoint = plain.get("endpoint")
     if not endpoint or any(name and name.startswith("proxy.") for name in plain):
         return

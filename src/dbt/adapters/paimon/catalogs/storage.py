@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.paimon.capabilities import Capability, Versions
-from dbt.adapters.paimon.catalogs.hadoop import core_site
+from dbt.adapters.paimon.catalogs.hadoop import bounds, core_site
 from dbt.adapters.paimon.catalogs.object_stores import OSS, OWN_SCHEME, S3, STORES, ObjectStore
 from dbt.adapters.paimon.catalogs.writers import LOCKING, NOT_ATOMIC
 
@@ -72,7 +72,83 @@ class Surroundings:
         return any(artifact in jar for jar in (*self.jars, *named, *override)) or _is_in_spark(artifact)
 
 
-def store_of(catalog: SparkCatalog, around: Surroundings) -> ObjectStore | None:
+@dataclass(frozen=True, repr=False)
+class Storage:
+    """What a catalog's warehouse needs of Spark: jars, options, settings and checks, worked out by `storage_of`.
+
+    Attributes:
+        catalog: the catalog.
+        plug_in: Paimon's plug-in that reads the warehouse; None if it is not read by one.
+        warehouse: the warehouse, with the scheme that the plug-in is registered for.
+        added: options of the catalog beyond those in the profile.
+        options: all options of the catalog, those of the profile last.
+        settings: Spark settings, for a storage behind Hadoop.
+        around: where all of this comes from.
+    """
+
+    catalog: SparkCatalog
+    plug_in: ObjectStore | None
+    warehouse: str | None
+    added: Mapping[str, str]
+    options: Mapping[str, str]
+    settings: Mapping[str, str]
+    around: Surroundings
+
+    def missing_keys(self, versions: Versions) -> str:
+        """Say which required options of the plug-in are missing; '' if none is."""
+        store = self.plug_in
+        if store is None or (store is S3 and versions.supports(Capability.S3_WITHOUT_KEYS)):
+            return ""
+        given = {store.option(name) for name in self.options}
+        missing = [store.prefix + key for key in store.keys if key not in given]
+        if not missing:
+            return ""
+        variables = ", ".join(
+            name for name, option in store.environment.items() if store.prefix + option in missing
+        )
+        provider = (
+            "; or name a provider of keys as s3.aws.credentials.provider, such as "
+            "com.amazonaws.auth.DefaultAWSCredentialsProviderChain"
+            if store is S3
+            else ""
+        )
+        return (
+            f"{', '.join(missing)}: missing. Write them under catalog_options in the profile (with env_var), or as "
+            f"spark.hadoop.{store.hadoop}* under spark_config, or set {variables} in the environment{provider}."
+        )
+
+
+def storage_of(catalog: SparkCatalog, around: Surroundings) -> Storage:
+    """Work out what a catalog's warehouse needs.
+
+    Raises:
+        DbtRuntimeError: core-site.xml cannot be read.
+    """
+    given = around.of_catalog(catalog)
+    plug_in = _plug_in(catalog, given, around)
+    warehouse = catalog.warehouse
+    if warehouse is not None and plug_in is not None:
+        scheme = OWN_SCHEME.get(catalog.scheme, catalog.scheme)
+        warehouse = scheme + warehouse[len(catalog.scheme) :]
+    added = _added(catalog, plug_in, given, around)
+    return Storage(catalog, plug_in, warehouse, added, {**added, **given}, bounds(catalog.scheme), around)
+
+
+def settings_outside(environ: Mapping[str, str]) -> list[tuple[str, str]]:
+    """The machine's storage settings (environment and core-site.xml) as (name, value), secrets included."""
+    variables = [
+        (store.prefix + option, environ[name])
+        for store in (S3, OSS)
+        for name, option in store.environment.items()
+        if environ.get(name)
+    ]
+    # An unreadable file is reported where its settings are needed.
+    with suppress(DbtRuntimeError):
+        variables += core_site(environ.get("HADOOP_CONF_DIR")).items()
+    return variables
+
+
+def _plug_in(catalog: SparkCatalog, given: Mapping[str, str], around: Surroundings) -> ObjectStore | None:
     """The Paimon plug-in that reads a catalog's warehouse; None if it is not one of Paimon's plug-ins.
 
     Hadoop handles a scheme that it has a file system for (`fs.s3.impl`, as on EMR; hadoop-aws for s3a), unless the
@@ -81,30 +157,20 @@ def store_of(catalog: SparkCatalog, around: Surroundings) -> ObjectStore | None:
     store = STORES.get(catalog.scheme)
     if store is None:
         return None
-    own = {store.option(name) for name in around.of_catalog(catalog)}
+    own = {store.option(name) for name in given}
     if f"fs.{catalog.scheme}.impl" in around.hadoop() and not own & set(store.keys):
         return None
     return None if catalog.scheme in OWN_SCHEME and around.has_jar(_HADOOP_AWS) else store
 
 
-def warehouse_of(catalog: SparkCatalog, store: ObjectStore | None) -> str | None:
-    """The warehouse, with the scheme that Paimon's plug-in is registered for."""
-    if catalog.warehouse is None or store is None:
-        return catalog.warehouse
-    scheme = OWN_SCHEME.get(catalog.scheme, catalog.scheme)
-    return scheme + catalog.warehouse[len(catalog.scheme) :]
-
-
-def catalog_options(catalog: SparkCatalog, store: ObjectStore | None, around: Surroundings) -> dict[str, str]:
-    """The options to add to a catalog for its storage, beyond those in the profile.
+def _added(
+    catalog: SparkCatalog, store: ObjectStore | None, given: Mapping[str, str], around: Surroundings
+) -> dict[str, str]:
+    """The options to add to those in the profile (`given`).
 
     The profile's catalog options win over Hadoop's settings in `spark_config`, these over core-site.xml (in
     `HADOOP_CONF_DIR`), and that over the environment, which is read only if there are no keys at all.
-
-    Raises:
-        DbtRuntimeError: core-site.xml cannot be read.
     """
-    given = around.of_catalog(catalog)
     options: dict[str, str] = {}
     if catalog.scheme in NOT_ATOMIC and catalog.metastore in LOCKING:
         # AbstractCatalog.lockEnabled: on by default for Paimon's plug-ins, not for a store behind Hadoop.
@@ -121,52 +187,6 @@ def catalog_options(catalog: SparkCatalog, store: ObjectStore | None, around: Su
                 store.prefix + key: "provided" for key in store.keys if key not in own and key not in found
             }
     return {name: value for name, value in options.items() if name not in given}
-
-
-def all_options(catalog: SparkCatalog, around: Surroundings) -> dict[str, str]:
-    """All options of a catalog: the profile's and those of `catalog_options`."""
-    return {**catalog_options(catalog, store_of(catalog, around), around), **around.of_catalog(catalog)}
-
-
-def missing_keys(store: ObjectStore, options: Mapping[str, str], paimon_version: str) -> str:
-    """Say which required options of a plug-in are missing; '' if none is.
-
-    Args:
-        options: all options of the catalog.
-    """
-    if store is S3 and Versions.of(paimon_version).supports(Capability.S3_WITHOUT_KEYS):
-        return ""
-    given = {store.option(name) for name in options}
-    missing = [store.prefix + key for key in store.keys if key not in given]
-    if not missing:
-        return ""
-    variables = ", ".join(
-        name for name, option in store.environment.items() if store.prefix + option in missing
-    )
-    provider = (
-        "; or name a provider of keys as s3.aws.credentials.provider, such as "
-        "com.amazonaws.auth.DefaultAWSCredentialsProviderChain"
-        if store is S3
-        else ""
-    )
-    return (
-        f"{', '.join(missing)}: missing. Write them under catalog_options in the profile (with env_var), or as "
-        f"spark.hadoop.{store.hadoop}* under spark_config, or set {variables} in the environment{provider}."
-    )
-
-
-def settings_outside(environ: Mapping[str, str]) -> list[tuple[str, str]]:
-    """The machine's storage settings (environment and core-site.xml) as (name, value), secrets included."""
-    variables = [
-        (store.prefix + option, environ[name])
-        for store in (S3, OSS)
-        for name, option in store.environment.items()
-        if environ.get(name)
-    ]
-    # An unreadable file is reported where its settings are needed.
-    with suppress(DbtRuntimeError):
-        variables += core_site(environ.get("HADOOP_CONF_DIR")).items()
-    return variables
 
 
 def _found(store: ObjectStore, own: Mapping[str, str], around: Surroundings) -> dict[str, str]:
@@ -186,6 +206,9 @@ def _found(store: ObjectStore, own: Mapping[str, str], around: Surroundings) -> 
 
 
 def _is_in_spark(artifact: str) -> bool:
-    from pyspark.find_spark_home import _find_spark_home
-
+    try:
+        from pyspark.find_spark_home import _find_spark_home
+    except ImportError:
+        # Whatever needs PySpark says so itself; a Thrift server needs none here.
+        return False
     return any((Path(_find_spark_home()) / "jars").glob(f"{artifact}-*.jar"))

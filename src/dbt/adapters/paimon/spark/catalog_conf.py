@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.paimon.capabilities import Capability, Versions
-from dbt.adapters.paimon.catalogs import storage
 from dbt.adapters.paimon.catalogs.catalog import SparkCatalog
+from dbt.adapters.paimon.catalogs.storage import Storage
 from dbt.adapters.paimon.credentials import PaimonCredentials
 from dbt.adapters.paimon.errors.redaction import is_secret
 from dbt.adapters.paimon.spark.cluster_managers import master_problems
@@ -21,34 +21,36 @@ GENERIC_CATALOG_CLASS = "org.apache.paimon.spark.SparkGenericCatalog"
 _CACHE = "cache-enabled"
 
 
-def catalog_conf(credentials: PaimonCredentials, versions: Versions) -> dict[str, str]:
+def catalog_conf(
+    credentials: PaimonCredentials, storages: Sequence[Storage], versions: Versions
+) -> dict[str, str]:
     """The settings that register a target's catalogs with Spark.
 
     Args:
         credentials: the target.
+        storages: what its warehouses need, that of its own catalog first.
         versions: versions of the Spark and Paimon that run.
 
     Raises:
         DbtRuntimeError: settings of `spark_config` or `catalog_options` that contradict the profile or would lose data,
         and features that this Paimon lacks for a catalog; all in one message.
     """
-    around = credentials.surroundings
-    own = credentials.spark_catalog
-    if credentials.is_remote and own.warehouse is None and own.uri is None:
-        conf = _of_the_server(own)
+    own, *integrations = storages
+    if credentials.is_remote and own.catalog.warehouse is None and own.catalog.uri is None:
+        conf = _of_the_server(own.catalog)
     else:
-        conf = _one(own, around, versions)
+        conf = _one(own, versions)
     problems = [
         *_contradictions(credentials, conf),
         *master_problems(credentials.spark_master, credentials.spark_config),
-        *(problem for each in credentials.spark_catalogs for problem in _lacks(each, credentials, versions)),
+        *(problem for storage in storages for problem in _lacks(storage, versions)),
     ]
     if problems:
         raise DbtRuntimeError(
             "The profile's Spark settings:\n" + "\n".join(f"  - {problem}" for problem in problems)
         )
-    for integration in credentials.integrations.values():
-        conf |= _one(integration, around, versions)
+    for storage in integrations:
+        conf |= _one(storage, versions)
     return conf
 
 
@@ -58,16 +60,15 @@ def _of_the_server(catalog: SparkCatalog) -> dict[str, str]:
     return {f"spark.sql.catalog.{catalog.name}.{key}": value for key, value in options.items()}
 
 
-def _one(catalog: SparkCatalog, around: storage.Surroundings, versions: Versions) -> dict[str, str]:
+def _one(storage: Storage, versions: Versions) -> dict[str, str]:
     """The settings of one catalog; its own options win over the defaults below."""
-    store = storage.store_of(catalog, around)
+    catalog = storage.catalog
     prefix = f"spark.sql.catalog.{catalog.name}"
     conf = {prefix: GENERIC_CATALOG_CLASS if catalog.is_sessions else CATALOG_CLASS}
     if catalog.is_sessions:
         conf |= _session_catalog_conf(catalog)
-    warehouse = storage.warehouse_of(catalog, store)
-    if warehouse is not None:
-        conf[f"{prefix}.warehouse"] = warehouse
+    if storage.warehouse is not None:
+        conf[f"{prefix}.warehouse"] = storage.warehouse
     if catalog.metastore != "filesystem":
         conf[f"{prefix}.metastore"] = catalog.metastore
     if catalog.uri is not None:
@@ -77,7 +78,7 @@ def _one(catalog: SparkCatalog, around: storage.Surroundings, versions: Versions
     if catalog.metastore == "hive" and not versions.supports(Capability.HIVE_CALLS_ONE_AT_A_TIME):
         # More than anyone has threads; a client is only created when it is needed.
         options["client-pool-size"] = "128"
-    options |= {**storage.catalog_options(catalog, store, around), **catalog.options}
+    options |= {**storage.added, **catalog.options}
     conf.update({f"{prefix}.{key}": value for key, value in options.items()})
     return conf
 
@@ -145,8 +146,9 @@ def _contradictions(credentials: PaimonCredentials, conf: Mapping[str, str]) -> 
             )
 
 
-def _lacks(catalog: SparkCatalog, credentials: PaimonCredentials, versions: Versions) -> Iterator[str]:
+def _lacks(storage: Storage, versions: Versions) -> Iterator[str]:
     """Problems: what this Paimon or the profile lacks for a catalog."""
+    catalog = storage.catalog
     needed = []
     if catalog.metastore == "rest":
         needed.append((Capability.REST_CATALOG, "metastore=rest"))
@@ -160,9 +162,5 @@ def _lacks(catalog: SparkCatalog, credentials: PaimonCredentials, versions: Vers
     for capability, what in needed:
         if not versions.supports(capability):
             yield f"catalog {catalog.name}: {what}: {versions.explain(capability)}"
-    around = credentials.surroundings
-    store = storage.store_of(catalog, around)
-    if store is not None:
-        options = storage.all_options(catalog, around)
-        if missing := storage.missing_keys(store, options, str(versions.paimon)):
-            yield f"{missing} (for {catalog.warehouse})"
+    if missing := storage.missing_keys(versions):
+        yield f"{missing} (for {catalog.warehouse})"

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
 from dbt.adapters.paimon.capabilities import Versions
-from dbt.adapters.paimon.catalogs.hadoop import hadoop_settings
+from dbt.adapters.paimon.catalogs.storage import Storage
 from dbt.adapters.paimon.credentials import PaimonCredentials
 from dbt.adapters.paimon.errors.redaction import SPARK_REDACTION
 from dbt.adapters.paimon.machine import private_files
@@ -27,11 +27,14 @@ _LOCAL_MASTER = re.compile(r"^local(?:\[(?P<cores>\*|\d+)(?:,\s*\d+)?\])?$")
 _MIB = 1024 * 1024
 
 
-def spark_conf(credentials: PaimonCredentials, plan: PackagePlan) -> dict[str, str]:
+def spark_conf(
+    credentials: PaimonCredentials, storages: Sequence[Storage], plan: PackagePlan
+) -> dict[str, str]:
     """The settings that a target's Spark session starts with.
 
     Args:
         credentials: the target; its `spark_config` wins over the defaults here.
+        storages: what its warehouses need, from `PaimonCredentials.storages`.
         plan: the jars, from `packages.plan_packages`.
 
     Raises:
@@ -48,8 +51,8 @@ def spark_conf(credentials: PaimonCredentials, plan: PackagePlan) -> dict[str, s
         "spark.redaction.regex": SPARK_REDACTION,
         **_local_defaults(credentials.spark_master),
         **master_defaults(credentials.spark_master),
-        **hadoop_settings(credentials.spark_catalogs),
-        **remote_conf(credentials, plan.paimon_version),
+        **_hadoop_settings(storages),
+        **_session_settings(credentials, storages, plan.paimon_version),
     }
     own = credentials.spark_config
     conf["spark.sql.extensions"] = _joined([EXTENSIONS], own.get("spark.sql.extensions"))
@@ -63,6 +66,12 @@ def spark_conf(credentials: PaimonCredentials, plan: PackagePlan) -> dict[str, s
         _set_joined(conf, "spark.jars.excludes", EXCLUDES, own)
     _set_joined(conf, "spark.jars.repositories", plan.repositories, own)
     return conf
+
+
+def _hadoop_settings(storages: Sequence[Storage]) -> dict[str, str]:
+    """The settings of the storages behind Hadoop: HDFS before S3A, whatever the order of catalogs.yml."""
+    ordered = sorted(storages, key=lambda storage: storage.catalog.scheme == "s3a")
+    return {key: value for storage in ordered for key, value in storage.settings.items()}
 
 
 def driver_class_path(master: str, plan: PackagePlan, own: Mapping[str, str]) -> list[str]:
@@ -98,17 +107,19 @@ def _names_jars(own: Mapping[str, str]) -> bool:
     return any(name in said for name in ("spark.jars", "--jars", "--packages"))
 
 
-def remote_conf(credentials: PaimonCredentials, paimon_version: str = "") -> dict[str, str]:
+def remote_conf(credentials: PaimonCredentials) -> dict[str, str]:
     """The settings of a target that apply to a session of a Spark server, including those of its catalogs.
-
-    Args:
-        credentials: the target.
-        paimon_version: the Paimon that runs, if it is not the target's own.
 
     Raises:
         DbtRuntimeError: see `spark_conf`.
     """
-    versions = Versions.of(paimon_version or effective_paimon_version(credentials))
+    return _session_settings(credentials, credentials.storages(), effective_paimon_version(credentials))
+
+
+def _session_settings(
+    credentials: PaimonCredentials, storages: Sequence[Storage], paimon_version: str
+) -> dict[str, str]:
+    """The settings that an embedded Spark and a session of a server share."""
     return {
         # The timestamps of a model must not depend on whose machine runs it.
         "spark.sql.session.timeZone": "UTC",
@@ -118,7 +129,7 @@ def remote_conf(credentials: PaimonCredentials, paimon_version: str = "") -> dic
         # Paimon's writer takes rows as Java objects (SparkRow). The old classes count days before October 1582 by
         # another calendar, so that such dates and timestamps would be read back days off [ran, 0.9.0].
         "spark.sql.datetime.java8API.enabled": "true",
-        **catalog_conf(credentials, versions),
+        **catalog_conf(credentials, storages, Versions.of(paimon_version)),
         "spark.sql.defaultCatalog": credentials.catalog,
         **credentials.spark_config,
     }

@@ -9,13 +9,14 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from importlib.metadata import version
 from pathlib import Path
 
 from dbt_common.exceptions import DbtRuntimeError
 
+from dbt.adapters.paimon.catalogs.storage import Storage
 from dbt.adapters.paimon.credentials import PaimonConnectionMethod, PaimonCredentials
 from dbt.adapters.paimon.errors.redaction import redacted
 from dbt.adapters.paimon.machine import addresses, installation
@@ -88,10 +89,10 @@ def note_path(credentials: PaimonCredentials) -> Path:
     return folder() / f"{digest[:16]}.json"
 
 
-def launch_plan(credentials: PaimonCredentials) -> packages.PackagePlan:
+def launch_plan(credentials: PaimonCredentials, storages: Sequence[Storage]) -> packages.PackagePlan:
     """The jars for a target's server: those of an embedded Spark plus Spark Connect's."""
     spark = installation.require(credentials.method)
-    return packages.with_connect(packages.plan_packages(credentials, spark), spark)
+    return packages.with_connect(packages.plan_packages(credentials, storages, spark), spark)
 
 
 def fixed_settings(conf: Mapping[str, str]) -> dict[str, str]:
@@ -165,14 +166,15 @@ def find(credentials: PaimonCredentials) -> tuple[ServerNote, str]:
 
 def mismatches(note: ServerNote, credentials: PaimonCredentials) -> list[str]:
     """How a server differs from what a target needs, one sentence each."""
-    plan = launch_plan(credentials)
+    storages = credentials.storages()
+    plan = launch_plan(credentials, storages)
     wanted = versions(plan)
     found = [
         f"it runs {name} {note.versions.get(name, 'unknown')}, this is {value}"
         for name, value in wanted.items()
         if note.versions.get(name) != value
     ]
-    settings = fixed_settings(spark_conf(credentials, plan))
+    settings = fixed_settings(spark_conf(credentials, storages, plan))
     changed = sorted(
         key for key in settings.keys() | note.settings.keys() if settings.get(key) != note.settings.get(key)
     )

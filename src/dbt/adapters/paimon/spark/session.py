@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 from dbt.adapters.events.logging import AdapterLogger
 from dbt_common.exceptions import DbtRuntimeError
 
-from dbt.adapters.paimon.catalogs import jdbc, reachable, storage
+from dbt.adapters.paimon.catalogs import jdbc, reachable
+from dbt.adapters.paimon.catalogs.storage import Storage
 from dbt.adapters.paimon.credentials import PaimonCredentials
 from dbt.adapters.paimon.machine import installation, java
 from dbt.adapters.paimon.spark import cluster_managers
@@ -130,14 +131,14 @@ def start(credentials: PaimonCredentials) -> tuple[SparkSession, dict[str, str]]
         return _start(credentials)
 
 
-def check_warehouse(credentials: PaimonCredentials) -> None:
+def check_warehouse(credentials: PaimonCredentials, storages: Sequence[Storage]) -> None:
     """Create the folder of a local warehouse and check that it is writable; check that any other storage answers.
 
     Raises:
         DbtRuntimeError: it is not or does not; with the reason. Paimon would say that a schema is not found.
     """
-    for catalog in credentials.spark_catalogs:
-        reachable.check_storage(catalog, storage.all_options(catalog, credentials.surroundings))
+    for storage in storages:
+        reachable.check_storage(storage)
     folder = credentials.local_warehouse
     if folder is None:
         return
@@ -158,13 +159,14 @@ def check_warehouse(credentials: PaimonCredentials) -> None:
 def _start(credentials: PaimonCredentials) -> tuple[SparkSession, dict[str, str]]:
     spark = installation.require(credentials.method)
     installation.require_own_spark(spark, os.environ)
-    asked = packages.plan_packages(credentials, spark)
+    storages = credentials.storages()
+    asked = packages.plan_packages(credentials, storages, spark)
     ivy = tuple(
         f"{key}={value}" for key, value in credentials.spark_config.items() if key.startswith("spark.jars.")
     )
     plan = resolved_jars.with_known(asked, ivy)
-    conf = spark_conf(credentials, plan)
-    check_warehouse(credentials)
+    conf = spark_conf(credentials, storages, plan)
+    check_warehouse(credentials, storages)
     cluster_managers.require_master(credentials.spark_master)
     reachable.check_metastores(credentials.spark_catalogs)
     java.prepare_java(spark)

@@ -20,9 +20,9 @@ except ImportError:  # Windows
     fcntl = None  # type: ignore[assignment]
 
 from dbt.adapters.paimon import capabilities
-from dbt.adapters.paimon.catalogs import storage
 from dbt.adapters.paimon.catalogs.catalog import SparkCatalog, location_scheme
 from dbt.adapters.paimon.catalogs.object_stores import ObjectStore, carries
+from dbt.adapters.paimon.catalogs.storage import Storage, Surroundings
 from dbt.adapters.paimon.credentials import PaimonCredentials
 from dbt.adapters.paimon.errors.redaction import redact_text
 from dbt.adapters.paimon.machine.cache_folder import cache_folder
@@ -92,12 +92,16 @@ class PackagePlan:
 
 
 def plan_packages(
-    credentials: PaimonCredentials, spark_version: str, environ: Mapping[str, str] | None = None
+    credentials: PaimonCredentials,
+    storages: Sequence[Storage],
+    spark_version: str,
+    environ: Mapping[str, str] | None = None,
 ) -> PackagePlan:
     """Work out the jars for a Spark, a Paimon version and the storages.
 
     Args:
         credentials: the target. If it has `jars`, only its `packages` are downloaded.
+        storages: what its warehouses need.
         spark_version: version of the Spark that will run.
         environ: environment with `DBT_PAIMON_JARS`, which replaces the connector, whatever it would be otherwise.
 
@@ -121,15 +125,15 @@ def plan_packages(
     if not jars and not _version_of_packages(packages):
         packages.insert(0, capabilities.connector_artifact(spark_version, version))
     # Plug-ins that the connector does not contain: https://paimon.apache.org/docs/master/filesystems/overview/
-    for catalog in credentials.spark_catalogs:
-        store = storage.store_of(catalog, credentials.surroundings)
+    for storage in storages:
+        store = storage.plug_in
         if store is None or _names_artifact(store.artifact, jars, packages):
             continue
         if not own:
             packages.append(f"{GROUP}:{store.artifact}:{version}")
-        elif not _has_plug_in(store, jars, credentials.surroundings):
-            raise DbtRuntimeError(_no_plug_in(store, catalog, version))
-    for protocol in sorted({catalog.jdbc_protocol for catalog in credentials.spark_catalogs}):
+        elif not _has_plug_in(store, jars, storage.around):
+            raise DbtRuntimeError(_no_plug_in(store, storage.catalog, version))
+    for protocol in sorted({storage.catalog.jdbc_protocol for storage in storages}):
         driver = capabilities.JDBC_DRIVERS.get(protocol)
         if driver and not own and not _names_artifact(driver.split(":")[1], jars, packages):
             packages.append(driver)
@@ -357,7 +361,7 @@ def _scala_of_name(name: str) -> str | None:
     return found.group(1) if found else None
 
 
-def _has_plug_in(store: ObjectStore, jars: Sequence[str], around: storage.Surroundings) -> bool:
+def _has_plug_in(store: ObjectStore, jars: Sequence[str], around: Surroundings) -> bool:
     """Whether a storage's plug-in is inside a jar, or on Spark's class path in another way."""
     inside = any((path := _local_path(jar)) is not None and carries(path, store) for jar in jars)
     return inside or around.has_jar(store.artifact)
