@@ -21,7 +21,7 @@ from dbt.adapters.paimon import capabilities, catalogs_yml, cli, connections
 from dbt.adapters.paimon.machine import installation, java
 from dbt.adapters.paimon.profile import load_credentials
 from dbt.adapters.paimon.spark import server, session, thrift
-from dbt.adapters.paimon.spark.launch import jvm, packages
+from dbt.adapters.paimon.spark.launch import start_failures
 from dbt.adapters.paimon.spec.advice import advice
 from dbt.adapters.paimon.writing import python_models
 
@@ -108,11 +108,11 @@ def imported(given: Mapping[str, Any], folder: Path, monkeypatch: pytest.MonkeyP
 
 
 def ivy(given: Mapping[str, Any], folder: Path, monkeypatch: pytest.MonkeyPatch) -> str:
-    return packages.explain_resolution_failure(given["text"], "3.5.7")
+    return start_failures.explain_resolution_failure(given["text"], "3.5.7")
 
 
 def no_jvm(given: Mapping[str, Any], folder: Path, monkeypatch: pytest.MonkeyPatch) -> str:
-    return jvm._failure(given["text"], folder / "spark.log").msg
+    return start_failures.failure_of(given["text"], folder / "spark.log").msg
 
 
 def config(given: Mapping[str, Any], folder: Path, monkeypatch: pytest.MonkeyPatch) -> str:

@@ -14,7 +14,10 @@ from pyspark.errors import PySparkRuntimeError
 
 from dbt.adapters.paimon.machine.waiting import WaitedTooLongError
 from dbt.adapters.paimon.spark.launch import jvm
+from dbt.adapters.paimon.spark.launch.hidden_settings import hidden
+from dbt.adapters.paimon.spark.launch.jvm_process import exit_status, spawned
 from dbt.adapters.paimon.spark.launch.packages import PackagePlan
+from dbt.adapters.paimon.spark.launch.spark_log import Output
 
 PLAIN = {"spark.master": "local[2]", "spark.driver.memory": "2g"}
 
@@ -34,7 +37,7 @@ def hidden_files(folder: Path) -> dict[str, str]:
 
 
 def test_without_secrets_nothing_is_hidden(environment: Path) -> None:
-    with jvm._hidden(PLAIN, ["elsewhere"]) as shown:
+    with hidden(PLAIN, ["elsewhere"]) as shown:
         assert shown == PLAIN
         assert hidden_files(environment) == {}
         assert "PYSPARK_SUBMIT_ARGS" not in os.environ
@@ -42,7 +45,7 @@ def test_without_secrets_nothing_is_hidden(environment: Path) -> None:
 
 def test_options_of_java(environment: Path) -> None:
     options = r"""-Xss4m -Da.password='two "words"' -Db=c\\d"""
-    with jvm._hidden({**PLAIN, "spark.driver.extraJavaOptions": options}, []) as shown:
+    with hidden({**PLAIN, "spark.driver.extraJavaOptions": options}, []) as shown:
         (folder,) = environment.glob("dbt-paimon-*")
         assert shown == {**PLAIN, "spark.driver.extraJavaOptions": f"@{folder / 'java'}"}
         assert hidden_files(environment) == {"java": '"-Xss4m"\n"-Da.password=two \\"words\\""\n"-Db=c\\\\d"'}
@@ -53,7 +56,7 @@ def test_other_settings_go_with_the_defaults(environment: Path, monkeypatch: pyt
     (environment / "spark-defaults.conf").write_text("spark.x 1\n")
     monkeypatch.setenv("PYSPARK_SUBMIT_ARGS", "--verbose pyspark-shell")
     conf = {**PLAIN, "spark.jars.repositories": "https://ann:hunter2@h/ü", "spark.jars": "/x/told/a.jar"}
-    with jvm._hidden(conf, ["told"]) as shown:
+    with hidden(conf, ["told"]) as shown:
         assert shown == PLAIN
         assert hidden_files(environment) == {
             "spark.conf": (
@@ -67,7 +70,7 @@ def test_other_settings_go_with_the_defaults(environment: Path, monkeypatch: pyt
 
 def test_what_is_printed_is_blanked_on_its_way(tmp_path: Path) -> None:
     log = tmp_path / "spark.log"
-    output = jvm._Output(log, ["hunter2"])
+    output = Output(log, ["hunter2"])
     os.write(output.end, b"http://ann:pw@host added\nsaid hunter2\nx.token=abc\n\xff")
     assert (
         output.said()
@@ -82,7 +85,7 @@ def test_ctrl_c_does_not_reach_the_jvm() -> None:
     def never() -> None:
         raise AssertionError
 
-    with jvm._spawned():
+    with spawned():
         from pyspark import java_gateway
 
         with java_gateway.Popen(
@@ -104,7 +107,7 @@ def test_a_jvm_that_never_answers_is_ended(monkeypatch: pytest.MonkeyPatch, tmp_
     monkeypatch.setattr(jvm, "_LONGEST_START", 0.5)
     with pytest.raises(WaitedTooLongError, match="for Spark's JVM to start"):
         jvm._resolved(PLAIN, PackagePlan((), (), (), "0.9.0"), tmp_path / "spark.log", ())
-    assert jvm.exit_status(10) is not None
+    assert exit_status(10) is not None
 
 
 @pytest.mark.parametrize(

@@ -12,14 +12,11 @@ import pytest
 from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.paimon.credentials import PaimonCredentials
-from dbt.adapters.paimon.spark.launch import packages
-from dbt.adapters.paimon.spark.launch.packages import (
-    connector_version_from_jars,
-    effective_paimon_version,
-    explain_resolution_failure,
-    ivy_lock_path,
-    resolution_lock,
-)
+from dbt.adapters.paimon.spark.launch import ivy_lock, packages
+from dbt.adapters.paimon.spark.launch.connector_jars import connector_version_from_jars
+from dbt.adapters.paimon.spark.launch.ivy_lock import ivy_lock_path, resolution_lock
+from dbt.adapters.paimon.spark.launch.packages import effective_paimon_version
+from dbt.adapters.paimon.spark.launch.start_failures import explain_resolution_failure
 
 SPARK = "3.5.7"
 CONNECTOR = "org.apache.paimon:paimon-spark-3.5:0.9.0"
@@ -254,7 +251,7 @@ def test_the_lock_follows_no_link(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 
 def test_the_wait_for_the_lock_ends(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    monkeypatch.setattr(packages, "_LONGEST_RESOLUTION", 0.2)
+    monkeypatch.setattr(ivy_lock, "_LONGEST_RESOLUTION", 0.2)
     with ivy_lock_path().open("w") as other:
         fcntl.flock(other, fcntl.LOCK_EX | fcntl.LOCK_NB)
         with (

@@ -10,7 +10,6 @@ from dbt.adapters.paimon.catalogs.object_stores import STORES
 
 # Stores whose rename is a copy and a delete; Paimon's commit is a rename (see RenamingSnapshotCommit).
 NOT_ATOMIC: Final = frozenset({*STORES, "abfs", "abfss", "wasb", "wasbs", "cos", "cosn", "gs", "obs", "tos"})
-
 # Catalogs with their own lock: HiveCatalog and JdbcCatalog.defaultLockFactory. FileSystemCatalog has none, and it
 # cannot use those of the others (each casts the lock's context to its own class).
 LOCKING: Final = frozenset({"hive", "jdbc"})

@@ -15,12 +15,8 @@ from dbt.adapters.paimon.errors.redaction import SPARK_REDACTION
 from dbt.adapters.paimon.machine import private_files
 from dbt.adapters.paimon.spark.catalog_conf import catalog_conf
 from dbt.adapters.paimon.spark.cluster_managers import master_defaults
-from dbt.adapters.paimon.spark.launch.packages import (
-    EXCLUDES,
-    PackagePlan,
-    effective_paimon_version,
-    is_local_connector,
-)
+from dbt.adapters.paimon.spark.launch.connector_jars import is_local_connector
+from dbt.adapters.paimon.spark.launch.packages import EXCLUDES, PackagePlan, effective_paimon_version
 
 EXTENSIONS = "org.apache.paimon.spark.extensions.PaimonSparkSessionExtensions"
 _LOCAL_MASTER = re.compile(r"^local(?:\[(?P<cores>\*|\d+)(?:,\s*\d+)?\])?$")

@@ -9,7 +9,7 @@ from threading import Thread
 from typing import Final
 
 from dbt.adapters.paimon.credentials import PaimonConnectionMethod, PaimonCredentials
-from dbt.adapters.paimon.spark.launch import jvm
+from dbt.adapters.paimon.spark.launch import jvm_process
 
 # dbt commands that will use Spark (dbt.cli.types.Command); `debug` reports the start itself.
 _COMMANDS: Final = frozenset(
@@ -45,7 +45,7 @@ def begin(credentials: PaimonCredentials) -> Thread | None:
     if not embedded or _command() not in _COMMANDS:
         return None
     # If the project cannot be parsed, dbt ends before the JVM has started.
-    atexit.register(jvm.abandon)
+    atexit.register(jvm_process.abandon)
     thread = Thread(target=_start, args=(credentials,), name="spark-start", daemon=True)
     thread.start()
     return thread

@@ -15,7 +15,7 @@ from typing import Final
 
 from dbt.adapters.paimon.machine.waiting import Wait, WaitedTooLongError
 from dbt.adapters.paimon.spark.handles import Handle
-from dbt.adapters.paimon.spark.launch import jvm
+from dbt.adapters.paimon.spark.launch import jvm_process
 
 # Seconds before the first check, and between two.
 LOOK_EVERY: Final = 10.0
@@ -57,7 +57,7 @@ def bounded(handle: Handle, sql: str, bound: float, look_every: float = LOOK_EVE
         with suppress(Exception):
             handle.interrupt()
         if not over.wait(LONGEST_END):
-            jvm.end("a statement that had no Spark job could not be ended otherwise")
+            jvm_process.end("a statement that had no Spark job could not be ended otherwise")
 
     handle.begins()
     Thread(target=look, name="stalls", daemon=True).start()

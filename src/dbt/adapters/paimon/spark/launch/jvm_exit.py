@@ -8,7 +8,8 @@ from typing import Final
 from dbt_common.exceptions import DbtDatabaseError
 
 from dbt.adapters.paimon.errors.messages import MEMORY_ADVICE
-from dbt.adapters.paimon.spark.launch import jvm
+from dbt.adapters.paimon.spark.launch import jvm_process
+from dbt.adapters.paimon.spark.launch.spark_log import log_path
 
 # Seconds; a JVM that exits stops answering before it runs its shutdown hooks.
 _LONGEST_END: Final = 5
@@ -30,13 +31,13 @@ def error(exc: BaseException) -> DbtDatabaseError | None:
     unanswered = isinstance(exc, OSError) or (
         isinstance(exc, Py4JError) and not isinstance(exc, Py4JJavaError)
     )
-    status = jvm.exit_status(_LONGEST_END if unanswered else 0)
+    status = jvm_process.exit_status(_LONGEST_END if unanswered else 0)
     return None if status is None else DbtDatabaseError(_message(status))
 
 
 def _message(status: int) -> str:
     """The message for an exit status (`subprocess.Popen.returncode`)."""
-    if why := jvm.ended_because():
+    if why := jvm_process.ended_because():
         how, advice = f"this run has ended it, because {why}", ""
     elif status == _OUT_OF_MEMORY:
         how, advice = "it was out of memory", MEMORY_ADVICE
@@ -48,7 +49,7 @@ def _message(status: int) -> str:
     else:
         how, advice = f"exit status {status}", ""
     parts = [
-        f"Spark's JVM has ended: {how}. Its log is {jvm.log_path()}.",
+        f"Spark's JVM has ended: {how}. Its log is {log_path()}.",
         advice,
         "Tables are in their old state or their new one: `dbt retry` runs what has not.",
     ]

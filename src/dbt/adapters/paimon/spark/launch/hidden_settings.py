@@ -1,0 +1,91 @@
+"""Settings that must not be on the JVM's command line, where every user sees them: private files while it starts."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import shutil
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final
+
+from dbt.adapters.paimon.errors.redaction import secrets_of
+
+JAVA_OPTIONS: Final = "spark.driver.extraJavaOptions"
+_SUBMIT_ARGUMENTS: Final = "PYSPARK_SUBMIT_ARGS"
+# What PySpark uses if the variable is not set.
+_NO_ARGUMENTS: Final = "pyspark-shell"
+
+
+@contextmanager
+def hidden(conf: Mapping[str, str], secrets: Sequence[str]) -> Iterator[dict[str, str]]:
+    """The settings that may be on a command line; the others are in private files while the JVM starts.
+
+    Args:
+        conf: settings for the launcher.
+        secrets: known secrets; whatever looks like a secret is hidden too.
+    """
+    private = {
+        key: value
+        for key, value in conf.items()
+        if secrets_of([(key, value)]) or any(secret in value for secret in secrets)
+    }
+    if not private:
+        yield dict(conf)
+        return
+    shown = {key: value for key, value in conf.items() if key not in private}
+    folder = Path(tempfile.mkdtemp(prefix="dbt-paimon-"))
+    before = os.environ.get(_SUBMIT_ARGUMENTS)
+    try:
+        options = private.pop(JAVA_OPTIONS, None)
+        if options is not None:
+            # Java reads options from such a file since version 9.
+            shown[JAVA_OPTIONS] = f"@{folder / 'java'}"
+            _write(folder / "java", "\n".join(_java_argument(part) for part in shlex.split(options)))
+        if private:
+            # It replaces spark-defaults.conf.
+            properties = "".join(f"{key}={_property(value)}\n" for key, value in private.items())
+            _write(folder / "spark.conf", f"{_spark_defaults()}\n{properties}")
+            rest = before or _NO_ARGUMENTS
+            os.environ[_SUBMIT_ARGUMENTS] = (
+                f"--properties-file {shlex.quote(str(folder / 'spark.conf'))} {rest}"
+            )
+        yield shown
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+        # Never removed: dbt fails if a variable is removed while it iterates over them (see `early_start`).
+        if private:
+            os.environ[_SUBMIT_ARGUMENTS] = before or _NO_ARGUMENTS
+
+
+def _write(path: Path, text: str) -> None:
+    path.touch(mode=0o600)
+    path.write_text(text, encoding="utf-8")
+
+
+def _java_argument(text: str) -> str:
+    """An argument quoted for an argument file of `java` ("java Command-Line Argument Files" in its documentation)."""
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}"'
+
+
+def _property(text: str) -> str:
+    """A value as java.util.Properties.load reads it from a properties file."""
+    return re.sub(r"[^\x21-\x7e]", lambda found: utf16(found[0]), text.replace("\\", "\\\\"))
+
+
+def utf16(text: str) -> str:
+    """Each character as an escape that both properties files and Java's regular expressions read."""
+    units = text.encode("utf-16-be")
+    return "".join(f"\\u{units[i]:02x}{units[i + 1]:02x}" for i in range(0, len(units), 2))
+
+
+def _spark_defaults() -> str:
+    from pyspark.find_spark_home import _find_spark_home
+
+    folder = os.environ.get("SPARK_CONF_DIR") or Path(_find_spark_home()) / "conf"
+    path = Path(folder) / "spark-defaults.conf"
+    return path.read_text() if path.is_file() else ""

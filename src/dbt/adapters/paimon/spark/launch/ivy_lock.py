@@ -1,0 +1,73 @@
+"""The lock on Ivy's cache: one process of a user at a time downloads packages."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO
+
+from dbt_common.exceptions import DbtRuntimeError
+
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None  # type: ignore[assignment]
+
+from dbt.adapters.paimon.machine.cache_folder import cache_folder
+from dbt.adapters.paimon.machine.private_files import open_own, temporary_folder
+from dbt.adapters.paimon.machine.waiting import Wait
+from dbt.adapters.paimon.spark.launch.packages import PackagePlan
+
+# Seconds that another process may take to download its jars.
+_LONGEST_RESOLUTION = 30 * 60
+
+
+@contextmanager
+def resolution_lock(plan: PackagePlan) -> Iterator[None]:
+    """Let one process of a user at a time start a Spark that downloads packages.
+
+    Ivy does not lock its cache: two processes that fill it at once (test workers, two dbt runs on a new machine) break
+    each other's downloads. Without packages there is no lock.
+
+    Raises:
+        DbtRuntimeError: another process took too long, or the lock is a link or another user's file.
+    """
+    if not plan.packages or fcntl is None:
+        yield
+        return
+    path = ivy_lock_path()
+    try:
+        file = open_own(path)
+    except OSError as exc:
+        raise DbtRuntimeError(
+            f"The lock file {path} cannot be opened: {exc.strerror or exc}. Remove it, and start again."
+        ) from exc
+    with file as lock:
+        # Closing the file releases the lock, also when this process dies.
+        Wait(
+            "another process of this user that resolves jars",
+            _LONGEST_RESOLUTION,
+            f"It holds {path} (fuser {path} names it): end it if it hangs, and start again.",
+        ).until(lambda: _locked(lock))
+        yield
+
+
+def ivy_lock_path() -> Path:
+    """This user's lock file, in a folder that other users cannot write.
+
+    Raises:
+        DbtRuntimeError: there is no such folder.
+    """
+    try:
+        return cache_folder() / "ivy.lock"
+    except OSError:
+        return temporary_folder() / "ivy.lock"
+
+
+def _locked(file: IO[bytes]) -> bool:
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True

@@ -1,0 +1,101 @@
+"""The JVM as a child process: started out of reach of Ctrl-C, killed, and asked how it exited."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from threading import Event, Lock
+from typing import Any, Final
+
+# Held while a JVM starts; none is started once the process ends.
+starting: Final = Lock()
+ending: Final = Event()
+# Seconds; a JVM that is asked to exit takes a fraction of one.
+_LONGEST_END: Final = 10
+
+
+def abandon() -> None:
+    """At the end of the process: kill a JVM that is still starting, so that no temporary file of the start is left."""
+    ending.set()
+    Spawned.end_last()
+    if starting.acquire(timeout=_LONGEST_END):
+        starting.release()
+
+
+def exit_status(seconds: float) -> int | None:
+    """The exit status of the JVM that this process started last (`Popen.returncode`).
+
+    Args:
+        seconds: how long to wait for its exit.
+
+    Returns:
+        None if it is alive, or none was started here.
+    """
+    return Spawned.status_of_last(seconds)
+
+
+def end(why: str) -> None:
+    """Kill this process's JVM at once; uncommitted writes are lost.
+
+    Args:
+        why: the reason, for the error of whoever finds it gone.
+    """
+    Spawned.ended_because = why
+    Spawned.kill_last()
+
+
+def ended_because() -> str:
+    """Why this process killed its JVM; empty if it did not."""
+    return Spawned.ended_because
+
+
+class Spawned(subprocess.Popen[bytes]):
+    """A process that Ctrl-C does not reach, started without running Python code in the child.
+
+    PySpark ignores the signal in a `preexec_fn`, for which Python forks. If another thread imports a module meanwhile,
+    the child can hang for ever (see the warning at preexec_fn in Python's documentation of subprocess), and dbt imports
+    modules during the start.
+    """
+
+    _last: Spawned | None = None
+    ended_because = ""
+
+    def __init__(self, command: Sequence[str], *, preexec_fn: object = None, **more: Any) -> None:
+        if preexec_fn is not None:
+            command = ["/bin/sh", "-c", 'trap "" INT; exec "$@"', "sh", *command]
+        super().__init__(command, **more)
+        Spawned._last = self
+        if ending.is_set():
+            self.terminate()
+
+    @classmethod
+    def end_last(cls) -> None:
+        if cls._last and starting.locked():
+            cls._last.terminate()
+
+    @classmethod
+    def kill_last(cls) -> None:
+        """Kill the last one at once: it is starting and has written nothing yet."""
+        if cls._last:
+            cls._last.kill()
+
+    @classmethod
+    def status_of_last(cls, seconds: float) -> int | None:
+        with suppress(subprocess.TimeoutExpired):
+            return cls._last.wait(seconds) if cls._last else None
+        return None
+
+
+@contextmanager
+def spawned() -> Iterator[None]:
+    """Make PySpark start its JVM as `Spawned` inside the block; only one start runs at a time (`session.start`)."""
+    from pyspark import java_gateway
+
+    module: Any = java_gateway
+    theirs = module.Popen
+    module.Popen = Spawned
+    try:
+        yield
+    finally:
+        module.Popen = theirs
