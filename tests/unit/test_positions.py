@@ -6,9 +6,9 @@ import pytest
 
 from dbt.adapters.paimon.changes.positions import (
     NOTHING_READ,
-    Checkpoint,
     Commit,
     Position,
+    SavedPosition,
     find,
     fingerprint,
     mark,
@@ -37,7 +37,7 @@ def test_other_users_are_none(user):
 
 
 @pytest.mark.parametrize(
-    ("own", "checkpoint", "expected"),
+    ("own", "saved", "expected"),
     [
         pytest.param([], None, NOTHING_READ, id="a table without a commit"),
         pytest.param([commit(1)], None, None, id="rows that came otherwise"),
@@ -46,35 +46,38 @@ def test_other_users_are_none(user):
         pytest.param([commit(1, AT_5), commit(2)], None, AT_5, id="another's commit after it"),
         pytest.param(
             [commit(1, AT_5), commit(2, AT_7)],
-            Checkpoint(AT_5, Position.at(commit(1, AT_5))),
+            SavedPosition(AT_5, Position.at(commit(1, AT_5))),
             AT_7,
             id="died after the commit",
         ),
         pytest.param(
-            [commit(1, AT_5)], Checkpoint(AT_7, Position.at(commit(1, AT_5))), AT_7, id="a run without rows"
+            [commit(1, AT_5)],
+            SavedPosition(AT_7, Position.at(commit(1, AT_5))),
+            AT_7,
+            id="a run without rows",
         ),
-        pytest.param([commit(9)], Checkpoint(AT_7, Position(3, "x")), AT_7, id="its commits have expired"),
+        pytest.param([commit(9)], SavedPosition(AT_7, Position(3, "x")), AT_7, id="its commits have expired"),
         pytest.param(
             [commit(1, AT_5)],
-            Checkpoint(AT_7, Position(2, "x")),
+            SavedPosition(AT_7, Position(2, "x")),
             AT_5,
             id="rolled back behind the checkpoint",
         ),
         pytest.param(
             [commit(1, AT_5), commit(2)],
-            Checkpoint(AT_7, Position.at(commit(2, AT_7))),
+            SavedPosition(AT_7, Position.at(commit(2, AT_7))),
             AT_5,
             id="rolled back, and written again",
         ),
-        pytest.param([], Checkpoint(AT_7, Position(2, "x")), NOTHING_READ, id="made anew, without a row"),
-        pytest.param([], Checkpoint(AT_7, NOTHING_READ), AT_7, id="never a row"),
+        pytest.param([], SavedPosition(AT_7, Position(2, "x")), NOTHING_READ, id="made anew, without a row"),
+        pytest.param([], SavedPosition(AT_7, NOTHING_READ), AT_7, id="never a row"),
         pytest.param(
             [commit(1, AT_5), commit(2, kind="OVERWRITE", rows=0)],
-            Checkpoint(AT_5, Position.at(commit(1, AT_5))),
+            SavedPosition(AT_5, Position.at(commit(1, AT_5))),
             NOTHING_READ,
             id="emptied",
         ),
     ],
 )
-def test_find(own, checkpoint, expected):
-    assert find(KEY, own, checkpoint) == expected
+def test_find(own, saved, expected):
+    assert find(KEY, own, saved) == expected

@@ -9,12 +9,13 @@ from typing import Any, Final
 from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.paimon.changes import positions, reads
-from dbt.adapters.paimon.changes.positions import Checkpoint, Commit, Position, fingerprint
+from dbt.adapters.paimon.changes.positions import Commit, Position, SavedPosition, fingerprint
 from dbt.adapters.paimon.changes.reading import Reading, Source, SourceTag, without_added
 from dbt.adapters.paimon.changes.reads import Output, SourceTable, Way
 from dbt.adapters.paimon.doors import while_parsing
 from dbt.adapters.paimon.host import Host
 from dbt.adapters.paimon.relation import PaimonRelation
+from dbt.adapters.paimon.sql.staging_names import POSITIONS_SUFFIX
 from dbt.adapters.paimon.tables import metadata
 from dbt.adapters.paimon.tables.door import Tables
 from dbt.adapters.paimon.writing.builds import Builds
@@ -179,8 +180,8 @@ class Changes:
         """
         if reading.commits is None:
             reading.commits = self._commits(reading.own)
-            reading.checkpoints = self._checkpoints(reading.own)
-        start = positions.find(source.key, reading.commits, reading.checkpoints.get(source.key))
+            reading.saved = self._saved_positions(reading.own)
+        start = positions.find(source.key, reading.commits, reading.saved.get(source.key))
         placed = replace(source, start=start)
         problem = placed.lost
         if not problem:
@@ -197,14 +198,14 @@ class Changes:
         reading.lost[source.table.name] = problem
         return source
 
-    def _checkpoints(self, own: PaimonRelation) -> dict[str, Checkpoint]:
-        name = f"{own.identifier}{positions.POSITIONS_SUFFIX}"
+    def _saved_positions(self, own: PaimonRelation) -> dict[str, SavedPosition]:
+        name = f"{own.identifier}{POSITIONS_SUFFIX}"
         kept = self._host.get_relation(own.database, own.schema, name)
         if kept is None:
             return {}
-        rows = self._host.query(positions.checkpoints_sql(kept.render()))
+        rows = self._host.query(positions.saved_positions_sql(kept.render()))
         return {
-            fingerprint(row[0]): Checkpoint(Position(int(row[1]), row[2]), Position(int(row[3]), row[4]))
+            fingerprint(row[0]): SavedPosition(Position(int(row[1]), row[2]), Position(int(row[3]), row[4]))
             for row in rows
         }
 
@@ -311,7 +312,7 @@ class Changes:
         planned = reading.starts()
         if not planned:
             return
-        own, kept = self._commits(reading.own), self._checkpoints(reading.own)
+        own, kept = self._commits(reading.own), self._saved_positions(reading.own)
         if any(positions.find(key, own, kept.get(key)) != start for key, start in planned.items()):
             raise DbtRuntimeError(
                 f"model '{model['name']}': another run has read the same changes meanwhile. Nothing was written; "

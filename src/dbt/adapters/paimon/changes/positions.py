@@ -17,10 +17,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from dbt.adapters.paimon.sql import staging_names
 from dbt.adapters.paimon.sql.text import string_literal
-
-POSITIONS_SUFFIX: Final = staging_names.POSITIONS_SUFFIX
 
 COMMIT_USER_CONF: Final = "spark.paimon.commit.user-prefix"
 
@@ -57,7 +54,7 @@ NOTHING_READ: Final = Position(0, "00000000")
 
 
 @dataclass(frozen=True)
-class Checkpoint:
+class SavedPosition:
     """A position as stored in the positions table, with the snapshot of the model's own table at that time."""
 
     position: Position
@@ -83,29 +80,29 @@ def marked(user: str) -> dict[str, Position]:
     return {key: Position(int(snapshot), commit) for key, snapshot, commit in entries}
 
 
-def find(key: str, own: Sequence[Commit], checkpoint: Checkpoint | None) -> Position | None:
+def find(key: str, own: Sequence[Commit], saved: SavedPosition | None) -> Position | None:
     """A model's position in a source.
 
     Args:
         key: the fingerprint of the source.
         own: the snapshots of the model's own table.
-        checkpoint: the row of the positions table, if any.
+        saved: the row of the positions table, if any.
 
     Returns:
-        The position in the newest of the model's commits or the checkpoint; NOTHING_READ if the table never had a row
+        The position in the newest of the model's commits, or the saved one; NOTHING_READ if the table never had a row
         or something else has emptied it since; None if the position is unknown.
     """
-    if checkpoint is not None and not _still_holds(checkpoint.own, own):
-        checkpoint = None
+    if saved is not None and not _still_holds(saved.own, own):
+        saved = None
     for commit in sorted(own, key=lambda each: -each.snapshot):
-        if checkpoint is not None and checkpoint.own.snapshot >= commit.snapshot:
+        if saved is not None and saved.own.snapshot >= commit.snapshot:
             break
         if key in (positions := marked(commit.user)):
             return positions[key]
         if commit.kind == "OVERWRITE" and not commit.rows and not positions:
             return NOTHING_READ
-    if checkpoint is not None:
-        return checkpoint.position
+    if saved is not None:
+        return saved.position
     return None if own else NOTHING_READ
 
 
@@ -120,12 +117,12 @@ def create_sql(kept: str) -> str:
     )
 
 
-def checkpoints_sql(kept: str) -> str:
-    """The query of the positions table's rows: the source, and the two positions of a Checkpoint."""
+def saved_positions_sql(kept: str) -> str:
+    """The query of the positions table's rows: the source, and the two positions of a SavedPosition."""
     return f"select source, snapshot_id, commit_id, own_snapshot_id, own_commit_id from {kept}"
 
 
-def keep_sql(kept: str, moved: Mapping[str, Checkpoint]) -> str:
+def keep_sql(kept: str, moved: Mapping[str, SavedPosition]) -> str:
     """The statement that writes new positions; `moved`: by the name of the source."""
     rows = ",\n  ".join(
         f"({string_literal(name)}, {at.position.snapshot}, '{at.position.commit}', "

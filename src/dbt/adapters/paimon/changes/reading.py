@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from dbt_common.exceptions import DbtRuntimeError
 
-from dbt.adapters.paimon.changes.positions import NOTHING_READ, Checkpoint, Commit, Position, fingerprint
+from dbt.adapters.paimon.changes.positions import NOTHING_READ, Commit, Position, SavedPosition, fingerprint
 from dbt.adapters.paimon.changes.reads import Output, SourceTable
 
 if TYPE_CHECKING:
@@ -96,7 +96,7 @@ class Reading:
     sources: dict[str, Source] = field(default_factory=dict)
     # The snapshots of the model's own table before the run; None until they are read.
     commits: tuple[Commit, ...] | None = None
-    checkpoints: dict[str, Checkpoint] = field(default_factory=dict)
+    saved: dict[str, SavedPosition] = field(default_factory=dict)
     # Sources whose changes have expired, so that the model has to be rebuilt.
     lost: dict[str, str] = field(default_factory=dict)
 
@@ -108,16 +108,16 @@ class Reading:
         """The model's new position in each source, once its rows are committed."""
         return {source.key: source.end for source in self.sources.values()}
 
-    def moved(self, own: Position) -> dict[str, Checkpoint]:
+    def moved(self, own: Position) -> dict[str, SavedPosition]:
         """The new rows of the positions table, by the name of the source.
 
         Args:
             own: the newest snapshot of the model's own table.
         """
         return {
-            source.table.name: Checkpoint(source.end, own)
+            source.table.name: SavedPosition(source.end, own)
             for source in self.sources.values()
-            if self.checkpoints.get(source.key) != Checkpoint(source.end, own)
+            if self.saved.get(source.key) != SavedPosition(source.end, own)
         }
 
     def tags_to_keep(self) -> list[SourceTag]:
