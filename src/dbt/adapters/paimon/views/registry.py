@@ -83,7 +83,6 @@ class ViewRegistry:
         try:
             self._query(sql)
         except DbtRuntimeError:
-            # IF NOT EXISTS is not atomic, and S3 refuses a number that is taken: a process that shares no lock with
-            # this one may
+            # IF NOT EXISTS is not atomic, and S3 refuses a number that is taken: a process without a shared lock may
             # have created the table in between.
             self._query(sql)
