@@ -17,6 +17,13 @@ if TYPE_CHECKING:
     from dbt.adapters.paimon.spark.handles import Handle
 
 
+def is_empty_run() -> bool:
+    """Whether dbt runs with `--empty`: tables are built without rows."""
+    from dbt.flags import get_flags
+
+    return bool(getattr(get_flags(), "EMPTY", False))
+
+
 class Host(Protocol):
     """The adapter, as its features see it."""
 

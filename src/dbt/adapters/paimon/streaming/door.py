@@ -16,7 +16,7 @@ from dbt.adapters.paimon.concurrency import conflicts
 from dbt.adapters.paimon.concurrency.locks import TableLocks
 from dbt.adapters.paimon.credentials import PaimonConnectionMethod
 from dbt.adapters.paimon.doors import while_parsing
-from dbt.adapters.paimon.host import Host
+from dbt.adapters.paimon.host import Host, is_empty_run
 from dbt.adapters.paimon.relation import PaimonRelation
 from dbt.adapters.paimon.spark.frames import FrameHandle
 from dbt.adapters.paimon.spec.door import Specs
@@ -310,9 +310,7 @@ class Streams:
         Raises:
             DbtRuntimeError: one message with the remedy; complete batches stay written, and the next run continues.
         """
-        from dbt.flags import get_flags
-
-        if getattr(get_flags(), "EMPTY", False):
+        if is_empty_run():
             return True
         checkpoint = self._checkpoint(target, settings, self._stream(model).id)
         sink = batches.Sink(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from dbt.adapters.paimon.column import PaimonColumn
 from dbt.adapters.paimon.doors import while_parsing
-from dbt.adapters.paimon.host import Host
+from dbt.adapters.paimon.host import Host, is_empty_run
 from dbt.adapters.paimon.spec import change_rows, ordering_values, spelling, strategies
 from dbt.adapters.paimon.spec.table import TableSpec
 from dbt.adapters.paimon.sql import event_time, predicates
@@ -79,10 +79,7 @@ class Rows:
         Raises:
             DbtRuntimeError: a value does not fit its column's type; names file, column and row.
         """
-        from dbt.flags import get_flags
-
-        empty = bool(getattr(get_flags(), "EMPTY", False))
-        host = self._host
+        host, empty = self._host, is_empty_run()
         seeds.stage(host.handle, view_name, agate_table, model, host.convert_type, empty, host.loses)
         return 0 if empty else len(agate_table.rows)
 
