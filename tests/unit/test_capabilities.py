@@ -97,17 +97,12 @@ def test_connectors_that_were_never_published(spark, paimon, message):
         (Capability.VIEWS, "1.4.2", "jdbc", False),
         (Capability.VIEWS, "2.0.0", "jdbc", True),
         (Capability.VIEWS, "2.0.0", "filesystem", False),
-        (Capability.SHOW_TABLE_EXTENDED, "0.9.0", "filesystem", False),
-        (Capability.SHOW_TABLE_EXTENDED, "1.0.0", "filesystem", True),
-        (Capability.RENAME_WITH_CATALOG, "1.0.1", "filesystem", False),
-        (Capability.RENAME_WITH_CATALOG, "1.1.0", "filesystem", True),
         (Capability.POSTPONE_BUCKET, "1.0.1", "filesystem", False),
         (Capability.POSTPONE_BUCKET, "1.1.0", "filesystem", True),
         (Capability.FIXED_BUCKET_ACROSS_PARTITIONS, "1.2.0", "filesystem", False),
         (Capability.FIXED_BUCKET_ACROSS_PARTITIONS, "1.3.0", "filesystem", True),
         (Capability.FIELD_DEFAULT_VALUE, "1.1.1", "filesystem", True),
         (Capability.FIELD_DEFAULT_VALUE, "1.2.0", "filesystem", False),
-        (Capability.MERGE_ON_AGGREGATION, "2.0.0", "filesystem", False),
         (Capability.MERGE_ON_SIZED_TEXT, "2.0.0", "filesystem", False),
         (Capability.COMPACT_ORDER, "0.9.0", "filesystem", True),
         # a release candidate has what its release has
@@ -118,9 +113,9 @@ def test_supports(capability, paimon, catalog, expected):
     assert Versions.of(paimon, catalog_kind=catalog).supports(capability) is expected
 
 
-@pytest.mark.parametrize(("spark", "expected"), [("3.3.4", False), ("3.4.0", True), ("3.5.7", True)])
+@pytest.mark.parametrize(("spark", "expected"), [("3.5.7", False), ("4.0.1", False), ("4.1.0", True)])
 def test_supports_by_spark(spark, expected):
-    assert Versions.of("1.4.2", spark).supports(Capability.MERGE_NOT_MATCHED_BY_SOURCE) is expected
+    assert Versions.of("2.0.0", spark).supports(Capability.CONNECT_PRE_SHARED_KEY) is expected
 
 
 def test_require_says_what_and_which_version_and_the_remedy():

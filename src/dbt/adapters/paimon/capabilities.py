@@ -44,8 +44,6 @@ class Capability(_TextEnum):
     REST_CATALOG = "rest catalog"
     HIVE_CALLS_ONE_AT_A_TIME = "hive calls one at a time"
     JDBC_LOCK_ON_POSTGRESQL = "jdbc lock on postgresql"
-    SHOW_TABLE_EXTENDED = "show table extended"
-    RENAME_WITH_CATALOG = "rename with catalog"
     POSTPONE_BUCKET = "postpone bucket"
     COMPACT_POSTPONE_BUCKET = "compact postpone bucket"
     RESCALE = "rescale"
@@ -67,8 +65,6 @@ class Capability(_TextEnum):
     ROWKIND_IS_PAIMONS_COLUMN = "rowkind is paimons column"
     RECORD_EXPIRY_BY_TIMESTAMP = "record expiry by timestamp"
     GUARDED_OPTION_CHANGES = "guarded option changes"
-    MERGE_NOT_MATCHED_BY_SOURCE = "merge not matched by source"
-    MERGE_ON_AGGREGATION = "merge on aggregation"
     MERGE_ON_SIZED_TEXT = "merge on sized text"
     COMPACT_ORDER = "compact order"
     COMPACT_STRATEGY = "compact strategy"
@@ -81,7 +77,6 @@ class Capability(_TextEnum):
     REMOVE_ORPHAN_FILES = "remove orphan files"
     REMOVE_ORPHAN_FILES_OF_NESTED_PARTITIONS = "remove orphan files of nested partitions"
     REMOVE_ORPHAN_FILES_MODE = "remove orphan files mode"
-    ROLLBACK_TO_TIMESTAMP = "rollback to timestamp"
     ROLLBACK_KEEPS_FILES = "rollback keeps files"
     REPLACE_TAG = "replace tag"
     BRANCHES = "branches"
@@ -143,10 +138,6 @@ _RULES: Final[Mapping[Capability, _Rule]] = MappingProxyType(
             remedy="Set paimon_version to a release that has them, use a hive catalog, or set lock.enabled to false "
             "under catalog_options and let one process at a time write.",
         ),
-        # PaimonShowTablesExtendedCommand, from 1.0.
-        Capability.SHOW_TABLE_EXTENDED: _Rule("SHOW TABLE EXTENDED", paimon="1.0"),
-        # CatalogUtils.removeCatalogName, from 1.1; 0.9 reads the catalog as a schema [ran].
-        Capability.RENAME_WITH_CATALOG: _Rule("RENAME to a name with a catalog", paimon="1.1"),
         # SchemaValidation.isPostponeBucketTable, from 1.1.
         Capability.POSTPONE_BUCKET: _Rule(
             "postpone bucket (bucket = -2)",
@@ -219,6 +210,7 @@ _RULES: Final[Mapping[Capability, _Rule]] = MappingProxyType(
             remedy="Use 'ignore-delete', a sequence_group, whose columns a delete empties, or 'deduplicate'.",
         ),
         # DataWrite.needFullCompaction, from 1.4; before that, only Flink reads it [ran, 0.9.0 and 1.4.2].
+        # Nothing here depends on it: `dbt debug` shows it, and tests/functional/changelog proves it.
         Capability.FULL_COMPACTION_ON_WRITE: _Rule(
             "full-compaction.delta-commits on Spark",
             paimon="1.4",
@@ -252,14 +244,6 @@ _RULES: Final[Mapping[Capability, _Rule]] = MappingProxyType(
         # SchemaManager.checkAlterTableOption guards deletion-vectors.enabled and ignore-delete; at 1.4.
         Capability.GUARDED_OPTION_CHANGES: _Rule(
             "deletion-vectors.modifiable, changes of ignore-delete checked", paimon="1.4", shown=False
-        ),
-        # Spark's own grammar has the clause from 3.4.
-        Capability.MERGE_NOT_MATCHED_BY_SOURCE: _Rule("MERGE INTO … NOT MATCHED BY SOURCE", spark="3.4"),
-        # RowLevelOp.MergeInto.supportedMergeEngine at 0.9.0, 1.4.2 and 2.0.0: only these two engines.
-        Capability.MERGE_ON_AGGREGATION: _Rule(
-            "MERGE INTO on aggregation tables",
-            paimon=None,
-            remedy="Use incremental_strategy = 'upsert': INSERT lets the merge engine aggregate.",
         ),
         # MergeIntoPaimonTable encodes rows with the table's schema, but Spark's RowEncoder does not support varchar
         # [ran, 0.9.0]; the same source at 1.4.2 and 2.0.0.
@@ -313,7 +297,6 @@ _RULES: Final[Mapping[Capability, _Rule]] = MappingProxyType(
         Capability.INCREMENTAL_QUERY_MERGES: _Rule(
             "paimon_incremental_query that gives one row a key", until="1.1", shown=False
         ),
-        Capability.ROLLBACK_TO_TIMESTAMP: _Rule("sys.rollback_to_timestamp", paimon="1.0"),
         # RollbackHelper.cleanSnapshotsDataFiles until 1.1.1 deletes files that a later compaction moved to another
         # level.
         Capability.ROLLBACK_KEEPS_FILES: _Rule(

@@ -94,7 +94,7 @@ class PaimonRelation(BaseRelation):
 
     @property
     def in_catalog(self) -> str:
-        """`schema.identifier` without the catalog, quoted, for RENAME TO."""
+        """`schema.identifier` without the catalog, quoted, for RENAME TO, which takes none before Paimon 1.1."""
         return str(self.include(database=False).replace(type=RelationType.Table).render())
 
     def system_table(self, name: str) -> str:
