@@ -11,8 +11,8 @@ import pytest
 from dbt.adapters.factory import reset_adapters
 from dbt.tests.util import get_connection
 
-from dbt.adapters.paimon.capabilities import parse_version
-from dbt.adapters.paimon.credentials import DEFAULT_PAIMON_VERSION, PaimonCredentials
+from dbt.adapters.paimon.capabilities import DEFAULT_PAIMON_VERSION, parse_version
+from dbt.adapters.paimon.credentials import PaimonCredentials
 from dbt.adapters.paimon.spark.launch import packages
 
 # The Paimon that the tests run on: the default, or that of DBT_PAIMON_JARS.

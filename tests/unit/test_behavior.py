@@ -19,8 +19,8 @@ from dbt_common.exceptions import CompilationError, DbtRuntimeError, EventCompil
 from dbt_common.helper_types import WarnErrorOptionsV2
 
 from dbt.adapters.paimon import behavior, cli
-from dbt.adapters.paimon.capabilities import Versions
-from dbt.adapters.paimon.credentials import DEFAULT_PAIMON_VERSION, PaimonCredentials
+from dbt.adapters.paimon.capabilities import DEFAULT_PAIMON_VERSION, Versions
+from dbt.adapters.paimon.credentials import PaimonCredentials
 from dbt.adapters.paimon.errors.deprecations import OnceARun, deprecate
 from dbt.adapters.paimon.spark import server, server_process
 from dbt.adapters.paimon.spark.launch import packages

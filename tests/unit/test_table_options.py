@@ -2,8 +2,8 @@
 
 import pytest
 
+from dbt.adapters.paimon.capabilities import AGGREGATE_FUNCTIONS
 from dbt.adapters.paimon.options.table_options import (
-    AGGREGATE_FUNCTIONS,
     canonical,
     check_aggregate_function,
     lookup,

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from dbt.tests.util import run_dbt
 
-from dbt.adapters.paimon.options.table_options import AGGREGATE_FUNCTIONS
+from dbt.adapters.paimon.capabilities import AGGREGATE_FUNCTIONS
 
 NUMBERS = ("tinyint", "smallint", "int", "bigint", "float", "double", "decimal(10,2)")
 

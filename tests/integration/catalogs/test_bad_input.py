@@ -12,7 +12,8 @@ import yaml
 from dbt.adapters.factory import reset_adapters
 from dbt.cli.main import dbtRunner
 
-from dbt.adapters.paimon.credentials import DEFAULT_PAIMON_VERSION, PaimonCredentials
+from dbt.adapters.paimon.capabilities import DEFAULT_PAIMON_VERSION
+from dbt.adapters.paimon.credentials import PaimonCredentials
 from dbt.adapters.paimon.spark.session import open_session
 from integration.catalogs.base import Reader
 from integration.services.metastore import metastore

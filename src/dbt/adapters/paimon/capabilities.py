@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 OLDEST_PAIMON: Final = Version("0.9.0")
+# The Paimon version of a profile that names none.
+DEFAULT_PAIMON_VERSION: Final = "0.9.0"
 # The Spark version if none is known.
 USUAL_SPARK: Final = "3.5.7"
 
@@ -329,6 +331,80 @@ _RULES: Final[Mapping[Capability, _Rule]] = MappingProxyType(
 )
 
 
+# Aggregate functions: name -> first version. Source: FieldAggregator*'s NAME constants at the release tags.
+AGGREGATE_FUNCTIONS: Final[Mapping[str, str]] = MappingProxyType(
+    dict.fromkeys(
+        (
+            "sum",
+            "product",
+            "max",
+            "min",
+            "last_value",
+            "last_non_null_value",
+            "first_value",
+            "first_non_null_value",
+            "first_not_null_value",  # its old name, FieldFirstNonNullValueAgg.LEGACY_NAME
+            "listagg",
+            "bool_and",
+            "bool_or",
+            "collect",
+            "merge_map",
+            "nested_update",
+            "theta_sketch",
+            "hll_sketch",
+            "rbm32",
+            "rbm64",
+        ),
+        "0.9",
+    )
+    | {"merge_map_with_keytime": "1.4", "nested_partial_update": "1.4"}
+)
+
+# Attributes of `fields.<column>.<attribute>`: name -> first version. Source: the constants next to
+# CoreOptions.FIELDS_PREFIX, CoreOptions.STATS_MODE_SUFFIX and PartialUpdateMergeFunction.SEQUENCE_GROUP.
+FIELD_ATTRIBUTES: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "aggregate-function": "0.9",
+        "ignore-retract": "0.9",
+        "default-value": "0.9",
+        "sequence-group": "0.9",
+        "distinct": "0.9",
+        "list-agg-delimiter": "0.9",
+        "stats-mode": "0.9",
+        "nested-key": "0.9",
+        "count-limit": "1.1",
+        "ts-field": "1.4",
+        "nested-sequence-field": "2.0",
+        "nested-key-null-strategy": "2.0",
+        "map.storage-layout": "2.0",
+        "map.shared-shredding.max-columns": "2.0",
+        "map.shared-shredding.column-placement-policy": "2.0",
+        "pk-vector.index.type": "2.0",
+        "pk-vector.index.options": "2.0",
+        "pk-vector.distance.metric": "2.0",
+        "pk-full-text.index.options": "2.0",
+        "pk-btree.index.options": "2.0",
+        "pk-bitmap.index.options": "2.0",
+    }
+)
+
+# Formats of data files: name -> first version. Source: FileFormatFactory's services at the release tags.
+FILE_FORMATS: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "parquet": "0.9",
+        "orc": "0.9",
+        "avro": "0.9",
+        "csv": "1.3",
+        "json": "1.3",
+        "lance": "1.3",
+        "text": "1.4",
+        "mosaic": "2.0",
+        "vortex": "2.0",
+        "row": "2.0",
+    }
+)
+
+
 @lru_cache(maxsize=64)
 def parse_version(text: str) -> Version:
     """Parse a version from text such as '0.9.0', '1.4-SNAPSHOT' or '3.5.7-amzn-0'.
@@ -345,9 +421,24 @@ def parse_version(text: str) -> Version:
         return Version(leading.group(1))
 
 
+def as_version(version: str | Version) -> Version:
+    """A version that may be text. Raises DbtRuntimeError for a text that is not a version."""
+    return version if isinstance(version, Version) else parse_version(version)
+
+
 def minor(version: Version) -> str:
     """'1.4' of 1.4.2: Paimon adds features in minor releases."""
     return f"{version.major}.{version.minor}"
+
+
+def reaches(paimon: str | Version, since: str) -> bool:
+    """Whether `paimon` belongs to the release `since` or a later one; a release candidate counts as its release."""
+    return Version(minor(as_version(paimon))) >= Version(since)
+
+
+def names_at(names: Mapping[str, str], paimon: str | Version) -> list[str]:
+    """Those of `names` (name -> first version, such as AGGREGATE_FUNCTIONS) that `paimon` has."""
+    return [name for name, since in names.items() if reaches(paimon, since)]
 
 
 def options_version(paimon: Version) -> str:
@@ -384,7 +475,7 @@ def connector_artifact(spark_version: str | Version, paimon_version: str | Versi
     Source: artifactId in paimon-spark/paimon-spark-*/pom.xml at the release tags: plain up to 1.3, with the
     Scala version from 1.4.
     """
-    spark, paimon = _as_version(spark_version), _as_version(paimon_version)
+    spark, paimon = as_version(spark_version), as_version(paimon_version)
     options_version(paimon)  # also refuses versions that are too old
     spark_line = minor(spark)
     first = _CONNECTORS.get(spark_line)
@@ -394,19 +485,19 @@ def connector_artifact(spark_version: str | Version, paimon_version: str | Versi
             f"{install_command('session')} (Spark 3.5) or {install_command('spark4')} (Spark 4.1); or name the "
             "connector's jar under `jars` in the profile."
         )
-    if Version(minor(paimon)) < Version(first):
+    if not reaches(paimon, first):
         raise DbtRuntimeError(
             f"Paimon {paimon} has no connector for Spark {spark_line}: the first is Paimon {first}. "
             f"Set paimon_version in the profile to {_either(releases(spark))}, or install Spark 3.5: "
             f"{install_command('session')}."
         )
-    suffix = f"_{scala_version(spark_line)}" if Version(minor(paimon)) >= Version("1.4") else ""
+    suffix = f"_{scala_version(spark_line)}" if reaches(paimon, "1.4") else ""
     return f"org.apache.paimon:paimon-spark-{spark_line}{suffix}:{paimon_version}"
 
 
 def releases(spark_version: str | Version) -> list[str]:
     """The Paimon releases with a connector for a Spark, the newest last."""
-    first = _CONNECTORS.get(minor(_as_version(spark_version)))
+    first = _CONNECTORS.get(minor(as_version(spark_version)))
     return [release for release in RELEASES if first is not None and Version(release) >= Version(first)]
 
 
@@ -424,13 +515,19 @@ def require_python(spark_version: str | Version, python: tuple[int, int]) -> Non
 
     Raises DbtRuntimeError with the command that fixes it.
     """
-    spark = _as_version(spark_version)
+    spark = as_version(spark_version)
     newest = next((until for first, until in _PYTHONS.items() if spark < Version(first)), None)
     if newest is not None and python > newest:
         raise DbtRuntimeError(
             f"PySpark {spark} does not run on Python {python[0]}.{python[1]}, only up to {newest[0]}.{newest[1]}. "
             f"Install another one: {install_command('session')} (Spark 3.5)."
         )
+
+
+def java_versions(spark_version: str | Version) -> tuple[int, ...]:
+    """The Java versions that a Spark version documents as supported, the recommended one first."""
+    spark = as_version(spark_version)
+    return next(versions for since, versions in _JAVAS.items() if spark >= Version(since))
 
 
 def install_command(extra: str) -> str:
@@ -448,7 +545,7 @@ def connect_server_artifact(spark_version: str | Version) -> str | None:
 
     Raises DbtRuntimeError for a Spark older than 3.5, whose server has no list of running statements.
     """
-    spark = _as_version(spark_version)
+    spark = as_version(spark_version)
     if spark < Version("3.5"):
         raise DbtRuntimeError(
             f"`dbt-paimon server` needs PySpark 3.5 or newer, this is {spark}: {install_command('connect')}."
@@ -475,6 +572,12 @@ _CONNECTORS: Final[Mapping[str, str]] = MappingProxyType(
 # The first Spark line that runs on a newer Python -> the newest Python of the lines before it.
 _PYTHONS: Final[Mapping[str, tuple[int, int]]] = MappingProxyType(
     {"3.3": (3, 9), "3.4": (3, 10), "3.5": (3, 11), "4.1.dev0": (3, 13)}
+)
+
+# First Spark -> the Java versions that it documents, the recommended one first.
+# https://spark.apache.org/docs/3.5.7/#downloading and .../4.0.0/#downloading
+_JAVAS: Final[Mapping[str, tuple[int, ...]]] = MappingProxyType(
+    {"4.0": (17, 21), "3.3": (17, 11, 8), "0": (11, 8)}
 )
 
 # The JDBC drivers of a jdbc catalog, by the protocol in its URI (`jdbc:sqlite:…`).
@@ -505,7 +608,7 @@ class Versions:
         cls, paimon: str | Version, spark: str | Version = USUAL_SPARK, catalog_kind: str = "filesystem"
     ) -> Versions:
         """Make an environment from version texts. Raises DbtRuntimeError for a text that is not a version."""
-        return cls(_as_version(paimon), _as_version(spark), catalog_kind.lower())
+        return cls(as_version(paimon), as_version(spark), catalog_kind.lower())
 
     def supports(self, capability: Capability) -> bool:
         """Whether this combination has `capability`."""
@@ -557,7 +660,3 @@ class Versions:
         if rule.spark is not None and self.spark < Version(rule.spark):
             return f"needs Spark >= {rule.spark}, this is {self.spark}"
         return None
-
-
-def _as_version(version: str | Version) -> Version:
-    return version if isinstance(version, Version) else parse_version(version)

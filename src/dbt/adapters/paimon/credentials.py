@@ -15,7 +15,7 @@ from dbt_common.dataclass_schema import StrEnum, ValidationError
 from dbt_common.exceptions import DbtBaseException
 from packaging.version import InvalidVersion, Version
 
-from dbt.adapters.paimon.capabilities import OLDEST_PAIMON, RELEASES
+from dbt.adapters.paimon.capabilities import DEFAULT_PAIMON_VERSION, OLDEST_PAIMON, RELEASES
 from dbt.adapters.paimon.catalogs import storage
 from dbt.adapters.paimon.catalogs.catalog import (
     METASTORES,
@@ -44,7 +44,6 @@ DEFAULT_CATALOG = "paimon"
 STATIC_CONF = frozenset(
     {"spark.sql.catalogImplementation", "spark.sql.extensions", "spark.sql.warehouse.dir"}
 )
-DEFAULT_PAIMON_VERSION = "0.9.0"
 
 # Ports of a server if the profile does not set one: Spark's defaults.
 _PORTS = {"connect": 15002, "thrift": 10000}

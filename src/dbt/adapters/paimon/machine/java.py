@@ -12,14 +12,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from dbt_common.exceptions import DbtRuntimeError
-from packaging.version import Version
+
+from dbt.adapters.paimon.capabilities import java_versions
 
 _RELEASE_VERSION = re.compile(r'^JAVA_VERSION="([^"]+)"', re.MULTILINE)
 _SPOKEN_VERSION = re.compile(r'version "([^"]+)"')
 _SPOKEN_HOME = re.compile(r"^\s*java\.home = (.+?)\s*$", re.MULTILINE)
-
-# https://spark.apache.org/docs/3.5.7/#downloading and .../4.0.0/#downloading; the first is recommended in errors.
-_SUPPORTED = ((Version("4.0"), (17, 21)), (Version("3.3"), (17, 11, 8)), (Version("0"), (11, 8)))
 
 
 @dataclass(frozen=True)
@@ -29,11 +27,6 @@ class JavaRuntime:
     home: str
     major: int
     source: str
-
-
-def supported_majors(spark_version: str) -> tuple[int, ...]:
-    """The Java versions that a Spark version documents as supported, the recommended one first."""
-    return next(majors for since, majors in _SUPPORTED if Version(spark_version) >= since)
 
 
 def prepare_java(spark_version: str, environ: MutableMapping[str, str] | None = None) -> JavaRuntime:
@@ -60,7 +53,7 @@ def find_java(environ: MutableMapping[str, str], spark_version: str) -> JavaRunt
     Raises:
         DbtRuntimeError: one message with the Javas found, where they are, and the remedy.
     """
-    majors = supported_majors(spark_version)
+    majors = java_versions(spark_version)
     java_home = environ.get("JAVA_HOME", "").strip()
     if java_home:
         return _from_java_home(java_home, spark_version)
@@ -82,7 +75,7 @@ def find_java(environ: MutableMapping[str, str], spark_version: str) -> JavaRunt
 
 
 def _from_java_home(java_home: str, spark_version: str) -> JavaRuntime:
-    majors = supported_majors(spark_version)
+    majors = java_versions(spark_version)
     executable = _executable(Path(java_home))
     if not executable.is_file():
         raise DbtRuntimeError(

@@ -178,8 +178,8 @@ def partition_values(
 ) -> dict[str, str] | None:
     """The values in the `partition` column of a system table, by column; None if they cannot be told apart.
 
-    '[a, 1]' up to 0.9 (dates as a number of days), '{a, 1}' in 1.0, 'dt=a/hh=1' later (PartitionsTable.toRow,
-    FilesTable.toRow).
+    Paimon has written it in three ways, which their form tells apart: '[a, 1]' with dates as a number of days, '{a, 1}'
+    and 'dt=a/hh=1' (PartitionsTable.toRow, FilesTable.toRow).
     """
     if text[:1] in ("[", "{") and text[-1:] in ("]", "}"):
         inner = text[1:-1]

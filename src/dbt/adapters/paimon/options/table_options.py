@@ -19,13 +19,16 @@ from typing import Any, Final
 from packaging.version import Version
 
 from dbt.adapters.paimon.capabilities import (
+    AGGREGATE_FUNCTIONS,
+    FIELD_ATTRIBUTES,
     OPTION_CATALOGUES,
     Capability,
     Versions,
-    minor,
+    as_version,
+    names_at,
     neighbouring_options_version,
     options_version,
-    parse_version,
+    reaches,
 )
 from dbt.adapters.paimon.errors.redaction import REFUSAL, is_secret_option
 from dbt.adapters.paimon.options.values import value_fault
@@ -46,61 +49,15 @@ class OptionDefinition:
     kind: str = "table"
 
 
-# Attributes of `fields.<column>.<attribute>`: (type, first version). Source: the constants next to
-# CoreOptions.FIELDS_PREFIX, CoreOptions.STATS_MODE_SUFFIX and PartialUpdateMergeFunction.SEQUENCE_GROUP.
-FIELD_ATTRIBUTES: Final[Mapping[str, tuple[str, str]]] = MappingProxyType(
+# Types of the attributes in `fields.<column>.<attribute>`; the others are text.
+_FIELD_TYPES: Final[Mapping[str, str]] = MappingProxyType(
     {
-        "aggregate-function": ("AggregateFunction", "0.9"),
-        "ignore-retract": ("Boolean", "0.9"),
-        "default-value": ("String", "0.9"),
-        "sequence-group": ("String", "0.9"),
-        "distinct": ("Boolean", "0.9"),
-        "list-agg-delimiter": ("String", "0.9"),
-        "stats-mode": ("String", "0.9"),
-        "nested-key": ("String", "0.9"),
-        "count-limit": ("Integer", "1.1"),
-        "ts-field": ("String", "1.4"),
-        "nested-sequence-field": ("String", "2.0"),
-        "nested-key-null-strategy": ("String", "2.0"),
-        "map.storage-layout": ("String", "2.0"),
-        "map.shared-shredding.max-columns": ("Integer", "2.0"),
-        "map.shared-shredding.column-placement-policy": ("String", "2.0"),
-        "pk-vector.index.type": ("String", "2.0"),
-        "pk-vector.index.options": ("String", "2.0"),
-        "pk-vector.distance.metric": ("String", "2.0"),
-        "pk-full-text.index.options": ("String", "2.0"),
-        "pk-btree.index.options": ("String", "2.0"),
-        "pk-bitmap.index.options": ("String", "2.0"),
+        "aggregate-function": "AggregateFunction",
+        "ignore-retract": "Boolean",
+        "distinct": "Boolean",
+        "count-limit": "Integer",
+        "map.shared-shredding.max-columns": "Integer",
     }
-)
-
-# Aggregate functions: name -> first version. Source: FieldAggregator*'s NAME constants at the release tags.
-AGGREGATE_FUNCTIONS: Final[Mapping[str, str]] = MappingProxyType(
-    dict.fromkeys(
-        (
-            "sum",
-            "product",
-            "max",
-            "min",
-            "last_value",
-            "last_non_null_value",
-            "first_value",
-            "first_non_null_value",
-            "first_not_null_value",  # its old name, FieldFirstNonNullValueAgg.LEGACY_NAME
-            "listagg",
-            "bool_and",
-            "bool_or",
-            "collect",
-            "merge_map",
-            "nested_update",
-            "theta_sketch",
-            "hll_sketch",
-            "rbm32",
-            "rbm64",
-        ),
-        "0.9",
-    )
-    | {"merge_map_with_keytime": "1.4", "nested_partial_update": "1.4"}
 )
 
 # Functions that can retract the value of a '-U' or '-D' row. Source: FieldAggregator.retract and its overrides, the
@@ -199,10 +156,6 @@ RESERVED_PROPERTIES: Final[Mapping[str, str]] = MappingProxyType(
 _TYPES: Final[Mapping[str, str]] = MappingProxyType({"parquet.enable.dictionary": "Boolean"})
 
 
-def _version(version: Version | str) -> Version:
-    return version if isinstance(version, Version) else parse_version(version)
-
-
 @lru_cache(maxsize=1)
 def _catalogues() -> Mapping[str, Mapping[str, OptionDefinition]]:
     raw = json.loads(files("dbt.adapters.paimon.options").joinpath("paimon_options.json").read_text("utf-8"))
@@ -229,7 +182,7 @@ def table_options(version: Version | str) -> Mapping[str, OptionDefinition]:
     A release between two catalogues gets both: refusing an option that exists is worse than passing one that does not,
     and an option that is immutable in either counts as immutable. Raises DbtRuntimeError below Paimon 0.9.
     """
-    paimon = _version(version)
+    paimon = as_version(version)
     current = _catalogues()[options_version(paimon)]
     neighbour = neighbouring_options_version(paimon)
     if neighbour is None:
@@ -250,8 +203,9 @@ def lookup(name: str, version: Version | str) -> OptionDefinition | None:
         return definition
     field = split_field_option(name)
     if field is not None:
-        kind, since = FIELD_ATTRIBUTES[field[1]]
-        return OptionDefinition(name, kind, kind="field") if _reached(since, version) else None
+        kind = _FIELD_TYPES.get(field[1], "String")
+        known = reaches(version, FIELD_ATTRIBUTES[field[1]])
+        return OptionDefinition(name, kind, kind="field") if known else None
     for pattern, kind in _OPEN_FAMILIES:
         if pattern.fullmatch(name):
             return OptionDefinition(name, kind, kind="pattern")
@@ -339,10 +293,6 @@ def squash(name: str) -> str:
     return re.sub(r"[^a-z0-9]", "", name.lower())
 
 
-def _reached(since: str, version: Version | str) -> bool:
-    return Version(minor(_version(version))) >= Version(since)
-
-
 def _unknown(name: str, version: Version | str) -> str:
     """Why `name` is not an option at `version`: it is newer, was removed, or is misspelt."""
     known = table_options(version)
@@ -350,7 +300,7 @@ def _unknown(name: str, version: Version | str) -> str:
         return _unknown_field_option(name, version)
     for key in OPTION_CATALOGUES:
         if name in _catalogues()[key]:
-            if _reached(key, version):
+            if reaches(version, key):
                 return f"Paimon {version} no longer has it; {key} did. Remove it"
             return f"needs a newer Paimon: {key} has it, {version} does not. Remove it or set paimon_version"
     near = suggestion(name, known)
@@ -365,17 +315,17 @@ def _unknown(name: str, version: Version | str) -> str:
 def _unknown_field_option(name: str, version: Version | str) -> str:
     field = split_field_option(name)
     if field is not None:
-        since = FIELD_ATTRIBUTES[field[1]][1]
+        since = FIELD_ATTRIBUTES[field[1]]
         return f"needs Paimon >= {since}, this is {version}. Remove it or set paimon_version"
     near = suggestion(name.rsplit(".", 1)[-1], FIELD_ATTRIBUTES)
-    known = [attribute for attribute, (_, since) in FIELD_ATTRIBUTES.items() if _reached(since, version)]
+    known = names_at(FIELD_ATTRIBUTES, version)
     hint = f"Did you mean '{near}'? " if near else ""
     return f"unknown field attribute. {hint}Known: fields.<column>. with {', '.join(known)}"
 
 
 def check_aggregate_function(name: str, version: Version | str) -> str | None:
     """The problem with the name of an aggregate function at Paimon `version`; None if that has it."""
-    known = [function for function, since in AGGREGATE_FUNCTIONS.items() if _reached(since, version)]
+    known = names_at(AGGREGATE_FUNCTIONS, version)
     if name in known:
         return None
     if name in AGGREGATE_FUNCTIONS:
@@ -394,7 +344,7 @@ def _check_value(definition: OptionDefinition, value: Any, version: Version | st
     if definition.type == "AggregateFunction" or definition.name == "fields.default-aggregate-function":
         return check_aggregate_function(text, version)
     if definition.kind == "field" and definition.name.endswith(".default-value"):
-        versions = Versions.of(_version(version))
+        versions = Versions.of(as_version(version))
         return versions.explain(Capability.FIELD_DEFAULT_VALUE) or None
     if definition.type == "Enum":
         if text.lower() in {allowed.lower() for allowed in definition.values}:
@@ -411,7 +361,7 @@ def _check_value(definition: OptionDefinition, value: Any, version: Version | st
         # How the catalogue prints the largest default; Paimon itself does not parse the word.
         if text == "infinite" and definition.type != "String":
             return f"not {_EXAMPLES[definition.type]}"
-    return value_fault(definition.name, text, _version(version))
+    return value_fault(definition.name, text, as_version(version))
 
 
 # The parsers follow Paimon's OptionsUtils, TimeUtils and MemorySize (0.9.0), each raising ValueError.

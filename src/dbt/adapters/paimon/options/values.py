@@ -12,23 +12,8 @@ from typing import Final
 
 from packaging.version import Version
 
-from dbt.adapters.paimon.capabilities import minor
+from dbt.adapters.paimon.capabilities import FILE_FORMATS, names_at
 
-# Formats of data files: name -> first version. Source: FileFormatFactory's services at the release tags.
-FILE_FORMATS: Final[Mapping[str, str]] = MappingProxyType(
-    {
-        "parquet": "0.9",
-        "orc": "0.9",
-        "avro": "0.9",
-        "csv": "1.3",
-        "json": "1.3",
-        "lance": "1.3",
-        "text": "1.4",
-        "mosaic": "2.0",
-        "vortex": "2.0",
-        "row": "2.0",
-    }
-)
 _FORMAT_OPTIONS: Final = frozenset({"file.format", "changelog-file.format"})
 
 # Compressions of data files; avro takes any text [ran, 0.9.0]. Sources: CompressionCodecName, CompressionKind.
@@ -115,8 +100,7 @@ def value_fault(name: str, text: str, version: Version) -> str | None:
 
 def file_format_fault(text: str, version: Version) -> str | None:
     """Why `text` is not a file format at Paimon `version`; None if it is."""
-    known = [name for name, since in FILE_FORMATS.items() if Version(minor(version)) >= Version(since)]
-    if text.lower() in known:
+    if text.lower() in names_at(FILE_FORMATS, version):
         return None
     choices = "Use parquet (the default), orc or avro"
     if text.lower() in FILE_FORMATS:

@@ -16,7 +16,7 @@ from urllib.parse import quote
 
 from dbt_common.exceptions import DbtRuntimeError
 
-from dbt.adapters.paimon.capabilities import Capability, Versions
+from dbt.adapters.paimon.capabilities import OLDEST_PAIMON, Capability, Versions
 from dbt.adapters.paimon.machine.private_files import read_own, require_own_folder, write_own
 
 HEADER: Final = "x-dbt-paimon-token"
@@ -111,7 +111,7 @@ def guard(session: Any, builder: Any, token: str, spark_version: str) -> None:
 
 
 def _has_own(spark_version: str) -> bool:
-    return Versions.of("2.0.0", spark_version).supports(Capability.CONNECT_PRE_SHARED_KEY)
+    return Versions.of(OLDEST_PAIMON, spark_version).supports(Capability.CONNECT_PRE_SHARED_KEY)
 
 
 def _path(note: Path, pid: int) -> Path:

@@ -11,9 +11,8 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
-from dbt.adapters.paimon.capabilities import Capability
+from dbt.adapters.paimon.capabilities import FIELD_ATTRIBUTES, OLDEST_PAIMON, Capability, names_at
 from dbt.adapters.paimon.options.table_options import (
-    FIELD_ATTRIBUTES,
     canonical,
     normalize,
     split_field_option,
@@ -558,7 +557,7 @@ def _field_options(fields: Any, problems: Problems) -> Iterator[tuple[str, str, 
 
 
 def _field_keys() -> list[str]:
-    return [name.replace("-", "_") for name, (_, since) in FIELD_ATTRIBUTES.items() if since == "0.9"]
+    return [name.replace("-", "_") for name in names_at(FIELD_ATTRIBUTES, OLDEST_PAIMON)]
 
 
 class Written:

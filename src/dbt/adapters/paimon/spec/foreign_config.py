@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 from typing import Any, Final
 
-from dbt.adapters.paimon.options.values import FILE_FORMATS
+from dbt.adapters.paimon.capabilities import FILE_FORMATS
 
 _BUCKETS: Final = "Use `bucket` (a number) with `bucket_key`"
 _LAYOUT: Final = "Use `bucket_key`, or `compact` with order_strategy"
