@@ -36,7 +36,7 @@ class TestKafkaInput:
         assert options["failOnDataLoss"] == "true"
 
     def test_the_brokers_may_move(self) -> None:
-        assert kafka().identity() == kafka(**{SERVERS: "other:9092"}).identity()
+        assert kafka().identity == kafka(**{SERVERS: "other:9092"}).identity
 
     def test_no_broker(self) -> None:
         with pytest.raises(DbtRuntimeError, match=r"source 'a\.b': no broker is named\. Add kafka_options"):

@@ -144,7 +144,7 @@ def pk(**config):
 )
 def test_valid(config, properties, partition_by, engine):
     spec = build(config)
-    assert spec.properties() == properties
+    assert spec.properties == properties
     assert spec.partition_by == partition_by
     assert spec.merge_engine == engine
     assert not {"primary-key", "partition"} & set(spec.options)
@@ -535,7 +535,7 @@ def test_the_error_is_dbts_own_and_shows_every_line():
 
 def test_a_spec_is_a_value():
     one, other = build(pk(bucket=4)), build({"primary_key": ["id"], "bucket": "4"})
-    assert one.properties() == other.properties()
+    assert one.properties == other.properties
     with pytest.raises(AttributeError):
         one.primary_key = ()
     with pytest.raises(TypeError):

@@ -260,7 +260,7 @@ class Changes:
         start, end = source.start.snapshot, source.end.snapshot
         counted = reads.count_sql(source.table, start, end, self._host.versions)
         ((added,),) = self._host.query(counted)
-        return int(added) == source.gained()
+        return int(added) == source.gained
 
     @staticmethod
     def _limited(reading: Reading, name: str, source: Source, rendered: str, output: Output) -> str:
@@ -298,7 +298,7 @@ class Changes:
         reading = self._readings.get(model["unique_id"])
         if reading is None or not reading.sources:
             return {}
-        return {positions.COMMIT_USER_CONF: positions.mark(reading.ends())}
+        return {positions.COMMIT_USER_CONF: positions.mark(reading.ends)}
 
     def check_positions(self, model: Mapping[str, Any]) -> None:
         """Check that no other run has moved the positions since this one was planned, where no lock prevents it.
@@ -309,7 +309,7 @@ class Changes:
         reading = self._readings.get(model["unique_id"])
         if reading is None or self._builds.lock_folder(reading.own) is not None:
             return
-        planned = reading.starts()
+        planned = reading.starts
         if not planned:
             return
         own, kept = self._commits(reading.own), self._saved_positions(reading.own)

@@ -81,6 +81,7 @@ class Source:
             f"{min(numbers)} to {max(numbers)})."
         )
 
+    @property
     def gained(self) -> int:
         """How many rows more the table has at the end of the range than at its start."""
         assert self.start is not None
@@ -100,10 +101,12 @@ class Reading:
     # Sources whose changes have expired, so that the model has to be rebuilt.
     lost: dict[str, str] = field(default_factory=dict)
 
+    @property
     def starts(self) -> dict[str, Position]:
         """The position that each range starts from; without the sources that are read as a whole."""
         return {source.key: source.start for source in self.sources.values() if source.start is not None}
 
+    @property
     def ends(self) -> dict[str, Position]:
         """The model's new position in each source, once its rows are committed."""
         return {source.key: source.end for source in self.sources.values()}

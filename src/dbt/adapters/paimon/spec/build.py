@@ -212,7 +212,7 @@ def collect_table_spec(
             problems.add(key, None, reason)
         if policy.expire_snapshots:
             # Paimon expires snapshots at each commit by the table's options: set these to the same values.
-            agreed = MappingProxyType({**policy.expire_snapshots.options(), **options})
+            agreed = MappingProxyType({**policy.expire_snapshots.options, **options})
             spec = replace(spec, options=agreed)
     for name, other in doubled_options(options):
         problems.add(name, options[name], f"'{other}' says it too. Keep one of the two")

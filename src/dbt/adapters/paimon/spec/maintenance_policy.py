@@ -52,6 +52,7 @@ class ExpireSnapshots:
     older_than: str = ""
     after_run: bool = True
 
+    @property
     def options(self) -> dict[str, str]:
         """Table options with which Paimon itself expires table snapshots at each commit."""
         found = {"snapshot.num-retained.min": str(self.retain_min)}

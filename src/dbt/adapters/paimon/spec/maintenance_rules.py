@@ -34,7 +34,7 @@ def policy_rules(policy: MaintenancePolicy, spec: TableSpec, versions: Versions)
     if orphans and len(spec.partition_by) > 1 and not versions.supports(nested):
         yield "maintenance.remove_orphan_files", versions.explain(nested)
     if policy.expire_snapshots:
-        for name, text in policy.expire_snapshots.options().items():
+        for name, text in policy.expire_snapshots.options.items():
             given = spec.options.get(name)
             if given is not None and canonical(name, given, versions.paimon) != canonical(
                 name, text, versions.paimon

@@ -34,6 +34,7 @@ class TableSpec:
     # Whether the run that makes a large first load also compacts it (see `maintenance.first_load`).
     compact_after_build: bool = True
 
+    @property
     def properties(self) -> dict[str, str]:
         """The TBLPROPERTIES for CREATE TABLE: the options and the primary key."""
         key = {"primary-key": ",".join(self.primary_key)} if self.primary_key else {}

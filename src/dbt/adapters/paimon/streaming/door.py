@@ -404,7 +404,7 @@ class Streams:
         self, model: Mapping[str, Any], target: PaimonRelation, stream: Stream, checkpoint: Checkpoint
     ) -> checkpoints.Note:
         """The checkpoint's note, checked: it is this model's, and its sources can continue from there."""
-        identities = stream.identities()
+        identities = stream.identities
         note = checkpoint.note()
         if note is None:
             if not stream.begins and self._commits_of(target):

@@ -64,7 +64,7 @@ def explained(exc: Exception, model: str, inputs: Sequence[Input]) -> Exception:
         return exc
     text = messages.error_text(exc)
     sources = "; ".join(
-        ", ".join(f"{key} {value}" for key, value in each.identity().items() if key != checkpoints.TOPIC_IDS)
+        ", ".join(f"{key} {value}" for key, value in each.identity.items() if key != checkpoints.TOPIC_IDS)
         for each in inputs
     )
     if problem := files.header_problem(text):

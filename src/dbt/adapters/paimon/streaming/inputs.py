@@ -70,6 +70,7 @@ class Input(Protocol):
     def call(self) -> StreamCall:
         """The `stream(...)`."""
 
+    @property
     def identity(self) -> dict[str, str]:
         """What must be unchanged for a checkpoint to fit: the kind, and the topic, folder or table."""
 

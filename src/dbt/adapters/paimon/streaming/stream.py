@@ -57,7 +57,7 @@ class Stream:
         if note is not None:
             opened = [each.with_columns(note.columns.get(each.call.label, {})) for each in opened]
         # Sorted, whatever the order in the SQL: the checkpoint counts its sources.
-        self.inputs = tuple(sorted(opened, key=lambda each: (each.call.label, str(each.identity()))))
+        self.inputs = tuple(sorted(opened, key=lambda each: (each.call.label, str(each.identity))))
 
     def check_beginning(self, session: SparkSession) -> None:
         """Refuse to begin if a source does not have what its call asks for.
@@ -75,9 +75,10 @@ class Stream:
             batches.name_raw_rows(each.read(session), [each])
         batches.name_rows(session, self.inputs)
 
+    @property
     def identities(self) -> tuple[dict[str, str], ...]:
         """What has to be unchanged in each source for a checkpoint to fit."""
-        return tuple(each.identity() for each in self.inputs)
+        return tuple(each.identity for each in self.inputs)
 
     def place(self, session: SparkSession, location: str) -> None:
         """Give the inputs that plan their own batches a folder each in the checkpoint at this location."""

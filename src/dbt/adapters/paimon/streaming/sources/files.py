@@ -101,6 +101,7 @@ class FileInput:
             value_format = CsvLines(description.columns)
         return cls(call, description, value_format)
 
+    @property
     def identity(self) -> dict[str, str]:
         """See `Input`."""
         return {"source": self.description.label, self.description.using: shown_location(self.description)}

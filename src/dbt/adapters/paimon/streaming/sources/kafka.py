@@ -103,6 +103,7 @@ class KafkaInput:
         defaults = {name: value for name, value in _DEFAULTS.items() if name.lower() not in names}
         return cls(call, description, {**defaults, **given}, value_format)
 
+    @property
     def identity(self) -> dict[str, str]:
         """See `Input`; without the brokers, whose addresses may change."""
         found = {"source": self.description.label, "kafka": self.description.location}

@@ -148,6 +148,7 @@ class PaimonTableInput:
             consumer,
         )
 
+    @property
     def identity(self) -> dict[str, str]:
         """The table, its creation time, and where the first run begins: another beginning would mean other rows."""
         found = {"table": f"{self.call.database}.{self.call.label}", "made": self.made}

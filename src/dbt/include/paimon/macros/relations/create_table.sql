@@ -14,7 +14,7 @@ partitioned by ({% for name in spec.partition_by %}{{ adapter.quote(name) }}{{ '
 {%- if comment %}
 comment {{ adapter.string_literal(comment) }}
 {%- endif %}
-{%- set properties = spec.properties() %}
+{%- set properties = spec.properties %}
 {%- if properties %}
 tblproperties (
   {%- for name, value in properties.items() %}
