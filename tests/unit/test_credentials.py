@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dbt.adapters.paimon.credentials import PaimonCredentials
-from dbt.adapters.paimon.errors.redaction import MASK, is_secret, redact_text
+from dbt.adapters.paimon.errors.redaction import MASK, blank, is_secret, redact_text
 
 
 def load(**profile: Any) -> PaimonCredentials:
@@ -146,11 +146,11 @@ class TestLocations:
     )
     def test_scheme_and_local_path(self, warehouse: str, scheme: str, local: Path | None) -> None:
         credentials = load(warehouse=warehouse)
-        assert (credentials.warehouse_scheme, credentials.local_warehouse) == (scheme, local)
+        assert (credentials.spark_catalog.scheme, credentials.local_warehouse) == (scheme, local)
 
     def test_a_rest_catalogs_warehouse_is_a_name(self) -> None:
         credentials = load(metastore="rest", uri="http://host:8080", warehouse="prod")
-        assert (credentials.warehouse, credentials.warehouse_scheme, credentials.local_warehouse) == (
+        assert (credentials.warehouse, credentials.spark_catalog.scheme, credentials.local_warehouse) == (
             "prod",
             "",
             None,
@@ -298,7 +298,7 @@ class TestSecrets:
         for text in (
             repr(target),
             str(dict(target.connection_info())),
-            target.redact("a kafka-pw and a key-pw"),
+            blank("a kafka-pw and a key-pw", target.secrets),
         ):
             assert "kafka-pw" not in text and "key-pw" not in text
         assert target.kafka_options == {**options, "kafka.x": "true"}
@@ -324,10 +324,12 @@ class TestSecrets:
             spark_config={"spark.hadoop.fs.s3a.secret.key": secret},
         )
         assert secret not in repr(shown)
-        assert secret not in shown.redact(f"refused: {secret}, sorry")
+        assert secret not in blank(f"refused: {secret}, sorry", shown.secrets)
 
     def test_taken_out_of_any_text(self, credentials: PaimonCredentials) -> None:
-        text = credentials.redact("403: the key AKIAEXAMPLE with s3cr3t was refused at https://u:p@host")
+        text = blank(
+            "403: the key AKIAEXAMPLE with s3cr3t was refused at https://u:p@host", credentials.secrets
+        )
         assert text == f"403: the key {MASK} with {MASK} was refused at https://{MASK}@host"
 
     def test_none_in_a_problem(self) -> None:
@@ -405,7 +407,7 @@ class TestServers:
             True,
         )
         assert "hush-hush" not in repr(credentials)
-        assert credentials.redact("it was hush-hush") == f"it was {MASK}"
+        assert blank("it was hush-hush", credentials.secrets) == f"it was {MASK}"
 
     def test_connect(self) -> None:
         assert load(method="connect", host="h", port=5, token="hush-hush").secrets == ("hush-hush",)

@@ -4,13 +4,13 @@ import pytest
 
 from dbt.adapters.paimon.capabilities import Versions
 from dbt.adapters.paimon.spec.config_columns import unknown_columns
-from dbt.adapters.paimon.spec.problems import ConfigErrors
+from dbt.adapters.paimon.spec.problems import ConfigErrors, Problems
 from dbt.adapters.paimon.spec.strategies import (
     STRATEGIES,
+    collect_strategy,
     default_strategy,
     plan_incremental,
     replace_fault,
-    resolve_strategy,
 )
 from dbt.adapters.paimon.spec.table import TableSpec
 
@@ -35,7 +35,10 @@ def with_partitions(engine):
 
 
 def resolve(requested, spec, **config):
-    return resolve_strategy(requested, spec, config, P09, "orders")
+    problems = Problems("orders")
+    strategy = collect_strategy(requested, spec, config, P09, problems)
+    problems.raise_if_any()
+    return strategy
 
 
 def refusals(requested, spec, **config):

@@ -29,7 +29,6 @@ from dbt.adapters.paimon.catalogs.catalog import (
 )
 from dbt.adapters.paimon.errors.redaction import (
     REFUSAL,
-    blank,
     is_secret_option,
     redact_text,
     redacted,
@@ -201,11 +200,6 @@ class PaimonCredentials(Credentials):
         return self.spark_config.get("spark.master", "local[*]")
 
     @property
-    def warehouse_scheme(self) -> str:
-        """The scheme of the warehouse (`file`, `s3`, `oss`, `hdfs`…); empty if there is no path."""
-        return self.spark_catalog.scheme
-
-    @property
     def local_warehouse(self) -> Path | None:
         """The warehouse as a path on this machine; None if it is somewhere else."""
         return self.spark_catalog.local_folder
@@ -271,10 +265,6 @@ class PaimonCredentials(Credentials):
                 *(("", address) for address in addresses),
             ]
         )
-
-    def redact(self, text: str) -> str:
-        """Remove this target's secrets, and whatever looks like one, from a text for a log or an error."""
-        return blank(text, self.secrets)
 
     @classmethod
     def translate_aliases(cls, kwargs: dict[str, Any], recurse: bool = False) -> dict[str, Any]:

@@ -6,7 +6,7 @@ Use `Wait.until` or `Wait.pause` for what can be polled, and `watched` for one c
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from threading import Event, Thread
 from typing import Final, TypeVar
@@ -146,11 +146,26 @@ def watched(wait: Wait, end: Callable[[], object], *, look_every: float = 1.0) -
 
     watcher = Thread(target=look, name="waiting", daemon=True)
     watcher.start()
+    with ended_by(ended, over):
+        yield
+
+
+@contextmanager
+def ended_by(reasons: Sequence[WaitedTooLongError], over: Event) -> Iterator[None]:
+    """A call that a watcher may end: its own error is then only the consequence.
+
+    Args:
+        reasons: has the watcher's error once it has ended the call.
+        over: set when the call has returned or raised.
+
+    Raises:
+        WaitedTooLongError: the watcher's error, if it made the call fail.
+    """
     try:
         yield
     except Exception as exc:
-        if ended:
-            raise ended[0] from exc
+        if reasons:
+            raise reasons[0] from exc
         raise
     finally:
         over.set()

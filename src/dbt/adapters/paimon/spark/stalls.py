@@ -13,7 +13,7 @@ from contextlib import contextmanager, suppress
 from threading import Event, Thread
 from typing import Final
 
-from dbt.adapters.paimon.machine.waiting import Wait, WaitedTooLongError
+from dbt.adapters.paimon.machine.waiting import Wait, WaitedTooLongError, ended_by
 from dbt.adapters.paimon.spark.handles import Handle
 from dbt.adapters.paimon.spark.launch import jvm_process
 
@@ -62,13 +62,9 @@ def bounded(handle: Handle, sql: str, bound: float, look_every: float = LOOK_EVE
     handle.begins()
     Thread(target=look, name="stalls", daemon=True).start()
     try:
-        yield
-    except Exception as exc:
-        if ended:
-            raise ended[0] from exc
-        raise
+        with ended_by(ended, over):
+            yield
     finally:
-        over.set()
         if ended:
             with suppress(Exception):
                 handle.ends()

@@ -111,25 +111,6 @@ def merges(spec: TableSpec, config: Mapping[str, Any]) -> bool:
     return strategy in (MERGE, DELETE_INSERT) or (strategy == MICROBATCH and not spec.partition_by)
 
 
-def resolve_strategy(
-    requested: str | None,
-    spec: TableSpec,
-    config: Mapping[str, Any],
-    versions: Versions,
-    model: str,
-) -> str:
-    """The strategy of an incremental model.
-
-    Inputs: the strategy in its config (None or 'default' for the default), its validated table, its config, the
-    versions, its name for messages. Raises ConfigErrors with every problem at once, each with an alternative. An
-    unknown name is a macro of the project (`get_incremental_<name>_sql`), unless it looks misspelt.
-    """
-    problems = Problems(model)
-    strategy = collect_strategy(requested, spec, config, versions, problems)
-    problems.raise_if_any()
-    return strategy
-
-
 def plan_incremental(
     config: Mapping[str, Any],
     *,
@@ -156,7 +137,12 @@ def collect_strategy(
     versions: Versions,
     problems: Problems,
 ) -> str:
-    """Like `resolve_strategy`, but adds problems to `problems` instead of raising them."""
+    """The strategy of an incremental model.
+
+    Inputs: the strategy in its config (None or 'default' for the default), its validated table, its config, the
+    versions, and where problems are collected, each with an alternative. An unknown name is a macro of the project
+    (`get_incremental_<name>_sql`), unless it looks misspelt.
+    """
     strategy = requested if requested and requested != "default" else default_strategy(spec, config)
     _check_schema_change(config, problems)
     check = STRATEGIES.get(strategy)

@@ -134,10 +134,6 @@ class ViewDirectory:
             for definition in definitions:
                 self._known[(schema, definition.identifier)] = definition
 
-    def in_schema(self, schema: str) -> list[ViewDefinition]:
-        """The known views of a schema."""
-        return [definition for key, definition in self._known.items() if key[0] == schema]
-
     def get(self, schema: str, identifier: str) -> ViewDefinition | None:
         """The definition of one view, if it is known."""
         return self._known.get((schema, identifier))
