@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from dbt.adapters.paimon.capabilities import Capability, Versions
 from dbt.adapters.paimon.maintenance.health import bucket_files_sql
@@ -235,36 +235,52 @@ def _compact(
     *,
     force: bool,
 ) -> Action:
-    small, where, chosen = state.small_files, compact.where, ""
-    if compact.newest:
-        newest = newest_partitions(state, compact.newest)
-        small = max((partition.small_files for partition in newest), default=0)
-        chosen = f" in {', '.join(map(str, newest)) or 'no partition'}"
-        where = " OR ".join(_condition(partition, state.types) for partition in newest)
-        if not where:
-            return Action("compact", due=False, why="no partition is there yet")
-    elif compact.idle:
-        chosen = f" in partitions not written for {compact.idle}"
-    by_files = bool(compact.small_files) and small >= compact.small_files
-    by_commits = bool(compact.every_commits) and state.commits >= compact.every_commits
-    reasons = []
-    if compact.small_files:
-        reasons.append(f"{small} small files in a bucket{chosen} (due from {compact.small_files})")
-    if compact.every_commits:
-        reasons.append(f"{state.commits} commits since the last one (due from {compact.every_commits})")
+    part = _chosen(compact, state)
+    if part is None:
+        return Action("compact", due=False, why="no partition is there yet")
     # `full` is what CompactProcedure does in versions without that parameter.
     strategy = compact.strategy if versions.supports(Capability.COMPACT_STRATEGY) else None
     sql = procedures.compact(
         table,
-        where=where or None,
+        where=part.where or None,
         order_strategy=compact.order or None,
         order_by=list(compact.order_by) or None,
         partition_idle_time=compact.idle or None,
         compact_strategy=None if compact.order else strategy,
-        options=None if compact.order or spec.primary_key else _bins(compact, small, spec, versions),
+        options=None
+        if compact.order or spec.primary_key
+        else _bins(compact, part.small_files, spec, versions),
         versions=versions,
     )
+    by_files = bool(compact.small_files) and part.small_files >= compact.small_files
+    by_commits = bool(compact.every_commits) and state.commits >= compact.every_commits
+    reasons = []
+    if compact.small_files:
+        reasons.append(
+            f"{part.small_files} small files in a bucket{part.shown} (due from {compact.small_files})"
+        )
+    if compact.every_commits:
+        reasons.append(f"{state.commits} commits since the last one (due from {compact.every_commits})")
     return Action("compact", by_files or by_commits or force, "; ".join(reasons), sql)
+
+
+class _Part(NamedTuple):
+    """The part of a table to compact: its small files, its condition, and how it is shown (both empty: all)."""
+
+    small_files: int
+    where: str
+    shown: str = ""
+
+
+def _chosen(compact: Compact, state: TableState) -> _Part | None:
+    """The part of the table that a policy compacts; None if there is none yet."""
+    if compact.newest:
+        newest = newest_partitions(state, compact.newest)
+        where = " OR ".join(_condition(partition, state.types) for partition in newest)
+        small = max((partition.small_files for partition in newest), default=0)
+        return _Part(small, where, f" in {', '.join(map(str, newest))}") if where else None
+    idle = f" in partitions not written for {compact.idle}" if compact.idle else ""
+    return _Part(state.small_files, compact.where, idle)
 
 
 def _bins(compact: Compact, small: int, spec: TableSpec, versions: Versions) -> dict[str, int]:

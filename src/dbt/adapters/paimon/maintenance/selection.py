@@ -42,25 +42,25 @@ def select(nodes: Iterable[_Node], wanted: str | Sequence[str] | None, operation
     if wanted is None:
         return known
     items = wanted.split() if isinstance(wanted, str) else [str(item) for item in wanted]
-    chosen: dict[str, _Node] = {}
-    problems = []
-    for item in items:
-        if re.match(r"[+@]|\d+\+", item) or item.endswith("+") or "," in item:
-            problems.append(
-                f"'{item}': operators of graphs are dbt's alone. Give the names that `dbt ls --select {item}` lists"
-            )
-            continue
-        found = [node for node in known if _matches(node, item)]
-        chosen.update((str(node["unique_id"]), node) for node in found)
-        if not found:
-            near = suggestion(item, [str(node["name"]) for node in known], cutoff=0.6)
-            hint = (
-                f"Did you mean '{near}'?" if near else "Give a name, tag:x, a path or a folder of the project"
-            )
-            problems.append(f"'{item}': no table of this project. {hint}")
+    problems = list(filter(None, (_problem(item, known) for item in items)))
     if problems or not items:
         raise DbtRuntimeError(f"{operation}: select: {'; '.join(problems) or 'names nothing'}")
-    return [node for node in known if node["unique_id"] in chosen]
+    return [node for node in known if any(_matches(node, item) for item in items)]
+
+
+def _is_operator(item: str) -> bool:
+    return bool(re.match(r"[+@]|\d+\+", item)) or item.endswith("+") or "," in item
+
+
+def _problem(item: str, known: Sequence[_Node]) -> str:
+    """Why an item selects nothing; empty if it selects tables."""
+    if _is_operator(item):
+        return f"'{item}': operators of graphs are dbt's alone. Give the names that `dbt ls --select {item}` lists"
+    if any(_matches(node, item) for node in known):
+        return ""
+    near = suggestion(item, [str(node["name"]) for node in known], cutoff=0.6)
+    hint = f"Did you mean '{near}'?" if near else "Give a name, tag:x, a path or a folder of the project"
+    return f"'{item}': no table of this project. {hint}"
 
 
 def _matches(node: _Node, item: str) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -85,23 +85,19 @@ def wanted_columns(
     enforced = bool((config.get("contract") or {}).get("enforced"))
     comments = bool((config.get("persist_docs") or {}).get("columns"))
     column_types = {name.lower(): kind for name, kind in (config.get("column_types") or {}).items()}
-    required = (
-        {name.lower() for name in (*spec.primary_key, *spec.partition_by)} if spec.primary_key else set()
-    )
+    required = _folded((*spec.primary_key, *spec.partition_by)) if spec.primary_key else set()
     if enforced:
         required |= _not_null_of_the_model(model)
     columns = []
     for name, data_type in query_columns:
         column = column_of_yaml(model, name)
-        constraints = (
-            {constraint["type"] for constraint in column.get("constraints") or []} if enforced else set()
-        )
-        declared = column_types.get(name.lower()) or (column.get("data_type") if enforced else None) or ""
+        contract = column if enforced else {}
+        declared = column_types.get(name.lower()) or contract.get("data_type") or ""
         columns.append(
             ExistingColumn(
                 name=name,
                 data_type=(declared.lower() if _carries_length(declared) else typed_nulls(data_type)),
-                nullable=not (name.lower() in required or {"not_null", "primary_key"} & constraints),
+                nullable=not (name.lower() in required or _is_required(contract)),
                 comment=(column.get("description") or "") if comments else "",
             )
         )
@@ -118,6 +114,11 @@ def column_of_yaml(model: Mapping[str, Any], name: str) -> Mapping[str, Any]:
             found: Mapping[str, Any] = column
             return found
     return {}
+
+
+def _is_required(column: Mapping[str, Any]) -> bool:
+    """Whether a column's own constraints make it NOT NULL."""
+    return any(each["type"] in ("not_null", "primary_key") for each in column.get("constraints") or [])
 
 
 def _not_null_of_the_model(model: Mapping[str, Any]) -> set[str]:
@@ -140,50 +141,82 @@ def compare_columns(
         existing: the existing table.
         comments: whether the model persists its columns' docs; if not, comments are left alone.
     """
+    both, add, gone = _paired(wanted, existing)
+    keys = _folded((*existing.primary_key, *existing.partition_by))
+    spec = existing.as_spec()
+    changed = [(old, new) for old, new in both if not _same_type(old.data_type, new.data_type)]
+    return ColumnChanges(
+        add=add,
+        retype=tuple(new for old, new in changed if _retypes(old, new, keys)),
+        relax=_relaxed(both, gone, keys),
+        drop=tuple(column.name for column in gone),
+        comment=_commented(both, add) if comments else (),
+        rebuild=tuple(_reasons_to_rebuild(wanted, existing, keys)),
+        changed_types=tuple(new for _, new in changed),
+        alter=tuple(new for old, new in changed if alterable(old, new.data_type, spec)),
+    )
+
+
+_Pair = tuple[ExistingColumn, ExistingColumn]
+_Columns = tuple[ExistingColumn, ...]
+
+
+def _paired(
+    wanted: Sequence[ExistingColumn], existing: ExistingTable
+) -> tuple[tuple[_Pair, ...], _Columns, _Columns]:
+    """(existing, wanted) of the columns that are in both; those that are wanted only; those that exist only."""
     have = {column.name.lower(): column for column in existing.columns}
     want = {column.name.lower(): column for column in wanted}
-    keys = {name.lower() for name in (*existing.primary_key, *existing.partition_by)}
-    spec = existing.as_spec()
-    add, retype, relax, comment, rebuild, changed, alter = [], [], [], [], [], [], []
-    for name, column in want.items():
-        current = have.get(name)
-        if current is None:
-            add.append(column)
-            if not column.nullable:
-                rebuild.append(f"new column {column.name} is NOT NULL")
-            continue
-        if not _same_type(current.data_type, column.data_type):
-            changed.append(column)
-            if alterable(current, column.data_type, spec):
-                alter.append(column)
-            if name not in keys and widens(current.data_type, column.data_type):
-                retype.append(column)
-            else:
-                rebuild.append(
-                    f"type of column {column.name} changes from {current.data_type} to {column.data_type}"
-                )
-        elif current.kept_type:
-            rebuild.append(f"column {column.name} keeps {current.kept_type} only")
-        if current.nullable and not column.nullable:
-            rebuild.append(f"column {column.name} becomes NOT NULL")
-        elif not current.nullable and column.nullable and name not in keys:
-            relax.append(column.name)
-        if comments and column.comment != current.comment:
-            comment.append((column.name, column.comment))
-    if comments:
-        comment.extend((column.name, column.comment) for column in add if column.comment)
-    gone = {name: column for name, column in have.items() if name not in want}
-    relax.extend(column.name for name, column in gone.items() if not column.nullable and name not in keys)
-    return ColumnChanges(
-        tuple(add),
-        tuple(retype),
-        tuple(relax),
-        tuple(column.name for column in gone.values()),
-        tuple(comment),
-        tuple(rebuild),
-        tuple(changed),
-        tuple(alter),
+    return (
+        tuple((have[name], column) for name, column in want.items() if name in have),
+        tuple(column for name, column in want.items() if name not in have),
+        tuple(column for name, column in have.items() if name not in want),
     )
+
+
+def _relaxed(both: Sequence[_Pair], gone: Sequence[ExistingColumn], keys: Container[str]) -> tuple[str, ...]:
+    """The columns that become nullable; also those that will be dropped."""
+    relaxed = [new for old, new in both if new.nullable and not old.nullable]
+    relaxed += [column for column in gone if not column.nullable]
+    return tuple(column.name for column in relaxed if column.name.lower() not in keys)
+
+
+def _commented(both: Sequence[_Pair], add: Sequence[ExistingColumn]) -> tuple[tuple[str, str], ...]:
+    """(column, comment) where the table has another comment."""
+    changed = [new for old, new in both if new.comment != old.comment]
+    return tuple((column.name, column.comment) for column in (*changed, *(c for c in add if c.comment)))
+
+
+def _folded(names: Iterable[str]) -> set[str]:
+    return {name.lower() for name in names}
+
+
+def _retypes(old: ExistingColumn, new: ExistingColumn, keys: Container[str]) -> bool:
+    """Whether ALTER gives a column its new type before the rows are written."""
+    return new.name.lower() not in keys and widens(old.data_type, new.data_type)
+
+
+def _reasons_to_rebuild(
+    wanted: Sequence[ExistingColumn], existing: ExistingTable, keys: Container[str]
+) -> Iterator[str]:
+    """Why a table needs to be built again to get these columns; nothing if ALTER is enough."""
+    have = {column.name.lower(): column for column in existing.columns}
+    for column in wanted:
+        current = have.get(column.name.lower())
+        if current is not None:
+            yield from _unalterable(current, column, keys)
+        elif not column.nullable:
+            yield f"new column {column.name} is NOT NULL"
+
+
+def _unalterable(current: ExistingColumn, column: ExistingColumn, keys: Container[str]) -> Iterator[str]:
+    if not _same_type(current.data_type, column.data_type):
+        if not _retypes(current, column, keys):
+            yield f"type of column {column.name} changes from {current.data_type} to {column.data_type}"
+    elif current.kept_type:
+        yield f"column {column.name} keeps {current.kept_type} only"
+    if current.nullable and not column.nullable:
+        yield f"column {column.name} becomes NOT NULL"
 
 
 def refuse_schema_change(

@@ -47,7 +47,7 @@ class Tables:
         try:
             found = self._host.query(metadata.schemas_sql(relation))
         except DbtRuntimeError as exc:
-            if relation.database == SESSION_CATALOG and any(sign in str(exc) for sign in metadata.NOT_FOUND):
+            if relation.database == SESSION_CATALOG and metadata.is_not_found(exc):
                 raise DbtRuntimeError(
                     f"{relation} is there and is no table of Paimon. Give the node another `alias` or `schema`, or "
                     "drop that table."
@@ -194,7 +194,7 @@ class Tables:
         try:
             rows = self._host.query(f"describe table {relation.render()}")
         except DbtRuntimeError as exc:
-            if any(sign in str(exc) for sign in metadata.NOT_FOUND):
+            if metadata.is_not_found(exc):
                 return None
             raise
         columns: list[PaimonColumn] = []

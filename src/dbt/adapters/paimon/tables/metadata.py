@@ -11,7 +11,7 @@ from dbt.adapters.paimon.sql.data_types import is_nullable, kept_type, to_spark_
 from dbt.adapters.paimon.sql.text import string_literal
 from dbt.adapters.paimon.tables.changeset import ExistingColumn, ExistingTable
 
-NOT_FOUND = (
+_NOT_FOUND = (
     "SCHEMA_NOT_FOUND",
     "TABLE_OR_VIEW_NOT_FOUND",
     "NoSuchNamespaceException",
@@ -22,6 +22,11 @@ NOT_FOUND = (
 GONE_MEANWHILE = "Can not get table"
 
 _JVM_ZONE = "java_method('java.lang.System', 'getProperty', 'user.timezone')"
+
+
+def is_not_found(exc: Exception) -> bool:
+    """Whether an error of Spark says that a table or a schema does not exist."""
+    return any(sign in str(exc) for sign in _NOT_FOUND)
 
 
 def list_tables_sql(schema: PaimonRelation) -> str:

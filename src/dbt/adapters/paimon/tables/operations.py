@@ -54,18 +54,14 @@ class Operations:
         Raises:
             DbtRuntimeError: the schema has no such table or view.
         """
-        wanted = None if table_names is None else set(table_names)
         relations = [
             relation
             for relation in self._host.list_relations_without_caching(
                 PaimonRelation.create(database=database, schema=schema).without_identifier()
             )
-            if (wanted is None or relation.identifier in wanted)
-            and not _is_helper(relation.identifier or "")
-            and ilike(relation.identifier or "", table_pattern)
-            and not (exclude and ilike(relation.identifier or "", exclude))
+            if _is_chosen(relation.identifier or "", table_names, table_pattern, exclude)
         ]
-        missing = sorted((wanted or set()) - {relation.identifier for relation in relations})
+        missing = sorted(set(table_names or ()) - {relation.identifier for relation in relations})
         if missing or not relations:
             raise DbtRuntimeError(
                 f"generate_sources: {database}.{schema} has no table {', '.join(missing) or table_pattern}. "
@@ -132,6 +128,13 @@ class Operations:
         )
         table = ExistingTable(columns=columns, comment=definition.comment if definition else "")
         return codegen.FoundTable(name, table, is_paimon_table=False)
+
+
+def _is_chosen(name: str, names: Sequence[str] | None, pattern: str, exclude: str) -> bool:
+    """Whether a table is asked for, by its name and by patterns, and is not one of the adapter's own helpers."""
+    if _is_helper(name) or (names is not None and name not in names):
+        return False
+    return ilike(name, pattern) and not (exclude and ilike(name, exclude))
 
 
 def _is_helper(name: str) -> bool:

@@ -50,22 +50,29 @@ class Listing:
         try:
             tables = self._table_names(schema_relation)
         except DbtRuntimeError as exc:
-            if any(sign in str(exc) for sign in metadata.NOT_FOUND):
+            if metadata.is_not_found(exc):
                 return []
             raise
         tables = self._finish_swaps(schema_relation, tables)
-        kinds = [(name, RelationType.Table) for name in tables if name != views.REGISTRY_TABLE]
+        shown = [name for name in tables if name != views.REGISTRY_TABLE]
+        found = self._view_names(schema_relation, tables)
         if not self._directory.needed:
-            found = [row[1] for row in self._host.query(metadata.list_views_sql(schema_relation))]
-            kinds = [(name, kind) for name, kind in kinds if name not in found]
-            kinds += [(name, RelationType.View) for name in found]
-        elif database == self._host.credentials.database:
-            definitions = self._load_views(schema, tables)
-            kinds += [(d.identifier, RelationType.View) for d in definitions if d.identifier not in tables]
+            # SHOW TABLES of such a catalog lists its views, too.
+            shown = [name for name in shown if name not in found]
+        kinds = [(name, RelationType.Table) for name in shown] + [(name, RelationType.View) for name in found]
         return [
             PaimonRelation.create(database=database, schema=schema, identifier=name, type=kind)
             for name, kind in kinds
         ]
+
+    def _view_names(self, schema_relation: PaimonRelation, tables: list[str]) -> list[str]:
+        """The names of a schema's views: its catalog's own, or those in its registry table."""
+        if not self._directory.needed:
+            return [row[1] for row in self._host.query(metadata.list_views_sql(schema_relation))]
+        if schema_relation.database != self._host.credentials.database:
+            return []
+        definitions = self._load_views(schema_relation.schema or "", tables)
+        return [each.identifier for each in definitions if each.identifier not in tables]
 
     def _finish_swaps(self, schema_relation: PaimonRelation, tables: list[str]) -> list[str]:
         """Finish the swaps of killed processes, before anything asks whether a table exists.
