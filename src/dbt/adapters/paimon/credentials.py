@@ -86,8 +86,27 @@ class PaimonConnectionMethod(StrEnum):
 class PaimonCredentials(Credentials):
     """One target of a profile.
 
-    `database` is dbt's word for the Spark catalog (profile key `catalog`); `schema` is Paimon's database. `jars`,
-    `packages` and `repositories` may be lists, or comma-separated text.
+    Attributes:
+        database: the Spark catalog (profile key `catalog`).
+        schema: Paimon's database.
+        method: how dbt reaches Spark.
+        host, port: the server, for connect and thrift; without `host`, connect means this machine's warm server.
+        user, password, token, auth, kerberos_service_name, use_ssl: the login to the server.
+        metastore: the kind of the catalog: filesystem, hive, jdbc or rest.
+        warehouse: where its tables are; a rest catalog's name of it.
+        uri: the address of its metastore.
+        catalog_options: Paimon's other options of the catalog.
+        view_catalog: the Spark catalog that stores views; None: the catalog itself, if it can.
+        kafka_options: the broker and its login, for streams.
+        spark_config: Spark's settings.
+        paimon_version: the connector's version; DEFAULT_PAIMON_VERSION if the profile has none.
+        names_paimon_version: whether the profile has one.
+        jars: paths of jars to use, on this machine or in a store.
+        packages, repositories: Maven coordinates to fetch, and where from. These two and `jars` may be
+            comma-separated text in the profile.
+        lock_timeout: seconds to wait for a table that another run writes.
+        stall_timeout: seconds that a statement may run without a Spark job.
+        integrations: the catalogs in catalogs.yml, by their names in Spark; dbt reads that file after the profile.
     """
 
     database: str = DEFAULT_CATALOG
@@ -108,7 +127,6 @@ class PaimonCredentials(Credentials):
     view_catalog: str | None = None
     kafka_options: dict[str, str] = field(default_factory=dict)
     spark_config: dict[str, str] = field(default_factory=dict)
-    # Empty means DEFAULT_PAIMON_VERSION.
     paimon_version: str = ""
     jars: list[str] = field(default_factory=list)
     packages: list[str] = field(default_factory=list)
@@ -126,7 +144,6 @@ class PaimonCredentials(Credentials):
         self.names_paimon_version = bool(self.paimon_version)
         self.paimon_version = self.paimon_version or DEFAULT_PAIMON_VERSION
         self.warehouse = self.spark_catalog.warehouse
-        # The catalogs in catalogs.yml, by their names in Spark; dbt reads that file after the profile.
         self.integrations: dict[str, SparkCatalog] = {}
         self.jars = [absolute_location(jar) for jar in self.jars]
         tell_dbt(self.secrets)

@@ -37,7 +37,11 @@ class Way(str, Enum):
 
 @dataclass(frozen=True)
 class SourceTable:
-    """A table whose changes are read."""
+    """A table whose changes are read.
+
+    An `ExistingTable` with its name and the columns to read, which may be fewer than the table has. Streams also make
+    one of what a table was at an earlier position.
+    """
 
     catalog: str
     schema: str

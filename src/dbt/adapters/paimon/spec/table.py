@@ -21,17 +21,29 @@ DEFAULT_MERGE_ENGINE: Final = "deduplicate"
 
 @dataclass(frozen=True)
 class TableSpec:
-    """A validated table. `options` have Paimon's names and text, never 'primary-key' or 'partition'."""
+    """The table that a model asks for, validated; `ExistingTable` is the one that is there.
+
+    It has no columns: they are known once the model's query is analyzed (see `tables.column_changes.wanted_columns`).
+
+    Attributes:
+        primary_key: its columns; empty for an append table.
+        partition_by: the partition columns.
+        options: by Paimon's names, as Paimon's text; never 'primary-key' or 'partition'.
+        merge_engine: the option 'merge-engine' or its default; '' without a primary key.
+        tag: the tag that each run creates.
+        wap: whether rows are audited before they are published.
+        maintenance: what to do after the write.
+        compact_after_build: whether the run that makes a large first load also compacts it (see
+            `maintenance.first_load`).
+    """
 
     primary_key: tuple[str, ...] = ()
     partition_by: tuple[str, ...] = ()
     options: Mapping[str, str] = field(default_factory=dict)
     merge_engine: str = ""
-    # What happens around the write: the tag of the run, and whether rows are audited first.
     tag: RunTag | None = None
     wap: bool = False
     maintenance: MaintenancePolicy | None = None
-    # Whether the run that makes a large first load also compacts it (see `maintenance.first_load`).
     compact_after_build: bool = True
 
     @property

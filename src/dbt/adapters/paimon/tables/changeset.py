@@ -42,6 +42,7 @@ TABLE_DEFAULT_PREFIX: Final = "table-default."
 class ExistingColumn:
     """A table's column: its name, Spark type text, whether it accepts NULL, its comment.
 
+    Also a column that a table should have (see `column_changes.wanted_columns`), so that the two can be compared.
     `kept_type` is set if Paimon keeps less than the Spark type says: `timestamp(3)` for a `timestamp`.
     """
 
@@ -54,7 +55,10 @@ class ExistingColumn:
 
 @dataclass(frozen=True)
 class ExistingTable:
-    """A table as it exists in the catalog."""
+    """A table as it exists in the catalog, whoever created it; `TableSpec` is what a model asks for.
+
+    `options` also have what belongs to this table alone, such as its path (see PROTECTED_OPTIONS).
+    """
 
     primary_key: tuple[str, ...] = ()
     partition_by: tuple[str, ...] = ()

@@ -23,7 +23,7 @@ _JINJA: Final = re.compile(r"\{(?=[{%#])")
 
 @dataclass(frozen=True)
 class FoundTable:
-    """A table or view, and what is known of it; only the columns if it is not a Paimon table."""
+    """A table or view to describe: its name, and what the catalog knows of it (only columns if it is not Paimon's)."""
 
     name: str
     table: ExistingTable
