@@ -80,21 +80,24 @@ def value_fault(name: str, text: str, version: Version) -> str | None:
     if name.endswith("stats-mode"):
         return _stats_mode_fault(text)
     if name == "metadata.stats-mode.per.level":
-        return next((fault for mode in _values(text) if (fault := _stats_mode_fault(mode))), None)
+        return next(filter(None, map(_stats_mode_fault, _values(text))), None)
     if name == "file.format.per.level":
-        return next((fault for kind in _values(text) if (fault := file_format_fault(kind, version))), None)
-    if _BLOOM_FILTER_FPP.fullmatch(name) and not (_FRACTION.fullmatch(text) and 0 < float(text) < 1):
+        return next(filter(None, (file_format_fault(kind, version) for kind in _values(text))), None)
+    if name in _LEAST:
+        least, consequence = _LEAST[name]
+        return f"below {least}, {consequence}. Use {least} or more" if int(text) < least else None
+    return _bloom_filter_fault(name, text)
+
+
+def _bloom_filter_fault(name: str, text: str) -> str | None:
+    is_share = _FRACTION.fullmatch(text) and 0 < float(text) < 1
+    if _BLOOM_FILTER_FPP.fullmatch(name) and not is_share:
         return (
             "not a share of false hits, and no row could be written. Use a number between 0 and 1, as in 0.1"
         )
-    if _BLOOM_FILTER_ITEMS.fullmatch(name) and not (
-        text.isascii() and text.isdigit() and int(text) <= _LONGEST
-    ):
+    is_count = text.isascii() and text.isdigit() and int(text) <= _LONGEST
+    if _BLOOM_FILTER_ITEMS.fullmatch(name) and not is_count:
         return "not a number of rows, and no row could be written. Use a whole number, as in 1000000"
-    if name in _LEAST:
-        least, consequence = _LEAST[name]
-        if int(text) < least:
-            return f"below {least}, {consequence}. Use {least} or more"
     return None
 
 

@@ -7,7 +7,7 @@ from typing import Final
 
 from dbt.adapters.paimon.capabilities import Capability, Versions
 from dbt.adapters.paimon.options.table_options import canonical, suggestion
-from dbt.adapters.paimon.spec.maintenance_policy import MaintenancePolicy
+from dbt.adapters.paimon.spec.maintenance_policy import Compact, ExpirePartitions, MaintenancePolicy
 from dbt.adapters.paimon.spec.rules import unknown_in_pattern
 from dbt.adapters.paimon.spec.table import TableSpec
 
@@ -49,37 +49,52 @@ def column_problems(
     policy: MaintenancePolicy, types: Mapping[str, str], partition_by: Sequence[str]
 ) -> Iterable[tuple[str, str]]:
     """(key, reason with remedy) for actions that the table's columns do not allow; `types` are Spark's, by column."""
-    for column in policy.compact.order_by if policy.compact else ():
+    keyed = {name: types[name].lower() for name in partition_by if name in types}
+    if policy.compact:
+        yield from _sort_problems(policy.compact, types)
+        yield from _newest_problems(policy.compact, keyed)
+    if policy.expire_partitions:
+        yield from _expiry_problems(policy.expire_partitions, keyed, partition_by)
+
+
+def _sort_problems(compact: Compact, types: Mapping[str, str]) -> Iterable[tuple[str, str]]:
+    for column in compact.order_by:
         if column not in types:
             near = suggestion(column, types, cutoff=0.6)
             hint = f"Did you mean '{near}'?" if near else f"The model's columns: {', '.join(types)}"
             yield "maintenance.compact.order_by", f"there is no column '{column}'. {hint}"
-    keyed = {name: types[name].lower() for name in partition_by if name in types}
-    if policy.compact and policy.compact.newest:
-        for name, kind in keyed.items():
-            if not kind.startswith(("string", "varchar", "char", "date", *_WHOLE)):
-                yield (
-                    "maintenance.compact.partitions",
-                    f"'newest' takes partition columns of string, whole numbers or date, and '{name}' is {kind}. "
-                    "Use {'older_than': '1 d'}, or leave partitions out",
-                )
-    expire = policy.expire_partitions
+
+
+def _newest_problems(compact: Compact, keyed: Mapping[str, str]) -> Iterable[tuple[str, str]]:
+    for name, kind in keyed.items() if compact.newest else ():
+        if not kind.startswith(("string", "varchar", "char", "date", *_WHOLE)):
+            yield (
+                "maintenance.compact.partitions",
+                f"'newest' takes partition columns of string, whole numbers or date, and '{name}' is {kind}. "
+                "Use {'older_than': '1 d'}, or leave partitions out",
+            )
+
+
+def _expiry_problems(
+    expire: ExpirePartitions, keyed: Mapping[str, str], partition_by: Sequence[str]
+) -> Iterable[tuple[str, str]]:
     # Paimon is case-sensitive about these names, and the config may spell them differently.
-    if expire and (unknown := unknown_in_pattern(expire.timestamp_pattern, partition_by)):
+    if unknown := unknown_in_pattern(expire.timestamp_pattern, partition_by):
         listed = ", ".join("$" + name for name in partition_by)
         yield (
             "maintenance.expire_partitions.timestamp_pattern",
             f"'${unknown}' is no partition column. Use {listed}",
         )
-    if expire and expire.expire_strategy == "values-time":
-        # PartitionExpireStrategy.convertPartition passes the number of days, which no formatter can parse.
-        for name, kind in keyed.items():
-            if kind == "date" and (not expire.timestamp_pattern or f"${name}" in expire.timestamp_pattern):
-                yield (
-                    "maintenance.expire_partitions",
-                    f"'{name}' is a date, of which Paimon sees the number of days and lets no partition expire. "
-                    "Cast it to string, or use expire_strategy: update-time",
-                )
+    if expire.expire_strategy != "values-time":
+        return
+    # PartitionExpireStrategy.convertPartition passes the number of days, which no formatter can parse.
+    for name, kind in keyed.items():
+        if kind == "date" and (not expire.timestamp_pattern or f"${name}" in expire.timestamp_pattern):
+            yield (
+                "maintenance.expire_partitions",
+                f"'{name}' is a date, of which Paimon sees the number of days and lets no partition expire. "
+                "Cast it to string, or use expire_strategy: update-time",
+            )
 
 
 _WHOLE: Final = ("tinyint", "smallint", "int", "bigint")

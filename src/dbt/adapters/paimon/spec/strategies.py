@@ -235,9 +235,24 @@ def _merge(request: _Request) -> _Faults:
         faults.append(
             ("incremental_strategy", "needs unique_key, to match rows by. Set unique_key, or use 'append'")
         )
-    spell = speller(spec.primary_key)
-    update = [spell(name) for name in column_list(request.config.get("merge_update_columns"))]
-    missing = [name for name in spec.primary_key if name not in request.unique_key]
+    faults += _merge_column_faults(request)
+    if request.config.get("merge_delete_condition"):
+        fault = _merge_delete_fault(spec, request.versions)
+        if fault:
+            faults.append(("merge_delete_condition", fault))
+    faults += [
+        (key, "Paimon's MERGE takes no subquery in a condition. Join it in the model instead")
+        for key in _CONDITIONS
+        if any(_SUBQUERY.search(text) for text in _texts(request.config.get(key)))
+    ]
+    return faults
+
+
+def _merge_column_faults(request: _Request) -> _Faults:
+    """What is wrong with the columns that MERGE matches rows by, and with those that it updates."""
+    key, faults = request.spec.primary_key, []
+    update = list(map(speller(key), column_list(request.config.get("merge_update_columns"))))
+    missing = [name for name in key if name not in request.unique_key]
     if missing and (not update or set(update) & set(missing)):
         # PaimonMergeInto.checkUpdateActionValidity
         faults.append(
@@ -255,15 +270,6 @@ def _merge(request: _Request) -> _Faults:
                 "update none, remove it and list the others in merge_exclude_columns",
             )
         )
-    if request.config.get("merge_delete_condition"):
-        fault = _merge_delete_fault(spec, request.versions)
-        if fault:
-            faults.append(("merge_delete_condition", fault))
-    faults += [
-        (key, "Paimon's MERGE takes no subquery in a condition. Join it in the model instead")
-        for key in _CONDITIONS
-        if any(_SUBQUERY.search(text) for text in _texts(request.config.get(key)))
-    ]
     return faults
 
 

@@ -7,7 +7,7 @@ to 2.0.0. Every statement here was run on 0.9.0.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 from types import MappingProxyType
@@ -80,29 +80,7 @@ def render(procedure: str, table: TableName, arguments: Mapping[str, Any], versi
         hint = f"Did you mean '{near}'?" if near else f"Known: {', '.join(PROCEDURES)}."
         raise DbtRuntimeError(f"unknown procedure '{procedure}'. {hint}")
     given = {name: value for name, value in arguments.items() if value is not None}
-    problems: list[str] = []
-    if definition.needs is not None and not versions.supports(definition.needs):
-        problems.append(versions.explain(definition.needs))
-    rendered: dict[str, str] = {}
-    for name, value in given.items():
-        parameter = definition.parameters.get(name)
-        if parameter is None:
-            near = suggestion(name, definition.parameters, cutoff=0.6)
-            problems.append(f"{name}: unknown argument.{f' Did you mean {near!r}?' if near else ''}")
-            continue
-        if parameter.needs is not None and not versions.supports(parameter.needs):
-            problems.append(f"{name}: {versions.explain(parameter.needs)}")
-            continue
-        problem = argument_problem(procedure, name, value, versions)
-        if problem:
-            problems.append(problem)
-        else:
-            rendered[parameter.to or name] = parameter.render(value, versions)
-    problems += [
-        f"{name}: required."
-        for name, parameter in definition.parameters.items()
-        if parameter.required and name not in given
-    ]
+    problems = list(_problems(procedure, definition, given, versions))
     if not problems and definition.check is not None:
         problems += definition.check(given, versions)
     if problems:
@@ -110,7 +88,32 @@ def render(procedure: str, table: TableName, arguments: Mapping[str, Any], versi
         raise DbtRuntimeError(
             f"{procedure} on {'.'.join(table)}:\n{listed}\n  Arguments: {definition.usage}."
         )
+    parameters = {name: definition.parameters[name] for name in given}
+    rendered = {
+        parameter.to or name: parameter.render(given[name], versions)
+        for name, parameter in parameters.items()
+    }
     return _call(definition.name, table, rendered)
+
+
+def _problems(
+    procedure: str, definition: Procedure, given: Mapping[str, Any], versions: Versions
+) -> Iterator[str]:
+    """What is wrong with a procedure's arguments, each on its own."""
+    if definition.needs is not None and not versions.supports(definition.needs):
+        yield versions.explain(definition.needs)
+    for name, value in given.items():
+        parameter = definition.parameters.get(name)
+        if parameter is None:
+            near = suggestion(name, definition.parameters, cutoff=0.6)
+            yield f"{name}: unknown argument.{f' Did you mean {near!r}?' if near else ''}"
+        elif parameter.needs is not None and not versions.supports(parameter.needs):
+            yield f"{name}: {versions.explain(parameter.needs)}"
+        elif problem := argument_problem(procedure, name, value, versions):
+            yield problem
+    for name, parameter in definition.parameters.items():
+        if parameter.required and name not in given:
+            yield f"{name}: required."
 
 
 def argument_problem(procedure: str, name: str, value: Any, versions: Versions) -> str:
