@@ -254,6 +254,12 @@ def _compact(
     )
     by_files = bool(compact.small_files) and part.small_files >= compact.small_files
     by_commits = bool(compact.every_commits) and state.commits >= compact.every_commits
+    due = by_files or by_commits or force
+    return Action("compact", due, _why_compact(compact, state, part), sql)
+
+
+def _why_compact(compact: Compact, state: TableState, part: _Part) -> str:
+    """The figures that decide whether a compaction is due, and from what they are."""
     reasons = []
     if compact.small_files:
         reasons.append(
@@ -261,7 +267,7 @@ def _compact(
         )
     if compact.every_commits:
         reasons.append(f"{state.commits} commits since the last one (due from {compact.every_commits})")
-    return Action("compact", by_files or by_commits or force, "; ".join(reasons), sql)
+    return "; ".join(reasons)
 
 
 class _Part(NamedTuple):

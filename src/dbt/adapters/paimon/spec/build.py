@@ -207,13 +207,7 @@ def collect_table_spec(
     policy = read_policy(config.get("maintenance"), problems)
     compacts = _compact_after_build(config, problems)
     spec = TableSpec(primary_key, partition_by, MappingProxyType(options), engine, tag, wap, policy, compacts)
-    if policy is not None:
-        for key, reason in policy_rules(policy, spec, versions):
-            problems.add(key, None, reason)
-        if policy.expire_snapshots:
-            # Paimon expires snapshots at each commit by the table's options: set these to the same values.
-            agreed = MappingProxyType({**policy.expire_snapshots.options, **options})
-            spec = replace(spec, options=agreed)
+    spec = _with_policy(spec, problems, versions)
     for name, other in doubled_options(options):
         problems.add(name, options[name], f"'{other}' says it too. Keep one of the two")
     if not versions.case_sensitive:
@@ -225,6 +219,19 @@ def collect_table_spec(
         for name, reason in _outside_contract(spec, columns, versions):
             problems.add(*where.find(name, spec), reason)
     return spec
+
+
+def _with_policy(spec: TableSpec, problems: Problems, versions: Versions) -> TableSpec:
+    """The table with the options that its maintenance policy needs."""
+    policy = spec.maintenance
+    if policy is None:
+        return spec
+    for key, reason in policy_rules(policy, spec, versions):
+        problems.add(key, None, reason)
+    if policy.expire_snapshots is None:
+        return spec
+    # Paimon expires snapshots at each commit by the table's options: set these to the same values.
+    return replace(spec, options=MappingProxyType({**policy.expire_snapshots.options, **spec.options}))
 
 
 def _check_rules(spec: TableSpec, where: Written, problems: Problems, versions: Versions) -> None:
@@ -311,10 +318,7 @@ def _check_key_names(config: Mapping[str, Any], problems: Problems, versions: Ve
         if value is None or key in ours or key in _DBT_KEYS or is_foreign(key):
             continue
         plain = squash(key)
-        near = _ALIASES.get(plain) or suggestion(key, ours, cutoff=0.85)
-        near = near or suggestion(key, _DECIDING_KEYS, cutoff=0.9)
-        if near is None and plain in {squash(name) for name in OPTION_KEYS.values()}:
-            near = next(own for own, name in OPTION_KEYS.items() if squash(name) == plain)
+        near = _meant_key(key, ours)
         if near is not None:
             problems.add(key, value, f"unknown config key. Did you mean '{near}'?")
         elif plain in known_options:
@@ -323,6 +327,14 @@ def _check_key_names(config: Mapping[str, Any], problems: Problems, versions: Ve
                 value,
                 f"a Paimon option, not a config key. Put '{known_options[plain]}' into tblproperties",
             )
+
+
+def _meant_key(key: str, ours: Iterable[str]) -> str | None:
+    """The config key that an unknown one probably means: another spelling, a similar one, or Paimon's option."""
+    near = _ALIASES.get(squash(key)) or suggestion(key, ours, cutoff=0.85)
+    near = near or suggestion(key, _DECIDING_KEYS, cutoff=0.9)
+    same_option = (own for own, name in OPTION_KEYS.items() if squash(name) == squash(key))
+    return near or next(same_option, None)
 
 
 def _tblproperties(config: Mapping[str, Any], problems: Problems) -> dict[str, Any]:
@@ -405,20 +417,7 @@ def _with_contract(
     problems: Problems,
 ) -> tuple[str, ...]:
     """The primary key from config and contract, which must agree."""
-    found = [
-        tuple(constraint.get("columns") or ())
-        for constraint in constraints
-        if _constraint_type(constraint) == "primary_key"
-    ]
-    on_columns = tuple(
-        name
-        for name, column in columns.items()
-        if any(
-            _constraint_type(constraint) == "primary_key" for constraint in column.get("constraints") or ()
-        )
-    )
-    if on_columns:
-        found.append(on_columns)
+    found = _contract_keys(constraints, columns)
     distinct = {_folded(keys) for keys in found if keys}
     if len(distinct) > 1:
         listed = " and ".join(f"({', '.join(keys)})" for keys in found)
@@ -436,13 +435,24 @@ def _with_contract(
     return primary_key or contract_key
 
 
+def _contract_keys(
+    constraints: Sequence[Mapping[str, Any]], columns: Mapping[str, Mapping[str, Any]]
+) -> list[tuple[str, ...]]:
+    """The primary keys of a contract: of each constraint of the model, and of those of its columns together."""
+    found = [tuple(each.get("columns") or ()) for each in constraints if _is_primary_key(each)]
+    on_columns = tuple(
+        name for name, column in columns.items() if any(map(_is_primary_key, column.get("constraints") or ()))
+    )
+    return [*found, on_columns] if on_columns else found
+
+
 def _folded(names: Iterable[str]) -> frozenset[str]:
     return frozenset(name.lower() for name in names)
 
 
-def _constraint_type(constraint: Mapping[str, Any]) -> str:
+def _is_primary_key(constraint: Mapping[str, Any]) -> bool:
     kind = constraint.get("type")
-    return str(getattr(kind, "value", kind))
+    return str(getattr(kind, "value", kind)) == "primary_key"
 
 
 def _options(

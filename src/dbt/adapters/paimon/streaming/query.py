@@ -102,7 +102,7 @@ def _run(
     )
     every = trigger.processing_time
     started = (stream.trigger(processingTime=every) if every else stream.trigger(availableNow=True)).start()
-    told, ended, asked_at, looked_at = -1, -1, 0.0, time.monotonic()
+    told, ending, looked_at = -1, None, time.monotonic()
     try:
         while not started.awaitTermination(_LOOK_EVERY):
             told = _tell_of(started, told, tell)
@@ -111,25 +111,39 @@ def _run(
             if every and time.monotonic() > looked_at + trigger.seconds:
                 look()
                 looked_at = time.monotonic()
-            if trigger.is_to_end():
-                if not asked_at:
-                    asked_at, ended = time.monotonic(), checkpoint.last_batch()
-                is_late = time.monotonic() > asked_at + _LONGEST_BATCH
-                # If rows keep coming, batches follow one another and the query is never idle.
-                has_ended = checkpoint.last_batch() > ended
-                if every and (is_late or has_ended or not started.status["isTriggerActive"]):
-                    # Then it reports the last batch, too.
-                    started.stop()
-                    break
-                if not every and (is_late or has_ended):
-                    # An incomplete table must not be taken for a complete one.
-                    raise _cancelled(name)
+            if not trigger.is_to_end():
+                continue
+            ending = ending or _Ending(checkpoint)
+            if every and (ending.is_over or not started.status["isTriggerActive"]):
+                # Then it reports the last batch, too.
+                started.stop()
+                break
+            if not every and ending.is_over:
+                # An incomplete table must not be taken for a complete one.
+                raise _cancelled(name)
         _tell_of(started, told, tell)
     except StreamingQueryException as exc:
         raise (writer.failure or exc) from exc
     finally:
         if started.isActive:
             started.stop()
+
+
+class _Ending:
+    """A query that has to end, once its current batch has finished."""
+
+    def __init__(self, checkpoint: Checkpoint) -> None:
+        self._checkpoint = checkpoint
+        self._last_batch = checkpoint.last_batch()
+        self._since = time.monotonic()
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the batch has finished, or has taken too long."""
+        if time.monotonic() > self._since + _LONGEST_BATCH:
+            return True
+        # If rows keep coming, batches follow one another and the query is never idle.
+        return self._checkpoint.last_batch() > self._last_batch
 
 
 def refuse_joins_of_streams(plan: Any, model: str) -> None:
