@@ -409,13 +409,17 @@ def _server_problems(given: Mapping[str, Any]) -> Iterable[str]:
         yield "host: missing; name the machine of the Thrift server"
     if method == "connect" and given.get("host") is None and given.get("port") is not None:
         yield "port: the server of `dbt-paimon server` is meant, which chooses its own; add host, or leave it out"
+    yield from _login_problems(given)
+    if given.get("host") is not None and method in ("connect", "thrift"):
+        yield from _settings_of_a_server(given)
+
+
+def _login_problems(given: Mapping[str, Any]) -> Iterable[str]:
     auth = given.get("auth", "NONE")
     if auth in ("LDAP", "CUSTOM") and given.get("password") is None:
         yield f"password: missing; auth {auth} asks for one"
     if auth == "KERBEROS" and given.get("kerberos_service_name") is None:
         yield "kerberos_service_name: missing; auth KERBEROS asks for it"
-    if given.get("host") is not None and method in ("connect", "thrift"):
-        yield from _settings_of_a_server(given)
 
 
 def _settings_of_a_server(given: Mapping[str, Any]) -> Iterable[str]:
@@ -444,6 +448,10 @@ def _storage_problems(given: Mapping[str, Any]) -> Iterable[str]:
             "rest": "http://host:8080",
         }[metastore]
         yield f"uri: missing; a {metastore} catalog needs its address, such as {example}"
+    yield from _metastore_problems(given, metastore)
+
+
+def _metastore_problems(given: Mapping[str, Any], metastore: Any) -> Iterable[str]:
     if metastore == "jdbc" and isinstance(given.get("uri"), str) and not _JDBC_URI.match(given["uri"]):
         yield f"uri: {redact_text(given['uri'])!r} is not an address of JDBC, such as jdbc:postgresql://host/db"
     if metastore == "rest" and isinstance(given.get("uri"), str) and not _HTTP_URI.match(given["uri"]):

@@ -15,7 +15,16 @@ from dbt.adapters.paimon.spec.table import TableSpec
 def policy_rules(policy: MaintenancePolicy, spec: TableSpec, versions: Versions) -> Iterable[tuple[str, str]]:
     """(key, reason with remedy) for actions of a policy that this table cannot have."""
     yield from _compact_rules(policy, spec, versions)
-    partitions, orphans = policy.expire_partitions, policy.remove_orphan_files
+    yield from _partition_expiry_rules(policy.expire_partitions, spec, versions)
+    nested = Capability.REMOVE_ORPHAN_FILES_OF_NESTED_PARTITIONS
+    if policy.remove_orphan_files and len(spec.partition_by) > 1 and not versions.supports(nested):
+        yield "maintenance.remove_orphan_files", versions.explain(nested)
+    yield from _snapshot_expiry_rules(policy, spec, versions)
+
+
+def _partition_expiry_rules(
+    partitions: ExpirePartitions | None, spec: TableSpec, versions: Versions
+) -> Iterable[tuple[str, str]]:
     if partitions and not spec.partition_by:
         yield (
             "maintenance.expire_partitions",
@@ -30,9 +39,11 @@ def policy_rules(policy: MaintenancePolicy, spec: TableSpec, versions: Versions)
             "maintenance.expire_partitions.timestamp_pattern",
             f"'${unknown}' is no partition column. Use {', '.join('$' + name for name in spec.partition_by)}",
         )
-    nested = Capability.REMOVE_ORPHAN_FILES_OF_NESTED_PARTITIONS
-    if orphans and len(spec.partition_by) > 1 and not versions.supports(nested):
-        yield "maintenance.remove_orphan_files", versions.explain(nested)
+
+
+def _snapshot_expiry_rules(
+    policy: MaintenancePolicy, spec: TableSpec, versions: Versions
+) -> Iterable[tuple[str, str]]:
     if policy.expire_snapshots:
         for name, text in policy.expire_snapshots.options.items():
             given = spec.options.get(name)
@@ -118,6 +129,10 @@ def _compact_rules(
             "Spark compacts no table whose keys may change their partition. Add every partition column to "
             "primary_key, or set compact: null and let Paimon compact as it writes",
         )
+    yield from _sort_rules(compact, spec)
+
+
+def _sort_rules(compact: Compact, spec: TableSpec) -> Iterable[tuple[str, str]]:
     if compact.order and (spec.primary_key or spec.bucket != -1):
         yield (
             "maintenance.compact.order_by",

@@ -76,6 +76,11 @@ def _bucket_rules(spec: TableSpec, versions: Versions) -> _Found:
             "bucket",
             "a table without primary key needs bucket_key to fill its buckets. Set bucket_key, or use -1",
         )
+
+
+def _moving_key_rules(spec: TableSpec, versions: Versions) -> _Found:
+    # SchemaValidation.validateBucket
+    bucket = spec.bucket
     across = versions.supports(Capability.FIXED_BUCKET_ACROSS_PARTITIONS)
     if bucket != DYNAMIC_BUCKET and spec.crosses_partitions and not across:
         yield (
@@ -91,7 +96,11 @@ def _bucket_rules(spec: TableSpec, versions: Versions) -> _Found:
             "cannot be where a key may change its partition: the row in its old partition would stay. "
             f"Add {_outside(spec.partition_by, spec.primary_key)} to primary_key, or remove rowkind_field",
         )
-    if bucket == DYNAMIC_BUCKET and not spec.primary_key and "full-compaction.delta-commits" in spec.options:
+
+
+def _delta_commit_rules(spec: TableSpec, versions: Versions) -> _Found:
+    unaware = spec.bucket == DYNAMIC_BUCKET and not spec.primary_key
+    if unaware and "full-compaction.delta-commits" in spec.options:
         yield (
             "full-compaction.delta-commits",
             "needs buckets on a table without primary key. Set bucket, or remove it",
@@ -99,7 +108,7 @@ def _bucket_rules(spec: TableSpec, versions: Versions) -> _Found:
 
 
 def _bucket_key_rules(spec: TableSpec, versions: Versions) -> _Found:
-    # SchemaValidation.validateBucket, TableSchema.originalBucketKeys
+    # SchemaValidation.validateBucket
     keys = split_columns(spec.options.get("bucket-key", ""))
     if keys and spec.bucket == DYNAMIC_BUCKET:
         yield (
@@ -114,6 +123,11 @@ def _bucket_key_rules(spec: TableSpec, versions: Versions) -> _Found:
             f"{_outside(keys, spec.primary_key)} is not in the primary key ({', '.join(spec.primary_key)}). "
             "Use a part of the primary key",
         )
+
+
+def _hashed_column_rules(spec: TableSpec, versions: Versions) -> _Found:
+    # TableSchema.originalBucketKeys
+    keys = split_columns(spec.options.get("bucket-key", ""))
     hashed = keys or tuple(name for name in spec.primary_key if name not in spec.partition_by)
     quoted_column = Capability.FIXED_BUCKET_BY_QUOTED_COLUMN
     bare = len(hashed) != 1 or is_plain(hashed[0]) or versions.supports(quoted_column)
@@ -301,6 +315,13 @@ def _retract_rules(spec: TableSpec, versions: Versions) -> _Found:
             "partial-update takes no '-U' and '-D' rows: the table could not be read any more. "
             f"{remedy}; or give it a sequence_group, whose columns a delete empties",
         )
+
+
+def _function_retract_rules(spec: TableSpec, versions: Versions) -> _Found:
+    rowkind = spec.options.get("rowkind.field")
+    if rowkind is None or spec.is_true("ignore-delete"):
+        return
+    removes = spec.is_true(f"{spec.merge_engine}.remove-record-on-delete")
     # FieldAggregator.retract; if a '-D' row removes the record, no function is called.
     for name, function in spec.options.items():
         found = split_field_option(name)
@@ -385,6 +406,9 @@ def _delete_rules(spec: TableSpec, versions: Versions) -> _Found:
                 removes,
                 f"is for merge_engine='partial-update', and this is '{spec.merge_engine}'. Remove it",
             )
+
+
+def _group_delete_rules(spec: TableSpec, versions: Versions) -> _Found:
     by_group = "partial-update.remove-record-on-sequence-group"
     if by_group in spec.options:
         if spec.is_true("ignore-delete"):
@@ -633,16 +657,21 @@ def _keyed_rules(spec: TableSpec, versions: Versions) -> _Found:
 RULES: Final[tuple[Callable[[TableSpec, Versions], _Found], ...]] = (
     _key_rules,
     _bucket_rules,
+    _moving_key_rules,
+    _delta_commit_rules,
     _bucket_key_rules,
+    _hashed_column_rules,
     _sequence_rules,
     _default_on_sequence_rules,
     _sequence_group_rules,
     _aggregate_rules,
     _retract_rules,
+    _function_retract_rules,
     _default_value_rules,
     _changelog_rules,
     _deletion_vector_rules,
     _delete_rules,
+    _group_delete_rules,
     _aggregation_delete_rules,
     _retention_rules,
     _partition_rules,
