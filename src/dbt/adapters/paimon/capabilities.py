@@ -1,7 +1,7 @@
 """What a combination of Paimon, Spark and catalog supports: the only place that compares versions.
 
-Other modules call `versions.supports(Capability.X)`. Each rule names its source: a class of Paimon at the release
-tags, or a run ("[ran]").
+Other modules call `versions.supports(Capability.X)`, or `names_at(AGGREGATE_FUNCTIONS, version)` for names of which
+every release has more. Each rule names its source: a class of Paimon at the release tags, or a run ("[ran]").
 """
 
 from __future__ import annotations
@@ -607,7 +607,7 @@ class Versions:
     def of(
         cls, paimon: str | Version, spark: str | Version = USUAL_SPARK, catalog_kind: str = "filesystem"
     ) -> Versions:
-        """Make an environment from version texts. Raises DbtRuntimeError for a text that is not a version."""
+        """The combination of these versions. Raises DbtRuntimeError for a text that is not a version."""
         return cls(as_version(paimon), as_version(spark), catalog_kind.lower())
 
     def supports(self, capability: Capability) -> bool:
