@@ -69,7 +69,7 @@ class TestFreshness:
         assert results["no_rows_yet"]["max_loaded_at"].startswith("0001-01-01")
         messages = {node.node.name: str(node.message) for node in nodes}
         for name in ("a_view", "missing"):
-            assert "is no table of a Paimon catalog" in messages[name]
+            assert "is not an existing Paimon table" in messages[name]
 
     def test_nothing_is_scanned(self, project, warehouse):
         """The data files are gone, and the answer is the same."""

@@ -7,7 +7,8 @@ of the file (dbt-core 1.12, flag `use_catalogs_v2`) has all of these in `config:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
@@ -18,7 +19,7 @@ from dbt.adapters.catalogs import (
 )
 from dbt.adapters.contracts.relation import RelationConfig
 from dbt_common.dataclass_schema import ValidationError
-from dbt_common.exceptions import DbtRuntimeError
+from dbt_common.exceptions import CompilationError, DbtRuntimeError
 
 from dbt.adapters.paimon.catalogs.catalog import METASTORES, SESSION_CATALOG, SparkCatalog, option_text
 from dbt.adapters.paimon.credentials import PaimonCredentials, profile_problems
@@ -173,6 +174,17 @@ def unknown_integration(name: str, names: Iterable[str]) -> str:
         f"catalog_name {name!r} is not in catalogs.yml; the names there are {', '.join(there)}. {hint}Use one of them, "
         "or add it there."
     )
+
+
+@contextmanager
+def node_named(config: RelationConfig) -> Iterator[None]:
+    """Put the kind and name of a node in front of an error about its catalog; dbt names no node there."""
+    try:
+        yield
+    except CompilationError as exc:
+        kind = getattr(config, "resource_type", None) or "model"
+        exc.msg = f"{kind} '{getattr(config, 'name', '')}': {exc.msg}"
+        raise
 
 
 def _is_version_2() -> bool:

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Callable, Iterable, Mapping
-from contextlib import AbstractContextManager, suppress
+from contextlib import AbstractContextManager
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 from dbt.adapters.base import available
-from dbt.adapters.base.impl import BaseAdapter, ConstraintSupport
+from dbt.adapters.base.impl import BaseAdapter
 from dbt.adapters.base.relation import InformationSchema
-from dbt.adapters.capability import Capability as DbtCapability
-from dbt.adapters.capability import CapabilityDict, CapabilitySupport, Support
 from dbt.adapters.catalogs import DbtCatalogIntegrationNotFoundError
 from dbt.adapters.contracts.relation import RelationConfig
 from dbt.adapters.events.logging import AdapterLogger
@@ -23,7 +21,7 @@ from dbt_common.contracts.constraints import ColumnLevelConstraint, ConstraintTy
 from dbt_common.events.functions import warn_or_error
 from dbt_common.exceptions import CompilationError, DbtRuntimeError
 
-from dbt.adapters.paimon import behavior, catalogs_yml, debug
+from dbt.adapters.paimon import behavior, catalogs_yml, debug, profile, support
 from dbt.adapters.paimon.capabilities import Versions
 from dbt.adapters.paimon.changes.door import Changes
 from dbt.adapters.paimon.changing_defaults import ChangingDefaults
@@ -46,16 +44,16 @@ from dbt.adapters.paimon.spec.door import Specs
 from dbt.adapters.paimon.sql import literals, ordering, views
 from dbt.adapters.paimon.sql.text import quoted, string_literal
 from dbt.adapters.paimon.streaming.door import Streams
+from dbt.adapters.paimon.tables import metadata
 from dbt.adapters.paimon.tables.docs_catalog import DocsCatalog
 from dbt.adapters.paimon.tables.door import Tables
 from dbt.adapters.paimon.tables.known_catalogs import KnownCatalogs
 from dbt.adapters.paimon.tables.operations import Operations
 from dbt.adapters.paimon.tables.schemas import Schemas
-from dbt.adapters.paimon.tables.suggestions import Suggestions
+from dbt.adapters.paimon.tables.statements import Statements
 from dbt.adapters.paimon.time_travel.audits_door import Audits
 from dbt.adapters.paimon.time_travel.door import History
 from dbt.adapters.paimon.views.door import Views
-from dbt.adapters.paimon.views.registry import ViewRegistry
 from dbt.adapters.paimon.writing.builds import Builds
 from dbt.adapters.paimon.writing.deletes import Deletes
 from dbt.adapters.paimon.writing.door import Rows
@@ -83,37 +81,16 @@ class PaimonAdapter(SparkAdapter):
 
     CATALOG_INTEGRATIONS = catalogs_yml.CATALOG_INTEGRATIONS
 
-    # Paimon enforces NOT NULL, and keeps a primary key unique by merging; it has no other constraints.
-    CONSTRAINT_SUPPORT: ClassVar[dict[ConstraintType, ConstraintSupport]] = {  # type: ignore[misc]
-        ConstraintType.check: ConstraintSupport.NOT_SUPPORTED,
-        ConstraintType.not_null: ConstraintSupport.ENFORCED,
-        ConstraintType.unique: ConstraintSupport.NOT_SUPPORTED,
-        ConstraintType.primary_key: ConstraintSupport.ENFORCED,
-        ConstraintType.foreign_key: ConstraintSupport.NOT_SUPPORTED,
-    }
-
-    _capabilities = CapabilityDict(
-        {
-            DbtCapability.SchemaMetadataByRelations: CapabilitySupport(Support.Full),
-            DbtCapability.GetCatalogForSingleRelation: CapabilitySupport(Support.Full),
-            DbtCapability.TableLastModifiedMetadata: CapabilitySupport(Support.Full),
-            DbtCapability.TableLastModifiedMetadataBatch: CapabilitySupport(Support.Full),
-            # Batches are prepared concurrently; their write statements run one at a time (see microbatch.sql).
-            DbtCapability.MicrobatchConcurrency: CapabilitySupport(Support.Full),
-            DbtCapability.CatalogsV2: CapabilitySupport(Support.Full),
-        }
-    )
+    CONSTRAINT_SUPPORT = support.CONSTRAINTS
+    _capabilities = support.CAPABILITIES
 
     def __init__(self, config: Any, mp_context: Any) -> None:
         super().__init__(config, mp_context)
-        if isinstance(threads := getattr(config, "threads", None), int) and threads < 1:
-            raise DbtRuntimeError(
-                f"threads: {threads} in the profile, or --threads: write a number from 1 on."
-            )
+        profile.check_threads(config)
         self.once = deprecations.OnceARun()
         self.defaults = ChangingDefaults(config, lambda: self.behavior, self.once)
         self._known_catalogs = KnownCatalogs(self)
-        self._suggestions = Suggestions(self, lambda: sorted(self._known_catalogs.names()))
+        self._statements = Statements(self, self._known_catalogs)
         self._catalog_names: list[str] = []
         for integration in catalogs_yml.of_project(config, self.bridge_v2_catalog):
             self.add_catalog_integration(integration)
@@ -187,7 +164,7 @@ class PaimonAdapter(SparkAdapter):
     @door
     def views(self) -> Views:
         """Views, where the catalog has them and where it has not."""
-        return Views(self, self.view_registry, views.DIRECTORY)
+        return Views(self, self.builds, views.DIRECTORY)
 
     @door
     def operations(self) -> Operations:
@@ -270,43 +247,17 @@ class PaimonAdapter(SparkAdapter):
         """The catalog that stores views: the Paimon catalog if it can, else the profile's `view_catalog`."""
         return view_catalog(self.credentials, self.versions)
 
-    @cached_property
-    def view_registry(self) -> ViewRegistry:
-        """The registry that stores the views of a catalog that cannot."""
-        catalog = self.credentials.database
-
-        def alone(schema: str) -> AbstractContextManager[None]:
-            return self.builds.alone(
-                self.Relation.create(database=catalog, schema=schema, identifier=views.REGISTRY_TABLE)
-            )
-
-        return ViewRegistry(catalog, self.query, alone)
-
     def query(self, sql: str) -> list[Any]:
-        """Run one of the adapter's own statements and return its rows.
-
-        Raises:
-            DbtDatabaseError: with a short message.
-        """
-        with self.connections.exception_handler(sql):
-            _, cursor = self.connections.add_query(sql, auto_begin=False)
-            return list(cursor.fetchall())
+        """Run one of the adapter's own statements and return its rows."""
+        return self._statements.rows(sql)
 
     def query_columns(self, sql: str) -> tuple[PaimonColumn, ...]:
-        """The columns of a query; it is analyzed but not run.
-
-        Not DESCRIBE QUERY, which truncates the type of a wide struct (spark.sql.debug.maxToStringFields).
-        """
-        with self.names_suggested(), self.connections.exception_handler(sql):
-            _, cursor = self.connections.add_query(sql, auto_begin=False)
-            return tuple(
-                PaimonColumn(column=name, dtype=data_type, column_index=index)
-                for index, (name, data_type, *_) in enumerate(cursor.description)
-            )
+        """The columns of a query; it is analyzed but not run."""
+        return self._statements.columns(sql)
 
     def names_suggested(self) -> AbstractContextManager[None]:
-        """Wraps a statement of a node: if a table is not found, the error suggests tables that exist."""
-        return self._suggestions.added()
+        """Wrap a statement of a node: if a table is not found, the error lists similar ones."""
+        return self._statements.names_suggested()
 
     @available.parse(lambda *a, **k: True)
     def has_catalog(self, name: str | None) -> bool:
@@ -364,26 +315,16 @@ class PaimonAdapter(SparkAdapter):
         kwargs: dict[str, Any] | None = None,
         needs_conn: bool = False,
     ) -> Any:
-        """Run a macro; `drop_table` is the adapter's operation, not dbt's macro of that name (it takes a relation)."""
+        """Run a macro; `dbt run-operation drop_table` runs the adapter's operation (see `Operations.macro_named`)."""
         resolver = macro_resolver or self._macro_resolver
-        if (
-            macro_name == "drop_table"
-            and project is None
-            and resolver is not None
-            and "table" in (kwargs or {})
-        ):
-            found = resolver.find_macro_by_name(macro_name, self.config.project_name, project)
-            if getattr(found, "package_name", None) == "dbt":
-                macro_name = "paimon__drop_table_operation"
+        macro_name = self.operations.macro_named(macro_name, resolver, project, kwargs or {})
         return super().execute_macro(
             macro_name, macro_resolver, project, context_override, kwargs, needs_conn
         )
 
     def post_model_hook(self, config: Mapping[str, Any], context: Any) -> None:
         """Called when a node ends, successfully or not: drops its incomplete tables; the next run retries failures."""
-        for relation in self.builds.take_half_built():
-            with suppress(DbtRuntimeError):
-                self.query(f"drop table if exists {relation.render()}")
+        self.builds.drop_half_built()
         self._release_locks()
 
     def release_connection(self) -> None:
@@ -428,12 +369,8 @@ class PaimonAdapter(SparkAdapter):
         Raises:
             CompilationError: see `get_catalog_integration`; dbt names no node when it calls this.
         """
-        try:
+        with catalogs_yml.node_named(config):
             relation: CatalogRelation | None = super().build_catalog_relation(config)
-        except CompilationError as exc:
-            kind = getattr(config, "resource_type", None) or "model"
-            exc.msg = f"{kind} '{getattr(config, 'name', '')}': {exc.msg}"
-            raise
         return relation
 
     def _v2_table_format(self, catalog: CatalogV2) -> str:
@@ -467,7 +404,7 @@ class PaimonAdapter(SparkAdapter):
 
     @cached_property
     def _listing(self) -> Listing:
-        return Listing(self, self.builds, views.DIRECTORY, self.view_registry.load)
+        return Listing(self, self.builds, views.DIRECTORY, self.views.load)
 
     def get_columns_in_relation(self, relation: PaimonRelation) -> list[PaimonColumn]:  # type: ignore[override]
         """The name and type of each column of a table or view, in order.
@@ -489,8 +426,8 @@ class PaimonAdapter(SparkAdapter):
 
     def _make_match_kwargs(self, database: str, schema: str, identifier: str) -> dict[str, str]:
         """Names as they are: neither Spark nor Paimon changes the case of an unquoted name."""
-        parts = {"database": database, "schema": schema, "identifier": identifier}
-        return {name: part for name, part in parts.items() if part}
+        parts = (("database", database), ("schema", schema), ("identifier", identifier))
+        return {name: part for name, part in parts if part}
 
     # -- dbt docs and source freshness --------------------------------------------------------------------------------
 
@@ -535,10 +472,7 @@ class PaimonAdapter(SparkAdapter):
         """
         responses, found = self.calculate_freshness_from_metadata_batch([source], macro_resolver)
         if source not in found:
-            raise DbtRuntimeError(
-                f"{source} is no table of a Paimon catalog (a view, another format, or not there): when it last "
-                "changed is not known without reading it. Name a column as loaded_at_field, or a loaded_at_query."
-            )
+            raise DbtRuntimeError(metadata.no_last_change(source))
         return next(iter(responses), None), found[source]
 
     # -- constraints and types ----------------------------------------------------------------------------------------

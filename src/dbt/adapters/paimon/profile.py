@@ -47,3 +47,17 @@ def load_credentials(
 def project_root(project_dir: str | None) -> Path:
     """The folder of dbt_project.yml: the argument, DBT_PROJECT_DIR, or the current folder."""
     return Path(project_dir or os.environ.get("DBT_PROJECT_DIR") or ".").absolute()
+
+
+def check_threads(config: object) -> None:
+    """Refuse a number of threads below 1, with which dbt would wait forever.
+
+    Args:
+        config: dbt's RuntimeConfig.
+
+    Raises:
+        DbtRuntimeError: the number is too small.
+    """
+    threads = getattr(config, "threads", None)
+    if isinstance(threads, int) and threads < 1:
+        raise DbtRuntimeError(f"threads: {threads} in the profile, or --threads: write a number from 1 on.")

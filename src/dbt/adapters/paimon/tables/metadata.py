@@ -116,6 +116,14 @@ def last_modified_sql(relations: Sequence[PaimonRelation]) -> str:
     )
 
 
+def no_last_change(source: Any) -> str:
+    """The error for a source whose last change cannot be read from metadata."""
+    return (
+        f"{source} is not an existing Paimon table, so its last change is unknown without reading it. "
+        "Set `loaded_at_field` or `loaded_at_query`."
+    )
+
+
 def in_utc(commit_time: str) -> str:
     """SQL that converts a `commit_time` of `$snapshots` to UTC.
 

@@ -112,6 +112,20 @@ class Operations:
             holdings = Holdings(rows, snapshots, tags)
         check_confirmation(operation, relation, asked, confirmation, holdings)
 
+    def macro_named(self, name: str, resolver: Any, project: str | None, arguments: Mapping[str, Any]) -> str:
+        """The macro that runs under a name: `drop_table` is dbt's own macro too, which takes a relation.
+
+        Args:
+            name: the macro's name.
+            resolver: dbt's manifest; None before it is loaded.
+            project: the package that the macro is asked of; None: any.
+            arguments: the macro's arguments.
+        """
+        if name != "drop_table" or project is not None or resolver is None or "table" not in arguments:
+            return name
+        found = resolver.find_macro_by_name(name, self._host.config.project_name, project)
+        return "paimon__drop_table_operation" if getattr(found, "package_name", None) == "dbt" else name
+
     def _found(self, relation: PaimonRelation) -> codegen.FoundTable:
         name = relation.identifier or ""
         if relation.is_table and relation.database in self._host.credentials.paimon_catalogs:

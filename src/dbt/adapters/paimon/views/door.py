@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from typing import Any
 
@@ -16,6 +17,7 @@ from dbt.adapters.paimon.sql import names, views
 from dbt.adapters.paimon.sql.text import quoted
 from dbt.adapters.paimon.tables.column_changes import column_of_yaml
 from dbt.adapters.paimon.views.registry import ViewRegistry
+from dbt.adapters.paimon.writing.builds import Builds
 
 
 class Views:
@@ -23,14 +25,20 @@ class Views:
 
     Args:
         host: the adapter.
-        registry: stores the views of a catalog that cannot.
+        builds: holds the registry table of a schema while it is written.
         directory: the views that this process knows.
     """
 
-    def __init__(self, host: Host, registry: ViewRegistry, directory: views.ViewDirectory) -> None:
+    def __init__(self, host: Host, builds: Builds, directory: views.ViewDirectory) -> None:
+        catalog = host.credentials.database
+
+        def alone(schema: str) -> AbstractContextManager[None]:
+            table = PaimonRelation.create(database=catalog, schema=schema, identifier=views.REGISTRY_TABLE)
+            return builds.alone(table)
+
         self._host = host
-        self._registry = registry
         self._directory = directory
+        self._registry = ViewRegistry(catalog, host.query, alone, directory)
         self._schemas: set[str] = set()
 
     def definition(
@@ -69,6 +77,10 @@ class Views:
         if problem := names.view_problem(home, definition.schema, definition.identifier):
             raise DbtRuntimeError(problem)
         return views.create_view_sql(quoted(home, definition.schema, definition.identifier), definition)
+
+    def load(self, schema: str, tables: Iterable[str]) -> list[views.ViewDefinition]:
+        """The views of a schema whose catalog cannot store them (see `ViewRegistry.load`)."""
+        return self._registry.load(schema, tables)
 
     def remember(self, definition: views.ViewDefinition) -> None:
         """Store a new view's definition for later sessions, if its catalog cannot."""

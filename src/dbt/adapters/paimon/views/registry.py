@@ -10,10 +10,10 @@ from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.paimon.sql.text import quoted, string_literal
 from dbt.adapters.paimon.sql.views import (
-    DIRECTORY,
     PROPERTY_PREFIX,
     REGISTRY_TABLE,
     ViewDefinition,
+    ViewDirectory,
     definitions_from_properties,
     registry_sql,
 )
@@ -23,20 +23,21 @@ Alone = Callable[[str], AbstractContextManager[None]]
 
 
 class ViewRegistry:
-    """The registry tables of one catalog; the process-wide directory of views is updated with every write."""
+    """The registry tables of one catalog.
 
-    def __init__(self, catalog: str, query: Query, alone: Alone) -> None:
-        """Create a registry.
+    Args:
+        catalog: the catalog of the registry tables.
+        query: runs one statement and returns its rows.
+        alone: holds the lock of a schema's registry table. Paimon numbers the schemas of a table and renames
+            each file to its number: on S3 and local disks two writers of the same number lose a view, or fail.
+        directory: the views that this process knows; updated with every read and write.
+    """
 
-        Args:
-            catalog: the catalog of the registry tables.
-            query: runs one statement and returns its rows.
-            alone: holds the lock of a schema's registry table. Paimon numbers the schemas of a table and renames
-                each file to its number: on S3 and local disks two writers of the same number lose a view, or fail.
-        """
+    def __init__(self, catalog: str, query: Query, alone: Alone, directory: ViewDirectory) -> None:
         self._catalog = catalog
         self._query = query
         self._alone = alone
+        self._directory = directory
 
     def load(self, schema: str, tables: Iterable[str]) -> list[ViewDefinition]:
         """Read a schema's views with at most one statement.
@@ -47,12 +48,12 @@ class ViewRegistry:
         """
         rows = self._query(registry_sql(self._catalog, schema)) if REGISTRY_TABLE in tables else []
         definitions = definitions_from_properties(schema, rows)
-        DIRECTORY.replace_schema(schema, definitions)
+        self._directory.replace_schema(schema, definitions)
         return definitions
 
     def keep(self, definition: ViewDefinition) -> None:
         """Store the definition of a view that was just created; writes nothing if it is stored already."""
-        if DIRECTORY.get(definition.schema, definition.identifier) != definition:
+        if self._directory.get(definition.schema, definition.identifier) != definition:
             key = string_literal(PROPERTY_PREFIX + definition.identifier)
             value = string_literal(definition.to_property())
             with self._alone(definition.schema):
@@ -60,15 +61,15 @@ class ViewRegistry:
                 self._write(
                     f"alter table {self._table(definition.schema)} set tblproperties ({key} = {value})"
                 )
-        DIRECTORY.remember(definition)
+        self._directory.remember(definition)
 
     def remove(self, schema: str, identifier: str) -> None:
         """Delete the definition of a dropped view."""
-        if DIRECTORY.get(schema, identifier) is not None:
+        if self._directory.get(schema, identifier) is not None:
             key = string_literal(PROPERTY_PREFIX + identifier)
             with self._alone(schema):
                 self._write(f"alter table {self._table(schema)} unset tblproperties ({key})")
-        DIRECTORY.forget(schema, identifier)
+        self._directory.forget(schema, identifier)
 
     def _table(self, schema: str) -> str:
         return quoted(self._catalog, schema, REGISTRY_TABLE)

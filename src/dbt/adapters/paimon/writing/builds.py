@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from pathlib import Path
 
 from dbt.adapters.contracts.relation import RelationType
@@ -120,9 +120,11 @@ class Builds:
         """Unregister a staged table: it is complete."""
         self._half_built.remove(relation)
 
-    def take_half_built(self) -> list[PaimonRelation]:
-        """Return and forget the incomplete tables of this thread's node; called once, when the node has ended."""
-        return self._half_built.take()
+    def drop_half_built(self) -> None:
+        """Drop the incomplete tables of this thread's node, which has ended; the next run retries what fails here."""
+        for relation in self._half_built.take():
+            with suppress(DbtRuntimeError):
+                self._host.query(f"drop table if exists {relation.render()}")
 
     @while_parsing(lambda *_, **__: False)
     def exchange(self, one: PaimonRelation, other: PaimonRelation) -> bool:

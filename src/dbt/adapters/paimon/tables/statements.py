@@ -1,0 +1,53 @@
+"""Runs the adapter's own statements, and adds the names of similar tables to the error of one that finds none."""
+
+from __future__ import annotations
+
+from contextlib import AbstractContextManager
+from typing import Any
+
+from dbt.adapters.paimon.column import PaimonColumn
+from dbt.adapters.paimon.host import Host
+from dbt.adapters.paimon.tables.known_catalogs import KnownCatalogs
+from dbt.adapters.paimon.tables.suggestions import Suggestions
+
+
+class Statements:
+    """Statements on this thread's connection.
+
+    Args:
+        host: the adapter.
+        catalogs: the catalogs that an error may suggest.
+    """
+
+    def __init__(self, host: Host, catalogs: KnownCatalogs) -> None:
+        self._connections = host.connections
+        self._suggestions = Suggestions(host, lambda: sorted(catalogs.names()))
+
+    def rows(self, sql: str) -> list[Any]:
+        """Run a statement and return its rows.
+
+        Raises:
+            DbtDatabaseError: with a short message.
+        """
+        with self._connections.exception_handler(sql):
+            _, cursor = self._connections.add_query(sql, auto_begin=False)
+            return list(cursor.fetchall())
+
+    def columns(self, sql: str) -> tuple[PaimonColumn, ...]:
+        """The columns of a query; it is analyzed but not run.
+
+        Not DESCRIBE QUERY, which truncates the type of a wide struct (spark.sql.debug.maxToStringFields).
+
+        Raises:
+            DbtDatabaseError: with a short message; if a table is not found, it lists similar ones.
+        """
+        with self.names_suggested(), self._connections.exception_handler(sql):
+            _, cursor = self._connections.add_query(sql, auto_begin=False)
+            return tuple(
+                PaimonColumn(column=name, dtype=data_type, column_index=index)
+                for index, (name, data_type, *_) in enumerate(cursor.description)
+            )
+
+    def names_suggested(self) -> AbstractContextManager[None]:
+        """Wrap a statement of a node: if a table is not found, the error lists similar ones."""
+        return self._suggestions.added()
