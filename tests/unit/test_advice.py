@@ -73,13 +73,17 @@ SUM = {"primary_key": "pk", "merge_engine": "aggregation", "fields": {"n": {"agg
 @pytest.mark.parametrize(
     ("config", "data_type", "said"),
     [
-        (SUM, "int", "fields.n.aggregate_function='sum': 'n' is int, and where Paimon's sum of several rows"),
-        (SUM, "tinyint", "it wraps around, without an error. Give bigint in the model: cast(n as bigint)"),
-        (SUM, "decimal(3,1)", "it becomes NULL, without an error. Give decimal(38,1) in the model"),
+        (SUM, "int", "fields.n.aggregate_function='sum': 'n' is int, and a sum that exceeds it"),
+        (
+            SUM,
+            "tinyint",
+            "wraps around in Paimon, without an error. Give bigint in the model: cast(n as bigint)",
+        ),
+        (SUM, "decimal(3,1)", "becomes NULL in Paimon, without an error. Give decimal(38,1) in the model"),
         (
             SUM | {"fields": {"n": {"aggregate_function": "product"}}},
             "smallint",
-            "Paimon's product of several",
+            "a product that exceeds it",
         ),
         (
             SUM | {"tblproperties": {"fields.default-aggregate-function": "sum"}, "fields": {}},

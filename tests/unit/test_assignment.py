@@ -67,7 +67,7 @@ def test_what_is_no_whole_text(text):
         ("struct<a:int,b:int>", "struct<a:int>", ["lacks the field b of the query's"]),
         ("array<struct<a:bigint>>", "array<struct<a:int>>", ["[].a: bigint does not fit into int"]),
         ("map<bigint,bigint>", "map<int,int>", ["[key]", "[value]"]),
-        ("struct<a:int,A:int>", "struct<A:int,a:int>", ["differ in case alone"]),
+        ("struct<a:int,A:int>", "struct<A:int,a:int>", ["differ only in case"]),
         ("void", "array<int>", []),
         ("array<void>", "array<int>", []),
         ("string", "varchar(3)", []),

@@ -179,15 +179,15 @@ def test_a_server_is_started_as_the_project_says(tmp_path, monkeypatch, asks):
     first = CliRunner().invoke(cli.main, arguments)
     assert first.exit_code == 0, first.output
     assert asked == [asks]
-    assert ("asks for no token" in first.output) is not asks
+    assert ("requires no token" in first.output) is not asks
     assert ("Every user of this machine can run statements" in first.output) is not asks
-    assert "runs already" in CliRunner().invoke(cli.main, arguments).output
+    assert "Already running" in CliRunner().invoke(cli.main, arguments).output
 
     text = (tmp_path / "dbt_project.yml").read_text()
     (tmp_path / "dbt_project.yml").write_text(text.replace(str(asks).lower(), str(not asks).lower()))
     other = CliRunner().invoke(cli.main, arguments)
     assert other.exit_code == 1
-    assert f"was started when it was {str(asks).lower()}. End it first" in other.output
+    assert f"was started when it was {str(asks).lower()}. Stop it first" in other.output
 
 
 @pytest.mark.parametrize("token", [None, "hush-hush"])

@@ -62,4 +62,4 @@ def test_change_of_an_existing_table(change):
     message = str(raised.value)
     assert f"model '{MODEL}': " in message
     assert change["said"] in message
-    assert "Run it once with --full-refresh" in message and "put the config back" in message.lower()
+    assert "Run it once with --full-refresh" in message and "revert the config" in message.lower()

@@ -87,7 +87,7 @@ class TestNames:
         [
             ({"catalog": "spark_catalog"}, "set metastore to hive"),
             ({"metastore": "hive", "uri": "h:9083"}, "thrift://host:9083"),
-            ({"metastore": "jdbc", "uri": "postgresql://h/d"}, "is not an address of JDBC"),
+            ({"metastore": "jdbc", "uri": "postgresql://h/d"}, "is not a JDBC URL"),
         ],
     )
     def test_addresses_that_are_none(self, target: dict[str, Any], said: str) -> None:
@@ -213,8 +213,8 @@ class TestValues:
         )
         expected = (
             "warehous: not a key of a paimon profile; did you mean warehouse?",
-            "method: 'http' is none of session, connect, thrift",
-            "metastore: 'hiv' is none of filesystem, hive, jdbc, rest; did you mean hive?",
+            "method: 'http' is not one of session, connect, thrift",
+            "metastore: 'hiv' is not one of filesystem, hive, jdbc, rest; did you mean hive?",
             "catalog_options: must be a mapping",
             "spark_config: spark.a: must be text, a number or a boolean, not a list",
             "spark_config: fs.s3a.endpoint: Spark's settings begin with `spark.`; did you mean spark.hadoop.fs.s3a",
@@ -234,7 +234,7 @@ class TestValues:
             "lock.enabled": True,
         }
         (problem,) = problems_of(catalog_options=options)
-        assert problem.startswith("catalog_options: table-default.scan.snapshot-id: is for one read")
+        assert problem.startswith("catalog_options: table-default.scan.snapshot-id: applies to one read")
         load(catalog_options={"table-default.scan.mode": "latest-full"})
 
     def test_a_setting_of_spark_at_the_top(self) -> None:
@@ -424,16 +424,19 @@ class TestServers:
             ({"host": "h"}, "host: method session has none; set method to connect or thrift"),
             ({"method": "session", "port": 1}, "port: method session has none"),
             ({"method": "thrift"}, "host: missing"),
-            ({"method": "connect", "port": 1}, "port: the server of `dbt-paimon server` is meant"),
+            (
+                {"method": "connect", "port": 1},
+                "port: without host, the target uses the server of `dbt-paimon server`",
+            ),
             ({"method": "connect", "host": "h", "password": "x" * 9}, "password: method connect has none"),
             ({"method": "thrift", "host": "h", "token": "x" * 9}, "token: method thrift has none"),
             ({"method": "thrift", "host": "h", "port": 70000}, "port: 70000 is not a port"),
             ({"method": "thrift", "host": "h", "port": "1"}, "port: '1' is not a port"),
-            ({"method": "thrift", "host": "h", "auth": "none"}, "auth: 'none' is none of"),
+            ({"method": "thrift", "host": "h", "auth": "none"}, "auth: 'none' is not one of"),
             ({"method": "thrift", "host": "h", "auth": "LDAP"}, "password: missing; auth LDAP"),
             ({"method": "thrift", "host": "h", "auth": "KERBEROS"}, "kerberos_service_name: missing"),
             ({"method": "thrift", "host": "h", "use_ssl": "yes"}, "use_ssl: must be true or false"),
-            ({"method": "thrift", "host": "h", "jars": ["a.jar"]}, "jars: a server has its jars"),
+            ({"method": "thrift", "host": "h", "jars": ["a.jar"]}, "jars: a server gets its jars"),
             (
                 {
                     "method": "connect",

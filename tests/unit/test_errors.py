@@ -95,7 +95,7 @@ def test_shorten(text, statement, said):
         (
             "org.apache.spark.SparkException: Job aborted due to stage failure: Task 0 in stage 2.0 failed 1 times, most "
             "recent failure: Lost task 0.0 in stage 2.0 (TID 3) (192.0.2.2 executor driver): UnknownReason",
-            "Its text is in spark.log",
+            "The error is in spark.log",
         ),
         (
             "java.io.UncheckedIOException: org.apache.hadoop.fs.s3a.AWSClientIOException: getFileStatus on s3://w/x: "
@@ -105,7 +105,7 @@ def test_shorten(text, statement, said):
         (
             "Caused by: com.amazonaws.services.s3.model.AmazonS3Exception: FORBIDDEN (Service: Amazon S3; "
             "Status Code: 403; Error Code: 403 FORBIDDEN; Request ID: null)",
-            "The storage refuses the keys",
+            "The storage rejects the keys",
         ),
         (
             "java.lang.NoClassDefFoundError: com/amazonaws/AmazonClientException",
@@ -119,7 +119,7 @@ def test_shorten(text, statement, said):
         ),
         (
             "java.io.FileNotFoundException: File 'x' not found, Possible causes: 1.snapshot expires too fast, you can",
-            "Files of the table snapshot that was being read went away",
+            "Files of the table snapshot being read are gone",
         ),
     ],
 )

@@ -109,7 +109,7 @@ def test_a_column_as_its_own_partition(value):
         ({"field": "at", "data_type": "timestamp"}, "cast(at as date)"),
         ({"field": "at", "data_type": "datetime", "granularity": "hour"}, "date_trunc('hour', at)"),
         ({"field": "id", "data_type": "int64", "range": {"start": 0}}, "floor(id / 100)"),
-        ({"field": "day", "time_ingestion_partitioning": True}, "Give the query a column"),
+        ({"field": "day", "time_ingestion_partitioning": True}, "Add a column"),
         ({"data_type": "date"}, "Write it as in"),
     ],
 )

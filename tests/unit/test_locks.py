@@ -139,7 +139,7 @@ def test_who_holds_a_table_waits_for_no_other(tmp_path: Path) -> None:
 def test_another_process_is_not_waited_for_without_end(tmp_path: Path, other: subprocess.Popen[str]) -> None:
     locks = TableLocks(bound=0.2)
     with pytest.raises(
-        WaitedTooLongError, match=r"Waited 0.2 s for t, which another process writes .*lock_timeout"
+        WaitedTooLongError, match=r"Waited 0.2 s for t, which another process is writing .*lock_timeout"
     ):
         locks.hold("t", tmp_path)
     assert other.stdin is not None and other.stdout is not None

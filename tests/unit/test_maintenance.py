@@ -100,7 +100,7 @@ def test_an_action_that_is_taken_back():
             {"primary_key": "id", "partition_by": "dt"},
             "whose keys may change their partition",
         ),
-        ({"expire_snapshots": {}}, {}, "says nothing to expire"),
+        ({"expire_snapshots": {}}, {}, "has nothing to expire"),
         ({"expire_snapshots": {"retain_max": 2, "retain_min": 3}}, {}, "is above retain_max=2"),
         (
             {"expire_snapshots": {"retain_max": 2}},
@@ -116,7 +116,7 @@ def test_an_action_that_is_taken_back():
         (
             {"expire_partitions": {"expiration_time": "9 d", "timestamp_pattern": "$day"}},
             {"partition_by": "dt"},
-            "'$day' is no partition column. Use $dt",
+            "'$day' is not a partition column. Use $dt",
         ),
         ({"remove_orphan_files": {"older_than": "1 h"}}, {}, "Use '1 d' or more"),
         ({"remove_orphan_files": True}, {"partition_by": ["a", "b"]}, "several partition columns"),
@@ -324,7 +324,7 @@ def test_select(wanted, names):
     ("wanted", "part"),
     [
         ("ordrs", "Did you mean 'orders'?"),
-        ("seen", "no table of this project"),
+        ("seen", "not a table in this project"),
         ("+orders", "dbt ls --select +orders"),
         ([], "names nothing"),
     ],

@@ -39,7 +39,7 @@ class TestKafkaInput:
         assert kafka().identity == kafka(**{SERVERS: "other:9092"}).identity
 
     def test_no_broker(self) -> None:
-        with pytest.raises(DbtRuntimeError, match=r"source 'a\.b': no broker is named\. Add kafka_options"):
+        with pytest.raises(DbtRuntimeError, match=r"source 'a\.b': no broker is set\. Add kafka_options"):
             KafkaInput.of(CALL, TOPIC, {}, JSON)
 
     @pytest.mark.parametrize(

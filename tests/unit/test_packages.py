@@ -158,8 +158,8 @@ class TestPlan:
                 {"DBT_PAIMON_JARS": "/no/where.jar"},
             )
         message = str(error.value)
-        assert "/no/where.jar (DBT_PAIMON_JARS) is not there" in message
-        assert f"{tmp_path}/no.jar (jars in the profile) is not there" in message
+        assert "/no/where.jar (DBT_PAIMON_JARS) does not exist" in message
+        assert f"{tmp_path}/no.jar (jars in the profile) does not exist" in message
         assert "text.jar (jars in the profile) is not a jar" in message
 
     def test_jars_elsewhere_are_not_looked_at(self) -> None:

@@ -65,8 +65,8 @@ class TestRanges:
         [
             (NOTHING_READ, ""),
             (START, ""),
-            (Position(3, "0a0a0a0a"), "has expired (there are 4 to 8)"),
-            (Position(6, "0a0a0a0a"), "made anew"),
+            (Position(3, "0a0a0a0a"), "has expired (available: 4 to 8)"),
+            (Position(6, "0a0a0a0a"), "recreated"),
             (Position(9, "0a0a0a0a"), "rolled back"),
         ],
     )
@@ -75,7 +75,7 @@ class TestRanges:
         assert says in problem and bool(problem) == bool(says)
 
     def test_of_a_table_that_has_no_snapshot_any_more(self):
-        assert "made anew" in ranges.lost(START, [])
+        assert "recreated" in ranges.lost(START, [])
 
 
 def opened(row_kind: str | None = None, **options: str) -> PaimonTableInput:
@@ -117,9 +117,9 @@ class TestInput:
     @pytest.mark.parametrize(
         ("options", "says"),
         [
-            ({"read.stream.maxFilesPerTrigger": "1"}, "is read without read.stream.maxFilesPerTrigger"),
-            ({"maxSnapshotsPerTrigger": "0"}, "is no number above 0"),
-            ({"read.stream.maxRowsPerTrigger": "many"}, "is no number above 0"),
+            ({"read.stream.maxFilesPerTrigger": "1"}, " read.stream.maxFilesPerTrigger"),
+            ({"maxSnapshotsPerTrigger": "0"}, "is not a number above 0"),
+            ({"read.stream.maxRowsPerTrigger": "many"}, "is not a number above 0"),
         ],
     )
     def test_options(self, options, says):

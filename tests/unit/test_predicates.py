@@ -56,5 +56,5 @@ def test_by_sqlglot(text, written):
 
 
 def test_no_expression():
-    with pytest.raises(DbtRuntimeError, match="no SQL expression"):
+    with pytest.raises(DbtRuntimeError, match="not a SQL expression"):
         of_table(by_sqlglot, ["id >> (("], ["id"], "m")

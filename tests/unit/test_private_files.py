@@ -43,10 +43,10 @@ def test_others_may_write_it(tmp_path: Path, bits: int) -> None:
     folder = tmp_path / "open"
     folder.mkdir()
     folder.chmod(bits)
-    assert "others may write" in (own_folder(folder) or "")
+    assert "others can write" in (own_folder(folder) or "")
     assert mode(folder) == bits
     with pytest.raises(DbtRuntimeError, match="chmod 700"):
-        require_own_folder(folder, "The folder", "or name another")
+        require_own_folder(folder, "The folder", "or set another")
 
 
 @pytest.mark.parametrize(("bits", "weak"), [(0o777, True), (0o1777, False), (0o755, False)])
@@ -72,7 +72,7 @@ class TestSomebodyElses:
         os.chown(folder, SOMEBODY, SOMEBODY)
         assert "belongs to" in (own_folder(folder) or "")
         (folder / "mine").mkdir(mode=0o700)
-        assert "which it is in, belongs to" in (weakness(folder / "mine") or "")
+        assert "which contains it, belongs to" in (weakness(folder / "mine") or "")
 
     def test_a_file(self, tmp_path: Path) -> None:
         file = tmp_path / "file"

@@ -65,7 +65,9 @@ def test_dbt_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
 )
 def test_no_option_of_a_table(name: str) -> None:
     assert validate_option(name, "s3cr3t", "0.9.0") == [redaction.REFUSAL]
-    with pytest.raises(ValidationError, match=re.escape(f"tblproperties: {name}: whoever reads the table")):
+    with pytest.raises(
+        ValidationError, match=re.escape(f"tblproperties: {name}: anyone who reads the table")
+    ):
         PaimonCredentials.translate_aliases(
             {"materialized": "table", "tblproperties": {name: "s3cr3t", "bucket": 1}}
         )

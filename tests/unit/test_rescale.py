@@ -69,7 +69,7 @@ def test_an_option_by_which_the_procedure_would_lose_partitions():
     kept = table(dynamic_partition_overwrite="false")
     assert steps(kept, "1.4.2", partitions={"dt": "a"})[0][1] == DYNAMIC
     postpone = table("-2", dynamic_partition_overwrite="false")
-    assert "all other partitions would be lost" in refused(
+    assert "would delete all other partitions" in refused(
         postpone, "1.4.2", bucket_num=4, partitions={"dt": "a"}
     )
 
@@ -85,15 +85,15 @@ def test_rows_that_reads_leave_out_are_compacted_first(options):
     ("existing", "version", "arguments", "said"),
     [
         (table(), "1.4.2", {"bucket_num": 4, "partitions": {"dt": "a"}}, "keys written to them again"),
-        (table(None), "0.9.0", {"bucket_num": 4}, "its buckets grow with the rows (bucket=-1)"),
+        (table(None), "0.9.0", {"bucket_num": 4}, "its buckets grow in number with the rows (bucket=-1)"),
         (table("-1", key=()), "1.4.2", {"bucket_num": 4}, "set bucket in the model's config"),
         (table(), "0.9.0", {"bucket_num": 0}, "bucket_num=0: at least 1 is needed"),
         (table(), "0.9.0", {"bucket_num": "four"}, "bucket_num='four': a whole number is needed"),
         (table(), "0.9.0", {"partitions": "dt=a"}, "a list of partitions is needed"),
-        (table(), "0.9.0", {"partitions": {"id": 1}}, "id is no partition column. The table's: dt."),
+        (table(), "0.9.0", {"partitions": {"id": 1}}, "id is not a partition column. The table has dt."),
         (table(partition_by=()), "0.9.0", {"partitions": {"dt": "a"}}, "partitions: the table has none"),
         (table("-2"), "1.3.0", {"bucket_num": 4}, "sys.rescale: needs Paimon >= 1.4, this is 1.3.0"),
-        (table("-2"), "1.4.2", {}, "bucket_num: required, for the table's own bucket is -2"),
+        (table("-2"), "1.4.2", {}, "bucket_num: required, because the table's bucket is -2"),
     ],
 )
 def test_refused(existing, version, arguments, said):
@@ -102,7 +102,7 @@ def test_refused(existing, version, arguments, said):
 
 def test_all_problems_at_once():
     said = refused(table(), bucket_num=0, partitions=[{"id": 1}])
-    assert "at least 1" in said and "id is no partition column" in said
+    assert "at least 1" in said and "id is not a partition column" in said
 
 
 @pytest.mark.parametrize(

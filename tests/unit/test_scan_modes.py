@@ -55,17 +55,17 @@ def test_said(mode, options, found):
     ("mode", "options", "says"),
     [
         ("compacted-full", {}, "scan_mode='compacted-full' is unknown. Use 'full'"),
-        ("latest", {ID: "3"}, "scan_mode='latest' has no use for scan.snapshot-id"),
-        ("full", {TEXT: "2026-01-31"}, "scan_mode='full' has no use for scan.timestamp"),
-        ("from-snapshot", {}, "needs scan.snapshot-id among the options"),
-        ("from-timestamp", {ID: "3"}, "has no use for scan.snapshot-id"),
+        ("latest", {ID: "3"}, "scan_mode='latest' does not use scan.snapshot-id"),
+        ("full", {TEXT: "2026-01-31"}, "scan_mode='full' does not use scan.timestamp"),
+        ("from-snapshot", {}, "needs scan.snapshot-id in the options"),
+        ("from-timestamp", {ID: "3"}, "does not use scan.snapshot-id"),
         (
             "from-timestamp",
             {TEXT: "2026-01-31", MILLIS: "1"},
             "needs scan.timestamp or scan.timestamp-millis",
         ),
-        (None, {ID: "0"}, "scan.snapshot-id='0' is no number above 0"),
-        (None, {MILLIS: "-1"}, "scan.timestamp-millis='-1' is no number above 0"),
+        (None, {ID: "0"}, "scan.snapshot-id='0' is not a number above 0"),
+        (None, {MILLIS: "-1"}, "scan.timestamp-millis='-1' is not a number above 0"),
         (None, {TEXT: "yesterday"}, "scan.timestamp='yesterday': a timestamp is needed"),
     ],
 )
@@ -113,15 +113,15 @@ def test_the_first_range(begins, commits, earlier, found):
 @pytest.mark.parametrize(
     ("begins", "commits", "says"),
     [
-        (Beginning(ScanMode.FROM_SNAPSHOT, 9), OLD, "there is no table snapshot 9 yet (there are 5 to 7)"),
+        (Beginning(ScanMode.FROM_SNAPSHOT, 9), OLD, "there is no table snapshot 9 yet (available: 5 to 7)"),
         (
             Beginning(ScanMode.FROM_SNAPSHOT, 5),
             OLD,
-            "table snapshot 4, which the first changes are told from, has",
+            "table snapshot 4, which the first changes are compared with, has",
         ),
-        (Beginning(ScanMode.FROM_SNAPSHOT, 2), [], "there is no table snapshot 2 yet (there is none)"),
-        (Beginning(ScanMode.FROM_SNAPSHOT_FULL, 4), OLD, "there is no table snapshot 4 (there are 5 to 7)"),
-        (Beginning(ScanMode.FROM_TIMESTAMP, moment="x"), OLD, "has expired (there are 5 to 7). Begin later"),
+        (Beginning(ScanMode.FROM_SNAPSHOT, 2), [], "there is no table snapshot 2 yet (available: none)"),
+        (Beginning(ScanMode.FROM_SNAPSHOT_FULL, 4), OLD, "there is no table snapshot 4 (available: 5 to 7)"),
+        (Beginning(ScanMode.FROM_TIMESTAMP, moment="x"), OLD, "has expired (available: 5 to 7). Start later"),
     ],
 )
 def test_what_is_not_there(begins, commits, says):

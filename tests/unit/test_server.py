@@ -111,8 +111,8 @@ def test_a_token_is_its_servers_alone() -> None:
     assert len({first, second}) == 2
     assert server_token.read(path, 1, "") == first
     server_token.forget(path, 1)
-    with pytest.raises(DbtRuntimeError, match="Start it anew"):
-        server_token.read(path, 1, "Start it anew")
+    with pytest.raises(DbtRuntimeError, match="Restart it"):
+        server_token.read(path, 1, "Restart it")
     assert server_token.read(path, 2, "") == second
 
 

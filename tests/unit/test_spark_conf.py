@@ -213,8 +213,8 @@ def test_what_would_break_is_refused_all_at_once() -> None:
             catalog_options={"cache-enabled": "true", "metastore": "hive"},
         )
     message = str(error.value)
-    assert f"{PAIMON}=x.Y takes the place of Paimon's catalog" in message
-    assert f"{PAIMON}.warehouse says otherwise" in message
+    assert f"{PAIMON}=x.Y replaces Paimon's catalog" in message
+    assert f"{PAIMON}.warehouse contradicts" in message
     assert "spark_config: cache-enabled=true corrupts" in message
     assert "catalog_options: cache-enabled=true corrupts" in message
     assert "catalog_options: metastore is a key of the profile itself" in message

@@ -88,7 +88,7 @@ def test_another_column_is_a_change():
 @pytest.mark.parametrize(
     ("config", "said"),
     [
-        ({"primary_key": ["id", "ID"]}, "'id' is there twice"),
+        ({"primary_key": ["id", "ID"]}, "'id' is listed twice"),
         ({"primary_key": "ID", "partition_by": "id"}, "a partition would hold one row"),
         ({"primary_key": "id", "partition_by": "dt", "bucket": 2}, "leaves out the partition column dt"),
         (
@@ -97,7 +97,7 @@ def test_another_column_is_a_change():
                 "merge_engine": "aggregation",
                 "fields": {"v": {"aggregate_function": "sum"}, "V": {"aggregate_function": "max"}},
             },
-            "fields.v.aggregate-function' says it too",
+            "fields.v.aggregate-function' sets it, too",
         ),
         (
             {"primary_key": "id", "sequence_field": "TS", "merge_engine": "aggregation"}

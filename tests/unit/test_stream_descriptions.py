@@ -113,16 +113,16 @@ class TestProblems:
             },
         )
         for text in (
-            "external.file_format: a stream has none",
+            "external.file_format: a stream does not use it",
             "external.locatoin: not a key of a streamed source; did you mean location?",
             "external.location: 'broker:9092' is not the name of a topic",
-            "external.value_format: 'jsn' is none of json, debezium; did you mean json?",
+            "external.value_format: 'jsn' is not one of json, debezium; did you mean json?",
             "external.options.maxOffsetPerTrigger: not an option of Spark's kafka reader; did you mean maxOffsetsPerTrigger?",
-            "external.options.subscribe: given by the adapter itself",
-            "external.options.kafka.ssl.key.password: no place for a secret",
+            "external.options.subscribe: set by the adapter itself",
+            "external.options.kafka.ssl.key.password: manifest.json shows it",
             "external.options.bootstrap.servers: not an option of Spark's kafka reader; did you mean kafka.bootstrap",
             "columns: id: 'text' is not a data type that messages can have; did you mean string?",
-            "columns: id and ID are one name to Spark",
+            "columns: id and ID are the same name to Spark",
             "columns: x: data_type is missing",
             "columns: _key: rows have a column of this name already",
         ):
@@ -151,7 +151,7 @@ class TestProblems:
             ({"using": "kafak", "location": "a"}, "did you mean kafka?"),
             ({"using": "json"}, "external.location: missing; write the folder"),
             ({"using": "csv", "location": "a", "value_format": "json"}, "csv has none"),
-            ({"using": "json", "location": "a", "options": {"multiLine": True}}, "one JSON object a line"),
+            ({"using": "json", "location": "a", "options": {"multiLine": True}}, "one JSON object per line"),
             ({"using": "json", "location": "a", "options": []}, "external.options: must be a mapping"),
         ],
     )

@@ -39,7 +39,7 @@ def test_intervals(interval):
         ({"on_bad_message": "ignore"}, ["on_bad_message='ignore'", "dead_letter", "fail"]),
         (
             {"incremental_strategy": "insert_overwrite", "partition_by": "d"},
-            ["insert_overwrite", "a batch at a time"],
+            ["insert_overwrite", "one batch at a time"],
         ),
         ({"incremental_strategy": "microbatch", "partition_by": "d"}, ["microbatch", "'append'"]),
         ({"incremental_strategy": "my_own"}, ["my_own", "'upsert'"]),
@@ -96,5 +96,5 @@ class TestIsWritten:
         assert not commits.is_written((0, False), "t", 3, may_repeat=True)
 
     def test_nobody_knows(self):
-        with pytest.raises(DbtRuntimeError, match="batch 3 is in t is not known"):
+        with pytest.raises(DbtRuntimeError, match="unknown whether batch 3 is in t"):
             commits.is_written((0, False), "t", 3, may_repeat=False)

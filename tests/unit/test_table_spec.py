@@ -185,7 +185,7 @@ def test_valid(config, properties, partition_by, engine):
         ),
         # keys
         (pk(partition_by="id"), "primary_key=['id']", "a partition would hold one row"),
-        ({"primary_key": ["a", "a"]}, "primary_key=['a', 'a']", "'a' is there twice"),
+        ({"primary_key": ["a", "a"]}, "primary_key=['a', 'a']", "'a' is listed twice"),
         ({"primary_key": 7}, "primary_key=7", "a column name or a list of them"),
         ({"primary_key": ["a", 7]}, "primary_key=['a', 7]", "a column name or a list of them"),
         ({"primary_key": ["`a`"]}, "primary_key='`a`'", "not a plain column name"),
@@ -259,7 +259,7 @@ def test_valid(config, properties, partition_by, engine):
         (
             pk(merge_engine="first-row", changelog_producer="input"),
             "changelog_producer='input'",
-            "'none' and 'lookup' only",
+            "'none' and 'lookup'",
         ),
         (
             pk(merge_engine="first-row", deletion_vectors=True),
@@ -276,7 +276,7 @@ def test_valid(config, properties, partition_by, engine):
         (
             pk(changelog_producer="lookup", tblproperties={"streaming-read-overwrite": True}),
             "tblproperties['streaming-read-overwrite']=True",
-            "reads changes twice",
+            "returns changes twice",
         ),
         (
             pk(merge_engine="partial-update", tblproperties={"partial-update.remove-record-on-delete": True}),
@@ -287,7 +287,7 @@ def test_valid(config, properties, partition_by, engine):
         (
             pk(fields={"id": {"default_value": "0"}}),
             "fields.id.default_value='0'",
-            "takes no default",
+            "cannot have a default",
         ),
         # retention
         (
@@ -341,16 +341,16 @@ def test_valid(config, properties, partition_by, engine):
             "Did you mean 'write-only'?",
         ),
         # told twice, different
-        (pk(bucket=4, tblproperties={"bucket": 8}), "tblproperties['bucket']=8", "own key says '4'"),
+        (pk(bucket=4, tblproperties={"bucket": 8}), "tblproperties['bucket']=8", "own key is '4'"),
         (
             pk(tblproperties={"primary-key": "other"}),
             "primary_key=['id']",
-            "tblproperties says 'primary-key'='other'",
+            "tblproperties sets 'primary-key'='other'",
         ),
         (
             {"partition_by": "dt", "tblproperties": {"partition": "hour"}},
             "partition_by=['dt']",
-            "tblproperties says 'partition'='hour'",
+            "tblproperties sets 'partition'='hour'",
         ),
     ],
 )

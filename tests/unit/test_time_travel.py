@@ -94,7 +94,7 @@ def test_auto_tags_are_options():
         ),
         ({"auto_tags": "daily"}, ("a mapping is needed", "{'creation': 'process-time', 'period': 'daily'}")),
         ({"wap": "maybe"}, ("wap='maybe': true or false is needed",)),
-        ({"wap": True, "materialized": "seed"}, ("a seed has no audit before its commit",)),
+        ({"wap": True, "materialized": "seed"}, ("a seed cannot be audited before its commit",)),
         ({"wap": True, "incremental_strategy": "microbatch"}, ("incremental_strategy='microbatch'",)),
         ({"wap": True, "incremental_strategy": "apply_changes"}, ("incremental_strategy='apply_changes'",)),
         (

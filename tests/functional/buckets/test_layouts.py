@@ -114,7 +114,7 @@ class TestLayouts:
 
     def test_no_compaction_of_keys_that_move(self, project):
         arguments = ["run-operation", "compact", "--args", "{relation: moved}"]
-        assert "only while it is written" in run_dbt_and_capture(arguments, expect_pass=False)[1]
+        assert "only while writing to it" in run_dbt_and_capture(arguments, expect_pass=False)[1]
 
 
 class TestRefusedAndWarned:
@@ -139,7 +139,7 @@ class TestRefusedAndWarned:
         said = refused["key_without_buckets"]
         assert "Cannot define 'bucket-key' with bucket = -1" in said
         assert "Set bucket to a number from 1, or remove bucket_key" in said
-        assert "would take all rows of its old one away. Use 'upsert'" in refused["overwritten"]
+        assert "would delete all rows of its old one. Use 'upsert'" in refused["overwritten"]
         assert "Add pt to primary_key, or remove rowkind_field" in refused["row_kinds"]
         assert rows("show tables in {schema}") == []
 

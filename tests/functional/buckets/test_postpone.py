@@ -135,7 +135,7 @@ class TestFixedAcrossPartitions:
     def test_the_writer_keeps_keys_unique(self, project, rows):
         first = "(1, 10, 1), (2, 20, 1), (3, 30, 1), (4, 40, 1)"
         refused = run_dbt(["--warn-error", "run", "--vars", str({"batch": first})], expect_pass=False)
-        assert "one that changes its partition is there twice" in refused[0].message
+        assert "one that changes its partition is duplicated" in refused[0].message
         assert rows("show tables in {schema}") == []
 
         for batch in (first, "(1, 11, 2)", "(1, 12, 3)"):

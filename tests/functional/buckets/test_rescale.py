@@ -78,7 +78,7 @@ class TestRescale:
             self.rescale(relation="partitioned")
         else:
             # Newer ones let rows into the other partition, where a key would be there twice.
-            assert "keys written to them again would be there twice" in self.rescale(
+            assert "keys written to them again would be duplicated" in self.rescale(
                 expect_pass=False, **only_p0
             )
             assert rows("select value from {schema}.`partitioned$options` where key = 'bucket'") == [("2",)]
@@ -113,7 +113,7 @@ class TestRescale:
         ("arguments", "said"),
         [
             ({"relation": "partitioned", "bucket_num": 0}, "at least 1 is needed"),
-            ({"relation": "partitioned", "partitions": [{"id": 1}]}, "id is no partition column"),
+            ({"relation": "partitioned", "partitions": [{"id": 1}]}, "id is not a partition column"),
             ({"relation": "appended", "partitions": [{"id": 1}]}, "partitions: the table has none"),
         ],
     )

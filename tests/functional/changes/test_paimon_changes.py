@@ -55,7 +55,7 @@ class TestLostChanges:
     def test_the_error_says_what_is_lost_and_what_to_do(self, built, rows):
         message = built["strict"].message
         assert "model 'strict': paimon_changes(" in message
-        assert "has read up to table snapshot 1, which has expired (there are 3 to 3)" in message
+        assert "has read up to table snapshot 1, which has expired (available: 3 to 3)" in message
         assert "--full-refresh" in message
         assert "on_expired='full'" in message
         assert rows(IDS.format(name="strict")) == [(1,)]
@@ -103,7 +103,7 @@ class TestLostChanges:
         results = {
             r.node.name: r for r in run_dbt(["run", "--select", "strict", "rebuilt"], expect_pass=False)
         }
-        assert "rolled back or made anew" in results["strict"].message
+        assert "rolled back or recreated" in results["strict"].message
         assert rows(IDS.format(name="rebuilt")) == [(n,) for n in range(6)]
 
 
@@ -128,8 +128,8 @@ class TestRefused:
         names = ["no_increment", "over_a_view", "two_kinds", "converted"]
         results = run_dbt(["run", "--vars", "converted: true", "--select", *names], expect_pass=False)
         said = {result.node.name: result.message for result in results}
-        assert "only an incremental model knows what it has read" in said["no_increment"]
-        assert "it is no Paimon table" in said["over_a_view"]
+        assert "only an incremental model keeps track of what it has read" in said["no_increment"]
+        assert "it is not a Paimon table" in said["over_a_view"]
         assert "has a column kind of its own" in said["two_kinds"]
-        assert "how far the model has read it is not known" in said["converted"]
+        assert "how far the model has read it is unknown" in said["converted"]
         assert "--full-refresh" in said["converted"]

@@ -146,5 +146,5 @@ def test_jvm_is_killed(project, before):
     # One message for each model, and none of py4j's words.
     told = {result["message"] for result in results(project)}
     assert len(results(project)) == len(SLOW)
-    assert all("Spark's JVM has ended: it was killed (SIGKILL)" in message for message in told), told
+    assert all("Spark's JVM has exited: it was killed (SIGKILL)" in message for message in told), told
     check_heals(project)

@@ -155,7 +155,7 @@ class TestImmutable:
             found = messages(results)[kind]
             name = "model" if kind == "incremental" else "snapshot"
             assert f"{name} 'drift_{kind}'" in found and "bucket: '1' -> '-1'" in found, found
-            assert "--full-refresh" in found and "ut the config back" in found, found
+            assert "--full-refresh" in found and "evert the config" in found, found
             assert not [s for s in sent.changing if f"drift_{kind}" in s], "nothing was sent"
             assert options(rows, kind)["bucket"] == "1" and "file.format" not in options(rows, kind)
             assert snapshots(rows, kind) == before[kind]

@@ -60,7 +60,7 @@ class TestPredicates:
         results = {r.node.name: r for r in run_dbt([*run], expect_pass=False)}
         assert [name for name, result in results.items() if result.status == "error"] == ["broken"]
         assert (
-            "model 'broken': incremental_predicates: 'id !=' is no SQL expression"
+            "model 'broken': incremental_predicates: 'id !=' is not a SQL expression"
             in results["broken"].message
         )
         for name, (_, expected) in MODELS.items():

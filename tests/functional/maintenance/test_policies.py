@@ -207,7 +207,7 @@ class TestFailure:
         statuses = {result.node.name: str(result.status) for result in results}
         assert statuses == {"warned": "success", "refused": "error"}
         (message,) = [result.message for result in results if result.node.name == "refused"]
-        assert "its rows are committed, and its maintenance failed: compact:" in message
+        assert "its rows are committed, but its maintenance failed: compact:" in message
         assert "run-operation maintain" in message
         assert "Traceback" not in message
         for name in ("warned", "refused"):

@@ -25,15 +25,15 @@ REFUSED = {
     ),
     "partial_deletes": (
         f"{KEYED}, merge_engine='partial-update', rowkind_field='op'",
-        "partial-update takes no '-U' and '-D' rows",
+        "partial-update accepts no '-U' and '-D' rows",
     ),
     "first_row_deletes": (
         f"{KEYED}, merge_engine='first-row', rowkind_field='op'",
-        "first-row takes no '-U' and '-D' rows",
+        "first-row accepts no '-U' and '-D' rows",
     ),
     "first_row_input": (
         f"{KEYED}, merge_engine='first-row', changelog_producer='input'",
-        "first-row takes 'none' and 'lookup' only",
+        "first-row supports only 'none' and 'lookup'",
     ),
     "old_name": (
         f"{KEYED}, merge_engine='partial-update', tblproperties={{'partial-update.ignore-delete': true}}",
@@ -41,7 +41,7 @@ REFUSED = {
     ),
     "write_mode": (
         f"{KEYED}, tblproperties={{'write-mode': 'append-only'}}",
-        "a table without a primary key is the append table",
+        "a table without a primary key is an append table",
     ),
 }
 # Tables of Paimon that no query reads, once the rows of a key have come: properties, and the rows of each INSERT.

@@ -104,7 +104,7 @@ class TestMonitoring:
             ("select * from {{ system_table(ref('tended'), 'file') }}", "Did you mean 'files'?"),
             ("{{ test_small_files(get_where_subquery(ref('viewed'))) }}", "is a view"),
             ("{{ test_snapshot_age('a subquery') }}", "Remove `where` from its config"),
-            ("{{ test_snapshot_age(ref('tended'), max_age='a day') }}", "'a day' is no duration"),
+            ("{{ test_snapshot_age(ref('tended'), max_age='a day') }}", "'a day' is not a duration"),
         ],
     )
     def test_refused(self, project, sql, part):

@@ -67,8 +67,8 @@ def comment(name: str) -> str:
 
 
 REFUSED = {
-    "blank": ("select 1 as `  `", "needs a character"),
-    "paimons": ("select 1 as _KEY_a, 2 as _VALUE_KIND", "Paimon has a column of this name"),
+    "blank": ("select 1 as `  `", "cannot be empty"),
+    "paimons": ("select 1 as _KEY_a, 2 as _VALUE_KIND", "Paimon reserves this name"),
     "twice": ("select 1 as a, 2 as A", "'a', 'A' have the same name"),
 }
 

@@ -111,7 +111,7 @@ class TestSeeds:
         write_project(project.project_root, "seeds", {})
         write_project(project.project_root, "models", {"long.sql": sql})
         (result,) = run_dbt(["run"], expect_pass=False)
-        assert "file systems take names of 255 bytes" in result.message
+        assert "file systems limit names to 255 bytes" in result.message
         assert "\tat " not in result.message
         assert "long" not in str(ask(f"show tables in {quoted('paimon', project.test_schema)}"))
 

@@ -52,7 +52,7 @@ class TestClearAndDrop:
             f"paimon.{project.test_schema}.{name}, which holds 3 rows, 1 table snapshots, 0 tags" in message
         )
         assert f"confirm: {name}" in message
-        assert "which is another name" in refusal("clear_table", name, "something")
+        assert "which is a different name" in refusal("clear_table", name, "something")
         assert rows(count) == [(3,)]
         operate("clear_table", name, name)
         assert rows(count) == [(0,)]
@@ -70,7 +70,7 @@ class TestClearAndDrop:
         try:
             operate("clear_table", "a place.things", variable="a place.things")
             assert rows("select * from paimon.`a place`.things") == []
-            assert "holds 1 rows. Nothing brings them back" in refusal(
+            assert "holds 1 rows. They cannot be restored" in refusal(
                 "clear_table", "spark_catalog.elsewhere.facts"
             )
             for table in ("paimon.a place.things", "spark_catalog.elsewhere.facts"):
@@ -85,7 +85,7 @@ class TestClearAndDrop:
         rows("create table {schema}.old using paimon as select 1 as id")
         rows(f"call paimon.sys.create_tag(table => '{project.test_schema}.old', tag => 'kept')")
         message = refusal("drop_table", "old")
-        assert "1 rows, 1 table snapshots, 1 tags (kept). Nothing brings them back" in message
+        assert "1 rows, 1 table snapshots, 1 tags (kept). They cannot be restored" in message
         assert rows("select * from {schema}.old") == [(1,)]
         operate("drop_table", "old", "old")
         assert "old" not in {row[1] for row in rows("show tables in {schema}")}

@@ -44,7 +44,7 @@ BAD = {
     "cut": (
         ",".join(f"c{n}" for n in range(len(CUT))) + "\n" + ",".join(text for _, text in CUT) + "\n",
         {"column_types": {f"C{n}": kind for n, (kind, _) in enumerate(CUT)}},
-        [f"column c{n}: '{text}' is no {kind}" for n, (kind, text) in enumerate(CUT)],
+        [f"column c{n}: '{text}' is not a valid {kind}" for n, (kind, text) in enumerate(CUT)],
     ),
     "no_double": ("a,b\n1,9007199254740993\n2,0.5\n", {}, ["column b", "9007199254740993", "double"]),
     "too_large": ("a,b\n1,9223372036854775808\n", {}, ["column b", "9223372036854775808", "decimal(38,0)"]),

@@ -142,9 +142,9 @@ class TestFiles:
         ):
             assert part in said
         said = failure("nowhere")
-        assert "landing/nowhere is not there" in said and "external.location" in said
+        assert "landing/nowhere does not exist" in said and "external.location" in said
         assert "has no scan_mode" in failure("from_now_on")
-        assert "no row kind" in failure("kinds")
+        assert "Leave row_kind out" in failure("kinds")
 
 
 def parquet(values: list[tuple[int, str | None]]) -> bytes:

@@ -79,7 +79,7 @@ class TestFullRefresh:
         plans = warehouse.glob(f"{project.test_schema}.db/copy/__dbt_checkpoint/*/dbt_plans/0/*.json")
         max(plans).unlink()
         message = run(wrong=True)
-        assert "went away" in message and "--full-refresh" in message
+        assert "is missing" in message and "--full-refresh" in message
         assert rows("select id, v from {schema}.copy") == was
         run(full_refresh=True)
         assert sorted(rows("select id, v from {schema}.copy")) == sorted(rows("select * from {schema}.t"))

@@ -122,7 +122,7 @@ def test_it_goes_on_until_a_signal(project: Project):
         project.add(10, 20, "int")
         project.until(lambda: project.data_files("followed") - before, stream)
         # Between its first run and the query that goes on, nobody holds the table.
-        project.until(lambda: "another process streams into" in project.second("copied"), stream)
+        project.until(lambda: "another process is already streaming into" in project.second("copied"), stream)
         # A column gets a wider type, and values that the old one has not.
         before = project.data_files("followed")
         project.add(MANY, MANY + 5)
@@ -172,7 +172,7 @@ def test_its_jvm_is_killed(project: Project):
         if stream.poll() is None:
             os.kill(stream.pid, signal.SIGKILL)
     (result,) = json.loads((project.root / "target" / "run_results.json").read_text())["results"]
-    assert "Spark's JVM has ended: it was killed (SIGKILL)" in result["message"]
+    assert "Spark's JVM has exited: it was killed (SIGKILL)" in result["message"]
     dbt_passes(project.root, "run", "--select", "copied")
     copied = project.query("select id, n from paimon.s.copied where id between 100 and 109 order by id")
     assert copied == [(number, number * 2) for number in range(100, 110)]

@@ -104,5 +104,5 @@ class TestScanModes:
                 "older_than => timestamp '2100-01-01 00:00:00')",
             )
         (result,) = run_dbt(["run", "--select", name], expect_pass=False)
-        assert "(there are 3 to 4)" in result.message
+        assert "(available: 3 to 4)" in result.message
         assert not rows(f"show tables in {{schema}} like '{name}'")

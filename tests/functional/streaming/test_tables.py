@@ -229,7 +229,7 @@ class TestTables:
         assert table("log")[-1] == (7, 70, 140)
         assert table("log")[0] == (1, 10, None)
         before = table("merged")
-        assert "the query gives no column 'v'" in run("merged", wrong=True, wide=True)["merged"]
+        assert "the query has no column 'v'" in run("merged", wrong=True, wide=True)["merged"]
         assert table("merged") == before
 
     def test_other_sources(self, ran, table):

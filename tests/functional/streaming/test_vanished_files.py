@@ -45,7 +45,7 @@ class TestVanishedFiles:
         run_dbt(["run", "--select", "readings"], expect_pass=False)
         (folder / "b.json").rename(folder.parent / "b.json")
         (result,) = run_dbt(["run", "--select", "readings"], expect_pass=False)
-        assert "went away" in result.message and "b.json" in result.message
+        assert "were removed" in result.message and "b.json" in result.message
         assert rows("select id from {schema}.readings") == [(1,)]
         # Back, and mended.
         (folder / "b.json").write_text('{"id": 2}\n')

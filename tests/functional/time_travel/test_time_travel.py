@@ -130,14 +130,14 @@ class TestTimeTravel:
             ("{snapshot: 99}", "there is no table snapshot 99. It has: 1, 2, 3, "),
             ("{tag: run}", "there is no tag run. It has: "),
             ("{branch: run}", "there is no branch run. It has: first."),
-            ("{timestamp: '2001-01-01 00:00:00.5'}", "the oldest table snapshot there is, 1, is of 20"),
+            ("{timestamp: '2001-01-01 00:00:00.5'}", "the oldest table snapshot, 1, is of 20"),
             ("{timestamp: soon}", "a timestamp is needed"),
             ("{timestamp: '2024-01-01 00:00:00+02:00'}", "without time zone"),
             ("{snapshot: one}", "the number of a table snapshot is needed"),
             ("{snapshot: true}", "the number of a table snapshot is needed"),
             ("{tag: 5}", "a name is needed"),
             ("{tag: a, snapshot: 1}", "exactly one of snapshot, tag, timestamp, branch is needed"),
-            ("{}", "exactly one of snapshot, tag, timestamp, branch is needed, and there is none"),
+            ("{}", "exactly one of snapshot, tag, timestamp, branch is needed, not none"),
         ],
     )
     def test_what_is_not_there(self, project, asked, said):
@@ -166,7 +166,7 @@ class TestTimeTravel:
     def test_a_branch_that_an_option_names(self, project, rows):
         run, ids = ("run", "--select", "falling", "--vars"), "select id from {schema}.falling order by id"
         missing = "tblproperties['scan.fallback-branch']='kept': "
-        assert missing + "a table that is built anew has no branches" in failure(*run, "falls: true")
+        assert missing + "a rebuilt table has no branches" in failure(*run, "falls: true")
         assert rows("show tables in {schema} like 'falling*'") == []
         run_dbt([*run, "run: 1"])
         for kind in ("incremental", "table"):

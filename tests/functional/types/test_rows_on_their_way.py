@@ -357,7 +357,7 @@ class TestMaterializations:
         assert rows(read) == versions
         assert "non-null column(k) of snapshot 'kept'" in snapshot(2, expect_pass=False).message
         assert "snapshot 'kept': column n is int in the table" in snapshot(3, expect_pass=False).message
-        assert "primary_key=['k', 'dbt_scd_id']: the query gives no column 'k'" in snapshot(5, False).message
+        assert "primary_key=['k', 'dbt_scd_id']: the query has no column 'k'" in snapshot(5, False).message
         assert rows(read) == versions
         # A row that is gone has no values: only the end of its version is written.
         snapshot(4)
@@ -375,7 +375,7 @@ class TestMaterializations:
     def test_seeds(self, project, rows):
         results = {r.node.name: r for r in run_dbt(["seed"], expect_pass=False)}
         assert "non-null column(id) of seed 'seeded'" in results["seeded"].message
-        assert "column d: '1.25' is no decimal(3,1)" in results["rounded"].message
+        assert "column d: '1.25' is not a valid decimal(3,1)" in results["rounded"].message
         assert not {"seeded", "rounded"} & {row[1] for row in rows("show tables in {schema}")}
         write_file("id,n\n1,1\n2,2\n", project.project_root, "seeds", "seeded.csv")
         run_dbt(["seed", "--select", "seeded"])

@@ -93,7 +93,7 @@ def test_every_node_is_built(answers) -> None:
 
 def test_a_table_of_another_format_stays(answers) -> None:
     refused, rows = answers[7:9]
-    assert f"`spark_catalog`.`{SCHEMA}`.`taken` is there and is no table of Paimon" in refused["taken"]
+    assert f"`spark_catalog`.`{SCHEMA}`.`taken` exists and is not a Paimon table" in refused["taken"]
     assert rows == [[7]]
 
 

@@ -88,13 +88,13 @@ def test_wrong_key(debug: Debug, object_store, key: str) -> None:
             "catalog_options": object_store.catalog_options() | {key: "no-such-key"},
         }
     )
-    assert "The storage refuses the keys" in said
+    assert "The storage rejects the keys" in said
     assert "no-such-key" not in said
 
 
 def test_missing_bucket(debug: Debug, object_store) -> None:
     said = debug({"warehouse": "s3://no-such-bucket/x", "catalog_options": object_store.catalog_options()})
-    assert "There is no such bucket: create it, or correct `warehouse`" in said
+    assert "The bucket does not exist: create it, or correct `warehouse`" in said
 
 
 def test_no_keys(debug: Debug) -> None:

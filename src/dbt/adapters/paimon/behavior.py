@@ -18,14 +18,14 @@ _DOCS: Final = "dbt-paimon's docs/behavior-flags.md"
 LOSSLESS_CASTS: Final = BehaviorFlag(
     name="require_lossless_casts",
     default=True,
-    description="Values whose type does not fit into their column are cast as Spark does, losses included.",
+    description="Values whose type does not fit their column are cast as Spark casts them, even with loss.",
     source=_SOURCE,
     docs_url=_DOCS,
 )
 STRICT_CONFIG: Final = BehaviorFlag(
     name="require_strict_config",
     default=True,
-    description="Config that nothing reads, and lines of a seed that are too short, are passed over.",
+    description="Config keys that nothing reads and seed lines that are too short are ignored.",
     source=_SOURCE,
     docs_url=_DOCS,
 )
@@ -39,7 +39,7 @@ SERVER_TOKEN: Final = BehaviorFlag(
 PAIMON_VERSION: Final = BehaviorFlag(
     name="require_paimon_version",
     default=False,
-    description="A profile that names no paimon_version gets the default one.",
+    description="A profile without paimon_version gets the default version.",
     source=_SOURCE,
     docs_url=_DOCS,
 )

@@ -157,9 +157,9 @@ _RULES: Final[Mapping[Capability, _Rule]] = MappingProxyType(
         # AbstractFileStoreScan.checkNumOfBuckets, up to 0.9. AbstractFileStoreWrite only checks the bucket that it
         # writes and accepts rows for new ones: a key that is in an old bucket then exists twice [ran, 1.4.2].
         Capability.OLD_BUCKETS_GUARDED: _Rule(
-            "partitions of another number of buckets than their table's, which take no rows",
+            "a check that refuses writes to partitions with another number of buckets than the table",
             until="1.0",
-            remedy="Leave partitions out: all of them are rewritten.",
+            remedy="Leave `partitions` out to rewrite all of them.",
             shown=False,
         ),
         # SchemaValidation.validateBucket does not refuse it since 1.3.
@@ -481,7 +481,7 @@ def connector_artifact(spark_version: str | Version, paimon_version: str | Versi
     first = _CONNECTORS.get(spark_line)
     if first is None:
         raise DbtRuntimeError(
-            f"Paimon has no connector for Spark {spark}, but for {', '.join(_CONNECTORS)}. Install one of them: "
+            f"Paimon has no connector for Spark {spark}, only for {', '.join(_CONNECTORS)}. Install one of them: "
             f"{install_command('session')} (Spark 3.5) or {install_command('spark4')} (Spark 4.1); or name the "
             "connector's jar under `jars` in the profile."
         )

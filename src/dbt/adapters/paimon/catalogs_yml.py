@@ -73,12 +73,10 @@ class PaimonCatalogIntegration(CatalogIntegration):
         ]
         problems += [_in_catalogs_yml(problem) for problem in profile_problems(target)]
         if getattr(config, "catalog_database", None):
-            problems.append(
-                "catalog_database: a Spark catalog has schemas, and nothing above them; leave it out"
-            )
+            problems.append("catalog_database: a Spark catalog has no level above its schemas; leave it out")
         if config.table_format not in (None, _TABLE_FORMAT):
             problems.append(
-                f"table_format: {config.table_format!r} is not written here; leave it out, or write {_V2_DEFAULT} "
+                f"table_format: {config.table_format!r} is not supported; leave it out, or write {_V2_DEFAULT} "
                 "where use_catalogs_v2 is on"
             )
         if problems:
@@ -154,9 +152,9 @@ def unknown_catalog(name: str, credentials: PaimonCredentials) -> str:
     near = suggestion(name, others)
     hint = f"Did you mean {near}? " if near else ""
     return (
-        f"database {name!r}: Spark has no catalog of this name; those of this target are {', '.join(others)}. {hint}"
+        f"database {name!r}: Spark has no catalog of this name; this target has {', '.join(others)}. {hint}"
         f"Leave `database` out to build in {credentials.database}; what Paimon calls a database is dbt's `schema`. "
-        "A further catalog belongs into catalogs.yml, and the node names it by `catalog_name`."
+        "Define a further catalog in catalogs.yml and set `catalog_name` on the node."
     )
 
 
@@ -165,7 +163,7 @@ def unknown_integration(name: str, names: Iterable[str]) -> str:
     there = sorted(names)
     if not there:
         return (
-            f"catalog_name {name!r}: the project has no catalogs.yml that names a catalog. Add it there, or leave "
+            f"catalog_name {name!r}: the project has no catalogs.yml with a catalog in it. Add it there, or leave "
             "catalog_name out to build in the catalog of the profile."
         )
     near = suggestion(name, there)

@@ -46,20 +46,20 @@ class ChangingDefaults:
         Raises:
             DbtRuntimeError: the flag `require_paimon_version` is on.
         """
-        what = f"target '{self._config.target_name}' of profile '{self._config.profile_name}' names no paimon_version"
-        write = f"Write it into the target: paimon_version: '{taken}'"
+        what = f"target '{self._config.target_name}' of profile '{self._config.profile_name}' has no paimon_version"
+        write = f"Set it in the target: paimon_version: '{taken}'"
         if behavior.is_on(self._flags(), behavior.PAIMON_VERSION):
             raise DbtRuntimeError(
                 f"{what}, and the flag require_paimon_version is on (dbt_project.yml). {write}."
             )
         if self._once.first("paimon_version"):
-            goes = f"{what}. {taken} is taken, a default that changes in 1.0."
+            goes = f"{what}. The default {taken} is used, which changes in 1.0."
             deprecations.deprecate(goes, f"{write}.")
 
     def _unless(self, flag: BehaviorFlag) -> Callable[[str], None] | None:
         if behavior.is_on(self._flags(), flag):
             return None
-        goes = f"The flag {flag['name']} goes in 1.0, and this is refused then."
+        goes = f"The flag {flag['name']} will be removed in 1.0; this is an error then."
 
         def warn(what: str) -> None:
             if self._once.first(what):

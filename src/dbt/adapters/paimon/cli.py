@@ -28,8 +28,8 @@ _LOOK_EVERY = 0.1
 _TARGET_OPTIONS = (
     click.option("--project-dir", help="Folder of dbt_project.yml."),
     click.option("--profiles-dir", help="Folder of profiles.yml."),
-    click.option("--profile", help="Profile, if not the project's."),
-    click.option("--target", "-t", help="Target, if not the profile's."),
+    click.option("--profile", help="Profile to use instead of the project's."),
+    click.option("--target", "-t", help="Target to use instead of the profile's default."),
     click.option("--vars", help="Variables for the profile, as YAML."),
 )
 
@@ -56,7 +56,10 @@ def server_group() -> None:
 @server_group.command()
 @_with_target
 @click.option(
-    "--idle-minutes", default=30.0, show_default=True, help="End after so long without a statement."
+    "--idle-minutes",
+    default=30.0,
+    show_default=True,
+    help="Stop the server after this many minutes without a statement.",
 )
 def start(idle_minutes: float, **target: str | None) -> None:
     """Start the server of a target, unless it runs."""
@@ -72,21 +75,22 @@ def start(idle_minutes: float, **target: str | None) -> None:
             differences = server.mismatches(note, credentials)
             if differences:
                 raise click.ClickException(
-                    f"A server of this target runs (process {note.pid}) and does not fit: {'; '.join(differences)}. "
-                    f"End it first: {server.STOP}"
+                    f"A server of this target is already running (process {note.pid}), but does not match: "
+                    f"{'; '.join(differences)}. Stop it first: {server.STOP}"
                 )
             if note.asks_token != asks_token:
                 raise click.ClickException(
-                    f"The flag {name} is {str(asks_token).lower()}, and the server of this target (process {note.pid}) "
-                    f"was started when it was {str(note.asks_token).lower()}. End it first: {server.STOP}"
+                    f"The flag {name} is {str(asks_token).lower()}, but the server of this target (process "
+                    f"{note.pid}) was started when it was {str(note.asks_token).lower()}. Stop it first: "
+                    f"{server.STOP}"
                 )
-            click.echo(f"It runs already: {_line(note)}")
+            click.echo(f"Already running: {_line(note)}")
             return
         server.launch_plan(credentials, credentials.storages())
         if not asks_token:
             click.echo(
-                f"Warning: {behavior.SERVER_TOKEN['description']} The flag {name} is false in dbt_project.yml, and "
-                "goes in 1.0: remove it.",
+                f"Warning: {behavior.SERVER_TOKEN['description']} The flag {name} is false in "
+                "dbt_project.yml, and will be removed in 1.0: delete it.",
                 err=True,
             )
         note = _start(path, idle_minutes, asks_token, target)
@@ -101,13 +105,13 @@ def status() -> None:
         for note in notes:
             click.echo(_line(note))
         if not notes:
-            click.echo(f"No warm Spark server runs. Start one: {server.START}")
+            click.echo(f"No warm Spark server is running. Start one: {server.START}")
             sys.exit(1)
 
 
 @server_group.command()
 @_with_target
-@click.option("--all", "every", is_flag=True, help="End every server of this user.")
+@click.option("--all", "every", is_flag=True, help="Stop all servers of this user.")
 def stop(every: bool, **target: str | None) -> None:
     """End the server of a target, or all of them."""
     with _clear_errors():
@@ -118,20 +122,25 @@ def stop(every: bool, **target: str | None) -> None:
             notes = [found] if found is not None else []
         for note in notes:
             _end(note)
-            click.echo(f"Ended: {_line(note)}")
+            click.echo(f"Stopped: {_line(note)}")
         if not notes:
             click.echo(
-                "No warm Spark server runs for this target." if not every else "No warm Spark server runs."
+                "No warm Spark server is running for this target."
+                if not every
+                else "No warm Spark server is running."
             )
 
 
 @main.command()
 @_with_target
 @click.option(
-    *("--select", "-s"), **_WORDS, required=True, help="Streaming models, as dbt selects them: one or more."
+    *("--select", "-s"),
+    **_WORDS,
+    required=True,
+    help="Streaming models to run, in dbt's selection syntax (one or more).",
 )
-@click.option("--exclude", **_WORDS, help="Models to leave out.")
-@click.option("--full-refresh", is_flag=True, help="Build the tables anew first, from all there is.")
+@click.option("--exclude", **_WORDS, help="Models to exclude.")
+@click.option("--full-refresh", is_flag=True, help="Rebuild the tables from scratch first.")
 def stream(
     select: tuple[str, ...],
     exclude: tuple[str, ...],
@@ -176,12 +185,12 @@ def _start(
         if note is None and process.poll() is not None:
             said = [line for line in log.read_text(errors="replace").splitlines() if line.strip()]
             raise click.ClickException(
-                f"Spark did not start: {said[-1] if said else 'no word'}\nMore in {log}"
+                f"Spark did not start: {said[-1] if said else 'no output'}\nMore in {log}"
             )
         return note
 
     try:
-        return Wait("Spark to start", _START_WITHIN, f"It was ended. More in {log}", tell=click.echo).until(
+        return Wait("Spark to start", _START_WITHIN, f"It was stopped. More in {log}", tell=click.echo).until(
             started, _LOOK_EVERY
         )
     except WaitedTooLongError as exc:
@@ -204,8 +213,8 @@ def _line(note: server.ServerNote) -> str:
     places = ", ".join(f"{key} {value}" for key, value in note.works_on.items())
     return (
         f"port {note.port} of {server.LOOPBACK}, process {note.pid}, {versions}; {places}; "
-        f"ends after {note.idle_minutes:g} idle minutes"
-        f"{'' if note.asks_token else '; asks for no token'}"
+        f"stops after {note.idle_minutes:g} idle minutes"
+        f"{'' if note.asks_token else '; requires no token'}"
     )
 
 

@@ -110,7 +110,7 @@ class PaimonConnectionManager(SparkConnectionManager):
                     if not conflicts.is_conflict(messages.error_text(exc.__cause__ or exc)):
                         raise
                     wait = conflicts.pause(seconds)
-                    logger.info(f"Another writer came before: the statement is sent again in {wait:.1f} s")
+                    logger.info(f"Another writer committed first: retrying the statement in {wait:.1f} s")
                     time.sleep(wait)
         return self._execute(sql, auto_begin, fetch, limit, conf)
 

@@ -408,7 +408,7 @@ def _server_problems(given: Mapping[str, Any]) -> Iterable[str]:
     if method == "thrift" and given.get("host") is None:
         yield "host: missing; name the machine of the Thrift server"
     if method == "connect" and given.get("host") is None and given.get("port") is not None:
-        yield "port: the server of `dbt-paimon server` is meant, which chooses its own; add host, or leave it out"
+        yield "port: without host, the target uses the server of `dbt-paimon server`, which chooses its own port; add host, or leave port out"
     yield from _login_problems(given)
     if given.get("host") is not None and method in ("connect", "thrift"):
         yield from _settings_of_a_server(given)
@@ -417,15 +417,15 @@ def _server_problems(given: Mapping[str, Any]) -> Iterable[str]:
 def _login_problems(given: Mapping[str, Any]) -> Iterable[str]:
     auth = given.get("auth", "NONE")
     if auth in ("LDAP", "CUSTOM") and given.get("password") is None:
-        yield f"password: missing; auth {auth} asks for one"
+        yield f"password: missing; auth {auth} requires one"
     if auth == "KERBEROS" and given.get("kerberos_service_name") is None:
-        yield "kerberos_service_name: missing; auth KERBEROS asks for it"
+        yield "kerberos_service_name: missing; auth KERBEROS requires it"
 
 
 def _settings_of_a_server(given: Mapping[str, Any]) -> Iterable[str]:
     for key in ("jars", "packages", "repositories"):
         if given.get(key):
-            yield f"{key}: a server has its jars from its own start; leave it out"
+            yield f"{key}: a server gets its jars when it starts; leave it out here"
     config = given.get("spark_config")
     names = config if isinstance(config, Mapping) else {}
     fixed = [str(name) for name in names if not str(name).startswith("spark.sql.") or name in STATIC_CONF]
@@ -453,9 +453,9 @@ def _storage_problems(given: Mapping[str, Any]) -> Iterable[str]:
 
 def _metastore_problems(given: Mapping[str, Any], metastore: Any) -> Iterable[str]:
     if metastore == "jdbc" and isinstance(given.get("uri"), str) and not _JDBC_URI.match(given["uri"]):
-        yield f"uri: {redact_text(given['uri'])!r} is not an address of JDBC, such as jdbc:postgresql://host/db"
+        yield f"uri: {redact_text(given['uri'])!r} is not a JDBC URL, such as jdbc:postgresql://host/db"
     if metastore == "rest" and isinstance(given.get("uri"), str) and not _HTTP_URI.match(given["uri"]):
-        yield f"uri: {redact_text(given['uri'])!r} is not an address of a REST catalog, such as http://host:8080"
+        yield f"uri: {redact_text(given['uri'])!r} is not the URL of a REST catalog, such as http://host:8080"
     if metastore == "hive" and isinstance(given.get("uri"), str):
         yield from (f"uri: {problem}" for problem in _thrift_problems(given["uri"]))
     if (given.get("catalog") or given.get("database")) == SESSION_CATALOG and metastore != "hive":
@@ -505,7 +505,7 @@ def _schema_name(value: Any) -> Iterable[str]:
     yield from _text(value)
     if isinstance(value, str) and value.strip():
         if re.search(r"[\s./`\\]", value):
-            yield f"{value!r} is not a schema name; it is one name, without dots, slashes, quotes or spaces"
+            yield f"{value!r} is not a schema name; use one name without dots, slashes, quotes or spaces"
         elif value == "sys":
             yield "sys is Paimon's own schema; choose another name"
 
@@ -521,7 +521,7 @@ def _one_of(*allowed: str) -> Callable[[Any], Iterable[str]]:
         if value not in allowed:
             close = difflib.get_close_matches(str(value), allowed, n=1)
             hint = f"; did you mean {close[0]}?" if close else ""
-            yield f"{redact_text(str(value))!r} is none of {', '.join(allowed)}{hint}"
+            yield f"{redact_text(str(value))!r} is not one of {', '.join(allowed)}{hint}"
 
     return check
 
@@ -539,7 +539,7 @@ def _version(value: Any) -> Iterable[str]:
     elif version < OLDEST_PAIMON:
         yield f"{value!r} is too old; the oldest supported is {OLDEST_PAIMON}, write one of {known}"
     elif len(version.release) < 3 and not version.is_devrelease:
-        yield f"{value!r} is a line of releases; write one of them in full, of {known}"
+        yield f"{value!r} is a release line; write a full version, one of {known}"
 
 
 def _options(value: Any) -> Iterable[str]:
@@ -548,7 +548,7 @@ def _options(value: Any) -> Iterable[str]:
         return
     for name, setting in value.items():
         if not isinstance(name, str):
-            yield f"{name}: an option's name is text"
+            yield f"{name}: option names must be text"
         if isinstance(setting, (Mapping, list)) or setting is None:
             yield f"{name}: must be text, a number or a boolean, not {_kind(setting)}"
 
@@ -579,7 +579,7 @@ def _names(what: str, check: Callable[[str], str | None] = lambda _: None) -> Ca
             return
         for item in value:
             if not isinstance(item, str) or not item.strip():
-                yield f"{item!r} is not one of a list of {what}"
+                yield f"{item!r} is not a name; write a list of {what}"
             elif problem := check(item.strip()):
                 yield problem
 

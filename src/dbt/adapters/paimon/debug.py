@@ -70,7 +70,7 @@ def check(adapter: Adapter, say: Say, tell_all: Say) -> None:
         _step(adapter, f"write to {where}", f"insert into {name} values (1, 'written')")
         rows = _step(adapter, f"read from {where}", f"select word from {name}")
         if rows != ["written"]:
-            raise DbtRuntimeError(f"{where}: a row that was written did not come back: {rows}")
+            raise DbtRuntimeError(f"{where}: the row that was written could not be read back: {rows}")
     finally:
         adapter.query(f"drop table if exists {name}")
         if not existed:
@@ -107,7 +107,7 @@ def _tell_capabilities(versions: Versions, say: Say, tell_all: Say) -> None:
         tell_all(f"  {'yes' if supported else 'no ':3} {capability}{f' ({remark})' if remark else ''}")
     lacking = sum(not supported for _, supported, _ in rows)
     say(
-        f"  {len(rows) - lacking} of {len(rows)} optional features are there"
+        f"  {len(rows) - lacking} of {len(rows)} optional features are available"
         + (
             f", {lacking} need another Paimon, Spark or catalog: --log-level debug lists them"
             if lacking

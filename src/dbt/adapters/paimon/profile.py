@@ -60,4 +60,4 @@ def check_threads(config: object) -> None:
     """
     threads = getattr(config, "threads", None)
     if isinstance(threads, int) and threads < 1:
-        raise DbtRuntimeError(f"threads: {threads} in the profile, or --threads: write a number from 1 on.")
+        raise DbtRuntimeError(f"threads: {threads} in the profile, or --threads: use a number of 1 or more.")

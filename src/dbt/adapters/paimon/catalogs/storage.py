@@ -107,7 +107,7 @@ class Storage:
             name for name, option in store.environment.items() if store.prefix + option in missing
         )
         provider = (
-            "; or name a provider of keys as s3.aws.credentials.provider, such as "
+            "; or set s3.aws.credentials.provider, for example to "
             "com.amazonaws.auth.DefaultAWSCredentialsProviderChain"
             if store is S3
             else ""

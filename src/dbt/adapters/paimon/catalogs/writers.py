@@ -22,7 +22,10 @@ def writers(catalog: SparkCatalog, paimon_version: str) -> tuple[bool, str]:
         return True, "the REST server commits: several writers at once are safe"
     if catalog.scheme not in NOT_ATOMIC:
         if catalog.scheme == "file":
-            return True, "runs of dbt on this machine keep apart by locks; other programs do not know them"
+            return (
+                True,
+                "dbt runs on this machine exclude one another by file locks; other programs do not see those locks",
+            )
         return True, f"a commit is one atomic rename on {place}: several writers at once are safe"
     if catalog.metastore in LOCKING:
         if catalog.options.get("lock.enabled", "true").lower() == "false":

@@ -137,7 +137,7 @@ class Changes:
         problems = []
         if config.get("materialized") != "incremental":
             problems.append(
-                f"only an incremental model knows what it has read, and this is materialized as "
+                f"only an incremental model keeps track of what it has read, and this one is materialized as "
                 f"'{config.get('materialized')}'. Set materialized='incremental', or select from the table itself."
             )
         elif config.get("incremental_strategy") == "microbatch":
@@ -147,7 +147,7 @@ class Changes:
         if on_expired not in _ON_EXPIRED:
             problems.append(f"on_expired='{on_expired}' is unknown. Use 'error' or 'full'.")
         if relation.is_view or relation.database not in self._host.credentials.paimon_catalogs:
-            problems.append("it is no Paimon table, and has no table snapshots. Materialize it as a table.")
+            problems.append("it is not a Paimon table and has no table snapshots. Materialize it as a table.")
         if problems:
             raise DbtRuntimeError("\n".join(f"{what}: {problem}" for problem in problems))
 
@@ -189,11 +189,11 @@ class Changes:
         if on_expired != "full":
             raise DbtRuntimeError(
                 f"{what}: {problem} Run the model once with --full-refresh, or set on_expired='full', which "
-                "builds it anew by itself. keep=true keeps what the model has yet to read from expiring."
+                "rebuilds it automatically. keep=true keeps unread changes from expiring."
             )
         if model.get("config", {}).get("full_refresh") is False:
             raise DbtRuntimeError(
-                f"{what}: {problem} on_expired='full' would build the model anew, which full_refresh=false forbids."
+                f"{what}: {problem} on_expired='full' would rebuild the model, which full_refresh=false forbids."
             )
         reading.lost[source.table.name] = problem
         return source
@@ -287,8 +287,8 @@ class Changes:
         if partial:
             lost = " ".join(f"{name}: {problem}" for name, problem in reading.lost.items())
             raise DbtRuntimeError(
-                f"model '{model['name']}': {lost} The model would be built anew, but it reads the changes of "
-                f"{', '.join(partial)}, too. Run it once with --full-refresh."
+                f"model '{model['name']}': {lost} The model would be rebuilt, but it also reads the changes "
+                f"of {', '.join(partial)}. Run it once with --full-refresh."
             )
         return True
 
@@ -315,8 +315,8 @@ class Changes:
         own, kept = self._commits(reading.own), self._saved_positions(reading.own)
         if any(positions.find(key, own, kept.get(key)) != start for key, start in planned.items()):
             raise DbtRuntimeError(
-                f"model '{model['name']}': another run has read the same changes meanwhile. Nothing was written; "
-                "run it again."
+                f"model '{model['name']}': another run has read the same changes in the meantime. Nothing was "
+                "written; run it again."
             )
 
     @staticmethod

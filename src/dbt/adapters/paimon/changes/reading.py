@@ -68,16 +68,14 @@ class Source:
         """Why the changes since the start of the range are lost; empty if they are not."""
         start = self.start
         if start is None:
-            return (
-                "how far the model has read it is not known: its rows come from runs that did not read it so."
-            )
+            return "how far the model has read it is unknown: its rows come from runs that did not read its changes."
         if start == NOTHING_READ or self.start_is_there or self.start_tag:
             return ""
         numbers = [commit.snapshot for commit in self.commits]
         if not numbers or start.snapshot >= min(numbers):
-            return f"the table was rolled back or made anew since the model read its table snapshot {start.snapshot}."
+            return f"the table was rolled back or recreated since the model read its table snapshot {start.snapshot}."
         return (
-            f"the model has read up to table snapshot {start.snapshot}, which has expired (there are "
+            f"the model has read up to table snapshot {start.snapshot}, which has expired (available: "
             f"{min(numbers)} to {max(numbers)})."
         )
 
@@ -161,7 +159,7 @@ def without_added(table: SourceTable, output: Output, what: str) -> SourceTable:
     taken = [name for name, _ in columns if name.lower() in added]
     if taken:
         raise DbtRuntimeError(
-            f"{what}: the table has a column {', '.join(taken)} of its own. Give the added one another name by "
+            f"{what}: the table has a column {', '.join(taken)} of its own. Rename the added column with "
             "row_kind or snapshot_column."
         )
     return replace(table, columns=columns)

@@ -133,18 +133,19 @@ class TableLocks:
 
     def _acquire(self, lock: threading.Lock, name: str) -> None:
         wait = Wait(
-            f"{name}, which another thread of this run writes",
+            f"{name}, which another thread of this run is writing",
             self._bound,
-            "Let the models that write it follow one another (ref()), or raise `lock_timeout` in the profile.",
+            "Make the models that write it run one after another (with ref()), or raise `lock_timeout` "
+            "in the profile.",
         )
         wait.until(lambda: lock.acquire(timeout=_LOOK_LAST), every=0)
 
     def _lock(self, file: IO[bytes], name: str) -> None:
         wait = Wait(
-            f"{name}, which another process writes (it holds {file.name})",
+            f"{name}, which another process is writing (it holds {file.name})",
             self._bound,
-            "Nothing was written. Run again when the other run has ended, end it (`fuser` with that file names it), or "
-            "raise `lock_timeout` in the profile.",
+            "Nothing was written. Run again when the other run has finished, stop it (`fuser` on that file "
+            "shows its process), or raise `lock_timeout` in the profile.",
         )
         look = _LOOK_FIRST
         while not _locked(file):

@@ -54,13 +54,13 @@ _EXPLODE: Final = (
     "rows of an array: select explode(array) …, or `from t lateral view explode(array) e as x`; a series: "
     "explode(sequence(1, 3)) or range(1, 4)"
 )
-_PATTERN: Final = "with Java's letters, as in 'yyyy-MM-dd HH:mm:ss'"
+_PATTERN: Final = "with Java's pattern letters, as in 'yyyy-MM-dd HH:mm:ss'"
 _UNIT: Final = r"'?(?:year|quarter|month|week|day|hour|minute|second)"
 
 IDIOMS: Final[tuple[Idiom, ...]] = (
     _syntax("`x::type`: cast(x as type), or try_cast", after="::"),
     _syntax(f"`x:a`: {_JSON}", after=r":\w"),
-    _syntax('"x": names are quoted in backticks, `x`; double quotes make a text', after='"'),
+    _syntax('"x": names are quoted in backticks, `x`; double quotes make a string', after='"'),
     _syntax("an alias in quotes: it is quoted in backticks, `x`", r"\bas\s+$", "'"),
     _syntax(
         "QUALIFY: filter outside, select … from (select …, row_number() over (…) as n from …) where n = 1",
@@ -117,7 +117,7 @@ IDIOMS: Final[tuple[Idiom, ...]] = (
         r"by\s+name\b",
     ),
     _syntax(
-        "IGNORE NULLS goes behind the bracket: first_value(x) ignore nulls over (…)",
+        "IGNORE NULLS goes after the parenthesis: first_value(x) ignore nulls over (…)",
         r"\w" + _OPEN,
         r"ignore\s+nulls",
     ),
@@ -128,9 +128,11 @@ IDIOMS: Final[tuple[Idiom, ...]] = (
     _syntax("a comma too many, before FROM", r",\s*from\s+`[^`]+`$", r"\."),
     _column("a comma too many, before FROM", after=r"\w+,\s*from\b"),
     _column(
-        "the unit is a text and comes first: date_trunc('month', ts)", r"\bdate_trunc" + _OPEN, rf"{_UNIT}\b"
+        "the unit is a string and comes first: date_trunc('month', ts)",
+        r"\bdate_trunc" + _OPEN,
+        rf"{_UNIT}\b",
     ),
-    _column("the unit is a text: date_part('year', ts)", r"\bdate_?part" + _OPEN, rf"{_UNIT}\b"),
+    _column("the unit is a string: date_part('year', ts)", r"\bdate_?part" + _OPEN, rf"{_UNIT}\b"),
     _column(
         "last_day(date) is the month's; for another unit add to date_trunc('year', date)",
         r"\blast_day" + _OPEN,
@@ -144,7 +146,9 @@ IDIOMS: Final[tuple[Idiom, ...]] = (
     _column(_EXPLODE, r"\b(unnest|flatten)" + _OPEN),
     _column("current_timestamp()", after=r"(sysdate|systimestamp|localtimestamp|getdate)\b"),
     Idiom("does not support table-valued functions", _EXPLODE),
-    Idiom("expects one of the units without quotes", "the unit stands without quotes: dateadd(day, 1, ts)"),
+    Idiom(
+        "expects one of the units without quotes", "the unit is written without quotes: dateadd(day, 1, ts)"
+    ),
     Idiom(r'Cannot resolve "date_(add|sub)\(.*INTERVAL', "ts + interval 1 day, or date_add(date, 1)"),
     Idiom(r'Cannot resolve "to_char\(', f"date_format(ts, …), {_PATTERN}"),
     Idiom(
@@ -161,7 +165,7 @@ IDIOMS: Final[tuple[Idiom, ...]] = (
         r"Cannot mix year-month and day-time fields",
         "an interval for each: ts + interval 1 month + interval 2 days",
     ),
-    Idiom(r'Literals of the type "E"', "E'…': '…', which takes \\n and the like as it is"),
+    Idiom(r'Literals of the type "E"', "E'…': '…', which already reads \\n and the like"),
     Idiom(r'Literals of the type "B"', "b'…': X'…' of its bytes in hex, or encode('…', 'utf-8')"),
     Idiom(
         "Number of column aliases does not match",

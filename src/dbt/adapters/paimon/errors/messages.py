@@ -35,8 +35,9 @@ _WRAPPERS = ("SparkException", "ExecutionException", "InvocationTargetException"
 
 
 MEMORY_ADVICE: Final = (
-    "Give Spark more memory (spark.driver.memory under `spark_config` in the profile; spark.executor.memory, too, on a "
-    "cluster), run fewer `threads`, or have the model take its input in parts (a microbatch model does)."
+    "Give Spark more memory (spark.driver.memory under `spark_config` in the profile; spark.executor.memory, "
+    "too, on a cluster), run fewer `threads`, or process the input in smaller parts (as a microbatch model "
+    "does)."
 )
 
 
@@ -59,27 +60,27 @@ REMEDIES: tuple[Remedy, ...] = (
     Remedy(
         # Before those of the metastore: Parquet wraps it in the exception of a Thrift transport.
         re.compile(r"No space left on device|Disk quota exceeded|There is not enough space on the disk"),
-        "A disk is full: the one of the tables, or that of Spark's own files (spark.local.dir). The tables are as they "
-        "were. Make room and run again (`dbt retry` runs what failed); what the failed statement may have left in its "
-        "table's folder goes with `dbt run-operation remove_orphan_files --args '{{relation: …, older_than: <now>, "
-        "dry_run: false}}'`.",
+        "A disk is full: the warehouse's, or the one for Spark's temporary files (spark.local.dir). The "
+        "tables are unchanged. Free space and run again (`dbt retry` runs what failed); files that the "
+        "failed statement may have left are removed by `dbt run-operation remove_orphan_files --args "
+        "'{{relation: …, older_than: <now>, dry_run: false}}'`.",
     ),
     Remedy(
         EXPIRED,
-        "Files of the table snapshot that was being read went away: it expired, or the table was written anew. Run "
-        "again, and keep table snapshots for longer than the longest read (snapshot_retention).",
+        "Files of the table snapshot being read are gone: it expired, or the table was recreated. Run again, "
+        "and keep table snapshots longer than the longest read takes (snapshot_retention).",
     ),
     Remedy(
         conflicts.SIGNS,
-        "Another writer changed the table's files meanwhile. Look at its $snapshots before the model runs again: "
-        "an INSERT whose compaction alone failed is there.",
+        "Another writer changed the table's files in the meantime. Check its $snapshots before you run the "
+        "model again: if only the compaction of an INSERT failed, its rows are committed.",
     ),
     Remedy(
         # ObjectsFile.read: Paimon names the file but not the table.
         re.compile(r"Failed to read manifest(?: list)? \S+"),
-        "{0}: the metadata of a table that the statement reads or writes is damaged or lost ({tables}). Bring the file "
-        "back from a copy of the warehouse, or go back to a whole table snapshot with rollback_to "
-        "($snapshots names the manifest lists).",
+        "{0}: the metadata of a table that the statement reads or writes is damaged or lost ({tables}). "
+        "Restore the file from a backup of the warehouse, or roll back to an intact table snapshot with "
+        "rollback_to ($snapshots names the manifest lists).",
     ),
     Remedy(
         re.compile(
@@ -98,8 +99,8 @@ REMEDIES: tuple[Remedy, ...] = (
         # From the metastore's own process, which creates the folders of databases and tables (Warehouse.mkdirs).
         re.compile(r"MetaException\(message:Got exception: \S+ No FileSystem for scheme"),
         "The Hive metastore has no file system for the warehouse: set `location-in-properties: true` under "
-        "catalog_options in the profile, and Paimon keeps the places of tables itself; or give the metastore that file "
-        "system (hadoop-aws for s3a://).",
+        "catalog_options in the profile, so that Paimon stores table locations itself; or give the metastore "
+        "that file system (hadoop-aws for s3a://).",
     ),
     Remedy(
         # FileIO.get; the classes are those of Hadoop's S3A, which handles s3a:// if Paimon's plug-in is missing.
@@ -114,20 +115,20 @@ REMEDIES: tuple[Remedy, ...] = (
     ),
     Remedy(
         re.compile(r"InvalidAccessKeyId|SignatureDoesNotMatch|Status Code: 40[13]|The AWS Access Key Id"),
-        "The storage refuses the keys, or they may not do this there: check s3.access-key and s3.secret-key "
-        "(fs.oss.accessKeyId and fs.oss.accessKeySecret) under catalog_options in the profile, and the rights of their "
-        "user on the bucket.",
+        "The storage rejects the keys, or they lack permission: check s3.access-key and s3.secret-key "
+        "(fs.oss.accessKeyId and fs.oss.accessKeySecret) under catalog_options in the profile, and their "
+        "user's permissions on the bucket.",
     ),
     Remedy(
         re.compile(r"NoSuchBucket|UnknownStoreException|The specified bucket does not exist"),
-        "There is no such bucket: create it, or correct `warehouse` (or the endpoint, if another server has it) "
+        "The bucket does not exist: create it, or correct `warehouse` (or the endpoint, if it is on another server) "
         "in the profile.",
     ),
     Remedy(
         re.compile(
             r"Unable to execute HTTP request|Connect to \S+ failed|SdkClientException: .*(?:[Cc]onnect|timed out)"
         ),
-        "The storage does not answer. Tables are in their old state or their new one: run again when it is "
+        "The storage does not answer. Each table is in its old state or its new one: run again when it is "
         "back (`dbt retry` runs what failed).",
     ),
     Remedy(
@@ -135,14 +136,14 @@ REMEDIES: tuple[Remedy, ...] = (
             r"Call From \S+ to \S+ failed on|ConnectTimeoutException|could only be written to 0 of the"
             r"|NoRouteToHostException|SafeModeException"
         ),
-        "HDFS does not answer, or takes no writes. Tables are in their old state or their new one: run again when it "
-        "is back (`dbt retry` runs what failed).",
+        "HDFS does not answer, or accepts no writes. Each table is in its old state or its new one: run "
+        "again when it is back (`dbt retry` runs what failed).",
     ),
     Remedy(
         re.compile(
             r"(?:NoSuchMethodError|NoClassDefFoundError|NoSuchFieldError|IncompatibleClassChangeError): \S*\bscala[./]"
         ),
-        "A jar on Spark's class path was made for another Scala version than Spark: look at `jars`, `packages` and "
+        "A jar on Spark's class path was made for another Scala version than Spark: check `jars`, `packages` and "
         "spark.jars for names that end in another _2.1x than Spark's own.",
     ),
     Remedy(
@@ -168,12 +169,12 @@ REMEDIES: tuple[Remedy, ...] = (
         # JdbcClientPool.newClient
         re.compile(r"Failed to connect: jdbc:\S+"),
         "{0}: the database that keeps the catalog does not answer or cannot be opened. Correct `uri` in the profile, "
-        "or see that it runs.",
+        "or check that it is running.",
     ),
     Remedy(
         # HiveCatalogLock; the metastore's log says why.
         re.compile(r"Internal error processing lock"),
-        "The Hive metastore gives no locks, as a rule because its database lacks their tables: make them with Hive's "
+        "The Hive metastore cannot lock, usually because its database lacks the lock tables: create them with Hive's "
         "`schematool -initSchema` (or -upgradeSchema), or set lock.enabled to false under `catalog_options` in the "
         "profile and let one process at a time write.",
     ),
@@ -182,14 +183,15 @@ REMEDIES: tuple[Remedy, ...] = (
         re.compile(
             r"thrift\.transport\.TTransportException|Could not connect to meta ?store|to Hive Metastore"
         ),
-        "The Hive metastore does not answer, or it is none: see that it runs, and that `uri` in the profile is its "
-        "address. What had been committed before stays; the next run goes on from there.",
+        "The Hive metastore does not answer, or the address is not a metastore's: check that it is running, "
+        "and that `uri` in the profile is its address. What was committed before is kept; the next run "
+        "continues from there.",
     ),
     Remedy(
         # TaskResultGetter: the plug-in's classes are not on Spark's own class path.
         re.compile(r"Lost task .*: UnknownReason"),
-        "A task failed with an error of the storage's plug-in, which Spark cannot bring over: most likely the storage "
-        "does not answer, or refuses a request. Its text is in spark.log beside dbt's log.",
+        "A task failed with an error of the storage's plug-in, which Spark cannot pass on: most likely the "
+        "storage does not answer or rejects a request. The error is in spark.log next to dbt's log.",
     ),
     Remedy(
         re.compile(r"each of them match more then one source rows"),
@@ -199,7 +201,7 @@ REMEDIES: tuple[Remedy, ...] = (
     Remedy(
         re.compile(r"Try to write .* with a new bucket num (\d+), but the previous bucket num is (\d+)"),
         "The number of buckets changed, and rows written before keep the old one. Rewrite them: "
-        "`dbt run-operation rescale` (their own rows, in the partitions you name or all), or --full-refresh.",
+        "`dbt run-operation rescale` (in the partitions you name, or all), or --full-refresh.",
     ),
     Remedy(
         # Paimon's own check; if `row_checks` refused the row, the message already has the remedy.
@@ -215,8 +217,8 @@ REMEDIES: tuple[Remedy, ...] = (
     Remedy(
         # FileIO.mkdirs of a partition; HadoopFileIO only says that it failed.
         re.compile(r"Mkdirs failed to create \S*/[^/=\s]+=|File name too long"),
-        "A partition is a folder that is named after its value, and file systems take names of 255 bytes: partition by "
-        "something shorter, for example a hash of it.",
+        "A partition's folder is named after its value, and file systems limit names to 255 bytes: partition "
+        "by something shorter, such as a hash of it.",
     ),
     Remedy(
         re.compile(r"year -?\d+ is out of range"),
@@ -224,7 +226,8 @@ REMEDIES: tuple[Remedy, ...] = (
     ),
     Remedy(
         re.compile(r"SchemaParseException: Illegal (?:initial )?character"),
-        "Avro takes letters, digits and _ in names of columns and fields: rename it, or use another file_format.",
+        "Avro allows only letters, digits and _ in names of columns and fields: rename it, or use "
+        "another file_format.",
     ),
     Remedy(
         re.compile(
@@ -235,7 +238,7 @@ REMEDIES: tuple[Remedy, ...] = (
     Remedy(
         # PaimonMergeIntoResolver quotes the whole condition, not the name in it.
         re.compile(r"cannot resolve .+ from 'MergeIntoTable"),
-        "A name in the condition is no column of the table or of the model: correct incremental_predicates, "
+        "A name in the condition is not a column of the table or the model: correct incremental_predicates, "
         "unique_key or merge_delete_condition.",
     ),
     Remedy(

@@ -30,7 +30,7 @@ _USER_INFO: Final = re.compile(USER_INFO)
 _INLINE: Final = re.compile(INLINE, re.IGNORECASE)
 # The error for a secret among the options of a table.
 REFUSAL: Final = (
-    "whoever reads the table reads its options, so no secret can be one. Put it under catalog_options or "
+    "anyone who reads the table can read its options, so they must not hold secrets. Put it under catalog_options or "
     "spark_config of the profile"
 )
 # Option values that are no secret although the name looks like one.

@@ -10,17 +10,17 @@ UNSUPPORTED: Final[Mapping[str, str]] = MappingProxyType(
     {
         # Source: Spark's SqlBaseParser, "Operation not allowed: GRANT"; Paimon's privileges are Flink procedures.
         "grants": (
-            "Spark has no GRANT, and Paimon's catalogs take privileges from Flink alone. Remove `grants` from the "
-            "config, and give rights where the warehouse and its catalog are kept."
+            "Spark has no GRANT, and Paimon's catalogs accept privileges only from Flink. Remove `grants` "
+            "from the config, and grant access in the warehouse and its catalog."
         ),
         # Source: SPARK-46057, CREATE FUNCTION … RETURN comes with Spark 4.0.
         "functions": (
-            "Spark 3.5 makes no functions by SQL that outlive a session. Write a macro that renders the expression, or "
+            "Spark 3.5 cannot create persistent functions in SQL. Write a macro that renders the expression, or "
             "a Python model."
         ),
         # Source: Paimon's documentation, "Materialized Table": Flink's catalog only.
         "materialized_view": (
-            "Spark has no materialized views, and Paimon's materialized tables are refreshed by Flink alone. Use "
+            "Spark has no materialized views, and Paimon's materialized tables are refreshed only by Flink. Use "
             "materialized='incremental' with a primary_key, or 'view'."
         ),
     }

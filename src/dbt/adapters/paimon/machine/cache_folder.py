@@ -42,8 +42,8 @@ def cache_folder() -> Path:
 def _tell(folder: Path, reason: str) -> None:
     """Log the reason, once per process."""
     logger.warning(
-        f"The cache folder {folder} is not used: {reason}. Remove it, or have it belong to you, with mode 700, in "
-        "folders that nobody else may write."
+        f"The cache folder {folder} is not used: {reason}. Remove it, or make it yours with mode 700, in "
+        "folders that only you can write to."
     )
 
 

@@ -91,8 +91,9 @@ def require_own_spark(spark: str, environ: Mapping[str, str]) -> None:
         capabilities.parse_version(spark)
     ):
         raise DbtRuntimeError(
-            f"SPARK_HOME ({home}) is Spark {found[1]}, and the PySpark of this Python is {spark}: they do not go "
-            f"together. Unset SPARK_HOME to use PySpark's own Spark, or `pip install 'pyspark=={found[1]}'`."
+            f"SPARK_HOME ({home}) is Spark {found[1]}, and the PySpark of this Python is {spark}: they are "
+            "not compatible. Unset SPARK_HOME to use PySpark's own Spark, or `pip install "
+            f"'pyspark=={found[1]}'`."
         )
 
 
@@ -111,12 +112,13 @@ def remedy(text: str, spark: str | None = None, method: str = "session") -> str:
     extra = "spark4" if _is_spark_4(spark) else "connect"
     if module.split(".")[0] in ("distutils", "setuptools"):
         return (
-            "PySpark 3.5 imports distutils, which Python 3.12 has no more and setuptools before 81 has: "
-            f"{install_command('connect' if method == 'connect' else 'session')} brings it along."
+            "PySpark 3.5 imports distutils, which Python 3.12 removed and setuptools before 81 provides: "
+            f"{install_command('connect' if method == 'connect' else 'session')} installs it."
         )
     if _NUMPY.search(text):
         return (
-            f"numpy, pandas and pyarrow do not go together: {install_command(extra)} takes versions that do."
+            f"numpy, pandas and pyarrow are not compatible with one another: {install_command(extra)} "
+            "installs versions that are."
         )
     of_connect = any(module == name or module.startswith(f"{name}.") for name in _OF_CONNECT)
     asked = _PYSPARK_ASKS.search(text)

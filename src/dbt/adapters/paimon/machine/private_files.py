@@ -36,17 +36,17 @@ def weakness(folder: Path) -> str | None:
     folder = folder.resolve(strict=True)
     found = folder.stat()
     if not stat.S_ISDIR(found.st_mode):
-        return f"{folder} is no folder"
+        return f"{folder} is not a folder"
     if found.st_uid != os.geteuid():
         return f"{folder} belongs to {_user(found.st_uid)}"
     if found.st_mode & _OTHERS_WRITE:
-        return f"others may write {folder} (mode {stat.S_IMODE(found.st_mode):03o})"
+        return f"others can write to {folder} (mode {stat.S_IMODE(found.st_mode):03o})"
     for above in folder.parents:
         found = above.stat()
         if found.st_uid not in (_ROOT, os.geteuid()):
-            return f"{above}, which it is in, belongs to {_user(found.st_uid)}"
+            return f"{above}, which contains it, belongs to {_user(found.st_uid)}"
         if _others_may_replace(found):
-            return f"others may write {above}, which it is in (mode {stat.S_IMODE(found.st_mode):03o})"
+            return f"others can write to {above}, which contains it (mode {stat.S_IMODE(found.st_mode):03o})"
     return None
 
 
@@ -83,8 +83,8 @@ def require_own_folder(folder: Path, what: str, remedy: str) -> Path:
         reason = exc.strerror or str(exc)
     if reason is not None:
         raise DbtRuntimeError(
-            f"{what}, {folder}, is not used: {reason}. Look at what it holds, have it belong to you with mode 700 "
-            f"(chmod 700 {folder}) and nobody else write the folders that it is in; {remedy}."
+            f"{what}, {folder}, is not used: {reason}. Check what it holds, make it yours with mode 700 "
+            f"(chmod 700 {folder}) and let nobody else write to the folders that contain it; {remedy}."
         )
     return folder
 
@@ -114,7 +114,7 @@ def read_own(path: Path) -> str:
         OSError: the file does not exist, or another user may have written it.
     """
     if not is_own_file(path):
-        raise PermissionError(f"{path} is not this user's alone")
+        raise PermissionError(f"{path} can be written by other users")
     return path.read_text(encoding="utf-8")
 
 
@@ -141,7 +141,7 @@ def open_own(path: Path, flags: int = 0) -> IO[bytes]:
     file = os.fdopen(found, "r+b", buffering=0)
     if _HAS_OWNERS and os.fstat(found).st_uid != os.geteuid():
         file.close()
-        raise PermissionError(f"{path} is not this user's")
+        raise PermissionError(f"{path} belongs to another user")
     return file
 
 
@@ -160,8 +160,8 @@ def temporary_folder() -> Path:
         pass
     return require_own_folder(
         Path.home() / ".cache" / "dbt-paimon" / "tmp",
-        f"The folder for temporary files (in the place of {wanted}, which is not yours alone)",
-        "or name another folder in the environment variable TMPDIR",
+        f"The folder for temporary files (instead of {wanted}, which others can write to)",
+        "or set the environment variable TMPDIR to another folder",
     )
 
 

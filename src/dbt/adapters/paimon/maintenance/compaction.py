@@ -22,8 +22,8 @@ def compaction_problems(spec: TableSpec, arguments: Mapping[str, Any], versions:
     if spec.moves_keys:
         # The default branch of its `switch (bucketMode)`.
         return (
-            "its primary key leaves out a partition column and bucket is -1: Paimon compacts no such table on its own, "
-            "only while it is written. Remove the call, or rebuild the table with --full-refresh.",
+            "its primary key leaves out a partition column and bucket is -1: Paimon compacts such a table "
+            "only while writing to it. Remove the call, or rebuild the table with --full-refresh.",
         )
     if spec.bucket != POSTPONE_BUCKET:
         return ()
@@ -37,5 +37,5 @@ def compaction_problems(spec: TableSpec, arguments: Mapping[str, Any], versions:
         if name in given
     ]
     if given & {"order_strategy", "order_by"}:
-        problems.append("order_strategy: only tables without primary key are sorted. Leave it out.")
+        problems.append("order_strategy: only tables without a primary key can be sorted. Leave it out.")
     return tuple(problems)

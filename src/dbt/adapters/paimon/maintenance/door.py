@@ -84,7 +84,7 @@ class Maintenance:
             Action("compact", True, "after a first load", self.call_sql("compact", relation, {})),
         )
         if failed:
-            logger.warning(f"{relation}: its rows are there, and were not compacted: {failed[0]}")
+            logger.warning(f"{relation}: its rows are committed but were not compacted: {failed[0]}")
 
     @while_parsing(lambda *a, **k: [])
     def run(
@@ -132,8 +132,7 @@ class Maintenance:
             problems += [f"{relation}: {failure}" for failure in failed]
         if problems:
             raise DbtRuntimeError(
-                "maintain: the rows of all tables are as they were; what failed is to be looked at:\n"
-                + "\n".join(problems)
+                "maintain failed for these tables; no rows were lost:\n" + "\n".join(problems)
             )
         if not done:
             logger.info("maintain: no table has anything to maintain (see the config `maintenance`)")
@@ -201,9 +200,9 @@ class Maintenance:
 
     def _report(self, relation: PaimonRelation, policy: MaintenancePolicy, failures: Sequence[str]) -> None:
         text = (
-            f"{relation}: its rows are committed, and its maintenance failed: {'; '.join(failures)}\n"
-            "Mend the cause, then `dbt run-operation maintain` does what is still due. "
-            "`on_failure` in the config `maintenance` says whether this is a warning or an error."
+            f"{relation}: its rows are committed, but its maintenance failed: {'; '.join(failures)}\nFix the "
+            "cause, then run `dbt run-operation maintain` for what is still due. `on_failure` in the config "
+            "`maintenance` decides whether this is a warning or an error."
         )
         if policy.on_failure == "error":
             raise DbtRuntimeError(text)

@@ -52,7 +52,7 @@ class Health:
             return parse_duration(str(duration)) // 10**9
         except ValueError:
             raise DbtRuntimeError(
-                f"{test}: '{duration}' is no duration. Write a whole number and a unit, as in '2 d' or '12 h'."
+                f"{test}: '{duration}' is not a duration. Write a whole number and a unit, as in '2 d' or '12 h'."
             ) from None
 
     @while_parsing(lambda *a, **k: [])
@@ -88,7 +88,7 @@ class Health:
     def _of_test(self, relation: Any, test: str) -> PaimonRelation:
         if isinstance(relation, str):
             raise DbtRuntimeError(
-                f"data test {test}: it reads the table's files and table snapshots, which no `where` narrows. "
+                f"data test {test}: it reads the table's files and snapshots, which `where` cannot filter. "
                 "Remove `where` from its config."
             )
         health.system_table(relation, "files", self._host.versions)  # refuses a view

@@ -237,7 +237,7 @@ def _compact(
 ) -> Action:
     part = _chosen(compact, state)
     if part is None:
-        return Action("compact", due=False, why="no partition is there yet")
+        return Action("compact", due=False, why="there are no partitions yet")
     # `full` is what CompactProcedure does in versions without that parameter.
     strategy = compact.strategy if versions.supports(Capability.COMPACT_STRATEGY) else None
     sql = procedures.compact(
@@ -357,7 +357,7 @@ def _expire_snapshots(
         max_deletes=max(count, 1),
         versions=versions,
     )
-    return Action("expire_snapshots", count > 0, f"{count} of {has} table snapshots are past their time", sql)
+    return Action("expire_snapshots", count > 0, f"{count} of {has} table snapshots are due to expire", sql)
 
 
 def _clock_of(state: TableState, versions: Versions) -> datetime:
@@ -384,7 +384,7 @@ def _expire_partitions(
     if expired:
         why += f": {', '.join(map(str, expired[:10]))}{', …' if len(expired) > 10 else ''}"
     if unknown:
-        why += f"; {unknown} have no time that timestamp_formatter and timestamp_pattern find"
+        why += f"; timestamp_formatter and timestamp_pattern find no time in {unknown}"
     sql = procedures.expire_partitions(
         table,
         expiration_time=expire.expiration_time,
@@ -441,9 +441,7 @@ def _remove_orphans(
 ) -> Action:
     older_than = state.wall_clock - timedelta(seconds=_seconds(orphans.older_than))
     sql = procedures.remove_orphan_files(table, older_than=older_than, dry_run=False, versions=versions)
-    return Action(
-        "remove_orphan_files", due=True, why=f"files of no table snapshot, older than {older_than}", sql=sql
-    )
+    return Action("remove_orphan_files", due=True, why=f"orphan files older than {older_than}", sql=sql)
 
 
 def _seconds(duration: str) -> int:

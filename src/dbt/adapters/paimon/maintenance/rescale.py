@@ -93,12 +93,12 @@ def _table_problems(spec: TableSpec, given: Mapping[str, Any], versions: Version
         guarded = versions.supports(Capability.OLD_BUCKETS_GUARDED)
         if given["partitions"] is not None and changed and not guarded:
             return [
-                f"partitions: the others would keep {spec.bucket} buckets, and keys written to them again would be "
-                "there twice. Leave partitions out: all of them are rewritten."
+                f"partitions: the others would keep {spec.bucket} buckets, and keys written to them again "
+                "would be duplicated. Leave partitions out to rewrite all of them."
             ]
         return []
     if spec.bucket != POSTPONE_BUCKET:
-        kind = "grow with the rows" if spec.primary_key else "are none: its files are in no order"
+        kind = "grow in number with the rows" if spec.primary_key else "are none: its files are in no order"
         return [
             f"its buckets {kind} (bucket=-1), so there is no number to change. For a fixed number set bucket in the "
             "model's config and run it with --full-refresh."
@@ -107,12 +107,12 @@ def _table_problems(spec: TableSpec, given: Mapping[str, Any], versions: Version
     if not versions.supports(Capability.RESCALE):
         problems.append(versions.explain(Capability.RESCALE))
     if given["bucket_num"] is None:
-        problems.append("bucket_num: required, for the table's own bucket is -2 (postpone).")
+        problems.append("bucket_num: required, because the table's bucket is -2 (postpone).")
     if given["partitions"] is not None and not _overwrites_by_partition(spec):
         # RescaleProcedure overwrites in the mode of this option: static mode would delete the other partitions.
         problems.append(
-            "partitions: the table has 'dynamic-partition-overwrite'='false', by which all other partitions would be "
-            "lost. Remove that option, or leave partitions out."
+            "partitions: the table has 'dynamic-partition-overwrite'='false', which would delete all other "
+            "partitions. Remove that option, or leave partitions out."
         )
     return problems
 
@@ -131,7 +131,7 @@ def _partition_problems(spec: TableSpec, partitions: Any) -> list[str]:
     if not unknown:
         return []
     return [
-        f"partitions: {', '.join(unknown)} is no partition column. The table's: {', '.join(spec.partition_by)}."
+        f"partitions: {', '.join(unknown)} is not a partition column. The table has {', '.join(spec.partition_by)}."
     ]
 
 

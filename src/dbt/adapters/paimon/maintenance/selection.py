@@ -55,12 +55,12 @@ def _is_operator(item: str) -> bool:
 def _problem(item: str, known: Sequence[_Node]) -> str:
     """Why an item selects nothing; empty if it selects tables."""
     if _is_operator(item):
-        return f"'{item}': operators of graphs are dbt's alone. Give the names that `dbt ls --select {item}` lists"
+        return f"'{item}': graph operators are not supported here. Give the names that `dbt ls --select {item}` lists"
     if any(_matches(node, item) for node in known):
         return ""
     near = suggestion(item, [str(node["name"]) for node in known], cutoff=0.6)
     hint = f"Did you mean '{near}'?" if near else "Give a name, tag:x, a path or a folder of the project"
-    return f"'{item}': no table of this project. {hint}"
+    return f"'{item}': not a table in this project. {hint}"
 
 
 def _matches(node: _Node, item: str) -> bool:

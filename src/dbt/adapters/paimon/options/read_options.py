@@ -16,11 +16,11 @@ if TYPE_CHECKING:
     pass
 
 _STATE: Final = (
-    "Remove it, and read with at(ref('…'), snapshot=…, tag=… or timestamp=…) where one state is meant, or begin a "
+    "Remove it, and read with at(ref('…'), snapshot=…, tag=… or timestamp=…) for one state, or start a "
     "stream with stream(ref('…'), scan_mode=…)"
 )
 _CHANGES: Final = "Remove it, and read what has changed with paimon_changes(ref('…'))"
-_STREAM: Final = "Remove it, and put it among the options of the stream(…) that reads"
+_STREAM: Final = "Remove it, and put it into the options of the stream(…) that reads the table"
 _BRANCH: Final = "Remove it, and read with at(ref('…'), branch=…)"
 _SESSION: Final = "Remove it, and set 'spark.paimon.{name}' in the spark_config of the one run that needs it"
 
@@ -66,7 +66,7 @@ READ_OPTIONS: Final[Mapping[str, str]] = MappingProxyType(
 # Modes that begin with all rows, which is also the default.
 _WHOLE_MODES: Final = ("default", "latest-full", "full")
 
-_REASON: Final = "is for one read, and as a property of the table it would hold for every later one"
+_REASON: Final = "applies to one read; as a table property it would apply to all later ones"
 
 
 def read_fault(name: str, value: str) -> str | None:

@@ -129,7 +129,7 @@ _FLINK_ACTED: Final = frozenset({"auto-create"})
 # Options older than the catalogue that are still copied from documents.
 _GONE: Final[Mapping[str, str]] = MappingProxyType(
     {
-        "write-mode": "it is gone since Paimon 0.6: a table without a primary key is the append table. "
+        "write-mode": "Paimon 0.6 removed it: a table without a primary key is an append table. "
         "Leave out primary_key instead",
         "first-row.ignore-delete": "it is an old name. Use 'ignore-delete'",
         "deduplicate.ignore-delete": "it is an old name. Use 'ignore-delete'",
@@ -146,7 +146,7 @@ RESERVED_PROPERTIES: Final[Mapping[str, str]] = MappingProxyType(
         "type": "this adapter always creates plain Paimon tables. Remove it",
         "comment": "it is written from the model's description. Use `description` with persist_docs",
         "external": "Spark sets it. Remove it",
-        "owner": "Spark sets it to who runs dbt. Remove it",
+        "owner": "Spark sets it to the user who runs dbt. Remove it",
         "is_managed_location": "Spark sets it. Remove it",
         "transient_lastDdlTime": "the metastore sets it. Remove it",
     }

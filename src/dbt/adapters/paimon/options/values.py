@@ -58,7 +58,7 @@ _LEAST: Final[Mapping[str, tuple[int, str]]] = MappingProxyType(
         "read.batch-size": (1, "a read would never end"),
         # SimpleHashBucketAssigner and BucketAssigner [ran, 0.9.0]
         "dynamic-bucket.initial-buckets": (1, "no row could be written"),
-        "dynamic-bucket.assigner-parallelism": (1, "rows would be lost without a word"),
+        "dynamic-bucket.assigner-parallelism": (1, "rows would be lost silently"),
         # GlobalIndexAssigner [ran, 0.9.0]
         "cross-partition-upsert.bootstrap-parallelism": (1, "no row could be written"),
         # SchemaValidation, 2.0
@@ -93,7 +93,7 @@ def _bloom_filter_fault(name: str, text: str) -> str | None:
     is_share = _FRACTION.fullmatch(text) and 0 < float(text) < 1
     if _BLOOM_FILTER_FPP.fullmatch(name) and not is_share:
         return (
-            "not a share of false hits, and no row could be written. Use a number between 0 and 1, as in 0.1"
+            "not a false-positive rate, and no row could be written. Use a number between 0 and 1, as in 0.1"
         )
     is_count = text.isascii() and text.isdigit() and int(text) <= _LONGEST
     if _BLOOM_FILTER_ITEMS.fullmatch(name) and not is_count:
@@ -123,7 +123,7 @@ def _stats_mode_fault(text: str) -> str | None:
     found = _STATS_MODE.fullmatch(text)
     if found and (found["length"] is None or 1 <= int(found["length"]) <= _LONGEST):
         return None
-    return "not a mode of statistics. Use none, counts, full or truncate(16), the number being a length"
+    return "not a statistics mode. Use none, counts, full or truncate(16), where the number is a length"
 
 
 def _values(pairs: str) -> list[str]:

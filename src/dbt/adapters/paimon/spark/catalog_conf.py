@@ -127,14 +127,14 @@ def _contradictions(credentials: PaimonCredentials, conf: Mapping[str, str]) -> 
             continue
         if key == prefix and value != catalog_class:
             yield (
-                f"spark_config: {key}={value} takes the place of Paimon's catalog ({catalog_class}); "
+                f"spark_config: {key}={value} replaces Paimon's catalog ({catalog_class}); "
                 "give the other catalog another name"
             )
         elif short in ("warehouse", "metastore", "uri") and value != conf.get(key, "filesystem"):
-            yield f"spark_config: {key} says otherwise than {short} of the profile; keep the profile's"
+            yield f"spark_config: {key} contradicts {short} of the profile; keep the profile's"
         elif short in credentials.catalog_options and value != conf[key]:
             shown = "another value" if is_secret(key) else value
-            yield f"spark_config: {key} is {shown}, and catalog_options says otherwise; keep one"
+            yield f"spark_config: {key} is {shown}, but catalog_options differs; keep one"
     for place, cached in (
         ("spark_config", credentials.spark_config.get(f"{prefix}.{_CACHE}", "false")),
         ("catalog_options", credentials.catalog_options.get(_CACHE, "false")),

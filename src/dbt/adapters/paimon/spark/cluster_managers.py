@@ -57,8 +57,8 @@ def master_problems(
     mode = settings.get(_MODE, "client")
     if mode != "client":
         yield (
-            f"spark_config: {_MODE}={mode}: dbt's own process is Spark's driver, so there is client mode only; leave "
-            "it out, and run dbt itself in the cluster if the driver is to be there (docs/kubernetes.md)"
+            f"spark_config: {_MODE}={mode}: dbt's own process is Spark's driver, so only client mode works; "
+            "leave it out, and run dbt itself in the cluster to have the driver there (docs/kubernetes.md)"
         )
     if master.startswith("k8s:"):
         yield from _kubernetes_problems(master, settings)
@@ -69,21 +69,21 @@ def master_problems(
 def _kubernetes_problems(master: str, settings: Mapping[str, str]) -> Iterator[str]:
     if not _KUBERNETES.match(master):
         yield (
-            f"spark_config: spark.master={master} names no API server of Kubernetes; write "
+            f"spark_config: spark.master={master} is not an API server of Kubernetes; write "
             "k8s://https://host:port, in a pod k8s://https://kubernetes.default.svc"
         )
     if not any(settings.get(key) for key in _IMAGES):
         yield (
-            f"spark_config: {_IMAGES[0]} is missing; on Kubernetes executors run in an image, which has Spark and "
-            "Paimon's jars: name it (deploy/kubernetes/Dockerfile builds one)"
+            f"spark_config: {_IMAGES[0]} is missing; on Kubernetes executors run in an image with Spark and "
+            "Paimon's jars: set it (deploy/kubernetes/Dockerfile builds one)"
         )
 
 
 def _yarn_problems(master: str, environ: Mapping[str, str]) -> Iterator[str]:
     if master != "yarn":
         yield (
-            f"spark_config: spark.master={master}: on YARN it is the word yarn alone; leave the rest out "
-            f"(client mode is meant, the address is in the files of {_HADOOP_FOLDERS[0]})"
+            f"spark_config: spark.master={master}: on YARN it is just yarn; leave the rest out (it is client "
+            f"mode, and the address is in the files of {_HADOOP_FOLDERS[0]})"
         )
     named = {name: environ[name] for name in _HADOOP_FOLDERS if environ.get(name)}
     if not named:

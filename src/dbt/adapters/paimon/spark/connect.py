@@ -103,7 +103,7 @@ def open_session(credentials: PaimonCredentials) -> ConnectHandle:
         installation.require(credentials.method)
         install = installation.remedy(str(exc), method="connect")
         raise DbtRuntimeError(
-            f"method: connect needs PySpark's client, which is not whole here: {exc}\n{install}"
+            f"method: connect needs PySpark's client, which is incomplete here: {exc}\n{install}"
         ) from exc
     host, port, headers = _address(credentials)
     addresses.require_listener(
@@ -127,7 +127,7 @@ def open_session(credentials: PaimonCredentials) -> ConnectHandle:
         if type(exc) is not SparkConnectGrpcException:
             raise
         raise DbtRuntimeError(
-            f"What listens at {host}:{port} does not answer as a Spark Connect server: {_details(exc)} "
+            f"The server at {host}:{port} does not answer as a Spark Connect server: {_details(exc)} "
             "Correct host, port and use_ssl in the profile, or start the server."
         ) from exc
     return ConnectHandle(session, url)

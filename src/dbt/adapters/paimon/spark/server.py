@@ -66,7 +66,7 @@ def folder() -> Path:
     return require_own_folder(
         path,
         "The folder of warm servers",
-        f"or name another one in the environment variable {FOLDER_VARIABLE}",
+        f"or set the environment variable {FOLDER_VARIABLE} to another one",
     )
 
 
@@ -149,17 +149,17 @@ def find(credentials: PaimonCredentials) -> tuple[ServerNote, str]:
     differences = mismatches(note, credentials)
     if differences:
         raise DbtRuntimeError(
-            f"The warm Spark server of this target (process {note.pid}) does not fit: {'; '.join(differences)}. "
-            f"Start it anew: {STOP} && {START}"
+            f"The warm Spark server of this target (process {note.pid}) does not match: {'; '.join(differences)}. "
+            f"Restart it: {STOP} && {START}"
         )
-    remedy = f"Start it anew: {STOP} && {START}"
+    remedy = f"Restart it: {STOP} && {START}"
     addresses.require_listener("The warm Spark server of this target", [(LOOPBACK, note.port)], remedy)
     owner = owner_of_listener(note.port)
     if owner not in (None, os.geteuid()):
         # The other user's process gets neither the token nor a statement.
         raise DbtRuntimeError(
-            f"At the port of this target's warm Spark server ({LOOPBACK}:{note.port}) listens a process of another "
-            f"user (uid {owner}). {remedy}"
+            f"At the port of this target's warm Spark server ({LOOPBACK}:{note.port}) a process of another "
+            f"user is listening (uid {owner}). {remedy}"
         )
     return note, server_token.read(path, note.pid, remedy)
 

@@ -34,7 +34,7 @@ def folder(note: Path) -> Path:
     return require_own_folder(
         note.with_suffix(""),
         "The folder of a warm server",
-        "or name another one for all servers in the environment variable DBT_PAIMON_SERVERS",
+        "or set the environment variable DBT_PAIMON_SERVERS to another folder for all servers",
     )
 
 

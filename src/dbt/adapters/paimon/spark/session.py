@@ -48,7 +48,7 @@ class SessionCursor(FrameCursor):
         try:
             return self._session.sql(sql).collect()
         except Exception as exc:
-            logger.debug(f"Not done for the views of this session: {sql}\n{exc}")
+            logger.debug(f"Failed for the views of this session: {sql}\n{exc}")
             raise
 
     def _is_command(self) -> bool:
@@ -151,8 +151,8 @@ def check_warehouse(credentials: PaimonCredentials, storages: Sequence[Storage])
         reason = "" if os.access(folder, os.W_OK | os.X_OK) else "Permission denied"
     if reason:
         raise DbtRuntimeError(
-            f"The warehouse {folder} cannot be written: {reason}. Name a folder that you may write under `warehouse` "
-            "in the profile, or have this one's permissions changed."
+            f"The warehouse {folder} cannot be written: {reason}. Set `warehouse` in the profile to a folder "
+            "that you can write to, or change this one's permissions."
         )
 
 

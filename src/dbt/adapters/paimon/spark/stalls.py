@@ -57,7 +57,7 @@ def bounded(handle: Handle, sql: str, bound: float, look_every: float = LOOK_EVE
         with suppress(Exception):
             handle.interrupt()
         if not over.wait(LONGEST_END):
-            jvm_process.end("a statement that had no Spark job could not be ended otherwise")
+            jvm_process.end("a statement that had no Spark job could not be stopped otherwise")
 
     handle.begins()
     Thread(target=look, name="stalls", daemon=True).start()
@@ -76,7 +76,7 @@ def _wait(sql: str, bound: float) -> Wait:
     return Wait(
         f"a statement that has no Spark job: {shown}",
         bound,
-        "It was ended, and its table is in its old state or its new one. Either another writer committed again and "
-        "again before it (look at the table's $snapshots), or the catalog or the storage does not answer. Run again "
-        "when that is over; if it was honest work, raise `stall_timeout` in the profile.",
+        "It was stopped, and its table is in its old state or its new one. Either another writer kept "
+        "committing first (see the table's $snapshots), or the catalog or the storage does not answer. Run "
+        "again when that is over; if the statement was only slow, raise `stall_timeout` in the profile.",
     )

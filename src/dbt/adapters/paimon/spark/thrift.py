@@ -161,7 +161,7 @@ class _Running:
         wait = Wait(
             "an answer of the Thrift server",
             _ANSWER / 1000,
-            "It may still run the statement: look at the server, and at the table's $snapshots, before running again.",
+            "It may still run the statement: check the server and the table's $snapshots before you run again.",
         )
         try:
             return self._run(connection, statement)
@@ -227,7 +227,7 @@ class ThriftHandle:
             DbtRuntimeError: always.
         """
         raise DbtRuntimeError(
-            "A Python model needs a Spark session on this side, and a Thrift server takes SQL alone. "
+            "A Python model needs a Spark session in dbt's process, and a Thrift server accepts only SQL. "
             "Use a target with method: session or method: connect."
         )
 
@@ -328,9 +328,9 @@ def open_session(credentials: PaimonCredentials) -> ThriftHandle:
         )
     except (TTransport.TTransportException, OSError, EOFError) as exc:
         raise DbtRuntimeError(
-            f"The Thrift server at {where} did not open a session: {exc}. "
-            f"Set auth in the profile to the server's hive.server2.authentication (it is {credentials.auth or 'NONE'} "
-            "now), and user and password where it asks for them."
+            f"The Thrift server at {where} did not open a session: {exc}. Set auth in the profile to the "
+            f"server's hive.server2.authentication (it is {credentials.auth or 'NONE'} now), and user and "
+            "password if it requires them."
         ) from exc
     socket.setTimeout(_ANSWER)
     handle = ThriftHandle(connection)

@@ -51,8 +51,8 @@ def _idle_unique_key(spec: TableSpec, config: Mapping[str, Any]) -> _Advice:
     if config.get("unique_key") and config.get("incremental_strategy") == "append" and not spec.primary_key:
         yield (
             "unique_key",
-            "incremental_strategy='append' adds rows and looks for no key: a row that comes again is there twice. "
-            "Remove unique_key, use 'merge', or set primary_key and use 'upsert'",
+            "incremental_strategy='append' adds rows without looking for a key: a row that comes again is "
+            "duplicated. Remove unique_key, use 'merge', or set primary_key and use 'upsert'",
         )
 
 
@@ -62,9 +62,9 @@ def _keys_in_several_partitions(spec: TableSpec) -> _Advice:
         outside = ", ".join(name for name in spec.partition_by if name not in spec.primary_key)
         yield (
             "primary_key",
-            f"leaves out the partition column {outside}, and with bucket={spec.bucket} Paimon does not look for a key "
-            "in other partitions: one that changes its partition is there twice. Delete the old row before, use "
-            f"bucket=-1 (dynamic), where Paimon moves the row, or add {outside} to primary_key",
+            f"leaves out the partition column {outside}, and with bucket={spec.bucket} Paimon does not look "
+            "for a key in other partitions: one that changes its partition is duplicated. Delete the old row "
+            f"first, use bucket=-1 (dynamic)(Paimon then moves the row), or add {outside} to primary_key",
         )
 
 
@@ -119,8 +119,8 @@ def _narrow_sums(spec: TableSpec, types: Mapping[str, str]) -> _Advice:
             continue
         yield (
             name,
-            f"'{column}' is {data_type}, and where Paimon's {function} of several rows is too great for that it "
-            f"{happens}, without an error. Give {wider} in the model: cast({column} as {wider})",
+            f"'{column}' is {data_type}, and a {function} that exceeds it "
+            f"{happens} in Paimon, without an error. Give {wider} in the model: cast({column} as {wider})",
         )
 
 

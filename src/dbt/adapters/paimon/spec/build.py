@@ -209,7 +209,7 @@ def collect_table_spec(
     spec = TableSpec(primary_key, partition_by, MappingProxyType(options), engine, tag, wap, policy, compacts)
     spec = _with_policy(spec, problems, versions)
     for name, other in doubled_options(options):
-        problems.add(name, options[name], f"'{other}' says it too. Keep one of the two")
+        problems.add(name, options[name], f"'{other}' sets it, too. Keep one of the two")
     if not versions.case_sensitive:
         spec = one_spelling(spec)
 
@@ -264,7 +264,7 @@ def _wap(config: Mapping[str, Any], problems: Problems, versions: Versions) -> b
         problems.add("wap", value, "true or false is needed")
     elif config.get("materialized") in ("seed", "snapshot"):
         problems.add(
-            "wap", value, f"a {config['materialized']} has no audit before its commit. Use it on models"
+            "wap", value, f"a {config['materialized']} cannot be audited before its commit. Use it on models"
         )
     elif config.get("incremental_strategy") in ("microbatch", "apply_changes"):
         problems.add(
@@ -365,7 +365,7 @@ def _own_or_property(
         problems.add(
             key,
             list(own),
-            f"tblproperties says '{option}'='{','.join(other)}'. Keep one of the two",
+            f"tblproperties sets '{option}'='{','.join(other)}'. Keep one of the two",
         )
     return own or other
 
@@ -391,13 +391,13 @@ def _columns(value: Any, key: str, problems: Problems) -> tuple[str, ...]:
             problems.add(
                 key,
                 name,
-                "not a plain column name, without commas and backticks. Name it without quotes, or give it an alias",
+                "not a plain column name (without commas and backticks). Name it without quotes, or give it an alias",
             )
     lowered = [name.lower() for name in names]
     for name in [name for at, name in enumerate(names) if lowered.index(name.lower()) == at]:
         if lowered.count(name.lower()) < 2:
             continue
-        problems.add(key, value, f"'{name}' is there twice. Name each column once")
+        problems.add(key, value, f"'{name}' is listed twice. Name each column once")
     return tuple(dict.fromkeys(names))
 
 
@@ -477,7 +477,7 @@ def _options(
         if name in options and canonical(name, options[name], versions.paimon) != canonical(
             name, text, versions.paimon
         ):
-            problems.add(key, value, f"the model's own key says '{options[name]}'. Keep one of the two")
+            problems.add(key, value, f"the model's own key is '{options[name]}'. Keep one of the two")
             continue
         options.setdefault(name, text)
     if "merge-engine" in options:

@@ -148,7 +148,7 @@ def check_columns(
     for where, column in named_columns(spec):
         given_too = where not in _GIVEN or among(column, names, versions.case_sensitive)
         if column not in types or not given_too:
-            reason = f"the query gives no column '{column}'. {hint(column, types if given_too else names)}"
+            reason = f"the query has no column '{column}'. {hint(column, types if given_too else names)}"
             problems.add(*written.find(where, spec), reason)
     unknown = unknown_columns(
         config, names, table=list(types), case_sensitive=versions.case_sensitive, builds=builds
@@ -173,7 +173,7 @@ def check_columns(
 def _column_fault(name: str, data_type: str, versions: Versions, merged: bool) -> str | None:
     # Names that no version accepts are checked in `names`.
     if name == "rowkind" and versions.supports(Capability.ROWKIND_IS_PAIMONS_COLUMN):
-        return "Paimon keeps this name for itself. Give the column another alias in the model"
+        return "Paimon reserves this name. Give the column another alias in the model"
     if type_name(data_type) == "interval":
         # SparkTypeUtils.toPaimonType
         return f"Paimon has no type for {data_type}. Cast it, to string or to a number of seconds"
@@ -199,7 +199,7 @@ def _key_rules(spec: TableSpec, types: _Types, versions: Versions) -> _Found:
                 )
             elif where == "partition_by" and type_name(types.get(name, "")) == "binary":
                 # The path of such a partition would differ at every write [ran, 0.9.0].
-                yield where, f"'{name}' is binary, and its rows could not be read again. Use hex({name})"
+                yield where, f"'{name}' is binary, and its rows could not be read back. Use hex({name})"
 
 
 def _order_rules(spec: TableSpec, types: _Types, versions: Versions) -> _Found:
@@ -243,7 +243,7 @@ def _aggregate_rules(spec: TableSpec, types: _Types, versions: Versions) -> _Fou
         elif fault:
             yield (
                 "fields.default-aggregate-function",
-                f"it is for '{name}' too, which is {data_type}, and {fault}. "
+                f"it also applies to '{name}', which is {data_type}, and {fault}. "
                 f"Or give '{name}' an aggregate_function of its own",
             )
     for name in spec.options:
@@ -271,7 +271,7 @@ def _nested_key_faults(spec: TableSpec, column: str, types: _Types) -> _Found:
     if function == "nested_partial_update" and not keys:
         yield (
             f"fields.{column}.aggregate-function",
-            "it needs to know which row is which. Set nested_key, or use 'nested_update'",
+            "it needs a key for the nested rows. Set nested_key, or use 'nested_update'",
         )
     element = re.fullmatch(r"array<struct<(.*)>>", types.get(column, "").strip(), re.DOTALL)
     if function in ("nested_update", "nested_partial_update") and element:
@@ -313,7 +313,7 @@ def _pattern_rules(spec: TableSpec, types: _Types, versions: Versions) -> _Found
     unknown = unknown_in_pattern(spec.options.get(name, ""), spec.partition_by)
     if unknown and spec.partition_by:
         listed = ", ".join("$" + column for column in spec.partition_by)
-        yield name, f"'${unknown}' is no partition column. Use {listed}"
+        yield name, f"'${unknown}' is not a partition column. Use {listed}"
 
 
 def _file_format_rules(spec: TableSpec, types: _Types, versions: Versions) -> _Found:
@@ -336,7 +336,7 @@ def _file_format_rules(spec: TableSpec, types: _Types, versions: Versions) -> _F
                 # org.apache.avro.Schema.validateName
                 yield (
                     "file.format",
-                    f"{where} has other characters than letters, digits and _, which Avro does not take. "
+                    f"{where} has characters other than letters, digits and _, which Avro does not allow. "
                     "Rename it, or use 'parquet'",
                 )
 
@@ -352,10 +352,13 @@ def _default_value_rules(spec: TableSpec, types: _Types, versions: Versions) -> 
             if isinstance(kind, (Array, Map, Struct)):
                 yield (
                     name,
-                    f"'{column}' is {types[column]}, which has no default. Write coalesce() in the model",
+                    f"'{column}' is {types[column]}, which cannot have a default. Write coalesce() in the model",
                 )
             elif isinstance(kind, Atom) and not is_value(value, kind):
-                yield name, f"'{column}' is {types[column]}, and the text is none. Write a {kind.name}"
+                yield (
+                    name,
+                    f"'{column}' is {types[column]}, and the text is not a valid one. Write a {kind.name}",
+                )
 
 
 _RULES: Final[tuple[Callable[[TableSpec, _Types, Versions], _Found], ...]] = (

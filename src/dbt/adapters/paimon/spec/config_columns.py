@@ -43,7 +43,7 @@ def unknown_columns(
         if builds and key == "unique_key":
             continue
         if not among(name, columns, case_sensitive):
-            yield key, f"the query gives no column '{name}'. {hint(name, columns)}"
+            yield key, f"the query has no column '{name}'. {hint(name, columns)}"
         elif table is not None and _is_written(key, config) and not among(name, table, case_sensitive):
             yield (
                 key,

@@ -153,7 +153,7 @@ class Specs:
             # A package may set the same key in all of its models.
             if self._host.once.first(("foreign", key)):
                 told = Problems(name)
-                told.add(key, config[key], f"{reason}. Told once a run, whichever others have it")
+                told.add(key, config[key], f"{reason}. Shown once per run, even if other nodes have it too")
                 (message,) = told.messages
                 warn_or_error(AdapterEventWarning(name="Paimon", base_msg=message, args=[]))
 

@@ -21,13 +21,13 @@ _META: Final = "Use `tags` or `meta`"
 _EXPIRY: Final = (
     "No row expires. Set partition.expiration-time in tblproperties, or `expire_partitions` of maintenance"
 )
-_RIGHTS: Final = "Give rights where the warehouse and its catalog are kept"
+_RIGHTS: Final = "Grant access in the warehouse and its catalog"
 _ENGINE: Final = "Use a target of the profile for each engine"
 _PLACE: Final = "The catalog decides where a table lives. Set `warehouse` in the profile"
 _SPARK: Final = "Use `spark_config` in the profile"
 _PYTHON: Final = "Python models run in dbt's own process"
 _OPTIONS: Final = "Use `tblproperties` with Paimon's option names"
-_NOTHING: Final = "Remove it: there is no such thing here"
+_NOTHING: Final = "Remove it: Paimon has no equivalent"
 
 # (the adapter, what to use instead, keys).
 _LEFT_OUT: Final = (
@@ -208,7 +208,7 @@ def refusals(config: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     if config.get(_PARTITIONS) and config.get("incremental_strategy") == "insert_overwrite":
         yield (
             _PARTITIONS,
-            "dbt-bigquery empties those that the query has no rows for; here they stay as they are. Remove it if the "
+            "dbt-bigquery empties those that the query has no rows for; here they keep their rows. Remove it if the "
             "query has rows for each, or delete the others in a pre_hook",
         )
 
@@ -245,8 +245,8 @@ def partition_column(value: Mapping[str, Any]) -> str:
 
 def _no_column(kind: str, column: str, instead: str) -> str:
     return (
-        f"{kind} is no value of the column '{column}', by whose values Paimon partitions. Give the query a column for "
-        f"it ({instead}), and name that"
+        f"{kind} is not a value of the column '{column}', and Paimon partitions by column values. Add a "
+        f"column for it to the query ({instead}), and use that"
     )
 
 

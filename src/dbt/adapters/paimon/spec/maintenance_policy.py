@@ -197,7 +197,7 @@ class _Reader:
     def text(self, key: str) -> str:
         value = self.get(key)
         if value is not None and (not isinstance(value, str) or not value.strip()):
-            self.add(key, "a text is needed. Write it in quotes, or remove it")
+            self.add(key, "a string is needed. Write it in quotes, or remove it")
             return ""
         return value or ""
 
@@ -228,7 +228,7 @@ def _read_compact(where: str, value: Any, problems: Problems) -> Compact:
         reader.add("order", "needs order_by, the columns to sort by. Set order_by, or remove it")
     strategy = reader.one_of("strategy", COMPACT_STRATEGIES, "full")
     if order and strategy == "minor":
-        reader.add("strategy", "sorting rewrites all of a partition. Use full, or remove order_by")
+        reader.add("strategy", "sorting rewrites whole partitions. Use full, or remove order_by")
     commits = reader.number("every_commits")
     # A single file cannot be merged.
     small = reader.number("small_files", least=2)
@@ -271,7 +271,7 @@ def _read_snapshots(where: str, value: Any, problems: Problems) -> ExpireSnapsho
     high, low = reader.number("retain_max"), reader.number("retain_min")
     age = reader.duration("older_than")
     if reader.get("retain_max") is None and reader.get("older_than") is None:
-        reader.problems.add(where, None, "says nothing to expire. Set retain_max, older_than, or both")
+        reader.problems.add(where, None, "has nothing to expire. Set retain_max, older_than, or both")
     if low is not None and high is not None and low > high:
         reader.add("retain_min", f"is above retain_max={high}. Lower it")
     if low is None:
@@ -300,9 +300,7 @@ def _read_orphans(where: str, value: Any, problems: Problems) -> RemoveOrphanFil
     reader = _Reader(where, value, problems, ("older_than", "after_run"), "{'older_than': '3 d'}")
     age = reader.duration("older_than", ORPHAN_AGE)
     if parse_duration(age) < parse_duration(ORPHAN_AGE):
-        reader.add(
-            "older_than", f"the files of a writer that is at work may be younger. Use '{ORPHAN_AGE}' or more"
-        )
+        reader.add("older_than", f"the files of a running writer may be younger. Use '{ORPHAN_AGE}' or more")
     return RemoveOrphanFiles(age, reader.flag("after_run", default=False))
 
 

@@ -37,7 +37,7 @@ def _partition_expiry_rules(
     if partitions and (unknown := unknown_in_pattern(partitions.timestamp_pattern, spec.partition_by)):
         yield (
             "maintenance.expire_partitions.timestamp_pattern",
-            f"'${unknown}' is no partition column. Use {', '.join('$' + name for name in spec.partition_by)}",
+            f"'${unknown}' is not a partition column. Use {', '.join('$' + name for name in spec.partition_by)}",
         )
 
 
@@ -94,7 +94,7 @@ def _expiry_problems(
         listed = ", ".join("$" + name for name in partition_by)
         yield (
             "maintenance.expire_partitions.timestamp_pattern",
-            f"'${unknown}' is no partition column. Use {listed}",
+            f"'${unknown}' is not a partition column. Use {listed}",
         )
     if expire.expire_strategy != "values-time":
         return
@@ -103,7 +103,7 @@ def _expiry_problems(
         if kind == "date" and (not expire.timestamp_pattern or f"${name}" in expire.timestamp_pattern):
             yield (
                 "maintenance.expire_partitions",
-                f"'{name}' is a date, of which Paimon sees the number of days and lets no partition expire. "
+                f"'{name}' is a date, which Paimon reads as a number of days, so no partition would expire. "
                 "Cast it to string, or use expire_strategy: update-time",
             )
 
@@ -126,7 +126,7 @@ def _compact_rules(
     if spec.crosses_partitions and spec.bucket == -1:
         yield (
             "maintenance.compact",
-            "Spark compacts no table whose keys may change their partition. Add every partition column to "
+            "Spark cannot compact tables whose keys may change their partition. Add every partition column to "
             "primary_key, or set compact: null and let Paimon compact as it writes",
         )
     yield from _sort_rules(compact, spec)

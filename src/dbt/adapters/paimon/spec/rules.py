@@ -44,7 +44,7 @@ def _key_rules(spec: TableSpec, versions: Versions) -> _Found:
         yield (
             "primary_key",
             "all of it is in partition_by, so a partition would hold one row. "
-            "Add the columns that tell rows apart, or partition by fewer columns",
+            "Add the columns that distinguish rows, or partition by fewer columns",
         )
     if spec.primary_key:
         return
@@ -149,7 +149,7 @@ def _sequence_rules(spec: TableSpec, versions: Versions) -> _Found:
     if spec.merge_engine == "first-row":
         yield (
             "sequence.field",
-            "first-row keeps the row that was written first and takes no sequence. "
+            "first-row keeps the row that was written first and has no sequence. "
             "Remove sequence_field, or use merge_engine='deduplicate' to keep the latest",
         )
     if spec.crosses_partitions:
@@ -182,10 +182,9 @@ def _default_on_sequence_rules(spec: TableSpec, versions: Versions) -> _Found:
         if ordering and function not in keeping:
             yield (
                 name,
-                f"it is for {_listed(ordering)} too, which "
-                f"{'orders' if len(ordering) == 1 else 'order'} the rows and would be aggregated by '{function}'. "
-                f"Use {_or(keeping)}, give each column an aggregate_function of its own instead, or use Paimon 1.1 or "
-                "later",
+                f"it also applies to {_listed(ordering)}, which {'orders' if len(ordering) == 1 else 'order'} "
+                f"the rows and would be aggregated by '{function}'. Use {_or(keeping)}, give each column an "
+                "aggregate_function of its own instead, or use Paimon 1.1 or later",
             )
 
 
@@ -307,12 +306,12 @@ def _retract_rules(spec: TableSpec, versions: Versions) -> _Found:
     removes = spec.is_true(f"{spec.merge_engine}.remove-record-on-delete")
     if spec.merge_engine == "first-row":
         # FirstRowMergeFunction.add
-        yield "rowkind.field", f"first-row takes no '-U' and '-D' rows. {remedy}"
+        yield "rowkind.field", f"first-row accepts no '-U' and '-D' rows. {remedy}"
     elif spec.merge_engine == "partial-update" and not spec.sequence_groups and not removes:
         # PartialUpdateMergeFunction.add
         yield (
             "rowkind.field",
-            "partial-update takes no '-U' and '-D' rows: the table could not be read any more. "
+            "partial-update accepts no '-U' and '-D' rows: the table would become unreadable. "
             f"{remedy}; or give it a sequence_group, whose columns a delete empties",
         )
 
@@ -337,8 +336,9 @@ def _function_retract_rules(spec: TableSpec, versions: Versions) -> _Found:
             )
             yield (
                 name,
-                f"'{function}' cannot take back the '-U' and '-D' rows that rowkind_field='{rowkind}' announces: the "
-                f"table could not be read any more. {what}, or put 'ignore-delete': true into tblproperties",
+                f"'{function}' cannot take back the '-U' and '-D' rows that rowkind_field='{rowkind}' "
+                f"announces: the table would become unreadable. {what}, or put 'ignore-delete': true into "
+                "tblproperties",
             )
 
 
@@ -352,7 +352,7 @@ def _default_value_rules(spec: TableSpec, versions: Versions) -> _Found:
             if column in (*spec.primary_key, *spec.partition_by):
                 yield (
                     name,
-                    f"'{column}' is a key or partition column and takes no default. Write coalesce() in SQL",
+                    f"'{column}' is a key or partition column and cannot have a default. Write coalesce() in SQL",
                 )
 
 
@@ -360,14 +360,14 @@ def _changelog_rules(spec: TableSpec, versions: Versions) -> _Found:
     # SchemaValidation.validateTableSchema
     producer = spec.options.get("changelog-producer", "none").lower()
     if spec.merge_engine == "first-row" and producer not in ("none", "lookup"):
-        yield "changelog-producer", "first-row takes 'none' and 'lookup' only. Use one of them"
+        yield "changelog-producer", "first-row supports only 'none' and 'lookup'. Use one of them"
     if spec.is_true("streaming-read-overwrite"):
         if not spec.primary_key:
             yield "streaming-read-overwrite", "needs a primary key. Remove it"
         elif producer in ("full-compaction", "lookup"):
             yield (
                 "streaming-read-overwrite",
-                f"reads changes twice with changelog_producer='{producer}'. Remove one",
+                f"returns changes twice with changelog_producer='{producer}'. Remove one",
             )
     both = producer == "lookup" and "full-compaction.delta-commits" in spec.options
     if both and not versions.supports(Capability.LOOKUP_WITH_DELTA_COMMITS):
@@ -381,7 +381,7 @@ def _deletion_vector_rules(spec: TableSpec, versions: Versions) -> _Found:
     if spec.merge_engine == "first-row" and not spec.is_true("pk-clustering-override"):
         yield (
             "deletion-vectors.enabled",
-            "first-row never deletes old rows, so it takes none. Remove deletion_vectors",
+            "first-row never deletes old rows, so it does not use them. Remove deletion_vectors",
         )
     producer = spec.options.get("changelog-producer", "none").lower()
     if producer not in ("none", "input", "lookup"):
@@ -492,12 +492,12 @@ def _record_expiry_rules(spec: TableSpec, versions: Versions) -> _Found:
     if not spec.primary_key:
         yield (
             "record-level.expire-time",
-            "needs a primary key; without one no row ever expires. Set primary_key, or remove it",
+            "needs a primary key; without one rows never expire. Set primary_key, or remove it",
         )
     elif "record-level.time-field" not in spec.options:
         yield (
             "record-level.expire-time",
-            "needs a column to tell a row's age by. Set 'record-level.time-field', or remove it",
+            "needs a column with a row's age. Set 'record-level.time-field', or remove it",
         )
 
 
@@ -560,7 +560,7 @@ def _clustering_override_rules(spec: TableSpec, versions: Versions) -> _Found:
     if spec.merge_engine in ("partial-update", "aggregation"):
         yield (
             name,
-            f"takes merge_engine 'deduplicate' and 'first-row' only, and this is '{spec.merge_engine}'. Remove it",
+            f"supports only merge_engine 'deduplicate' and 'first-row', and this is '{spec.merge_engine}'. Remove it",
         )
     for other in ("sequence.field", "record-level.expire-time"):
         if other in spec.options:
@@ -590,9 +590,9 @@ def _chain_rules(spec: TableSpec, versions: Versions) -> _Found:
     if missing:
         yield name, f"needs {', '.join(missing)}. Set what is missing, or remove it"
     if spec.is_true("deletion-vectors.enabled"):
-        yield name, "takes no deletion vectors. Remove one of the two"
+        yield name, "does not support deletion vectors. Remove one of the two"
     if spec.options.get("changelog-producer", "none").lower() not in ("none", "input"):
-        yield name, "takes changelog_producer 'none' and 'input' only. Use one of them"
+        yield name, "supports only changelog_producer 'none' and 'input'. Use one of them"
 
 
 def _snapshot_ordering_rules(spec: TableSpec, versions: Versions) -> _Found:
@@ -642,7 +642,10 @@ def _append_only_rules(spec: TableSpec, versions: Versions) -> _Found:
                 "keeps no order in buckets. Set 'bucket-append-ordered': false, or remove bucket",
             )
         if spec.is_true("deletion-vectors.enabled"):
-            yield "clustering.incremental", "takes no deletion vectors with buckets. Remove one of the two"
+            yield (
+                "clustering.incremental",
+                "does not support deletion vectors with buckets. Remove one of the two",
+            )
 
 
 def _keyed_rules(spec: TableSpec, versions: Versions) -> _Found:

@@ -39,7 +39,7 @@ def read(value: Any, problems: Problems) -> RunTag | None:
             hint = f"Did you mean '{near}'?" if near else f"Known: {', '.join(_KEYS)}"
             problems.add(f"table_tag.{key}", given[key], f"unknown key. {hint}")
     name, retained, if_exists = (given.get(key) for key in _KEYS)
-    problem = tag_problem(name) if isinstance(name, str) else "the name of the tag is needed, as a text."
+    problem = tag_problem(name) if isinstance(name, str) else "the name of the tag is needed, as a string."
     if problem:
         problems.add("table_tag", value, problem)
     if retained is not None:

@@ -214,7 +214,7 @@ def _upsert(request: _Request) -> _Faults:
         return [
             (
                 "incremental_strategy",
-                "needs a primary key, by which Paimon finds the row to replace. "
+                "needs a primary key, so that Paimon finds the row to replace. "
                 "Set primary_key, or use 'merge' with unique_key",
             )
         ]
@@ -241,7 +241,7 @@ def _merge(request: _Request) -> _Faults:
         if fault:
             faults.append(("merge_delete_condition", fault))
     faults += [
-        (key, "Paimon's MERGE takes no subquery in a condition. Join it in the model instead")
+        (key, "Paimon's MERGE does not accept a subquery in a condition. Join it in the model instead")
         for key in _CONDITIONS
         if any(_SUBQUERY.search(text) for text in _texts(request.config.get(key)))
     ]
@@ -266,7 +266,7 @@ def _merge_column_faults(request: _Request) -> _Faults:
         faults.append(
             (
                 "merge_update_columns",
-                "no row would be updated, for rows are matched by these columns. Name others; to add rows and "
+                "no row would be updated, because rows are matched by these columns. Name others; to add rows and "
                 "update none, remove it and list the others in merge_exclude_columns",
             )
         )
@@ -289,7 +289,7 @@ def _merge_delete_fault(spec: TableSpec, versions: Versions) -> str | None:
         return None
     if "partial-update.remove-record-on-sequence-group" in spec.options:
         return None
-    unread = "a partial-update table that takes no deletes could not be read afterwards"
+    unread = "a partial-update table that accepts no deletes would become unreadable"
     if not versions.supports(Capability.REMOVE_RECORD_ON_DELETE):
         return f"{unread}. Remove it, or use merge_engine='deduplicate'"
     return f"{unread}. Put 'partial-update.remove-record-on-delete': true into tblproperties, or remove it"
@@ -302,7 +302,7 @@ def _partial_update(request: _Request) -> _Faults:
     return [
         (
             "incremental_strategy",
-            "needs merge_engine='partial-update' and a primary key, so that columns left out stay as they are. "
+            "needs merge_engine='partial-update' and a primary key, so that columns left out keep their values. "
             f"Set them, or use {instead}",
         )
     ]
@@ -318,8 +318,8 @@ def _overwrite_fault(spec: TableSpec) -> str | None:
         return None
     outside = ", ".join(name for name in spec.partition_by if name not in spec.primary_key)
     return (
-        f"primary_key leaves out the partition column {outside}: a key that moves to a partition would take all rows "
-        f"of its old one away. Use 'upsert', or add {outside} to primary_key"
+        f"primary_key leaves out the partition column {outside}: a key that moves to another partition would "
+        f"delete all rows of its old one. Use 'upsert', or add {outside} to primary_key"
     )
 
 
@@ -374,7 +374,7 @@ def _apply_changes(request: _Request) -> _Faults:
         return [
             (
                 "incremental_strategy",
-                "needs a primary key, by which a change finds its row. Set primary_key, or use 'merge' with "
+                "needs a primary key, so that a change finds its row. Set primary_key, or use 'merge' with "
                 "unique_key and merge_delete_condition",
             )
         ]
@@ -384,7 +384,7 @@ def _apply_changes(request: _Request) -> _Faults:
         faults.append(
             (
                 "incremental_strategy",
-                f"a change row is the whole row as it is from then on, and a delete takes it away, which "
+                f"a change row replaces the whole row and a delete removes it, which "
                 f"merge_engine='{spec.merge_engine}' does not do. Use 'deduplicate', or 'upsert'",
             )
         )
@@ -400,8 +400,8 @@ def _apply_changes(request: _Request) -> _Faults:
         faults.append(
             (
                 "incremental_strategy",
-                "needs sequence_field, by which a change that comes late is known: a log position, a version, "
-                "a time of the source. Set it",
+                "needs sequence_field, to recognize a late change: a log position, a version or a timestamp "
+                "of the source. Set it",
             )
         )
     if spec.options.get("sequence.field.sort-order", "").lower() == "descending":

@@ -106,7 +106,7 @@ def _struct_misfits(source: Struct, target: Struct, field: str, lossless: bool) 
     has = [name.lower() for name, _ in source.fields]
     wants = [name.lower() for name, _ in target.fields]
     if len(set(has)) < len(has) or len(set(wants)) < len(wants):
-        return [Misfit(field, "fields whose names differ in case alone cannot be told apart")]
+        return [Misfit(field, "fields whose names differ only in case cannot be distinguished")]
     missing = [name for name, _ in target.fields if name.lower() not in has]
     unknown = [name for name, _ in source.fields if name.lower() not in wants]
     found = []
@@ -271,7 +271,7 @@ def _timed(expression: str, source: Atom, target: Atom, refuse: Refuse) -> str:
     value = _assigned_atom(expression, source, _declared_atom(target), refuse, lossless=True)
     whole = f"date_format({value}, 'SSSSSS') like '%{'0' * (6 - digits)}'"
     refused = refuse(
-        Refusal(f"{target} keeps {digits} digits of a second and no more", f"cast({value} as string)")
+        Refusal(f"{target} keeps {digits} digits of a second at most", f"cast({value} as string)")
     )
     return f"case when {expression} is null or {whole} then {value} else {refused} end"
 

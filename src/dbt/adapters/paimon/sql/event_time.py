@@ -55,7 +55,7 @@ def condition(column: str, window: Window, data_type: str = "") -> str:
     if data_type:
         kind = _kind(data_type)
         if kind is None:
-            raise ValueError(f"{data_type} is no type of a time")
+            raise ValueError(f"{data_type} is not a time type")
         return _CONDITIONS[kind](column, window)
     *known, (_, text) = _CONDITIONS.items()
     branches = " ".join(f"when '{kind}' then {rule(column, window)}" for kind, rule in known)
@@ -85,13 +85,13 @@ def refuse_column(model: str, event_time: str, columns: Mapping[str, str]) -> No
     data_type = types.get(event_time.lower())
     if data_type is None:
         raise CompilationError(
-            f"model '{model}': event_time: '{event_time}' is no column of its query, which has {', '.join(columns)}. "
-            "Name the column by which its batches are told apart."
+            f"model '{model}': event_time: '{event_time}' is not a column of its query "
+            f"({', '.join(columns)}). Name the column that assigns its rows to batches."
         )
     if _kind(data_type) is None:
         raise CompilationError(
-            f"model '{model}': event_time: '{event_time}' is of type {data_type}, and no window of time has such "
-            "values. Cast it to timestamp, timestamp_ntz or date in the model."
+            f"model '{model}': event_time: '{event_time}' is of type {data_type}, which does not fit a "
+            "batch's time window. Cast it to timestamp, timestamp_ntz or date in the model."
         )
 
 
@@ -141,8 +141,8 @@ def _in_window(column: PaimonColumn, window: Window, model: Mapping[str, Any]) -
         f"{window.end} has "
     )
     remedy = string_literal(
-        ", which is not in it. Let the model's event_time tell the time of its input's, give each input whose rows it "
-        "takes an event_time, and filter out rows without one."
+        ", which is outside it. Derive the model's event_time from that of its inputs, set event_time on "
+        "each input that it reads rows from, and filter out rows without one."
     )
     value = f"coalesce(cast({column.quoted} as string), 'NULL')"
     return (
@@ -179,7 +179,7 @@ def _day(column: str, window: Window) -> str:
 
 def _text(column: str, window: Window) -> str:
     text = f"trim({column})"
-    fault = string_literal("event_time: no time is written as '")
+    fault = string_literal("event_time: not a date or time: '")
     remedy = string_literal("'. Write it as in 2024-01-31, 2024-01-31 12:00:00 or 2024-01-31 12:00:00+01:00.")
     readings = [f"try_cast(concat({text}, '{omitted}') as timestamp_ltz)" for omitted in _OMITTED]
     # A time without a date would be read as today's.

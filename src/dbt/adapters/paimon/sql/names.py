@@ -31,8 +31,8 @@ _PAIMONS_COLUMNS: Final = frozenset({"_VALUE_COUNT", "_SEQUENCE_NUMBER", "_VALUE
 _PAIMONS_PREFIX: Final = "_KEY_"
 # Sources: MetaStoreUtils.validateName of Hive, which also lowercases names; JdbcCatalog.allowUpperCase.
 _METASTORE_NAMES: Final = {
-    "hive": (re.compile(r"^[a-z0-9_]+$"), "a Hive metastore takes lower-case letters, digits and _ only"),
-    "jdbc": (re.compile(r"^[^A-Z]+$"), "a JDBC catalog takes no upper-case letters"),
+    "hive": (re.compile(r"^[a-z0-9_]+$"), "a Hive metastore allows only lower-case letters, digits and _"),
+    "jdbc": (re.compile(r"^[^A-Z]+$"), "a JDBC catalog does not allow upper-case letters"),
 }
 
 
@@ -64,8 +64,8 @@ def table_problem(identifier: str) -> str:
     other = table_beside(identifier)
     if other is not None:
         return (
-            f"table {identifier!r}: a name that ends in {identifier.removeprefix(other)} is that of a table which is "
-            f"being built, and goes when {other!r} is built. Use another name {remedy}"
+            f"table {identifier!r}: names that end in {identifier.removeprefix(other)} are for tables being "
+            f"built, and are dropped when {other!r} is built. Use another name {remedy}"
         )
     if too_long := _too_long(identifier + "_" * LONGEST_SUFFIX):
         return (
@@ -96,12 +96,12 @@ def column_problems(columns: Iterable[str]) -> list[str]:
     """Why a table cannot have columns with these names, with the remedy; empty if it can."""
     names = list(columns)
     problems = [
-        f"column {name!r}: a column's name needs a character. Name it with `as`."
+        f"column {name!r}: a column's name cannot be empty. Name it with `as`."
         for name in names
         if not name.strip()
     ]
     problems += [
-        f"column {name!r}: Paimon has a column of this name itself. Rename it with `as`."
+        f"column {name!r}: Paimon reserves this name. Rename it with `as`."
         for name in names
         if name in _PAIMONS_COLUMNS or name.startswith(_PAIMONS_PREFIX)
     ]
@@ -116,7 +116,7 @@ def column_problems(columns: Iterable[str]) -> list[str]:
 def tag_problem(tag: str) -> str:
     """Why a tag cannot have this name; empty if it can."""
     if not tag.strip():
-        return "a text is needed."
+        return "a string is needed."
     # TagManager: a tag of digits only would be taken for a snapshot id.
     if tag.isdigit():
         return "a tag's name needs a letter; a number alone means a table snapshot."
@@ -130,7 +130,7 @@ def tag_problem(tag: str) -> str:
 def branch_problem(branch: str) -> str:
     """Why a branch cannot have this name; empty if it can."""
     if not branch.strip():
-        return "a text is needed."
+        return "a string is needed."
     # BranchManager.createBranch
     if branch.isdigit():
         return "a branch's name needs a letter."
@@ -148,7 +148,7 @@ def view_problem(catalog: str, schema: str, identifier: str) -> str:
     for name in (schema, identifier):
         if catalog == "spark_catalog" and not _SESSION_CATALOG.fullmatch(name):
             return (
-                f"view {schema}.{identifier}: views live in {catalog}, which takes letters, digits and _ only, and "
+                f"view {schema}.{identifier}: views live in {catalog}, which allows only letters, digits and _, and "
                 f"{name!r} has others. Use another name, or materialize it as a table."
             )
     return ""
@@ -157,7 +157,7 @@ def view_problem(catalog: str, schema: str, identifier: str) -> str:
 def _too_long(name: str) -> str:
     length = len(name.encode("utf-8", "surrogatepass"))
     return (
-        f"has {length} bytes in UTF-8, and file systems take {_LONGEST_NAME}"
+        f"has {length} bytes in UTF-8, and file systems allow {_LONGEST_NAME}"
         if length > _LONGEST_NAME
         else ""
     )

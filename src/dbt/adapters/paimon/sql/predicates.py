@@ -56,7 +56,7 @@ def of_table(
             raise
         except Exception as exc:
             raise DbtRuntimeError(
-                f"model '{model}': incremental_predicates: {text!r} is no SQL expression: "
+                f"model '{model}': incremental_predicates: {text!r} is not a SQL expression: "
                 f"{shorten(error_text(exc))}"
             ) from exc
         found.append(f"({qualify(text, references, names)})")
@@ -95,7 +95,7 @@ def by_sqlglot(text: str) -> list[Reference]:
         from sqlglot import expressions
     except ImportError as exc:
         raise DbtRuntimeError(
-            "incremental_predicates on a Spark server are read by sqlglot: `pip install 'dbt-paimon[connect]'` "
+            "incremental_predicates on a Spark server need sqlglot: `pip install 'dbt-paimon[connect]'` "
             "or `pip install 'dbt-paimon[thrift]'`."
         ) from exc
     tree = sqlglot.parse_one(text, dialect="spark")

@@ -263,18 +263,18 @@ def _plain_or_quoted(name: str) -> str:
 
 def _text(value: Any, versions: Versions) -> str:
     if not isinstance(value, str) or not value.strip():
-        raise _InvalidValueError("a text is needed.")
+        raise _InvalidValueError("a string is needed.")
     return string_literal(value)
 
 
 def _tag(value: Any, versions: Versions) -> str:
-    if problem := tag_problem(value) if isinstance(value, str) else "a text is needed.":
+    if problem := tag_problem(value) if isinstance(value, str) else "a string is needed.":
         raise _InvalidValueError(problem)
     return string_literal(value)
 
 
 def _branch(value: Any, versions: Versions) -> str:
-    if problem := branch_problem(value) if isinstance(value, str) else "a text is needed.":
+    if problem := branch_problem(value) if isinstance(value, str) else "a string is needed.":
         raise _InvalidValueError(problem)
     return string_literal(value)
 
@@ -362,7 +362,7 @@ def _options(value: Any, versions: Versions) -> str:
         text = normalize(item)
         if "," in text:
             # ParameterUtils.parseCommaSeparatedKeyValues
-            raise _InvalidValueError(f"'{name}': the value has a comma, at which Paimon would cut it.")
+            raise _InvalidValueError(f"'{name}': the value has a comma, where Paimon would split it.")
         pairs.append(f"{name}={text}")
     return string_literal(",".join(pairs))
 
@@ -400,7 +400,7 @@ def _equals(value: Any) -> str:
         text = value.strftime("%Y-%m-%d %H:%M:%S") if isinstance(value, datetime) else str(value)
         return f"= {string_literal(text)}"
     raise _InvalidValueError(
-        f"a partition's value is a text, a whole number, a date or a boolean, not {value!r}."
+        f"a partition's value is a string, a whole number, a date or a boolean, not {value!r}."
     )
 
 

@@ -167,9 +167,9 @@ class BatchWriter:
             first = session.sql(f"{faults}\nlimit 1").first()
             assert first is not None
             raise DbtRuntimeError(
-                f"{count} message(s) of {first.source} cannot be read, the first at {first.place}: {first.reason}. "
-                "Mend the description of the source, or set on_bad_message='dead_letter' to have such messages "
-                "put aside in a table."
+                f"{count} message(s) of {first.source} cannot be read, the first at {first.place}: "
+                f"{first.reason}. Correct the description of the source, or set on_bad_message='dead_letter' "
+                "to write such messages to a separate table."
             )
         sink = self._sink
         if not self._is_written(session, sink.dead_letters, sink.dead_letter_snapshots, batch, False):

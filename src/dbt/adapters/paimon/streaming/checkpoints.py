@@ -65,7 +65,7 @@ class Checkpoint:
             if self._folder.names("offsets"):
                 raise DbtRuntimeError(
                     f"The checkpoint {self.location} was not made by a streaming model. Set another "
-                    "checkpoint_location, or remove it to have the checkpoint beside the table."
+                    "checkpoint_location, or remove it to keep the checkpoint beside the table."
                 )
             return None
         read = json.loads(text)
@@ -123,8 +123,8 @@ def check_fits(note: Note, model: str, inputs: Sequence[Mapping[str, str]], loca
     """
     if note.model != model:
         raise DbtRuntimeError(
-            f"The checkpoint {location} is that of {note.model}, and two models cannot share one. Set another "
-            "checkpoint_location, or remove it to have the checkpoint beside the table."
+            f"The checkpoint {location} belongs to {note.model}, and two models cannot share one. Set another "
+            "checkpoint_location, or remove it to keep the checkpoint beside the table."
         )
     if len(note.inputs) == len(inputs) and all(map(_is_same, note.inputs, inputs)):
         return
@@ -133,19 +133,19 @@ def check_fits(note: Note, model: str, inputs: Sequence[Mapping[str, str]], loca
     gone = [text for text in before if text not in now]
     new = [text for text in now if text not in before]
     raise DbtRuntimeError(
-        f"The model reads other sources than its checkpoint knows: {'; '.join(new) or 'fewer'} instead of "
-        f"{'; '.join(gone) or 'those there were'}. How far it has read them is not known. Run it once with "
-        "--full-refresh, which reads all of them from their beginning, or from where scan_mode says, into a new table; "
-        "or make a new model of it."
+        f"The model's sources differ from those of its checkpoint: {'; '.join(new) or 'fewer'} instead of "
+        f"{'; '.join(gone) or 'the earlier ones'}. How far it has read them is unknown. Run it once with "
+        "--full-refresh, which reads all of them into a new table, from their beginning or from where "
+        "scan_mode says; or create a new model."
     )
 
 
 def gone(table: str, location: str) -> str:
     """The error message for a table with rows whose checkpoint is missing."""
     return (
-        f"{table} has rows of a stream, and its checkpoint {location} is not there: it was deleted, or the table is a "
-        "copy of another. How far its sources are in it is not known. Bring the checkpoint back, or run the model "
-        "once with --full-refresh."
+        f"{table} has rows of a stream, but its checkpoint {location} is missing: it was deleted, or the "
+        "table is a copy of another. How far its sources have been read is unknown. Restore the checkpoint, "
+        "or run the model once with --full-refresh."
     )
 
 

@@ -65,7 +65,7 @@ def is_written(row: Sequence[object], table: str, batch: int, may_repeat: bool) 
     if all_known or may_repeat:
         return False
     raise DbtRuntimeError(
-        f"Whether batch {batch} is in {table} is not known: the run that wrote it was killed, and table snapshots "
-        "since then have expired. Writing it again could double its rows. Run the model once with --full-refresh, or "
-        "keep table snapshots for longer than a stream is down (snapshot_retention)."
+        f"It is unknown whether batch {batch} is in {table}: the run that wrote it was killed, and table "
+        "snapshots since then have expired. Writing it again could duplicate its rows. Run the model once "
+        "with --full-refresh, and keep table snapshots for longer than a stream is down (snapshot_retention)."
     )

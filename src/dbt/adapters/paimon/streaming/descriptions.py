@@ -106,14 +106,14 @@ _OWN_OPTIONS: Final[Mapping[str, str]] = MappingProxyType(
         "subscribepattern": "write the topics as location, with commas between them",
         "assign": "write the topics as location, with commas between them",
         "includeheaders": "headers are always read: see the column _headers",
-        "mode": "what is no row goes to the dead letters: see on_bad_message",
-        "columnnameofcorruptrecord": "what is no row goes to the dead letters: see on_bad_message",
-        "inferschema": "the columns of the source say the types",
+        "mode": "messages that cannot be parsed go to the dead letters: see on_bad_message",
+        "columnnameofcorruptrecord": "messages that cannot be parsed go to the dead letters: see on_bad_message",
+        "inferschema": "the columns of the source give the types",
         "enforceschema": "the header of a file must have the columns of the source, in their order",
         "basepath": "write the folder as location",
         "path": "write the folder as location",
-        "wholetext": "a file has one JSON object a line",
-        "endingoffsets": "a stream reads all there is",
+        "wholetext": "a file has one JSON object per line",
+        "endingoffsets": "a stream always reads everything",
     }
 )
 
@@ -223,14 +223,14 @@ def describe(
 def _key_problems(external: Mapping[str, Any]) -> Iterator[str]:
     for key in external:
         if key in _EXTERNAL_TABLES_KEYS:
-            yield f"external.{key}: a stream has none; the keys are {', '.join(_KEYS)}"
+            yield f"external.{key}: a stream does not use it; the keys are {', '.join(_KEYS)}"
         elif key not in _KEYS:
             yield f"external.{key}: not a key of a streamed source; {_meant(key, _KEYS)}"
     using = external.get("using")
     if using is None:
         yield f"external.using: missing; write what is read: {', '.join(KINDS)}"
     elif using not in KINDS:
-        yield f"external.using: {using!r} is none of {', '.join(KINDS)}; {_meant(str(using), KINDS)}"
+        yield f"external.using: {using!r} is not one of {', '.join(KINDS)}; {_meant(str(using), KINDS)}"
 
 
 def _location_problems(external: Mapping[str, Any]) -> Iterator[str]:
@@ -242,8 +242,8 @@ def _location_problems(external: Mapping[str, Any]) -> Iterator[str]:
         for topic in _topics(location):
             if not _TOPIC.fullmatch(topic):
                 yield (
-                    f"external.location: {topic!r} is not the name of a topic: letters, digits, '.', '_' and '-' "
-                    "make one; brokers belong in kafka_options of the profile"
+                    f"external.location: {topic!r} is not the name of a topic (letters, digits, '.', '_' and "
+                    "'-'); brokers belong in kafka_options of the profile"
                 )
 
 
@@ -255,7 +255,7 @@ def _format_problems(external: Mapping[str, Any]) -> Iterator[str]:
         yield f"external.value_format: {using} has none; leave it out"
     elif value_format not in VALUE_FORMATS:
         yield (
-            f"external.value_format: {value_format!r} is none of {', '.join(VALUE_FORMATS)}; "
+            f"external.value_format: {value_format!r} is not one of {', '.join(VALUE_FORMATS)}; "
             f"{_meant(str(value_format), VALUE_FORMATS)}"
         )
 
@@ -268,15 +268,15 @@ def _option_problems(using: Any, options: Mapping[str, Any]) -> Iterator[str]:
         # A URL is not a secret, even if its option is named "…token….url".
         elif using == KAFKA and not name.endswith(".url") and secrets_of([(name, option_text(value))]):
             yield (
-                f"external.options.{name}: no place for a secret, as manifest.json shows it; put it under "
+                f"external.options.{name}: manifest.json shows it, so it must not be a secret; put it under "
                 "kafka_options of the target in profiles.yml"
             )
         if not known or (using == KAFKA and name.startswith("kafka.")):
             continue
         if name.lower() in _OWN_OPTIONS:
-            yield f"external.options.{name}: given by the adapter itself; {_OWN_OPTIONS[name.lower()]}"
+            yield f"external.options.{name}: set by the adapter itself; {_OWN_OPTIONS[name.lower()]}"
         elif using == JSON and name.lower() == "multiline":
-            yield f"external.options.{name}: a file has one JSON object a line; write the files so"
+            yield f"external.options.{name}: a file has one JSON object per line; write the files like that"
         elif name.lower() not in {option.lower() for option in known}:
             hint = _meant(name, known)
             if using == KAFKA and _meant(f"kafka.{name}", ("kafka.bootstrap.servers",)).startswith("did"):
@@ -297,7 +297,9 @@ def _columns(
     for column in described:
         name = str(column["name"])
         if name.lower() in seen:
-            problems.append(f"columns: {seen[name.lower()]} and {name} are one name to Spark; leave one out")
+            problems.append(
+                f"columns: {seen[name.lower()]} and {name} are the same name to Spark; leave one out"
+            )
         seen[name.lower()] = name
         if name.lower() in metadata:
             problems.append(
@@ -324,7 +326,7 @@ def _type_problem(written: str, text: str, using: Any) -> str:
         hint = f"; did you mean {meant}?" if meant else "; write one such as string, bigint or decimal(10,2)"
         return f"{written!r} is not a data type that messages can have{hint}"
     if using == CSV and "<" in text:
-        return f"a CSV file has no {text}; write string, and take it apart in the model"
+        return f"a CSV file has no {text}; write string, and parse it in the model"
     if "<" in text:
         unfit = [found["found"] for found in _NO_TYPE_OF_JSON.finditer(text) if found["found"]]
         if unfit:

@@ -160,12 +160,12 @@ class Streams:
         method = self._host.credentials.method
         if method != PaimonConnectionMethod.SESSION:
             raise DbtRuntimeError(
-                f"model '{model['name']}': a stream runs in dbt's own Spark, and this target's is elsewhere "
+                f"model '{model['name']}': a stream runs in dbt's own Spark, and this target uses a server "
                 f"(method: {method}). Run it with a target of `method: session`; its master may be a cluster."
             )
         if not self._stream(model).calls:
             raise DbtRuntimeError(
-                f"model '{model['name']}': materialized='streaming', and its SQL has no stream(...). Write "
+                f"model '{model['name']}': materialized='streaming', but its SQL has no stream(...). Write "
                 "`from {{ stream(ref('…')) }}` or `{{ stream(source('…', '…')) }}`, or materialize it as a table."
             )
         warehouse = self._session.conf.get(f"spark.sql.catalog.{model['database']}.warehouse", "")
@@ -182,8 +182,8 @@ class Streams:
         """
         if not self._locks.take(f"{target.render()} stream", self._builds.lock_folder(target)):
             raise DbtRuntimeError(
-                f"model '{model['name']}': another process streams into {target} already, and two would read the same "
-                "rows twice. End that one first (Ctrl-C ends `dbt-paimon stream`)."
+                f"model '{model['name']}': another process is already streaming into {target}, and two would "
+                "read the same rows twice. Stop that one first (Ctrl-C stops `dbt-paimon stream`)."
             )
 
     def release(self) -> None:
@@ -211,9 +211,9 @@ class Streams:
         self._stream(model).id = stream_id
         if not stream_id:
             raise DbtRuntimeError(
-                f"model '{model['name']}': {relation} was not written by a stream, so how far its sources are in it is "
-                "not known. Run it once with --full-refresh: the table is built anew from the beginning of its "
-                "sources, and takes the old one's place when it is whole."
+                f"model '{model['name']}': {relation} was not written by a stream, so how far its sources "
+                "have been read is unknown. Run it once with --full-refresh: a new table is built from the "
+                "beginning of its sources and replaces the old one when it is complete."
             )
 
     @while_parsing(lambda *_, **__: "")

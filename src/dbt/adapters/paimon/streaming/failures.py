@@ -23,31 +23,32 @@ _REMEDIES: Final = (
         re.compile(
             r"Some data may have been lost|OffsetOutOfRangeException|Partition .* offset was changed from"
         ),
-        "Messages that the stream has yet to read are gone from the topic (its retention, or a topic that was made "
-        "anew). Run the model once with --full-refresh to build it from those there are; or set failOnDataLoss: false "
-        "among the source's options to go on without them. Have the topic keep messages for longer than a stream is "
-        "down.",
+        "Messages that the stream has not read yet are gone from the topic (its retention, or the topic was "
+        "recreated). Run the model once with --full-refresh to build it from those that are left; or set "
+        "failOnDataLoss: false in the source's options to continue without them. Let the topic keep messages "
+        "for longer than a stream is down.",
     ),
     Remedy(
         re.compile(r"UnknownTopicOrPartitionException|does not host this topic-partition"),
-        "The topic is not there (any more): correct `location` of the source, or create it.",
+        "The topic does not exist (any more): correct `location` of the source, or create it.",
     ),
     Remedy(
         re.compile(
             r"org\.apache\.kafka\S*TimeoutException|Timed out waiting for a node assignment|No resolvable bootstrap"
             r"|Failed to (?:construct kafka consumer|create new KafkaAdminClient)"
         ),
-        "The broker does not answer: look at kafka.bootstrap.servers (kafka_options of the target). What was written "
-        "is whole; run again when it is back.",
+        "The broker does not answer: check kafka.bootstrap.servers (kafka_options of the target). What was "
+        "written is complete; run again when it is back.",
     ),
     Remedy(
         re.compile(r"FileNotFoundException|\[FAILED_READ_FILE\.FILE_NOT_EXIST\]|SparkFileNotFoundException"),
-        "A file went away after the stream had seen it and before it was read: bring it back, and run again. A folder "
-        "that is read as a stream only gets new files; remove old ones when they have been read.",
+        "A file was removed after the stream had listed it and before it was read: restore it, and run "
+        "again. Only add files to a folder that is read as a stream; remove old ones after they have been "
+        "read.",
     ),
     Remedy(
         re.compile(r"Concurrent update to the log|Multiple streaming jobs detected"),
-        "Another process runs with the same checkpoint: end it.",
+        "Another process uses the same checkpoint: stop it.",
     ),
 )
 
@@ -82,7 +83,7 @@ def new_columns(model: str, found: Mapping[str, Mapping[str, str]]) -> str:
         f"{name} {data_type}" for columns in found.values() for name, data_type in columns.items()
     )
     return (
-        f"model '{model}': messages have columns that are not described ({told}), and on_schema_change='fail' ends the "
-        "stream before it writes any of their batch. Add them to the columns of the source and to the model, or set "
-        "on_schema_change='append_new_columns'."
+        f"model '{model}': messages have columns that are not described ({told}), and on_schema_change='fail' "
+        "stops the stream before their batch is written. Add them to the columns of the source and to the "
+        "model, or set on_schema_change='append_new_columns'."
     )

@@ -38,10 +38,10 @@ class HadoopFolder:
             if not _NO_FILE_SYSTEM.search(messages.error_text(exc)):
                 raise
             raise DbtRuntimeError(
-                f"A stream's checkpoint cannot be kept in {redact_text(location)}: it is written by Hadoop's file "
-                "systems, and none of them is for this address (Paimon's own reader of it is none). Set "
-                "checkpoint_location to a folder of one that every run sees: hdfs://…, file:///…, or s3a://… with "
-                "org.apache.hadoop:hadoop-aws among the jars."
+                f"A stream's checkpoint cannot be kept in {redact_text(location)}: Hadoop has no file system "
+                "for this address (Paimon's own plug-in is not one). Set checkpoint_location to a folder "
+                "that every run can reach: hdfs://…, file:///…, or s3a://… with org.apache.hadoop:hadoop-aws "
+                "among the jars."
             ) from None
 
     def names(self, folder: str = "") -> list[str]:

@@ -77,7 +77,7 @@ def run(
             if not pauses or trigger.is_to_end():
                 raise
             pause = pauses.pop(0)
-            logger.warning(f"{name}: {messages.shorten(messages.error_text(exc))}\nOnce more in {pause} s")
+            logger.warning(f"{name}: {messages.shorten(messages.error_text(exc))}\nRetrying in {pause} s")
             failed = True
             trigger.wait(pause)
         else:
@@ -162,9 +162,9 @@ def refuse_joins_of_streams(plan: Any, model: str) -> None:
     joined = plan.nodeName() in _JOINS and all(child.isStreaming() for child in below)
     if joined or (plan.isStreaming() and any(query.isStreaming() for query in nested)):
         raise DbtRuntimeError(
-            f"model '{model}': it joins two streams, and a row of one would only find those of the other that came in "
-            "the same batch. Write each into a table of its own and join those, or let both models fill one row "
-            "(merge_engine='partial-update')."
+            f"model '{model}': it joins two streams, and a row of one would only match those of the other "
+            "that come in the same batch. Write each into a table of its own and join those, or let both "
+            "models fill one row (merge_engine='partial-update')."
         )
     for child in (*below, *nested):
         refuse_joins_of_streams(child, model)
@@ -176,8 +176,8 @@ def _all_of(scala: Any) -> list[Any]:
 
 def _cancelled(name: str) -> DbtRuntimeError:
     return DbtRuntimeError(
-        f"{name}: stopped before it had read all there is. What it has written is whole, and the next run goes on from "
-        "there."
+        f"{name}: stopped before it had read everything. What it wrote is complete, and the next run "
+        "continues from there."
     )
 
 

@@ -58,14 +58,14 @@ def _run_all(streams: Sequence[Mapping[str, Any]], chosen: Sequence[str], full_r
     refresh = ["--full-refresh"] if full_refresh else []
     followers = [stream["name"] for stream in streams if _reads_one_of(stream, streams)]
     if followers:
-        click.echo(f"First a run of each, for the tables that {', '.join(followers)} read.")
+        click.echo(f"Running each model once first, for the tables that {', '.join(followers)} read.")
         if not _run([*refresh, *chosen]):
             return False
         refresh = []
         if long_running.is_stopping():
             return True
     names = ", ".join(stream["name"] for stream in streams)
-    click.echo(f"Streaming {names}. Ctrl-C ends it after the batch that is being written.")
+    click.echo(f"Streaming {names}. Ctrl-C stops it after the current batch.")
     with long_running.streams_go_on(), _none_waits():
         # A long-running model never hands its thread to another one.
         return _run(["--threads", str(len(streams)), *refresh, *chosen])
@@ -124,7 +124,7 @@ def _ended_by_signals() -> Iterator[None]:
         if long_running.is_stopping():
             raise KeyboardInterrupt
         long_running.stop()
-        click.echo("Ending after the batch that is being written; once more to break it off.")
+        click.echo("Stopping after the current batch; press Ctrl-C again to abort it.")
 
     long_running.begin()
     before = {number: signal.signal(number, end) for number in (signal.SIGINT, signal.SIGTERM)}

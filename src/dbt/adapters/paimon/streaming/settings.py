@@ -91,7 +91,9 @@ def collect_settings(
     """Read the settings from a model's config; appends what is wrong to `problems`."""
     processing_time = str(config.get("processing_time") or _DEFAULT_PROCESSING_TIME)
     if not _INTERVAL.fullmatch(processing_time.strip()):
-        problems.add("processing_time", processing_time, "is no interval. Write '10 seconds', for example")
+        problems.add(
+            "processing_time", processing_time, "is not an interval. Write '10 seconds', for example"
+        )
     on_bad_message = str(config.get("on_bad_message") or DEAD_LETTER)
     if on_bad_message not in _ON_BAD_MESSAGE:
         problems.add(
@@ -101,14 +103,14 @@ def collect_settings(
         problems.add(
             "incremental_strategy",
             strategy,
-            "replaces what the whole query gives, and a stream gives it a batch at a time. "
+            "replaces the result of the whole query, and a stream delivers it one batch at a time. "
             "Use 'append', 'upsert', 'partial_update', 'merge' or 'apply_changes'",
         )
     elif strategy not in STRATEGIES:
         problems.add(
             "incremental_strategy",
             strategy,
-            "a stream is written by one of the adapter's own. Use 'append', 'upsert', 'partial_update', 'merge' or "
+            "a stream cannot use a custom strategy. Use 'append', 'upsert', 'partial_update', 'merge' or "
             "'apply_changes'",
         )
     if spec.wap:

@@ -198,21 +198,22 @@ def refuse_rebuild(resource_type: str, name: str, changes: Changeset) -> None:
     if changes.immutable:
         listed = "; ".join(str(change) for change in changes.immutable)
         remedy = (
-            "No query has a snapshot's history, so --full-refresh does not build it again. Put the config back; or "
-            "rename the table, let a run create the new one, and INSERT OVERWRITE it with the rows of the old one."
+            "A snapshot's history cannot be queried again, so --full-refresh does not rebuild it. Revert the "
+            "config; or rename the table, let a run create the new one, and INSERT OVERWRITE it with the "
+            "rows of the old one."
             if resource_type == "snapshot"
-            else "Run it once with --full-refresh: a new table is built beside the old one, takes its place when it is "
-            "whole, and the old one's table snapshots and tags go. Or put the config back."
+            else "Run it once with --full-refresh: a new table is built beside the old one and replaces it when "
+            "it is complete; the old table's snapshots and tags are lost. Or revert the config."
         )
         raise DbtRuntimeError(f"{where}: Paimon cannot change this on an existing table: {listed}. {remedy}")
     if changes.needs_overwrite:
         change = next(change for change in changes.altered if change.name == "bucket")
         rescale = f"`dbt run-operation rescale --args '{{relation: {name}, bucket_num: {change.new or 1}}}'`"
         remedy = (
-            f"Rewrite them by {rescale}, or put the config back."
+            f"Rewrite them with {rescale}, or revert the config."
             if resource_type == "snapshot"
-            else f"Run it once with --full-refresh to build them anew, rewrite them as they are by {rescale}, or put "
-            "the config back."
+            else f"Run it once with --full-refresh to rebuild them, rewrite them unchanged with {rescale}, or "
+            "revert the config."
         )
         raise DbtRuntimeError(
             f"{where}: {change}: rows written before keep the old number of buckets. {remedy}"

@@ -78,7 +78,7 @@ def write_file(path: Path, text: str, *, overwrite: bool) -> None:
         raise DbtRuntimeError(f"path={path}: dbt reads properties from files that end in .yml or .yaml.")
     if path.exists() and not overwrite:
         raise DbtRuntimeError(
-            f"path={path}: the file is there. Name another one, or add overwrite: true, which replaces it whole."
+            f"path={path}: the file exists. Name another one, or add overwrite: true to replace it."
         )
     try:
         path.parent.mkdir(parents=True, exist_ok=True)

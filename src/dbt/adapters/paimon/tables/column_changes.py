@@ -214,7 +214,7 @@ def _unalterable(current: ExistingColumn, column: ExistingColumn, keys: Containe
         if not _retypes(current, column, keys):
             yield f"type of column {column.name} changes from {current.data_type} to {column.data_type}"
     elif current.kept_type:
-        yield f"column {column.name} keeps {current.kept_type} only"
+        yield f"column {column.name} is {current.kept_type} in the table"
     if current.nullable and not column.nullable:
         yield f"column {column.name} becomes NOT NULL"
 
@@ -242,7 +242,7 @@ def refuse_schema_change(
     fills_part = strategy in UPSERTING and merge_engine in ("partial-update", "aggregation")
     if on_schema_change == "ignore" and changes.drop and not fills_part:
         raise CompilationError(
-            f"model '{model}': its table has columns that the model no longer gives: {', '.join(changes.drop)}. "
+            f"model '{model}': its table has columns that the model no longer returns: {', '.join(changes.drop)}. "
             "Set on_schema_change='sync_all_columns' to drop them, 'append_new_columns' to fill them with NULL, "
             "or run once with --full-refresh."
         )

@@ -46,14 +46,14 @@ def refuse_unconfirmed(
     if confirmation in (asked, full):
         return
     if operation == "clear_table":
-        lost = f"would take all rows out of {full}, which holds {holdings}"
-        kept = "Its table snapshots and tags stay: rollback_to brings the rows back until they expire."
+        lost = f"would delete all rows of {full}, which holds {holdings}"
+        kept = "Its table snapshots and tags are kept: rollback_to restores the rows until they expire."
         if holdings.snapshots is None:
-            kept = "Nothing brings them back."
+            kept = "They cannot be restored."
     else:
         lost = f"would drop {full}, which holds {holdings}"
-        kept = "Nothing brings them back."
-    given = "" if confirmation is None else f" confirm is '{confirmation}', which is another name."
+        kept = "They cannot be restored."
+    given = "" if confirmation is None else f" confirm is '{confirmation}', which is a different name."
     raise DbtRuntimeError(
         f"{operation} {lost}. {kept} Nothing was done.{given} "
         f"To go on, confirm the table's name: --args '{{table: {asked}, confirm: {asked}}}'"

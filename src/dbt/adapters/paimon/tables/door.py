@@ -49,14 +49,14 @@ class Tables:
         except DbtRuntimeError as exc:
             if relation.database == SESSION_CATALOG and metadata.is_not_found(exc):
                 raise DbtRuntimeError(
-                    f"{relation} is there and is no table of Paimon. Give the node another `alias` or `schema`, or "
+                    f"{relation} exists and is not a Paimon table. Give the node another `alias` or `schema`, or "
                     "drop that table."
                 ) from exc
             raise
         if not found:
             # Someone set the table option 'branch': Paimon then looks for the schema there [ran, 0.9.0].
             raise DbtRuntimeError(
-                f"{relation} has an option that leads every read and write elsewhere. Take it from the table: "
+                f"{relation} has an option that redirects all reads and writes. Remove it from the table: "
                 f"alter table {relation} unset tblproperties ('branch')"
             )
         return metadata.existing_table(found[0])

@@ -47,7 +47,7 @@ def advice(
     """
     if len(parts) < 3:
         return (
-            "A name that is written out is looked up in the catalog and schema of the session. Write "
+            "A hard-coded name is looked up in the catalog and schema of the session. Write "
             f"{{{{ ref('{parts[-1]}') }}}} for a node of this project, or describe it in YAML and write "
             "{{ source(…) }}."
         )

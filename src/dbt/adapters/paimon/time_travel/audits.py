@@ -135,9 +135,9 @@ def refuse_failed(model: Mapping[str, Any], audited: PaimonRelation, results: Se
     listed = "\n".join(f"  {result}" for result in failed)
     name = model["name"]
     raise DbtRuntimeError(
-        f"model '{name}': {len(failed)} of {len(results)} audits failed, and nothing was published.\n{listed}\n"
-        f"  The rows that failed are in {audited}. Mend the model or its sources and run it again; or publish them as "
-        f"they are: dbt run-operation publish --args '{{relation: {name}}}'"
+        f"model '{name}': {len(failed)} of {len(results)} audits failed, and nothing was published.\n"
+        f"{listed}\n  The rows that failed are in {audited}. Fix the model or its sources and run it again; "
+        f"or publish them anyway: dbt run-operation publish --args '{{relation: {name}}}'"
     )
 
 

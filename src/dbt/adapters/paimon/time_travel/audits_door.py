@@ -86,7 +86,7 @@ class Audits:
         rerun = "Run the model again."
         if base is not None and base != newest:
             raise DbtRuntimeError(
-                f"publish: {relation} is at table snapshot {newest}, and its audited branch began at {base}. {rerun}"
+                f"publish: {relation} is at table snapshot {newest}, but its audited branch began at {base}. {rerun}"
             )
         there = [column.name for column in self._host.get_columns_in_relation(relation)]
         unknown = [c.name for c in self._host.get_columns_in_relation(branch) if c.name not in there]

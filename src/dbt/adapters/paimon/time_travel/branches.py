@@ -43,13 +43,11 @@ def refuse_missing(
         branch = spec.options.get(name)
         if branch is None or branch in (there or ()):
             continue
-        why = (
-            "a table that is built anew has no branches" if there is None else "the table has no such branch"
-        )
+        why = "a rebuilt table has no branches" if there is None else "the table has no such branch"
         problems.add(
             *Written(config).find(name, spec),
-            f"{why}, and Paimon could not read it then. Leave the option out, make the branch (create_branch), and "
-            "set it for the next run",
+            f"{why}, so Paimon could not read it. Leave the option out, create the branch (create_branch), "
+            "and set it for the next run",
         )
     problems.raise_if_any()
 
@@ -80,6 +78,6 @@ def losses(relation: object, branch: str, rows: Sequence[Sequence[Any]]) -> str:
         kinds.setdefault(kind, []).append(name)
     listed = "; ".join(f"{kind}s {', '.join(names)}" for kind, names in kinds.items())
     return (
-        f"fast_forward({relation}, '{branch}'): the table has what the branch has not, and it would be gone: {listed}. "
-        "Make the branch anew from the table as it is, or give discard=true."
+        f"fast_forward({relation}, '{branch}'): the table has changes that the branch does not have, and they "
+        f"would be lost: {listed}. Recreate the branch from the current table, or set discard=true."
     )

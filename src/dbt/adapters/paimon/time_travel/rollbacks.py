@@ -73,6 +73,6 @@ def refusal(relation: PaimonRelation, version: str, files: int) -> str:
     return (
         f"rollback_to({relation}, '{version}'): a compaction came after it, and this version of Paimon (before 1.2) "
         f"would delete {files} data file(s) that it shares with that compaction, and their rows. Nothing was done. "
-        f"Write its rows anew (insert overwrite {relation} select * from {relation} version as of {state}), or use "
+        f"Write its rows again (insert overwrite {relation} select * from {relation} version as of {state}), or use "
         "Paimon 1.2."
     )

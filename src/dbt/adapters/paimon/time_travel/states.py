@@ -60,9 +60,7 @@ def version(function: str, relation: object, arguments: Mapping[str, Any]) -> Ve
     given = {kind: value for kind, value in arguments.items() if value is not None}
     if len(given) != 1:
         found = " and ".join(f"{kind}={value!r}" for kind, value in given.items()) or "none"
-        raise DbtRuntimeError(
-            f"{where}: exactly one of {', '.join(arguments)} is needed, and there is {found}."
-        )
+        raise DbtRuntimeError(f"{where}: exactly one of {', '.join(arguments)} is needed, not {found}.")
     ((kind, value),) = given.items()
     try:
         return Version(kind, _READERS[kind](value))
@@ -123,8 +121,8 @@ def missing(function: str, relation: object, asked: Version, states: Iterable[Re
             return ""
         oldest = min(found, key=lambda state: int(state.name), default=None)
         return f"{where}timestamp={asked.value!r}: " + (
-            f"the oldest table snapshot there is, {oldest.name}, is of {oldest.committed}. Give that time or a later "
-            "one; what is to outlive the retention of table snapshots needs a tag."
+            f"the oldest table snapshot, {oldest.name}, is of {oldest.committed}. Give that time or a later "
+            "one; create a tag for a state that has to be kept longer than table snapshots."
             if oldest
             else "the table has no snapshot yet."
         )
@@ -150,7 +148,7 @@ def _snapshot(value: Any) -> str:
 
 def _name(value: Any) -> str:
     if not isinstance(value, str) or not value.strip():
-        raise ValueError("a name is needed, as a text.")
+        raise ValueError("a name is needed, as a string.")
     return value
 
 

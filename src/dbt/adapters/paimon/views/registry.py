@@ -77,7 +77,7 @@ class ViewRegistry:
     def _create(self, schema: str) -> None:
         self._write(
             f"create table if not exists {self._table(schema)} (name string) "
-            "comment 'The views of this schema, one a table property; kept by dbt-paimon'"
+            "comment 'The views of this schema, one per table property; maintained by dbt-paimon'"
         )
 
     def _write(self, sql: str) -> None:

@@ -99,7 +99,8 @@ class Builds:
         names = swaps.staged_tables(target.identifier or "", [relation.identifier for relation in listed])
         if len(names) > 1:
             raise DbtRuntimeError(
-                f"{target}: several tables were built for this name: {', '.join(names)}. Drop those that are not meant."
+                f"{target}: several tables were built for this name: {', '.join(names)}. Drop those that "
+                "you do not need."
             )
         return next((relation for relation in listed if relation.identifier in names), None)
 

@@ -94,12 +94,12 @@ class Listing:
         return tables
 
     def _rename(self, source: PaimonRelation, target: PaimonRelation, rename: swaps.Rename) -> None:
-        logger.info(f"{target} was being replaced when a run died: {rename.source} takes its name")
+        logger.info(f"{target} was being replaced when a run was killed: {rename.source} is renamed to it")
         try:
             self._host.query(f"alter table {source} rename to {target.in_catalog}")
         except DbtRuntimeError as exc:
             # A node that does not need this table can continue.
-            logger.warning(f"{source} could not take the name {target.in_catalog}: {exc}")
+            logger.warning(f"{source} could not be renamed to {target.in_catalog}: {exc}")
 
     def _table_names(self, schema_relation: PaimonRelation) -> list[str]:
         """The names of a schema's tables; retried if a table disappears while they are listed."""

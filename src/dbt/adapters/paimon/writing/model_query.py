@@ -54,8 +54,9 @@ def one_query(sql: str) -> str:
     found = statements(sql)
     if len(found) > 1:
         raise CompilationError(
-            f"The node has {len(found)} statements, and dbt builds a table of one query. Put what has to run before or "
-            "after it into `sql_header`, `pre_hook` or `post_hook`, and other queries into nodes of their own."
+            f"The node has {len(found)} statements, and dbt builds a table from one query. Put what has to "
+            "run before or after it into `sql_header`, `pre_hook` or `post_hook`, and other queries into "
+            "nodes of their own."
         )
     return found[0]
 

@@ -151,9 +151,10 @@ def _type_fault(column: PaimonColumn, target: ExistingColumn, to: Destination) -
     has, wants = type_tree(column.dtype), type_tree(target.kept_type or target.data_type)
     if has is None:
         return (
-            f"column {target.name} is {target.data_type} in the table and {column.dtype} in the query, which cannot be "
-            "read: a Thrift server writes the names of fields as they are. Nothing was written. Give such fields names "
-            "without commas, colons, brackets and backticks, or use another method (session, connect)."
+            f"column {target.name} is {target.data_type} in the table and {column.dtype} in the query, which "
+            "cannot be read: a Thrift server does not escape field names. Nothing was written. Give such "
+            "fields names without commas, colons, brackets and backticks, or use another method (session, "
+            "connect)."
         )
     if wants is None or not (found := misfits(has, wants, lossless=to.lossless)):
         return ""
@@ -161,7 +162,7 @@ def _type_fault(column: PaimonColumn, target: ExistingColumn, to: Destination) -
     if target.name.lower() in to.times:
         remedies = [f"name a column of type {target.data_type} as the snapshot's updated_at"]
     elif not isinstance(wants, Atom):
-        remedies = ["give it in the query the fields and types of the table's"]
+        remedies = ["give it the fields and types of the table's column in the query"]
     if to.syncs and alterable(target, column.dtype, to.spec):
         remedies.append("set on_schema_change='sync_all_columns', which makes the table's column wider")
     if to.refreshes:
@@ -195,13 +196,13 @@ def _value(column: PaimonColumn, target: ExistingColumn, to: Destination) -> str
 
 
 def _absence_fault(name: str, to: Destination) -> str:
-    remedies = ["give it in the query"]
+    remedies = ["add it to the query"]
     if to.syncs:
         remedies.append("set on_schema_change='sync_all_columns', which drops it")
     remedies.append("run once with --full-refresh" if to.refreshes else "drop it from the table by hand")
     return (
-        f"column {name} is NOT NULL in the table, and the query does not give it. Nothing was written. To write the "
-        f"others, {', or '.join(remedies)}."
+        f"column {name} is NOT NULL in the table, and the query does not return it. Nothing was written. To "
+        f"write the others, {', or '.join(remedies)}."
     )
 
 
@@ -212,9 +213,12 @@ def _null_fault(name: str, to: Destination) -> str:
     if is_key:
         why, undo = "which is part of its primary key", "leave the column out of primary_key"
     elif is_partition and to.spec.primary_key:
-        why, undo = "by which a table with a primary key is partitioned", "leave it out of partition_by"
+        why, undo = (
+            "by which the table, which has a primary key, is partitioned",
+            "leave it out of partition_by",
+        )
     else:
-        why = "which its contract or its table has as NOT NULL"
+        why = "which its contract or its table declares NOT NULL"
         undo = (
             "take the constraint away and run once with --full-refresh" if to.refreshes else "drop NOT NULL"
         )

@@ -380,7 +380,7 @@ def _refuse_text(bad: Sequence[tuple[SeedColumn, str]], model: Mapping[str, Any]
 
 def _no(data_type: str) -> str:
     hint = seed_values.hint(data_type)
-    return f"no {data_type}{f', {hint}' if hint else ''}"
+    return f"not a valid {data_type}{f', {hint}' if hint else ''}"
 
 
 def _refuse_bad_types(handle: Handle, columns: Sequence[SeedColumn], model: Mapping[str, Any]) -> None:
@@ -388,8 +388,9 @@ def _refuse_bad_types(handle: Handle, columns: Sequence[SeedColumn], model: Mapp
     for column in columns:
         if not _reads_text_as(handle, column.data_type):
             raise DbtRuntimeError(
-                f"{_where(model)}: column_types: column {column.name}: '{column.data_type}' is no type that Spark "
-                "reads from text. Use one of its own names: string, bigint, decimal(10,2), date, timestamp, …"
+                f"{_where(model)}: column_types: column {column.name}: '{column.data_type}' is not a type "
+                "that Spark reads from text. Use one of its own names: string, bigint, decimal(10,2), date, "
+                "timestamp, …"
             )
 
 

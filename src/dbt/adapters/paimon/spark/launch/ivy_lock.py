@@ -48,7 +48,7 @@ def resolution_lock(plan: PackagePlan) -> Iterator[None]:
         Wait(
             "another process of this user that resolves jars",
             _LONGEST_RESOLUTION,
-            f"It holds {path} (fuser {path} names it): end it if it hangs, and start again.",
+            f"It holds {path} (fuser {path} names it): stop it if it hangs, and start again.",
         ).until(lambda: _locked(lock))
         yield
 

@@ -83,7 +83,7 @@ def launch(conf: Mapping[str, str], plan: PackagePlan, secrets: Sequence[str]) -
     for_launcher = {key: value for key, value in conf.items() if key.startswith(_FOR_THE_LAUNCHER)}
     with resolution_lock(plan), starting, hidden(for_launcher, secrets) as shown:
         if ending.is_set():
-            raise DbtRuntimeError("Spark is not started any more: this process ends.")
+            raise DbtRuntimeError("Spark is not started: this process is shutting down.")
         shown[JAVA_OPTIONS] = " ".join(
             part
             for part in (_temporary_option(), _CHECKSUMS, shown.get(JAVA_OPTIONS, ""), log_options(log))
@@ -112,7 +112,7 @@ def _with_archive(
             if ending.is_set():
                 raise
             # With some options Java writes no archive and does not even start, for example --patch-module.
-            logger.debug(f"Once more without {archive[0]}: {exc}")
+            logger.debug(f"Retrying without {archive[0]}: {exc}")
     return _resolved(conf, plan, log, secrets)
 
 
@@ -136,7 +136,7 @@ def _resolved(conf: Mapping[str, str], plan: PackagePlan, log: Path, secrets: Se
                 if is_unresolved(said):
                     _unresolved[get_invocation_id(), plan] = failure.msg
                 raise failure from exc
-            logger.info(f"The jars could not be resolved: once more in {wait} s")
+            logger.info(f"The jars could not be resolved: retrying in {wait} s")
             time.sleep(wait)
         finally:
             output.close()
@@ -148,13 +148,13 @@ def _start_of(plan: PackagePlan, log: Path) -> Wait:
         return Wait(
             f"Spark's JVM, which downloads its jars first ({', '.join(plan.packages)})",
             _LONGEST_DOWNLOAD,
-            "A repository does not answer, or is slow: name another one under `repositories` in the profile, or local "
-            f"files under `jars`. What the JVM printed is in {log}.",
+            "A repository does not answer, or is slow: name another one under `repositories` in the profile, "
+            f"or local files under `jars`. The JVM's output is in {log}.",
         )
     return Wait(
         "Spark's JVM to start",
         _LONGEST_START,
-        f"It was ended. What it printed is in {log}; free memory and cores of this machine, and run again.",
+        f"It was stopped. Its output is in {log}; free memory and CPU on this machine, and run again.",
     )
 
 

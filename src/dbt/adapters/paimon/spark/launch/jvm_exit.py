@@ -38,19 +38,19 @@ def error(exc: BaseException) -> DbtDatabaseError | None:
 def _message(status: int) -> str:
     """The message for an exit status (`subprocess.Popen.returncode`)."""
     if why := jvm_process.ended_because():
-        how, advice = f"this run has ended it, because {why}", ""
+        how, advice = f"this run stopped it, because {why}", ""
     elif status == _OUT_OF_MEMORY:
         how, advice = "it was out of memory", MEMORY_ADVICE
     elif status == -signal.SIGKILL:
-        how = "it was killed (SIGKILL), as the system does with the largest process when memory runs short"
+        how = "it was killed (SIGKILL), usually by the system because memory ran out"
         advice = "Give Spark less memory than the machine has to spare (spark.driver.memory), or run fewer `threads`."
     elif status < 0:
-        how, advice = f"it was ended by {signal.Signals(-status).name}", ""
+        how, advice = f"it was stopped by {signal.Signals(-status).name}", ""
     else:
         how, advice = f"exit status {status}", ""
     parts = [
-        f"Spark's JVM has ended: {how}. Its log is {log_path()}.",
+        f"Spark's JVM has exited: {how}. Its log is {log_path()}.",
         advice,
-        "Tables are in their old state or their new one: `dbt retry` runs what has not.",
+        "Each table is in its old state or its new one: `dbt retry` runs the rest.",
     ]
     return "\n".join(part for part in parts if part)

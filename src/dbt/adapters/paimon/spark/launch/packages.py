@@ -160,7 +160,7 @@ def _check_jars(*groups: tuple[str, Sequence[str]]) -> None:
             if path is None:
                 continue
             if not path.is_file():
-                problems.append(f"{path} ({origin}) is not there")
+                problems.append(f"{path} ({origin}) does not exist")
             elif not zipfile.is_zipfile(path):
                 problems.append(f"{path} ({origin}) is not a jar")
     if problems:

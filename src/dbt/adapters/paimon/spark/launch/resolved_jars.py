@@ -130,12 +130,14 @@ def _put_aside(jar: Jar, found: str) -> None:
             changed.replace(aside)
         except OSError as exc:
             raise DbtRuntimeError(
-                f"The jar {changed} is not the one that was fetched: its SHA-256 is {found}, and was {jar.sha256}. "
-                f"It cannot be moved away ({exc.strerror}): remove it, and start again; it is fetched anew."
+                f"The jar {changed} changed after it was downloaded: its SHA-256 is {found}, and was "
+                f"{jar.sha256}. It cannot be moved away ({exc.strerror}): remove it, and start again; it is "
+                "then downloaded again."
             ) from exc
         logger.warning(
-            f"{changed} is not the jar that was fetched: its SHA-256 is {found}, and was {jar.sha256}. It is fetched "
-            f"anew; the other one is {aside} now. A jar of your own belongs under `jars` in the profile."
+            f"{changed} changed after it was downloaded: its SHA-256 is {found}, and was {jar.sha256}. It is "
+            f"downloaded again; the changed one is now {aside}. A jar of your own belongs under `jars` in the "
+            "profile."
         )
 
 

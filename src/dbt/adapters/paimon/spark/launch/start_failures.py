@@ -44,7 +44,7 @@ def failure_of(text: str, log: Path) -> DbtRuntimeError:
         )
     reason = next((line for line in reversed(text.splitlines()) if "rror" in line or "xception" in line), "")
     return NotStartedError(
-        f"Spark's JVM did not start: {reason.strip() or 'it ended without a word'}. Its whole output is in {log}."
+        f"Spark's JVM did not start: {reason.strip() or 'it exited without any output'}. Its whole output is in {log}."
     )
 
 
@@ -59,7 +59,7 @@ def unreachable_repositories(text: str) -> dict[str, str]:
     Args:
         text: the JVM's output.
     """
-    found = dict.fromkeys(_IVY_NO_HOST.findall(text), "its name is not known")
+    found = dict.fromkeys(_IVY_NO_HOST.findall(text), "its host name is unknown")
     found |= {host: why or kind for host, kind, why in _IVY_NO_ACCESS.findall(text)}
     found |= {host: f"HTTP status {status}" for status, host in _IVY_STATUS.findall(text) if status != "404"}
     found.pop(_SPARK_PACKAGES, None)
@@ -91,7 +91,7 @@ def explain_resolution_failure(text: str, spark_version: str) -> str:
         )
     known = ", ".join(capabilities.releases(spark_version))
     return redact_text(
-        f"{what}: there is no such jar; every repository answered, and none has it. Correct paimon_version (for Spark "
+        f"{what}: no repository has this jar, and all of them answered. Correct paimon_version (for Spark "
         f"{spark_version} there are {known}) or `packages` in the profile; if another repository has it, name that "
         "under `repositories`, and a jar that you have under `jars`."
     )

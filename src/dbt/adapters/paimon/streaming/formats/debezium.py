@@ -296,7 +296,7 @@ class DebeziumMessages:
         yield f"not coalesce({one_object}, false)", "'the message is not one JSON object'"
         yield (
             "__tmp_op is null",
-            "'no Debezium envelope: there is no op. It may have been flattened, or is of another topic'",
+            "'no Debezium envelope: there is no op. It may have been flattened, or belong to another topic'",
         )
         for op, told in _OPS_WITHOUT_ROW.items():
             yield f"__tmp_op = {string_literal(op)}", string_literal(f"op '{op}' has no row: {told}")
@@ -306,20 +306,23 @@ class DebeziumMessages:
         )
         yield (
             "__tmp_image is null and __tmp_op = 'd'",
-            "'op \\'d\\' has neither before nor a message key: which row is deleted is not known'",
+            "'op \\'d\\' has neither before nor a message key: the deleted row is unknown'",
         )
         yield "__tmp_image is null", "concat('op \\'', __tmp_op, '\\' has no after, which is the row')"
         yield (
             "__tmp_position is null",
-            "'source has no position in its log, so that the order of changes is not known: no lsn, no file and pos, "
+            "'source has no position in its log, so the order of changes is unknown: no lsn, no file and pos, "
             "no commit_lsn, no scn, no ts_ms'",
         )
         keys = "map_keys(__tmp_image)"
-        yield f"size({keys}) <> size(array_distinct({keys}))", "'a key of the row is there twice'"
+        yield f"size({keys}) <> size(array_distinct({keys}))", "'a key of the row occurs twice'"
         names = ", ".join(string_literal(column.name) for column in self.columns)
         small = ", ".join(string_literal(column.name.lower()) for column in self.columns)
         misspelt = f"filter({keys}, k -> k not in ({names}) and lower(k) in ({small}))"
-        told = string_literal("it is described in other letters: write the column as messages do")
+        told = string_literal(
+            "it differs from the described column in upper and lower case: write the column as in the "
+            "messages"
+        )
         yield f"size({misspelt}) > 0", f"concat('column ', array_join({misspelt}, ', '), ': ', {told})"
 
     def _null_reasons(self) -> Iterator[tuple[str, str]]:
@@ -349,7 +352,7 @@ class DebeziumMessages:
                 ),
             )
             says = f"concat({string_literal(f'column {column.name}: ')}, left({text}, 200), {{}})"
-            plain = string_literal(f" is no {column.data_type} that is kept exactly")
+            plain = string_literal(f" cannot be stored exactly as {column.data_type}")
             yield (
                 f"{text} is not null and {_value(index)} is null",
                 says.format(self._remedy(index, column, plain)),
@@ -384,10 +387,10 @@ def _column(column: SourceColumn, meta: Mapping[str, Any], problems: list[str]) 
         problems.append(f"columns: {column.name}: {exc}")
     if semantic and semantic not in debezium_types.SEMANTICS:
         problems.append(
-            f"columns: {column.name}: meta.semantic: {semantic!r} is none of {', '.join(debezium_types.SEMANTICS)}"
+            f"columns: {column.name}: meta.semantic: {semantic!r} is not one of {', '.join(debezium_types.SEMANTICS)}"
         )
     if scale is not None and (isinstance(scale, bool) or not re.fullmatch(r"-?\d{1,3}", str(scale))):
-        problems.append(f"columns: {column.name}: meta.scale: {scale!r} is no number of digits")
+        problems.append(f"columns: {column.name}: meta.scale: {scale!r} is not a number of digits")
         scale = None
     if semantic == debezium_types.DECIMAL and scale is None and kind not in ("decimal", ""):
         problems.append(

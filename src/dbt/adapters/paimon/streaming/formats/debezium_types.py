@@ -154,8 +154,8 @@ def target(data_type: str) -> Target:
         element = target(found["element"])
         return Target("array", f"array<{element.data_type}>", element=element)
     raise UnknownTypeError(
-        f"'{data_type}' is no type that a change message's value can be read as. Declare the column as string, which "
-        "takes the value's text or JSON"
+        f"'{data_type}' is not a type that a change message's value can be read as. Declare the column as "
+        "string, which takes the value's text or JSON"
     )
 
 

@@ -165,13 +165,13 @@ class JsonMessages:
   when not {text} rlike '\\\\S' then 'the value is empty'
   when not {is_utf8_sql(text)} then 'not valid UTF-8'
   when contains({text}, '\\\\u') and {escaped_sql(text)} rlike {string_literal(_HALF_PAIR)}
-    then 'half of a surrogate pair, which is no character'
+    then 'half of a surrogate pair, which is not a character'
   when {fields} is null then {_no_object_sql(marked)}
-  when size({keys}) <> size(array_distinct({keys})) then concat('a key is there twice: ', {_twice_sql(keys)})
+  when size({keys}) <> size(array_distinct({keys})) then concat('a key occurs twice: ', {_twice_sql(keys)})
   when array_contains({unknown}, 's') then 'a key is empty'
   when size({unknown}) > 0 and size({other}) > 0
     then concat('the key ', substr({other}[0], 2), ' differs from a described column in upper and lower case')
-  when size({unknown}) = size({keys}) then 'none of the described columns is there'
+  when size({unknown}) = size({keys}) then 'it has none of the described columns'
   else {problems_sql(self.columns)}
 end"""
 
@@ -369,7 +369,7 @@ def _no_object_sql(marked: str) -> str:
     return (
         f"case when size({values}) = 2 and {values}[1] = '{_END}' then 'JSON, but not an object' "
         f"when from_json({marked}, 'map<string,string>', {_OPTIONS}) is not null "
-        "then 'there is more behind its JSON object' else 'not JSON' end"
+        "then 'there is text after its JSON object' else 'not JSON' end"
     )
 
 

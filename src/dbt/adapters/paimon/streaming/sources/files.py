@@ -74,9 +74,10 @@ def header_problem(text: str) -> str:
     names = told["found"].strip() if "wanted" in told else f"{told['found']} columns"
     wanted = f", described are {told['wanted'].strip()}" if "wanted" in told else ""
     return (
-        f"the header of {redact_text(told['file'].strip())} has {names}{wanted.removesuffix(f', {_CORRUPT}')}. Name "
-        "the columns of the source as the files do, all of them in the same order; or correct the file, under the same "
-        "name. What was written is whole, and the next run goes on with this file."
+        f"the header of {redact_text(told['file'].strip())} has "
+        f"{names}{wanted.removesuffix(f', {_CORRUPT}')}. Give the source all columns of the files, with the "
+        "same names in the same order; or correct the file under the same name. What was written is "
+        "complete, and the next run continues with this file."
     )
 
 
@@ -153,10 +154,11 @@ class FileInput:
             ]
         if gone:
             raise DbtRuntimeError(
-                f"source '{self.description.label}': {len(gone)} file(s) went away after the stream had seen them and "
-                f"before they were read, the first is {redact_text(gone[0])}. Bring them back, and run again; or set "
-                "ignoreMissingFiles: true among the options of the source to go on without them. Remove files of a "
-                "folder that is read as a stream when they have been read."
+                f"source '{self.description.label}': {len(gone)} file(s) were removed after the stream had "
+                f"listed them and before they were read, the first is {redact_text(gone[0])}. Restore them, "
+                "and run again; or set ignoreMissingFiles: true in the options of the source to continue "
+                "without them. Remove files of a folder that is read as a stream only after they have been "
+                "read."
             )
 
     def rows_sql(self, raw: str) -> str:
@@ -209,8 +211,8 @@ class FileInput:
             if "UNABLE_TO_INFER_SCHEMA" not in text:
                 raise
             raise DbtRuntimeError(
-                f"source '{self.description.label}': there is no file in {shown_location(self.description)} yet that "
-                "says the columns. List them in the source (name and data_type), or put a file there."
+                f"source '{self.description.label}': {shown_location(self.description)} has no file yet to "
+                "infer the columns from. List them in the source (name and data_type), or put a file there."
             ) from exc
         return ", ".join(f"{quoted(field.name)} {type_text(field.dataType)}" for field in fields)
 
@@ -237,11 +239,11 @@ class FileInput:
         where = f"source '{self.description.label}': {shown_location(self.description)}"
         if not files.exists(path):
             raise DbtRuntimeError(
-                f"{where} is not there. Make the folder, or correct external.location of the source (a relative one is "
-                "relative to the project's folder)."
+                f"{where} does not exist. Create the folder, or correct external.location of the source (a "
+                "relative one is relative to the project's folder)."
             )
         if not files.getFileStatus(path).isDirectory():
-            raise DbtRuntimeError(f"{where} is a file. Name the folder that files are put into.")
+            raise DbtRuntimeError(f"{where} is a file. Name the folder that receives the files.")
 
 
 def _is_there(session: SparkSession) -> Callable[[str], bool]:

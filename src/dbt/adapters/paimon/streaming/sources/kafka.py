@@ -95,7 +95,7 @@ class KafkaInput:
         given = {**kafka_options, **description.options}
         if not given.get(SERVERS):
             raise DbtRuntimeError(
-                f"source '{description.label}': no broker is named. Add kafka_options: {{{SERVERS}: host:9092}} to the "
+                f"source '{description.label}': no broker is set. Add kafka_options: {{{SERVERS}: host:9092}} to the "
                 "target in profiles.yml, or to external.options of the source."
             )
         # Spark's option names are case-insensitive: a given option must replace the default.
@@ -123,7 +123,7 @@ class KafkaInput:
         """See `Input`."""
         if self._find_topics(session) != self.topic_ids != "":
             raise DbtRuntimeError(
-                f"{self._where}: a topic was made anew since the stream began. Run the model with --full-refresh to "
+                f"{self._where}: a topic was recreated since the stream began. Run the model with --full-refresh to "
                 "read it from its beginning."
             )
         reader = session.readStream.format("kafka").options(**self.options)
@@ -149,15 +149,16 @@ class KafkaInput:
         if lost:
             raise DbtRuntimeError(
                 f"{self._where}: messages that were not read yet are gone: {'; '.join(lost)}: the topic's "
-                "retention has removed them. Run the model with --full-refresh to read all that is there into a new "
-                "table; or go on after the gap with options={'failOnDataLoss': 'false'} in stream(...); and keep "
-                "messages for longer than the stream is down (retention.ms of the topic)."
+                "retention has removed them. Run the model with --full-refresh to read all that is left into "
+                "a new table; or continue after the gap with options={'failOnDataLoss': 'false'} in "
+                "stream(...); and keep messages for longer than the stream is down (retention.ms of the "
+                "topic)."
             )
         if gone:
             raise DbtRuntimeError(
-                f"{self._where}: it ends before the offset that was read to in {', '.join(gone)}: the topic was "
-                "deleted and made again, or this is another cluster. Run the model with --full-refresh to read it "
-                "from its beginning, or name the right broker."
+                f"{self._where}: it ends before the offset that was read up to in {', '.join(gone)}: the "
+                "topic was deleted and recreated, or this is another cluster. Run the model with "
+                "--full-refresh to read it from its beginning, or set the right broker."
             )
 
     def rows_sql(self, raw: str) -> str:
@@ -218,8 +219,9 @@ class KafkaInput:
         close = sorted({name for topic in missing for name in get_close_matches(topic, there, n=3)})
         near = f"Did you mean {' or '.join(close)}?" if close else f"There are {_some(sorted(there))}."
         raise DbtRuntimeError(
-            f"source '{self.description.label}': there is no topic {', '.join(missing)} at {self._servers}. {near} "
-            "Correct external.location of the source, make the topic, or give the user the right to see it (DESCRIBE)."
+            f"source '{self.description.label}': there is no topic {', '.join(missing)} at {self._servers}. "
+            f"{near} Correct external.location of the source, create the topic, or give the user the "
+            "permission to see it (DESCRIBE)."
         )
 
     def _offsets(
@@ -279,16 +281,16 @@ class KafkaInput:
 
     def _unavailable(self) -> str:
         return (
-            f"{self._where}: Kafka at {self._servers} does not answer within {_ANSWERS_IN // 1000} seconds. See that "
-            f"the broker runs and that {SERVERS} names it as this machine reaches it (kafka_options in profiles.yml), "
-            "and run again: the stream goes on where it was."
+            f"{self._where}: Kafka at {self._servers} does not answer within {_ANSWERS_IN // 1000} seconds. "
+            f"Check that the broker is running and that {SERVERS} names it as this machine reaches it "
+            "(kafka_options in profiles.yml), and run again: the stream continues where it stopped."
         )
 
     def _failure(self, text: str) -> str:
         if re.search(r"AuthorizationException|AuthenticationException", text):
             return (
-                f"{self._where}: the broker refuses this user: {_cause(text)}. Check kafka.security.protocol and "
-                "kafka.sasl.* in kafka_options of profiles.yml, and the user's rights to the topic."
+                f"{self._where}: the broker rejects this user: {_cause(text)}. Check kafka.security.protocol and "
+                "kafka.sasl.* in kafka_options of profiles.yml, and the user's permissions on the topic."
             )
         return f"{self._where}: {_cause(text)}. Check kafka_options in profiles.yml and external.options of the source."
 

@@ -48,18 +48,18 @@ def open_input(call: StreamCall, access: Access) -> Input:
 
 def _refuse_arguments_of_tables(call: StreamCall, description: Description) -> None:
     """Refuse arguments that this kind of source would ignore."""
-    where = f"stream({call.label}): the source is no Paimon table"
+    where = f"stream({call.label}): the source is not a Paimon table"
     if call.scan_mode is not None:
         remedy = (
             "Set options={'startingOffsets': 'latest'}, or 'startingTimestamp'"
             if description.using == KAFKA
-            else "All files are read; move those away that are not to be"
+            else "All files are read; move away those that should not be"
         )
         raise DbtRuntimeError(f"{where} and has no scan_mode. {remedy}.")
     if call.row_kind is not None and description.value_format != DEBEZIUM:
         raise DbtRuntimeError(
-            f"{where}, and its rows have no row kind but those of value_format: debezium. Leave row_kind out: each row "
-            "is a new one."
+            f"{where}, and only value_format: debezium gives its rows a row kind. Leave row_kind out: each "
+            "row is a new one."
         )
 
 

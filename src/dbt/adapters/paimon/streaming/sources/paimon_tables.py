@@ -46,9 +46,9 @@ _KIND: Final = "__dbt_row_kind"
 _PATTERN: Final = re.compile(r"[\[\]{}*?\\]")
 _ESCAPED: Final = r"\\\g<0>"
 _REMEDY: Final = (
-    "Run the model once with --full-refresh, which begins anew (where scan_mode says). To have the table keep what a "
-    f"stream has yet to read, give the stream a consumer (options={{'{CONSUMER}': '…'}}), or keep table snapshots for "
-    "longer (snapshot_retention of the table)"
+    "Run the model once with --full-refresh, which starts over (where scan_mode says). To keep unread "
+    f"changes in the table, give the stream a consumer (options={{'{CONSUMER}': '…'}}), or keep table "
+    "snapshots for longer (snapshot_retention of the table)"
 )
 
 
@@ -120,7 +120,7 @@ class PaimonTableInput:
             )
         if relation.is_view or call.database not in access.host.credentials.paimon_catalogs:
             raise DbtRuntimeError(
-                f"{what}: it is no Paimon table, and has no table snapshots to read it by. Materialize it as a table."
+                f"{what}: it is not a Paimon table and has no table snapshots. Materialize it as a table."
             )
         limits, consumer = _options(call, what)
         try:
@@ -214,7 +214,7 @@ class PaimonTableInput:
             assert row is not None
             earlier, is_to_come = row
             if is_to_come:
-                raise DbtRuntimeError(f"stream({self.call.label}): {self.begins.moment} is yet to come.")
+                raise DbtRuntimeError(f"stream({self.call.label}): {self.begins.moment} is in the future.")
         try:
             return self.begins.first(commits, earlier)
         except DbtRuntimeError as exc:
@@ -230,8 +230,8 @@ class PaimonTableInput:
         paths = checkpoints.files_of_batch(HadoopFolder(session, checkpoint), index, batch)
         if gone := self._planned.missing([path.rpartition("/")[2] for path in paths]):
             raise DbtRuntimeError(
-                f"stream({self.call.label}): {', '.join(gone)} of {self._planned.folder} went away, and with it which "
-                "rows the batch has. Run the model once with --full-refresh."
+                f"stream({self.call.label}): {', '.join(gone)} of {self._planned.folder} is missing, and "
+                "without it the rows of the batch are unknown. Run the model once with --full-refresh."
             )
 
     def told_rows(self, batch: int) -> int:
@@ -362,9 +362,10 @@ class PaimonTableInput:
         if not has_deletes:
             return query
         message = (
-            f"stream({self.call.label}): rows of the table were deleted or replaced since the last batch, and the "
-            "model asks for no row kinds. Write stream(…, row_kind='_kind') and treat the rows of kind -D "
-            "(incremental_strategy='apply_changes' deletes them), or leave them out with where _kind <> '-D'."
+            f"stream({self.call.label}): rows of the table were deleted or replaced since the last batch, and "
+            "the model does not read row kinds. Write stream(…, row_kind='_kind') and treat the rows of kind "
+            "-D (incremental_strategy='apply_changes' deletes them), or leave them out with where _kind <> "
+            "'-D'."
         )
         return f"{query}\nwhere if({quoted(_KIND)} = '-D', raise_error({string_literal(message)}), true)"
 
@@ -383,10 +384,10 @@ class PaimonTableInput:
         gone = there - now - {(self.call.row_kind or "").lower(), SNAPSHOT}
         if gone and now - there:
             raise DbtRuntimeError(
-                f"stream({self.call.label}): the table has columns now ({', '.join(sorted(now - there))}) that it had "
-                f"not at its table snapshot {position.snapshot}, and had others ({', '.join(sorted(gone))}), which the "
-                "stream has yet to read. If they were renamed, give them their old names for a run of the model; else "
-                "run it once with --full-refresh."
+                f"stream({self.call.label}): the table's columns changed since its table snapshot "
+                f"{position.snapshot}, from which the stream continues: {', '.join(sorted(now - there))} "
+                f"instead of {', '.join(sorted(gone))}. If they were renamed, give them their old names for "
+                "one run of the model; otherwise run it once with --full-refresh."
             )
         columns = tuple(each for each in self.table.columns if each[0].lower() in there)
         return replace(self.table, columns=columns)
@@ -414,7 +415,7 @@ class PaimonTableInput:
         """
         found = self._schema_of(session, position.snapshot)
         if found is not None and found > self.schema:
-            raise SourceChangedError(f"stream({self.call.label}): the table got another schema ({found}).")
+            raise SourceChangedError(f"stream({self.call.label}): the table has a new schema ({found}).")
 
     def _commits(self, session: SparkSession) -> list[Commit]:
         rows = session.sql(
@@ -453,14 +454,14 @@ def _options(call: StreamCall, what: str) -> tuple[Limits, str]:
     unknown = sorted(set(call.options) - known)
     if unknown:
         raise DbtRuntimeError(
-            f"{what}: a Paimon table is read without {', '.join(unknown)}. Options of one are "
+            f"{what}: unknown option {', '.join(unknown)}. The options for a Paimon table are "
             f"{', '.join(sorted(known))}."
         )
     numbers = []
     for name in (ranges.MAX_ROWS, ranges.MAX_SNAPSHOTS):
         text = str(call.options.get(name, "")).strip()
         if text and (not text.isdecimal() or not int(text)):
-            raise DbtRuntimeError(f"{what}: {name}='{text}' is no number above 0.")
+            raise DbtRuntimeError(f"{what}: {name}='{text}' is not a number above 0.")
         numbers.append(int(text or 0))
     return Limits(*numbers), str(call.options.get(CONSUMER, ""))
 

@@ -158,8 +158,8 @@ def lost(position: Position, commits: Sequence[Commit]) -> str:
         return ""
     numbers = [commit.snapshot for commit in commits]
     if not numbers or position.snapshot >= min(numbers):
-        return f"the table was rolled back or made anew since the stream read its table snapshot {position.snapshot}"
+        return f"the table was rolled back or recreated since the stream read its table snapshot {position.snapshot}"
     return (
-        f"the stream has read up to table snapshot {position.snapshot}, which has expired (there are {min(numbers)} to "
-        f"{max(numbers)})"
+        f"the stream has read up to table snapshot {position.snapshot}, which has expired (available: "
+        f"{min(numbers)} to {max(numbers)})"
     )

@@ -126,9 +126,9 @@ def beginning(scan_mode: str | None, options: Mapping[str, Any]) -> Beginning:
     mode = _mode(scan_mode, given)
     needed = _NEEDS.get(mode, ())
     if other := [name for name in given if name not in needed]:
-        raise DbtRuntimeError(f"scan_mode='{mode}' has no use for {', '.join(other)}.")
+        raise DbtRuntimeError(f"scan_mode='{mode}' does not use {', '.join(other)}.")
     if needed and len(given) != 1:
-        raise DbtRuntimeError(f"scan_mode='{mode}' needs {' or '.join(needed)} among the options.")
+        raise DbtRuntimeError(f"scan_mode='{mode}' needs {' or '.join(needed)} in the options.")
     if not needed:
         return Beginning(mode)
     (name,) = given
@@ -136,7 +136,7 @@ def beginning(scan_mode: str | None, options: Mapping[str, Any]) -> Beginning:
     if name == TIMESTAMP:
         return Beginning(mode, moment=f"timestamp {string_literal(_moment(text).isoformat(' '))}")
     if not text.isdecimal() or not int(text):
-        raise DbtRuntimeError(f"{name}='{text}' is no number above 0.")
+        raise DbtRuntimeError(f"{name}='{text}' is not a number above 0.")
     if name == TIMESTAMP_MILLIS:
         return Beginning(mode, moment=f"timestamp_millis({int(text)})")
     return Beginning(mode, snapshot=int(text))
@@ -153,9 +153,9 @@ def _mode(scan_mode: str | None, given: Sequence[str]) -> ScanMode:
         return ScanMode(scan_mode)
     except ValueError:
         raise DbtRuntimeError(
-            f"scan_mode='{scan_mode}' is unknown. Use 'full' (what is there, then what comes), 'latest' (what comes "
-            f"from now on), 'from-snapshot' (what came with the table snapshot {SNAPSHOT_ID} and later), "
-            "'from-snapshot-full' (what was there at that one, then what came) or 'from-timestamp' (what came from "
+            f"scan_mode='{scan_mode}' is unknown. Use 'full' (all rows, then the changes), 'latest' (changes "
+            f"from now on), 'from-snapshot' (changes from the table snapshot {SNAPSHOT_ID} on), "
+            "'from-snapshot-full' (all rows of that one, then the changes) or 'from-timestamp' (changes from "
             f"{TIMESTAMP} on)."
         ) from None
 
@@ -175,9 +175,9 @@ def _changes_after(snapshot: int, at: Mapping[int, Position], commits: Sequence[
         return Range(NOTHING_READ, at[1])
     if not snapshot and not at:
         return _nothing_before(NOTHING_READ)
-    before = f"table snapshot {snapshot}" if snapshot else "what was there before"
+    before = f"table snapshot {snapshot}" if snapshot else "the state before"
     raise DbtRuntimeError(
-        f"{before}, which the first changes are told from, has expired{_there(commits)}. Begin later, or with "
+        f"{before}, which the first changes are compared with, has expired{_there(commits)}. Start later, or with "
         f"scan_mode='{ScanMode.FROM_SNAPSHOT_FULL}' and one of those."
     )
 
@@ -188,4 +188,4 @@ def _nothing_before(position: Position) -> Range:
 
 def _there(commits: Sequence[Commit]) -> str:
     numbers = [commit.snapshot for commit in commits]
-    return f" (there are {min(numbers)} to {max(numbers)})" if numbers else " (there is none)"
+    return f" (available: {min(numbers)} to {max(numbers)})" if numbers else " (available: none)"

@@ -11,7 +11,7 @@
   {%- endif -%}
   {%- if parts | length > 3 -%}
     {%- do exceptions.raise_compiler_error(
-      "'" ~ relation ~ "' is no table: name a model, or write table, schema.table or catalog.schema.table."
+      "'" ~ relation ~ "' is not a table: name a model, or write table, schema.table or catalog.schema.table."
     ) -%}
   {%- endif -%}
   {%- do return(api.Relation.create(

@@ -95,13 +95,13 @@
 {% macro paimon__log_rebuild(target, table_changes, column_changes, spec) %}
   {%- set reasons = [] -%}
   {%- if spec.overwrite_reads_old_keys -%}
-    {%- do reasons.append('an INSERT OVERWRITE would go by the partitions of its old keys') -%}
+    {%- do reasons.append('an INSERT OVERWRITE would use the partitions of its old keys') -%}
   {%- endif -%}
   {%- for change in table_changes.immutable -%}
     {%- do reasons.append(change.name ~ ': ' ~ (change.old or 'none') ~ ' -> ' ~ (change.new or 'none')) -%}
   {%- endfor -%}
   {%- do log(
-    target ~ ' is built anew and swapped, its table snapshots and tags end here (' ~
+    target ~ ' is rebuilt and swapped, which loses its table snapshots and tags (' ~
     (reasons + column_changes.rebuild | list) | join('; ') ~ ')', info=true
   ) -%}
 {% endmacro %}

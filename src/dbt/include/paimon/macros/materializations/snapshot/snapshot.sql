@@ -86,8 +86,8 @@
   {%- set known = columns | map(attribute='name') | map('lower') | list -%}
   {%- for column in check_cols if check_cols is not string and column | lower not in known -%}
     {%- do exceptions.raise_compiler_error(
-      "snapshot '" ~ model.name ~ "': check_cols: '" ~ column ~ "' is no column of its query, which has " ~
-      columns | map(attribute='name') | join(', ') ~ '.'
+      "snapshot '" ~ model.name ~ "': check_cols: '" ~ column ~ "' is not a column of its query (" ~
+      columns | map(attribute='name') | join(', ') ~ ').'
     ) -%}
   {%- endfor -%}
 {% endmacro %}

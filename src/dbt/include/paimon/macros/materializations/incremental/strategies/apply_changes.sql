@@ -84,8 +84,8 @@ left anti join {{ deletes.render() }} as __dbt_deletes
   {%- set kept = paimon__kept_deletes(deletes, spec, columns) -%}
   {%- if not kept.fits -%}
     {%- do exceptions.raise_compiler_error(
-      "model '" ~ model.name ~ "': " ~ deletes ~ ", which keeps the deletes of the table, has not the columns of its "
-      ~ "primary_key and sequence_field, or has them with types that cannot become the table's. Nothing was written. "
+      "model '" ~ model.name ~ "': " ~ deletes ~ ", which keeps the deletes of the table, lacks the columns of its "
+      ~ "primary_key and sequence_field, or has them with types that cannot be changed to the table's. Nothing was written. "
       ~ "Run the model once with --full-refresh over all changes."
     ) -%}
   {%- endif -%}
