@@ -79,7 +79,7 @@ def test_no_times(data_type):
 
 
 def test_a_column_that_is_not_there():
-    with pytest.raises(CompilationError, match="'at' is not a column of its query .id, day"):
+    with pytest.raises(CompilationError, match=r"'at' is not a column of its query \(id, day\)"):
         event_time.refuse_column("m", "at", {"id": "int", "day": "date"})
 
 

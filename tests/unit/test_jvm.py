@@ -73,7 +73,7 @@ def test_what_is_printed_is_blanked_on_its_way(tmp_path: Path) -> None:
     output = Output(log, ["hunter2"])
     os.write(output.end, b"http://ann:pw@host added\nsaid hunter2\nx.token=abc\n\xff")
     assert (
-        output.said()
+        output.text()
         == log.read_text()
         == "http://********@host added\nsaid ********\nx.token=********\n\ufffd"
     )

@@ -51,7 +51,7 @@ def attempts(
             StoreOfErrors(away),
             name="m",
             trigger=trigger,
-            tell=lambda _: None,
+            report=lambda _: None,
             look=lambda: None,
         )
     return str(ended.value).rpartition("  ")[2], len(raised)

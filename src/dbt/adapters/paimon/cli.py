@@ -183,16 +183,16 @@ def _start(
     def started() -> server.ServerNote | None:
         note = server.read_note(path)
         if note is None and process.poll() is not None:
-            said = [line for line in log.read_text(errors="replace").splitlines() if line.strip()]
+            lines = [line for line in log.read_text(errors="replace").splitlines() if line.strip()]
             raise click.ClickException(
-                f"Spark did not start: {said[-1] if said else 'no output'}\nMore in {log}"
+                f"Spark did not start: {lines[-1] if lines else 'no output'}\nMore in {log}"
             )
         return note
 
     try:
-        return Wait("Spark to start", _START_WITHIN, f"It was stopped. More in {log}", tell=click.echo).until(
-            started, _LOOK_EVERY
-        )
+        return Wait(
+            "Spark to start", _START_WITHIN, f"It was stopped. More in {log}", notify=click.echo
+        ).until(started, _LOOK_EVERY)
     except WaitedTooLongError as exc:
         process.terminate()
         raise click.ClickException(exc.msg) from None

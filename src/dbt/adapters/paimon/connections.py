@@ -61,10 +61,10 @@ class PaimonConnectionManager(SparkConnectionManager):
             raise
         except Exception as exc:
             connection.state = ConnectionState.FAIL
-            said = messages.shorten(messages.error_text(exc))
-            if isinstance(exc, ImportError) and (install := installation.remedy(said)):
-                raise FailedToConnectError(f"{said}\n{install}") from exc
-            raise jvm_exit.error(exc) or FailedToConnectError(said) from exc
+            text = messages.shorten(messages.error_text(exc))
+            if isinstance(exc, ImportError) and (install := installation.remedy(text)):
+                raise FailedToConnectError(f"{text}\n{install}") from exc
+            raise jvm_exit.error(exc) or FailedToConnectError(text) from exc
         connection.state = ConnectionState.OPEN
         return connection
 

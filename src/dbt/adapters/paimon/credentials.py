@@ -408,7 +408,10 @@ def _server_problems(given: Mapping[str, Any]) -> Iterable[str]:
     if method == "thrift" and given.get("host") is None:
         yield "host: missing; name the machine of the Thrift server"
     if method == "connect" and given.get("host") is None and given.get("port") is not None:
-        yield "port: without host, the target uses the server of `dbt-paimon server`, which chooses its own port; add host, or leave port out"
+        yield (
+            "port: without host, the target uses the server of `dbt-paimon server`, which chooses its own port; "
+            "add host, or leave port out"
+        )
     yield from _login_problems(given)
     if given.get("host") is not None and method in ("connect", "thrift"):
         yield from _settings_of_a_server(given)

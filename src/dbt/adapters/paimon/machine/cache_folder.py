@@ -32,14 +32,14 @@ def cache_folder() -> Path:
     reason = own_folder(folder)
     if reason is None:
         return folder
-    _tell(folder, reason)
+    _warn(folder, reason)
     other = temporary_folder() / "cache"
     other.mkdir(exist_ok=True, mode=0o700)
     return other
 
 
 @lru_cache(maxsize=8)
-def _tell(folder: Path, reason: str) -> None:
+def _warn(folder: Path, reason: str) -> None:
     """Log the reason, once per process."""
     logger.warning(
         f"The cache folder {folder} is not used: {reason}. Remove it, or make it yours with mode 700, in "

@@ -132,7 +132,7 @@ def _major_of_home(home: Path) -> int | None:
 
 def _ask(executable: Path) -> tuple[int | None, str | None]:
     try:
-        said = subprocess.run(
+        output = subprocess.run(
             [str(executable), "-XshowSettings:properties", "-version"],
             capture_output=True,
             text=True,
@@ -141,7 +141,7 @@ def _ask(executable: Path) -> tuple[int | None, str | None]:
         ).stderr
     except (OSError, subprocess.SubprocessError):
         return None, None
-    version, home = _SPOKEN_VERSION.search(said), _SPOKEN_HOME.search(said)
+    version, home = _SPOKEN_VERSION.search(output), _SPOKEN_HOME.search(output)
     return (_major(version.group(1)) if version else None), (home.group(1) if home else None)
 
 

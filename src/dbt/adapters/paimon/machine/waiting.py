@@ -42,7 +42,7 @@ class Wait:
         *,
         notice_after: float | None = None,
         notice_every: float | None = None,
-        tell: Callable[[str], object] | None = None,
+        notify: Callable[[str], object] | None = None,
     ) -> None:
         """Start to wait.
 
@@ -52,12 +52,12 @@ class Wait:
             remedy: what the user can do if it takes longer; whole sentences.
             notice_after: seconds until the first message in the log; NOTICE_AFTER by default.
             notice_every: seconds between two messages; NOTICE_EVERY by default.
-            tell: gets each message; dbt's log by default.
+            notify: gets each message; dbt's log by default.
         """
         self._what = what
         self._bound = bound
         self._remedy = remedy
-        self._tell = tell or logger.info
+        self._notify = notify or logger.info
         self._every = NOTICE_EVERY if notice_every is None else notice_every
         self._began = time.monotonic()
         self._next_notice = NOTICE_AFTER if notice_after is None else notice_after
@@ -87,7 +87,7 @@ class Wait:
             raise self.error()
         if seconds >= self._next_notice:
             self._next_notice = seconds + self._every
-            self._tell(
+            self._notify(
                 f"Waiting for {self._what}: {_shown(seconds)} so far, {_shown(self._bound)} at the most"
             )
 

@@ -96,11 +96,11 @@ def _names_jars(own: Mapping[str, str]) -> bool:
     """Whether jars are named outside of the profile's `jars` and `packages`: in `spark_config` or Spark's own files."""
     if own.keys() & {"spark.jars", "spark.jars.packages"}:
         return True
-    said = os.environ.get("PYSPARK_SUBMIT_ARGS", "")
+    settings = os.environ.get("PYSPARK_SUBMIT_ARGS", "")
     for folder in (os.environ.get("SPARK_CONF_DIR"), Path(os.environ.get("SPARK_HOME") or "/-", "conf")):
         with suppress(OSError):
-            said += Path(folder or "/-", "spark-defaults.conf").read_text()
-    return any(name in said for name in ("spark.jars", "--jars", "--packages"))
+            settings += Path(folder or "/-", "spark-defaults.conf").read_text()
+    return any(name in settings for name in ("spark.jars", "--jars", "--packages"))
 
 
 def remote_conf(credentials: PaimonCredentials) -> dict[str, str]:

@@ -195,9 +195,9 @@ class _Running:
             with self._lock:
                 self._cursor = None
         if status.operationState != TOperationState.FINISHED_STATE:
-            said = status.errorMessage or "the statement was cancelled"
-            logger.debug(f"Error while running:\n{statement}\n{said}")
-            raise DbtDatabaseError(messages.shorten(said, statement)) from ThriftServerError(said)
+            text = status.errorMessage or "the statement was cancelled"
+            logger.debug(f"Error while running:\n{statement}\n{text}")
+            raise DbtDatabaseError(messages.shorten(text, statement)) from ThriftServerError(text)
         return cursor
 
     def cancel(self) -> None:

@@ -75,7 +75,7 @@ def change_rows_sql(
     rowkind = spec.options[ROWKIND]
     ordering = [*spec.primary_key, *spec.sequence_columns]
     kind = _kind_sql(rowkind, ordering, model)
-    told = ", ".join(f"{kind} as {quoted(name)}" if name == rowkind else quoted(name) for name in columns)
+    selected = ", ".join(f"{kind} as {quoted(name)}" if name == rowkind else quoted(name) for name in columns)
     is_delete = f"{quoted(rowkind)} = {string_literal(DELETE)}"
     filled = {
         name: f"if({is_delete}, coalesce({quoted(name)}, {some_value(kind)}), {quoted(name)}) as {quoted(name)}"
@@ -84,7 +84,7 @@ def change_rows_sql(
     }
     return (
         f"select {', '.join(filled.get(name, quoted(name)) for name in columns)}\n"
-        f"from (select {told} from {source})\n"
+        f"from (select {selected} from {source})\n"
         f"where {quoted(rowkind)} <> {string_literal(UPDATE_BEFORE)}"
     )
 

@@ -152,9 +152,11 @@ class Specs:
         for key, reason in foreign_config.warnings(config):
             # A package may set the same key in all of its models.
             if self._host.once.first(("foreign", key)):
-                told = Problems(name)
-                told.add(key, config[key], f"{reason}. Shown once per run, even if other nodes have it too")
-                (message,) = told.messages
+                problems = Problems(name)
+                problems.add(
+                    key, config[key], f"{reason}. Shown once per run, even if other nodes have it too"
+                )
+                (message,) = problems.messages
                 warn_or_error(AdapterEventWarning(name="Paimon", base_msg=message, args=[]))
 
     @staticmethod

@@ -31,8 +31,8 @@ def _partition_expiry_rules(
             "the table has no partitions. Set partition_by, or expire_partitions: null",
         )
     outside = Capability.EXPIRE_PARTITIONS_OUTSIDE_THE_METASTORE
-    told = spec.options.get("metastore.partitioned-table", "").lower() == "true"
-    if partitions and not told and not versions.supports(outside):
+    in_metastore = spec.options.get("metastore.partitioned-table", "").lower() == "true"
+    if partitions and not in_metastore and not versions.supports(outside):
         yield "maintenance.expire_partitions", versions.explain(outside)
     if partitions and (unknown := unknown_in_pattern(partitions.timestamp_pattern, spec.partition_by)):
         yield (

@@ -60,9 +60,9 @@ def _has_nan(expression: str, tree: TypeTree, depth: int = 0) -> str:
 
 
 def _checked(column: PaimonColumn, has_nan: str, model: Mapping[str, Any]) -> str:
-    said = "is" if column.dtype in _FLOATING else "has a value that is"
+    verb = "is" if column.dtype in _FLOATING else "has a value that is"
     fault = string_literal(
-        f"{model.get('resource_type', 'model')} '{model['name']}': the sequence column {column.name} {said} NaN, which "
+        f"{model.get('resource_type', 'model')} '{model['name']}': the sequence column {column.name} {verb} NaN, which "
         "comes neither before nor after another value. Filter such rows out, or give another value, in the model."
     )
     return f"if({has_nan}, raise_error({fault}), {column.quoted}) as {column.quoted}"

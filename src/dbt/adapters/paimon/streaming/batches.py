@@ -27,8 +27,8 @@ class NewColumnsError(DbtRuntimeError):
 
     def __init__(self, found: Mapping[str, Mapping[str, str]]) -> None:
         """`found`: by the name of the input's view, column name -> data type."""
-        told = "; ".join(f"{', '.join(columns)}" for columns in found.values())
-        super().__init__(f"Messages have columns that are not described: {told}")
+        listed = "; ".join(f"{', '.join(columns)}" for columns in found.values())
+        super().__init__(f"Messages have columns that are not described: {listed}")
         self.found = found
 
 

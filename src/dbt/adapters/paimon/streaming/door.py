@@ -334,7 +334,7 @@ class Streams:
 
     def response(self, model: Mapping[str, Any]) -> AdapterResponse:
         """What dbt shows for a stream that has ended: rows, batches, dead letters."""
-        return self._stream(model).told.response()
+        return self._stream(model).totals.response()
 
     def _run(
         self,
@@ -374,7 +374,7 @@ class Streams:
         except Exception as exc:
             raise failures.explained(exc, model["name"], inputs) from exc
         finally:
-            stream.told.add(writer.written)
+            stream.totals.add(writer.written)
         return True
 
     def _write_batches(
@@ -396,7 +396,7 @@ class Streams:
             checkpoint,
             name=name,
             trigger=long_running.trigger(settings, lambda: handle.is_cancelled, drains),
-            tell=progress.Watch(name, inputs, session, stream.told).tell,
+            report=progress.Watch(name, inputs, session, stream.totals).report,
             look=lambda: _plan(inputs, session),
         )
 

@@ -156,7 +156,7 @@ class PlannedInput(Input, Protocol):
             DbtRuntimeError: what is lost, and the remedy.
         """
 
-    def told_rows(self, batch: int) -> int:
+    def planned_rows(self, batch: int) -> int:
         """How many rows a batch of this run had."""
 
     def batch_rows_sql(self, session: SparkSession, raw: str, batch: int) -> str:

@@ -21,7 +21,7 @@ logger = AdapterLogger("Paimon")
 
 
 @dataclass
-class Told:
+class Totals:
     """The totals of a stream's run."""
 
     rows: int = 0
@@ -35,31 +35,31 @@ class Told:
 
     def response(self) -> AdapterResponse:
         """The totals as the adapter response that dbt shows for a model."""
-        told = f"{_counted(self.rows, 'row')} read in {_counted(self.batches, 'batch', 'es')}"
+        read = f"{_counted(self.rows, 'row')} read in {_counted(self.batches, 'batch', 'es')}"
         dead = f", {_counted(self.dead_letters, 'dead letter')}" if self.dead_letters else ""
-        return AdapterResponse(f"{told}{dead}", rows_affected=self.rows)
+        return AdapterResponse(f"{read}{dead}", rows_affected=self.rows)
 
 
 class Watch:
     """Logs a query's batches as they end."""
 
-    def __init__(self, model: str, inputs: Sequence[Input], session: SparkSession, told: Told) -> None:
+    def __init__(self, model: str, inputs: Sequence[Input], session: SparkSession, totals: Totals) -> None:
         self._model = model
         self._inputs = inputs
         self._session = session
-        self._told = told
+        self._totals = totals
 
-    def tell(self, progress: Mapping[str, Any]) -> None:
+    def report(self, progress: Mapping[str, Any]) -> None:
         """Log a batch that has ended; `progress` is a StreamingQueryProgress."""
         rows = sum(
-            each.told_rows(progress["batchId"])
+            each.planned_rows(progress["batchId"])
             if isinstance(each, PlannedInput)
             else int(source["numInputRows"])
             for each, source in zip(self._inputs, progress["sources"], strict=False)
         )
-        self._told.rows += rows
+        self._totals.rows += rows
         seconds = progress["durationMs"].get("triggerExecution", 0) / 1000
-        done = f"{_counted(rows, 'row')} in {seconds:.1f} s, {self._told.rows:,} in all"
+        done = f"{_counted(rows, 'row')} in {seconds:.1f} s, {self._totals.rows:,} in all"
         logger.info(f"{self._model}: batch {progress['batchId']}: {done}{self._behind(progress['sources'])}")
 
     def _behind(self, sources: Sequence[Mapping[str, Any]]) -> str:

@@ -36,7 +36,7 @@ def run(
     *,
     name: str,
     trigger: Trigger,
-    tell: Callable[[Mapping[str, Any]], None],
+    report: Callable[[Mapping[str, Any]], None],
     look: Callable[[], None],
 ) -> None:
     """Run a query until it has read everything there was at its start, or until it has to end.
@@ -50,7 +50,7 @@ def run(
         checkpoint: the checkpoint to continue from.
         name: the name of the query in Spark's UI.
         trigger: how often it looks for rows, and when it ends.
-        tell: called with the progress of each batch (StreamingQueryProgress).
+        report: called with the progress of each batch (StreamingQueryProgress).
         look: called each time a long-running query looks for rows.
 
     Raises:
@@ -65,7 +65,7 @@ def run(
         try:
             if failed:
                 writer.goes_on_from(checkpoint.unfinished_batch())
-            _run(frame(), writer, checkpoint, name, trigger, tell, look)
+            _run(frame(), writer, checkpoint, name, trigger, report, look)
         except Exception as exc:  # noqa: PERF203 - a few attempts
             # A source that does not answer at the first attempt is not a temporary failure.
             if isinstance(exc, DbtRuntimeError) and not (failed and isinstance(exc, UnavailableError)):
@@ -90,7 +90,7 @@ def _run(
     checkpoint: Checkpoint,
     name: str,
     trigger: Trigger,
-    tell: Callable[[Mapping[str, Any]], None],
+    report: Callable[[Mapping[str, Any]], None],
     look: Callable[[], None],
 ) -> None:
     from pyspark.errors import StreamingQueryException
@@ -102,10 +102,10 @@ def _run(
     )
     every = trigger.processing_time
     started = (stream.trigger(processingTime=every) if every else stream.trigger(availableNow=True)).start()
-    told, ending, looked_at = -1, None, time.monotonic()
+    reported, ending, looked_at = -1, None, time.monotonic()
     try:
         while not started.awaitTermination(_LOOK_EVERY):
-            told = _tell_of(started, told, tell)
+            reported = _report_progress(started, reported, report)
             if trigger.is_cancelled():
                 raise _cancelled(name)
             if every and time.monotonic() > looked_at + trigger.seconds:
@@ -121,7 +121,7 @@ def _run(
             if not every and ending.is_over:
                 # An incomplete table must not be taken for a complete one.
                 raise _cancelled(name)
-        _tell_of(started, told, tell)
+        _report_progress(started, reported, report)
     except StreamingQueryException as exc:
         raise (writer.failure or exc) from exc
     finally:
@@ -181,9 +181,9 @@ def _cancelled(name: str) -> DbtRuntimeError:
     )
 
 
-def _tell_of(query: Any, told: int, tell: Callable[[Mapping[str, Any]], None]) -> int:
+def _report_progress(query: Any, reported: int, report: Callable[[Mapping[str, Any]], None]) -> int:
     for progress in query.recentProgress:
-        if progress["batchId"] > told and progress["numInputRows"]:
-            told = progress["batchId"]
-            tell(progress)
-    return told
+        if progress["batchId"] > reported and progress["numInputRows"]:
+            reported = progress["batchId"]
+            report(progress)
+    return reported

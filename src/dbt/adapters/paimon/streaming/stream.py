@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from dbt.adapters.paimon.sql.text import quoted
 from dbt.adapters.paimon.streaming import batches, checkpoints
 from dbt.adapters.paimon.streaming.inputs import Input, MarkingInput, PlannedInput, StreamCall, view_name
-from dbt.adapters.paimon.streaming.progress import Told
+from dbt.adapters.paimon.streaming.progress import Totals
 from dbt.adapters.paimon.streaming.sources import kinds
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ class Stream:
     # The id of the stream, written into its table and its checkpoint.
     id: str = ""
     begins: bool = False
-    told: Told = field(default_factory=Told)
+    totals: Totals = field(default_factory=Totals)
 
     def view(self, call: StreamCall) -> str:
         """The quoted name of the view that replaces a `stream(...)`; the same for the same arguments.

@@ -121,10 +121,10 @@ class Rows:
             CompilationError: columns whose types do not fit, or NOT NULL columns that are missing.
         """
         wanted = self._tables.wanted_columns(source.columns, model, spec)
-        tell = self._host.loses
-        to = row_checks.destination(model, table_columns, wanted, spec, applies, lossless=tell is None)
-        if tell is not None and (lossy := row_checks.lossy_columns(source.columns, to)):
-            tell(
+        warn = self._host.loses
+        to = row_checks.destination(model, table_columns, wanted, spec, applies, lossless=warn is None)
+        if warn is not None and (lossy := row_checks.lossy_columns(source.columns, to)):
+            warn(
                 f"{to.node}: {', '.join(lossy)}: stored as Spark casts it, losses included. Cast it in the query."
             )
         selected = row_checks.checked_columns(source.columns, to)

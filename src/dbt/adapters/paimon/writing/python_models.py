@@ -41,7 +41,7 @@ def stage(handle: Handle, code: str, model: Mapping[str, Any], view_name: str) -
     except Exception as exc:
         line = _line_in(path, exc)
         raise DbtRuntimeError(
-            f"Python model '{model['name']}' ({path}{f', line {line}' if line else ''}): {_said(exc)}"
+            f"Python model '{model['name']}' ({path}{f', line {line}' if line else ''}): {_error_text(exc)}"
         ) from exc
     to_frame(session, result, model["name"], path).createOrReplaceTempView(view_name)
 
@@ -84,16 +84,16 @@ def texts_with_nulls(frame: Any) -> Any:
     return changed
 
 
-def _said(exc: Exception) -> str:
+def _error_text(exc: Exception) -> str:
     """A short message of an exception; what to install, if an import failed."""
     if type(exc).__module__.startswith(("pyspark.", "py4j.")):
-        said = messages.shorten(messages.error_text(exc))
+        text = messages.shorten(messages.error_text(exc))
     else:
-        said = f"{type(exc).__name__}: {exc}"
+        text = f"{type(exc).__name__}: {exc}"
     install = installation.remedy(str(exc))
     if isinstance(exc, ModuleNotFoundError) and not install:
         install = f"Install it for the Python that runs dbt: {sys.executable} -m pip install …"
-    return "\n".join(filter(None, [said, install]))
+    return "\n".join(filter(None, [text, install]))
 
 
 def _of_session(session: SparkSession, frame: DataFrame) -> DataFrame:

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 logger = AdapterLogger("Paimon")
 ConvertType = Callable[["agate.Table", int], "str | None"]
 # A callback for the warning about something that is accepted anyway; without a callback it is refused.
-Tell = Callable[[str], None]
+Warn = Callable[[str], None]
 ROWS_A_DOCUMENT = 1_000
 # Types that JSON has; a value of any other type is sent as text and cast by Spark, which knows them all.
 _CARRIED = ("bigint", "double", "boolean")
@@ -71,7 +71,7 @@ def path_of(model: Mapping[str, Any], config: Any) -> Path:
 
 
 def load(
-    path: Path, model: Mapping[str, Any], passes: Tell | None = None, loses: Tell | None = None
+    path: Path, model: Mapping[str, Any], passes: Warn | None = None, loses: Warn | None = None
 ) -> agate.Table:
     """The rows of a seed's file as dbt reads them, with the columns of `column_types` as text, whatever their case.
 
@@ -102,16 +102,16 @@ def load(
     times = [place for place, kind in enumerate(table.column_types) if isinstance(kind, agate.DateTime)]
     if times:
         for fault in _finer_times(path, times, model):
-            _refuse_or_tell(fault, loses)
+            _refuse_or_warn(fault, loses)
     # As dbt's load_agate_table leaves it.
     table.original_abspath = str(path.resolve())
     return table
 
 
-def _refuse_or_tell(fault: str, tell: Tell | None) -> None:
-    if tell is None:
+def _refuse_or_warn(fault: str, warn: Warn | None) -> None:
+    if warn is None:
         raise CompilationError(fault)
-    tell(fault)
+    warn(fault)
 
 
 def _finer_times(path: Path, times: Sequence[int], model: Mapping[str, Any]) -> Iterable[str]:
@@ -132,7 +132,7 @@ def _finer_times(path: Path, times: Sequence[int], model: Mapping[str, Any]) -> 
                     )
 
 
-def check_file(path: Path, model: Mapping[str, Any], passes: Tell | None = None) -> None:
+def check_file(path: Path, model: Mapping[str, Any], passes: Warn | None = None) -> None:
     """Refuse a malformed file: each line must have a value for each column of the header.
 
     dbt's own reader fills short lines with NULL, and its error about long ones names neither line nor column. A blank
@@ -163,7 +163,7 @@ def check_file(path: Path, model: Mapping[str, Any], passes: Tell | None = None)
         more = f" And {len(problems) - 1} more such lines." if len(problems) > 1 else ""
         first = next((text for short, text in problems if not short), problems[0][1])
         only_short = all(short for short, _ in problems)
-        _refuse_or_tell(f"{where}, {first}{more}", passes if only_short else None)
+        _refuse_or_warn(f"{where}, {first}{more}", passes if only_short else None)
 
 
 def _ragged_lines(reader: Any, delimiter: str) -> Iterable[tuple[bool, str]]:
@@ -248,7 +248,7 @@ def stage(
     model: Mapping[str, Any],
     convert_type: ConvertType,
     empty: bool = False,
-    loses: Tell | None = None,
+    loses: Warn | None = None,
 ) -> None:
     """Register a seed's rows as a temporary view of the session, with typed columns.
 
@@ -260,7 +260,7 @@ def stage(
     """
     columns = seed_columns(table, model, convert_type)
     for fault in _other_doubles(table, columns, model):
-        _refuse_or_tell(fault, loses)
+        _refuse_or_warn(fault, loses)
     documents = list(_documents(table.rows, columns, model))
     schema = ", ".join(f"c{index}: {column.carried}" for index, column in enumerate(columns))
     raw = f"{view_name}_raw"
@@ -331,7 +331,7 @@ def _refuse_bad_text(
     raw: str,
     columns: Sequence[SeedColumn],
     model: Mapping[str, Any],
-    loses: Tell | None,
+    loses: Warn | None,
 ) -> None:
     checked = [
         (f"c{i}", column)
@@ -369,10 +369,10 @@ def _bad_texts(
     return [(column, value) for (_, column), value in zip(checked, bad, strict=True) if value is not None]
 
 
-def _refuse_text(bad: Sequence[tuple[SeedColumn, str]], model: Mapping[str, Any], loses: Tell | None) -> None:
+def _refuse_text(bad: Sequence[tuple[SeedColumn, str]], model: Mapping[str, Any], loses: Warn | None) -> None:
     if bad:
         problems = [f"column {column.name}: {value!r} is {_no(column.data_type)}" for column, value in bad]
-        _refuse_or_tell(
+        _refuse_or_warn(
             f"{_where(model)}: {'; '.join(problems)}. Correct the file, or the column's type under column_types.",
             loses,
         )

@@ -60,8 +60,8 @@ def java_options(java: JavaRuntime, class_path: Sequence[Path], conf: Mapping[st
 
 def _kind(java: JavaRuntime, class_path: Sequence[Path]) -> str:
     release = Path(java.home, "release")
-    said = release.read_text(errors="replace") if release.is_file() else ""
-    return fingerprint([java.home, said, sys.platform, *(stamp(jar) for jar in class_path)])
+    text = release.read_text(errors="replace") if release.is_file() else ""
+    return fingerprint([java.home, text, sys.platform, *(stamp(jar) for jar in class_path)])
 
 
 def _is_whole(archive: Path) -> bool:

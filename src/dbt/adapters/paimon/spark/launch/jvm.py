@@ -129,11 +129,11 @@ def _resolved(conf: Mapping[str, str], plan: PackagePlan, log: Path, secrets: Se
             with watched(_start_of(plan, log), Spawned.kill_last), spawned():
                 return launch_gateway(launch_conf, popen_kwargs={"stdout": output.end, "stderr": output.end})
         except PySparkRuntimeError as exc:
-            said = output.said()
-            again = is_unresolved(said) and unreachable_repositories(said)
+            text = output.text()
+            again = is_unresolved(text) and unreachable_repositories(text)
             if wait is None or ending.is_set() or not again:
-                failure = failure_of(said, log)
-                if is_unresolved(said):
+                failure = failure_of(text, log)
+                if is_unresolved(text):
                     _unresolved[get_invocation_id(), plan] = failure.msg
                 raise failure from exc
             logger.info(f"The jars could not be resolved: retrying in {wait} s")

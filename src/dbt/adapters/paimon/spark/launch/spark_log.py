@@ -62,7 +62,7 @@ class Output:
                 if self._wanted:
                     self._lines.append(shown)
 
-    def said(self) -> str:
+    def text(self) -> str:
         """The whole output of a process that has ended."""
         self._close_end()
         self._thread.join(timeout=10)

@@ -233,8 +233,8 @@ class DebeziumMessages:
         )
         field = "__tmp_fields[e.key]"
         kind = f"if({field} is null, {guessed}, {debezium_types.spark_type_sql(field)})"
-        told = f"transform({new}, e -> struct(e.key as name, {kind} as kind))"
-        return f"if(__tmp_kind in ('+I', '+U') and {PROBLEM} is null, {told}, null)"
+        typed = f"transform({new}, e -> struct(e.key as name, {kind} as kind))"
+        return f"if(__tmp_kind in ('+I', '+U') and {PROBLEM} is null, {typed}, null)"
 
     def _numbers_sql(self) -> str:
         """The exact digits of the decimals in before and after: read as text, Spark returns numbers as doubles."""
@@ -298,8 +298,8 @@ class DebeziumMessages:
             "__tmp_op is null",
             "'no Debezium envelope: there is no op. It may have been flattened, or belong to another topic'",
         )
-        for op, told in _OPS_WITHOUT_ROW.items():
-            yield f"__tmp_op = {string_literal(op)}", string_literal(f"op '{op}' has no row: {told}")
+        for op, reason in _OPS_WITHOUT_ROW.items():
+            yield f"__tmp_op = {string_literal(op)}", string_literal(f"op '{op}' has no row: {reason}")
         yield (
             "__tmp_kind is null",
             "concat('unknown op \\'', left(__tmp_op, 100), '\\': known are c, u, d and r')",
@@ -319,11 +319,11 @@ class DebeziumMessages:
         names = ", ".join(string_literal(column.name) for column in self.columns)
         small = ", ".join(string_literal(column.name.lower()) for column in self.columns)
         misspelt = f"filter({keys}, k -> k not in ({names}) and lower(k) in ({small}))"
-        told = string_literal(
+        hint = string_literal(
             "it differs from the described column in upper and lower case: write the column as in the "
             "messages"
         )
-        yield f"size({misspelt}) > 0", f"concat('column ', array_join({misspelt}, ', '), ': ', {told})"
+        yield f"size({misspelt}) > 0", f"concat('column ', array_join({misspelt}, ', '), ': ', {hint})"
 
     def _null_reasons(self) -> Iterator[tuple[str, str]]:
         """(condition, reason) pairs about fields that must have a value, both as SQL."""
@@ -335,10 +335,10 @@ class DebeziumMessages:
         for index, column in enumerate(self.columns):
             in_key = f"map_contains_key(__tmp_keys, {string_literal(column.name)})"
             missing = f"{_text(index)} is null"
-            told = f"column {column.name}: there is no value, and it is "
-            yield f"{missing} and {in_key}", string_literal(f"{told}part of the message's key")
+            where = f"column {column.name}: there is no value, and it is "
+            yield f"{missing} and {in_key}", string_literal(f"{where}part of the message's key")
             if column.required:
-                yield f"{missing} and {is_row}", string_literal(f"{told}not null")
+                yield f"{missing} and {is_row}", string_literal(f"{where}not null")
 
     def _column_reasons(self) -> Iterator[tuple[str, str]]:
         unsent = ", ".join(map(string_literal, _UNSENT_TEXTS))

@@ -70,11 +70,11 @@ def header_problem(text: str) -> str:
     found = _HEADER.search(text) or _WIDTH.search(text)
     if found is None:
         return ""
-    told = found.groupdict()
-    names = told["found"].strip() if "wanted" in told else f"{told['found']} columns"
-    wanted = f", described are {told['wanted'].strip()}" if "wanted" in told else ""
+    parts = found.groupdict()
+    names = parts["found"].strip() if "wanted" in parts else f"{parts['found']} columns"
+    wanted = f", described are {parts['wanted'].strip()}" if "wanted" in parts else ""
     return (
-        f"the header of {redact_text(told['file'].strip())} has "
+        f"the header of {redact_text(parts['file'].strip())} has "
         f"{names}{wanted.removesuffix(f', {_CORRUPT}')}. Give the source all columns of the files, with the "
         "same names in the same order; or correct the file under the same name. What was written is "
         "complete, and the next run continues with this file."

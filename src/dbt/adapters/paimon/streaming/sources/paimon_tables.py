@@ -234,7 +234,7 @@ class PaimonTableInput:
                 "without it the rows of the batch are unknown. Run the model once with --full-refresh."
             )
 
-    def told_rows(self, batch: int) -> int:
+    def planned_rows(self, batch: int) -> int:
         """The number of rows in the commits of a batch; can be asked once per batch."""
         return self._rows.pop(batch, 0)
 
