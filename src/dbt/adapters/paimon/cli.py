@@ -45,7 +45,7 @@ def _with_target(command: Callable[..., Any]) -> Callable[..., Any]:
 
 @click.group()
 def main() -> None:
-    """Tools beside dbt for Apache Paimon."""
+    """Commands besides dbt for Apache Paimon."""
 
 
 @main.group("server")
@@ -62,7 +62,7 @@ def server_group() -> None:
     help="Stop the server after this many minutes without a statement.",
 )
 def start(idle_minutes: float, **target: str | None) -> None:
-    """Start the server of a target, unless it runs."""
+    """Start the server of a target, unless it is already running."""
     with _clear_errors():
         credentials = load_credentials(**target)
         server.require_warm_target(credentials)
@@ -99,7 +99,7 @@ def start(idle_minutes: float, **target: str | None) -> None:
 
 @server_group.command()
 def status() -> None:
-    """Show the servers that run; exit code 1 if there is none."""
+    """Show the running servers; exit code 1 if there are none."""
     with _clear_errors():
         notes = server.running()
         for note in notes:
@@ -113,7 +113,7 @@ def status() -> None:
 @_with_target
 @click.option("--all", "every", is_flag=True, help="Stop all servers of this user.")
 def stop(every: bool, **target: str | None) -> None:
-    """End the server of a target, or all of them."""
+    """Stop the server of a target, or all of them."""
     with _clear_errors():
         if every:
             notes = server.running()
@@ -147,9 +147,9 @@ def stream(
     full_refresh: bool,
     **target: str | None,
 ) -> None:
-    """Run streaming models until Ctrl-C, which ends each after the batch that it writes.
+    """Run streaming models until Ctrl-C, which stops each after its current batch.
 
-    They look for rows every `processing_time` of their config.
+    They check for new rows every `processing_time` (config).
     """
     with _clear_errors():
         if not service.run(select, exclude, full_refresh, target):
