@@ -13,6 +13,8 @@ UV = $(shell command -v uv || echo $(BIN)/uv)
 EXTRAS = $(shell if [ -z "$$JAVA_HOME" ] && ! command -v java >/dev/null; then echo --extra jre; fi)
 WORKERS ?= 3
 KILLS ?= 60
+# Seconds a test, for `make compat`, where one may hang.
+TIMEOUT ?= 900
 SEQUENCES ?= 1000
 VERSIONS := oldest 1.10 1.11
 IMPORT_LINTER := 2.17
@@ -24,7 +26,7 @@ DBT := $(BIN)/dbt
 PROJECT := --profiles-dir profiles --target $(if $(FLIGHTS_KAFKA),kafka,local)
 QUERY := select carrier_name, scheduled, late_percent from {{ ref('mart_carrier_punctuality') }} order by late_percent
 
-.PHONY: help venv run test unit functional conformance integration faults differential streaming costs bench wheel-check versions lint lint-python lint-types lint-imports lint-picture lint-sql lint-lock floor-plan format docs debug wheel clean
+.PHONY: help venv run test unit functional conformance integration faults differential streaming costs bench wheel-check versions compat compatibility lint lint-python lint-types lint-imports lint-picture lint-sql lint-lock floor-plan format docs debug wheel clean
 
 help: ## List the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/\1\t\2/' | expand -t 14
@@ -102,6 +104,17 @@ version-oldest: WANTED = --resolution lowest-direct --no-config
 version-1.10: WANTED = 'dbt-core==1.10.*'
 version-1.11: WANTED = 'dbt-core==1.11.*'
 
+# Spark 4.1 and PySpark 3.5 exclude each other, so each PySpark has an environment of its own.
+compat: $(STAMP) ## The functional tests on another connector: make compat JARS=/path/connector.jar [PYSPARK=4.1.1]
+ifdef PYSPARK
+	"$(UV)" venv --quiet --allow-existing target/compat/$(PYSPARK)
+	"$(UV)" pip install --quiet --python target/compat/$(PYSPARK) --editable '.[$(if $(filter 4.%,$(PYSPARK)),spark4,connect),thrift]' 'pyspark==$(PYSPARK)' --group dev
+endif
+	DBT_PAIMON_JARS=$(JARS) $(if $(PYSPARK),target/compat/$(PYSPARK)/bin/python -m pytest,$(PYTEST)) $(XDIST) --timeout $(TIMEOUT) --results docs/compatibility tests/functional $(ARGS)
+
+compatibility: $(STAMP) ## Write docs/compatibility.md from the capabilities and the results of `make compat`
+	$(BIN)/python scripts/compatibility.py
+
 lint: lint-python lint-types lint-imports lint-picture lint-sql lint-lock ## ruff, mypy (strict), the floor plan, sqlfluff; uv.lock fits pyproject.toml (side by side: make -j lint)
 
 lint-python: $(STAMP)
@@ -117,6 +130,7 @@ lint-imports: $(STAMP)
 
 lint-picture: $(STAMP)
 	$(BIN)/python scripts/floor_plan.py --check
+	$(BIN)/python scripts/compatibility.py --check
 
 lint-sql: $(STAMP)
 	$(BIN)/sqlfluff lint models snapshots tests/data

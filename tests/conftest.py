@@ -18,6 +18,7 @@ pytest_plugins = [
     "first_session",
     "quicker_dbt",
     "timing",
+    "compatibility",
     "conformance",
     "differential.report",
     "faults.report",

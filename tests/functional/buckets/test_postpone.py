@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import pytest
 from dbt.tests.util import run_dbt, run_dbt_and_capture
-from tests.functional.conftest import CONNECTOR
 
-from dbt.adapters.paimon.capabilities import Capability, Versions
-
-ENVIRONMENT = Versions.of(CONNECTOR)
+from dbt.adapters.paimon.capabilities import Capability
 
 ORDERS = """
 {{ config(
@@ -33,10 +30,7 @@ def write(select: str, fixed: bool, orders: str = "") -> None:
     run_dbt(["run", "--select", select, "--vars", str({"fixed": fixed, "orders": orders})])
 
 
-@pytest.mark.skipif(
-    not ENVIRONMENT.supports(Capability.COMPACT_POSTPONE_BUCKET),
-    reason=ENVIRONMENT.explain(Capability.COMPACT_POSTPONE_BUCKET),
-)
+@pytest.mark.needs(Capability.COMPACT_POSTPONE_BUCKET)
 class TestPostpone:
     @pytest.fixture(scope="class")
     def models(self):
@@ -123,10 +117,7 @@ select * from values {{ var('batch', '(1, 1, 1)') }} as t(pk, v, pt)
 """
 
 
-@pytest.mark.skipif(
-    not ENVIRONMENT.supports(Capability.FIXED_BUCKET_ACROSS_PARTITIONS),
-    reason=ENVIRONMENT.explain(Capability.FIXED_BUCKET_ACROSS_PARTITIONS),
-)
+@pytest.mark.needs(Capability.FIXED_BUCKET_ACROSS_PARTITIONS)
 class TestFixedAcrossPartitions:
     @pytest.fixture(scope="class")
     def models(self):

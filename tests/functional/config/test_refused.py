@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pytest
 from dbt.tests.util import run_dbt
-from tests.functional.conftest import CONNECTOR
 
-from dbt.adapters.paimon.capabilities import parse_version
+from dbt.adapters.paimon.capabilities import Capability
 
 REFUSED = {
     "unknown_option": (
@@ -50,7 +49,7 @@ class TestRefused:
         assert {row[1] for row in rows("show tables in {schema}")} == {"good"}
 
 
-@pytest.mark.skipif(parse_version("1.1") <= CONNECTOR, reason="Paimon 1.1 and later have postpone buckets")
+@pytest.mark.lacks(Capability.POSTPONE_BUCKET)
 class TestTooNew:
     @pytest.fixture(scope="class")
     def models(self):

@@ -1,0 +1,122 @@
+"""Writes docs/compatibility.md: what each Paimon and Spark has, from `capabilities`; what was tested, from its results.
+
+Usage: python scripts/compatibility.py [--check]
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from dbt.adapters.paimon.capabilities import RELEASES, Versions, releases
+
+ROOT = Path(__file__).parents[1]
+PAGE = ROOT / "docs" / "compatibility.md"
+RESULTS = ROOT / "docs" / "compatibility"
+# The Spark lines that this project installs (extras `session` and `spark4`).
+SPARKS = ("3.5", "4.1")
+KINDS = ("filesystem", "hive", "jdbc", "rest")
+
+
+_PAGE = """\
+# Versions of Paimon and Spark
+
+`make compatibility` writes this page: the features from `capabilities.py`, the tests from the files in
+[compatibility/](compatibility). `dbt debug` shows the features of your own versions.
+
+## Which connector for which Spark
+
+{connectors}
+
+## What was tested
+
+`make compat JARS=/path/to/connector.jar PYSPARK=4.1.1` runs all functional tests on a connector and writes its results;
+without `PYSPARK` on Spark 3.5, without `JARS` on the default connector.
+
+{tested}
+
+## Features
+
+"yes", "no", or the kinds of catalog that have it. A node that asks for a missing feature is refused before anything is
+written, and the message has the remedy.
+
+{features}
+"""
+
+
+def page() -> str:
+    """The whole page."""
+    return _PAGE.format(
+        connectors="\n".join(_connectors()), tested="\n".join(_tested()), features="\n".join(_features())
+    )
+
+
+def _connectors() -> Iterator[str]:
+    yield "| Spark | Paimon |"
+    yield "|---|---|"
+    for spark in SPARKS:
+        yield f"| {spark} | {', '.join(releases(spark))} |"
+
+
+def _tested() -> Iterator[str]:
+    found = sorted((json.loads(path.read_text()) for path in RESULTS.glob("*.json")), key=_order)
+    yield "| Paimon | Spark | passed | failed | expected failures | skipped | commit |"
+    yield "|---|---|---|---|---|---|---|"
+    for run in found:
+        totals = run["totals"]
+        yield (
+            f"| {run['paimon']} | {run['spark']} | {totals['passed']} | {totals['failed'] + totals['xpassed']} "
+            f"| {totals['xfailed']} | {totals['skipped']} | {run['commit'][:7]} |"
+        )
+    for run in found:
+        reasons = sorted(
+            {run["reasons"][test] for test, outcome in run["tests"].items() if outcome == "skipped"}
+        )
+        if reasons:
+            yield ""
+            yield f"Skipped on Paimon {run['paimon']} with Spark {run['spark']}:"
+            yield ""
+            yield from (f"- {_one_line(reason)}" for reason in reasons)
+
+
+def _order(run: dict[str, Any]) -> tuple[list[int], str]:
+    return [int(part) for part in run["paimon"].split(".")], run["spark"]
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _features() -> Iterator[str]:
+    yield f"| feature | {' | '.join(RELEASES)} |"
+    yield "|---|" + "---|" * len(RELEASES)
+    columns = [_shown(release) for release in RELEASES]
+    for label in columns[0]:
+        yield f"| {label} | {' | '.join(column[label] for column in columns)} |"
+
+
+def _shown(release: str) -> dict[str, str]:
+    """Each feature of a release: 'yes', 'no', or the kinds of catalog that have it."""
+    by_kind = {
+        kind: {label: has for label, has, _ in Versions.of(release, catalog_kind=kind).describe()}
+        for kind in KINDS
+    }
+    return {label: _cell([kind for kind in KINDS if by_kind[kind][label]]) for label in by_kind[KINDS[0]]}
+
+
+def _cell(kinds: list[str]) -> str:
+    if len(kinds) == len(KINDS):
+        return "yes"
+    return ", ".join(kinds) or "no"
+
+
+if __name__ == "__main__":
+    written = page()
+    if "--check" in sys.argv:
+        if not PAGE.exists() or PAGE.read_text() != written:
+            sys.exit("docs/compatibility.md is out of date: run `make compatibility`")
+    else:
+        PAGE.write_text(written)

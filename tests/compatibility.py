@@ -1,0 +1,119 @@
+"""pytest plugin: tests that only some versions can pass, and a file of what passed on the versions in use."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import platform
+import subprocess
+from collections import Counter
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dbt.adapters.paimon.capabilities import Capability, Versions
+from dbt.adapters.paimon.credentials import PaimonCredentials
+from dbt.adapters.paimon.machine import installation
+from dbt.adapters.paimon.spark.launch import packages
+
+ROOT = Path(__file__).parents[1]
+_TOTALS = ("passed", "failed", "skipped", "xfailed", "xpassed")
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--results",
+        type=Path,
+        help="a folder: the outcome of each test is written there, in a file named after Paimon and Spark",
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", "needs(capability): skipped where the versions in use lack it")
+    config.addinivalue_line("markers", "lacks(capability): skipped where the versions in use have it")
+    if config.getoption("results") and not hasattr(config, "workerinput"):
+        config.pluginmanager.register(_Results(config.getoption("results")))
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Skip what the versions in use cannot pass, with the capability's name as the reason."""
+    versions = Versions.of(_paimon(), spark=installation.spark_version())
+    for item in items:
+        for name, wanted in (("needs", True), ("lacks", False)):
+            for mark in item.iter_markers(name):
+                (capability,) = mark.args
+                if versions.supports(capability) is not wanted:
+                    item.add_marker(pytest.mark.skip(reason=_reason(name, capability, versions)))
+
+
+def _reason(verb: str, capability: Capability, versions: Versions) -> str:
+    return f"{verb} {capability.name}: {versions.explain(capability) if verb == 'needs' else capability}"
+
+
+def _paimon() -> str:
+    """The Paimon that the tests run on: the default, or that of DBT_PAIMON_JARS."""
+    return packages.effective_paimon_version(PaimonCredentials(schema="any"))
+
+
+class _Results:
+    """Collects the outcome of each test; under xdist the controller gets those of all workers."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._outcomes: dict[str, str] = {}
+        self._reasons: dict[str, str] = {}
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        expected = hasattr(report, "wasxfail")
+        if report.failed:
+            outcome = "xpassed" if expected else "failed"
+        elif report.skipped:
+            outcome = "xfailed" if expected else "skipped"
+            self._reasons[report.nodeid] = (
+                report.wasxfail.removeprefix("reason: ") if expected else _skip_reason(report)
+            )
+        elif report.when != "call":
+            return
+        else:
+            outcome = "passed"
+        # A test that passed and whose teardown failed has failed.
+        if self._outcomes.get(report.nodeid) != "failed":
+            self._outcomes[report.nodeid] = outcome
+
+    def pytest_sessionfinish(self) -> None:
+        paimon, spark = _paimon(), installation.spark_version()
+        counted = Counter(self._outcomes.values())
+        found = {
+            "commit": _git("rev-parse", "HEAD"),
+            "changed since": sorted(_git("status", "--porcelain", "--untracked-files=no").splitlines()),
+            "paimon": paimon,
+            "spark": spark,
+            "connector": _connector(),
+            "python": platform.python_version(),
+            "dbt-core": version("dbt-core"),
+            "totals": {name: counted[name] for name in _TOTALS},
+            "reasons": dict(sorted(self._reasons.items())),
+            "tests": dict(sorted(self._outcomes.items())),
+        }
+        self._folder.mkdir(parents=True, exist_ok=True)
+        path = self._folder / f"paimon-{paimon}-spark-{spark}.json"
+        path.write_text(json.dumps(found, indent=1, ensure_ascii=False) + "\n")
+
+
+def _skip_reason(report: pytest.TestReport) -> str:
+    where: Any = report.longrepr
+    return str(where[2]).removeprefix("Skipped: ") if isinstance(where, tuple) else str(where)
+
+
+def _connector() -> dict[str, str]:
+    """The name and hash of each jar of DBT_PAIMON_JARS; empty for the connector that Maven Central has."""
+    jars = [Path(jar.strip()) for jar in os.environ.get(packages.JARS_VARIABLE, "").split(",") if jar.strip()]
+    return {jar.name: hashlib.sha256(jar.read_bytes()).hexdigest() for jar in jars}
+
+
+def _git(*arguments: str) -> str:
+    done = subprocess.run(["git", *arguments], cwd=ROOT, capture_output=True, text=True, check=True)
+    return done.stdout.strip()
