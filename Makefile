@@ -110,7 +110,7 @@ ifdef PYSPARK
 	"$(UV)" venv --quiet --allow-existing target/compat/$(PYSPARK)
 	"$(UV)" pip install --quiet --python target/compat/$(PYSPARK) --editable '.[$(if $(filter 4.%,$(PYSPARK)),spark4,connect),thrift]' 'pyspark==$(PYSPARK)' --group dev
 endif
-	DBT_PAIMON_JARS=$(JARS) $(if $(PYSPARK),target/compat/$(PYSPARK)/bin/python -m pytest,$(PYTEST)) $(XDIST) --timeout $(TIMEOUT) --results docs/compatibility tests/functional $(ARGS)
+	DBT_PAIMON_JARS=$(JARS) $(if $(PYSPARK),target/compat/$(PYSPARK)/bin/python -m pytest,$(PYTEST)) $(XDIST) --timeout $(TIMEOUT) --results docs/compatibility --old-python $(abspath $(BIN))/python tests/functional $(ARGS)
 
 compatibility: $(STAMP) ## Write docs/compatibility.md from the capabilities and the results of `make compat`
 	$(BIN)/python scripts/compatibility.py

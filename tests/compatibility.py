@@ -7,6 +7,7 @@ import json
 import os
 import platform
 import subprocess
+import sys
 from collections import Counter
 from importlib.metadata import version
 from pathlib import Path
@@ -28,6 +29,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--results",
         type=Path,
         help="a folder: the outcome of each test is written there, in a file named after Paimon and Spark",
+    )
+
+    parser.addoption(
+        "--old-python",
+        default=sys.executable,
+        help="a Python with PySpark 3.5, which runs Paimon 0.9.0 for the tests that cross versions",
     )
 
 
