@@ -32,7 +32,7 @@ _ENGINES = {
     "log_input": "primary_key='id', bucket=1, changelog_producer='input'",
     "log_lookup": "primary_key='id', bucket=1, changelog_producer='lookup'",
     "log_full": "primary_key='id', bucket=1, changelog_producer='full-compaction'",
-    "deletion_vectors": "primary_key='id', bucket=1, deletion_vectors={'enabled': true}",
+    "deletion_vectors": "primary_key='id', bucket=1, deletion_vectors=true",
     "orc": "primary_key='id', bucket=1, file_format='orc'",
     "avro": "primary_key='id', bucket=1, file_format='avro'",
 }
