@@ -24,8 +24,8 @@ KINDS = ("filesystem", "hive", "jdbc", "rest")
 _PAGE = """\
 # Versions of Paimon and Spark
 
-`make compatibility` writes this page: the features from `capabilities.py`, the tests from the files in
-[compatibility/](compatibility). `dbt debug` shows the features of your own versions.
+`make compatibility` writes this page: the features from `capabilities.py`, the tests from result files in
+docs/compatibility. `dbt debug` shows the features of your own versions.
 
 ## Which connector for which Spark
 
@@ -63,6 +63,9 @@ def _connectors() -> Iterator[str]:
 
 def _tested() -> Iterator[str]:
     found = sorted((json.loads(path.read_text()) for path in RESULTS.glob("*.json")), key=_order)
+    if not found:
+        yield "No results are committed yet."
+        return
     yield "| Paimon | Spark | passed | failed | expected failures | skipped | commit |"
     yield "|---|---|---|---|---|---|---|"
     for run in found:
