@@ -34,8 +34,8 @@ class OldHouse(House):
     def _run(self, arguments: Any) -> bool:
         assert self.old is not None
         failed = self.old.dbt(*self.arguments(arguments))
-        assert failed == "", f"{DEFAULT_PAIMON_VERSION}: {failed}"
-        return True
+        print(failed)
+        return failed == ""
 
 
 def rows_of(state: State, step: int) -> list[tuple[Any, ...]]:
