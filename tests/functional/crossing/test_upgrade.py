@@ -100,12 +100,12 @@ class TestUpgrade:
         assert house.wrong() == []
         assert house.leftovers() == []
 
-    def test_older_version_reads_right_rows_or_none(self, house: House, old: OtherVersion) -> None:
+    def test_older_version_reads_them(self, house: House, old: OtherVersion) -> None:
         wrong = {}
         for name, state in house.project.STATES.items():
             found = old.rows(state.query.format(s=f"`paimon`.`{house.project.SCHEMA}`"))
             if isinstance(found, str):
-                print(f"{name}: refused by {DEFAULT_PAIMON_VERSION}: {found}")
+                wrong[name] = found
             elif sorted(found, key=repr) != rows_of(state, house.at_step[state.command]):
-                wrong[name] = found[:3]
+                wrong[name] = str(found[:3])
         assert wrong == {}

@@ -17,12 +17,8 @@ from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import IO
 
+from dbt.adapters.paimon.machine import file_locks
 from dbt.adapters.paimon.machine.waiting import LONGEST_WAIT, Wait
-
-try:
-    import fcntl
-except ImportError:  # On Windows only threads are locked out, not processes.
-    fcntl = None  # type: ignore[assignment]
 
 # Seconds between two attempts to get a lock that another process holds; short at first, since most are held briefly.
 _LOOK_FIRST, _LOOK_LAST = 0.01, 0.25
@@ -99,7 +95,7 @@ class TableLocks:
         file = self._lock_file(name, warehouse)
         if file is not None:
             stack.callback(file.close)
-            if not _locked(file):
+            if not file_locks.try_lock(file):
                 stack.close()
                 return False
         self._held.stacks[name] = stack
@@ -148,12 +144,12 @@ class TableLocks:
             "shows its process), or raise `lock_timeout` in the profile.",
         )
         look = _LOOK_FIRST
-        while not _locked(file):
+        while not file_locks.try_lock(file):
             wait.pause(look)
             look = min(look * 1.5, _LOOK_LAST)
 
     def _lock_file(self, name: str, warehouse: Path | None) -> IO[bytes] | None:
-        if warehouse is None or fcntl is None:
+        if warehouse is None or not file_locks.AVAILABLE:
             return None
         folder = warehouse / FOLDER
         # If the lock file cannot be created, nothing can be written, and Spark's error says so better.
@@ -169,12 +165,3 @@ class TableLocks:
             file.seek(0)
             file.truncate()
             file.write(f"{self._run} {time.time_ns()}".encode())
-
-
-def _locked(file: IO[bytes]) -> bool:
-    """Lock a file unless another process has locked it; whether it is locked now."""
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    return True

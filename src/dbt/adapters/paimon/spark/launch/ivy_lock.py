@@ -5,15 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO
 
 from dbt_common.exceptions import DbtRuntimeError
 
-try:
-    import fcntl
-except ImportError:  # Windows
-    fcntl = None  # type: ignore[assignment]
-
+from dbt.adapters.paimon.machine import file_locks
 from dbt.adapters.paimon.machine.cache_folder import cache_folder
 from dbt.adapters.paimon.machine.private_files import open_own, temporary_folder
 from dbt.adapters.paimon.machine.waiting import Wait
@@ -33,7 +28,7 @@ def resolution_lock(plan: PackagePlan) -> Iterator[None]:
     Raises:
         DbtRuntimeError: another process took too long, or the lock is a link or another user's file.
     """
-    if not plan.packages or fcntl is None:
+    if not plan.packages or not file_locks.AVAILABLE:
         yield
         return
     path = ivy_lock_path()
@@ -49,7 +44,7 @@ def resolution_lock(plan: PackagePlan) -> Iterator[None]:
             "another process of this user that resolves jars",
             _LONGEST_RESOLUTION,
             f"It holds {path} (fuser {path} names it): stop it if it hangs, and start again.",
-        ).until(lambda: _locked(lock))
+        ).until(lambda: file_locks.try_lock(lock))
         yield
 
 
@@ -63,11 +58,3 @@ def ivy_lock_path() -> Path:
         return cache_folder() / "ivy.lock"
     except OSError:
         return temporary_folder() / "ivy.lock"
-
-
-def _locked(file: IO[bytes]) -> bool:
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    return True

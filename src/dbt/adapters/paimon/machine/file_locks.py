@@ -1,0 +1,22 @@
+"""Locks between processes of one machine, by `flock`: released when the file is closed, or its process dies."""
+
+from __future__ import annotations
+
+from typing import IO, Final
+
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None  # type: ignore[assignment]
+
+# Whether this system has such locks.
+AVAILABLE: Final = fcntl is not None
+
+
+def try_lock(file: IO[bytes]) -> bool:
+    """Lock a file unless another process has locked it; whether it is locked now."""
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
