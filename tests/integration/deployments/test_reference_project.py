@@ -24,7 +24,8 @@ def test_build(
     assert found["exception"] == ""
     assert found["failed"] == []
     record_property("deployment", (*DEPLOYMENTS[start], found["passed"] + found["examples"]))
-    assert found["passed"] == reference["passed"] > 100
+    assert reference["tests"] > 60
+    assert found["passed"] == reference["passed"] - (0 if deployment.tested else reference["tests"]) > 30
     expected = reference["tables"]
     if not deployment.has_examples:
         expected = {name: rows for name, rows in expected.items() if f"_{EXAMPLES}." not in name}
