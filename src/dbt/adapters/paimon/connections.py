@@ -17,7 +17,7 @@ from dbt.adapters.paimon.concurrency import conflicts
 from dbt.adapters.paimon.credentials import PaimonConnectionMethod, PaimonCredentials
 from dbt.adapters.paimon.errors import messages
 from dbt.adapters.paimon.machine import installation
-from dbt.adapters.paimon.spark import stalls
+from dbt.adapters.paimon.spark import responses, stalls
 from dbt.adapters.paimon.spark.handles import Handle
 from dbt.adapters.paimon.spark.launch import jvm_exit
 
@@ -31,6 +31,10 @@ class PaimonConnectionManager(SparkConnectionManager):
     """Opens a handle for the profile's `method` and runs statements on it, each one eagerly."""
 
     TYPE = "paimon"
+
+    def __init__(self, profile: Any, mp_context: Any) -> None:
+        super().__init__(profile, mp_context)
+        self._nodes: dict[Any, str] = {}
 
     @contextmanager
     def exception_handler(self, sql: str) -> Generator[None, None, None]:
@@ -77,8 +81,13 @@ class PaimonConnectionManager(SparkConnectionManager):
 
     @classmethod
     def get_response(cls, cursor: Any) -> AdapterResponse:
-        """Always OK: Spark returns no details of a statement that succeeded."""
+        """Always OK: a cursor knows no more. `execute` says what the statement was (see `responses`)."""
         return AdapterResponse(_message="OK")
+
+    def describe_node(self, text: str) -> None:
+        """Say what the node of this thread is, such as `incremental, upsert`; '' if it is at its end."""
+        with self.lock:
+            self._nodes[self.get_thread_identifier()] = text
 
     def execute(
         self,
@@ -122,6 +131,7 @@ class PaimonConnectionManager(SparkConnectionManager):
         connection = self.get_thread_connection()
         handle: Any = connection.handle
         bound = connection.credentials.stall_timeout
+        handle.describe(*self._described(connection))
         with handle.configured(conf) if conf else nullcontext(), stalls.bounded(handle, sql, bound):
             _, cursor = self.add_query(sql, auto_begin)
             with self.exception_handler(sql):
@@ -130,7 +140,14 @@ class PaimonConnectionManager(SparkConnectionManager):
                 else:
                     cursor.drain()
                     table = empty_table()
-        return self.get_response(cursor), table
+        return responses.of_statement(sql, handle.statement_id), table
+
+    def _described(self, connection: Connection) -> tuple[str, str]:
+        """Whose statements a connection runs, and what that is: dbt names it after the node."""
+        name = connection.name or "dbt"
+        with self.lock:
+            text = self._nodes.get(self.get_thread_identifier(), "")
+        return name, f"dbt: {name} ({text})" if text else f"dbt: {name}"
 
 
 def open_handle(credentials: PaimonCredentials) -> Handle:

@@ -322,10 +322,21 @@ class PaimonAdapter(SparkAdapter):
             macro_name, macro_resolver, project, context_override, kwargs, needs_conn
         )
 
+    def pre_model_hook(self, config: Mapping[str, Any]) -> None:
+        """Called when a node begins: says what it is, on Spark's own pages."""
+        what = (config.get("materialized"), config.get("incremental_strategy"))
+        self._describe_node(", ".join(str(part) for part in what if part))
+
     def post_model_hook(self, config: Mapping[str, Any], context: Any) -> None:
         """Called when a node ends, successfully or not: drops its incomplete tables; the next run retries failures."""
+        self._describe_node("")
         self.builds.drop_half_built()
         self._release_locks()
+
+    def _describe_node(self, text: str) -> None:
+        manager = self.connections
+        assert isinstance(manager, PaimonConnectionManager)
+        manager.describe_node(text)
 
     def release_connection(self) -> None:
         """Called when a node, hook or operation ends, successfully or not: releases its locks."""

@@ -15,6 +15,7 @@ from dbt.adapters.paimon.changes.reads import Output, SourceTable, Way
 from dbt.adapters.paimon.doors import while_parsing
 from dbt.adapters.paimon.host import Host
 from dbt.adapters.paimon.relation import PaimonRelation
+from dbt.adapters.paimon.spark.commits import COMMIT_USER_CONF
 from dbt.adapters.paimon.sql.staging_names import POSITIONS_SUFFIX
 from dbt.adapters.paimon.tables import metadata
 from dbt.adapters.paimon.tables.door import Tables
@@ -298,7 +299,7 @@ class Changes:
         reading = self._readings.get(model["unique_id"])
         if reading is None or not reading.sources:
             return {}
-        return {positions.COMMIT_USER_CONF: positions.mark(reading.ends)}
+        return {COMMIT_USER_CONF: positions.mark(reading.ends)}
 
     def check_positions(self, model: Mapping[str, Any]) -> None:
         """Check that no other run has moved the positions since this one was planned, where no lock prevents it.

@@ -19,8 +19,6 @@ from typing import Final
 
 from dbt.adapters.paimon.sql.text import string_literal
 
-COMMIT_USER_CONF: Final = "spark.paimon.commit.user-prefix"
-
 _WORD: Final = "dbtc"
 # Paimon appends `_` and a UUID to the prefix.
 _MARK: Final = re.compile(rf"{_WORD}((?:-[0-9a-f]{{8}}\.\d+\.[0-9a-f]{{8}})+)_")

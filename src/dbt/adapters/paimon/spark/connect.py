@@ -45,11 +45,14 @@ if TYPE_CHECKING:
 class ConnectCursor(FrameCursor):
     """A cursor over one session of a Spark Connect server."""
 
+    def _tag_thread(self) -> None:
+        # Tags belong to a thread of the client.
+        session: Any = self._session
+        self._tags.put_on(session.getTags(), session.removeTag, session.addTag)
+
     def _run(self, statement: str, bindings: Sequence[Any] | None = None) -> None:
         self._rows = None
         session: Any = self._session
-        # Tags belong to a thread of the client.
-        session.addTag(self._tag)
         views.DIRECTORY.create_mentioned(statement, lambda sql: session.sql(sql).collect())
         self._frame = session.sql(statement, args=list(bindings) if bindings else None)
         if not self._is_command():
@@ -78,7 +81,7 @@ class ConnectHandle(FrameHandle):
 
     def cursor(self) -> ConnectCursor:
         """A cursor over this session."""
-        return ConnectCursor(self.session, self._tag)
+        return ConnectCursor(self.session, self._tags)
 
     def references(self, expression: str) -> list[predicates.Reference]:
         """The column names in an expression, parsed by sqlglot."""
@@ -86,7 +89,7 @@ class ConnectHandle(FrameHandle):
 
     def _cancel_jobs(self) -> None:
         session: Any = self.session
-        session.interruptTag(self._tag)
+        session.interruptTag(self._tags.own)
 
 
 def open_session(credentials: PaimonCredentials) -> ConnectHandle:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import uuid
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, suppress
 from threading import Event, Thread
 from typing import TYPE_CHECKING, Any
 
+from dbt.adapters.paimon.spark import commits
 from dbt.adapters.paimon.spark.handles import with_conf
 from dbt.adapters.paimon.sql import predicates
 from dbt.adapters.paimon.sql.data_types import type_text
@@ -18,22 +19,60 @@ from dbt.adapters.paimon.sql.timestamps import on_session_clock
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
+    from dbt.adapters.paimon.spark.commits import Committed, TableName
+    from dbt.adapters.paimon.spark.work import Work
+
 # Seconds; a job that starts after Ctrl-C is cancelled within this time.
 _CANCEL_EVERY = 0.2
+# What the tags of all handles begin with.
+_OURS = "dbt-"
+
+
+class Tags:
+    """The tags of what a handle runs: `own` for all of it, and one for each statement."""
+
+    def __init__(self) -> None:
+        self.own = f"{_OURS}{uuid.uuid4().hex[:12]}"
+        self.statement = ""
+        self._statements = 0
+
+    def next(self) -> None:
+        """Begin a statement."""
+        self._statements += 1
+        self.statement = f"{self.own}-{self._statements}"
+
+    def put_on(
+        self, thread: Iterable[str], remove: Callable[[str], None], add: Callable[[str], None]
+    ) -> None:
+        """Tag what this thread runs from now on, and no longer with earlier statements or other handles.
+
+        Args:
+            thread: the tags that the thread has.
+            remove: takes one off.
+            add: puts one on.
+        """
+        for tag in [tag for tag in thread if tag.startswith(_OURS) and tag != self.own]:
+            remove(tag)
+        add(self.own)
+        add(self.statement)
 
 
 class FrameCursor(ABC):
     """A cursor (see `handles.Cursor`) whose last statement is a PySpark data frame."""
 
-    def __init__(self, session: SparkSession, tag: str) -> None:
+    def __init__(self, session: SparkSession, tags: Tags) -> None:
         self._session = session
-        self._tag = tag
+        self._tags = tags
         self._frame: DataFrame | None = None
         self._rows: list[Any] | None = None
 
     @abstractmethod
+    def _tag_thread(self) -> None:
+        """Put the tags of the statement on what this thread runs (see `Tags.put_on`)."""
+
+    @abstractmethod
     def _run(self, statement: str, bindings: Sequence[Any] | None = None) -> None:
-        """Send one statement, tagged for `FrameHandle.cancel`; sets `_frame` and clears the rows of the last one."""
+        """Send one statement; sets `_frame` and clears the rows of the last one."""
 
     @abstractmethod
     def _is_command(self) -> bool:
@@ -48,6 +87,8 @@ class FrameCursor(ABC):
             bindings: values for the `?` markers of the last statement, passed as typed literals, never pasted into the
             text.
         """
+        self._tags.next()
+        self._tag_thread()
         *before, last = statements(sql.strip())
         for statement in before:
             self._run(statement)
@@ -111,7 +152,7 @@ class FrameHandle(ABC):
 
     def __init__(self, session: SparkSession) -> None:
         self.session = session
-        self._tag = f"dbt-{uuid.uuid4().hex[:12]}"
+        self._tags = Tags()
         self._closed = Event()
         self._cancelled = Event()
 
@@ -150,6 +191,28 @@ class FrameHandle(ABC):
                 settings.set(key, value)
 
         return with_conf(conf, lambda key: settings.get(key, None), write)
+
+    @property
+    def statement_id(self) -> str:
+        """The tag of this thread's last statement."""
+        return self._tags.statement
+
+    def describe(self, node: str, text: str) -> None:  # noqa: B027 - only an embedded Spark lets a client say it
+        """Nothing to do: a server names the statement, which begins with dbt's query comment."""
+
+    def committed(self, table: TableName, user: str, since: float, whole: bool) -> Committed | None:
+        """The newest commit to a table by a user, by a query."""
+
+        def rows_of(sql: str) -> list[Any]:
+            cursor = self.cursor()
+            cursor.execute(sql)
+            return cursor.fetchall()
+
+        return commits.by_sql(rows_of, table, user, whole)
+
+    def work_of(self, statement_id: str) -> Work | None:
+        """None: what a server did cannot be seen from here."""
+        return None
 
     def cancel(self) -> None:
         """Cancel the Spark jobs of this thread, also those that its current statement has not started yet.

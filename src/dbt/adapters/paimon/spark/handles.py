@@ -11,6 +11,8 @@ from dbt.adapters.paimon.credentials import STATIC_CONF
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
+    from dbt.adapters.paimon.spark.commits import Committed, TableName
+    from dbt.adapters.paimon.spark.work import Work
     from dbt.adapters.paimon.sql.predicates import Reference
 
 
@@ -112,6 +114,26 @@ class Handle(Protocol):
 
     def configured(self, conf: Mapping[str, str]) -> AbstractContextManager[None]:
         """Set Spark settings inside the block, and restore the old values afterwards, also after an error."""
+
+    @property
+    def statement_id(self) -> str:
+        """The id of this thread's last statement, by which Spark or its server knows it; '' if there is none."""
+
+    def describe(self, node: str, text: str) -> None:
+        """Name the node, and say what it is, on Spark's own pages for all that this thread runs from now on."""
+
+    def committed(self, table: TableName, user: str, since: float, whole: bool) -> Committed | None:
+        """The newest commit to a table by a user since a time (see `commits`); None if there is none.
+
+        Args:
+            table: the table.
+            user: what the commit user begins with.
+            since: seconds since the epoch.
+            whole: whether the statement replaced all rows.
+        """
+
+    def work_of(self, statement_id: str) -> Work | None:
+        """What Spark did for a statement; None if that cannot be seen from here."""
 
     def cancel(self) -> None:
         """Cancel what this thread runs, also jobs that its statement has not started yet."""

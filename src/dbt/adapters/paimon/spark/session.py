@@ -15,7 +15,7 @@ from dbt.adapters.paimon.catalogs import jdbc, reachable
 from dbt.adapters.paimon.catalogs.storage import Storage
 from dbt.adapters.paimon.credentials import PaimonCredentials
 from dbt.adapters.paimon.machine import installation, java
-from dbt.adapters.paimon.spark import cluster_managers
+from dbt.adapters.paimon.spark import cluster_managers, commits, work
 from dbt.adapters.paimon.spark.conf import EXTENSIONS, spark_conf
 from dbt.adapters.paimon.spark.frames import FrameCursor, FrameHandle
 from dbt.adapters.paimon.spark.handles import session_conf
@@ -24,6 +24,9 @@ from dbt.adapters.paimon.sql import predicates, views
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+
+    from dbt.adapters.paimon.spark.commits import Committed, TableName
+    from dbt.adapters.paimon.spark.work import Work
 
 logger = AdapterLogger("Paimon")
 
@@ -35,9 +38,12 @@ _STARTED_WITH: dict[str, str] = {}
 class SessionCursor(FrameCursor):
     """A cursor over a session of the embedded Spark; rows stay in Spark until they are fetched."""
 
+    def _tag_thread(self) -> None:
+        context = self._session.sparkContext
+        self._tags.put_on(context.getJobTags(), context.removeJobTag, context.addJobTag)
+
     def _run(self, statement: str, bindings: Sequence[Any] | None = None) -> None:
         self._rows = None
-        self._session.sparkContext.addJobTag(self._tag)
         views.DIRECTORY.create_mentioned(statement, self._run_for_views)
         if bindings:
             self._frame = self._session.sql(statement, args=list(bindings))
@@ -59,16 +65,32 @@ class SessionCursor(FrameCursor):
 class SessionHandle(FrameHandle):
     """A dbt thread's session of the embedded Spark, which no other thread uses."""
 
+    _described = ("", "")
+
     def cursor(self) -> SessionCursor:
         """A cursor over this session."""
-        return SessionCursor(self.session, self._tag)
+        return SessionCursor(self.session, self._tags)
 
     def references(self, expression: str) -> list[predicates.Reference]:
         """The column names in an expression, by Spark's own parser."""
         return predicates.by_spark(self.session, expression)
 
     def _cancel_jobs(self) -> None:
-        self.session.sparkContext.cancelJobsWithTag(self._tag)
+        self.session.sparkContext.cancelJobsWithTag(self._tags.own)
+
+    def describe(self, node: str, text: str) -> None:
+        """The group and the description of the jobs of this thread, in Spark's UI, event log and History Server."""
+        if self._described != (node, text):
+            self.session.sparkContext.setJobGroup(node, text)
+            self._described = (node, text)
+
+    def committed(self, table: TableName, user: str, since: float, whole: bool) -> Committed | None:
+        """The newest commit to a table by a user since a time, by Paimon's own classes."""
+        return commits.by_jvm(self.session, table, user, since)
+
+    def work_of(self, statement_id: str) -> Work | None:
+        """What Spark did for a statement."""
+        return work.by_tag(self.session, statement_id)
 
     def begins(self) -> None:
         """Remember which JVM thread runs this thread's calls: PySpark pins one to each."""
@@ -86,7 +108,7 @@ class SessionHandle(FrameHandle):
         """Whether Spark runs a job of this thread."""
         context: Any = self.session.sparkContext._jsc.sc()
         store, active = context.statusStore(), context.statusTracker().getActiveJobIds()
-        return any(store.job(job).jobTags().contains(self._tag) for job in active)
+        return any(store.job(job).jobTags().contains(self._tags.own) for job in active)
 
     def interrupt(self) -> None:
         """Cancel this thread's Spark jobs, and interrupt the JVM thread that waits between them."""

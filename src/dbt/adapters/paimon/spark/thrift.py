@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import time
+import uuid
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, suppress
 from threading import Event, RLock, Thread
@@ -16,6 +17,7 @@ from dbt.adapters.paimon.credentials import PaimonCredentials
 from dbt.adapters.paimon.errors import messages
 from dbt.adapters.paimon.machine import addresses
 from dbt.adapters.paimon.machine.waiting import Wait
+from dbt.adapters.paimon.spark import commits
 from dbt.adapters.paimon.spark.conf import EXTENSIONS, remote_conf
 from dbt.adapters.paimon.spark.handles import session_conf, with_conf
 from dbt.adapters.paimon.sql import predicates, views
@@ -23,6 +25,9 @@ from dbt.adapters.paimon.sql.text import quoted, statements, string_literal
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
+
+    from dbt.adapters.paimon.spark.commits import Committed, TableName
+    from dbt.adapters.paimon.spark.work import Work
 
 logger = AdapterLogger("Paimon")
 
@@ -148,6 +153,8 @@ class _Running:
     def __init__(self) -> None:
         self._lock = RLock()
         self._cursor: Any = None
+        # HiveServer2's id of the last statement, as the server's pages and logs show it.
+        self.statement_id = ""
 
     def run(self, connection: Any, statement: str) -> Any:
         """Run a statement to its end; returns PyHive's cursor over its rows.
@@ -182,6 +189,7 @@ class _Running:
         with self._lock:
             cursor.execute(statement, async_=True)
             self._cursor = cursor
+            self.statement_id = _id_of(cursor)
         try:
             pause = _POLL_FIRST
             while True:
@@ -205,6 +213,13 @@ class _Running:
         with self._lock:
             if self._cursor is not None:
                 self._cursor.cancel()
+
+
+def _id_of(cursor: Any) -> str:
+    try:
+        return str(uuid.UUID(bytes=cursor._operationHandle.operationId.guid))
+    except (AttributeError, TypeError, ValueError):
+        return ""
 
 
 class ThriftServerError(Exception):
@@ -264,6 +279,28 @@ class ThriftHandle:
         cursor.execute(f"set {quoted(key)}")
         ((_, value),) = cursor.fetchall()
         return None if value == "<undefined>" else str(value)
+
+    @property
+    def statement_id(self) -> str:
+        """The server's id of this thread's last statement."""
+        return self._running.statement_id
+
+    def describe(self, node: str, text: str) -> None:
+        """Nothing to do: the server names the statement, which begins with dbt's query comment."""
+
+    def committed(self, table: TableName, user: str, since: float, whole: bool) -> Committed | None:
+        """The newest commit to a table by a user, by a query."""
+
+        def rows_of(sql: str) -> list[Any]:
+            cursor = self.cursor()
+            cursor.execute(sql)
+            return cursor.fetchall()
+
+        return commits.by_sql(rows_of, table, user, whole)
+
+    def work_of(self, statement_id: str) -> Work | None:
+        """None: what a server did cannot be seen from here."""
+        return None
 
     def begins(self) -> None:
         """Nothing to do."""

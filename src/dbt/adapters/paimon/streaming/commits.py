@@ -11,7 +11,7 @@ from typing import Final
 
 from dbt_common.exceptions import DbtRuntimeError
 
-from dbt.adapters.paimon.changes.positions import COMMIT_USER_CONF
+from dbt.adapters.paimon.spark.commits import COMMIT_USER_CONF
 from dbt.adapters.paimon.sql.text import string_literal
 from dbt.adapters.paimon.tables import metadata
 

@@ -7,7 +7,9 @@ from collections.abc import Mapping
 from contextlib import AbstractContextManager, suppress
 from pathlib import Path
 
+from dbt.adapters.contracts.connection import AdapterResponse
 from dbt.adapters.contracts.relation import RelationType
+from dbt.adapters.events.logging import AdapterLogger
 from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.paimon.catalogs.catalog import SparkCatalog
@@ -16,11 +18,15 @@ from dbt.adapters.paimon.concurrency.locks import TableLocks
 from dbt.adapters.paimon.doors import while_parsing
 from dbt.adapters.paimon.host import Host
 from dbt.adapters.paimon.relation import PaimonRelation
+from dbt.adapters.paimon.spark import commits, responses
+from dbt.adapters.paimon.spark.commits import TableName
 from dbt.adapters.paimon.spec.table import TableSpec
 from dbt.adapters.paimon.sql import staging_names
 from dbt.adapters.paimon.writing import swaps
 from dbt.adapters.paimon.writing.staging import HalfBuilt
 from dbt.adapters.paimon.writing.written import Written
+
+logger = AdapterLogger("Paimon")
 
 
 class Builds:
@@ -161,6 +167,34 @@ class Builds:
             DbtDatabaseError: with a short message.
         """
         may_repeat = conflicts.may_repeat(kind, spec.merge_engine, spec.options)
+        user = commits.own_user(conf.get(commits.COMMIT_USER_CONF, ""))
+        conf = {**conf, commits.COMMIT_USER_CONF: user}
         with self.alone(relation):
-            response, table = self._host.connections.execute(sql, conf=conf, may_repeat=may_repeat)
-            return Written(response, table)
+            began = time.time()
+            _, table = self._host.connections.execute(sql, conf=conf, may_repeat=may_repeat)
+            return Written(self._response(relation, kind, user, began), table)
+
+    @while_parsing(lambda *_, **__: Written())
+    def create(self, staging: PaimonRelation, sql: str) -> Written:
+        """Run the script that creates a table under its staging name and writes its rows.
+
+        Raises:
+            DbtDatabaseError: with a short message.
+        """
+        began = time.time()
+        _, table = self._host.connections.execute(sql)
+        return Written(self._response(staging, responses.STAGING, "", began), table)
+
+    def _response(self, relation: PaimonRelation, kind: str, user: str, began: float) -> AdapterResponse:
+        """What the last statement of this thread did. Nothing that fails here fails the node: its rows are written."""
+        handle = self._host.handle
+        statement = handle.statement_id
+        table = TableName(relation.database or "", relation.schema or "", relation.identifier or "")
+        whole = kind in (conflicts.REBUILD, responses.STAGING)
+        try:
+            committed = handle.committed(table, user, began, whole)
+            work = handle.work_of(statement)
+        except Exception as exc:  # noqa: BLE001 - of py4j, gRPC, Thrift or Spark
+            logger.debug(f"{relation}: what the statement did is not known: {exc}")
+            return responses.unknown(kind, statement)
+        return responses.of_write(kind, committed, work, statement)

@@ -69,19 +69,14 @@ class Rows:
         path = seeds.path_of(model, self._host.config)
         return seeds.load(path, model, self._host.passes, self._host.loses)
 
-    @while_parsing(lambda *_, **__: 0)
-    def stage_seed(self, view_name: str, agate_table: agate.Table, model: Mapping[str, Any]) -> int:
+    def stage_seed(self, view_name: str, agate_table: agate.Table, model: Mapping[str, Any]) -> None:
         """Load a seed's rows into a typed temporary view of this thread's session; none with `--empty`.
-
-        Returns:
-            The number of rows in the view.
 
         Raises:
             DbtRuntimeError: a value does not fit its column's type; names file, column and row.
         """
-        host, empty = self._host, is_empty_run()
-        seeds.stage(host.handle, view_name, agate_table, model, host.convert_type, empty, host.loses)
-        return 0 if empty else len(agate_table.rows)
+        host = self._host
+        seeds.stage(host.handle, view_name, agate_table, model, host.convert_type, is_empty_run(), host.loses)
 
     def stage_python_model(self, view_name: str, code: str, model: Mapping[str, Any]) -> None:
         """Run a Python model and register its data frame as a temporary view of this thread's session.

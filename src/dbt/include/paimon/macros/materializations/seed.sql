@@ -12,17 +12,13 @@
   {{ run_hooks(pre_hooks, inside_transaction=True) }}
 
   {%- set view = make_temp_relation(target_relation).identifier -%}
-  {%- set rows_affected = adapter.rows.stage_seed(view, agate_table, model) -%}
+  {%- do adapter.rows.stage_seed(view, agate_table, model) -%}
   {%- set source = adapter.rows.staged(view) -%}
   {%- set spec = adapter.specs.spelled(spec, source.columns) -%}
   {%- set source = adapter.rows.ordered(source, spec, model) -%}
   {%- do paimon__build_table(target_relation, existing_relation, spec, source) -%}
   {%- do paimon__drop_staged(source) -%}
   {%- do paimon__tag_run(target_relation, spec) -%}
-
-  {%- call noop_statement('main', 'INSERT ' ~ rows_affected, 'INSERT', rows_affected) -%}
-    -- {{ rows_affected }} rows of {{ model.original_file_path }} in one typed write
-  {%- endcall -%}
 
   {{ run_hooks(post_hooks, inside_transaction=True) }}
   {{ adapter.commit() }}

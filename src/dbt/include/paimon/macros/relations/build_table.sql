@@ -74,7 +74,9 @@
     {%- call paimon__write_table('main', staging, 'staging', spec) -%}{{ insert }}{%- endcall -%}
     {{ write(sql) }}
   {%- else -%}
-    {%- call statement('main') -%}{{ sql }}{%- endcall -%}
+    {{ write(sql) }}
+    {%- set result = adapter.builds.create(staging, sql) -%}
+    {{ store_result('main', response=result.response, agate_table=result.table) }}
   {%- endif -%}
   {#- During a swap it may be the only complete table; after a failed audit it is kept for inspection. -#}
   {%- set kept = existing is not none or spec.wap -%}

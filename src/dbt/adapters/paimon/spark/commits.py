@@ -1,0 +1,163 @@
+"""What a statement committed, as Paimon recorded it: read from the table's snapshots, never from its data files.
+
+In this process Paimon's own classes read the snapshot and its delta manifests, without a Spark job. On a server it is
+one query of `$snapshots`, which has no files.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Final
+
+from dbt.adapters.paimon.sql.text import quoted, string_literal
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+# Paimon writes it into the snapshots of a statement, followed by `_` and a UUID (CoreOptions.createCommitUser).
+COMMIT_USER_CONF: Final = "spark.paimon.commit.user-prefix"
+_COMPACT: Final = "COMPACT"
+_APPEND: Final = "APPEND"
+# Each entry of a manifest costs four calls into the JVM, about a millisecond at worst.
+_MOST_FILES: Final = 1000
+# Milliseconds that the clock of what commits may be behind.
+_CLOCKS: Final = 2000
+
+
+@dataclass(frozen=True)
+class TableName:
+    """A table's catalog, schema and name, as they are, without backticks."""
+
+    catalog: str
+    schema: str
+    identifier: str
+
+    def system_table(self, name: str) -> str:
+        """A system table of it, rendered."""
+        return ".".join(quoted(part) for part in (self.catalog, self.schema, f"{self.identifier}${name}"))
+
+
+@dataclass(frozen=True)
+class Committed:
+    """One commit of a table. What is not known is None.
+
+    Attributes:
+        snapshot_id: its table snapshot.
+        kind: APPEND or OVERWRITE, as in `$snapshots`.
+        rows: rows in the data files that it added.
+        rows_deleted: of these, the rows that delete a key.
+        files: data files that it added.
+        bytes: their size.
+        files_removed: data files that it took out of the table.
+        bytes_removed: their size.
+    """
+
+    snapshot_id: int
+    kind: str
+    rows: int | None = None
+    rows_deleted: int | None = None
+    files: int | None = None
+    bytes: int | None = None
+    files_removed: int | None = None
+    bytes_removed: int | None = None
+
+
+def own_user(prefix: str) -> str:
+    """A commit user that no other statement has: what it has to begin with, and eight random characters."""
+    return f"{prefix or 'dbt'}_{uuid.uuid4().hex[:8]}"
+
+
+def by_jvm(session: SparkSession, table: TableName, user: str, since: float) -> Committed | None:
+    """The newest commit of a user since a time, other than a compaction; None if there is none.
+
+    Args:
+        session: a session of the embedded Spark.
+        table: the table.
+        user: what the commit user begins with.
+        since: seconds since the epoch; older table snapshots are not looked at.
+
+    Raises:
+        Exception: this catalog or this Paimon cannot be asked in this way.
+    """
+    jvm: Any = session._jvm
+    catalogs = session._jsparkSession.sessionState().catalogManager()
+    name = jvm.org.apache.paimon.catalog.Identifier.create(table.schema, table.identifier)
+    paimon = catalogs.catalog(table.catalog).paimonCatalog().getTable(name)
+    snapshot = _newest(paimon.snapshotManager(), user, since * 1000 - _CLOCKS)
+    if snapshot is None:
+        return None
+    delta = jvm.org.apache.paimon.table.source.ScanMode.DELTA
+    entries = paimon.store().newScan().withSnapshot(snapshot.id()).withKind(delta).plan().files()
+    kind = snapshot.commitKind().toString()
+    if entries.size() > _MOST_FILES:
+        return Committed(snapshot.id(), kind, _rows_of(kind, snapshot.deltaRecordCount()))
+    return Committed(snapshot.id(), kind, **_added_up(entries))
+
+
+def _newest(snapshots: Any, user: str, since: float) -> Any:
+    newest, earliest = snapshots.latestSnapshotId(), snapshots.earliestSnapshotId()
+    if newest is None or earliest is None:
+        return None
+    for number in range(newest, earliest - 1, -1):
+        snapshot = snapshots.snapshot(number)
+        if snapshot.timeMillis() < since:
+            return None
+        if snapshot.commitUser().startswith(user) and snapshot.commitKind().toString() != _COMPACT:
+            return snapshot
+    return None
+
+
+def _added_up(entries: Iterable[Any]) -> Mapping[str, int | None]:
+    rows = deleted = files = size = files_removed = size_removed = 0
+    deletes_known = True
+    for entry in entries:
+        file = entry.file()
+        if entry.kind().toString() != "ADD":
+            files_removed += 1
+            size_removed += file.fileSize()
+            continue
+        files += 1
+        size += file.fileSize()
+        rows += file.rowCount()
+        deletes = file.deleteRowCount()
+        deletes_known = deletes_known and deletes.isPresent()
+        deleted += deletes.get() if deletes.isPresent() else 0
+    return MappingProxyType(
+        {
+            "rows": rows,
+            "rows_deleted": deleted if deletes_known else None,
+            "files": files,
+            "bytes": size,
+            "files_removed": files_removed,
+            "bytes_removed": size_removed,
+        }
+    )
+
+
+def by_sql(rows_of: Callable[[str], list[Any]], table: TableName, user: str, whole: bool) -> Committed | None:
+    """The newest commit of a user, other than a compaction, by a query; None if there is none.
+
+    Args:
+        rows_of: runs a query.
+        table: the table.
+        user: what the commit user begins with.
+        whole: whether the statement replaces all rows.
+    """
+    found = rows_of(
+        "select snapshot_id, commit_kind, delta_record_count, total_record_count "
+        f"from {table.system_table('snapshots')} "
+        f"where commit_kind <> '{_COMPACT}' and startswith(commit_user, {string_literal(user)}) "
+        "order by snapshot_id desc limit 1"
+    )
+    if not found:
+        return None
+    number, kind, delta, total = found[0]
+    return Committed(number, kind, total if whole else _rows_of(kind, delta))
+
+
+def _rows_of(kind: str, delta: int | None) -> int | None:
+    # An OVERWRITE's delta is less by the rows that it replaced.
+    return delta if kind == _APPEND else None
