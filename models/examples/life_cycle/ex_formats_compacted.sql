@@ -7,7 +7,7 @@
     tblproperties={
         'write-only': true,
         'file.format.per.level': {'0': 'avro', '1': 'avro'},
-        'file.compression.per.level': {'0': 'lz4', '1': 'lz4'},
+        'file.compression.per.level': {'0': 'snappy', '1': 'snappy'},
         'file.compression.zstd-level': 3,
     },
     post_hook="insert into {{ this }} values (3L, 'event 3')",

@@ -1,4 +1,4 @@
-{#- A format and a codec for each level: what is written often is Avro with lz4, what compactions write is Parquet with
+{#- A format and a codec for each level: what is written often is Avro with snappy, what compactions write is Parquet with
     zstd at level 3. -#}
 {{ config(
     materialized='incremental',
@@ -8,7 +8,7 @@
     tblproperties={
         'write-only': true,
         'file.format.per.level': {'0': 'avro', '1': 'avro'},
-        'file.compression.per.level': {'0': 'lz4', '1': 'lz4'},
+        'file.compression.per.level': {'0': 'snappy', '1': 'snappy'},
         'file.compression': 'zstd',
         'file.compression.zstd-level': 3,
     },

@@ -46,7 +46,9 @@ class AddColumnInSpark(SparkSql):
 
 
 class TestSimpleSnapshot(BaseSimpleSnapshot):
-    pass
+    # Paimon from 1.2 refuses a DEFAULT of a column that is added, also the one that there is without it.
+    def add_fact_column(self, column=None, definition=None):
+        super().add_fact_column(column, definition.removesuffix(" default null"))
 
 
 class TestSnapshotCheck(BaseSnapshotCheck):

@@ -49,7 +49,8 @@ class TestSettling:
         run_dbt(["run", "--full-refresh"])
         for name in CONFIGS:
             assert (0 in self.levels(rows, name)) == (name not in SETTLED), name
-            assert (self.kinds(rows, name)[-1] == "COMPACT") == (name in SETTLED), name
+            # A newer connector may compact in the commit of the load itself.
+            assert name in SETTLED or self.kinds(rows, name)[-1] != "COMPACT", name
             assert sorted(rows(f"select id, n from {{schema}}.{name}")) == [(n, 2 * n) for n in range(100)]
 
     def test_a_batch_is_not_settled(self, project, rows, monkeypatch):

@@ -6,9 +6,11 @@ from pathlib import Path
 
 from dbt.tests.util import run_dbt
 from hypothesis import example, given
+from tests.functional.conftest import CONNECTOR
 from tests.functional.names.texts import CURATED, FEW, TEXTS, jinja, some, write_project
 
-from dbt.adapters.paimon.sql.names import schema_problem, table_problem
+from dbt.adapters.paimon.capabilities import Capability, Versions
+from dbt.adapters.paimon.sql import names as rules
 from dbt.adapters.paimon.sql.text import quoted
 
 KINDS = [
@@ -31,6 +33,19 @@ REFUSED = {
     "good__dbt_backup": "'good'",
     "é" * 125: "bytes",
 }
+
+
+ANY_TEXT = Versions.of(CONNECTOR).supports(Capability.TABLE_NAMES_OF_ANY_TEXT)
+
+
+def table_problem(name: str) -> str:
+    """Why this connector has no table of a name."""
+    return rules.table_problem(name) or ("" if ANY_TEXT else rules.pattern_problem(name))
+
+
+def schema_problem(name: str) -> str:
+    """Why this connector has no schema of a name."""
+    return rules.schema_problem(name) or ("" if ANY_TEXT else rules.pattern_problem(name))
 
 
 def model(name: str, kind: str, number: int, schema: str = "") -> str:

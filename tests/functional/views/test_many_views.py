@@ -44,7 +44,7 @@ class TestOtherProcess:
             locks.hold(f"`paimon`.`{project.test_schema}`.`{REGISTRY_TABLE}`", warehouse)
             held.set()
             try:
-                views = f"show views in spark_catalog.{project.test_schema}"
+                views = f"show tables in spark_catalog.{project.test_schema}"
                 while "second" not in {row[1] for row in spark.sql(views).collect()}:
                     time.sleep(0.1)
                 time.sleep(2)

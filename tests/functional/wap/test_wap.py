@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import datetime, timezone
+
 import pytest
 from dbt.tests.util import run_dbt
 
@@ -131,8 +133,9 @@ class TestWap:
             (2, 2),
         ]
         # No file of either branch is left.
+        now = f"{datetime.now(timezone.utc):%Y-%m-%d %H:%M:%S}"
         run_dbt(
-            ["run-operation", "remove_orphan_files", "--args", "{relation: orders, older_than: '2999-01-01'}"]
+            ["run-operation", "remove_orphan_files", "--args", f"{{relation: orders, older_than: '{now}'}}"]
         )
         files = rows("select count(*) from {schema}.`orders$files`")
         assert files == [(1,)]

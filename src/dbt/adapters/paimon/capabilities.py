@@ -53,6 +53,9 @@ class Capability(_TextEnum):
     BUCKETS_TABLE = "buckets table"
     FIXED_BUCKET_ACROSS_PARTITIONS = "fixed bucket across partitions"
     FIXED_BUCKET_BY_QUOTED_COLUMN = "fixed bucket by quoted column"
+    FIXED_BUCKET_BY_DOTTED_COLUMN = "fixed bucket by dotted column"
+    TABLE_NAMES_OF_ANY_TEXT = "table names of any text"
+    AVRO_CODEC_IS_ITS_OWN = "avro codec is its own"
     DECIMAL_FIRST_IN_STRUCT = "decimal first in struct"
     ROW_TRACKING = "row tracking"
     FIELD_DEFAULT_VALUE = "field default value"
@@ -174,6 +177,24 @@ _RULES: Final[Mapping[Capability, _Rule]] = MappingProxyType(
             paimon="1.3",
             remedy="Give the column a name of letters, digits and _, or use bucket = -1.",
             shown=False,
+        ),
+        # From 1.3, PaimonScan.extractBucketTransform takes a dot in it for a nested field [ran, 1.4.2].
+        Capability.FIXED_BUCKET_BY_DOTTED_COLUMN: _Rule(
+            "fixed buckets by one column with a dot in its name",
+            paimon=None,
+            remedy="Give the column a name without dots, or use bucket = -1.",
+            shown=False,
+        ),
+        # OptionUtils.mergeSQLConfWithIdentifier pastes catalog, schema and table into a regular expression; from 1.0.
+        Capability.TABLE_NAMES_OF_ANY_TEXT: _Rule(
+            "tables whose name is no regular expression",
+            until="1.0",
+            remedy="Use a name without the characters of regular expressions.",
+            shown=False,
+        ),
+        # AvroFileFormat.createCodecFactory: until 1.0 only avro.codec and zstd are read, any other text is ignored.
+        Capability.AVRO_CODEC_IS_ITS_OWN: _Rule(
+            "compressions of other formats for Avro files, which ignore them", until="1.0", shown=False
         ),
         # NestedColumnReader.readRow of 0.9 asks the first field's vector for its length, which a vector of decimals
         # lacks: such rows can be written but not read [ran, 0.9.0].

@@ -194,7 +194,7 @@ REMEDIES: tuple[Remedy, ...] = (
         "storage does not answer or rejects a request. The error is in spark.log next to dbt's log.",
     ),
     Remedy(
-        re.compile(r"each of them match more then one source rows"),
+        re.compile(r"each of them match more th[ae]n one source rows"),
         "Two rows of the model have the same unique_key: make them one (row_number() … = 1), "
         "or use incremental_strategy='upsert', where the last row wins.",
     ),

@@ -16,11 +16,12 @@ from dbt.adapters.paimon.capabilities import FILE_FORMATS, names_at
 
 _FORMAT_OPTIONS: Final = frozenset({"file.format", "changelog-file.format"})
 
-# Compressions of data files; avro takes any text [ran, 0.9.0]. Sources: CompressionCodecName, CompressionKind.
+# Compressions of data files. Sources: CompressionCodecName, CompressionKind, CodecFactory.
 CODECS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
     {
         "parquet": ("uncompressed", "snappy", "gzip", "lzo", "brotli", "lz4", "zstd", "lz4_raw"),
         "orc": ("none", "zlib", "snappy", "lzo", "lz4", "zstd", "brotli"),
+        "avro": ("null", "deflate", "snappy", "bzip2", "xz", "zstd", "zstandard"),
     }
 )
 

@@ -172,6 +172,10 @@ def _prepare(session: Any, credentials: PaimonCredentials) -> None:
     settings = session_conf(remote_conf(credentials))
     pairs = [proto.KeyValue(key=key, value=value) for key, value in settings.items()]
     session.client.config(proto.ConfigRequest.Operation(set=proto.ConfigRequest.Set(pairs=pairs)))
+    # The target's catalog comes last, and stays. The others are loaded now: inside a view, Paimon's check of the
+    # session's settings sees those of when the view was created.
+    for catalog in reversed(credentials.spark_catalogs):
+        session.catalog.setCurrentCatalog(catalog.name)
     session.catalog.setCurrentCatalog(credentials.catalog)
 
 

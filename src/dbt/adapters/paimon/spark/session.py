@@ -136,9 +136,12 @@ def open_session(credentials: PaimonCredentials) -> SessionHandle:
     # Load the catalogs now, not in the first query: inside a view, Spark shows Paimon's check of the session settings
     # those of when the view was created. And a catalog that cannot be opened is reported before any model runs.
     session._jvm.SparkSession.setActiveSession(session._jsparkSession)  # type: ignore[union-attr]
+    catalogs = session._jsparkSession.sessionState().catalogManager()
     for catalog in credentials.spark_catalogs:
         if catalog.metastore == "jdbc":
             jdbc.load(session, catalog)
+        else:
+            catalogs.catalog(catalog.name)
     session.catalog.setCurrentCatalog(credentials.catalog)
     return SessionHandle(session)
 

@@ -11,6 +11,7 @@ from dbt_common.events.functions import warn_or_error
 from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.paimon import catalogs_yml
+from dbt.adapters.paimon.capabilities import Capability
 from dbt.adapters.paimon.doors import while_parsing
 from dbt.adapters.paimon.errors import unsupported
 from dbt.adapters.paimon.spec import foreign_config, spelling, strategies
@@ -102,6 +103,8 @@ class Specs:
             return problem
         if problem := names.table_problem(model.get("alias") or ""):
             return problem
+        if problem := self._pattern_problem("table", model.get("alias")):
+            return problem
         catalog = credentials.catalog_of(model.get("database") or "")
         if catalog is None:
             return ""
@@ -159,7 +162,13 @@ class Specs:
                 (message,) = problems.messages
                 warn_or_error(AdapterEventWarning(name="Paimon", base_msg=message, args=[]))
 
-    @staticmethod
-    def schema_problem(schema: str | None) -> str:
+    def schema_problem(self, schema: str | None) -> str:
         """Why a schema name is invalid; empty if it is valid."""
-        return names.schema_problem(schema or "")
+        return names.schema_problem(schema or "") or self._pattern_problem("schema", schema)
+
+    def _pattern_problem(self, kind: str, name: str | None) -> str:
+        versions = self._host.versions
+        if versions.supports(Capability.TABLE_NAMES_OF_ANY_TEXT):
+            return ""
+        problem = names.pattern_problem(name or "")
+        return problem and f"{kind} {problem}. {versions.explain(Capability.TABLE_NAMES_OF_ANY_TEXT)}"

@@ -129,10 +129,12 @@ def _hashed_column_rules(spec: TableSpec, versions: Versions) -> _Found:
     # TableSchema.originalBucketKeys
     keys = split_columns(spec.options.get("bucket-key", ""))
     hashed = keys or tuple(name for name in spec.primary_key if name not in spec.partition_by)
-    quoted_column = Capability.FIXED_BUCKET_BY_QUOTED_COLUMN
-    bare = len(hashed) != 1 or is_plain(hashed[0]) or versions.supports(quoted_column)
-    if spec.bucket > 0 and not bare:
-        yield "bucket-key" if keys else "primary_key", f"'{hashed[0]}': {versions.explain(quoted_column)}"
+    if spec.bucket > 0 and len(hashed) == 1 and not is_plain(hashed[0]):
+        needed = Capability.FIXED_BUCKET_BY_QUOTED_COLUMN
+        if versions.supports(needed) and "." in hashed[0]:
+            needed = Capability.FIXED_BUCKET_BY_DOTTED_COLUMN
+        if not versions.supports(needed):
+            yield "bucket-key" if keys else "primary_key", f"'{hashed[0]}': {versions.explain(needed)}"
     inside = [name for name in keys if name in spec.partition_by]
     if inside:
         yield (
@@ -505,12 +507,18 @@ def _codec_rules(spec: TableSpec, versions: Versions) -> _Found:
     # RowDataParquetBuilder, OrcFile: refused only when rows are written.
     file_format = spec.options.get("file.format", "parquet").lower()
     per_level = pairs(spec.options.get("file.format.per.level", ""))
+
+    def fault_of(level_format: str, codec: str) -> str | None:
+        if level_format == "avro" and versions.supports(Capability.AVRO_CODEC_IS_ITS_OWN):
+            return None
+        return codec_fault(level_format, codec)
+
     if "file.compression" in spec.options:
-        fault = codec_fault(file_format, spec.options["file.compression"])
+        fault = fault_of(file_format, spec.options["file.compression"])
         if fault:
             yield "file.compression", fault
     for level, codec in pairs(spec.options.get("file.compression.per.level", "")).items():
-        fault = codec_fault(per_level.get(level, file_format).lower(), codec)
+        fault = fault_of(per_level.get(level, file_format).lower(), codec)
         if fault:
             yield "file.compression.per.level", f"level {level}: {fault}"
 

@@ -18,6 +18,8 @@ _NOT_IN_TABLES: Final = re.compile(r"[/:$\x00]")
 # A tag is a file (TagManager.tagPath): a colon in its name breaks the listing of all tags of the table, and delete_tag
 # splits its argument at commas [ran, 0.9.0].
 _NOT_IN_TAGS: Final = re.compile(r"[/:,\x00]")
+# A brace that does not count repetitions, as `{2}` and `{2,5}` do.
+_LOOSE_BRACE: Final = re.compile(r"(?<!\\)\{(?!\d+(?:,\d*)?\})")
 _TAG_PREFIX: Final = "tag-"
 # A branch is a folder (BranchManager.branchPath), and part of its table's name, which is split at `$`.
 _NOT_IN_BRANCHES: Final = re.compile(r"[/:,$\x00]")
@@ -46,6 +48,19 @@ def schema_problem(schema: str) -> str:
     if too_long := _too_long(f"{schema}.db"):
         return f"schema {schema!r}: its folder's name, with .db, {too_long}. Use a shorter name {remedy}"
     return ""
+
+
+def pattern_problem(name: str) -> str:
+    """Why a connector that pastes a name into a regular expression cannot use it; empty if it can.
+
+    Java's expressions are taken for Python's, but for a brace, which is text in Python unless it counts repetitions.
+    """
+    try:
+        re.compile(f"({name})")
+    except re.error as exc:
+        return f"{name!r} is no regular expression ({exc.msg})"
+    brace = _LOOSE_BRACE.search(name)
+    return f"{name!r} is no regular expression ({brace[0]!r} does not count anything)" if brace else ""
 
 
 def table_problem(identifier: str) -> str:
@@ -113,6 +128,10 @@ def column_problems(columns: Iterable[str]) -> list[str]:
     return problems
 
 
+# What Java's String.trim takes off.
+_JAVA_BLANKS: Final = "".join(map(chr, range(0x21)))
+
+
 def tag_problem(tag: str) -> str:
     """Why a tag cannot have this name; empty if it can."""
     if not tag.strip():
@@ -120,6 +139,11 @@ def tag_problem(tag: str) -> str:
     # TagManager: a tag of digits only would be taken for a snapshot id.
     if tag.isdigit():
         return "a tag's name needs a letter; a number alone means a table snapshot."
+    # DeleteTagProcedure of 1.0 and later takes them off, and then finds no such tag.
+    if tag != tag.strip(_JAVA_BLANKS):
+        return (
+            "a tag's name cannot begin or end with a blank or a control character: it could not be deleted."
+        )
     if found := _NOT_IN_TAGS.search(tag):
         return f"{found[0]!r} cannot be part of a tag's name. Use another character, such as '-' or '_'."
     if too_long := _too_long(_TAG_PREFIX + tag):

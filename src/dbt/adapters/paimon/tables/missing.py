@@ -13,6 +13,10 @@ _NAME: Final = r"`(?:[^`]|``)+`"
 _NOT_FOUND: Final = re.compile(
     rf"\[TABLE_OR_VIEW_NOT_FOUND\][^`]*(?P<name>{_NAME}(?:\.{_NAME})*) cannot be found"
 )
+# SparkCatalog.toIdentifier, from 1.0: three parts whose first is no catalog. The table is not named.
+_NO_CATALOG: Final = re.compile(
+    r"catalog \S+ does not exist or Paimon only support single namespace, but got \[(.+?)\]"
+)
 _MOST_SHOWN: Final = 8
 
 # Functions that list the schemas of a catalog, and the tables and views of a schema in a catalog.
@@ -22,6 +26,8 @@ Tables = Callable[[str, str], Sequence[str]]
 
 def table_in(text: str) -> tuple[str, ...]:
     """The parts of the name of a table that Spark did not find; empty if this is another error."""
+    if no_catalog := _NO_CATALOG.search(text):
+        return (*no_catalog[1].split(", "), "")
     found = _NOT_FOUND.search(text)
     parts = re.findall(_NAME, found["name"]) if found else []
     return tuple(part[1:-1].replace("``", "`") for part in parts)
@@ -37,7 +43,7 @@ def advice(
     """Advice for a table that does not exist.
 
     Args:
-        parts: its name, as `table_in` gives it.
+        parts: its name, as `table_in` gives it; the last one is '' where only its catalog and schema are known.
         node: name of the node whose statement failed.
         catalogs: Spark's catalogs; the first one is the target's.
         schemas, tables: functions that list what exists.
