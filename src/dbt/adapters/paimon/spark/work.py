@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
@@ -32,15 +31,17 @@ class Work:
     spill_bytes: int | None = None
 
 
-def by_tag(session: SparkSession, tag: str) -> Work:
-    """The work of the jobs with a tag.
+def by_tag(session: SparkSession, tag: str) -> Work | None:
+    """The work of the jobs with a tag; None if Spark is too busy to have counted it.
 
     Raises:
         Exception: this Spark cannot be asked in this way.
     """
     context: Any = session.sparkContext._jsc.sc()
-    with suppress(Exception):
+    try:
         context.listenerBus().waitUntilEmpty(_EVENTS)
+    except Exception:  # noqa: BLE001 - java.util.concurrent.TimeoutException, by py4j
+        return None
     jobs = tuple(sorted(context.statusTracker().getJobIdsForTag(tag)))
     store = context.statusStore()
     stages = [number for job in jobs for number in _numbers(store.job(job).stageIds())]
