@@ -1,5 +1,5 @@
-{#- A format and a codec for each level: what is written often is Avro with snappy, what compactions write is Parquet with
-    zstd at level 3. -#}
+{#- A format and a codec for each level: what is written often is Avro with snappy, what compactions write is Parquet
+    with zstd at level 3. -#}
 {{ config(
     materialized='incremental',
     primary_key='id',
