@@ -49,11 +49,21 @@ def by_tag(session: SparkSession, tag: str) -> Work | None:
         return Work(jobs)
     milliseconds = shuffled = spilled = 0
     for number in stages:
-        stage = store.lastStageAttempt(number)
+        stage = _stage(store, number)
+        if stage is None:
+            continue
         milliseconds += stage.executorRunTime()
         shuffled += stage.shuffleWriteBytes()
         spilled += stage.diskBytesSpilled()
     return Work(jobs, milliseconds / 1000, shuffled, spilled)
+
+
+def _stage(store: Any, number: int) -> Any:
+    """A stage; None for one that was skipped, which is the first that Spark forgets (spark.ui.retainedStages)."""
+    try:
+        return store.lastStageAttempt(number)
+    except Exception:  # noqa: BLE001 - java.util.NoSuchElementException, by py4j
+        return None
 
 
 def _numbers(sequence: Any) -> list[int]:

@@ -193,8 +193,12 @@ class Builds:
         whole = kind in (conflicts.REBUILD, responses.STAGING)
         try:
             committed = handle.committed(table, user, began, whole)
-            work = handle.work_of(statement)
         except Exception as exc:  # noqa: BLE001 - of py4j, gRPC, Thrift or Spark
-            logger.debug(f"{relation}: what the statement did is not known: {exc}")
+            logger.debug(f"{relation}: what the statement committed is not known: {exc}")
             return responses.unknown(kind, statement)
+        work = None
+        try:
+            work = handle.work_of(statement)
+        except Exception as exc:  # noqa: BLE001 - of py4j or Spark
+            logger.debug(f"{relation}: what Spark did for the statement is not known: {exc}")
         return responses.of_write(kind, committed, work, statement)
