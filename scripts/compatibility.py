@@ -66,17 +66,26 @@ def _tested() -> Iterator[str]:
     if not found:
         yield "No results are committed yet."
         return
-    yield "| Paimon | Spark | passed | failed | expected failures | skipped | commit |"
+    yield "| Paimon | Spark | passed | failed | expected failures | skipped | commits |"
     yield "|---|---|---|---|---|---|---|"
     for run in found:
-        totals = run["totals"]
-        yield (
-            f"| {run['paimon']} | {run['spark']} | {totals['passed']} | {totals['failed']} "
-            f"| {totals['xfailed']} | {totals['skipped']} | {run['commit'][:7]} |"
-        )
+        sittings = run["sittings"]
+        totals = [
+            sum(sitting["totals"][name] for sitting in sittings)
+            for name in ("passed", "failed", "xfailed", "skipped")
+        ]
+        commits = ", ".join(dict.fromkeys(sitting["commit"][:7] for sitting in sittings))
+        yield f"| {run['paimon']} | {run['spark']} | {' | '.join(map(str, totals))} | {commits} |"
+    yield ""
+    yield "Where a run was made in several sittings, each commit is named, and each test counts once: the last time."
     for run in found:
         reasons = sorted(
-            {run["reasons"][test] for test, outcome in run["tests"].items() if outcome == "skipped"}
+            {
+                sitting["reasons"][test]
+                for sitting in run["sittings"]
+                for test, outcome in sitting["tests"].items()
+                if outcome == "skipped"
+            }
         )
         if reasons:
             yield ""

@@ -28,7 +28,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--results",
         type=Path,
-        help="a folder: the outcome of each test is written there, in a file named after Paimon and Spark",
+        help="a folder: the outcome of each test is written there, in a file named after Paimon and Spark; "
+        "tests that this run leaves out keep the outcome of an earlier one on the same versions",
     )
 
     parser.addoption(
@@ -92,22 +93,45 @@ class _Results:
 
     def pytest_sessionfinish(self) -> None:
         paimon, spark = _paimon(), installation.spark_version()
-        counted = Counter(self._outcomes.values())
-        found = {
-            "commit": _git("rev-parse", "HEAD"),
-            "changed since": sorted(_git("status", "--porcelain", "--untracked-files=no").splitlines()),
+        versions = {
             "paimon": paimon,
             "spark": spark,
             "connector": _connector(),
             "python": platform.python_version(),
             "dbt-core": version("dbt-core"),
+        }
+        self._folder.mkdir(parents=True, exist_ok=True)
+        path = self._folder / f"paimon-{paimon}-spark-{spark}.json"
+        found = versions | {"sittings": [*_earlier(path, versions, set(self._outcomes)), self._sitting()]}
+        path.write_text(json.dumps(found, indent=1, ensure_ascii=False) + "\n")
+
+    def _sitting(self) -> dict[str, Any]:
+        counted = Counter(self._outcomes.values())
+        return {
+            "commit": _git("rev-parse", "HEAD"),
+            "changed since": sorted(_git("status", "--porcelain", "--untracked-files=no").splitlines()),
             "totals": {name: counted[name] for name in _TOTALS},
             "reasons": dict(sorted(self._reasons.items())),
             "tests": dict(sorted(self._outcomes.items())),
         }
-        self._folder.mkdir(parents=True, exist_ok=True)
-        path = self._folder / f"paimon-{paimon}-spark-{spark}.json"
-        path.write_text(json.dumps(found, indent=1, ensure_ascii=False) + "\n")
+
+
+def _earlier(path: Path, versions: dict[str, Any], run_again: set[str]) -> list[dict[str, Any]]:
+    """What earlier sittings on the same versions found of the tests that this one did not run."""
+    if not path.exists():
+        return []
+    found = json.loads(path.read_text())
+    if {name: found.get(name) for name in versions} != versions:
+        return []
+    kept = []
+    for sitting in found["sittings"]:
+        tests = {test: outcome for test, outcome in sitting["tests"].items() if test not in run_again}
+        if tests:
+            counted = Counter(tests.values())
+            reasons = {test: reason for test, reason in sitting["reasons"].items() if test in tests}
+            totals = {name: counted[name] for name in _TOTALS}
+            kept.append(sitting | {"totals": totals, "reasons": reasons, "tests": tests})
+    return kept
 
 
 def _skip_reason(report: pytest.TestReport) -> str:
