@@ -43,7 +43,14 @@ PAIMON_VERSION: Final = BehaviorFlag(
     source=_SOURCE,
     docs_url=_DOCS,
 )
-FLAGS: Final = (LOSSLESS_CASTS, STRICT_CONFIG, SERVER_TOKEN, PAIMON_VERSION)
+KEPT_HISTORY: Final = BehaviorFlag(
+    name="require_consent_to_lose_history",
+    default=True,
+    description="A run replaces a table whose key changed by a new one, and loses its table snapshots and tags.",
+    source=_SOURCE,
+    docs_url=_DOCS,
+)
+FLAGS: Final = (LOSSLESS_CASTS, STRICT_CONFIG, SERVER_TOKEN, PAIMON_VERSION, KEPT_HISTORY)
 
 
 def is_on(behavior: Behavior, flag: BehaviorFlag) -> bool:

@@ -37,6 +37,11 @@ class ChangingDefaults:
         """The callback that warns about config that nothing reads; None if it is refused."""
         return self._unless(behavior.STRICT_CONFIG)
 
+    @property
+    def drops_history(self) -> Callable[[str], None] | None:
+        """The callback that warns about history lost with a replaced table; None if that is refused."""
+        return self._unless(behavior.KEPT_HISTORY)
+
     def default_version(self, taken: str) -> None:
         """Warn once per run that the profile does not set a Paimon version.
 

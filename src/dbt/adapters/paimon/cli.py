@@ -1,4 +1,4 @@
-"""The command `dbt-paimon`: warm Spark servers, and streaming models that run until Ctrl-C."""
+"""The command `dbt-paimon`: warm Spark servers, streaming models that run until Ctrl-C, and what a run would do."""
 
 from __future__ import annotations
 
@@ -17,6 +17,8 @@ from dbt_common.exceptions import DbtBaseException
 
 from dbt.adapters.paimon import behavior
 from dbt.adapters.paimon.machine.waiting import Wait, WaitedTooLongError
+from dbt.adapters.paimon.preview import command as preview
+from dbt.adapters.paimon.preview.findings import Does
 from dbt.adapters.paimon.profile import load_credentials, project_root
 from dbt.adapters.paimon.spark import server, server_token
 from dbt.adapters.paimon.streaming import service
@@ -154,6 +156,49 @@ def stream(
     with _clear_errors():
         if not service.run(select, exclude, full_refresh, target):
             sys.exit(1)
+
+
+@main.command()
+@_with_target
+@click.option(*("--select", "-s"), **_WORDS, help="Models, seeds and snapshots, in dbt's selection syntax.")
+@click.option("--exclude", **_WORDS, help="Nodes to exclude.")
+@click.option("--state", help="Folder of an earlier manifest, for state:modified and --defer.")
+@click.option("--full-refresh", is_flag=True, help="Say what a run with --full-refresh would do.")
+@click.option("--threads", type=int, help="Nodes to look at at once.")
+@click.option("--output", type=click.Choice(["text", "json"]), default="text", show_default=True)
+@click.option(
+    "--fail-on-loss", is_flag=True, help="Exit with 3 if the run would lose table snapshots or tags."
+)
+def plan(
+    select: tuple[str, ...],
+    exclude: tuple[str, ...],
+    state: str | None,
+    full_refresh: bool,
+    threads: int | None,
+    output: str,
+    fail_on_loss: bool,
+    **target: str | None,
+) -> None:
+    """Say what `dbt run` would do with each node, without writing anything.
+
+    Exit code 1 if a node would fail.
+    """
+    options = {**target, "state": state, "threads": threads}
+    arguments = [
+        part for key, value in options.items() if value for part in (f"--{key.replace('_', '-')}", str(value))
+    ]
+    if select:
+        arguments += ["--select", *select]
+    if exclude:
+        arguments += ["--exclude", *exclude]
+    with _clear_errors():
+        found = preview.run(arguments, full_refresh, as_json=output == "json")
+    if output == "text":
+        click.echo(preview.summary(found))
+    if any(node.does is Does.FAIL or node.asks for node in found):
+        sys.exit(1)
+    if fail_on_loss and any(node.loses for node in found):
+        sys.exit(3)
 
 
 def _start(

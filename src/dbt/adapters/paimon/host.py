@@ -58,6 +58,10 @@ class Host(Protocol):
     def loses(self) -> Callable[[str], None] | None:
         """Warns about values that a cast changes; None if they are refused."""
 
+    @property
+    def drops_history(self) -> Callable[[str], None] | None:
+        """Warns about history lost with a replaced table; None if that is refused."""
+
     def query(self, sql: str) -> list[Any]:
         """Run a statement and return its rows."""
 

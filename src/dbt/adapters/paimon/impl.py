@@ -33,6 +33,7 @@ from dbt.adapters.paimon.errors import deprecations
 from dbt.adapters.paimon.maintenance.door import Maintenance
 from dbt.adapters.paimon.maintenance.health_door import Health
 from dbt.adapters.paimon.options.capability_names import capability_named
+from dbt.adapters.paimon.preview.door import Previews
 from dbt.adapters.paimon.relation import PaimonRelation
 from dbt.adapters.paimon.spark import early_start
 from dbt.adapters.paimon.spark.handles import Handle
@@ -157,6 +158,11 @@ class PaimonAdapter(SparkAdapter):
         return Maintenance(self, self.specs, self.tables, self.builds)
 
     @door
+    def previews(self) -> Previews:
+        """What a run would do, and the limit of what it reads."""
+        return Previews(self, self.specs, self.tables, self.rows, self.maintenance, self.streams)
+
+    @door
     def health(self) -> Health:
         """System tables, and the figures of a table's health."""
         return Health(self)
@@ -241,6 +247,11 @@ class PaimonAdapter(SparkAdapter):
     def loses(self) -> Callable[[str], None] | None:
         """The callback that warns about values changed by a cast; None if they are refused."""
         return self.defaults.loses
+
+    @property
+    def drops_history(self) -> Callable[[str], None] | None:
+        """The callback that warns about history lost with a replaced table; None if that is refused."""
+        return self.defaults.drops_history
 
     @property
     def view_catalog(self) -> str:

@@ -67,6 +67,15 @@ class Maintenance:
         if failures:
             self._report(relation, policy, failures)
 
+    def due_after_run(self, relation: PaimonRelation, spec: TableSpec) -> list[str]:
+        """What a run would maintain after its commit, as the table is now: each action and why it is due."""
+        policy = spec.maintenance.after_run() if spec.maintenance else None
+        if policy is None or policy.is_empty:
+            return []
+        return [
+            f"{action.name}: {action.why}" for action in self._planned(relation, policy, spec) if action.due
+        ]
+
     def after_first_load(self, relation: PaimonRelation, spec: TableSpec) -> None:
         """Compact a first load, so that the first batches do not have to (see `maintenance.first_load`).
 

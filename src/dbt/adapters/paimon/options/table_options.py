@@ -436,7 +436,8 @@ def parse_duration(text: str) -> int:
     return _quantity(text, _DURATION_UNITS, bare=10**6)
 
 
-def _memory_size(text: str) -> int:
+def parse_memory_size(text: str) -> int:
+    """A size of Paimon's in bytes: `128 mb`, `1 gb`; a bare number is bytes. Raises ValueError."""
     return _LONG_MAX if text == "infinite" else _quantity(text, _MEMORY_UNITS, bare=1)
 
 
@@ -455,7 +456,7 @@ _PARSERS: Final[Mapping[str, Callable[[str], object]]] = MappingProxyType(
         "Float": float,
         "Double": float,
         "Duration": parse_duration,
-        "MemorySize": _memory_size,
+        "MemorySize": parse_memory_size,
         "Map": _pairs,
         "Enum": str.lower,
         "String": str,

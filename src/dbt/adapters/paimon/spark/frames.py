@@ -9,7 +9,7 @@ from contextlib import AbstractContextManager, suppress
 from threading import Event, Thread
 from typing import TYPE_CHECKING, Any
 
-from dbt.adapters.paimon.spark import commits
+from dbt.adapters.paimon.spark import commits, scans
 from dbt.adapters.paimon.spark.handles import with_conf
 from dbt.adapters.paimon.sql import predicates
 from dbt.adapters.paimon.sql.data_types import type_text
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
     from dbt.adapters.paimon.spark.commits import Committed, TableName
+    from dbt.adapters.paimon.spark.scans import Scan
     from dbt.adapters.paimon.spark.work import Work
 
 # Seconds; a job that starts after Ctrl-C is cancelled within this time.
@@ -213,6 +214,12 @@ class FrameHandle(ABC):
     def work_of(self, statement_id: str) -> Work | None:
         """None: what a server did cannot be seen from here."""
         return None
+
+    def scans(self, sql: str) -> tuple[Scan, ...]:
+        """What a query would read, as EXPLAIN COST says it."""
+        cursor = self.cursor()
+        cursor.execute(f"explain cost {sql}")
+        return scans.by_explain(row[0] for row in cursor.fetchall())
 
     def cancel(self) -> None:
         """Cancel the Spark jobs of this thread, also those that its current statement has not started yet.

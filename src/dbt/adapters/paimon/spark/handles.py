@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
     from dbt.adapters.paimon.spark.commits import Committed, TableName
+    from dbt.adapters.paimon.spark.scans import Scan
     from dbt.adapters.paimon.spark.work import Work
     from dbt.adapters.paimon.sql.predicates import Reference
 
@@ -134,6 +135,9 @@ class Handle(Protocol):
 
     def work_of(self, statement_id: str) -> Work | None:
         """What Spark did for a statement; None if that cannot be seen from here."""
+
+    def scans(self, sql: str) -> tuple[Scan, ...]:
+        """What a query would read from Paimon tables (see `scans`); nothing runs."""
 
     def cancel(self) -> None:
         """Cancel what this thread runs, also jobs that its statement has not started yet."""

@@ -126,25 +126,26 @@ def _message(response: PaimonAdapterResponse) -> str:
         return f"{response.code} 0 rows, table unchanged"
     parts = []
     if response.rows_affected is not None:
-        parts.append(_counted(response.rows_affected, "row"))
+        parts.append(counted(response.rows_affected, "row"))
     if response.rows_deleted:
         parts.append(f"{response.rows_deleted:,} deleted")
     if response.files_written is not None:
-        parts.append(_counted(response.files_written, "file"))
+        parts.append(counted(response.files_written, "file"))
     if response.bytes_written:
         parts.append(size(response.bytes_written))
     parts.append(f"snapshot {response.snapshot_id}")
     return f"{response.code} {', '.join(parts)}"
 
 
-def _counted(number: int, what: str) -> str:
+def counted(number: int, what: str) -> str:
+    """A number of things: `1 file`, `12,408 rows`."""
     return f"{number:,} {what}{'' if number == 1 else 's'}"
 
 
 def size(number: float) -> str:
     """A number of bytes for people: `812 bytes`, `1.3 MiB`."""
     if number < 1024:
-        return _counted(int(number), "byte")
+        return counted(int(number), "byte")
     for unit in _UNITS:
         number /= 1024
         if number < 1024 or unit == _UNITS[-1]:

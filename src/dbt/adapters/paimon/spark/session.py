@@ -15,7 +15,7 @@ from dbt.adapters.paimon.catalogs import jdbc, reachable
 from dbt.adapters.paimon.catalogs.storage import Storage
 from dbt.adapters.paimon.credentials import PaimonCredentials
 from dbt.adapters.paimon.machine import installation, java
-from dbt.adapters.paimon.spark import cluster_managers, commits, work
+from dbt.adapters.paimon.spark import cluster_managers, commits, scans, work
 from dbt.adapters.paimon.spark.conf import EXTENSIONS, spark_conf
 from dbt.adapters.paimon.spark.frames import FrameCursor, FrameHandle
 from dbt.adapters.paimon.spark.handles import session_conf
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from dbt.adapters.paimon.spark.commits import Committed, TableName
+    from dbt.adapters.paimon.spark.scans import Scan
     from dbt.adapters.paimon.spark.work import Work
 
 logger = AdapterLogger("Paimon")
@@ -91,6 +92,12 @@ class SessionHandle(FrameHandle):
     def work_of(self, statement_id: str) -> Work | None:
         """What Spark did for a statement."""
         return work.by_tag(self.session, statement_id)
+
+    def scans(self, sql: str) -> tuple[Scan, ...]:
+        """What a query would read, by the splits that Paimon plans for it."""
+        cursor = self.cursor()
+        cursor.execute(sql)
+        return scans.by_plan(cursor.frame)
 
     def begins(self) -> None:
         """Remember which JVM thread runs this thread's calls: PySpark pins one to each."""

@@ -17,7 +17,7 @@ from dbt.adapters.paimon.credentials import PaimonCredentials
 from dbt.adapters.paimon.errors import messages
 from dbt.adapters.paimon.machine import addresses
 from dbt.adapters.paimon.machine.waiting import Wait
-from dbt.adapters.paimon.spark import commits
+from dbt.adapters.paimon.spark import commits, scans
 from dbt.adapters.paimon.spark.conf import EXTENSIONS, remote_conf
 from dbt.adapters.paimon.spark.handles import session_conf, with_conf
 from dbt.adapters.paimon.sql import predicates, views
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
     from dbt.adapters.paimon.spark.commits import Committed, TableName
+    from dbt.adapters.paimon.spark.scans import Scan
     from dbt.adapters.paimon.spark.work import Work
 
 logger = AdapterLogger("Paimon")
@@ -301,6 +302,12 @@ class ThriftHandle:
     def work_of(self, statement_id: str) -> Work | None:
         """None: what a server did cannot be seen from here."""
         return None
+
+    def scans(self, sql: str) -> tuple[Scan, ...]:
+        """What a query would read, as EXPLAIN COST says it."""
+        cursor = self.cursor()
+        cursor.execute(f"explain cost {sql}")
+        return scans.by_explain(row[0] for row in cursor.fetchall())
 
     def begins(self) -> None:
         """Nothing to do."""

@@ -22,7 +22,7 @@ from dbt.adapters.paimon.options.table_options import (
     validate_option,
 )
 from dbt.adapters.paimon.options.values import split_columns
-from dbt.adapters.paimon.spec import run_tag
+from dbt.adapters.paimon.spec import run_tag, safeguards
 from dbt.adapters.paimon.spec.foreign_config import is_foreign, is_table_format, partition_column, refusals
 from dbt.adapters.paimon.spec.maintenance_policy import read_policy
 from dbt.adapters.paimon.spec.maintenance_rules import policy_rules
@@ -98,6 +98,7 @@ TABLE_KEYS: Final = (
     "table_tag",
     "wap",
     "compact_after_build",
+    *safeguards.KEYS,
     "tblproperties",
     "maintenance",
 )
@@ -206,6 +207,7 @@ def collect_table_spec(
         problems.add("wap", True, "rows of postpone buckets cannot be audited before they are compacted")
     policy = read_policy(config.get("maintenance"), problems)
     compacts = _compact_after_build(config, problems)
+    safeguards.check(config, problems)
     spec = TableSpec(primary_key, partition_by, MappingProxyType(options), engine, tag, wap, policy, compacts)
     spec = _with_policy(spec, problems, versions)
     for name, other in doubled_options(options):

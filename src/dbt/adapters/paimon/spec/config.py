@@ -40,6 +40,8 @@ class PaimonConfig(AdapterConfig):
     auto_tags: dict[str, Any] | None = None
     wap: bool | str | None = None
     compact_after_build: bool | str | None = None
+    on_rebuild: str | None = None
+    max_bytes_read: int | str | None = None
     tblproperties: dict[str, Any] | None = None
 
     # Keeps the table small and fast; actions of a folder and of a model are combined (see `maintenance_policy`).

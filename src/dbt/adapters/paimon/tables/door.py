@@ -14,7 +14,8 @@ from dbt.adapters.paimon.spec import column_rules
 from dbt.adapters.paimon.sql import names
 from dbt.adapters.paimon.sql.data_types import is_whole
 from dbt.adapters.paimon.sql.text import ilike
-from dbt.adapters.paimon.tables import changeset, column_changes, metadata
+from dbt.adapters.paimon.tables import changeset, column_changes, metadata, rebuilds
+from dbt.adapters.paimon.tables.rebuilds import History
 
 if TYPE_CHECKING:
     from dbt.adapters.paimon.host import Host
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from dbt.adapters.paimon.spec.table import TableSpec
     from dbt.adapters.paimon.tables.changeset import Changeset, ExistingColumn, ExistingTable
     from dbt.adapters.paimon.tables.column_changes import ColumnChanges
+    from dbt.adapters.paimon.tables.rebuilds import Rebuild
 
 
 class Tables:
@@ -80,6 +82,33 @@ class Tables:
     def refuse_immutable_changes(self, model: Mapping[str, Any], changes: Changeset) -> None:
         """Refuse changes that ALTER cannot make: an incremental run never rebuilds (see `changeset.refuse_rebuild`)."""
         changeset.refuse_rebuild(model["resource_type"], model["name"], changes)
+
+    def rebuild(self, spec: TableSpec, changes: Changeset, columns: ColumnChanges) -> Rebuild:
+        """How the existing table is rebuilt to get a spec and columns (see `rebuilds`)."""
+        return rebuilds.rebuild_of(spec, changes, columns)
+
+    def history(self, relation: PaimonRelation) -> History:
+        """The table snapshots and tags of a table, in one statement."""
+        sql = rebuilds.history_sql(relation.system_table("snapshots"), relation.system_table("tags"))
+        ((snapshots, writes, tags),) = self._host.query(sql)
+        return History(int(snapshots), int(writes), tuple(tags or ()))
+
+    def refuse_loss(
+        self, model: Mapping[str, Any], relation: PaimonRelation, rebuild: Rebuild, full_refresh: bool
+    ) -> None:
+        """Refuse to replace a table by a new one if that loses history, unless the run or the config agrees.
+
+        Args:
+            model: the node in the manifest.
+            relation: the existing table.
+            rebuild: how it is rebuilt; this is only called if a new table replaces it.
+            full_refresh: whether the run rebuilds tables.
+
+        Raises:
+            DbtRuntimeError: what would be lost, why, and how to agree.
+        """
+        if not full_refresh and rebuilds.may_need_asking(model, rebuild):
+            rebuilds.refuse_unasked(model, rebuild, self.history(relation), self._host.drops_history)
 
     @while_parsing(lambda *a, **k: ())
     def wanted_columns(

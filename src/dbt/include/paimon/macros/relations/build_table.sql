@@ -6,7 +6,7 @@
     query that fails leaves the old rows; table snapshots and tags stay;
   - anything else (a new primary key, partitioning, merge engine, a narrower type; also where Paimon's INSERT OVERWRITE
     depends on the rows that it replaces, see TableSpec.overwrite_reads_old_keys): build a staged table, and swap it in
-    once it is complete.
+    once it is complete. History that is lost with the old table has to be given up in words.
 
   target: relation of type table; existing: the cached relation of that name, or none; spec: adapter.specs.of;
   source: see paimon__model_query. Runs the statement 'main'.
@@ -27,8 +27,12 @@
     {%- set current = adapter.tables.existing(existing) -%}
     {%- set table_changes = adapter.tables.changes(spec, current) -%}
     {%- set column_changes = adapter.tables.column_changes(columns, current, model) -%}
-    {%- if table_changes.requires_swap or column_changes.rebuild or spec.overwrite_reads_old_keys -%}
-      {%- do paimon__log_rebuild(target, table_changes, column_changes, spec) -%}
+    {%- set rebuild = adapter.tables.rebuild(spec, table_changes, column_changes) -%}
+    {%- if rebuild.swaps -%}
+      {%- do adapter.tables.refuse_loss(model, existing, rebuild, should_full_refresh()) -%}
+      {%- do log(
+        target ~ ' is rebuilt and swapped, which loses its table snapshots and tags (' ~ rebuild ~ ')', info=true
+      ) -%}
       {%- do paimon__build_staged(target, existing, columns, spec, source, comment) -%}
     {%- else -%}
       {%- do adapter.history.check_branches(model, spec, existing) -%}
@@ -92,18 +96,4 @@
   {%- if not kept -%}
     {%- do adapter.builds.ends(staging) -%}
   {%- endif -%}
-{% endmacro %}
-
-{% macro paimon__log_rebuild(target, table_changes, column_changes, spec) %}
-  {%- set reasons = [] -%}
-  {%- if spec.overwrite_reads_old_keys -%}
-    {%- do reasons.append('an INSERT OVERWRITE would use the partitions of its old keys') -%}
-  {%- endif -%}
-  {%- for change in table_changes.immutable -%}
-    {%- do reasons.append(change.name ~ ': ' ~ (change.old or 'none') ~ ' -> ' ~ (change.new or 'none')) -%}
-  {%- endfor -%}
-  {%- do log(
-    target ~ ' is rebuilt and swapped, which loses its table snapshots and tags (' ~
-    (reasons + column_changes.rebuild | list) | join('; ') ~ ')', info=true
-  ) -%}
 {% endmacro %}

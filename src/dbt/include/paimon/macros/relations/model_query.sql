@@ -16,7 +16,9 @@
     {%- do adapter.render_raw_model_constraints(raw_constraints=model['constraints']) -%}
     {%- set sql = get_select_subquery(sql) -%}
   {%- endif -%}
-  {%- do return(adapter.rows.query(sql)) -%}
+  {%- set query = adapter.rows.query(sql) -%}
+  {%- do adapter.previews.check_limit(model, sql) -%}
+  {%- do return(query) -%}
 {% endmacro %}
 
 {#- Drop what was staged for a model's rows. -#}

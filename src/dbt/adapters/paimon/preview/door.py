@@ -1,0 +1,231 @@
+"""`adapter.previews`: what a run would do with a node, and the limit of what its query reads."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Final
+
+from dbt_common.exceptions import DbtRuntimeError
+
+from dbt.adapters.paimon.doors import while_parsing
+from dbt.adapters.paimon.host import Host
+from dbt.adapters.paimon.maintenance.door import Maintenance
+from dbt.adapters.paimon.preview import limits
+from dbt.adapters.paimon.preview.findings import Does, Preview
+from dbt.adapters.paimon.spark.scans import Scan
+from dbt.adapters.paimon.spec import safeguards
+from dbt.adapters.paimon.spec.door import Specs
+from dbt.adapters.paimon.spec.table import TableSpec
+from dbt.adapters.paimon.streaming.door import Streams
+from dbt.adapters.paimon.tables import metadata
+from dbt.adapters.paimon.tables.column_changes import ColumnChanges
+from dbt.adapters.paimon.tables.door import Tables
+from dbt.adapters.paimon.tables.rebuilds import may_need_asking, rebuild_of
+from dbt.adapters.paimon.writing.door import Rows
+
+if TYPE_CHECKING:
+    from dbt.adapters.paimon.relation import PaimonRelation
+    from dbt.adapters.paimon.tables.changeset import ExistingTable
+    from dbt.adapters.paimon.writing.model_query import ModelQuery
+
+_INCREMENTAL: Final = ("incremental", "snapshot", "streaming")
+_SCD_ID: Final = "dbt_scd_id"
+
+
+class Previews:
+    """Reads metadata and analyzes queries; writes nothing and reads no data files.
+
+    Args:
+        host: the adapter.
+        specs, tables, rows, maintenance, streams: doors that it goes through.
+    """
+
+    def __init__(
+        self,
+        host: Host,
+        specs: Specs,
+        tables: Tables,
+        rows: Rows,
+        maintenance: Maintenance,
+        streams: Streams,
+    ) -> None:
+        self._host = host
+        self._specs = specs
+        self._tables = tables
+        self._rows = rows
+        self._maintenance = maintenance
+        self._streams = streams
+
+    def of(self, node: Mapping[str, Any], full_refresh: bool) -> Preview:
+        """What a run would do with a compiled node; a problem that would fail it is in the preview.
+
+        Args:
+            node: the node in the manifest, compiled.
+            full_refresh: whether the run has `--full-refresh`.
+        """
+        config = node["config"]
+        kind = str(config.get("materialized"))
+        found = Preview(node["unique_id"], f"{node['schema']}.{node['alias']}", kind, Does.UNKNOWN)
+        try:
+            preview = self._ways().get(kind)
+            if preview is None:
+                return replace(found, problem=f"The materialization '{kind}' is not this adapter's.")
+            own = config.get("full_refresh")
+            return preview(node, found, full_refresh if own is None else bool(own))
+        except DbtRuntimeError as exc:
+            if not metadata.is_not_found(exc):
+                return replace(found, does=Does.FAIL, problem=str(exc.msg))
+            # What it reads is built by the same run, or by nobody.
+            creates = Does.CREATE_VIEW if kind == "view" else Does.CREATE
+            does = creates if self._existing(node) is None else Does.UNKNOWN
+            return replace(
+                found,
+                does=does,
+                problem=f"It reads what does not exist yet. {str(exc.msg).strip().splitlines()[0]}",
+            )
+
+    def _ways(self) -> Mapping[str, Callable[[Mapping[str, Any], Preview, bool], Preview]]:
+        tables = dict.fromkeys(("table", "seed", *_INCREMENTAL), self._of_table)
+        return {**tables, "view": self._of_view}
+
+    def _of_view(self, node: Mapping[str, Any], found: Preview, full_refresh: bool) -> Preview:
+        self._specs.check_node(node)
+        self._rows.query(node["compiled_code"])
+        existing = self._existing(node)
+        return replace(found, does=Does.CREATE_VIEW if existing is None else Does.REPLACE_VIEW)
+
+    def _of_table(self, node: Mapping[str, Any], found: Preview, full_refresh: bool) -> Preview:
+        spec, strategy = self._spec(node)
+        if strategy:
+            found = replace(found, kind=f"{found.kind}, {strategy}")
+        query = self._query(node)
+        if query is not None:
+            spec = self._specs.spelled(spec, query.columns)
+            found = replace(found, scans=self._scans(node["compiled_code"]))
+            if problem := limits.problem(node, found.scans):
+                return replace(found, does=Does.FAIL, problem=problem)
+        existing = self._existing(node)
+        if existing is None or not existing.is_table:
+            return replace(found, does=Does.CREATE)
+        found = replace(found, maintenance=tuple(self._maintenance.due_after_run(existing, spec)))
+        current = self._tables.existing(existing)
+        columns = self._column_changes(node, spec, query, current)
+        if found.kind.split(",")[0] in _INCREMENTAL and (
+            not full_refresh or node["resource_type"] == "snapshot"
+        ):
+            return self._of_increment(node, found, spec, strategy, current, columns)
+        return self._of_rebuild(node, found, spec, existing, current, columns, full_refresh)
+
+    def _of_increment(
+        self,
+        node: Mapping[str, Any],
+        found: Preview,
+        spec: TableSpec,
+        strategy: str,
+        current: ExistingTable,
+        columns: ColumnChanges | None,
+    ) -> Preview:
+        changes = self._tables.changes(spec, current)
+        self._tables.refuse_immutable_changes(node, changes)
+        alters = [str(change) for change in changes.altered]
+        on_schema_change = node["config"].get("on_schema_change") or "ignore"
+        if columns is not None:
+            self._tables.check_schema_change(node, on_schema_change, strategy, spec, columns)
+            if on_schema_change in ("append_new_columns", "sync_all_columns"):
+                alters += _added(columns)
+            if on_schema_change == "sync_all_columns":
+                alters += [f"type of {column.name}: {column.data_type}" for column in columns.alter]
+                alters += _dropped(columns)
+        return replace(found, does=Does.INCREMENT, alters=tuple(alters))
+
+    def _of_rebuild(
+        self,
+        node: Mapping[str, Any],
+        found: Preview,
+        spec: TableSpec,
+        existing: PaimonRelation,
+        current: ExistingTable,
+        columns: ColumnChanges | None,
+        full_refresh: bool,
+    ) -> Preview:
+        changes = self._tables.changes(spec, current)
+        rebuild = rebuild_of(spec, changes, columns)
+        if rebuild.swaps:
+            history = self._tables.history(existing)
+            asks = not full_refresh and may_need_asking(node, rebuild) and history.is_worth_asking
+            return replace(found, does=Does.SWAP, reasons=rebuild.reasons, lost=history, asks=asks)
+        alters = [str(change) for change in changes.altered]
+        if columns is not None:
+            alters += _added(columns)
+            alters += [f"type of {column.name}: {column.data_type}" for column in columns.retype]
+            alters += _dropped(columns)
+        return replace(found, does=Does.REBUILD, alters=tuple(alters))
+
+    def _spec(self, node: Mapping[str, Any]) -> tuple[TableSpec, str]:
+        """A node's table spec, and the strategy that writes it; '' if it has none."""
+        kind = node["config"].get("materialized")
+        if kind == "incremental":
+            plan = self._specs.incremental(node)
+            return plan.spec, plan.strategy
+        if kind == "streaming":
+            stream = self._streams.plan(node)
+            return stream.spec, stream.strategy
+        if kind == "snapshot":
+            names = node["config"].get("snapshot_meta_column_names") or {}
+            return self._specs.of(node, [names.get(_SCD_ID) or _SCD_ID]), ""
+        return self._specs.of(node), ""
+
+    def _query(self, node: Mapping[str, Any]) -> ModelQuery | None:
+        """A node's query and columns; None where only the run knows them: seeds, Python models, snapshots, streams."""
+        is_sql = node.get("language", "sql") == "sql"
+        if not is_sql or node["config"].get("materialized") not in ("table", "incremental"):
+            return None
+        return self._rows.query(node["compiled_code"])
+
+    def _column_changes(
+        self, node: Mapping[str, Any], spec: TableSpec, query: ModelQuery | None, current: ExistingTable
+    ) -> ColumnChanges | None:
+        if query is None:
+            return None
+        wanted = self._tables.wanted_columns(query.columns, node, spec)
+        return self._tables.column_changes(wanted, current, node)
+
+    def _existing(self, node: Mapping[str, Any]) -> PaimonRelation | None:
+        return self._host.get_relation(node["database"], node["schema"], node["alias"])
+
+    def _scans(self, sql: str) -> tuple[Scan, ...]:
+        """What a query reads; a server tells rows only, and the bytes are their share of the table's."""
+        return tuple(
+            scan if scan.bytes is not None else self._estimated(scan) for scan in self._host.handle.scans(sql)
+        )
+
+    def _estimated(self, scan: Scan) -> Scan:
+        schema, _, name = scan.table.rpartition(".")
+        table = self._host.get_relation(self._host.credentials.database, schema, name)
+        if table is None or not scan.rows:
+            return scan
+        ((size, rows),) = self._host.query(
+            f"select sum(file_size_in_bytes), sum(record_count) from {table.system_table('files')}"
+        )
+        return replace(scan, bytes=round(size * min(scan.rows / rows, 1))) if rows else scan
+
+    @while_parsing(lambda *a, **k: None)
+    def check_limit(self, model: Mapping[str, Any], sql: str) -> None:
+        """Refuse a query that reads more than the model's `max_bytes_read`; sends nothing without it.
+
+        Raises:
+            DbtRuntimeError: the tables, the bytes, and the limit.
+        """
+        if not model["config"].get(safeguards.MAX_BYTES_READ):
+            return
+        if problem := limits.problem(model, self._scans(sql)):
+            raise DbtRuntimeError(problem)
+
+
+def _added(columns: ColumnChanges) -> list[str]:
+    return [f"columns: adds {column.name} {column.data_type}" for column in columns.add]
+
+
+def _dropped(columns: ColumnChanges) -> Sequence[str]:
+    return [f"columns: drops {name}" for name in columns.drop]

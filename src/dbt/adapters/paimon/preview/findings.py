@@ -1,0 +1,100 @@
+"""What `dbt-paimon plan` finds out about one node, and how it is shown."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from dbt_common.dataclass_schema import StrEnum
+
+from dbt.adapters.paimon.spark.responses import counted, size
+from dbt.adapters.paimon.spark.scans import Scan
+from dbt.adapters.paimon.tables.rebuilds import History
+
+
+class Does(StrEnum):
+    """What a run would do with a node's relation."""
+
+    CREATE = "create"
+    INCREMENT = "increment"
+    REBUILD = "rebuild in place"
+    SWAP = "rebuild as a new table"
+    CREATE_VIEW = "create view"
+    REPLACE_VIEW = "replace view"
+    FAIL = "fail"
+    UNKNOWN = "not known"
+
+
+@dataclass(frozen=True)
+class Preview:
+    """What a run would do with one node.
+
+    Attributes:
+        unique_id: the node in the manifest.
+        name: schema and name of its relation.
+        kind: its materialization, and the strategy of an incremental model.
+        does: what the run would do.
+        alters: options and columns that it would change.
+        reasons: why a new table would replace the old one.
+        lost: the history that would be lost with the old one.
+        asks: whether the run refuses that unless it is asked to.
+        scans: what the node's query would read.
+        maintenance: what would run after the commit.
+        problem: why the node would fail, or why nothing is known.
+    """
+
+    unique_id: str
+    name: str
+    kind: str
+    does: Does
+    alters: tuple[str, ...] = ()
+    reasons: tuple[str, ...] = ()
+    lost: History | None = None
+    asks: bool = False
+    scans: tuple[Scan, ...] = ()
+    maintenance: tuple[str, ...] = ()
+    problem: str = ""
+
+    @property
+    def loses(self) -> bool:
+        """Whether the run would lose history."""
+        return self.lost is not None
+
+    def lines(self) -> Iterator[str]:
+        """The text of the console: what the run does, and then what it reads, alters, loses and maintains."""
+        yield f"{self.name} ({self.kind}): {self.does}"
+        for scan in self.scans:
+            yield f"  reads {shown(scan)}"
+        for change in self.alters:
+            yield f"  alters {change}"
+        for reason in self.reasons:
+            yield f"  because {reason}"
+        if self.lost:
+            yield f"  LOSES {self.lost}"
+        if self.asks:
+            yield "  and fails, unless it runs with --full-refresh or the config has on_rebuild: drop_history"
+        for action in self.maintenance:
+            yield f"  then {action}"
+        for line in self.problem.strip().splitlines():
+            yield f"  {line}"
+
+    def as_dict(self) -> dict[str, Any]:
+        """All of it, for JSON; what is empty or not known is left out."""
+        return {name: value for name, value in asdict(self).items() if value not in (None, (), "", False)}
+
+
+def shown(scan: Scan) -> str:
+    """A scan in words: `raw.flights: 3 partitions, 12 files, 40.0 MiB, 12,408 rows`."""
+    if scan.files == 0:
+        return f"{scan.table}: nothing"
+    parts = []
+    if scan.partitions is not None and scan.partitions > 1:
+        parts.append(f"{scan.partitions} partitions")
+    if scan.files is not None:
+        parts.append(counted(scan.files, "file"))
+    if scan.bytes is not None:
+        parts.append(size(scan.bytes))
+    if scan.rows is not None:
+        parts.append(counted(scan.rows, "row"))
+    return f"{scan.table}: {', '.join(parts) or 'size not known'}"

@@ -1,0 +1,94 @@
+"""What a query would read from Paimon tables, from Spark's optimized plan; nothing is read from their data files.
+
+In this process the plan's own scans are asked for their splits, which Paimon has pruned by partition and by the
+statistics of files and buckets. A server only tells its rows, in EXPLAIN COST.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+_SCAN: Final = "DataSourceV2ScanRelation"
+_PAIMON: Final = "org.apache.paimon.spark."
+# A leaf of the plan that EXPLAIN COST shows; a row count has three digits: 1.23E+6.
+_EXPLAINED: Final = re.compile(
+    r"RelationV2\[[^\]]*\] (?P<table>\S+), Statistics\([^)]*?(?:rowCount=(?P<rows>[0-9.E+]+))?\)"
+)
+
+
+@dataclass(frozen=True)
+class Scan:
+    """What a query reads from one table. What is not known is None.
+
+    Attributes:
+        table: schema and name, as Spark's plan has them.
+        rows: rows in the data files, before keys are merged.
+        partitions: partitions with such files.
+        files: data files.
+        bytes: their size; columns that the query does not read are included.
+    """
+
+    table: str
+    rows: int | None = None
+    partitions: int | None = None
+    files: int | None = None
+    bytes: int | None = None
+
+
+def by_plan(frame: DataFrame) -> tuple[Scan, ...]:
+    """The scans of a query's plan in this process; a scan that occurs several times counts once."""
+    plan = frame._jdf.queryExecution().optimizedPlan()
+    found: dict[tuple[str, str], Scan] = {}
+    for scan, table in _scans(plan):
+        found.setdefault((table, scan.description()), _read(scan, table))
+    return tuple(found.values())
+
+
+def _scans(plan: Any) -> Iterator[tuple[Any, str]]:
+    """Paimon's scans and their tables, also in subqueries."""
+    subqueries = plan.subqueriesAll()
+    for each in (plan, *_each(subqueries)):
+        for leaf in _each(each.collectLeaves()):
+            if leaf.getClass().getSimpleName() != _SCAN:
+                continue
+            scan = leaf.scan()
+            if scan.getClass().getName().startswith(_PAIMON):
+                yield scan, str(leaf.relation().name())
+
+
+def _read(scan: Any, table: str) -> Scan:
+    rows = files = size = 0
+    partitions = set()
+    for part in scan.toBatch().planInputPartitions():
+        for split in _each(part.splits()):
+            # System tables, and a count that the metadata answer, have splits of other kinds.
+            with suppress(Exception):
+                partitions.add(split.partition().hashCode())
+                for file in split.dataFiles():
+                    files += 1
+                    size += file.fileSize()
+                    rows += file.rowCount()
+    return Scan(table, rows, len(partitions), files, size)
+
+
+def by_explain(lines: Iterable[str]) -> tuple[Scan, ...]:
+    """The scans in the text of EXPLAIN COST; a scan that occurs several times counts once."""
+    found: dict[str, Scan] = {}
+    for line in "\n".join(lines).splitlines():
+        for match in _EXPLAINED.finditer(line):
+            rows = match["rows"]
+            found[match[0]] = Scan(match["table"], None if rows is None else round(float(rows)))
+    return tuple(found.values())
+
+
+def _each(seq: Any) -> Iterator[Any]:
+    """The elements of a Scala sequence."""
+    for index in range(seq.size()):
+        yield seq.apply(index)

@@ -1,0 +1,49 @@
+"""Config that limits what a run may do with a node: `on_rebuild` and `max_bytes_read`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from dbt.adapters.paimon.options.table_options import parse_memory_size
+from dbt.adapters.paimon.spec.problems import Problems
+
+ON_REBUILD: Final = "on_rebuild"
+ASK: Final = "ask"
+DROP_HISTORY: Final = "drop_history"
+MAX_BYTES_READ: Final = "max_bytes_read"
+KEYS: Final = (ON_REBUILD, MAX_BYTES_READ)
+
+
+def check(config: Mapping[str, Any], problems: Problems) -> None:
+    """Add a problem for each value that these keys do not have."""
+    on_rebuild = config.get(ON_REBUILD)
+    if on_rebuild not in (None, ASK, DROP_HISTORY):
+        problems.add(ON_REBUILD, on_rebuild, f"{ASK} (the default) or {DROP_HISTORY} is needed")
+    try:
+        max_bytes_read(config)
+    except ValueError:
+        problems.add(
+            MAX_BYTES_READ,
+            config[MAX_BYTES_READ],
+            "a size above 0 is needed. Write a whole number and a unit, as in '10 gb' or '500 mb'",
+        )
+
+
+def drops_history(config: Mapping[str, Any]) -> bool:
+    """Whether a node's table may be rebuilt without its table snapshots and tags on any run."""
+    return config.get(ON_REBUILD) == DROP_HISTORY
+
+
+def max_bytes_read(config: Mapping[str, Any]) -> int | None:
+    """How many bytes a node's query may read, by the size of the data files; None if there is no limit.
+
+    Raises:
+        ValueError: the value is not a size above 0.
+    """
+    value = config.get(MAX_BYTES_READ)
+    if value is None:
+        return None
+    if isinstance(value, bool) or (size := parse_memory_size(str(value))) <= 0:
+        raise ValueError(value)
+    return size

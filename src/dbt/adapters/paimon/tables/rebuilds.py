@@ -1,0 +1,120 @@
+"""How an existing table gets all its rows anew: in place, or by a new table, which loses the old one's history."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from dbt_common.exceptions import DbtRuntimeError
+
+from dbt.adapters.paimon.spec import safeguards
+from dbt.adapters.paimon.spec.table import TableSpec
+from dbt.adapters.paimon.sql.text import string_literal
+from dbt.adapters.paimon.tables.changeset import Changeset
+from dbt.adapters.paimon.tables.column_changes import ColumnChanges
+
+
+@dataclass(frozen=True)
+class Rebuild:
+    """How a table is rebuilt.
+
+    Attributes:
+        reasons: why a new table has to replace it; empty if one INSERT OVERWRITE does.
+        always: whether every build of this table needs a new one, whatever has changed.
+    """
+
+    reasons: tuple[str, ...] = ()
+    always: bool = False
+
+    @property
+    def swaps(self) -> bool:
+        """Whether a new table replaces it."""
+        return bool(self.reasons)
+
+    def __str__(self) -> str:
+        return "; ".join(self.reasons)
+
+
+@dataclass(frozen=True)
+class History:
+    """What only a table's history has.
+
+    Attributes:
+        snapshots: its table snapshots.
+        writes: those of them that are not compactions.
+        tags: its tags.
+    """
+
+    snapshots: int
+    writes: int
+    tags: Sequence[str] = ()
+
+    @property
+    def is_worth_asking(self) -> bool:
+        """Whether there is more than the rows of one write, which the new table replaces anyway."""
+        return self.writes > 1 or bool(self.tags)
+
+    def __str__(self) -> str:
+        snapshots = f"{self.snapshots} table snapshot{'s' if self.snapshots != 1 else ''}"
+        if not self.tags:
+            return snapshots
+        return f"{snapshots} and {len(self.tags)} tag{'s' if len(self.tags) != 1 else ''} ({', '.join(self.tags)})"
+
+
+def rebuild_of(spec: TableSpec, table_changes: Changeset, column_changes: ColumnChanges | None) -> Rebuild:
+    """How a table is rebuilt to get a spec and columns; None for columns that are not known."""
+    always = spec.overwrite_reads_old_keys
+    reasons = ["an INSERT OVERWRITE would use the partitions of its old keys"] if always else []
+    reasons += [
+        f"{change.name}: {change.old or 'none'} -> {change.new or 'none'}"
+        for change in table_changes.immutable
+    ]
+    reasons += column_changes.rebuild if column_changes else ()
+    return Rebuild(tuple(reasons), always)
+
+
+def history_sql(snapshots: str, tags: str) -> str:
+    """One row: table snapshots, those that are not compactions, and an array of tags.
+
+    Args:
+        snapshots, tags: the rendered system tables.
+    """
+    return (
+        f"select count(*), count_if(commit_kind <> {string_literal('COMPACT')}), "
+        f"(select sort_array(collect_list(tag_name)) from {tags}) from {snapshots}"
+    )
+
+
+def may_need_asking(model: Mapping[str, Any], rebuild: Rebuild) -> bool:
+    """Whether a rebuild may lose what the config does not give up; a table that never keeps history has none."""
+    return rebuild.swaps and not rebuild.always and not safeguards.drops_history(model["config"])
+
+
+def refuse_unasked(
+    model: Mapping[str, Any], rebuild: Rebuild, history: History, warn: Callable[[str], None] | None
+) -> None:
+    """Refuse a rebuild that would lose history which is worth asking for.
+
+    Args:
+        model: the node in the manifest.
+        rebuild: how its table is rebuilt.
+        history: what the table has.
+        warn: warns instead, if the project has switched the refusal off.
+
+    Raises:
+        DbtRuntimeError: what would be lost, why, and how to agree.
+    """
+    if not history.is_worth_asking:
+        return
+    what = (
+        f"{model['resource_type']} '{model['name']}': a new table has to replace the existing one ({rebuild}), which "
+        f"loses its {history}"
+    )
+    if warn is not None:
+        warn(f"{what}.")
+        return
+    raise DbtRuntimeError(
+        f"{what}. Nothing was written. To go on, run it once with --full-refresh, or set "
+        f"{safeguards.ON_REBUILD}: {safeguards.DROP_HISTORY} in its config. Or revert the change."
+    )

@@ -1,0 +1,213 @@
+"""`dbt-paimon plan` says what the next run does, and writes nothing; a run loses history only if it is asked to."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+from dbt.tests.util import run_dbt, write_file
+
+from dbt.adapters.paimon.cli import main
+
+DAYS = 4
+ROWS = 40
+LOG = """
+{{ config(materialized='incremental', primary_key=['id', 'day'], partition_by='day', bucket=1) }}
+select id, concat('2024-01-0', 1 + id % %(days)s) as day, cast(id as string) as text from range(%(rows)s)
+"""
+KEPT = """
+{{{{ config(materialized='table', primary_key='id' {more}) }}}}
+select id, text {columns} from {{{{ ref('log') }}}} where day = '2024-01-02'
+"""
+MODELS = {
+    "log.sql": LOG.replace("%(days)s", str(DAYS)).replace("%(rows)s", str(ROWS)),
+    "kept.sql": KEPT.format(more="", columns=""),
+    "a_view.sql": "select count(*) as n from {{ ref('kept') }}",
+    "inlined.sql": "{{ config(materialized='ephemeral') }} select 1 as one",
+}
+SNAPSHOT = {
+    "snapshots": [
+        {
+            "name": "history",
+            "relation": "ref('kept')",
+            "config": {"unique_key": "id", "strategy": "check", "check_cols": ["text"]},
+        }
+    ]
+}
+
+
+class Plans:
+    """A project, its plans, and the files of its warehouse."""
+
+    @pytest.fixture(scope="class")
+    def plan(self, project):
+        """What `dbt-paimon plan` says, by node, and its exit code."""
+
+        def made(*arguments: str) -> tuple[dict[str, dict[str, Any]], int]:
+            places = ["--project-dir", project.project_root, "--profiles-dir", project.profiles_dir]
+            done = CliRunner().invoke(main, ["plan", "--output", "json", *places, *arguments])
+            lines = [json.loads(line) for line in done.output.splitlines() if line.startswith("{")]
+            return {line["unique_id"].rpartition(".")[2]: line for line in lines}, done.exit_code
+
+        return made
+
+    @pytest.fixture(scope="class")
+    def files(self, warehouse):
+        def there() -> set[tuple[str, int]]:
+            return {
+                (str(path), path.stat().st_mtime_ns) for path in Path(warehouse).rglob("*") if path.is_file()
+            }
+
+        return there
+
+
+class TestPlan(Plans):
+    @pytest.fixture(scope="class")
+    def models(self):
+        return {**MODELS, "history.yml": SNAPSHOT}
+
+    @pytest.fixture(scope="class")
+    def seeds(self):
+        return {"planted.csv": "id\n1\n"}
+
+    @pytest.fixture(scope="class")
+    def first(self, plan, files):
+        before = files()
+        made = plan()
+        return made, before, files()
+
+    @pytest.fixture(scope="class")
+    def later(self, first, plan, files):
+        run_dbt(["build"])
+        run_dbt(["build"])
+        before = files()
+        made = plan()
+        return made, before, files()
+
+    @pytest.fixture(scope="class")
+    def of_files(self, rows):
+        """Rows, files and bytes of a table's data files."""
+
+        def of(table: str, where: str = "true") -> tuple[int, int, int]:
+            (found,) = rows(
+                "select sum(record_count), count(*), sum(file_size_in_bytes) "
+                f"from {{schema}}.`{table}$files` where {where}"
+            )
+            return found
+
+        return of
+
+    def test_before_anything_is_built(self, first):
+        (found, code), *_ = first
+        does = {name: node["does"] for name, node in found.items()}
+        assert does == {
+            "log": "create",
+            "kept": "create",
+            "a_view": "create view",
+            "history": "create",
+            "planted": "create",
+        }
+        assert code == 0
+
+    def test_afterwards(self, later):
+        (found, code), *_ = later
+        assert {name: (node["does"], node["kind"]) for name, node in found.items()} == {
+            "log": ("increment", "incremental, upsert"),
+            "kept": ("rebuild in place", "table"),
+            "a_view": ("replace view", "view"),
+            "history": ("increment", "snapshot"),
+            "planted": ("rebuild in place", "seed"),
+        }
+        assert code == 0
+
+    def test_nothing_was_written(self, first, later):
+        for _, before, after in (first, later):
+            assert before == after
+
+    def test_what_is_read_is_one_partition(self, later, of_files):
+        (found, _), *_ = later
+        (scan,) = found["kept"]["scans"]
+        rows, files, size = of_files("log", "partition like '%2024-01-02%'")
+        assert (scan["rows"], scan["files"], scan["bytes"], scan["partitions"]) == (rows, files, size, 1)
+        assert rows < of_files("log")[0]
+
+    def test_options_and_columns_that_a_run_alters(self, later, project, plan, rows):
+        more = ", snapshot_retention={'num_retained_max': 50}"
+        write_file(KEPT.format(more=more, columns=", 1 as added"), project.project_root, "models", "kept.sql")
+        found, code = plan("--select", "kept")
+        assert (found["kept"]["does"], code) == ("rebuild in place", 0)
+        options, column = found["kept"]["alters"]
+        assert "snapshot.num-retained.max" in options
+        assert column == "columns: adds added int"
+        run_dbt(["run", "--select", "kept"])
+        assert "alters" not in plan("--select", "kept")[0]["kept"]
+        assert rows("select value from {schema}.`kept$options` where key = 'snapshot.num-retained.max'") == [
+            ("50",)
+        ]
+
+    def test_a_query_that_reads_too_much(self, later, project, plan, of_files, rows):
+        """The limit is what the query reads: one partition may be read, all of them may not."""
+        _, _, part = of_files("log", "partition like '%2024-01-02%'")
+        every = f"{{{{ config(materialized='table', max_bytes_read={part}) }}}} select * from {{{{ ref('log') }}}}"
+        write_file(every, project.project_root, "models", "limited.sql")
+        found, code = plan("--select", "limited")
+        assert (found["limited"]["does"], code) == ("fail", 1)
+        run_dbt(["run", "--select", "limited"], expect_pass=False)
+        assert rows("show tables in {schema} like 'limited'") == []
+        write_file(f"{every} where day = '2024-01-02'", project.project_root, "models", "limited.sql")
+        assert plan("--select", "limited")[1] == 0
+        run_dbt(["run", "--select", "limited"])
+        assert rows("select count(*) from {schema}.limited") == [(ROWS // DAYS,)]
+
+
+class TestLoss(Plans):
+    """A model whose key changes, with a tag and the table snapshots of two runs."""
+
+    @pytest.fixture(scope="class")
+    def models(self):
+        return {name: MODELS[name] for name in ("log.sql", "kept.sql")}
+
+    @pytest.fixture(scope="class")
+    def history(self, rows):
+        def of() -> tuple[int, list[str]]:
+            ((snapshots,),) = rows("select count(*) from {schema}.`kept$snapshots`")
+            return snapshots, [name for (name,) in rows("select tag_name from {schema}.`kept$tags`")]
+
+        return of
+
+    @pytest.fixture(scope="class")
+    def changed(self, project, rows):
+        """Two runs, a tag, and then another key."""
+        run_dbt(["run"])
+        run_dbt(["run"])
+        rows("call paimon.sys.create_tag(table => '{schema}.kept', tag => 'audited', snapshot => 1)")
+        self.write(project)
+
+    @staticmethod
+    def write(project: Any, more: str = "") -> None:
+        sql = KEPT.format(more=more, columns="").replace("'id'", "'text'")
+        write_file(sql, project.project_root, "models", "kept.sql")
+
+    def test_a_run_refuses_it(self, changed, plan, history, rows):
+        before = history(), rows("select * from {schema}.kept order by id")
+        found, code = plan("--select", "kept")
+        snapshots, tags = before[0]
+        assert found["kept"]["does"] == "rebuild as a new table"
+        assert found["kept"]["asks"] is True
+        assert (found["kept"]["lost"]["snapshots"], found["kept"]["lost"]["tags"]) == (snapshots, tags)
+        assert tags == ["audited"]
+        assert code == 1
+        run_dbt(["run", "--select", "kept"], expect_pass=False)
+        assert (history(), rows("select * from {schema}.kept order by id")) == before
+
+    def test_the_project_may_switch_that_off(self, changed, plan, history, project):
+        """Last of all it is lost: with --full-refresh `plan` says so with an exit code that CI can use."""
+        assert plan("--select", "kept", "--full-refresh", "--fail-on-loss")[1] == 3
+        self.write(project, more=", on_rebuild='drop_history'")
+        found, code = plan("--select", "kept")
+        assert (found["kept"].get("asks"), code) == (None, 0)
+        run_dbt(["run", "--select", "kept"])
+        assert history() == (1, [])
