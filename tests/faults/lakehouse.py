@@ -89,7 +89,13 @@ def write_project(folder: Path, target: dict[str, Any]) -> None:
     """The project, its profile and an empty warehouse in a folder."""
     for part in ("models", "macros", "seeds", "snapshots", "lake"):
         (folder / part).mkdir(parents=True)
-    project = {"name": "faults", "profile": "faults", "flags": {"send_anonymous_usage_stats": False}}
+    project: dict[str, Any] = {
+        "name": "faults",
+        "profile": "faults",
+        "flags": {"send_anonymous_usage_stats": False},
+    }
+    # Swaps are among what is killed.
+    project["models"] = {"+on_rebuild": "drop_history"}
     (folder / "dbt_project.yml").write_text(yaml.safe_dump(project))
     outputs = {"here": target | {"schema": SCHEMA, "warehouse": str(folder / "lake")}}
     (folder / "profiles.yml").write_text(yaml.safe_dump({"faults": {"target": "here", "outputs": outputs}}))

@@ -81,7 +81,7 @@ def _previewed(previews: dict[str, Preview], full_refresh: bool) -> Iterator[Non
     from dbt.graph.selector import ResourceTypeSelector
     from dbt.task import compile as task
     from dbt.task.runnable import GraphRunnableMode
-    from networkx import lexicographical_topological_sort
+    from networkx import lexicographical_topological_sort  # type: ignore[import-untyped]
 
     lock = Lock()
 

@@ -1,0 +1,141 @@
+"""What a run would read and lose: Spark's EXPLAIN, limits, and when a rebuild asks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from dbt_common.exceptions import DbtRuntimeError
+
+from dbt.adapters.paimon.capabilities import Versions
+from dbt.adapters.paimon.preview import limits
+from dbt.adapters.paimon.preview.findings import Does, Preview, shown
+from dbt.adapters.paimon.spark.scans import Scan, by_explain
+from dbt.adapters.paimon.spec.build import build_table_spec
+from dbt.adapters.paimon.spec.problems import ConfigErrors
+from dbt.adapters.paimon.spec.table import TableSpec
+from dbt.adapters.paimon.tables.changeset import Changeset, PropertyChange
+from dbt.adapters.paimon.tables.rebuilds import History, Rebuild, may_need_asking, rebuild_of, refuse_unasked
+
+# As Spark 3.5.7 prints it; the scan of `k` is there a second time, for dynamic partition pruning.
+EXPLAINED = """\
+== Optimized Logical Plan ==
+Project [a#87, b#91], Statistics(sizeInBytes=17.0 MiB)
++- Join Inner, ((a#87 = a#90) AND (dt#89 = dt#92)), Statistics(sizeInBytes=40.3 MiB)
+   :- Filter (((a#87 > 10) AND isnotnull(a#87)) AND dynamicpruning#103 [dt#89]), Statistics(sizeInBytes=4.7 KiB)
+   :  :  +- Filter (a#90 > 10), Statistics(sizeInBytes=8.6 KiB)
+   :  :     +- RelationV2[a#90, b#91, dt#92] d.k, Statistics(sizeInBytes=8.6 KiB, rowCount=200)
+   :  +- RelationV2[a#87, dt#89] d.t, Statistics(sizeInBytes=4.7 GiB, rowCount=1.23E+7)
+   +- Filter (a#90 > 10), Statistics(sizeInBytes=8.6 KiB)
+      +- RelationV2[a#90, b#91, dt#92] d.k, Statistics(sizeInBytes=8.6 KiB, rowCount=200)
+"""
+
+
+def node(**config: Any) -> dict[str, Any]:
+    return {"name": "m", "resource_type": "model", "config": config}
+
+
+def test_scans_that_explain_shows():
+    assert by_explain([EXPLAINED]) == (Scan("d.k", 200), Scan("d.t", 12_300_000))
+
+
+@pytest.mark.parametrize(
+    ("scan", "text"),
+    [
+        (Scan("d.t", 12_408, 3, 12, 40 << 20), "d.t: 3 partitions, 12 files, 40.0 MiB, 12,408 rows"),
+        (Scan("d.t", 1, 1, 1, 100), "d.t: 1 file, 100 bytes, 1 row"),
+        (Scan("d.t", 0, 0, 0, 0), "d.t: nothing"),
+        (Scan("d.t"), "d.t: size not known"),
+        (Scan("d.t", 5), "d.t: 5 rows"),
+    ],
+)
+def test_a_scan_in_words(scan, text):
+    assert shown(scan) == text
+
+
+@pytest.mark.parametrize(
+    ("limit", "refused"), [(None, False), (300, False), ("300", False), (299, True), ("1 kb", False)]
+)
+def test_a_limit_counts_all_scans(limit, refused):
+    found = limits.problem(
+        node(max_bytes_read=limit), [Scan("a", bytes=100), Scan("b", bytes=200), Scan("c")]
+    )
+    assert bool(found) is refused
+    if refused:
+        assert "would read 300 bytes (b: " in found
+
+
+@pytest.mark.parametrize(
+    "config",
+    [{"max_bytes_read": value} for value in ("ten", 0, -1, True, "10 apples", "")]
+    + [{"on_rebuild": value} for value in ("drop", True, "DROP_HISTORY")],
+)
+def test_values_that_are_refused(config):
+    with pytest.raises(ConfigErrors, match=next(iter(config))):
+        build_table_spec(config, model="m", versions=Versions.of("0.9.0"))
+
+
+@pytest.mark.parametrize(
+    "config", [{"max_bytes_read": "10 gb"}, {"max_bytes_read": 5}, {"on_rebuild": "ask"}]
+)
+def test_values_that_are_allowed(config):
+    build_table_spec(config, model="m", versions=Versions.of("0.9.0"))
+
+
+KEY = Changeset(immutable=(PropertyChange("primary-key", "id", "id,day"),))
+
+
+def test_how_a_table_is_rebuilt():
+    assert not rebuild_of(TableSpec(("id",)), Changeset(), None).swaps
+    assert str(rebuild_of(TableSpec(("id",)), KEY, None)) == "primary-key: id -> id,day"
+    moved = TableSpec(("id",), ("day",), {"merge-engine": "first-row"}, "first-row")
+    assert rebuild_of(moved, Changeset(), None).always
+
+
+@pytest.mark.parametrize(
+    ("rebuild", "config", "asks"),
+    [
+        (Rebuild(("key",)), {}, True),
+        (Rebuild(("key",)), {"on_rebuild": "ask"}, True),
+        (Rebuild(("key",)), {"on_rebuild": "drop_history"}, False),
+        (Rebuild(("key",), always=True), {}, False),
+        (Rebuild(), {}, False),
+    ],
+)
+def test_which_rebuilds_may_need_asking(rebuild, config, asks):
+    assert may_need_asking(node(**config), rebuild) is asks
+
+
+@pytest.mark.parametrize(
+    ("history", "refused"),
+    [(History(1, 1), False), (History(2, 1), False), (History(2, 2), True), (History(1, 1, ("v1",)), True)],
+)
+def test_history_that_is_worth_asking_for(history, refused):
+    warned: list[str] = []
+    refuse_unasked(node(), Rebuild(("key",)), history, warned.append)
+    assert bool(warned) is refused
+    if refused:
+        with pytest.raises(DbtRuntimeError, match=r"loses its \d .*--full-refresh.*on_rebuild: drop_history"):
+            refuse_unasked(node(), Rebuild(("key",)), history, None)
+    else:
+        refuse_unasked(node(), Rebuild(("key",)), history, None)
+
+
+def test_a_preview_as_text_and_as_json():
+    lost = History(14, 13, ("audited",))
+    found = Preview("model.p.m", "s.m", "table", Does.SWAP, reasons=("key",), lost=lost, asks=True)
+    assert list(found.lines()) == [
+        "s.m (table): rebuild as a new table",
+        "  because key",
+        "  LOSES 14 table snapshots and 1 tag (audited)",
+        "  and fails, unless it runs with --full-refresh or the config has on_rebuild: drop_history",
+    ]
+    assert found.as_dict() == {
+        "unique_id": "model.p.m",
+        "name": "s.m",
+        "kind": "table",
+        "does": "rebuild as a new table",
+        "reasons": ("key",),
+        "lost": {"snapshots": 14, "writes": 13, "tags": ("audited",)},
+        "asks": True,
+    }
