@@ -114,6 +114,15 @@ class Methods:
         assert "no" in result.message
         assert rows("select id, at from {schema}.typed") == before
 
+    def test_a_query_that_reads_too_much(self, project, rows):
+        """A server tells rows only; the bytes are their share of the table's."""
+        ((size,),) = rows("select sum(file_size_in_bytes) from {schema}.`upserted$files`")
+        for limit, allowed in ((size - 1, False), (size, True)):
+            sql = f"{{{{ config(materialized='table', max_bytes_read={limit}) }}}} select * from {{{{ ref('upserted') }}}}"
+            (Path(project.project_root) / "models" / "limited.sql").write_text(sql)
+            run_dbt(["run", "--select", "limited"], expect_pass=allowed)
+            assert bool(rows("show tables in {schema} like 'limited'")) is allowed
+
 
 class TestThrift(Methods):
     @pytest.fixture(scope="class")
