@@ -134,7 +134,7 @@ class TestImmutable:
         # A failing query leaves everything; the swap comes when the new table is whole.
         write(
             project,
-            "file_format='orc', bucket=-1",
+            "on_rebuild='drop_history', file_format='orc', bucket=-1",
             query=QUERY.replace("2 as n", "int(raise_error('no')) as n"),
         )
         results = run_dbt(["build", "--select", "drift_table"], expect_pass=False)
@@ -142,7 +142,7 @@ class TestImmutable:
         assert contents(rows, "table") == [(1, "a", 2)] and snapshots(rows, "table") == before["table"]
         assert options(rows, "table")["bucket"] == "1"
 
-        write(project, "file_format='orc', bucket=-1")
+        write(project, "on_rebuild='drop_history', file_format='orc', bucket=-1")
         sent.clear()
         results = run_dbt(["build"], expect_pass=False)
         assert statuses(results) == {

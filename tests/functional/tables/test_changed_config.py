@@ -56,12 +56,18 @@ class TestChangedConfig:
         )
         assert rows("select id, n, flag from {schema}.changing") == [(3, 5, True)]
 
-        # What Paimon cannot alter is a new table that takes the name when it is whole.
-        failing = "select 1 as id, cast(raise_error('no') as string) as name"
-        self.rebuild(project, "primary_key=['id', 'name']", failing, expect_pass=False)
+        # What Paimon cannot alter is a new table, which loses the old one's history: refused until that is given up.
+        self.rebuild(project, "primary_key=['id', 'name'], partition_by='name'", expect_pass=False)
         assert rows("select id, n, flag from {schema}.changing") == [(3, 5, True)]
         assert self.snapshots(rows) == 3
-        self.rebuild(project, "primary_key=['id', 'name'], partition_by='name'")
+
+        # It takes the name when it is whole.
+        failing = "select 1 as id, cast(raise_error('no') as string) as name"
+        given_up = "on_rebuild='drop_history', primary_key=['id', 'name']"
+        self.rebuild(project, given_up, failing, expect_pass=False)
+        assert rows("select id, n, flag from {schema}.changing") == [(3, 5, True)]
+        assert self.snapshots(rows) == 3
+        self.rebuild(project, f"{given_up}, partition_by='name'")
         assert rows("select id, name, n from {schema}.changing") == [(1, "a", 2)]
         assert self.snapshots(rows) == 1
 

@@ -180,7 +180,7 @@ class TestWap:
 
     def test_another_key_is_audited_before_the_tables_change_names(self, project, state, raw, rows):
         before = state("orders")
-        another = ["run", "--select", "orders", "--vars", "key: [id, amount]"]
+        another = ["run", "--select", "orders", "--full-refresh", "--vars", "key: [id, amount]"]
         raw("(1, 9), (1, 8)")
         message = messages(run_dbt(another, expect_pass=False))[0]
         assert "unique_orders_id: 1 row\n" in message
