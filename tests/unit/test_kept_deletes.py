@@ -21,7 +21,7 @@ def kept(seq: str, there: dict[str, str], key: tuple[str, ...] = ("id",), id_typ
         columns=tuple(ExistingColumn(name, kind, nullable=False) for name, kind in there.items()),
         options={"sequence.field": "seq"},
     )
-    return kept_deletes(SPEC, columns, current)
+    return kept_deletes(SPEC, columns, current, "t__dbt_deletes")
 
 
 def test_key_and_sequence_are_kept():
@@ -30,7 +30,7 @@ def test_key_and_sequence_are_kept():
         ExistingColumn("v", "int"),
         ExistingColumn("seq", "bigint"),
     ]
-    found = kept_deletes(SPEC, columns, None)
+    found = kept_deletes(SPEC, columns, None, "t__dbt_deletes")
     assert [(c.name, c.data_type) for c in found.columns] == [("id", "int"), ("seq", "bigint")]
     assert found.fits and not found.retype
 

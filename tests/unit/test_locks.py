@@ -116,7 +116,7 @@ def test_names_of_any_text_make_one_file_each(tmp_path: Path) -> None:
     for name in names:
         locks.hold(name, tmp_path)
     locks.release()
-    assert len(list((tmp_path / FOLDER).iterdir())) == len(names)
+    assert len(list((tmp_path / FOLDER).glob("*.lock"))) == len(names)
     assert [path.name for path in tmp_path.iterdir()] == [FOLDER]
 
 

@@ -87,14 +87,14 @@ class TestWhoseCheckpoint:
 
 class TestIsWritten:
     def test_a_commit_tells(self):
-        assert commits.is_written((2, False), "t", 3, may_repeat=False)
+        assert commits.is_written((2, False, None), "t", 3, may_repeat=False)
 
     def test_none_of_all_tells(self):
-        assert not commits.is_written((0, True), "t", 3, may_repeat=False)
+        assert not commits.is_written((0, True, None), "t", 3, may_repeat=False)
 
     def test_what_may_be_written_twice(self):
-        assert not commits.is_written((0, False), "t", 3, may_repeat=True)
+        assert not commits.is_written((0, False, None), "t", 3, may_repeat=True)
 
     def test_nobody_knows(self):
         with pytest.raises(DbtRuntimeError, match="unknown whether batch 3 is in t"):
-            commits.is_written((0, False), "t", 3, may_repeat=False)
+            commits.is_written((0, False, None), "t", 3, may_repeat=False)

@@ -22,7 +22,7 @@ TEXT = st.text(st.characters(exclude_categories=["Cs"]))
 def test_definition_survives_the_registry(query, comment, column):
     definition = ViewDefinition("s", "v", query, comment, {"c": column}, ("c",))
     rows = [("bucket", "1"), (views.PROPERTY_PREFIX + "v", definition.to_property())]
-    assert definitions_from_properties("s", rows) == [definition]
+    assert definitions_from_properties("s", dict(rows)) == [definition]
 
 
 @pytest.mark.parametrize(

@@ -17,6 +17,8 @@ from dbt.adapters.paimon.host import Host
 from dbt.adapters.paimon.relation import PaimonRelation
 from dbt.adapters.paimon.spark.commits import COMMIT_USER_CONF
 from dbt.adapters.paimon.sql.staging_names import POSITIONS_SUFFIX
+from dbt.adapters.paimon.state.kinds import CURRENT, Kind
+from dbt.adapters.paimon.state.tables import migrate_table, version_in
 from dbt.adapters.paimon.tables import metadata
 from dbt.adapters.paimon.tables.door import Tables
 from dbt.adapters.paimon.writing.builds import Builds
@@ -108,7 +110,7 @@ class Changes:
         self._refuse(what, model, found or relation, on_expired)
         if found is None:
             return ""
-        reading = self._readings.setdefault(model["unique_id"], Reading(own))
+        reading = self._reading(model, own)
         name = relation.render()
         source = reading.sources.get(name)
         if source is None:
@@ -122,6 +124,27 @@ class Changes:
         if source.start is None or source.start == positions.NOTHING_READ:
             return reads.whole_sql(table, source.end.snapshot, output)
         return self._range_sql(what, source, table, output)
+
+    def _reading(self, model: Mapping[str, Any], own: PaimonRelation) -> Reading:
+        """What a model reads.
+
+        Raises:
+            NewerStateError: its positions table is newer than this adapter, also where it would be rebuilt.
+        """
+        reading = self._readings.get(model["unique_id"])
+        if reading is None:
+            reading = self._readings[model["unique_id"]] = Reading(own, self._kept_version(own))
+        return reading
+
+    def _kept_version(self, own: PaimonRelation) -> int | None:
+        kept = self._kept(own)
+        if kept is None:
+            return None
+        return version_in(Kind.POSITIONS, self._tables.existing(kept).options, kept)
+
+    def _kept(self, own: PaimonRelation) -> PaimonRelation | None:
+        """A model's positions table, if there is one."""
+        return self._host.get_relation(own.database, own.schema, f"{own.identifier}{POSITIONS_SUFFIX}")
 
     def incremental_catalog(self) -> str:
         """The catalog whose changes Paimon before 1.1 can read: the session's, unless its metastore is SQLite.
@@ -182,7 +205,7 @@ class Changes:
         if reading.commits is None:
             reading.commits = self._commits(reading.own)
             reading.saved = self._saved_positions(reading.own)
-        start = positions.find(source.key, reading.commits, reading.saved.get(source.key))
+        start = positions.find(source.key, reading.commits, reading.saved.get(source.key), reading.own)
         placed = replace(source, start=start)
         problem = placed.lost
         if not problem:
@@ -200,8 +223,7 @@ class Changes:
         return source
 
     def _saved_positions(self, own: PaimonRelation) -> dict[str, SavedPosition]:
-        name = f"{own.identifier}{POSITIONS_SUFFIX}"
-        kept = self._host.get_relation(own.database, own.schema, name)
+        kept = self._kept(own)
         if kept is None:
             return {}
         rows = self._host.query(positions.saved_positions_sql(kept.render()))
@@ -319,6 +341,21 @@ class Changes:
                 f"model '{model['name']}': another run has read the same changes in the meantime. Nothing was "
                 "written; run it again."
             )
+
+    @while_parsing(lambda *_, **__: None)
+    def migrate_positions(self, model: Mapping[str, Any], kept: PaimonRelation) -> None:
+        """Bring a model's positions table to the current version, if it has one; the model's lock is held.
+
+        Args:
+            model: the node, whose rows are committed.
+            kept: the positions table.
+        """
+        reading = self._readings.get(model["unique_id"])
+        if reading is None or reading.kept_version in (None, CURRENT[Kind.POSITIONS]):
+            return
+        reading.kept_version = migrate_table(
+            Kind.POSITIONS, reading.kept_version or 0, kept.render(), self._host.query
+        )
 
     @staticmethod
     def positions_table_sql(kept: PaimonRelation) -> str:

@@ -18,8 +18,11 @@ from dataclasses import dataclass
 from typing import Final
 
 from dbt.adapters.paimon.sql.text import string_literal
+from dbt.adapters.paimon.state.kinds import Kind
+from dbt.adapters.paimon.state.marks import refuse_newer_mark
+from dbt.adapters.paimon.state.tables import option_sql
 
-_WORD: Final = "dbtc"
+_WORD: Final = Kind.READ_MARK.value
 # Paimon appends `_` and a UUID to the prefix.
 _MARK: Final = re.compile(rf"{_WORD}((?:-[0-9a-f]{{8}}\.\d+\.[0-9a-f]{{8}})+)_")
 
@@ -78,23 +81,30 @@ def marked(user: str) -> dict[str, Position]:
     return {key: Position(int(snapshot), commit) for key, snapshot, commit in entries}
 
 
-def find(key: str, own: Sequence[Commit], saved: SavedPosition | None) -> Position | None:
+def find(
+    key: str, own: Sequence[Commit], saved: SavedPosition | None, table: object = "The table"
+) -> Position | None:
     """A model's position in a source.
 
     Args:
         key: the fingerprint of the source.
         own: the snapshots of the model's own table.
         saved: the row of the positions table, if any.
+        table: the model's own table, for messages.
 
     Returns:
         The position in the newest of the model's commits, or the saved one; NOTHING_READ if the table never had a row
         or something else has emptied it since; None if the position is unknown.
+
+    Raises:
+        NewerStateError: a newer adapter has written the position.
     """
     if saved is not None and not _still_holds(saved.own, own):
         saved = None
     for commit in sorted(own, key=lambda each: -each.snapshot):
         if saved is not None and saved.own.snapshot >= commit.snapshot:
             break
+        refuse_newer_mark(Kind.READ_MARK, commit.user, table)
         if key in (positions := marked(commit.user)):
             return positions[key]
         if commit.kind == "OVERWRITE" and not commit.rows and not positions:
@@ -111,7 +121,8 @@ def create_sql(kept: str) -> str:
         "  source string not null comment 'The table whose changes the model reads',\n"
         "  snapshot_id bigint comment 'Its table snapshot up to which they are read',\n"
         "  commit_id string, own_snapshot_id bigint, own_commit_id string, read_at timestamp\n"
-        ") using paimon tblproperties ('primary-key' = 'source', 'bucket' = '1')"
+        ") using paimon tblproperties ('primary-key' = 'source', 'bucket' = '1', "
+        f"{option_sql(Kind.POSITIONS)})"
     )
 
 

@@ -92,6 +92,8 @@ class Reading:
     """The sources that a model reads in this run."""
 
     own: PaimonRelation
+    # The version of its positions table; None if it has none.
+    kept_version: int | None = None
     sources: dict[str, Source] = field(default_factory=dict)
     # The snapshots of the model's own table before the run; None until they are read.
     commits: tuple[Commit, ...] | None = None

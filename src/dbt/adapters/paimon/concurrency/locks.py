@@ -19,6 +19,8 @@ from typing import IO
 
 from dbt.adapters.paimon.machine import file_locks
 from dbt.adapters.paimon.machine.waiting import LONGEST_WAIT, Wait
+from dbt.adapters.paimon.state.folders import ready_folder
+from dbt.adapters.paimon.state.kinds import Kind
 
 # Seconds between two attempts to get a lock that another process holds; short at first, since most are held briefly.
 _LOOK_FIRST, _LOOK_LAST = 0.01, 0.25
@@ -62,6 +64,7 @@ class TableLocks:
 
         Raises:
             WaitedTooLongError: the lock was not free within the bound.
+            NewerStateError: a newer adapter locks this warehouse.
         """
         if name in self._held.stacks:
             return False
@@ -86,19 +89,21 @@ class TableLocks:
 
         Returns:
             Whether this thread holds the lock now.
+
+        Raises:
+            NewerStateError: a newer adapter locks this warehouse.
         """
         lock = self._of(name)
         if not lock.acquire(blocking=False):
             return False
-        stack = ExitStack()
-        stack.callback(lock.release)
-        file = self._lock_file(name, warehouse)
-        if file is not None:
-            stack.callback(file.close)
-            if not file_locks.try_lock(file):
-                stack.close()
-                return False
-        self._held.stacks[name] = stack
+        with ExitStack() as stack:
+            stack.callback(lock.release)
+            file = self._lock_file(name, warehouse)
+            if file is not None:
+                stack.callback(file.close)
+                if not file_locks.try_lock(file):
+                    return False
+            self._held.stacks[name] = stack.pop_all()
         return True
 
     def may_wait_for(self, name: str) -> bool:
@@ -155,6 +160,7 @@ class TableLocks:
         # If the lock file cannot be created, nothing can be written, and Spark's error says so better.
         with suppress(OSError):
             folder.mkdir(exist_ok=True)
+            ready_folder(Kind.LOCKS, folder)
             return (folder / f"{hashlib.sha256(name.encode()).hexdigest()[:32]}.lock").open(
                 "a+b", buffering=0
             )

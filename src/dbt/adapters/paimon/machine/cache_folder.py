@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 from collections.abc import Iterable
+from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
 
 from dbt.adapters.events.logging import AdapterLogger
 
 from dbt.adapters.paimon.machine.private_files import own_folder, temporary_folder
+from dbt.adapters.paimon.state.folders import ready_folder
+from dbt.adapters.paimon.state.kinds import Kind, NewerStateError
 
 logger = AdapterLogger("Paimon")
 
@@ -20,31 +24,55 @@ Stamp = tuple[str, int, int]
 def cache_folder() -> Path:
     """`dbt-paimon` in the user's cache folder (XDG Base Directory Specification); created if it does not exist.
 
-    It holds code that is run: jars and Java classes. If other users may change it, a folder among the temporary ones is
-    used instead, and nothing is read from this one.
+    It holds code that is run: jars and Java classes. If other users may change it, or a newer adapter has written it, a
+    folder among the temporary ones is used instead, and nothing is read from this one.
 
     Raises:
         OSError: it cannot be created.
-        DbtRuntimeError: other users may change the temporary folder, too.
+        DbtRuntimeError: other users may change the temporary folder, too, or a newer adapter has written that, too.
     """
     base = os.environ.get("XDG_CACHE_HOME", "").strip()
     folder = (Path(base) if Path(base).is_absolute() else Path.home() / ".cache") / "dbt-paimon"
     reason = own_folder(folder)
     if reason is None:
-        return folder
-    _warn(folder, reason)
+        try:
+            return _ready(folder)
+        except NewerStateError as exc:
+            _warn(f"The cache folder {folder} is not used: {exc.msg}")
+    else:
+        _warn(
+            f"The cache folder {folder} is not used: {reason}. Remove it, or make it yours with mode 700, in "
+            "folders that only you can write to."
+        )
     other = temporary_folder() / "cache"
     other.mkdir(exist_ok=True, mode=0o700)
-    return other
+    return _ready(other)
+
+
+def _ready(folder: Path) -> Path:
+    """The folder, of the current version.
+
+    Raises:
+        NewerStateError: a newer adapter has written it.
+    """
+    with suppress(OSError):
+        ready_folder(Kind.CACHE, folder, {1: lambda: _drop_notes_without_checksum(folder)})
+    return folder
+
+
+def _drop_notes_without_checksum(folder: Path) -> None:
+    """Version 1: dbt-paimon 0.1.0 noted a jar's path, size and time of change, and no checksum."""
+    for note in folder.glob("jars-*.json"):
+        with suppress(ValueError, KeyError, TypeError):
+            jars = json.loads(note.read_text(encoding="utf-8"))["jars"]
+            if any(isinstance(size, int) for _, size, _ in jars):
+                note.unlink(missing_ok=True)
 
 
 @lru_cache(maxsize=8)
-def _warn(folder: Path, reason: str) -> None:
-    """Log the reason, once per process."""
-    logger.warning(
-        f"The cache folder {folder} is not used: {reason}. Remove it, or make it yours with mode 700, in "
-        "folders that only you can write to."
-    )
+def _warn(text: str) -> None:
+    """Log a text, once per process."""
+    logger.warning(text)
 
 
 def stamp(path: str | Path) -> Stamp:

@@ -19,6 +19,8 @@ from threading import RLock
 from dbt.adapters.contracts.relation import RelationType
 
 from dbt.adapters.paimon.sql.text import quoted, string_literal
+from dbt.adapters.paimon.state.kinds import Kind, NewerStateError
+from dbt.adapters.paimon.state.tables import version_in
 
 REGISTRY_TABLE = "_dbt_views"
 PROPERTY_PREFIX = "dbt.view."
@@ -69,11 +71,25 @@ def registry_sql(catalog: str, schema: str) -> str:
     return f"select key, value from {quoted(catalog, schema, REGISTRY_TABLE + '$options')}"
 
 
-def definitions_from_properties(schema: str, rows: Iterable[tuple[str, str]]) -> list[ViewDefinition]:
-    """The views of a schema, from the rows of `registry_sql`."""
+def registry_version(schema: str, properties: Mapping[str, str]) -> int:
+    """The version of a schema's registry, from the rows of `registry_sql`.
+
+    Raises:
+        NewerStateError: it is newer than this adapter.
+    """
+    return version_in(Kind.VIEWS, properties, f"{schema}.{REGISTRY_TABLE}")
+
+
+def definitions_from_properties(schema: str, properties: Mapping[str, str]) -> list[ViewDefinition]:
+    """The views of a schema, from the rows of `registry_sql`.
+
+    Raises:
+        NewerStateError: the registry is newer than this adapter.
+    """
+    registry_version(schema, properties)
     return [
         ViewDefinition.from_property(schema, name[len(PROPERTY_PREFIX) :], value)
-        for name, value in rows
+        for name, value in properties.items()
         if name.startswith(PROPERTY_PREFIX)
     ]
 
@@ -158,6 +174,9 @@ class ViewDirectory:
             view only costs a little time, but a missing one would make the statement fail.
             run: runs one statement and returns its rows. Its errors are ignored here: a broken view must not break a
             statement that does not read it, and one that does read it fails with Spark's own message.
+
+        Raises:
+            NewerStateError: the views of a schema that the statement mentions were written by a newer adapter.
         """
         if not self.needed:
             return
@@ -166,10 +185,7 @@ class ViewDirectory:
 
     def _create_mentioned(self, sql: str, run: Run, above: frozenset[tuple[str, str]]) -> None:
         for schema in self._schemas_mentioned(sql) - self._listed:
-            with suppress(Exception):
-                self._listed.add(schema)
-                rows = run(registry_sql(self._catalog, schema))
-                self.replace_schema(schema, definitions_from_properties(schema, rows))
+            self._list(schema, run)
         for key, definition in list(self._known.items()):
             if key in above or self._created.get(key) == definition or key[1] not in sql:
                 continue
@@ -178,6 +194,17 @@ class ViewDirectory:
                 run(f"create database if not exists {quoted(self._view_catalog, key[0])}")
                 run(create_view_sql(quoted(self._view_catalog, *key), definition))
                 self._created[key] = definition
+
+    def _list(self, schema: str, run: Run) -> None:
+        self._listed.add(schema)
+        try:
+            rows = run(registry_sql(self._catalog, schema))
+            self.replace_schema(schema, definitions_from_properties(schema, dict(rows)))
+        except NewerStateError:
+            self._listed.discard(schema)
+            raise
+        except Exception:  # noqa: BLE001 - of Spark, py4j, gRPC or Thrift
+            return
 
     def _schemas_mentioned(self, sql: str) -> set[str]:
         pattern = re.compile(rf"`{re.escape(self._view_catalog)}`\.`((?:[^`]|``)+)`\.")

@@ -190,7 +190,7 @@ class BatchWriter:
             return False
         ago = time.time() - self._unfinished[1]
         row = session.sql(commits.commits_sql(snapshots, self._stream, batch, ago)).first()
-        return commits.is_written(row or (0, True), table, batch, may_repeat)
+        return commits.is_written(row or (0, True, None), table, batch, may_repeat)
 
     def _ask_for_columns(self, session: SparkSession) -> None:
         found: dict[str, dict[str, str]] = {}

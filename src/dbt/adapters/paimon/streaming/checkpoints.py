@@ -10,11 +10,13 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final
 
 from dbt_common.exceptions import DbtRuntimeError
 
+from dbt.adapters.paimon.state.kinds import CURRENT, Kind, read_version
+from dbt.adapters.paimon.state.migration import migrate
 from dbt.adapters.paimon.streaming.hadoop_files import HadoopFolder
 
 if TYPE_CHECKING:
@@ -40,11 +42,13 @@ class Note:
         model: the unique id of the model.
         inputs: the identity of each source, in the order in which the checkpoint numbers them.
         columns: by the label of an input, the columns that its messages added: name -> data type.
+        version: the version of the checkpoint: of the note, and of the plans of inputs beside it.
     """
 
     model: str
     inputs: tuple[dict[str, str], ...] = ()
     columns: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    version: int = CURRENT[Kind.CHECKPOINT]
 
 
 class Checkpoint:
@@ -58,6 +62,7 @@ class Checkpoint:
         """The note; None if the checkpoint does not exist yet.
 
         Raises:
+            NewerStateError: a newer adapter has written it.
             DbtRuntimeError: it is the checkpoint of something other than a streaming model.
         """
         text = self._folder.read(_NOTE)
@@ -69,7 +74,29 @@ class Checkpoint:
                 )
             return None
         read = json.loads(text)
-        return Note(read["model"], tuple(read["inputs"]), read["columns"])
+        version = self._version_in(read)
+        return Note(read["model"], tuple(read["inputs"]), read["columns"], version)
+
+    def refuse_newer(self) -> None:
+        """Refuse a checkpoint of a newer adapter; one that does not exist is accepted.
+
+        Raises:
+            NewerStateError: a newer adapter has written it.
+        """
+        if text := self._folder.read(_NOTE):
+            self._version_in(json.loads(text))
+
+    def migrated(self, note: Note) -> Note:
+        """The note of the current version, to which the checkpoint is brought."""
+
+        def write_version(version: int) -> None:
+            self.write_note(replace(note, version=version))
+
+        return replace(note, version=migrate(Kind.CHECKPOINT, note.version, write_version))
+
+    def _version_in(self, read: Mapping[str, Any]) -> int:
+        found = read.get("version")
+        return read_version(Kind.CHECKPOINT, None if found is None else str(found), self.location)
 
     def write_note(self, note: Note) -> None:
         """Write the note."""

@@ -13,9 +13,11 @@ from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.paimon.spark.commits import COMMIT_USER_CONF
 from dbt.adapters.paimon.sql.text import string_literal
+from dbt.adapters.paimon.state.kinds import Kind
+from dbt.adapters.paimon.state.marks import newest_mark_sql, refuse_newer_version
 from dbt.adapters.paimon.tables import metadata
 
-_WORD: Final = "dbts"
+_WORD: Final = Kind.BATCH_MARK.value
 # The most seconds by which a file system's clock may differ from this machine's.
 _CLOCKS_DIFFER: Final = 120
 
@@ -36,13 +38,15 @@ def commits_sql(snapshots: str, stream: str, batch: int, begun_ago: float) -> st
 
     Returns:
         SQL with one row: how many commits the batch has; whether all commits since the batch began are still known,
-        which is so if the first commit is, or one that is older than the batch.
+        which is so if the first commit is, or one that is older than the batch; the highest version of a mark, if a
+        newer adapter has written here.
     """
     user = string_literal(f"{_WORD}-{stream}.{batch}_")
     age = metadata.age_in_seconds("min(commit_time)")
     return (
         f"select count_if(startswith(commit_user, {user})),\n"
-        f"  coalesce(min(snapshot_id) = 1 or {age} > {begun_ago + _CLOCKS_DIFFER:.0f}, true)\n"
+        f"  coalesce(min(snapshot_id) = 1 or {age} > {begun_ago + _CLOCKS_DIFFER:.0f}, true),\n"
+        f"  {newest_mark_sql(Kind.BATCH_MARK, 'commit_user')}\n"
         f"from {snapshots}"
     )
 
@@ -57,9 +61,11 @@ def is_written(row: Sequence[object], table: str, batch: int, may_repeat: bool) 
         may_repeat: whether writing the batch twice leaves the table as writing it once does.
 
     Raises:
+        NewerStateError: a newer adapter has written batches.
         DbtRuntimeError: it is unknown, and the batch must not be written twice.
     """
-    count, all_known = row
+    count, all_known, newest = row
+    refuse_newer_version(Kind.BATCH_MARK, None if newest is None else int(str(newest)), table)
     if count:
         return True
     if all_known or may_repeat:

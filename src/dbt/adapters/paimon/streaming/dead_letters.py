@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import Final
 
 from dbt.adapters.paimon.sql.text import quoted, string_literal
+from dbt.adapters.paimon.state.kinds import Kind
+from dbt.adapters.paimon.state.tables import option_sql
 from dbt.adapters.paimon.streaming.inputs import FAULT_COLUMNS
 
 SUFFIX: Final = "__dead_letters"
@@ -23,5 +25,6 @@ def create_sql(table: str, model: str) -> str:
         f"  source string,\n  {columns},\n"
         "  stream_id string,\n  batch_id bigint,\n  recorded_at timestamp\n"
         ") using paimon\n"
-        f"comment {string_literal(f'Messages that {model} could not read: why, where they were, and what they were')}"
+        f"comment {string_literal(f'Messages that {model} could not read: why, where they were, and what they were')}\n"
+        f"tblproperties ({option_sql(Kind.DEAD_LETTERS)})"
     )

@@ -22,6 +22,8 @@ from dbt.adapters.paimon.spark.frames import FrameHandle
 from dbt.adapters.paimon.spec.door import Specs
 from dbt.adapters.paimon.spec.strategies import APPLY_CHANGES
 from dbt.adapters.paimon.spec.table import TableSpec
+from dbt.adapters.paimon.state.kinds import Kind
+from dbt.adapters.paimon.state.tables import migrate_table, version_in
 from dbt.adapters.paimon.streaming import (
     batches,
     checkpoints,
@@ -221,6 +223,31 @@ class Streams:
         """The id of the stream that writes a table; empty for any other table."""
         return self._tables.existing(relation).options.get(checkpoints.STREAM_ID, "")
 
+    @while_parsing(lambda *_, **__: None)
+    def refuse_newer(self, relation: PaimonRelation, settings: StreamSettings, stream_id: str) -> None:
+        """Refuse a stream that a newer adapter has run, also where its table is to be replaced.
+
+        Args:
+            relation: its table.
+            settings: see `plan`.
+            stream_id: see `id_of`; empty if no stream writes the table.
+
+        Raises:
+            NewerStateError: a newer adapter has written its checkpoint.
+        """
+        if stream_id:
+            self._checkpoint(relation, settings, stream_id).refuse_newer()
+
+    @while_parsing(lambda *_, **__: None)
+    def ready_dead_letters(self, relation: PaimonRelation) -> None:
+        """Bring an existing dead letters table to the current version.
+
+        Raises:
+            NewerStateError: a newer adapter has written it.
+        """
+        found = version_in(Kind.DEAD_LETTERS, self._tables.existing(relation).options, relation)
+        migrate_table(Kind.DEAD_LETTERS, found, relation.render(), self._host.query)
+
     def id_of_model(self, model: Mapping[str, Any]) -> str | None:
         """The id of a model's stream; empty before it is known, None if the model has no stream."""
         stream = self._streams.get(model["unique_id"])
@@ -413,6 +440,7 @@ class Streams:
             checkpoint.write_note(note)
             return note
         checkpoints.check_fits(note, model["unique_id"], identities, checkpoint.location)
+        note = checkpoint.migrated(note)
         for each, offset in zip(stream.inputs, checkpoint.last_offsets(), strict=False):
             each.check_offset(self._session, offset)
         if note.inputs != identities:

@@ -16,7 +16,10 @@ from dbt.adapters.paimon.sql.views import (
     ViewDirectory,
     definitions_from_properties,
     registry_sql,
+    registry_version,
 )
+from dbt.adapters.paimon.state.kinds import CURRENT, Kind
+from dbt.adapters.paimon.state.tables import migrate_table, option_sql
 
 Query = Callable[[str], Iterable[Any]]
 Alone = Callable[[str], AbstractContextManager[None]]
@@ -38,6 +41,8 @@ class ViewRegistry:
         self._query = query
         self._alone = alone
         self._directory = directory
+        # By schema, as they were read.
+        self._versions: dict[str, int] = {}
 
     def load(self, schema: str, tables: Iterable[str]) -> list[ViewDefinition]:
         """Read a schema's views with at most one statement.
@@ -45,14 +50,22 @@ class ViewRegistry:
         Args:
             schema: the schema.
             tables: its tables; if there is no registry among them, nothing is read.
+
+        Raises:
+            NewerStateError: the registry is newer than this adapter.
         """
-        rows = self._query(registry_sql(self._catalog, schema)) if REGISTRY_TABLE in tables else []
-        definitions = definitions_from_properties(schema, rows)
+        self._versions.pop(schema, None)
+        properties: dict[str, str] = {}
+        if REGISTRY_TABLE in tables:
+            properties = dict(self._query(registry_sql(self._catalog, schema)))
+            self._versions[schema] = registry_version(schema, properties)
+        definitions = definitions_from_properties(schema, properties)
         self._directory.replace_schema(schema, definitions)
         return definitions
 
     def keep(self, definition: ViewDefinition) -> None:
         """Store the definition of a view that was just created; writes nothing if it is stored already."""
+        self._migrate(definition.schema)
         if self._directory.get(definition.schema, definition.identifier) != definition:
             key = string_literal(PROPERTY_PREFIX + definition.identifier)
             value = string_literal(definition.to_property())
@@ -65,6 +78,7 @@ class ViewRegistry:
 
     def remove(self, schema: str, identifier: str) -> None:
         """Delete the definition of a dropped view."""
+        self._migrate(schema)
         if self._directory.get(schema, identifier) is not None:
             key = string_literal(PROPERTY_PREFIX + identifier)
             with self._alone(schema):
@@ -77,8 +91,15 @@ class ViewRegistry:
     def _create(self, schema: str) -> None:
         self._write(
             f"create table if not exists {self._table(schema)} (name string) "
-            "comment 'The views of this schema, one per table property; maintained by dbt-paimon'"
+            "comment 'The views of this schema, one per table property; maintained by dbt-paimon' "
+            f"tblproperties ({option_sql(Kind.VIEWS)})"
         )
+
+    def _migrate(self, schema: str) -> None:
+        found = self._versions.get(schema, CURRENT[Kind.VIEWS])
+        if found < CURRENT[Kind.VIEWS]:
+            with self._alone(schema):
+                self._versions[schema] = migrate_table(Kind.VIEWS, found, self._table(schema), self._write)
 
     def _write(self, sql: str) -> None:
         try:

@@ -11,6 +11,8 @@ from dbt.adapters.paimon.relation import PaimonRelation
 from dbt.adapters.paimon.spec import change_rows
 from dbt.adapters.paimon.spec.table import TableSpec
 from dbt.adapters.paimon.sql import staging_names
+from dbt.adapters.paimon.state.kinds import Kind
+from dbt.adapters.paimon.state.tables import migrate_table, option_sql
 from dbt.adapters.paimon.tables.changeset import ExistingColumn, ExistingTable
 from dbt.adapters.paimon.writing.kept_deletes import KeptDeletes, kept_deletes
 
@@ -28,10 +30,23 @@ class Deletes:
         self._stream_id = stream_id
 
     def kept(
-        self, spec: TableSpec, columns: Sequence[ExistingColumn], current: ExistingTable | None
+        self,
+        relation: PaimonRelation,
+        spec: TableSpec,
+        columns: Sequence[ExistingColumn],
+        current: ExistingTable | None,
     ) -> KeptDeletes:
-        """How a table's deletes are kept (see `kept_deletes`)."""
-        return kept_deletes(spec, columns, current)
+        """How a table's deletes are kept in the table `relation` (see `kept_deletes`)."""
+        return kept_deletes(spec, columns, current, relation)
+
+    @staticmethod
+    def version_option_sql() -> str:
+        """The table option with the version of a new table of deletes."""
+        return option_sql(Kind.DELETES)
+
+    def migrate(self, relation: PaimonRelation, kept: KeptDeletes) -> None:
+        """Bring an existing table of deletes to the current version; its table's lock is held."""
+        migrate_table(Kind.DELETES, kept.version, relation.render(), self._host.query)
 
     def relation(self, model: Mapping[str, Any], target: PaimonRelation) -> PaimonRelation:
         """The table that keeps a table's deletes.

@@ -10,6 +10,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from dbt.adapters.paimon.spec.table import TableSpec
+from dbt.adapters.paimon.state.kinds import CURRENT, Kind
+from dbt.adapters.paimon.state.tables import version_in
 from dbt.adapters.paimon.tables.changeset import ExistingColumn, ExistingTable
 from dbt.adapters.paimon.tables.column_changes import compare_columns, widens
 
@@ -22,15 +24,17 @@ class KeptDeletes:
         columns: the columns kept for each delete, the key and the sequence, as the table has them.
         retype: the columns whose type ALTER has to change in the table of deletes, before a row is written.
         fits: whether the existing table of deletes can hold them after `retype`; True if there is none.
+        version: the version of the existing table of deletes; the current one if there is none.
     """
 
     columns: tuple[ExistingColumn, ...]
     retype: tuple[ExistingColumn, ...] = ()
     fits: bool = True
+    version: int = CURRENT[Kind.DELETES]
 
 
 def kept_deletes(
-    spec: TableSpec, columns: Sequence[ExistingColumn], current: ExistingTable | None
+    spec: TableSpec, columns: Sequence[ExistingColumn], current: ExistingTable | None, table: object
 ) -> KeptDeletes:
     """How a table's deletes are kept.
 
@@ -38,12 +42,17 @@ def kept_deletes(
         spec: the table spec, its columns spelled as in `columns`.
         columns: the table's columns at the time of the write.
         current: the existing table of deletes, if any.
+        table: its name, for messages.
+
+    Raises:
+        NewerStateError: the table of deletes is newer than this adapter.
     """
     named = {column.name: column for column in columns}
     names = dict.fromkeys((*spec.primary_key, *spec.sequence_columns))
     wanted = tuple(named[name] for name in names)
     if current is None:
         return KeptDeletes(wanted)
+    version = version_in(Kind.DELETES, current.options, table)
     changes = compare_columns(wanted, current, comments=False)
     have = {column.name.lower(): column.data_type for column in current.columns}
     retype = tuple(
@@ -52,7 +61,10 @@ def kept_deletes(
     same_key = _lower(current.primary_key) == _lower(spec.primary_key)
     same_columns = [name.lower() for name in names] == list(have)
     return KeptDeletes(
-        wanted, retype, same_key and same_columns and all(column in changes.alter for column in retype)
+        wanted,
+        retype,
+        same_key and same_columns and all(column in changes.alter for column in retype),
+        version,
     )
 
 

@@ -4,6 +4,7 @@
 -#}
 {% macro paimon__keep_positions(target) %}
   {%- set kept = paimon__positions_relation(target) -%}
+  {%- do adapter.changes.migrate_positions(model, kept) -%}
   {%- set sql = adapter.changes.keep_positions_sql(model, kept) -%}
   {%- if sql -%}
     {%- if load_cached_relation(kept) is none -%}

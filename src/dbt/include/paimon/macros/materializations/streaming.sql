@@ -16,6 +16,9 @@
   {%- set existing = paimon__load_existing(target, hold=false) -%}
   {%- set goes_on = existing is not none and existing.is_table and not should_full_refresh() -%}
   {%- set before = adapter.streams.id_of(existing) if existing is not none and existing.is_table else '' -%}
+  {%- if before -%}
+    {%- do adapter.streams.refuse_newer(existing, settings, before) -%}
+  {%- endif -%}
   {%- if goes_on -%}
     {%- do adapter.streams.resume(model, existing, before) -%}
   {%- else -%}
@@ -26,8 +29,8 @@
   {{ run_hooks(pre_hooks, inside_transaction=True) }}
 
   {%- do adapter.streams.open(model, existing if goes_on else none, settings) -%}
-  {%- do paimon__drop_deletes_of_others(target, before) -%}
   {%- set dead_letters = paimon__create_dead_letters(target, settings) -%}
+  {%- do paimon__drop_deletes_of_others(target, before) -%}
   {%- if goes_on -%}
     {%- do paimon__stream_into(target, spec, strategy, settings, on_schema_change, dead_letters) -%}
   {%- elif existing is none -%}
@@ -125,6 +128,8 @@
   {%- if load_cached_relation(relation) is none -%}
     {%- call statement('create_dead_letters') -%}{{ sql }}{%- endcall -%}
     {%- do adapter.cache_added(relation) -%}
+  {%- else -%}
+    {%- do adapter.streams.ready_dead_letters(relation) -%}
   {%- endif -%}
   {%- do return(relation) -%}
 {% endmacro %}

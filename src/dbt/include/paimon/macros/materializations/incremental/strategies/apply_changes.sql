@@ -75,7 +75,7 @@ left anti join {{ deletes.render() }} as __dbt_deletes
 {#- How the deletes of a table with these columns are kept, in an existing or new table (see adapter.deletes.kept). -#}
 {% macro paimon__kept_deletes(deletes, spec, columns) %}
   {%- set there = load_cached_relation(deletes) -%}
-  {%- do return(adapter.deletes.kept(spec, columns, adapter.tables.existing(deletes) if there is not none else none)) -%}
+  {%- do return(adapter.deletes.kept(deletes, spec, columns, adapter.tables.existing(deletes) if there is not none else none)) -%}
 {% endmacro %}
 
 {#- The same for an increment, before anything is changed: an increment never recreates the table of deletes. -#}
@@ -97,6 +97,7 @@ left anti join {{ deletes.render() }} as __dbt_deletes
   {%- if load_cached_relation(deletes) is none -%}
     {%- do paimon__create_deletes(deletes, spec, kept) -%}
   {%- else -%}
+    {%- do adapter.deletes.migrate(deletes, kept) -%}
     {%- for column in kept.retype -%}
       {%- do paimon__alter_column_type(deletes, column.name, column.data_type) -%}
     {%- endfor -%}
@@ -114,7 +115,8 @@ using paimon
 comment 'The deletes that dbt has applied to {{ this.identifier | replace("'", "") }}: changes older than these come too late.'
 tblproperties (
   'primary-key' = {{ adapter.string_literal(spec.primary_key | join(',')) }},
-  'sequence.field' = {{ adapter.string_literal(spec.sequence_columns | join(',')) }}
+  'sequence.field' = {{ adapter.string_literal(spec.sequence_columns | join(',')) }},
+  {{ adapter.deletes.version_option_sql() }}
 )
   {%- endcall -%}
   {%- do adapter.cache_added(deletes) -%}

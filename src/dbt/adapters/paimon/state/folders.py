@@ -1,0 +1,52 @@
+"""The version of state that is a local folder, as a small file in it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+from threading import get_ident
+from typing import Final
+
+from dbt.adapters.paimon.state.kinds import CURRENT, Kind, read_version
+from dbt.adapters.paimon.state.migration import NO_STEPS, Step, migrate
+
+FILE: Final = "state-version"
+
+
+def check_folder(kind: Kind, folder: Path) -> int:
+    """The version of a folder, which need not exist.
+
+    Raises:
+        NewerStateError: it is newer than this adapter.
+    """
+    text = None
+    with suppress(FileNotFoundError, NotADirectoryError):
+        text = (folder / FILE).read_text(encoding="utf-8", errors="replace")
+    return read_version(kind, text, str(folder))
+
+
+def ready_folder(kind: Kind, folder: Path, steps: Mapping[int, Step] = NO_STEPS) -> None:
+    """Bring an existing folder to the current version.
+
+    Several processes may do so at once: each step and each version is the same for all.
+
+    Args:
+        kind: what the folder holds.
+        folder: the folder.
+        steps: see `migrate`.
+
+    Raises:
+        NewerStateError: it is newer than this adapter; nothing is changed.
+        OSError: it cannot be written.
+    """
+    found = check_folder(kind, folder)
+    if found < CURRENT[kind]:
+        migrate(kind, found, lambda version: _write(folder, version), steps)
+
+
+def _write(folder: Path, version: int) -> None:
+    draft = folder / f".{FILE}.{os.getpid()}.{get_ident()}"
+    draft.write_text(f"{version}\n", encoding="utf-8")
+    draft.replace(folder / FILE)

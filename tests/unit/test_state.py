@@ -1,0 +1,209 @@
+"""The versions of the adapter's own state: what is read, what is refused, and migrations that are broken off."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from dbt.adapters.paimon.changes import positions
+from dbt.adapters.paimon.changes.positions import NOTHING_READ, Commit, Position, SavedPosition
+from dbt.adapters.paimon.concurrency.locks import FOLDER, TableLocks
+from dbt.adapters.paimon.machine import cache_folder as cache
+from dbt.adapters.paimon.sql.views import ViewDirectory
+from dbt.adapters.paimon.state import folders, kinds, marks, migration, tables
+from dbt.adapters.paimon.state.kinds import CURRENT, Kind, NewerStateError, read_version
+from dbt.adapters.paimon.streaming import commits
+
+KINDS = list(Kind)
+
+
+@pytest.fixture
+def later(monkeypatch: pytest.MonkeyPatch) -> int:
+    """An adapter that knows three versions of each kind."""
+    versions = dict.fromkeys(KINDS, 3)
+    for module in (kinds, migration, tables, folders):
+        monkeypatch.setattr(module, "CURRENT", versions)
+    return 3
+
+
+class TestReadVersion:
+    @pytest.mark.parametrize(("found", "version"), [(None, 0), ("0", 0), ("1", 1), (" 1\n", 1)])
+    def test_it_is_known(self, found, version):
+        assert read_version(Kind.VIEWS, found, "s._dbt_views") == version
+
+    @pytest.mark.parametrize("kind", KINDS)
+    @pytest.mark.parametrize("found", ["one more", "99", "²", "-1", "1.5", "", "1 2"])
+    def test_it_is_refused(self, kind, found):
+        found = str(CURRENT[kind] + 1) if found == "one more" else found
+        with pytest.raises(NewerStateError, match=r"a\.b was written by a newer dbt-paimon") as raised:
+            read_version(kind, found, "a.b")
+        assert f"(state version {found}; this one knows versions up to {CURRENT[kind]})" in raised.value.msg
+
+
+class TestMigrate:
+    def test_steps_run_in_order_and_each_is_noted(self, later):
+        done: list[object] = []
+        steps = {number: (lambda n=number: done.append(f"step {n}")) for number in (1, 3)}
+        assert migration.migrate(Kind.VIEWS, 0, done.append, steps) == later
+        assert done == ["step 1", 1, 2, "step 3", 3]
+
+    def test_the_current_version_is_left_alone(self, later):
+        assert migration.migrate(Kind.VIEWS, later, pytest.fail, {3: pytest.fail}) == later
+
+    @pytest.mark.parametrize("killed_at", range(8))
+    def test_it_is_killed_anywhere(self, later, killed_at):
+        """A warehouse of rows with a version each: every step adds its number once, however often it is broken off."""
+        state = {"version": 0, "rows": [[], []]}
+        left = [killed_at]
+
+        def or_die() -> None:
+            left[0] -= 1
+            if left[0] < 0:
+                raise KeyboardInterrupt
+
+        def step(number: int) -> None:
+            for row in state["rows"]:
+                or_die()
+                if number not in row:
+                    row.append(number)
+
+        def write(version: int) -> None:
+            or_die()
+            state["version"] = version
+
+        steps = {number: (lambda n=number: step(n)) for number in (1, 2, 3)}
+        with pytest.raises(KeyboardInterrupt):
+            migration.migrate(Kind.VIEWS, state["version"], write, steps)
+        assert all(set(row) >= set(range(1, state["version"] + 1)) for row in state["rows"])
+        left[0] = 99
+        migration.migrate(Kind.VIEWS, state["version"], write, steps)
+        assert state == {"version": 3, "rows": [[1, 2, 3], [1, 2, 3]]}
+
+
+class TestTables:
+    def test_a_table_is_marked_once_for_each_version(self, later):
+        run: list[str] = []
+        assert tables.migrate_table(Kind.POSITIONS, 1, "`c`.`s`.`t`", run.append) == later
+        assert run == [
+            f"alter table `c`.`s`.`t` set tblproperties ('dbt.state-version' = '{version}')"
+            for version in (2, 3)
+        ]
+
+    def test_the_version_is_an_option(self):
+        assert tables.version_in(Kind.DELETES, {"bucket": "1"}, "t") == 0
+        assert tables.version_in(Kind.DELETES, {tables.OPTION: "1"}, "t") == 1
+        with pytest.raises(NewerStateError, match="t was written by"):
+            tables.version_in(Kind.DELETES, {tables.OPTION: "9"}, "t")
+
+    def test_a_new_table_has_it(self):
+        ddl = positions.create_sql("t")
+        assert f"'{tables.OPTION}' = '{CURRENT[Kind.POSITIONS]}'" in ddl
+
+
+class TestFolders:
+    def test_it_is_marked_and_left_alone_then(self, tmp_path):
+        folders.ready_folder(Kind.LOCKS, tmp_path)
+        before = (tmp_path / folders.FILE).stat().st_mtime_ns
+        folders.ready_folder(Kind.LOCKS, tmp_path)
+        assert [path.name for path in tmp_path.iterdir()] == [folders.FILE]
+        assert (tmp_path / folders.FILE).stat().st_mtime_ns == before
+        assert folders.check_folder(Kind.LOCKS, tmp_path) == CURRENT[Kind.LOCKS]
+
+    def test_a_step_that_is_broken_off_is_repeated(self, tmp_path, later):
+        def broken() -> None:
+            raise KeyboardInterrupt
+
+        with pytest.raises(KeyboardInterrupt):
+            folders.ready_folder(Kind.LOCKS, tmp_path, {2: broken})
+        assert folders.check_folder(Kind.LOCKS, tmp_path) == 1
+        done: list[int] = []
+        folders.ready_folder(Kind.LOCKS, tmp_path, {1: pytest.fail, 2: lambda: done.append(2)})
+        assert done == [2]
+        assert folders.check_folder(Kind.LOCKS, tmp_path) == later
+
+
+class TestMarks:
+    OLD = Commit(1, "APPEND", "dbtc-0a0a0a0a.4.1b1b1b1b_2c2c2c2c_7d-uuid")
+
+    def test_a_mark_of_version_0_1_0_is_read(self):
+        assert positions.find("0a0a0a0a", [self.OLD], None) == Position(4, "1b1b1b1b")
+
+    def test_a_newer_mark_is_refused(self):
+        newer = Commit(2, "APPEND", "dbtc2-anything_7d-uuid")
+        with pytest.raises(NewerStateError, match=r"s\.t was written by a newer dbt-paimon"):
+            positions.find("0a0a0a0a", [self.OLD, newer], None, "s.t")
+
+    @pytest.mark.parametrize(
+        "user", ["dbt_12345678_uuid", "dbtc", "dbtcx-1", "spark-dbtc9-1", "9b2f7a30-uuid"]
+    )
+    def test_others_commits_are_others(self, user):
+        marks.refuse_newer_mark(Kind.READ_MARK, user, "t")
+
+    def test_a_saved_position_after_it_is_enough(self):
+        newer = Commit(2, "APPEND", "dbtc2-anything_7d-uuid")
+        saved = SavedPosition(Position(9, "eeeeeeee"), Position.at(newer))
+        assert positions.find("0a0a0a0a", [self.OLD, newer], saved) == saved.position
+        assert positions.find("0a0a0a0a", [], None) == NOTHING_READ
+
+    def test_batches(self):
+        assert commits.is_written((1, True, 1), "t", 3, may_repeat=False)
+        with pytest.raises(NewerStateError):
+            commits.is_written((0, True, 2), "t", 3, may_repeat=True)
+
+
+class TestLocks:
+    def test_a_newer_warehouse_is_refused_and_its_lock_is_free(self, tmp_path: Path):
+        (tmp_path / FOLDER).mkdir()
+        version = tmp_path / FOLDER / folders.FILE
+        version.write_text("7")
+        locks = TableLocks()
+        for attempt in (locks.hold, locks.take):
+            with pytest.raises(NewerStateError, match="state version 7"):
+                attempt("t", tmp_path)
+        assert [path.name for path in (tmp_path / FOLDER).iterdir()] == [folders.FILE]
+        version.unlink()
+        assert locks.take("t", tmp_path)
+        locks.release()
+        assert version.read_text() == f"{CURRENT[Kind.LOCKS]}\n"
+
+
+class TestCache:
+    @pytest.fixture(autouse=True)
+    def folder(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+        monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "caches"))
+        other = tmp_path / "other"
+        other.mkdir(mode=0o700)
+        monkeypatch.setattr(cache, "temporary_folder", lambda: other)
+        return tmp_path / "caches" / "dbt-paimon"
+
+    def test_notes_of_0_1_0_are_dropped(self, folder: Path):
+        folder.mkdir(parents=True, mode=0o700)
+        jars = {"old": ["/a.jar", 12, 345], "now": ["/a.jar", [12, 345, 678], "sha"]}
+        for name, jar in jars.items():
+            (folder / f"jars-{name}.json").write_text(json.dumps({"packages": ["p"], "jars": [jar]}))
+        (folder / "jars-cut.json").write_text('{"jars": [["')
+        assert cache.cache_folder() == folder
+        assert sorted(path.name for path in folder.iterdir()) == [
+            "jars-cut.json", "jars-now.json", folders.FILE
+        ]  # fmt: skip
+
+    def test_a_newer_one_is_not_used(self, folder: Path, tmp_path: Path):
+        folder.mkdir(parents=True, mode=0o700)
+        (folder / folders.FILE).write_text("9")
+        assert cache.cache_folder() == tmp_path / "other" / "cache"
+        assert [path.name for path in folder.iterdir()] == [folders.FILE]
+        (tmp_path / "other" / "cache" / folders.FILE).write_text("9")
+        with pytest.raises(NewerStateError):
+            cache.cache_folder()
+
+
+def test_newer_views_are_refused_where_a_statement_mentions_them():
+    directory = ViewDirectory()
+    directory.configure("paimon", "spark_catalog", "here")
+    for _ in range(2):
+        with pytest.raises(NewerStateError, match=r"s\._dbt_views was written by a newer"):
+            directory.create_mentioned(
+                "select * from `spark_catalog`.`s`.`v`", lambda sql: [(tables.OPTION, "9")]
+            )
