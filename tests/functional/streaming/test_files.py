@@ -10,6 +10,9 @@ from typing import Any
 import pytest
 from dbt.tests.util import run_dbt
 
+from dbt.adapters.paimon.state import tables
+from dbt.adapters.paimon.state.kinds import CURRENT, Kind
+
 SOURCES = """
 sources:
   - name: landing
@@ -130,6 +133,21 @@ class TestFiles:
         put(lines, "c.csv", "id,value,day\n9,9.5,2024-01-31\n")
         run_dbt(["run", "--select", "lines"])
         assert rows("select id, value from {schema}.lines where id = 9") == [(9, Decimal("9.5"))]
+
+    def test_dead_letters_of_a_newer_version_are_refused(self, project: Any, rows: Any) -> None:
+        lines = Path(project.project_root) / "landing" / "lines"
+        put(lines, "d.csv", "id,value,day\n10,1.5,2024-01-31\n11\n")
+        dead, count = "{schema}.lines__dead_letters", "select count(*) from {schema}.lines__dead_letters"
+        before = rows(count)
+        rows(f"alter table {dead} set tblproperties ('{tables.OPTION}' = '99')")
+        assert "lines__dead_letters` was written by a newer dbt-paimon (state version 99;" in failure("lines")
+        assert rows(count) == before
+        assert rows("select id from {schema}.lines where id = 10") == []
+        rows(f"alter table {dead} unset tblproperties ('{tables.OPTION}')")
+        run_dbt(["run", "--select", "lines"])
+        assert rows(count) == [(before[0][0] + 1,)]
+        version = f"select value from {{schema}}.`lines__dead_letters$options` where key = '{tables.OPTION}'"
+        assert rows(version) == [(str(CURRENT[Kind.DEAD_LETTERS]),)]
 
     def test_bad_descriptions_are_told_at_once(self, project: Any) -> None:
         said = failure("misnamed")

@@ -91,8 +91,8 @@ def versions(house: House) -> dict[Kind, Any]:
 
 class TestUpgrade:
     @pytest.mark.parametrize("point", range(len(KILLS)))
-    def test_a_killed_migration_heals(self, house: House, point: int, kills: int) -> None:
-        if point and kills < 60:
+    def test_a_killed_migration_heals(self, house: House, point: int, pytestconfig: pytest.Config) -> None:
+        if point and pytestconfig.getoption("--kills") < 60:
             pytest.skip("one in CI; all with --kills 60")
         unpack(house)
         assert set(versions(house).values()) == {None}
