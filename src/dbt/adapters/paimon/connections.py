@@ -13,7 +13,7 @@ from dbt.adapters.exceptions import FailedToConnectError
 from dbt.adapters.spark.connections import SparkConnectionManager
 from dbt_common.exceptions import DbtDatabaseError, DbtRuntimeError
 
-from dbt.adapters.paimon.concurrency import conflicts
+from dbt.adapters.paimon.concurrency import conflicts, leases
 from dbt.adapters.paimon.credentials import PaimonConnectionMethod, PaimonCredentials
 from dbt.adapters.paimon.errors import messages
 from dbt.adapters.paimon.machine import installation
@@ -132,7 +132,11 @@ class PaimonConnectionManager(SparkConnectionManager):
         handle: Any = connection.handle
         bound = connection.credentials.stall_timeout
         handle.describe(*self._described(connection))
-        with handle.configured(conf) if conf else nullcontext(), stalls.bounded(handle, sql, bound):
+        with (
+            handle.configured(conf) if conf else nullcontext(),
+            stalls.bounded(handle, sql, bound),
+            leases.guarded(handle.interrupt, handle.ends),
+        ):
             _, cursor = self.add_query(sql, auto_begin)
             with self.exception_handler(sql):
                 if fetch:

@@ -105,6 +105,7 @@ class PaimonCredentials(Credentials):
         packages, repositories: Maven coordinates to fetch, and where from. These two and `jars` may be
             comma-separated text in the profile.
         lock_timeout: seconds to wait for a table that another run writes.
+        s3_lock: whether runs lock the tables of a filesystem catalog on S3 by leases in its bucket; None: if they can.
         stall_timeout: seconds that a statement may run without a Spark job.
         integrations: the catalogs in catalogs.yml, by their names in Spark; dbt reads that file after the profile.
     """
@@ -132,6 +133,7 @@ class PaimonCredentials(Credentials):
     packages: list[str] = field(default_factory=list)
     repositories: list[str] = field(default_factory=list)
     lock_timeout: int = int(LONGEST_WAIT)
+    s3_lock: bool | None = None
     stall_timeout: int = int(LONGEST_STALL)
 
     _ALIASES: ClassVar[dict[str, str]] = {"catalog": "database"}
@@ -247,6 +249,7 @@ class PaimonCredentials(Credentials):
             "packages",
             "repositories",
             "lock_timeout",
+            "s3_lock",
             "stall_timeout",
         )
 
@@ -426,6 +429,8 @@ def _login_problems(given: Mapping[str, Any]) -> Iterable[str]:
 
 
 def _settings_of_a_server(given: Mapping[str, Any]) -> Iterable[str]:
+    if given.get("s3_lock") is True:
+        yield "s3_lock: a run cannot lock for a server, which may go on writing when the run has ended; leave it out"
     for key in ("jars", "packages", "repositories"):
         if given.get(key):
             yield f"{key}: a server gets its jars when it starts; leave it out here"
@@ -627,6 +632,7 @@ _CHECKS: dict[str, Callable[[Any], Iterable[str]]] = {
     "packages": _names("Maven coordinates", _package_problem),
     "repositories": _names("addresses"),
     "lock_timeout": _seconds,
+    "s3_lock": _boolean,
     "stall_timeout": _seconds,
 }
 

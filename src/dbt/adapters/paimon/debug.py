@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from dbt_common.exceptions import DbtRuntimeError
 from dbt_common.ui import yellow
 
-from dbt.adapters.paimon.catalogs import writers
+from dbt.adapters.paimon.catalogs import lock_places, writers
 from dbt.adapters.paimon.credentials import PaimonConnectionMethod, PaimonCredentials
 from dbt.adapters.paimon.machine import java
 
@@ -79,8 +79,13 @@ def check(adapter: Adapter, say: Say, tell_all: Say) -> None:
     say(f"  spark: {_spark(credentials, versions)}")
     say(f"  paimon: {versions.paimon}, catalog {credentials.database} ({versions.catalog_kind})")
     say(f"  {where}: a table was created, written, read and dropped")
-    for catalog in credentials.spark_catalogs:
-        safe, sentence = writers.writers(catalog, str(versions.paimon))
+    for storage in credentials.storages():
+        catalog = storage.catalog
+        leased = not credentials.is_remote and lock_places.needs_leases(catalog, credentials.s3_lock)
+        no_leases = lock_places.why_no_leases(storage) if leased else None
+        if no_leases and credentials.s3_lock:
+            raise lock_places.missing_lock(storage, no_leases)
+        safe, sentence = writers.writers(catalog, str(versions.paimon), no_leases)
         label = f"  storage of {catalog.name}: {catalog.scheme or 'named by the catalog'}; "
         say(f"{label}{sentence}" if safe else yellow(f"{label}WARNING: {sentence}."))
     say(f"  views: in the catalog {adapter.view_catalog}")

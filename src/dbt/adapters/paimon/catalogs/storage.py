@@ -94,6 +94,13 @@ class Storage:
     settings: Mapping[str, str]
     around: Surroundings
 
+    @property
+    def s3_options(self) -> dict[str, str]:
+        """The options of a warehouse on S3, without their prefix and without stand-ins, also if Hadoop reads it."""
+        given = self.around.of_catalog(self.catalog)
+        own = {short: value for name, value in given.items() if (short := S3.option(name)) is not None}
+        return {**_found(S3, own, self.around), **own}
+
     def missing_keys(self, versions: Versions) -> str:
         """Say which required options of the plug-in are missing; '' if none is."""
         store = self.plug_in

@@ -15,8 +15,14 @@ NOT_ATOMIC: Final = frozenset({*STORES, "abfs", "abfss", "wasb", "wasbs", "cos",
 LOCKING: Final = frozenset({"hive", "jdbc"})
 
 
-def writers(catalog: SparkCatalog, paimon_version: str) -> tuple[bool, str]:
-    """Whether several processes may write a table of a catalog at once, and a sentence about it for `dbt debug`."""
+def writers(catalog: SparkCatalog, paimon_version: str, no_leases: str | None = None) -> tuple[bool, str]:
+    """Whether several processes may write a table of a catalog at once, and a sentence about it for `dbt debug`.
+
+    Args:
+        catalog: the catalog.
+        paimon_version: the connector's.
+        no_leases: why its store cannot keep leases; empty if it does, None if it is not to.
+    """
     place = catalog.scheme or catalog.metastore
     if catalog.metastore == "rest":
         return True, "the REST server commits: several writers at once are safe"
@@ -39,7 +45,12 @@ def writers(catalog: SparkCatalog, paimon_version: str) -> tuple[bool, str]:
         )
     if catalog.scheme == "oss" and Versions.of(paimon_version).supports(Capability.ATOMIC_OSS_COMMITS):
         return True, "a commit is one atomic put on oss: several writers at once are safe"
+    if no_leases == "":
+        return True, (
+            "dbt runs exclude one another by leases in the bucket (.dbt_paimon); other programs do not see them"
+        )
+    why = f" ({no_leases})" if no_leases else ""
     return False, (
-        f"a rename on {place} is not atomic, and a filesystem catalog has no lock: two writers of one table at once "
-        "can lose rows. Let one dbt run at a time write, or set metastore to hive, which locks"
+        f"a rename on {place} is not atomic, and a filesystem catalog has no lock{why}: two writers of one table at "
+        "once can lose rows. Let one dbt run at a time write, or set metastore to hive, which locks"
     )

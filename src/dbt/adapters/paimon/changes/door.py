@@ -330,7 +330,7 @@ class Changes:
             DbtRuntimeError: another run has; nothing is written.
         """
         reading = self._readings.get(model["unique_id"])
-        if reading is None or self._builds.lock_folder(reading.own) is not None:
+        if reading is None or self._builds.lock_place(reading.own) is not None:
             return
         planned = reading.starts
         if not planned:

@@ -1,9 +1,10 @@
-"""One writer of a table at a time: among the threads of this process and, on a local warehouse, among processes.
+"""One writer of a table at a time: among the threads of this process and, by files or leases, among processes.
 
 Paimon commits by renaming a file to the snapshot's name. On a local disk two processes can both succeed:
 LocalFileIO.rename checks whether the name is taken and then moves the file, under a lock of its own JVM only (0.9.0 to
-2.0.0). The later one replaces the earlier one's snapshot, whose rows are lost. HDFS refuses the second rename, and the
-catalogs hive, jdbc and rest have their own locks. All processes also share the names of staging tables.
+2.0.0). The later one replaces the earlier one's snapshot, whose rows are lost. On S3 a rename is a copy, with the same
+result. HDFS refuses the second rename, and the catalogs hive, jdbc and rest have their own locks. All processes also
+share the names of staging tables.
 """
 
 from __future__ import annotations
@@ -15,8 +16,12 @@ import uuid
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
-from typing import IO
+from typing import IO, Final
 
+from dbt_common.exceptions import DbtRuntimeError
+
+from dbt.adapters.paimon.concurrency import leases
+from dbt.adapters.paimon.concurrency.leases import Attempt, Lease, Leases, StoreError
 from dbt.adapters.paimon.machine import file_locks
 from dbt.adapters.paimon.machine.waiting import LONGEST_WAIT, Wait
 from dbt.adapters.paimon.state.folders import ready_folder
@@ -24,9 +29,16 @@ from dbt.adapters.paimon.state.kinds import Kind
 
 # Seconds between two attempts to get a lock that another process holds; short at first, since most are held briefly.
 _LOOK_FIRST, _LOOK_LAST = 0.01, 0.25
+# The same for a lease, where each look is a request.
+_ASK_FIRST, _ASK_LAST = 0.2, 2.0
+# Seconds that a store may fail to answer before the wait for one of its leases ends.
+_STORE_SILENT: Final = 30.0
 
 # In the warehouse, next to the folders of its databases.
 FOLDER = ".dbt_paimon"
+
+# Where the locks of a warehouse are: in its folder or its bucket; None: nowhere, only threads exclude one another.
+Place = Path | Leases | None
 
 
 class _Held(threading.local):
@@ -51,12 +63,12 @@ class TableLocks:
         self._run = uuid.uuid4().hex
         self._began = time.time_ns()
 
-    def hold(self, name: str, warehouse: Path | None) -> bool:
+    def hold(self, name: str, place: Place) -> bool:
         """Take a table's lock for this thread, until `release`.
 
         Args:
             name: the table.
-            warehouse: the folder of the table's warehouse, if it is local.
+            place: where the locks of the table's warehouse are.
 
         Returns:
             Whether another process has written the table since this process began, so that cached metadata may be
@@ -65,15 +77,20 @@ class TableLocks:
         Raises:
             WaitedTooLongError: the lock was not free within the bound.
             NewerStateError: a newer adapter locks this warehouse.
+            DbtRuntimeError: the store of the lock does not answer.
         """
         if name in self._held.stacks:
             return False
-        written_by = ""
+        written_by, others_wrote = "", False
         with ExitStack() as stack:
             lock = self._of(name)
             self._acquire(lock, name)
             stack.callback(lock.release)
-            file = self._lock_file(name, warehouse)
+            if isinstance(place, Leases):
+                attempt = place.attempt(name, self._run)
+                self._keep(stack, self._lease(attempt, name, place))
+                others_wrote = attempt.others_wrote((time.time_ns() - self._began) / 1e9)
+            file = self._lock_file(name, place)
             if file is not None:
                 stack.callback(file.close)
                 self._lock(file, name)
@@ -82,23 +99,29 @@ class TableLocks:
                 stack.callback(self._sign, file)
             self._held.stacks[name] = stack.pop_all()
         run, _, at = written_by.partition(" ")
-        return run not in ("", self._run) and at.isdigit() and int(at) > self._began
+        return others_wrote or (run not in ("", self._run) and at.isdigit() and int(at) > self._began)
 
-    def take(self, name: str, warehouse: Path | None) -> bool:
-        """Like `hold`, but without waiting.
+    def take(self, name: str, place: Place) -> bool:
+        """Like `hold`, but without waiting, except for the lease of a process that may have died.
 
         Returns:
             Whether this thread holds the lock now.
 
         Raises:
             NewerStateError: a newer adapter locks this warehouse.
+            DbtRuntimeError: the store of the lock does not answer.
         """
         lock = self._of(name)
         if not lock.acquire(blocking=False):
             return False
         with ExitStack() as stack:
             stack.callback(lock.release)
-            file = self._lock_file(name, warehouse)
+            if isinstance(place, Leases):
+                lease = self._lease_of_the_dead(place.attempt(name, self._run, ends_spark=False), name, place)
+                if lease is None:
+                    return False
+                self._keep(stack, lease)
+            file = self._lock_file(name, place)
             if file is not None:
                 stack.callback(file.close)
                 if not file_locks.try_lock(file):
@@ -117,14 +140,23 @@ class TableLocks:
             stack.close()
 
     @contextmanager
-    def alone(self, name: str, warehouse: Path | None) -> Iterator[None]:
-        """Hold a table's lock inside the block, unless this thread holds it already."""
+    def alone(self, name: str, place: Place) -> Iterator[None]:
+        """Hold a table's lock inside the block, unless this thread holds it already.
+
+        Raises:
+            WaitedTooLongError, DbtRuntimeError: see `hold`.
+            LeaseLostError: it was lost meanwhile.
+        """
         if name in self._held.stacks:
             yield
             return
-        self.hold(name, warehouse)
+        self.hold(name, place)
+        mine = leases.mine()[-1:] if isinstance(place, Leases) else []
         try:
             yield
+            for lease in mine:
+                if error := lease.lost:
+                    raise error
         finally:
             self._held.stacks.pop(name).close()
 
@@ -153,10 +185,56 @@ class TableLocks:
             wait.pause(look)
             look = min(look * 1.5, _LOOK_LAST)
 
-    def _lock_file(self, name: str, warehouse: Path | None) -> IO[bytes] | None:
-        if warehouse is None or not file_locks.AVAILABLE:
+    def _lease(self, attempt: Attempt, name: str, place: Leases) -> Lease:
+        lease = self._asked(attempt, name, place)
+        wait = Wait(
+            f"{name}, which another run is writing, or died writing ({attempt.holder}; its lock is in {place.place})",
+            self._bound,
+            "Nothing was written. Run again when the other run has finished, stop it, or raise `lock_timeout` in the "
+            "profile.",
+        )
+        look = _ASK_FIRST
+        while lease is None:
+            wait.pause(look)
+            look = min(look * 1.5, _ASK_LAST)
+            lease = self._asked(attempt, name, place)
+        return lease
+
+    def _lease_of_the_dead(self, attempt: Attempt, name: str, place: Leases) -> Lease | None:
+        """A lease that is free, or that is not renewed until it has run out."""
+        seen = ""
+        while (lease := self._asked(attempt, name, place)) is None:
+            if attempt.version != seen and seen:
+                return None
+            seen = attempt.version
+            time.sleep(_ASK_LAST)
+        return lease
+
+    def _asked(self, attempt: Attempt, name: str, place: Leases) -> Lease | None:
+        """A lease, or None while another has it; goes on asking a store that does not answer for a while."""
+        until = time.monotonic() + _STORE_SILENT
+        while True:
+            try:
+                return attempt.take()
+            except StoreError as exc:  # noqa: PERF203 - every two seconds
+                if time.monotonic() >= until:
+                    raise DbtRuntimeError(
+                        f"{name}: its lock in {place.place} cannot be taken, because the store fails: {exc}. Nothing "
+                        "was written. Run again when it answers; `s3_lock: false` in the profile does without locks."
+                    ) from exc
+                time.sleep(_ASK_LAST)
+
+    @staticmethod
+    def _keep(stack: ExitStack, lease: Lease) -> None:
+        held = leases.mine()
+        held.append(lease)
+        stack.callback(lease.release)
+        stack.callback(held.remove, lease)
+
+    def _lock_file(self, name: str, place: Place) -> IO[bytes] | None:
+        if not isinstance(place, Path) or not file_locks.AVAILABLE:
             return None
-        folder = warehouse / FOLDER
+        folder = place / FOLDER
         # If the lock file cannot be created, nothing can be written, and Spark's error says so better.
         with suppress(OSError):
             folder.mkdir(exist_ok=True)

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable, Mapping
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.paimon.catalogs.catalog import option_text
 from dbt.adapters.paimon.column import PaimonColumn
-from dbt.adapters.paimon.concurrency import conflicts
+from dbt.adapters.paimon.concurrency import conflicts, leases
+from dbt.adapters.paimon.concurrency.leases import Lease
 from dbt.adapters.paimon.concurrency.locks import TableLocks
 from dbt.adapters.paimon.credentials import PaimonConnectionMethod
 from dbt.adapters.paimon.doors import while_parsing
@@ -182,7 +184,7 @@ class Streams:
         Raises:
             DbtRuntimeError: another process is running it.
         """
-        if not self._locks.take(f"{target.render()} stream", self._builds.lock_folder(target)):
+        if not self._locks.take(f"{target.render()} stream", self._builds.lock_place(target)):
             raise DbtRuntimeError(
                 f"model '{model['name']}': another process is already streaming into {target}, and two would "
                 "read the same rows twice. Stop that one first (Ctrl-C stops `dbt-paimon stream`)."
@@ -348,7 +350,7 @@ class Streams:
             may_repeat=conflicts.may_repeat(strategy, spec.merge_engine, spec.options),
             dead_letters=dead.render() if dead else "",
             dead_letter_snapshots=dead.system_table("snapshots") if dead else "",
-            alone=lambda: self._builds.alone(target),
+            alone=partial(self._alone, target, list(leases.mine())),
         )
         try:
             return self._run(model, target, checkpoint, sink, settings, on_schema_change, drains)
@@ -358,6 +360,14 @@ class Streams:
                 with suppress(Exception):
                     checkpoint.delete()
             raise
+
+    @contextmanager
+    def _alone(self, target: PaimonRelation, held: Sequence[Lease]) -> Iterator[None]:
+        """Write a batch, on a thread of Spark's, while the node's thread still holds the stream."""
+        for lease in held:
+            lease.check()
+        with self._builds.alone(target):
+            yield
 
     def response(self, model: Mapping[str, Any]) -> AdapterResponse:
         """What dbt shows for a stream that has ended: rows, batches, dead letters."""

@@ -5,20 +5,23 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 from contextlib import AbstractContextManager, suppress
-from pathlib import Path
+from threading import Lock
 
 from dbt.adapters.contracts.connection import AdapterResponse
 from dbt.adapters.contracts.relation import RelationType
 from dbt.adapters.events.logging import AdapterLogger
 from dbt_common.exceptions import DbtRuntimeError
 
+from dbt.adapters.paimon.catalogs import lock_places
 from dbt.adapters.paimon.catalogs.catalog import SparkCatalog
+from dbt.adapters.paimon.catalogs.s3_objects import NoConditionsError
 from dbt.adapters.paimon.concurrency import conflicts
-from dbt.adapters.paimon.concurrency.locks import TableLocks
+from dbt.adapters.paimon.concurrency.leases import Leases
+from dbt.adapters.paimon.concurrency.locks import Place, TableLocks
 from dbt.adapters.paimon.doors import while_parsing
 from dbt.adapters.paimon.host import Host
 from dbt.adapters.paimon.relation import PaimonRelation
-from dbt.adapters.paimon.spark import commits, responses
+from dbt.adapters.paimon.spark import commits, fuse, responses
 from dbt.adapters.paimon.spark.commits import TableName
 from dbt.adapters.paimon.spec.table import TableSpec
 from dbt.adapters.paimon.sql import staging_names
@@ -39,6 +42,9 @@ class Builds:
     def __init__(self, host: Host) -> None:
         self._host = host
         self._locks = TableLocks(host.credentials.lock_timeout)
+        # By catalog: its leases, or None if it can have none.
+        self._leases: dict[str, Leases | None] = {}
+        self._asking = Lock()
         self._half_built = HalfBuilt()
 
     # -- locks ------------------------------------------------------------------------------------------------------
@@ -49,7 +55,7 @@ class Builds:
         Raises:
             WaitedTooLongError: another writer held it for longer than the profile's `lock_timeout`.
         """
-        if self._locks.hold(relation.render(), self.lock_folder(relation)):
+        if self._locks.hold(relation.render(), self.lock_place(relation)):
             self._list_again(relation)
 
     def release(self) -> None:
@@ -58,16 +64,46 @@ class Builds:
 
     def alone(self, relation: PaimonRelation) -> AbstractContextManager[None]:
         """Hold a table's lock inside the `with` block."""
-        return self._locks.alone(relation.render(), self.lock_folder(relation))
+        return self._locks.alone(relation.render(), self.lock_place(relation))
 
     def may_wait_for(self, relation: PaimonRelation) -> bool:
         """Whether this thread may wait for a table's lock without the risk of a deadlock (see `TableLocks`)."""
         return self._locks.may_wait_for(relation.render())
 
-    def lock_folder(self, relation: PaimonRelation) -> Path | None:
-        """The lock folder of a relation's catalog; None if nothing of the catalog is on this machine's file system."""
+    def lock_place(self, relation: PaimonRelation) -> Place:
+        """Where the locks of a relation's catalog are; None if nothing of ours keeps other processes out.
+
+        Raises:
+            DbtRuntimeError: the profile requires leases (`s3_lock: true`), and the store cannot keep them; or it does
+                not answer.
+        """
         catalog = self._catalog_here(relation)
-        return (catalog.local_folder or catalog.sqlite_folder) if catalog else None
+        if catalog is None:
+            return None
+        if lock_places.needs_leases(catalog, self._host.credentials.s3_lock):
+            return self._leases_of(catalog)
+        return catalog.local_folder or catalog.sqlite_folder
+
+    def _leases_of(self, catalog: SparkCatalog) -> Leases | None:
+        """The leases of a catalog, whose store is asked once a run; warns if it cannot keep them."""
+        with self._asking:
+            if catalog.name not in self._leases:
+                self._leases[catalog.name] = self._new_leases(catalog)
+            return self._leases[catalog.name]
+
+    def _new_leases(self, catalog: SparkCatalog) -> Leases | None:
+        credentials = self._host.credentials
+        storage = next(each for each in credentials.storages() if each.catalog.name == catalog.name)
+        try:
+            return lock_places.leases_of(storage, fuse.burn)
+        except NoConditionsError as exc:
+            if credentials.s3_lock:
+                raise lock_places.missing_lock(storage, exc.msg) from exc
+            logger.warning(
+                f"Tables of {catalog.name} are not locked against other dbt runs: {exc.msg}. "
+                f"{lock_places.REMEDY}, and says no more of this."
+            )
+            return None
 
     def _catalog_here(self, relation: PaimonRelation) -> SparkCatalog | None:
         """The catalog of a relation if its local paths are on this machine; a server's paths are not."""
@@ -90,7 +126,7 @@ class Builds:
     def staging(self, target: PaimonRelation) -> PaimonRelation:
         """The name to build a table under; unique to this build unless this run holds the table's lock."""
         name = f"{target.identifier}{staging_names.STAGING_SUFFIX}"
-        if self.lock_folder(target) is None:
+        if self.lock_place(target) is None:
             name = staging_names.own_staging_name(target.identifier or "", time.time())
         staging: PaimonRelation = target.replace_path(identifier=name).replace(type=RelationType.Table)
         return staging
@@ -115,7 +151,7 @@ class Builds:
         """Leftovers of killed runs next to a table (see `swaps.leftovers`), as dbt's cache lists them."""
         listed = self._host.list_relations(target.database, target.schema or "")
         beside = {relation.identifier: relation for relation in listed if relation.is_table}
-        alone = self.lock_folder(target) is not None
+        alone = self.lock_place(target) is not None
         names = swaps.leftovers(target.identifier or "", beside, time.time(), alone)
         return [beside[name] for name in names]
 

@@ -15,6 +15,8 @@ from dbt.adapters.paimon.spark.launch.spark_log import log_path
 _LONGEST_END: Final = 5
 # org.apache.spark.util.SparkExitCode.OOM
 _OUT_OF_MEMORY: Final = 52
+# Fuse.STATUS of Fuse.java
+_FUSE: Final = 97
 
 
 def error(exc: BaseException) -> DbtDatabaseError | None:
@@ -41,6 +43,9 @@ def _message(status: int) -> str:
         how, advice = f"this run stopped it, because {why}", ""
     elif status == _OUT_OF_MEMORY:
         how, advice = "it was out of memory", MEMORY_ADVICE
+    elif status == _FUSE:
+        how = "this run's lock of a table in a bucket could not be renewed in time, and another run might write it"
+        advice = "Either the store did not answer, or this process was stopped or starved of CPU time."
     elif status == -signal.SIGKILL:
         how = "it was killed (SIGKILL), usually by the system because memory ran out"
         advice = "Give Spark less memory than the machine has to spare (spark.driver.memory), or run fewer `threads`."

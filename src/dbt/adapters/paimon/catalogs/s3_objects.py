@@ -1,0 +1,224 @@
+"""Small objects in a warehouse on S3, written on a condition (If-None-Match, If-Match): where its leases are kept.
+
+The client is botocore, from the extra `s3`. It gets the keys, the endpoint and the addressing that Paimon's plug-in
+gets, whatever they come from.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from email.utils import parsedate_to_datetime
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+from dbt_common.exceptions import DbtRuntimeError
+
+from dbt.adapters.paimon.capabilities import install_command
+from dbt.adapters.paimon.catalogs.storage import Storage
+from dbt.adapters.paimon.concurrency.leases import Stored, StoreError
+from dbt.adapters.paimon.errors.redaction import redact_text
+
+# Seconds; a lease is renewed every ten, and lost if that fails for twenty.
+_CONNECT_WITHIN: Final = 2
+_ANSWER_WITHIN: Final = 4
+# Answers to a condition that does not hold: 409 where two writes meet (S3's ConditionalRequestConflict), 404 where the
+# object is gone.
+_NOT_SO: Final = frozenset({404, 409, 412})
+# Errors of a client that asks wrongly, but for those of one that asks too late or too often.
+_REFUSALS: Final = frozenset({*range(400, 500)} - {408, 429})
+_PROBE: Final = "probe"
+_NO_VERSION: Final = '"00000000000000000000000000000000"'
+_ANONYMOUS: Final = "AnonymousAWSCredentialsProvider"
+
+
+class NoConditionsError(DbtRuntimeError):
+    """Nothing can be written on a condition there; the message is a clause without a capital letter."""
+
+
+class _RefusedError(StoreError):
+    """The store refused a request, and would do so again."""
+
+
+class S3Objects:
+    """The objects below a folder of a bucket.
+
+    Args:
+        client: a client of botocore.
+        place: the folder, as a URI.
+    """
+
+    def __init__(self, client: Any, place: str) -> None:
+        self._client = client
+        self._place = place.rstrip("/")
+        address = urlsplit(self._place)
+        self._bucket, self._folder = address.netloc, address.path.strip("/")
+
+    @property
+    def place(self) -> str:
+        """The folder, for errors."""
+        return redact_text(self._place)
+
+    def read(self, name: str) -> Stored | None:
+        """An object; None if there is none.
+
+        Raises:
+            StoreError: the store does not answer, or refuses.
+        """
+        found = self._answer(self._client.get_object, name, frozenset({404}))
+        return None if found is None else Stored(found["content"], found["ETag"], _age(found))
+
+    def create(self, name: str, content: bytes) -> str | None:
+        """Write an object that does not exist yet; its version, or None if it does.
+
+        Raises:
+            StoreError: the store does not answer, or refuses.
+        """
+        written = self._answer(self._client.put_object, name, _NOT_SO, Body=content, IfNoneMatch="*")
+        return None if written is None else str(written["ETag"])
+
+    def replace(self, name: str, content: bytes, version: str) -> str | None:
+        """Write an object that still has a version; its new version, or None if it has not.
+
+        Raises:
+            StoreError: the store does not answer, or refuses.
+        """
+        written = self._answer(self._client.put_object, name, _NOT_SO, Body=content, IfMatch=version)
+        return None if written is None else str(written["ETag"])
+
+    def require_conditions(self) -> None:
+        """Check that the store keeps to the conditions of a write.
+
+        Raises:
+            NoConditionsError: it does not, or it refuses to write there.
+            DbtRuntimeError: it does not answer.
+        """
+        try:
+            self.create(_PROBE, b"")
+            kept = self.create(_PROBE, b"") is None and self.replace(_PROBE, b"", _NO_VERSION) is None
+            self.read(_PROBE)
+        except _RefusedError as exc:
+            raise NoConditionsError(f"{self.place} cannot be written on a condition ({exc})") from exc
+        except StoreError as exc:
+            raise DbtRuntimeError(
+                f"{self.place}, which has the locks of the warehouse's tables, does not answer: {exc}. Nothing was "
+                "written. Run again when it does; `s3_lock: false` in the profile does without locks."
+            ) from exc
+        if not kept:
+            raise NoConditionsError(
+                f"the store of {self.place} ignores the condition of a write (If-None-Match)"
+            )
+
+    def _answer(self, ask: Any, name: str, nothing: frozenset[int], **more: Any) -> dict[str, Any] | None:
+        """The answer to a request, with its content; None for these statuses.
+
+        Raises:
+            StoreError: the store does not answer, or refuses.
+        """
+        from botocore.exceptions import BotoCoreError, ClientError
+
+        try:
+            answer = ask(Bucket=self._bucket, Key=f"{self._folder}/{name}".lstrip("/"), **more)
+            return {**answer, "content": answer["Body"].read() if "Body" in answer else b""}
+        except ClientError as exc:
+            status, code = exc.response["ResponseMetadata"]["HTTPStatusCode"], exc.response["Error"]["Code"]
+            if status in nothing and code != "NoSuchBucket":
+                return None
+            error = _RefusedError if status in _REFUSALS or status == 501 else StoreError
+            raise error(redact_text(str(exc))) from exc
+        except BotoCoreError as exc:
+            raise StoreError(redact_text(str(exc))) from exc
+
+
+def s3_objects(storage: Storage, folder: str) -> S3Objects:
+    """The objects in a folder of a warehouse on S3.
+
+    Args:
+        storage: the warehouse's.
+        folder: its name.
+
+    Raises:
+        NoConditionsError: botocore is not installed, or is not given what it needs.
+    """
+    try:
+        import botocore.session
+        from botocore.config import Config
+        from botocore.exceptions import BotoCoreError
+    except ImportError as exc:
+        raise NoConditionsError(
+            f"the lock of a table in a bucket needs botocore, and it is not installed: {install_command('s3')}"
+        ) from exc
+    options = storage.s3_options
+    config = Config(
+        connect_timeout=_CONNECT_WITHIN,
+        read_timeout=_ANSWER_WITHIN,
+        retries={"total_max_attempts": 1},
+        # Stores other than AWS's may not know the checksums that botocore adds.
+        request_checksum_calculation="when_required",
+        response_checksum_validation="when_required",
+        **_more_config(options),
+    )
+    try:
+        client = botocore.session.Session().create_client(
+            "s3",
+            endpoint_url=_endpoint(options),
+            region_name=_region(options),
+            config=config,
+            **_keys(options),
+        )
+    except (BotoCoreError, ValueError) as exc:
+        raise NoConditionsError(
+            f"botocore cannot use the settings of the warehouse ({redact_text(str(exc))})"
+        ) from exc
+    return S3Objects(client, f"{(storage.warehouse or '').rstrip('/')}/{folder}")
+
+
+def _more_config(options: Mapping[str, str]) -> dict[str, Any]:
+    more: dict[str, Any] = {}
+    if options.get("path.style.access", "").lower() == "true":
+        more["s3"] = {"addressing_style": "path"}
+    if _ANONYMOUS in options.get("aws.credentials.provider", ""):
+        from botocore import UNSIGNED
+
+        more["signature_version"] = UNSIGNED
+    if host := options.get("proxy.host"):
+        user, password = options.get("proxy.username"), options.get("proxy.password")
+        login = f"{user}:{password}@" if user else ""
+        proxy = f"http://{login}{host}:{options.get('proxy.port', '80')}"
+        more["proxies"] = {"http": proxy, "https": proxy}
+    return more
+
+
+def _endpoint(options: Mapping[str, str]) -> str | None:
+    endpoint = options.get("endpoint") or None
+    if endpoint is None or "://" in endpoint:
+        return endpoint
+    secure = options.get("connection.ssl.enabled", "true").lower() != "false"
+    return f"{'https' if secure else 'http'}://{endpoint}"
+
+
+def _region(options: Mapping[str, str]) -> str | None:
+    """The region; a store with an endpoint of its own has one in name alone."""
+    return options.get("endpoint.region") or ("us-east-1" if options.get("endpoint") else None)
+
+
+def _keys(options: Mapping[str, str]) -> dict[str, str]:
+    """The keys among the options; none, if a provider of Java's SDK has them: botocore then looks where that looks."""
+    names = {
+        "access-key": "aws_access_key_id",
+        "secret-key": "aws_secret_access_key",
+        "session.token": "aws_session_token",
+    }
+    return {name: options[option] for option, name in names.items() if options.get(option)}
+
+
+def _age(answer: Mapping[str, Any]) -> float:
+    """Seconds since the object was written, by the store's own clock.
+
+    Raises:
+        StoreError: the store does not say what time it is.
+    """
+    try:
+        now = parsedate_to_datetime(answer["ResponseMetadata"]["HTTPHeaders"]["date"])
+    except (KeyError, TypeError, ValueError) as exc:
+        raise _RefusedError("its answers have no Date") from exc
+    return float((now - answer["LastModified"]).total_seconds())

@@ -1,0 +1,396 @@
+"""A lock of a table as a small object in the warehouse's own store, for stores that put an object on a condition.
+
+Whoever creates the object, or replaces the version that it has read, holds the table until `LEASE` seconds after that
+write. A thread renews it; a process that dies leaves it, and the next one takes it over when it has run out. Its age is
+the store's: the `Date` of an answer less the object's `Last-Modified`. A holder counts from before it sent the write,
+so its own time is over first.
+
+If a lease cannot be renewed in time, the statement that runs under it is interrupted (`guarded`); whatever goes on
+after that is ended by the fuse, which kills Spark's JVM before another run may take the lease. The fuse burns in the
+JVM, so that it also works while this process is stopped.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import socket
+import threading
+import time
+import uuid
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field, fields
+from typing import Any, Final, Protocol
+
+from dbt_common.exceptions import DbtRuntimeError
+
+# Seconds that a lease lasts after its last renewal.
+LEASE: Final = 30.0
+# Parts of that after which it is renewed, a statement under it is interrupted, and Spark's JVM is ended.
+_RENEWED_AT, _INTERRUPTED_AT, _ENDED_AT = 1 / 3, 0.7, 0.9
+# Seconds that a run waits beyond the end of another's lease: times of HTTP are whole seconds.
+GRACE: Final = 2.0
+# Seconds between two attempts to reach a store that failed, and that a statement may go on under another's lease.
+_RETRY_EVERY: Final = 1.0
+_LAST_SECONDS: Final = 2.0
+
+# Sets, or with None removes, the time in seconds after which Spark's JVM is ended, by the name of a lease.
+Fuse = Callable[[str, "float | None"], None]
+
+
+class StoreError(Exception):
+    """A request of a store failed; whether it was carried out is not known."""
+
+
+class LeaseLostError(DbtRuntimeError):
+    """A lease ended while its holder was still writing."""
+
+
+@dataclass(frozen=True)
+class Stored:
+    """An object as the store has it: content, version, and seconds since it was written, by the store's clock."""
+
+    content: bytes
+    version: str
+    age: float
+
+
+class ConditionalStore(Protocol):
+    """Small objects by name; each method raises `StoreError` if the store does not answer or refuses."""
+
+    @property
+    def place(self) -> str:
+        """Where the objects are, for errors."""
+
+    def read(self, name: str) -> Stored | None:
+        """An object; None if there is none."""
+
+    def create(self, name: str, content: bytes) -> str | None:
+        """Write an object that does not exist yet; its version, or None if it does."""
+
+    def replace(self, name: str, content: bytes, version: str) -> str | None:
+        """Write an object that still has a version; its new version, or None if it has not."""
+
+
+@dataclass(frozen=True)
+class _Content:
+    """What a lease's object says: who writes, and in which attempt; `token` is of one holding, '' when it is free."""
+
+    table: str
+    run: str
+    token: str = ""
+    holder: str = ""
+    attempt: int = 0
+    seconds: float = LEASE
+
+    def to_bytes(self) -> bytes:
+        return json.dumps(self.__dict__).encode()
+
+    @classmethod
+    def of(cls, content: bytes) -> _Content:
+        """Read it; whatever else may lie there is waited for like a lease of somebody."""
+        with suppress(ValueError, TypeError, AttributeError):
+            said = json.loads(content)
+            return cls(**{each.name: said[each.name] for each in fields(cls) if each.name in said})
+        return cls("", "", "?")
+
+
+@dataclass
+class _Record:
+    """One object's content in the making: the attempts to write it, by content, and when each was sent."""
+
+    table: str
+    run: str
+    token: str
+    seconds: float
+    sent: dict[bytes, float] = field(default_factory=dict)
+    attempts: int = 0
+
+    def next(self) -> bytes:
+        self.attempts += 1
+        said = _Content(self.table, self.run, self.token, _holder(), self.attempts, self.seconds)
+        content = said.to_bytes()
+        self.sent[content] = _now()
+        return content
+
+    def written(self, content: bytes) -> float:
+        """When a content was sent that the store now has; what was sent before cannot be written any more."""
+        self.sent = {content: self.sent[content]}
+        return self.sent[content]
+
+
+class Leases:
+    """The leases of one warehouse.
+
+    Args:
+        store: holds their objects.
+        fuse: see `Fuse`.
+        seconds: how long each lasts after its last renewal.
+    """
+
+    def __init__(self, store: ConditionalStore, fuse: Fuse, seconds: float = LEASE) -> None:
+        self._store = store
+        self._fuse = fuse
+        self._seconds = seconds
+
+    @property
+    def place(self) -> str:
+        """Where they are, for errors."""
+        return self._store.place
+
+    def attempt(self, name: str, run: str, *, ends_spark: bool = True) -> Attempt:
+        """Begin to ask for a table's lease.
+
+        Args:
+            name: the table, quoted, with its catalog first, which other runs may call otherwise.
+            run: the id of this run.
+            ends_spark: whether Spark's JVM is ended where it may go on writing under a lease that has run out.
+        """
+        table = name.partition(".")[2] or name
+        fuse = self._fuse if ends_spark else _no_fuse
+        return Attempt(self._store, fuse, _Record(table, run, uuid.uuid4().hex, self._seconds))
+
+
+class Attempt:
+    """One holding that is asked for, until it is there. It may be asked repeatedly, also after a `StoreError`."""
+
+    def __init__(self, store: ConditionalStore, fuse: Fuse, record: _Record) -> None:
+        self._store = store
+        self._fuse = fuse
+        self._record = record
+        self._object = f"{hashlib.sha256(record.table.encode()).hexdigest()[:32]}.lock"
+        # The last content that another run wrote, and seconds since it may have written the table.
+        self._before = _Content("", "")
+        self._written_ago = 0.0
+        # Of whoever holds it: for errors, and to see it renewed.
+        self.holder = ""
+        self.version = ""
+
+    def take(self) -> Lease | None:
+        """The lease, renewed from now on; None while another has it.
+
+        Raises:
+            StoreError: the store does not answer, or refuses.
+        """
+        record, found = self._record, self._store.read(self._object)
+        if found is None:
+            content = record.next()
+            version = self._store.create(self._object, content)
+        elif found.content in record.sent:
+            # An attempt whose answer did not come.
+            content, version = found.content, found.version
+        else:
+            before = _Content.of(found.content)
+            left = 0.0 if not before.token else before.seconds + GRACE - found.age
+            self.holder, self.version = before.holder, found.version
+            if left > 0:
+                return None
+            self._before = before
+            self._written_ago = max(0.0, found.age - before.seconds if before.token else found.age)
+            content = record.next()
+            version = self._store.replace(self._object, content, found.version)
+        if version is None:
+            return None
+        return Lease(self._store, self._fuse, record, self._object, version, record.written(content))
+
+    def others_wrote(self, since: float) -> bool:
+        """Whether another run has held it in the last `since` seconds; times of HTTP are whole seconds."""
+        return self._before.run not in ("", self._record.run) and self._written_ago <= since + 1
+
+
+class Lease:
+    """A lease that this process holds, and renews."""
+
+    def __init__(
+        self, store: ConditionalStore, fuse: Fuse, record: _Record, name: str, version: str, sent: float
+    ) -> None:
+        self._store = store
+        self._fuse = fuse
+        self._record = record
+        self._object = name
+        self._version = version
+        self._lock = threading.Lock()
+        self._over = threading.Event()
+        self._renewed = sent
+        # Why another may hold it, or does; what runs under it, and why that was ended.
+        self._late = ""
+        self._taken = ""
+        self._stop: Callable[[], object] | None = None
+        self._stopped = ""
+        self._set_fuse()
+        threading.Thread(target=self._keep, name="lease", daemon=True).start()
+
+    @property
+    def lost(self) -> LeaseLostError | None:
+        """The error of a holder that has lost it; None if it is held."""
+        return self._error(self._taken or self._late)
+
+    def check(self) -> None:
+        """Make sure that enough of it is left to begin a statement; renews it if need be.
+
+        Raises:
+            LeaseLostError: it has ended.
+        """
+        if not self._taken and _now() > self._last_moment:
+            self._renew()
+        if error := self.lost:
+            raise error
+
+    def begins(self, stop: Callable[[], object]) -> None:
+        """A statement begins under it, which `stop` ends."""
+        with self._lock:
+            self._stop, self._stopped = stop, ""
+
+    def ends(self) -> LeaseLostError | None:
+        """The statement has ended, and is not stopped any more; the error if it was."""
+        with self._lock:
+            self._stop = None
+            if self._stopped:
+                # No other statement begins under it before it is renewed.
+                self._burn(None)
+            return self._error(self._stopped)
+
+    def release(self) -> None:
+        """Give it back; if the store does not answer, it runs out."""
+        self._over.set()
+        with self._lock:
+            if self.lost is None:
+                free = _Content(self._record.table, self._record.run).to_bytes()
+                with suppress(StoreError):
+                    self._store.replace(self._object, free, self._version)
+            self._burn(None)
+
+    @property
+    def _last_moment(self) -> float:
+        return self._renewed + self._record.seconds * _INTERRUPTED_AT
+
+    def _error(self, why: str) -> LeaseLostError | None:
+        if not why:
+            return None
+        return LeaseLostError(
+            f"{self._record.table}: this run lost its lock in {self._store.place}: {why}. What it was writing was "
+            "stopped before another run may write, so the table is in its old state or its new one. Run again."
+        )
+
+    def _keep(self) -> None:
+        usual = self._record.seconds * _RENEWED_AT
+        pause = usual
+        while not self._over.wait(pause) and not self._taken:
+            pause = usual if self._renew() else min(usual, _RETRY_EVERY)
+
+    def _renew(self) -> bool:
+        """Renew it; whether that is done. It is lost if another has it, or as long as time has run out."""
+        with self._lock:
+            if self._over.is_set() or self._taken:
+                return True
+            try:
+                renewed = self._write()
+            except StoreError as exc:
+                if _now() > self._last_moment:
+                    self._late = f"it could not be renewed for {_now() - self._renewed:.0f} s ({exc})"
+                    self._end_statement(self._late)
+                return False
+            if renewed:
+                # Nobody else has written the object, so nobody has held it.
+                self._late = ""
+                self._set_fuse()
+            else:
+                self._burn(_LAST_SECONDS)
+                ago = _now() - self._renewed
+                self._taken = (
+                    f"another run took it {ago:.0f} s after its last renewal (was this one stopped?)"
+                )
+                self._end_statement(self._taken)
+            return renewed
+
+    def _write(self) -> bool:
+        """Renew the object: whether it is still ours.
+
+        Raises:
+            StoreError: the store does not answer, or refuses.
+        """
+        content = self._record.next()
+        version = self._store.replace(self._object, content, self._version)
+        if version is None:
+            # By an attempt whose answer did not come?
+            found = self._store.read(self._object)
+            if found is None or found.content not in self._record.sent:
+                return False
+            content, version = found.content, found.version
+        self._version, self._renewed = version, self._record.written(content)
+        return True
+
+    def _end_statement(self, why: str) -> None:
+        if self._stop is not None and not self._stopped:
+            self._stopped = why
+            with suppress(Exception):
+                self._stop()
+
+    def _set_fuse(self) -> None:
+        self._burn(max(0.0, self._renewed + self._record.seconds * _ENDED_AT - _now()))
+
+    def _burn(self, seconds: float | None) -> None:
+        # Spark may have ended; then there is nothing to end.
+        with suppress(Exception):
+            self._fuse(self._record.token, seconds)
+
+
+def _no_fuse(name: str, seconds: float | None) -> None:
+    """Ends nothing."""
+
+
+class _Mine(threading.local):
+    """The leases that this thread holds."""
+
+    def __init__(self) -> None:
+        self.leases: list[Lease] = []
+
+
+_MINE: Final = _Mine()
+
+
+def mine() -> list[Lease]:
+    """The leases that this thread holds; whoever takes or releases one changes the list."""
+    return _MINE.leases
+
+
+@contextmanager
+def guarded(stop: Callable[[], Any], stopped: Callable[[], Any]) -> Iterator[None]:
+    """Run a statement of this thread under its leases.
+
+    Args:
+        stop: ends the statement; called by another thread.
+        stopped: called after a statement that was ended.
+
+    Raises:
+        LeaseLostError: a lease was lost before the statement, which did not begin, or meanwhile.
+    """
+    held = list(mine())
+    for lease in held:
+        lease.check()
+    for lease in held:
+        lease.begins(stop)
+    cause: Exception | None = None
+    try:
+        yield
+    except Exception as exc:
+        cause = exc
+        raise
+    finally:
+        errors = [error for lease in held if (error := lease.ends())]
+        if errors:
+            with suppress(Exception):
+                stopped()
+            raise errors[0] from cause
+
+
+def _now() -> float:
+    """Seconds of a clock that also runs while the machine sleeps, where the system has one."""
+    clock = getattr(time, "CLOCK_BOOTTIME", None)
+    return time.monotonic() if clock is None else time.clock_gettime(clock)
+
+
+def _holder() -> str:
+    return f"process {os.getpid()} on {socket.gethostname()}"
