@@ -13,6 +13,7 @@ UV = $(shell command -v uv || echo $(BIN)/uv)
 EXTRAS = $(shell if [ -z "$$JAVA_HOME" ] && ! command -v java >/dev/null; then echo --extra jre; fi)
 WORKERS ?= 3
 KILLS ?= 60
+S3_KILLS ?= $(if $(filter command line environment,$(origin KILLS)),$(KILLS),20)
 # Seconds a test, for `make compat`, where one may hang.
 TIMEOUT ?= 900
 SEQUENCES ?= 1000
@@ -26,7 +27,7 @@ DBT := $(BIN)/dbt
 PROJECT := --profiles-dir profiles --target $(if $(FLIGHTS_KAFKA),kafka,local)
 QUERY := select carrier_name, scheduled, late_percent from {{ ref('mart_carrier_punctuality') }} order by late_percent
 
-.PHONY: help venv run test unit functional conformance integration faults differential streaming costs bench wheel-check versions compat compatibility lint lint-python lint-types lint-imports lint-picture lint-sql lint-lock floor-plan format docs debug wheel clean
+.PHONY: help venv run test unit functional conformance integration faults s3-kills differential streaming costs bench wheel-check versions compat compatibility lint lint-python lint-types lint-imports lint-picture lint-sql lint-lock floor-plan format docs debug wheel clean
 
 help: ## List the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/\1\t\2/' | expand -t 14
@@ -73,6 +74,9 @@ integration: $(STAMP) ## Start real catalogs, stores and engines, build the refe
 
 faults: $(STAMP) ## Kill runs of dbt (60, or KILLS=200), run two at once, fill the disk; what became of the tables
 	$(PYTEST) tests/faults --kills $(KILLS) $(ARGS)
+
+s3-kills: $(STAMP) ## Two runs write the tables of one bucket; kill or stop one of them (20 times, or KILLS=50)
+	$(PYTEST) tests/integration/storage/test_s3_kills.py --s3-kills $(S3_KILLS) $(ARGS)
 
 differential: $(STAMP) ## Random sequences of runs (1000, or SEQUENCES=200) beside a plain model; goes on where it was broken off
 	$(PYTEST) tests/differential --sequences $(SEQUENCES) --sequence-state target/differential/state.json

@@ -6,6 +6,7 @@ python -m faults.killed_run POINT dbt-arguments…, POINT being JSON:
   table, moment: of a stream's first batch (see functional/streaming/killed_stream.py); or
   after_seconds: so long after the first statement that writes something;
   driver_only: leave the JVM to find out by itself;
+  freeze: stop (SIGSTOP) instead, until somebody lets it go on (SIGCONT);
   command: which of the project's commands it is in (see house.py); not read here;
   two_renames: as where the catalog cannot exchange two tables in one step.
 """
@@ -33,10 +34,12 @@ WRITES = re.compile(
 
 
 def die(point: dict[str, Any]) -> None:
-    """End at once, with nothing tidied up."""
+    """End at once, with nothing tidied up; or stand still."""
+    sign = signal.SIGSTOP if point.get("freeze") else signal.SIGKILL
     if point.get("driver_only"):
-        os.kill(os.getpid(), signal.SIGKILL)
-    os.killpg(0, signal.SIGKILL)
+        os.kill(os.getpid(), sign)
+    else:
+        os.killpg(0, sign)
 
 
 def watch(point: dict[str, Any]) -> None:

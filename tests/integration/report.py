@@ -9,6 +9,7 @@ import pytest
 
 PROPERTY = "deployment"
 KILLS = "stream kills"
+BUCKET_KILLS = "bucket kills"
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -17,6 +18,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         type=int,
         default=3,
         help="how often a stream is killed: 3 times in CI, 10 by `make streaming`",
+    )
+    parser.addoption(
+        "--s3-kills",
+        type=int,
+        default=0,
+        help="how often one of two runs on a bucket is killed: never in CI, 20 by `make s3-kills`",
     )
 
 
@@ -29,7 +36,9 @@ def pytest_terminal_summary(terminalreporter: Any) -> None:
                 rows += [
                     (*map(str, value), outcome) for name, value in report.user_properties if name == PROPERTY
                 ]
-                _tell_figures(terminalreporter, dict(report.user_properties).get(KILLS))
+                properties = dict(report.user_properties)
+                _tell_figures(terminalreporter, "a stream that was killed", properties.get(KILLS))
+                _tell_figures(terminalreporter, "two runs on a bucket", properties.get(BUCKET_KILLS))
     if not rows:
         return
     header = ("catalog", "storage", "engine", "nodes passed", "same tables")
@@ -40,8 +49,8 @@ def pytest_terminal_summary(terminalreporter: Any) -> None:
         terminalreporter.line("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)))
 
 
-def _tell_figures(terminalreporter: Any, figures: Any) -> None:
+def _tell_figures(terminalreporter: Any, title: str, figures: Any) -> None:
     if figures:
-        terminalreporter.section("a stream that was killed")
+        terminalreporter.section(title)
         for name, figure in json.loads(figures).items():
             terminalreporter.line(f"{name:<20}  {figure:>7,}")

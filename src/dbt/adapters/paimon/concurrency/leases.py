@@ -278,7 +278,9 @@ class Lease:
         usual = self._record.seconds * _RENEWED_AT
         pause = usual
         while not self._over.wait(pause) and not self._taken:
-            pause = usual if self._renew() else min(usual, _RETRY_EVERY)
+            # Not past the moment at which a statement has to be stopped.
+            soon = max(0.05, self._last_moment - _now())
+            pause = usual if self._renew() else min(usual, _RETRY_EVERY, soon)
 
     def _renew(self) -> bool:
         """Renew it; whether that is done. It is lost if another has it, or as long as time has run out."""
