@@ -207,6 +207,12 @@ class TestLocks:
         assert found is safe
         assert safe or "set metastore to hive" in sentence
 
+    def test_leases(self) -> None:
+        assert writers(catalog("s3://b/w"), "0.9.0", "")[0] is True
+        safe, sentence = writers(catalog("s3://b/w"), "0.9.0", "no botocore")
+        assert not safe
+        assert "no botocore" in sentence
+
     def test_a_lock_that_is_turned_off(self) -> None:
         assert writers(catalog("s3://b/w", "jdbc", **{"lock.enabled": "false"}), "0.9.0")[0] is False
 
