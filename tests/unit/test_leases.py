@@ -152,7 +152,7 @@ def test_the_catalog_may_have_another_name(store: S3) -> None:
 
 
 def test_it_is_renewed(store: S3) -> None:
-    mine, others = TableLocks(), TableLocks(bound=TAKEN_WITHIN + 2)
+    mine, others = TableLocks(), TableLocks(bound=SECONDS + leases.GRACE + 2)
     mine.hold(NAME, leases_in(store))
     with pytest.raises(WaitedTooLongError):
         others.hold(NAME, leases_in(store))

@@ -100,8 +100,8 @@ class S3Objects:
             raise NoConditionsError(f"{self.place} cannot be written on a condition ({exc})") from exc
         except StoreError as exc:
             raise DbtRuntimeError(
-                f"{self.place}, which has the locks of the warehouse's tables, does not answer: {exc}. Nothing was "
-                "written. Run again when it does; `s3_lock: false` in the profile does without locks."
+                f"The locks of tables, in {self.place}, cannot be asked for: {exc}. Nothing was written. Run again "
+                "when it answers; `s3_lock: false` in the profile does without locks."
             ) from exc
         if not kept:
             raise NoConditionsError(
@@ -124,9 +124,9 @@ class S3Objects:
             if status in nothing and code != "NoSuchBucket":
                 return None
             error = _RefusedError if status in _REFUSALS or status == 501 else StoreError
-            raise error(redact_text(str(exc))) from exc
+            raise error(f"the store refuses: {redact_text(str(exc))}") from exc
         except BotoCoreError as exc:
-            raise StoreError(redact_text(str(exc))) from exc
+            raise StoreError(f"the store does not answer: {redact_text(str(exc))}") from exc
 
 
 def s3_objects(storage: Storage, folder: str) -> S3Objects:

@@ -41,7 +41,7 @@ Fuse = Callable[[str, "float | None"], None]
 
 
 class StoreError(Exception):
-    """A request of a store failed; whether it was carried out is not known."""
+    """A request of a store failed, and may have been carried out all the same; the message is a clause."""
 
 
 class LeaseLostError(DbtRuntimeError):
@@ -291,7 +291,7 @@ class Lease:
                 renewed = self._write()
             except StoreError as exc:
                 if _now() > self._last_moment:
-                    self._late = f"it could not be renewed for {_now() - self._renewed:.0f} s ({exc})"
+                    self._late = f"it could not be renewed for {_now() - self._renewed:.0f} s, because {exc}"
                     self._end_statement(self._late)
                 return False
             if renewed:
@@ -389,7 +389,7 @@ def guarded(stop: Callable[[], Any], stopped: Callable[[], Any]) -> Iterator[Non
 
 
 def _now() -> float:
-    """Seconds of a clock that also runs while the machine sleeps, where the system has one."""
+    """Seconds of a clock that also runs while the machine sleeps, where the system has one (not if it is paused)."""
     clock = getattr(time, "CLOCK_BOOTTIME", None)
     return time.monotonic() if clock is None else time.clock_gettime(clock)
 

@@ -219,8 +219,8 @@ class TableLocks:
             except StoreError as exc:  # noqa: PERF203 - every two seconds
                 if time.monotonic() >= until:
                     raise DbtRuntimeError(
-                        f"{name}: its lock in {place.place} cannot be taken, because the store fails: {exc}. Nothing "
-                        "was written. Run again when it answers; `s3_lock: false` in the profile does without locks."
+                        f"{name}: its lock in {place.place} cannot be taken: {exc}. Nothing was written. Run again "
+                        "when it answers; `s3_lock: false` in the profile does without locks."
                     ) from exc
                 time.sleep(_ASK_LAST)
 
