@@ -308,6 +308,5 @@ def _around(text: str, statement: str) -> tuple[str, str]:
     if not found:
         return "", ""
     line, position = int(found["a"] or found["c"]), int(found["b"] or found["d"])
-    lines = statement.splitlines(keepends=True)
-    offset = sum(len(one) for one in lines[: line - 1]) + position
+    offset = sum(len(one) + 1 for one in statement.split("\n")[: line - 1]) + position
     return statement[max(0, offset - 500) : offset], statement[offset:]

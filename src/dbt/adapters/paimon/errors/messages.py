@@ -248,26 +248,38 @@ REMEDIES: tuple[Remedy, ...] = (
 )
 
 
-def shorten(text: str, statement: str = "") -> str:
+class StatementError(DbtDatabaseError):
+    """A statement that Spark refused or could not finish.
+
+    Args:
+        text: Spark's whole error.
+        statement: the SQL exactly as Spark received it: Spark counts lines and positions in that.
+    """
+
+    def __init__(self, text: str, statement: str) -> None:
+        super().__init__(shorten(text, statement))
+        self.text = text
+        self.statement = statement
+
+
+def shorten(text: str, statement: str = "", where: str = "") -> str:
     """Turn a Java or Spark error into one short message.
 
     Args:
         text: the whole error, stack trace and all.
-        statement: the SQL that was sent; the failing line is quoted from it.
+        statement: the SQL as it was sent; the failing line is quoted from it.
+        where: the line of the node's file, if it is known: it is quoted instead.
 
     Returns:
         `ErrorClass: message` of the innermost cause that has a message, the line of the SQL if Spark gives one, and the
         remedy if it is a known failure. Never a stack trace.
     """
-    # The statement as sent: Spark counts lines and positions in that.
-    statement = statement.strip()
     kind, message = _innermost(text)
     message = _PLAN.sub(
         lambda found: found[1] or "", _IDLE_ADVICE.sub("", message).replace(".; line", "; line")
     ).rstrip(";")
     parts = [f"{kind}: {message}" if kind and not message.startswith("[") else message]
-    line = _line_of(text, statement)
-    if line:
+    if line := where or _line_of(text, statement):
         parts.append(line)
     for remedy in REMEDIES:
         found = remedy.pattern.search(text)
@@ -289,9 +301,10 @@ def _of_sql(text: str) -> str:
     return ""
 
 
-def database_error(exc: BaseException, statement: str) -> DbtDatabaseError:
+def database_error(exc: BaseException, statement: str) -> StatementError:
     """Turn an exception from PySpark into dbt's, with a short message."""
-    return DbtDatabaseError(shorten(error_text(exc), statement))
+    # Cursors send it so.
+    return StatementError(error_text(exc), statement.strip())
 
 
 def error_text(exc: BaseException) -> str:
@@ -350,7 +363,8 @@ def _line_of(text: str, statement: str) -> str:
     if not found or not statement:
         return ""
     number = int(found["a"] or found["b"] or found["c"])
-    lines = statement.splitlines()
+    # As Spark counts: only a line feed ends a line.
+    lines = statement.split("\n")
     if 0 < number <= len(lines) and lines[number - 1].strip():
         return f"  at line {number} of the statement: {lines[number - 1].strip()[:200]}"
     return ""

@@ -206,7 +206,7 @@ class _Running:
         if status.operationState != TOperationState.FINISHED_STATE:
             text = status.errorMessage or "the statement was cancelled"
             logger.debug(f"Error while running:\n{statement}\n{text}")
-            raise DbtDatabaseError(messages.shorten(text, statement)) from ThriftServerError(text)
+            raise messages.StatementError(text, statement) from ThriftServerError(text)
         return cursor
 
     def cancel(self) -> None:

@@ -17,6 +17,7 @@ _NOT_FOUND: Final = re.compile(
 _NO_CATALOG: Final = re.compile(
     r"catalog \S+ does not exist or Paimon only support single namespace, but got \[(.+?)\]"
 )
+_NO_FUNCTION: Final = re.compile(r"\[UNRESOLVED_ROUTINE\] Cannot resolve function `(\w+)`")
 _MOST_SHOWN: Final = 8
 
 # Functions that list the schemas of a catalog, and the tables and views of a schema in a catalog.
@@ -31,6 +32,12 @@ def table_in(text: str) -> tuple[str, ...]:
     found = _NOT_FOUND.search(text)
     parts = re.findall(_NAME, found["name"]) if found else []
     return tuple(part[1:-1].replace("``", "`") for part in parts)
+
+
+def function_in(text: str) -> str:
+    """The name of a function that Spark does not have; '' if this is another error."""
+    found = _NO_FUNCTION.search(text)
+    return found[1] if found else ""
 
 
 def advice(

@@ -1,4 +1,4 @@
-"""Adds the names of similar tables to the error of a statement that names a table which does not exist."""
+"""Adds to the error of a node's statement the line that it comes from, and the names that may have been meant."""
 
 from __future__ import annotations
 
@@ -8,13 +8,16 @@ from typing import Any
 
 from dbt_common.exceptions import DbtRuntimeError
 
+from dbt.adapters.paimon.errors.messages import StatementError, shorten
 from dbt.adapters.paimon.host import Host
+from dbt.adapters.paimon.options.table_options import suggestion
 from dbt.adapters.paimon.sql.text import quoted
 from dbt.adapters.paimon.tables import missing
+from dbt.adapters.paimon.tables.node_errors import NodeErrors
 
 
 class Suggestions:
-    """Suggests tables, schemas and catalogs that exist.
+    """Suggests tables, schemas, catalogs and functions that exist, and names the line.
 
     Args:
         host: the adapter.
@@ -24,6 +27,8 @@ class Suggestions:
     def __init__(self, host: Host, catalogs: Callable[[], Sequence[str]]) -> None:
         self._host = host
         self._catalogs = catalogs
+        self._node_errors = NodeErrors(host)
+        self._functions: list[str] = []
 
     @contextmanager
     def added(self) -> Iterator[None]:
@@ -31,10 +36,25 @@ class Suggestions:
         try:
             yield
         except DbtRuntimeError as exc:
+            if isinstance(exc, StatementError) and (where := self._node_errors.where(exc)):
+                exc.msg = shorten(exc.text, exc.statement, where)
             parts = missing.table_in(exc.msg)
             if parts and (advice := self._advice_on(parts)):
                 exc.msg = f"{exc.msg}\n{advice}"
+            elif near := self._function_near(missing.function_in(exc.msg)):
+                exc.msg = f"{exc.msg}\nDid you mean {near}?"
             raise
+
+    def _function_near(self, name: str) -> str:
+        if not name:
+            return ""
+        try:
+            self._functions = self._functions or [row[0] for row in self._host.query("show functions")]
+        except DbtRuntimeError:
+            return ""
+        # Those of a catalog have its name in front; operators are no functions for this.
+        known = [one for one in (full.rpartition(".")[2] for full in self._functions) if one.isidentifier()]
+        return suggestion(name, known, cutoff=0.7) or ""
 
     def _advice_on(self, parts: Sequence[str]) -> str:
         node = (self._host.connections.get_thread_connection().name or "").rpartition(".")[2]

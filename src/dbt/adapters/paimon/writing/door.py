@@ -85,7 +85,9 @@ class Rows:
             DbtRuntimeError: the model raised an exception, or did not return a data frame.
         """
         with self._host.names_suggested():
-            python_models.stage(self._host.handle, code, model, view_name)
+            path = seeds.path_of(model, self._host.config)
+            file = path.read_text("utf-8") if path.is_file() else ""
+            python_models.stage(self._host.handle, code, model, view_name, file)
 
     # -- checks -----------------------------------------------------------------------------------------------------
 

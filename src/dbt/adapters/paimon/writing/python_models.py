@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import sys
-import traceback
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from dbt_common.exceptions import DbtRuntimeError
 
-from dbt.adapters.paimon.errors import messages
+from dbt.adapters.paimon.errors import excerpts, messages, python_text
 from dbt.adapters.paimon.machine import installation
 
 if TYPE_CHECKING:
@@ -18,7 +17,7 @@ if TYPE_CHECKING:
     from dbt.adapters.paimon.spark.handles import Handle
 
 
-def stage(handle: Handle, code: str, model: Mapping[str, Any], view_name: str) -> None:
+def stage(handle: Handle, code: str, model: Mapping[str, Any], view_name: str, file: str = "") -> None:
     """Run a Python model and register what it returns as a temporary view of the session.
 
     Args:
@@ -26,23 +25,26 @@ def stage(handle: Handle, code: str, model: Mapping[str, Any], view_name: str) -
         code: the compiled model, followed by dbt's part (`py_script_postfix`).
         model: the node in the manifest.
         view_name: the name of the temporary view.
+        file: the text of the model's file, '' if it cannot be read: dbt strips its code, which moves the lines.
 
     Raises:
-        DbtRuntimeError: the model raised (file, line and reason) or returned no data frame; or there is no local
+        DbtRuntimeError: the model raised (reason, file and line) or returned no data frame; or there is no local
             session.
     """
     session = handle.session
     path = model.get("original_file_path") or model["name"]
+    raw = (model.get("raw_code") or "").strip()
+    above = file[: file.index(raw)].count("\n") if raw and raw in file else 0
+    code = "\n" * above + code
     # `spark` is also defined, as in a notebook.
     namespace: dict[str, Any] = {"__name__": f"dbt_model_{model['name']}", "spark": session}
     try:
         exec(compile(code, path, "exec"), namespace)  # noqa: S102 - the model is the project's own code
         result = namespace["model"](namespace["dbtObj"](handle.load), session)
     except Exception as exc:
-        line = _line_in(path, exc)
-        raise DbtRuntimeError(
-            f"Python model '{model['name']}' ({path}{f', line {line}' if line else ''}): {_error_text(exc)}"
-        ) from exc
+        place = python_text.raised_at(exc, path, file or code)
+        where = excerpts.shown(place) if place else f"  {path}"
+        raise DbtRuntimeError(f"Python model '{model['name']}': {_error_text(exc, where)}") from exc
     to_frame(session, result, model["name"], path).createOrReplaceTempView(view_name)
 
 
@@ -84,12 +86,12 @@ def texts_with_nulls(frame: Any) -> Any:
     return changed
 
 
-def _error_text(exc: Exception) -> str:
-    """A short message of an exception; what to install, if an import failed."""
+def _error_text(exc: Exception, where: str) -> str:
+    """A short message of an exception, with its place; what to install, if an import failed."""
     if type(exc).__module__.startswith(("pyspark.", "py4j.")):
-        text = messages.shorten(messages.error_text(exc))
+        text = messages.shorten(messages.error_text(exc), where=where)
     else:
-        text = f"{type(exc).__name__}: {exc}"
+        text = f"{type(exc).__name__}: {exc}\n{where}"
     install = installation.remedy(str(exc))
     if isinstance(exc, ModuleNotFoundError) and not install:
         install = f"Install it for the Python that runs dbt: {sys.executable} -m pip install …"
@@ -104,8 +106,3 @@ def _of_session(session: SparkSession, frame: DataFrame) -> DataFrame:
 
     dataset: Any = session._jvm.org.apache.spark.sql.Dataset  # type: ignore[union-attr]
     return DataFrame(dataset.ofRows(session._jsparkSession, frame._jdf.queryExecution().analyzed()), session)
-
-
-def _line_in(path: str, exc: BaseException) -> int | None:
-    lines = [frame.lineno for frame in traceback.extract_tb(exc.__traceback__) if frame.filename == path]
-    return lines[-1] if lines else None

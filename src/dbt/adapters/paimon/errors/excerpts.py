@@ -1,0 +1,70 @@
+"""A line of a file as an error shows it, with carets under what is wrong."""
+
+from __future__ import annotations
+
+import unicodedata
+from dataclasses import dataclass
+from typing import Final
+
+# Columns of the terminal that a line may take.
+_WIDEST: Final = 110
+_TAB: Final = "    "
+
+
+@dataclass(frozen=True)
+class Spot:
+    """A place in a file.
+
+    Args:
+        path: of the file, as dbt names it.
+        line: from 1.
+        text: the line.
+        column: from 0; None if only the line is known.
+        length: characters, from the column on.
+        note: what follows the address, such as which hook it is.
+    """
+
+    path: str
+    line: int
+    text: str
+    column: int | None = None
+    length: int = 1
+    note: str = ""
+
+
+def shown(spot: Spot) -> str:
+    """The address (`path:line:column`), the line, and carets below it."""
+    column = "" if spot.column is None else f":{spot.column + 1}"
+    head = f"  {spot.path}:{spot.line}{column}{f', {spot.note}' if spot.note else ''}"
+    number = f"{spot.line:>6}"
+    before, marked, after = _parts(spot)
+    body = f"{number} | {before}{marked}{after}".rstrip()
+    if spot.column is None:
+        return f"{head}\n{body}"
+    return f"{head}\n{body}\n{' ' * len(number)} | {' ' * _width(before)}{'^' * max(1, _width(marked))}"
+
+
+def _parts(spot: Spot) -> tuple[str, str, str]:
+    """The line before, at and after the place, cut to what fits."""
+    text, start = spot.text.rstrip("\r\n"), spot.column or 0
+    end = start + (spot.length if spot.column is not None else 0)
+    before, marked, after = (
+        "".join(_TAB if letter == "\t" else letter for letter in part if letter == "\t" or letter.isprintable())
+        for part in (text[:start], text[start:end].rstrip(), text[end:])
+    )
+    if not text[start:end].rstrip():
+        marked, after = "", text[start:end] + after
+    marked = marked[: _WIDEST // 2]
+    if _width(before + marked + after) > _WIDEST:
+        keep = max(20, _WIDEST // 2 - _width(marked))
+        before = before if len(before) <= keep else f"… {before[-keep:]}"
+        rest = max(0, _WIDEST - _width(before + marked))
+        after = after if len(after) <= rest else f"{after[:rest]} …"
+    return before, marked, after
+
+
+def _width(text: str) -> int:
+    return sum(
+        0 if unicodedata.combining(letter) else 1 + (unicodedata.east_asian_width(letter) in "WF")
+        for letter in text
+    )

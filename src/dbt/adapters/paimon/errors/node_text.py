@@ -1,0 +1,192 @@
+"""From a place in a statement to the line of the file that it was written in."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from os.path import commonprefix
+from typing import Final
+
+from jinja2 import TemplateError
+
+from dbt.adapters.paimon.errors import templates
+from dbt.adapters.paimon.errors.excerpts import Spot
+from dbt.adapters.paimon.errors.places import Place
+from dbt.adapters.paimon.errors.templates import normalized
+
+# A shorter line, such as `from x`, may be in a file by chance.
+_LEAST_LINE: Final = 6
+_MOST_OUTPUT: Final = 80
+_COMMENT: Final = re.compile(r"\s*/\*.*?\*/\s*", re.DOTALL)
+
+
+@dataclass(frozen=True)
+class Source:
+    """A text of a project, and what dbt made of it.
+
+    Args:
+        path: of its file.
+        raw: the text with its Jinja; '' where a file has nothing but the call of a macro, as a generic test.
+        compiled: what it rendered to; '' if this is not kept.
+        sent: the same with the ephemeral models that it reads; '' if there are none.
+        first_line: the line of the file that `raw` begins on.
+        indent: the column of the file that `raw` begins in.
+        file: the whole file, if it was read: lines are shown from it.
+        compiled_path: the file that dbt wrote `compiled` to; '' if there is none.
+        note: which part of the node it is; '' for its query.
+    """
+
+    path: str
+    raw: str
+    compiled: str = ""
+    sent: str = ""
+    first_line: int = 1
+    indent: int = 0
+    file: str = ""
+    compiled_path: str = ""
+    note: str = ""
+
+
+def source_in(path: str, file: str, raw: str, **other: str) -> Source:
+    """The source of a text that stands somewhere in a file: dbt strips a file, and a snapshot is a block of one."""
+    file, raw = normalized(file), normalized(raw)
+    if not file:
+        return Source(path, raw, **other)
+    # The same text twice, or none: its first line would be a guess.
+    if not raw or file.count(raw) != 1:
+        return Source(path, "", **other)
+    start = file.index(raw)
+    line, column = _line_column(file, start)
+    return Source(path, raw, first_line=line, indent=column, file=file, **other)
+
+
+def spot(place: Place, statement: str, sources: Sequence[Source]) -> Spot | None:
+    """The line of a file that a place in a statement comes from.
+
+    Args:
+        place: in the statement.
+        statement: the SQL as it was sent: a compiled query with what its materialization adds.
+        sources: the texts it may come from; those inside others (ephemeral models) first.
+
+    Returns:
+        The line of the raw text; where that is not sure, of the compiled one; None if no source has the place.
+    """
+    known = False
+    for source in sources:
+        if source.compiled:
+            inside, is_there = _inside(place.offset, statement, source.sent or source.compiled)
+            known = known or is_there
+            if inside is not None:
+                at = _before_injection(source, inside)
+                found = None if at is None else _raw_spot(source, source.compiled, at, place.length)
+                return found or _compiled_spot(source, inside, place.length)
+        elif source.raw and (found := _hook_spot(source, statement, place)):
+            return found
+    for source in sources if not known else ():
+        if source.raw and (found := _raw_spot(source, statement, place.offset, place.length, within=True)):
+            return found
+    return None
+
+
+def _inside(offset: int, statement: str, compiled: str) -> tuple[int | None, bool]:
+    """The offset in a compiled text, if the statement has this text around its own; and whether it has it anywhere."""
+    # Macros trim it, and a final semicolon is not sent.
+    core = compiled.strip().rstrip("; \n\t")
+    start = statement.find(core) if core else -1
+    is_there = start >= 0
+    while start >= 0:
+        if start <= offset <= start + len(core):
+            return offset - start + len(compiled) - len(compiled.lstrip()), is_there
+        start = statement.find(core, start + 1)
+    return None, is_there
+
+
+def _before_injection(source: Source, offset: int) -> int | None:
+    """The offset before dbt put ephemeral models into the compiled text; None inside them."""
+    sent, compiled = source.sent, source.compiled
+    more = len(sent) - len(compiled)
+    if not sent or more <= 0:
+        return offset
+    same = len(commonprefix([sent, compiled]))
+    if offset < same:
+        return offset
+    return offset - more if offset >= same + more and sent.endswith(compiled[same:]) else None
+
+
+def _hook_spot(source: Source, statement: str, place: Place) -> Spot | None:
+    """For a source that is sent by itself, after dbt's comment."""
+    begin = _COMMENT.match(statement)
+    start = begin.end() if begin else 0
+    if place.offset < start:
+        return None
+    return _raw_spot(source, statement[start:].rstrip(), place.offset - start, place.length)
+
+
+def _raw_spot(source: Source, rendered: str, offset: int, length: int, within: bool = False) -> Spot | None:
+    """The place in the raw text, if its line is sure."""
+    raw = source.raw
+    text = normalized(rendered)
+    at = len(normalized(rendered[:offset]))
+    try:
+        found = templates.origins(raw, text, at, within)
+        ends = templates.origins(raw, text, at + max(1, length) - 1, within)
+    except TemplateError:
+        found = ends = []
+    line, column = _line_at(text, at)
+    if len({_line_column(raw, origin.start)[0] for origin in found}) != 1:
+        return _same_line(source, line, column, length)
+    start = found[0].start
+    # A fit in several ways is sure of the line only.
+    sure = len(found) == 1
+    end = ends[0].end if len(ends) == 1 else start + length
+    marked = len(raw[start : max(start + 1, found[0].end, end)].split("\n")[0])
+    note = "" if found[0].literal else f"compiled: {line.strip()[:_MOST_OUTPUT]}"
+    return _spot(source, start, marked if sure else None, note)
+
+
+def _same_line(source: Source, line: str, column: int, length: int) -> Spot | None:
+    """The one line of the raw text that is this line, as in a `{% set %}` block or an SQL header."""
+    wanted = line.strip()
+    if len(wanted) < _LEAST_LINE:
+        return None
+    lines = source.raw.split("\n")
+    same = [number for number, one in enumerate(lines) if one.strip() == wanted]
+    if len(same) != 1:
+        return None
+    indent = len(lines[same[0]]) - len(lines[same[0]].lstrip())
+    before = sum(len(one) + 1 for one in lines[: same[0]])
+    return _spot(source, before + indent + column - (len(line) - len(line.lstrip())), length)
+
+
+def _spot(source: Source, offset: int, length: int | None, note: str = "") -> Spot:
+    """A place of a source as one of its file."""
+    line, column = _line_column(source.raw, offset)
+    shown = source.raw.split("\n")[line - 1]
+    if source.file:
+        column += source.indent if line == 1 else 0
+        line += source.first_line - 1
+        shown = source.file.split("\n")[line - 1]
+    notes = ", ".join(filter(None, [source.note, note]))
+    if length is None:
+        return Spot(source.path, line, shown, note=notes)
+    return Spot(source.path, line, shown, column, length, notes)
+
+
+def _compiled_spot(source: Source, offset: int, length: int) -> Spot | None:
+    if not source.compiled_path:
+        return None
+    line, column = _line_column(source.sent or source.compiled, offset)
+    shown = (source.sent or source.compiled).split("\n")[line - 1]
+    return Spot(source.compiled_path, line, shown, column, length, source.note)
+
+
+def _line_column(text: str, offset: int) -> tuple[int, int]:
+    before = text[:offset]
+    return before.count("\n") + 1, len(before) - (before.rfind("\n") + 1)
+
+
+def _line_at(text: str, offset: int) -> tuple[str, int]:
+    """The line that an offset is on, and its column."""
+    line, column = _line_column(text, offset)
+    return text.split("\n")[line - 1], column

@@ -1,0 +1,107 @@
+"""The place in a statement that an error of Spark names, by its line and position or by a name in it."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Final
+
+# ParseException and AnalysisException of Spark 3.5 count positions from 0, SQLQueryContext.summary from 1.
+_POSITION: Final = re.compile(r"\(line (?P<a>\d+), pos (?P<b>\d+)\)|; line (?P<c>\d+) pos (?P<d>\d+)")
+_CONTEXT: Final = re.compile(
+    r"^== SQL ?\(line (?P<line>\d+), position (?P<position>\d+)\) ==\r?\n(?P<fragment>.*?)\r?\n *\^+ *$",
+    re.MULTILINE | re.DOTALL,
+)
+_PART: Final = r"(?:`(?:[^`]|``)+`|\w+)"
+_CHAIN: Final = re.compile(rf"{_PART}(?:\s*\.\s*{_PART})*")
+_NEAR: Final = re.compile(r"at or near (?:'(?P<token>.+?)'(?=[.:;\s(]|$)|end of input)")
+# What these say of a name, and the name; the position is that of the name.
+_NAMED: Final = re.compile(
+    r"\[(?:UNRESOLVED_(?:COLUMN|ROUTINE|FIELD)|TABLE_OR_VIEW_NOT_FOUND|AMBIGUOUS_REFERENCE)\b[^`]*?"
+    r"(?P<name>`(?:[^`]|``)+`(?:\.`(?:[^`]|``)+`)*)"
+)
+# Errors about an expression that Spark gives without a position, such as [MISSING_AGGREGATION].
+_EXPRESSION: Final = re.compile(r'^(?:.*\n)??.*?\[[A-Z_.]+\][^"\n]*"(?P<name>\w+)"')
+
+
+@dataclass(frozen=True)
+class Place:
+    """`length` characters of a statement, from `offset` on."""
+
+    offset: int
+    length: int
+
+
+def offset_of(text: str, line: int, column: int) -> int | None:
+    """The offset of a line (from 1) and column (from 0); None if the text has no such line.
+
+    Only a line feed ends a line, as in ANTLR, which counts Spark's.
+    """
+    lines = text.split("\n")
+    if not 0 < line <= len(lines) or column > len(lines[line - 1]):
+        return None
+    return sum(len(one) + 1 for one in lines[: line - 1]) + column
+
+
+def fragments(error: str) -> list[str]:
+    """The pieces of SQL that an error quotes from the statement that failed."""
+    return [found["fragment"] for found in _CONTEXT.finditer(error)]
+
+
+def found(error: str, statement: str) -> Place | None:
+    """The place that an error names.
+
+    Args:
+        error: its whole text.
+        statement: the SQL exactly as Spark received it.
+
+    Returns:
+        None if the error names no place, or one that has something else than what the error says: then it is a place in
+        another text, such as the definition of a view.
+    """
+    for context in _CONTEXT.finditer(error):
+        offset = offset_of(statement, int(context["line"]), int(context["position"]) - 1)
+        first = context["fragment"].split("\n")[0].removesuffix("...").removeprefix("...")
+        if offset is not None and first and statement.startswith(first, offset):
+            return Place(offset, len(first))
+    if "== SQL of " in error:
+        return None
+    position = _POSITION.search(error)
+    offset = position and offset_of(
+        statement, int(position["a"] or position["c"]), int(position["b"] or position["d"])
+    )
+    if near := _NEAR.search(error):
+        return _near(near["token"], offset, statement)
+    if named := _NAMED.search(error):
+        return _name(re.findall(r"`((?:[^`]|``)+)`", named["name"])[-1].replace("``", "`"), offset, statement)
+    if offset is not None:
+        chain = _CHAIN.match(statement, offset)
+        return Place(offset, len(chain[0].split("\n")[0]) if chain else 1)
+    if expression := _EXPRESSION.match(error):
+        return _only(expression["name"], statement)
+    return None
+
+
+def _near(token: str | None, offset: int | None, statement: str) -> Place | None:
+    if offset is None:
+        return None
+    if token is None:
+        return Place(len(statement.rstrip()), 1)
+    return Place(offset, len(token)) if statement.startswith(token, offset) else None
+
+
+def _name(name: str, offset: int | None, statement: str) -> Place | None:
+    if offset is not None and (chain := _CHAIN.match(statement, offset)):
+        parts = re.findall(_PART, chain[0])
+        if name.lower() in (part.strip("`").replace("``", "`").lower() for part in parts):
+            return Place(offset, len(chain[0].split("\n")[0]))
+    return _only(name, statement)
+
+
+def _only(name: str, statement: str) -> Place | None:
+    """The one place that has the name."""
+    places = [
+        Place(one.start(), len(name))
+        for one in re.finditer(rf"(?<!\w){re.escape(name)}(?!\w)", statement, re.IGNORECASE)
+    ]
+    return places[0] if len(places) == 1 else None

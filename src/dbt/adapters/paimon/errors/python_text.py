@@ -1,0 +1,72 @@
+"""The line of a Python model's file that an exception or an error of Spark comes from."""
+
+from __future__ import annotations
+
+import re
+import traceback
+from typing import Final
+
+from dbt.adapters.paimon.errors import places
+from dbt.adapters.paimon.errors.excerpts import Spot
+
+# Spark 4's DataFrameQueryContext.
+_CALLED_FROM: Final = r"was called from\s+{path}:(\d+)"
+# The traceback of a Python worker, in the text of a PythonException.
+_WORKER: Final = r'File "{path}", line (\d+)'
+
+
+def raised_at(exc: BaseException, path: str, file: str) -> Spot | None:
+    """The place in a model where an exception was raised, or the call that raised it.
+
+    Args:
+        exc: the exception.
+        path: the name that the model was compiled with.
+        file: the text of its file.
+    """
+    inner = [frame for frame in traceback.extract_tb(exc.__traceback__) if frame.filename == path]
+    lines = file.split("\n")
+    if isinstance(exc, SyntaxError) and exc.filename == path and exc.lineno:
+        column = exc.offset - 1 if exc.offset else None
+        end = exc.end_offset - 1 if exc.end_offset and exc.end_lineno == exc.lineno else (column or 0) + 1
+        return _at(path, exc.lineno, lines, column, end)
+    if not inner or not inner[-1].lineno:
+        return None
+    frame = inner[-1]
+    # Python 3.10 knows no columns.
+    return _at(path, inner[-1].lineno, lines, *_columns(frame, lines))
+
+
+def _columns(frame: traceback.FrameSummary, lines: list[str]) -> tuple[int | None, int]:
+    start, end = getattr(frame, "colno", None), getattr(frame, "end_colno", None)
+    line = frame.lineno or 0
+    if start is None or end is None or not 0 < line <= len(lines):
+        return None, 0
+    if getattr(frame, "end_lineno", line) != line:
+        return start, len(lines[line - 1])
+    return start, end
+
+
+def named_in(error: str, path: str, file: str) -> Spot | None:
+    """The place in a model that Spark's error names, though another statement ran its data frame.
+
+    Args:
+        error: its whole text.
+        path: the name that the model was compiled with.
+        file: the text of its file.
+    """
+    lines = file.split("\n")
+    for pattern in (_WORKER, _CALLED_FROM):
+        if found := re.findall(pattern.format(path=re.escape(path)), error):
+            return _at(path, int(found[-1]), lines, None, 0)
+    for fragment in places.fragments(error):
+        if fragment and "\n" not in fragment and file.count(fragment) == 1:
+            before = file[: file.index(fragment)]
+            column = len(before) - (before.rfind("\n") + 1)
+            return _at(path, before.count("\n") + 1, lines, column, column + len(fragment))
+    return None
+
+
+def _at(path: str, line: int, lines: list[str], start: int | None, end: int) -> Spot | None:
+    if not 0 < line <= len(lines):
+        return None
+    return Spot(path, line, lines[line - 1], start, max(1, end - (start or 0)))

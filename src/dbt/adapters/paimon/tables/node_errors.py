@@ -1,0 +1,118 @@
+"""Says where in a node's own files an error of its statement comes from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Final
+
+from dbt.adapters.events.logging import AdapterLogger
+
+from dbt.adapters.paimon.errors import excerpts, node_text, places, python_text
+from dbt.adapters.paimon.errors.messages import StatementError
+from dbt.adapters.paimon.errors.node_text import Source
+from dbt.adapters.paimon.errors.templates import normalized
+from dbt.adapters.paimon.host import Host
+
+logger = AdapterLogger("Paimon")
+
+# The name of the connection that dbt runs the hooks of a run on.
+_HOOKS_OF_A_RUN: Final = "master"
+_HOOKS: Final = ("pre_hook", "post_hook")
+
+
+class NodeErrors:
+    """Maps errors to lines of the files of the node that this thread runs.
+
+    Args:
+        host: the adapter.
+    """
+
+    def __init__(self, host: Host) -> None:
+        self._host = host
+
+    def where(self, error: StatementError) -> str:
+        """The file, line and column that an error comes from, and that line; '' if it is not known."""
+        try:
+            spot = self._spot(error)
+            return excerpts.shown(spot) if spot else ""
+        except Exception as exc:  # the error itself is the one to report
+            logger.debug(f"No line for this error: {type(exc).__name__}: {exc}")
+            return ""
+
+    def _spot(self, error: StatementError) -> excerpts.Spot | None:
+        manifest: Any = self._host.get_macro_resolver()
+        name = self._host.connections.get_thread_connection().name
+        nodes = getattr(manifest, "nodes", {})
+        node = nodes.get(name)
+        place = places.found(error.text, error.statement)
+        if getattr(node, "language", "sql") == "python":
+            path, file = self._file(node, node.original_file_path)
+            found = python_text.named_in(error.text, path, file)
+            if found or place is None:
+                return found
+        if place is None:
+            return None
+        if name == _HOOKS_OF_A_RUN:
+            hooks = (one for one in nodes.values() if one.resource_type == "operation")
+            sources = [self._hook_source(one, one.raw_code, f"hook {one.name}") for one in hooks]
+        elif node is not None:
+            sources = [*self._query_sources(node, nodes), *self._hook_sources(node)]
+        else:
+            tested = getattr(getattr(manifest, "unit_tests", {}).get(name), "depends_on", None)
+            sources = [
+                self._source(nodes[one], "", "") for one in getattr(tested, "nodes", ())[:1] if one in nodes
+            ]
+        return node_text.spot(place, error.statement, sources)
+
+    def _query_sources(self, node: Any, nodes: Any) -> Iterator[Source]:
+        for cte in getattr(node, "extra_ctes", ()):
+            if (ephemeral := nodes.get(cte.id)) is not None:
+                yield self._source(ephemeral, _rendered(ephemeral), "")
+        sent = getattr(node, "compiled_code", None) or ""
+        yield self._source(node, _rendered(node), sent)
+
+    def _hook_sources(self, node: Any) -> Iterator[Source]:
+        for kind in _HOOKS:
+            for hook in getattr(node.config, kind, ()):
+                yield self._hook_source(node, hook.sql, f"{kind} of {node.name}")
+
+    def _source(self, node: Any, compiled: str, sent: str) -> Source:
+        path, file = self._file(node, node.original_file_path)
+        raw = node.raw_code or ""
+        # A node that is described in YAML has no text of its own there.
+        if path.endswith((".yml", ".yaml")):
+            raw = ""
+        return node_text.source_in(
+            path,
+            file,
+            raw,
+            compiled=compiled,
+            sent=sent if sent != compiled else "",
+            compiled_path=(getattr(node, "compiled_path", None) or "") if compiled else "",
+        )
+
+    def _hook_source(self, node: Any, sql: str, note: str) -> Source:
+        """The source of a hook: the file that it stands in, else its own text."""
+        patch = (getattr(node, "patch_path", None) or "").rpartition("://")[2]
+        for path in (node.original_file_path, patch, "dbt_project.yml"):
+            shown, file = self._file(node, path) if path else ("", "")
+            if normalized(file).count(normalized(sql)) == 1:
+                return node_text.source_in(shown, file, sql, note=note)
+        return node_text.source_in(note, sql, sql)
+
+    def _file(self, node: Any, path: str) -> tuple[str, str]:
+        """How a file of a node's project is called, and its text; '' if it cannot be read."""
+        config = self._host.config
+        inside = Path(path)
+        if node.package_name != config.project_name:
+            inside = Path(config.packages_install_path) / node.package_name / path
+        try:
+            return str(inside), normalized((Path(config.project_root) / inside).read_text("utf-8"))
+        except (OSError, ValueError):
+            return str(inside), ""
+
+
+def _rendered(node: Any) -> str:
+    """What a node's own text rendered to."""
+    return getattr(node, "_pre_injected_sql", None) or getattr(node, "compiled_code", None) or ""
