@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -55,8 +54,8 @@ MODELS = {
     "syntax.sql": Wrong(
         HEAD + "select id,\n\tcustomer,\nfrom {{ ref('orders') }}",
         "[PARSE_SYNTAX_ERROR]",
-        "models/syntax.sql:6:1",
-        "from",
+        "models/syntax.sql:6:6",
+        "{{ ref('orders') }}",
         "a comma too many",
     ),
     "data_type.sql": Wrong(
@@ -74,7 +73,13 @@ MODELS = {
     "group_by.sql": Wrong(
         HEAD + "select\n  count(*) as n,\n  customer\nfrom {{ ref('orders') }}",
         "[MISSING_GROUP_BY]",
-        "models/group_by.sql:6:3",
+        "models/group_by.sql:4:1",
+        "select",
+    ),
+    "not_grouped.sql": Wrong(
+        HEAD + "select\n  id, count(*) as n,\n  customer\nfrom {{ ref('orders') }} group by id",
+        "[MISSING_AGGREGATION]",
+        "models/not_grouped.sql:6:3",
         "customer",
     ),
     "zero.sql": Wrong(
@@ -137,14 +142,16 @@ GOOD = {
     "orders.sql": "{{ config(materialized='table') }} select 1 as id, 'ann' as customer",
     "ephemeral.sql": "{{ config(materialized='ephemeral') }}\nselect id,\n   custmer from {{ ref('orders') }}",
     "good_ephemeral.sql": "{{ config(materialized='ephemeral') }} select id from {{ ref('orders') }}",
+    "tested.sql": "{{ config(materialized='table') }} select 1 as id",
+    "unit_tested.sql": HEAD + "select o.custmer from {{ ref('orders') }} as o",
     "schema.yml": """
 sources: [{name: raw, schema: "{{ target.schema }}", tables: [{name: order}]}]
 models:
-  - name: orders
+  - name: tested
     columns: [{name: idd, data_tests: [not_null]}]
 unit_tests:
-  - name: unit_of_orders
-    model: unknown_column
+  - name: unit
+    model: unit_tested
     given: [{input: ref('orders'), rows: [{id: 1}]}]
     expect: {rows: [{id: 1}]}
 """,
@@ -158,32 +165,21 @@ SNAPSHOT = """
 """
 OTHERS = {
     "changed": Wrong(SNAPSHOT, "[UNRESOLVED_COLUMN", "snapshots/changed.sql:4:14", "custmer"),
-    "unit_of_orders": Wrong("", "[UNRESOLVED_COLUMN", "models/unknown_column.sql:6:3", "o.custmer"),
+    "unit": Wrong("", "[UNRESOLVED_COLUMN", "models/unit_tested.sql:4:8", "o.custmer"),
     "singular": Wrong(
-        "select *\nfrom {{ ref('orders') }} where ids > 1",
+        "select *\nfrom {{ ref('tested') }} where ids > 1",
         "[UNRESOLVED_COLUMN",
         "tests/singular.sql:2:32",
         "ids",
     ),
-    "not_null_orders_idd": Wrong(
-        "", "[UNRESOLVED_COLUMN", "target/compiled/test/models/schema.yml/not_null_orders_idd.sql:11:7", "idd"
+    "not_null_tested_idd": Wrong(
+        "", "[UNRESOLVED_COLUMN", "target/compiled/test/models/schema.yml/not_null_tested_idd.sql:", "idd"
     ),
 }
 WRONG = {Path(name).stem: wrong for name, wrong in MODELS.items()} | OTHERS
 
 
-def marked(message: str) -> str:
-    """What the carets of a message stand below."""
-    lines = message.split("\n")
-    (row,) = (place for place, line in enumerate(lines) if re.fullmatch(r" *\| *\^+", line))
-    return lines[row - 1][lines[row].index("^") : lines[row].rindex("^") + 1]
-
-
 class TestLines:
-    @pytest.fixture(scope="class")
-    def project_config_update(self):
-        return {"models": {"+spark_conf": {}}} if False else {}
-
     @pytest.fixture(scope="class")
     def models(self):
         return {name: wrong.text for name, wrong in MODELS.items()} | GOOD
@@ -206,16 +202,19 @@ class TestLines:
         return dbt_profile_target | {"spark_config": conf}
 
     @pytest.fixture(scope="class")
-    def said(self, project) -> dict[str, str]:
-        results = [*run_dbt(["run"], expect_pass=False), *run_dbt(["snapshot"], expect_pass=False), *run_dbt(["test"], expect_pass=False)]
-        return {result.node.name: result.message for result in results if str(result.status) == "error"}
+    def said(self, project) -> dict[str, list[str]]:
+        results = run_dbt(["build"], expect_pass=False)
+        return {one.node.name: one.message.split("\n") for one in results if str(one.status) == "error"}
 
     @pytest.mark.parametrize("name", WRONG)
     def test_line(self, said, name):
-        wrong, message = WRONG[name], said[name]
-        print(message)
-        head, address, *_ = message.split("\n")[1:] if message.startswith(("Database Error", "Runtime Error")) else message.split("\n")
-        assert wrong.said in head
-        assert address.strip().startswith(wrong.where)
-        assert marked(message) == wrong.marked
-        assert wrong.also in message
+        wrong, lines = WRONG[name], said[name]
+        place = next(place for place, line in enumerate(lines) if wrong.said in line) + 1
+        assert lines[place].strip().startswith(wrong.where)
+        carets = lines[place + 2]
+        assert set(carets) == {" ", "|", "^"}
+        assert lines[place + 1][carets.index("^") : len(carets)] == wrong.marked
+        assert wrong.also in "\n".join(lines)
+
+    def test_no_other_node_failed(self, said):
+        assert said.keys() == WRONG.keys()

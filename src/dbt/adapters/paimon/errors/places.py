@@ -8,9 +8,10 @@ from typing import Final
 
 # ParseException and AnalysisException of Spark 3.5 count positions from 0, SQLQueryContext.summary from 1.
 _POSITION: Final = re.compile(r"\(line (?P<a>\d+), pos (?P<b>\d+)\)|; line (?P<c>\d+) pos (?P<d>\d+)")
+# SQLQueryContext.summary: the whole line, cut to 32 characters around the expression, and carets below the expression.
 _CONTEXT: Final = re.compile(
-    r"^== SQL ?\(line (?P<line>\d+), position (?P<position>\d+)\) ==\r?\n(?P<fragment>.*?)\r?\n *\^+ *$",
-    re.MULTILINE | re.DOTALL,
+    r"^== SQL ?\(line (?P<line>\d+), position (?P<position>\d+)\) ==\r?\n(?P<text>.*)\r?\n(?P<carets> *\^+)",
+    re.MULTILINE,
 )
 _PART: Final = r"(?:`(?:[^`]|``)+`|\w+)"
 _CHAIN: Final = re.compile(rf"{_PART}(?:\s*\.\s*{_PART})*")
@@ -44,8 +45,10 @@ def offset_of(text: str, line: int, column: int) -> int | None:
 
 
 def fragments(error: str) -> list[str]:
-    """The pieces of SQL that an error quotes from the statement that failed."""
-    return [found["fragment"] for found in _CONTEXT.finditer(error)]
+    """The expressions that an error quotes from the statement that failed; of each its first line."""
+    return [
+        found["text"][found["carets"].count(" ") : len(found["carets"])] for found in _CONTEXT.finditer(error)
+    ]
 
 
 def found(error: str, statement: str) -> Place | None:
@@ -61,10 +64,11 @@ def found(error: str, statement: str) -> Place | None:
     """
     for context in _CONTEXT.finditer(error):
         offset = offset_of(statement, int(context["line"]), int(context["position"]) - 1)
-        first = context["fragment"].split("\n")[0].removesuffix("...").removeprefix("...")
-        if offset is not None and first and statement.startswith(first, offset):
-            return Place(offset, len(first))
-    if "== SQL of " in error:
+        length = context["carets"].count("^")
+        if offset is not None and statement[offset : offset + length] in context["text"]:
+            return Place(offset, length)
+    if "== SQL of " in error or _CONTEXT.search(error):
+        # The text of a view, or of a statement that made a data frame.
         return None
     position = _POSITION.search(error)
     offset = position and offset_of(

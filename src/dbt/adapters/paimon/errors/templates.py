@@ -10,7 +10,7 @@ from __future__ import annotations
 import heapq
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Final
 
@@ -56,6 +56,9 @@ class _Node:
     text: str = ""
     price: int = 0
     then: list[int] = field(default_factory=list)
+
+
+_START: Final = re.compile(r"\s*(?:with\b)?", re.IGNORECASE)
 
 
 # A part of the tree: a piece, a loop (its body and what follows `else`), or a choice of branches.
@@ -226,8 +229,22 @@ def _pattern(template: str, within: bool, last_first: bool) -> tuple[list[_Node]
     parts, _ = _tree(_tags(template))
     if not within:
         return nodes, chain(parts, 0), 0
+    parts = _without_start(parts, template)
     behind = added(_Node(price=_AROUND, then=[0]))
     return nodes, added(_Node(price=_AROUND, then=[chain(parts, behind)])), 0
+
+
+def _without_start(parts: list[_Part], template: str) -> list[_Part]:
+    """The parts of a query that has other text in front, which takes its white space and its `with`."""
+    for place, part in enumerate(parts):
+        if isinstance(part, _Tag) and part.kind == "data":
+            start = _START.match(template, part.start, part.end)
+            if start is None or start.end() < part.end:
+                rest = replace(part, start=start.end()) if start else part
+                return [*(one for one in parts[:place] if one.kind != "data"), rest, *parts[place + 1 :]]
+        elif not isinstance(part, _Tag):
+            break
+    return parts
 
 
 # -- fitting it to the rendered text -------------------------------------------------------------------------------------

@@ -205,7 +205,7 @@ class Builds:
         may_repeat = conflicts.may_repeat(kind, spec.merge_engine, spec.options)
         user = commits.own_user(conf.get(commits.COMMIT_USER_CONF, ""))
         conf = {**conf, commits.COMMIT_USER_CONF: user}
-        with self.alone(relation):
+        with self.alone(relation), self._host.names_suggested():
             began = time.time()
             _, table = self._host.connections.execute(sql, conf=conf, may_repeat=may_repeat)
             return Written(self._response(relation, kind, user, began), table)
@@ -218,7 +218,8 @@ class Builds:
             DbtDatabaseError: with a short message.
         """
         began = time.time()
-        _, table = self._host.connections.execute(sql)
+        with self._host.names_suggested():
+            _, table = self._host.connections.execute(sql)
         return Written(self._response(staging, responses.STAGING, "", began), table)
 
     def _response(self, relation: PaimonRelation, kind: str, user: str, began: float) -> AdapterResponse:
