@@ -225,7 +225,7 @@ class TestSecrets:
         project.write(FAILING)
         ran = project.dbt("--debug", "run")
         assert ran.code == 1
-        for said in ("they must not hold secrets", "refused: ***", "python_error.py, line 3"):
+        for said in ("they must not hold secrets", "refused: ***", "python_error.py:3:"):
             assert said in ran.output
         check(project, ran)
 

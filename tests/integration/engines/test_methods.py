@@ -49,6 +49,18 @@ def model(dbt, session):
 """
 
 
+# What they say of it, and the place in the file.
+WRONG = {
+    "no_column": ("\n{{ config(materialized='table') }}\nselect id,\n  rnu\nfrom {{ ref('upserted') }}", ":4:3", "rnu"),
+    "no_number": ("{% set n = 1 %}select id,\n  cast('x' as int) as x from range(2)", ":2:3", "cast('x' as int)"),
+    "no_sql": ("select id\nfrom range(2) wher id = 1", ":2:20", "id"),
+}
+
+
+# So that a cast fails.
+ANSI = {"spark.sql.ansi.enabled": "true"}
+
+
 class Methods:
     """What holds on every engine."""
 
@@ -124,6 +136,23 @@ class Methods:
             assert bool(rows("show tables in {schema} like 'limited'")) is allowed
 
 
+    def test_errors_name_the_line_of_the_file(self, project):
+        run_dbt(["run", "--select", "upserted"])
+        models = Path(project.project_root) / "models"
+        for name, (text, _, _) in WRONG.items():
+            (models / f"{name}.sql").write_text(text)
+        try:
+            results = run_dbt(["run", "--select", *WRONG], expect_pass=False)
+        finally:
+            for name in WRONG:
+                (models / f"{name}.sql").unlink()
+        for result in results:
+            _, where, marked = WRONG[result.node.name]
+            head, line, carets = result.message.split("\n")[2:5]
+            assert head.strip() == f"models/{result.node.name}.sql{where}"
+            assert line[carets.index("^") : len(carets)] == marked
+
+
 class TestThrift(Methods):
     @pytest.fixture(scope="class")
     def dbt_profile_target(self, thrift_port: int, lake: Path) -> dict[str, Any]:
@@ -134,6 +163,7 @@ class TestThrift(Methods):
             "port": thrift_port,
             "threads": 2,
             "warehouse": str(lake),
+            "spark_config": ANSI,
         }
 
     def test_a_python_model_is_refused(self, project):
@@ -175,6 +205,7 @@ class TestConnect(Methods):
             "host": "127.0.0.1",
             "port": connect_port,
             "threads": 2,
+            "spark_config": ANSI,
         }
 
     def test_a_python_model(self, project, rows):

@@ -278,6 +278,9 @@ def shorten(text: str, statement: str = "", where: str = "") -> str:
     message = _PLAN.sub(
         lambda found: found[1] or "", _IDLE_ADVICE.sub("", message).replace(".; line", "; line")
     ).rstrip(";")
+    if where:
+        # The line in the statement, beside that in the file, would only confuse.
+        message = _POSITION.sub("", message).rstrip()
     parts = [f"{kind}: {message}" if kind and not message.startswith("[") else message]
     if line := where or _line_of(text, statement):
         parts.append(line)

@@ -136,13 +136,25 @@ def _raw_spot(source: Source, rendered: str, offset: int, length: int, within: b
     line, column = _line_at(text, at)
     if len({_line_column(raw, origin.start)[0] for origin in found}) != 1:
         return _same_line(source, line, column, length)
+    # What an expression makes may be written in a `{% set %}` block of the file.
+    if not found[0].literal and (written := _same_line(source, line, column, length)):
+        return written
     start = found[0].start
     # A fit in several ways is sure of the line only.
     sure = len(found) == 1
     end = ends[0].end if len(ends) == 1 else start + length
     marked = len(raw[start : max(start + 1, found[0].end, end)].split("\n")[0])
-    note = "" if found[0].literal else f"compiled: {line.strip()[:_MOST_OUTPUT]}"
+    note = "" if found[0].literal else f"compiled: {_around(line, column)}"
     return _spot(source, start, marked if sure else None, note)
+
+
+def _around(line: str, column: int) -> str:
+    """A line, cut to what fits, with the column in it."""
+    if len(line.strip()) <= _MOST_OUTPUT:
+        return line.strip()
+    start = max(0, column - _MOST_OUTPUT // 2)
+    cut = line[start : start + _MOST_OUTPUT].strip()
+    return f"{'… ' if start else ''}{cut}{' …' if start + _MOST_OUTPUT < len(line) else ''}"
 
 
 def _same_line(source: Source, line: str, column: int, length: int) -> Spot | None:

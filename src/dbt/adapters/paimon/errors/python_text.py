@@ -23,27 +23,25 @@ def raised_at(exc: BaseException, path: str, file: str) -> Spot | None:
         path: the name that the model was compiled with.
         file: the text of its file.
     """
-    inner = [frame for frame in traceback.extract_tb(exc.__traceback__) if frame.filename == path]
     lines = file.split("\n")
+    # Behind the model's own lines are those that dbt appends, such as dbt.ref.
+    inner = [
+        frame
+        for frame in traceback.extract_tb(exc.__traceback__)
+        if frame.filename == path and 0 < (frame.lineno or 0) <= len(lines)
+    ]
     if isinstance(exc, SyntaxError) and exc.filename == path and exc.lineno:
         column = exc.offset - 1 if exc.offset else None
         end = exc.end_offset - 1 if exc.end_offset and exc.end_lineno == exc.lineno else (column or 0) + 1
         return _at(path, exc.lineno, lines, column, end)
-    if not inner or not inner[-1].lineno:
+    if not inner:
         return None
-    frame = inner[-1]
+    line = inner[-1].lineno or 0
     # Python 3.10 knows no columns.
-    return _at(path, inner[-1].lineno, lines, *_columns(frame, lines))
-
-
-def _columns(frame: traceback.FrameSummary, lines: list[str]) -> tuple[int | None, int]:
-    start, end = getattr(frame, "colno", None), getattr(frame, "end_colno", None)
-    line = frame.lineno or 0
-    if start is None or end is None or not 0 < line <= len(lines):
-        return None, 0
-    if getattr(frame, "end_lineno", line) != line:
-        return start, len(lines[line - 1])
-    return start, end
+    start, end = getattr(inner[-1], "colno", None), getattr(inner[-1], "end_colno", None)
+    if start is None or end is None or getattr(inner[-1], "end_lineno", line) != line:
+        return _at(path, line, lines, start, len(lines[line - 1]))
+    return _at(path, line, lines, start, end)
 
 
 def named_in(error: str, path: str, file: str) -> Spot | None:
