@@ -16,7 +16,7 @@ from dbt.adapters.paimon.errors.messages import shorten
 from dbt.adapters.paimon.errors.node_text import Source, source_in
 from dbt.adapters.paimon.errors.places import Place
 
-JINJA = Environment(autoescape=False)  # noqa: S701 - SQL, not HTML
+JINJA = Environment(autoescape=False)
 JINJA.globals.update(
     config=lambda **_: "",
     ref=lambda name: f"`paimon`.`lake`.`{name}`",
@@ -159,7 +159,9 @@ def templates(draw: st.DrawFn) -> str:
     numbers = count()
 
     def words() -> str:
-        gaps = draw(st.lists(st.sampled_from([" ", "\n  ", ",\n", "\t", " é名 ", ")", ""]), min_size=1, max_size=3))
+        gaps = draw(
+            st.lists(st.sampled_from([" ", "\n  ", ",\n", "\t", " é名 ", ")", ""]), min_size=1, max_size=3)
+        )
         return "".join(f"{gap} w{next(numbers)}" for gap in gaps) + draw(st.sampled_from(["", "\n", " "]))
 
     def tag(text: str) -> str:
@@ -206,9 +208,7 @@ def test_no_word_is_found_where_it_is_not(raw, compiled):
 # -- where Spark says that it is ------------------------------------------------------------------------------------------
 
 STATEMENT = "/* x */\nselect o.custmer, id\nfrom `a`.`b` as o"
-COLUMN = (
-    "[UNRESOLVED_COLUMN.WITH_SUGGESTION] A column or function parameter with name `o`.`custmer` cannot be resolved."
-)
+COLUMN = "[UNRESOLVED_COLUMN.WITH_SUGGESTION] A column or function parameter with name `o`.`custmer` cannot be resolved."
 ZERO = "[DIVIDE_BY_ZERO] Division by zero.\n== SQL{of}(line {line}, position {position}) ==\nselect 1 / 0 as x\n       ^^^^^\n"
 
 
@@ -224,8 +224,16 @@ ZERO = "[DIVIDE_BY_ZERO] Division by zero.\n== SQL{of}(line {line}, position {po
         ("[PARSE_SYNTAX_ERROR] Syntax error at or near '''.(line 1, pos 7)", "select 'x", "'"),
         ("[PARSE_SYNTAX_ERROR] Syntax error at or near '.': extra input '.'.(line 3, pos 8)", STATEMENT, "."),
         ("[PARSE_SYNTAX_ERROR] Syntax error at or near 'x'.(line 3, pos 0)", STATEMENT, None),
-        ("[TABLE_OR_VIEW_NOT_FOUND] The table or view `a`.`b` cannot be found.; line 3 pos 5;", STATEMENT, "`a`.`b`"),
-        ("[DATATYPE_MISMATCH.X] Cannot resolve \"(id + 1)\" due to data type mismatch; line 2 pos 18;", STATEMENT, "id"),
+        (
+            "[TABLE_OR_VIEW_NOT_FOUND] The table or view `a`.`b` cannot be found.; line 3 pos 5;",
+            STATEMENT,
+            "`a`.`b`",
+        ),
+        (
+            '[DATATYPE_MISMATCH.X] Cannot resolve "(id + 1)" due to data type mismatch; line 2 pos 18;',
+            STATEMENT,
+            "id",
+        ),
         ('[MISSING_AGGREGATION] The non-aggregating expression "id" is based on columns', STATEMENT, "id"),
         (ZERO.format(of="", line=1, position=8), "select 1 / 0 as x", "1 / 0"),
         (ZERO.format(of=" ", line=2, position=10), "\n  select 1 / 0 as x", "1 / 0"),
@@ -290,9 +298,9 @@ PYTHON = "\n\ndef model(dbt, session):\n    rows = []\n    return rows.index('é
 def raised(code: str) -> BaseException:
     space: dict[str, object] = {}
     try:
-        exec(compile(code, "models/p.py", "exec"), space)  # noqa: S102
+        exec(compile(code, "models/p.py", "exec"), space)
         space["model"](None, None)  # type: ignore[operator]
-    except Exception as exc:
+    except Exception as exc:  # noqa: BLE001 - whatever the model raises
         return exc
     raise AssertionError
 

@@ -76,6 +76,13 @@ MERGE = """An error occurred while calling o44.sql.
             "",
             ["The Hive metastore does not answer", "`uri`"],
         ),
+        (
+            "org.apache.hive.service.cli.HiveSQLException: Error running query: [PARSE_SYNTAX_ERROR] "
+            "org.apache.spark.sql.catalyst.parser.ParseException: \n[PARSE_SYNTAX_ERROR] Syntax error at or near 'id'."
+            "(line 2, pos 1)\n\n== SQL ==\nselect 1 wher\n id\n-^^^\n\n\tat org.apache.spark.sql.X(Y.scala:1)",
+            "select 1 wher\n id",
+            ["[PARSE_SYNTAX_ERROR] Syntax error at or near 'id'.", "at line 2 of the statement: id"],
+        ),
         ("something else", "", ["something else"]),
     ],
 )

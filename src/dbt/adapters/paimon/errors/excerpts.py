@@ -49,7 +49,9 @@ def _parts(spot: Spot) -> tuple[str, str, str]:
     text, start = spot.text.rstrip("\r\n"), spot.column or 0
     end = start + (spot.length if spot.column is not None else 0)
     before, marked, after = (
-        "".join(_TAB if letter == "\t" else letter for letter in part if letter == "\t" or letter.isprintable())
+        "".join(
+            _TAB if letter == "\t" else letter for letter in part if letter == "\t" or letter.isprintable()
+        )
         for part in (text[:start], text[start:end].rstrip(), text[end:])
     )
     if not text[start:end].rstrip():

@@ -16,6 +16,7 @@ _FIRST = re.compile(
     r"^(?:: )?(?P<type>[a-z][\w.$]*\.[\w.$]*(?:Exception|Error)\w*)(?:: (?P<message>.*))?$", re.MULTILINE
 )
 _INNERMOST = re.compile(r"\): (?P<type>[a-z][\w.$]*(?:Exception|Error)): (?P<message>.*)$", re.MULTILINE)
+_SAID = re.compile(r"^\[[A-Z_]+(?:\.[A-Z_]+)*\] .+$", re.MULTILINE)
 _POSITION = re.compile(
     r"\(line (?P<a>\d+), pos \d+\)|; line (?P<b>\d+) pos \d+|== SQL ?\(line (?P<c>\d+), position \d+\) =="
 )
@@ -338,6 +339,9 @@ def _innermost(text: str) -> tuple[str, str]:
     head = text.strip()
     if head.startswith("["):
         return "", _first_paragraph(head)
+    # A Thrift server names the exception of the parser on one line, and says what it is on the next.
+    if candidates and candidates[-1][1].endswith("Exception:") and (said := _SAID.search(text)):
+        return "", said[0].strip()
     telling = [c for c in candidates if c[0] not in _WRAPPERS] or candidates
     if telling:
         return telling[-1]

@@ -5,20 +5,24 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from os.path import commonprefix
-from typing import Final
+from itertools import takewhile
+from typing import Any, Final
 
 from jinja2 import TemplateError
 
-from dbt.adapters.paimon.errors import templates
+from dbt.adapters.paimon.errors import fits
 from dbt.adapters.paimon.errors.excerpts import Spot
 from dbt.adapters.paimon.errors.places import Place
-from dbt.adapters.paimon.errors.templates import normalized
 
 # A shorter line, such as `from x`, may be in a file by chance.
 _LEAST_LINE: Final = 6
 _MOST_OUTPUT: Final = 80
 _COMMENT: Final = re.compile(r"\s*/\*.*?\*/\s*", re.DOTALL)
+
+
+def normalized(text: str) -> str:
+    """A text with the line ends that Jinja gives it."""
+    return re.sub(r"\r\n|\r", "\n", text)
 
 
 @dataclass(frozen=True)
@@ -48,8 +52,15 @@ class Source:
     note: str = ""
 
 
-def source_in(path: str, file: str, raw: str, **other: str) -> Source:
-    """The source of a text that stands somewhere in a file: dbt strips a file, and a snapshot is a block of one."""
+def source_in(path: str, file: str, raw: str, **other: Any) -> Source:
+    """The source of a text that stands somewhere in a file: dbt strips a file, and a snapshot is a block of one.
+
+    Args:
+        path: of the file.
+        file: its text; '' if it cannot be read.
+        raw: the text in it.
+        other: further fields of the source.
+    """
     file, raw = normalized(file), normalized(raw)
     if not file:
         return Source(path, raw, **other)
@@ -108,7 +119,7 @@ def _before_injection(source: Source, offset: int) -> int | None:
     more = len(sent) - len(compiled)
     if not sent or more <= 0:
         return offset
-    same = len(commonprefix([sent, compiled]))
+    same = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(sent, compiled, strict=False)))
     if offset < same:
         return offset
     return offset - more if offset >= same + more and sent.endswith(compiled[same:]) else None
@@ -129,8 +140,8 @@ def _raw_spot(source: Source, rendered: str, offset: int, length: int, within: b
     text = normalized(rendered)
     at = len(normalized(rendered[:offset]))
     try:
-        found = templates.origins(raw, text, at, within)
-        ends = templates.origins(raw, text, at + max(1, length) - 1, within)
+        found = fits.origins(raw, text, at, within)
+        ends = fits.origins(raw, text, at + max(1, length) - 1, within)
     except TemplateError:
         found = ends = []
     line, column = _line_at(text, at)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import traceback
-from typing import Final
+from typing import Any, Final
 
 from dbt.adapters.paimon.errors import places
 from dbt.adapters.paimon.errors.excerpts import Spot
@@ -32,16 +32,16 @@ def raised_at(exc: BaseException, path: str, file: str) -> Spot | None:
     ]
     if isinstance(exc, SyntaxError) and exc.filename == path and exc.lineno:
         column = exc.offset - 1 if exc.offset else None
-        end = exc.end_offset - 1 if exc.end_offset and exc.end_lineno == exc.lineno else (column or 0) + 1
-        return _at(path, exc.lineno, lines, column, end)
+        ends_here = exc.end_offset and exc.end_lineno == exc.lineno
+        return _at(path, exc.lineno, lines, column, (exc.end_offset or 1) - 1 if ends_here else 0)
     if not inner:
         return None
-    line = inner[-1].lineno or 0
+    frame: Any = inner[-1]
     # Python 3.10 knows no columns.
-    start, end = getattr(inner[-1], "colno", None), getattr(inner[-1], "end_colno", None)
-    if start is None or end is None or getattr(inner[-1], "end_lineno", line) != line:
-        return _at(path, line, lines, start, len(lines[line - 1]))
-    return _at(path, line, lines, start, end)
+    start, end = getattr(frame, "colno", None), getattr(frame, "end_colno", None)
+    if start is None or end is None or frame.end_lineno != frame.lineno:
+        end = len(lines[frame.lineno - 1])
+    return _at(path, frame.lineno, lines, start, end)
 
 
 def named_in(error: str, path: str, file: str) -> Spot | None:

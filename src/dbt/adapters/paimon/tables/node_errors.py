@@ -10,8 +10,7 @@ from dbt.adapters.events.logging import AdapterLogger
 
 from dbt.adapters.paimon.errors import excerpts, node_text, places, python_text
 from dbt.adapters.paimon.errors.messages import StatementError
-from dbt.adapters.paimon.errors.node_text import Source
-from dbt.adapters.paimon.errors.templates import normalized
+from dbt.adapters.paimon.errors.node_text import Source, normalized
 from dbt.adapters.paimon.host import Host
 
 logger = AdapterLogger("Paimon")
@@ -36,7 +35,7 @@ class NodeErrors:
         try:
             spot = self._spot(error)
             return excerpts.shown(spot) if spot else ""
-        except Exception as exc:  # the error itself is the one to report
+        except Exception as exc:  # noqa: BLE001 - the error itself is the one to report
             logger.debug(f"No line for this error: {type(exc).__name__}: {exc}")
             return ""
 
@@ -46,7 +45,7 @@ class NodeErrors:
         nodes = getattr(manifest, "nodes", {})
         node = nodes.get(name)
         place = places.found(error.text, error.statement)
-        if getattr(node, "language", "sql") == "python":
+        if node is not None and getattr(node, "language", "sql") == "python":
             path, file = self._file(node, node.original_file_path)
             found = python_text.named_in(error.text, path, file)
             if found or place is None:
