@@ -35,7 +35,7 @@ class TestPythonModels:
         }
         assert "NoneType" in results["returns_none"].message
         assert "ZeroDivisionError" in results["raises"].message
-        assert "line 3" in results["raises"].message
+        assert "models/raises.py:3:12" in results["raises"].message
         for name in ("spark_frame", "pandas_frame", "pandas_on_spark"):
             assert sorted(rows(f"select id, n from {{schema}}.{name}")) == [(1, 10), (2, 20)], name
             options = dict(rows(f"select key, value from {{schema}}.`{name}$options`"))
