@@ -51,8 +51,16 @@ def model(dbt, session):
 
 # What they say of it, and the place in the file.
 WRONG = {
-    "no_column": ("\n{{ config(materialized='table') }}\nselect id,\n  rnu\nfrom {{ ref('upserted') }}", ":4:3", "rnu"),
-    "no_number": ("{% set n = 1 %}select id,\n  cast('x' as int) as x from range(2)", ":2:3", "cast('x' as int)"),
+    "no_column": (
+        "\n{{ config(materialized='table') }}\nselect id,\n  rnu\nfrom {{ ref('upserted') }}",
+        ":4:3",
+        "rnu",
+    ),
+    "no_number": (
+        "{{ config(materialized='table') }} select id,\n  cast('x' as int) as x from range(2)",
+        ":2:3",
+        "cast('x' as int)",
+    ),
     "no_sql": ("select id\nfrom range(2) wher id = 1", ":2:20", "id"),
 }
 
@@ -148,7 +156,8 @@ class Methods:
                 (models / f"{name}.sql").unlink()
         for result in results:
             _, where, marked = WRONG[result.node.name]
-            head, line, carets = result.message.split("\n")[2:5]
+            said, head, line, carets = result.message.split("\n")[1:5]
+            assert said.startswith("  [")
             assert head.strip() == f"models/{result.node.name}.sql{where}"
             assert line[carets.index("^") : len(carets)] == marked
 
