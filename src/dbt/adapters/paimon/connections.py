@@ -17,7 +17,7 @@ from dbt.adapters.paimon.concurrency import conflicts, leases
 from dbt.adapters.paimon.credentials import PaimonConnectionMethod, PaimonCredentials
 from dbt.adapters.paimon.errors import messages
 from dbt.adapters.paimon.machine import installation
-from dbt.adapters.paimon.spark import responses, stalls
+from dbt.adapters.paimon.spark import progress, responses, stalls
 from dbt.adapters.paimon.spark.handles import Handle
 from dbt.adapters.paimon.spark.launch import jvm_exit
 
@@ -131,10 +131,12 @@ class PaimonConnectionManager(SparkConnectionManager):
         connection = self.get_thread_connection()
         handle: Any = connection.handle
         bound = connection.credentials.stall_timeout
-        handle.describe(*self._described(connection))
+        node, text = self._described(connection)
+        handle.describe(node, text)
         with (
             handle.configured(conf) if conf else nullcontext(),
             stalls.bounded(handle, sql, bound),
+            progress.told(handle, progress.short_name(node)),
             leases.guarded(handle.interrupt, handle.ends),
         ):
             _, cursor = self.add_query(sql, auto_begin)

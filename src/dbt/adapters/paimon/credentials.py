@@ -40,8 +40,36 @@ from dbt.adapters.paimon.options.read_options import read_fault
 
 DEFAULT_CATALOG = "paimon"
 # Spark SQL settings that are fixed when Spark starts; a session cannot have its own.
+# Source: SQLConf.staticConfKeys of Spark 3.5.
 STATIC_CONF = frozenset(
-    {"spark.sql.catalogImplementation", "spark.sql.extensions", "spark.sql.warehouse.dir"}
+    {
+        "spark.sql.broadcastExchange.maxThreadThreshold",
+        "spark.sql.cache.serializer",
+        "spark.sql.catalog.spark_catalog.defaultDatabase",
+        "spark.sql.catalogImplementation",
+        "spark.sql.codegen.cache.maxEntries",
+        "spark.sql.codegen.comments",
+        "spark.sql.debug",
+        "spark.sql.defaultUrlStreamHandlerFactory.enabled",
+        "spark.sql.event.truncate.length",
+        "spark.sql.extensions",
+        "spark.sql.filesourceTableRelationCacheSize",
+        "spark.sql.globalTempDatabase",
+        "spark.sql.hive.thriftServer.singleSession",
+        "spark.sql.legacy.sessionInitWithConfigDefaults",
+        "spark.sql.metadataCacheTTLSeconds",
+        "spark.sql.queryExecutionListeners",
+        "spark.sql.sources.disabledJdbcConnProviderList",
+        "spark.sql.sources.schemaStringLengthThreshold",
+        "spark.sql.streaming.streamingQueryListeners",
+        "spark.sql.streaming.ui.enabled",
+        "spark.sql.streaming.ui.enabledCustomMetricList",
+        "spark.sql.streaming.ui.retainedProgressUpdates",
+        "spark.sql.streaming.ui.retainedQueries",
+        "spark.sql.subquery.maxThreadThreshold",
+        "spark.sql.ui.retainedExecutions",
+        "spark.sql.warehouse.dir",
+    }
 )
 
 # Ports of a server if the profile does not set one: Spark's defaults.

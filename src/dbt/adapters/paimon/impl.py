@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Callable, Iterable, Mapping
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, ExitStack
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -55,6 +55,7 @@ from dbt.adapters.paimon.tables.statements import Statements
 from dbt.adapters.paimon.time_travel.audits_door import Audits
 from dbt.adapters.paimon.time_travel.door import History
 from dbt.adapters.paimon.views.door import Views
+from dbt.adapters.paimon.writing import node_settings
 from dbt.adapters.paimon.writing.builds import Builds
 from dbt.adapters.paimon.writing.deletes import Deletes
 from dbt.adapters.paimon.writing.door import Rows
@@ -90,6 +91,7 @@ class PaimonAdapter(SparkAdapter):
         profile.check_threads(config)
         self.once = deprecations.OnceARun()
         self.defaults = ChangingDefaults(config, lambda: self.behavior, self.once)
+        self._node_settings = node_settings.NodeSettings(self)
         self._known_catalogs = KnownCatalogs(self)
         self._statements = Statements(self, self._known_catalogs)
         self._catalog_names: list[str] = []
@@ -333,16 +335,27 @@ class PaimonAdapter(SparkAdapter):
             macro_name, macro_resolver, project, context_override, kwargs, needs_conn
         )
 
-    def pre_model_hook(self, config: Mapping[str, Any]) -> None:
-        """Called when a node begins: says what it is, on Spark's own pages."""
+    def pre_model_hook(self, config: Mapping[str, Any]) -> ExitStack:
+        """Called when a node begins: says what it is, on Spark's own pages, and applies its `spark_config`.
+
+        Returns:
+            What `post_model_hook` closes.
+
+        Raises:
+            DbtRuntimeError: settings that the node cannot have.
+        """
+        block = ExitStack()
+        block.enter_context(self._node_settings.applied(config))
         what = (config.get("materialized"), config.get("incremental_strategy"))
         self._describe_node(", ".join(str(part) for part in what if part))
+        return block
 
-    def post_model_hook(self, config: Mapping[str, Any], context: Any) -> None:
+    def post_model_hook(self, config: Mapping[str, Any], context: ExitStack) -> None:
         """Called when a node ends, successfully or not: drops its incomplete tables; the next run retries failures."""
         self._describe_node("")
         self.builds.drop_half_built()
         self._release_locks()
+        node_settings.closed(context)
 
     def _describe_node(self, text: str) -> None:
         manager = self.connections

@@ -8,7 +8,7 @@ from typing import Any
 
 from dbt_common.dataclass_schema import StrEnum
 
-from dbt.adapters.paimon.spark.responses import counted, size
+from dbt.adapters.paimon.spark.figures import counted, size
 from dbt.adapters.paimon.spark.scans import Scan
 from dbt.adapters.paimon.tables.rebuilds import History
 

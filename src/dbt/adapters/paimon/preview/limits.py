@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from dbt.adapters.paimon.preview.findings import shown
-from dbt.adapters.paimon.spark.responses import size
+from dbt.adapters.paimon.spark.figures import size
 from dbt.adapters.paimon.spark.scans import Scan
 from dbt.adapters.paimon.spec import safeguards
 

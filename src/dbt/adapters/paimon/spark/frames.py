@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
     from dbt.adapters.paimon.spark.commits import Committed, TableName
+    from dbt.adapters.paimon.spark.progress import Progress
     from dbt.adapters.paimon.spark.scans import Scan
     from dbt.adapters.paimon.spark.work import Work
 
@@ -193,6 +194,10 @@ class FrameHandle(ABC):
 
         return with_conf(conf, lambda key: settings.get(key, None), write)
 
+    def knows(self, key: str) -> bool:
+        """Whether a setting is one of Spark's own that a session may change."""
+        return bool(self.session.conf.isModifiable(key))
+
     @property
     def statement_id(self) -> str:
         """The tag of this thread's last statement."""
@@ -220,6 +225,10 @@ class FrameHandle(ABC):
         cursor = self.cursor()
         cursor.execute(f"explain cost {sql}")
         return scans.by_explain(row[0] for row in cursor.fetchall())
+
+    def progress(self, since: float) -> Progress | None:
+        """None: what a server does cannot be seen from here."""
+        return None
 
     def cancel(self) -> None:
         """Cancel the Spark jobs of this thread, also those that its current statement has not started yet.

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
     from dbt.adapters.paimon.spark.commits import Committed, TableName
+    from dbt.adapters.paimon.spark.progress import Progress
     from dbt.adapters.paimon.spark.scans import Scan
     from dbt.adapters.paimon.spark.work import Work
     from dbt.adapters.paimon.sql.predicates import Reference
@@ -116,6 +117,9 @@ class Handle(Protocol):
     def configured(self, conf: Mapping[str, str]) -> AbstractContextManager[None]:
         """Set Spark settings inside the block, and restore the old values afterwards, also after an error."""
 
+    def knows(self, key: str) -> bool:
+        """Whether a setting is one of Spark's own that a session may change."""
+
     @property
     def statement_id(self) -> str:
         """The id of this thread's last statement, by which Spark or its server knows it; '' if there is none."""
@@ -138,6 +142,18 @@ class Handle(Protocol):
 
     def scans(self, sql: str) -> tuple[Scan, ...]:
         """What a query would read from Paimon tables (see `scans`); nothing runs."""
+
+    def progress(self, since: float) -> Progress | None:
+        """How far this thread's work since a time is; None if that cannot be seen from here.
+
+        Called by another thread.
+
+        Args:
+            since: seconds since the epoch.
+
+        Raises:
+            Exception: of py4j or Spark.
+        """
 
     def cancel(self) -> None:
         """Cancel what this thread runs, also jobs that its statement has not started yet."""

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 from dbt.adapters.contracts.connection import AdapterResponse
 
 from dbt.adapters.paimon.concurrency import conflicts
+from dbt.adapters.paimon.spark.figures import counted, size
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -31,7 +32,6 @@ _CODES: Final[Mapping[str, str]] = MappingProxyType(
         "append": "INSERT",
     }
 )
-_UNITS: Final = ("KiB", "MiB", "GiB", "TiB", "PiB")
 
 
 @dataclass
@@ -135,19 +135,3 @@ def _message(response: PaimonAdapterResponse) -> str:
         parts.append(size(response.bytes_written))
     parts.append(f"snapshot {response.snapshot_id}")
     return f"{response.code} {', '.join(parts)}"
-
-
-def counted(number: int, what: str) -> str:
-    """A number of things: `1 file`, `12,408 rows`."""
-    return f"{number:,} {what}{'' if number == 1 else 's'}"
-
-
-def size(number: float) -> str:
-    """A number of bytes for people: `812 bytes`, `1.3 MiB`."""
-    if number < 1024:
-        return counted(int(number), "byte")
-    for unit in _UNITS:
-        number /= 1024
-        if number < 1024 or unit == _UNITS[-1]:
-            break
-    return f"{number:,.1f} {unit}"

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from dbt.adapters.paimon.spark.commits import Committed, TableName
+    from dbt.adapters.paimon.spark.progress import Progress
     from dbt.adapters.paimon.spark.scans import Scan
     from dbt.adapters.paimon.spark.work import Work
 
@@ -98,6 +99,10 @@ class SessionHandle(FrameHandle):
         cursor = self.cursor()
         cursor.execute(sql)
         return scans.by_plan(cursor.frame)
+
+    def progress(self, since: float) -> Progress | None:
+        """How far this thread's jobs since a time are."""
+        return work.so_far(self.session, self._tags.own, since)
 
     def begins(self) -> None:
         """Remember which JVM thread runs this thread's calls: PySpark pins one to each."""

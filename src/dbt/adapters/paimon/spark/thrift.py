@@ -11,7 +11,7 @@ from threading import Event, RLock, Thread
 from typing import TYPE_CHECKING, Any
 
 from dbt.adapters.events.logging import AdapterLogger
-from dbt_common.exceptions import DbtDatabaseError, DbtRuntimeError
+from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.paimon.credentials import PaimonCredentials
 from dbt.adapters.paimon.errors import messages
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
     from dbt.adapters.paimon.spark.commits import Committed, TableName
+    from dbt.adapters.paimon.spark.progress import Progress
     from dbt.adapters.paimon.spark.scans import Scan
     from dbt.adapters.paimon.spark.work import Work
 
@@ -281,6 +282,10 @@ class ThriftHandle:
         ((_, value),) = cursor.fetchall()
         return None if value == "<undefined>" else str(value)
 
+    def knows(self, key: str) -> bool:
+        """Whether the server has a value of a setting, which is so for each that has a default."""
+        return self._setting(key) is not None
+
     @property
     def statement_id(self) -> str:
         """The server's id of this thread's last statement."""
@@ -308,6 +313,10 @@ class ThriftHandle:
         cursor = self.cursor()
         cursor.execute(f"explain cost {sql}")
         return scans.by_explain(row[0] for row in cursor.fetchall())
+
+    def progress(self, since: float) -> Progress | None:
+        """None: Spark's Thrift server gives neither progress nor logs of a statement."""
+        return None
 
     def begins(self) -> None:
         """Nothing to do."""

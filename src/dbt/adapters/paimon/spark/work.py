@@ -1,9 +1,11 @@
-"""What Spark did for a statement: its jobs, and what they used, from the embedded Spark's own status store."""
+"""What Spark did or does for a statement: its jobs, and what they used, from the embedded Spark's own status store."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
+
+from dbt.adapters.paimon.spark.progress import Progress
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -12,6 +14,9 @@ if TYPE_CHECKING:
 _EVENTS: Final = 500
 # A statement with more stages than this is reported without what they used: each costs a few calls into the JVM.
 _MOST_STAGES: Final = 200
+# org.apache.spark.status.api.v1.StageStatus.
+_ACTIVE, _PENDING, _SKIPPED = "ACTIVE", "PENDING", "SKIPPED"
+_NOT_BEGUN: Final = (_PENDING, _SKIPPED)
 
 
 @dataclass(frozen=True)
@@ -56,6 +61,54 @@ def by_tag(session: SparkSession, tag: str) -> Work | None:
         shuffled += stage.shuffleWriteBytes()
         spilled += stage.diskBytesSpilled()
     return Work(jobs, milliseconds / 1000, shuffled, spilled)
+
+
+def so_far(session: SparkSession, tag: str, since: float) -> Progress:
+    """How far the jobs with a tag are.
+
+    Args:
+        session: a session of the embedded Spark.
+        tag: the tag.
+        since: seconds since the epoch; jobs that were submitted earlier do not count.
+
+    Raises:
+        Exception: this Spark cannot be asked in this way.
+    """
+    context: Any = session.sparkContext._jsc.sc()
+    store = context.statusStore()
+    stages: dict[int, Any] = {}
+    coming: set[int] = set()
+    for number in sorted(context.statusTracker().getJobIdsForTag(tag), reverse=True):
+        job = store.job(number)
+        submitted = job.submissionTime()
+        if submitted.isDefined() and submitted.get().getTime() < since * 1000:
+            break
+        of_job = [(each, _stage(store, each)) for each in _numbers(job.stageIds())[:_MOST_STAGES]]
+        states = {each: _state(stage) for each, stage in of_job}
+        running = [each for each, state in states.items() if state == _ACTIVE]
+        # One that waits before a running one will be skipped: its rows are there from an earlier job.
+        coming |= {
+            each for each, state in states.items() if state == _PENDING and running and each > min(running)
+        }
+        stages |= {each: stage for each, stage in of_job if states[each] not in _NOT_BEGUN}
+        if len(stages) > _MOST_STAGES:
+            break
+    active = [stage for stage in stages.values() if _state(stage) == _ACTIVE]
+    return Progress(
+        stage=len(stages),
+        stages=len(stages.keys() | coming),
+        tasks_done=sum(stage.numCompleteTasks() for stage in active),
+        tasks=sum(stage.numTasks() for stage in active),
+        rows_read=sum(stage.inputRecords() for stage in stages.values()),
+        bytes_read=sum(stage.inputBytes() for stage in stages.values()),
+        rows_written=sum(stage.outputRecords() for stage in stages.values()),
+        bytes_written=sum(stage.outputBytes() for stage in stages.values()),
+        shuffle_bytes=sum(stage.shuffleWriteBytes() for stage in stages.values()),
+    )
+
+
+def _state(stage: Any) -> str:
+    return str(stage.status()) if stage is not None else _SKIPPED
 
 
 def _stage(store: Any, number: int) -> Any:

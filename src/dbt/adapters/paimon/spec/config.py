@@ -47,6 +47,9 @@ class PaimonConfig(AdapterConfig):
     # Keeps the table small and fast; actions of a folder and of a model are combined (see `maintenance_policy`).
     maintenance: dict[str, Any] = field(default_factory=dict, metadata=MergeBehavior.Update.meta())
 
+    # Spark settings while the node runs (see `spark_settings`); those of a folder and of a model are combined.
+    spark_config: dict[str, Any] = field(default_factory=dict, metadata=MergeBehavior.Update.meta())
+
     # Incremental models, in addition to dbt's own incremental_strategy and unique_key.
     merge_update_columns: _Columns = None
     merge_exclude_columns: _Columns = None

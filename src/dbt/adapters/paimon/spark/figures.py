@@ -1,0 +1,29 @@
+"""Numbers for people."""
+
+from __future__ import annotations
+
+from typing import Final
+
+_UNITS: Final = ("KiB", "MiB", "GiB", "TiB", "PiB")
+_MANY: Final = 1_000_000
+
+
+def counted(number: int, what: str) -> str:
+    """A number of things: `1 row`, `12,408 rows`."""
+    return f"{number:,} {what}{'' if number == 1 else 's'}"
+
+
+def roughly(number: int, what: str) -> str:
+    """A number of things that still grows: `12,408 rows`, `12.4 M rows`."""
+    return counted(number, what) if number < _MANY else f"{number / _MANY:,.1f} M {what}s"
+
+
+def size(number: float) -> str:
+    """A number of bytes: `812 bytes`, `1.3 MiB`."""
+    if number < 1024:
+        return counted(int(number), "byte")
+    for unit in _UNITS:
+        number /= 1024
+        if number < 1024 or unit == _UNITS[-1]:
+            break
+    return f"{number:,.1f} {unit}"

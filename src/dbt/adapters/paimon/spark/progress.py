@@ -1,0 +1,156 @@
+"""Says in the log how far a statement is, if it takes long: stages, tasks, rows and bytes so far."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from contextvars import copy_context
+from dataclasses import dataclass
+from threading import Event, Thread
+from typing import TYPE_CHECKING, Final
+
+from dbt.adapters.events.logging import AdapterLogger
+
+from dbt.adapters.paimon.spark.figures import counted, roughly, size
+
+if TYPE_CHECKING:
+    from dbt.adapters.paimon.spark.handles import Handle
+
+logger = AdapterLogger("Paimon")
+
+# Seconds until the first line, and between two.
+FIRST: Final = 10.0
+EVERY: Final = 15.0
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far Spark is. What is not known is None.
+
+    Attributes:
+        stage: how many stages have begun.
+        stages: how many are known of; adaptive execution plans further ones as it goes.
+        tasks_done: tasks of the running stages that have ended.
+        tasks: tasks of the running stages; 0 if no job runs.
+        rows_read: from tables and files, by tasks that have ended; a cluster's executors report running ones, too.
+        bytes_read: likewise.
+        rows_written: likewise.
+        bytes_written: likewise.
+        shuffle_bytes: written for shuffles.
+    """
+
+    stage: int = 0
+    stages: int = 0
+    tasks_done: int = 0
+    tasks: int = 0
+    rows_read: int | None = None
+    bytes_read: int | None = None
+    rows_written: int | None = None
+    bytes_written: int | None = None
+    shuffle_bytes: int | None = None
+
+
+class Telling:
+    """What is told of one piece of work."""
+
+    def __init__(self) -> None:
+        self.again()
+
+    def again(self) -> None:
+        """The work begins now: what Spark did before is not part of it."""
+        self.since = time.time()
+
+
+@contextmanager
+def told(
+    handle: Handle,
+    name: str,
+    *,
+    silent_without_job: bool = False,
+    first: float = FIRST,
+    every: float = EVERY,
+    tell: Callable[[str], object] = logger.info,
+) -> Iterator[Telling]:
+    """Say how far this thread's work is, as long as it takes.
+
+    Args:
+        handle: the handle that does it.
+        name: what the lines begin with.
+        silent_without_job: whether there is nothing to say while Spark runs no job: a stream waits for rows.
+        first: seconds until the first line.
+        every: seconds between two lines.
+        tell: gets each line.
+
+    Yields:
+        What the work is measured from.
+    """
+    over = Event()
+    telling = Telling()
+
+    def look() -> None:
+        pause = first
+        while not over.wait(pause):
+            pause = every
+            began = telling.since
+            seconds = time.time() - began
+            if seconds < first:
+                continue
+            progress = None
+            with suppress(Exception):
+                progress = handle.progress(began)
+            if over.is_set() or (silent_without_job and not (progress and progress.tasks)):
+                continue
+            tell(line(name, seconds, progress))
+
+    # dbt's log takes the node from a context variable.
+    Thread(target=copy_context().run, args=(look,), name="progress", daemon=True).start()
+    try:
+        yield telling
+    finally:
+        over.set()
+
+
+def line(name: str, seconds: float, progress: Progress | None) -> str:
+    """One line: `fct_flights: 40 s, stage 3 of 4, 120 of 200 tasks, read 12.4 M rows (1.1 GiB)`.
+
+    Args:
+        name: what it begins with.
+        seconds: since the work began.
+        progress: how far it is; None if that cannot be seen from here.
+    """
+    parts = [f"{name}: {_duration(seconds)}"]
+    if progress is not None:
+        if progress.tasks:
+            parts.append(f"stage {progress.stage} of {progress.stages}")
+            parts.append(f"{progress.tasks_done:,} of {counted(progress.tasks, 'task')}")
+        else:
+            parts.append("no Spark job at the moment")
+        parts += _moved("read", progress.rows_read, progress.bytes_read)
+        if progress.shuffle_bytes:
+            parts.append(f"shuffled {size(progress.shuffle_bytes)}")
+        parts += _moved("wrote", progress.rows_written, progress.bytes_written)
+    return ", ".join(parts)
+
+
+def short_name(node: str) -> str:
+    """A node's name by its unique id (`model.shop.orders`); any other text as it is."""
+    kind, *parts = node.split(".")
+    if len(parts) < 2:
+        return node
+    # A test's id ends with a hash.
+    return parts[1] if kind in ("test", "operation") else ".".join(parts[1:])
+
+
+def _moved(verb: str, rows: int | None, volume: int | None) -> list[str]:
+    what = [roughly(rows, "row")] if rows else []
+    if volume:
+        what.append(f"({size(volume)})" if rows else size(volume))
+    return [f"{verb} {' '.join(what)}"] if what else []
+
+
+def _duration(seconds: float) -> str:
+    if seconds < 120:
+        return f"{seconds:.0f} s"
+    minutes = int(seconds // 60)
+    return f"{minutes} min" if minutes < 120 else f"{minutes // 60} h {minutes % 60} min"

@@ -1,0 +1,137 @@
+"""`spark_config` of a node: Spark settings that hold while the node runs, and for no other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Final
+
+from dbt.adapters.paimon.catalogs.catalog import option_text
+from dbt.adapters.paimon.credentials import STATIC_CONF
+from dbt.adapters.paimon.options import table_options
+from dbt.adapters.paimon.spec.problems import Problems
+
+if TYPE_CHECKING:
+    from packaging.version import Version
+
+KEY: Final = "spark_config"
+_SQL: Final = "spark.sql."
+_CATALOGS: Final = "spark.sql.catalog."
+_PAIMON: Final = "spark.paimon."
+_FIXED: Final = (
+    "is fixed when Spark starts. Put it under spark_config in the profile, or into the server's configuration"
+)
+# Families of settings that Spark reads when it starts; a session accepts many of them without a word, and ignores them.
+# Source: Spark's page "Configuration" (3.5), the pages of its cluster managers.
+_FIXED_FAMILIES: Final = frozenset(
+    "acls admin app appStateStore archives authenticate barrier blacklist blockManager broadcast buffer checkpoint cleaner "
+    "closure connect cores default deploy driver dynamicAllocation eventLog excludeOnFailure executor executorEnv "
+    "extraListeners files hadoop history io jars kerberos kryo kryoserializer kubernetes launcher local locality log "
+    "logConf master maxRemoteBlockSizeFetchToMem memory mesos metrics modify network plugins port pyspark python r "
+    "rdd redaction reducer repl resources rpc scheduler security serializer shuffle speculation ssl stage standalone "
+    "storage submit task taskMetrics ui unsafe user worker yarn".split()
+)
+_OWN: Final = "dbt-paimon sets it for each statement"
+# Settings that this adapter's own statements depend on -> 'reason. Remedy'.
+_RELIED_ON: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "spark.sql.defaultCatalog": "every name that dbt writes has its catalog. Use `database` or `catalog_name`",
+        "spark.sql.caseSensitive": (
+            "all nodes of a run spell names alike. Put it under spark_config in the profile"
+        ),
+        "spark.sql.sources.partitionOverwriteMode": (
+            f"{_OWN}. Use incremental_strategy='insert_overwrite' to replace single partitions"
+        ),
+        "spark.paimon.commit.user-prefix": f"{_OWN}, and finds its commits by it. Remove it",
+        "spark.paimon.branch": "a branch is written by wap=true, and read with at(ref('…'), branch=…). Remove it",
+        "spark.sql.datetime.java8API.enabled": (
+            "without it Paimon stores dates before October 1582 some days off. Remove it"
+        ),
+        "spark.sql.parser.escapedStringLiterals": "values in dbt-paimon's own statements are escaped. Remove it",
+        "spark.sql.parser.quotedRegexColumnNames": "names in dbt-paimon's own statements are quoted. Remove it",
+    }
+)
+
+
+def settings_of(name: str, given: Any, version: Version | str) -> dict[str, str]:
+    """The settings of a node, checked as far as that is possible without Spark.
+
+    Args:
+        name: the node's name.
+        given: its `spark_config`; None if it has none.
+        version: Paimon's version.
+
+    Raises:
+        ConfigErrors: every setting that a node cannot have, with the remedy.
+    """
+    if given is None:
+        return {}
+    problems = Problems(name)
+    if not isinstance(given, Mapping):
+        problems.add(KEY, given, "must be a mapping of Spark settings to values")
+        problems.raise_if_any()
+    for key, value in given.items():
+        if reason := _fault(key, value, version):
+            problems.add(f"{KEY}: {key}", value, reason)
+    problems.raise_if_any()
+    return {key: option_text(value) for key, value in given.items()}
+
+
+def _fault(key: Any, value: Any, version: Version | str) -> str | None:
+    """Why a node cannot have a setting: 'reason. Remedy'."""
+    if not isinstance(key, str) or not key.startswith("spark."):
+        return "Spark's settings begin with `spark.`. Write its whole name"
+    if isinstance(value, (Mapping, list, tuple)) or value is None:
+        return "must be text, a number or a boolean. Remove it if it shall keep its value"
+    if key in _RELIED_ON:
+        return _RELIED_ON[key]
+    if key.startswith(_CATALOGS):
+        return "catalogs are set up with the session. Put it under spark_config or catalog_options in the profile"
+    if key in STATIC_CONF or key.split(".")[1] in _FIXED_FAMILIES:
+        return _FIXED
+    if key.startswith(_PAIMON):
+        option = table_options.lookup(key.removeprefix(_PAIMON), version)
+        if option is not None and option.immutable:
+            return "a table has it from its creation. Set it in the config of the model that writes the table"
+    return None
+
+
+def to_look_up(settings: Iterable[str]) -> list[str]:
+    """The settings that Spark knows, if they are spelled correctly."""
+    return [key for key in settings if key.startswith(_SQL)]
+
+
+def misspelt(name: str, keys: Iterable[str], known: Iterable[str]) -> None:
+    """Refuse settings that Spark does not know and whose names are similar to one that it does.
+
+    Others are those of an extension.
+
+    Args:
+        name: the node's name.
+        keys: settings that Spark does not know.
+        known: all settings that it does.
+
+    Raises:
+        ConfigErrors: each of them, with what was probably meant.
+    """
+    problems = Problems(name)
+    names = list(known)
+    for key in keys:
+        meant = table_options.suggestion(key, names, cutoff=0.9)
+        if meant is not None and meant != key:
+            problems.add(f"{KEY}: {key}", None, f"Spark has no such setting. Did you mean {meant}?")
+    problems.raise_if_any()
+
+
+def refused(name: str, settings: Mapping[str, str], reason: str) -> str:
+    """The message for settings that Spark itself refuses.
+
+    Args:
+        name: the node's name.
+        settings: all settings of the node.
+        reason: Spark's words.
+    """
+    if "CANNOT_MODIFY" in reason or "Cannot modify" in reason:
+        fixed = next((key for key in settings if key in reason), "")
+        return f"model '{name}': {KEY}: {fixed}: {_FIXED}."
+    return f"model '{name}': {KEY}: {reason}"

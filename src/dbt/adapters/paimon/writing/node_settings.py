@@ -1,0 +1,83 @@
+"""Spark settings of a node (`spark_config` in its config), in force while it runs on its thread's own session."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from typing import Any
+
+from dbt.adapters.events.logging import AdapterLogger
+from dbt_common.exceptions import DbtRuntimeError
+
+from dbt.adapters.paimon.errors import messages
+from dbt.adapters.paimon.host import Host
+from dbt.adapters.paimon.spec import spark_settings
+
+logger = AdapterLogger("Paimon")
+
+
+class NodeSettings:
+    """Reads, checks and applies them.
+
+    Args:
+        host: the adapter.
+    """
+
+    def __init__(self, host: Host) -> None:
+        self._host = host
+
+    @contextmanager
+    def applied(self, config: Mapping[str, Any]) -> Iterator[None]:
+        """Inside the block this thread's session has the node's settings; afterwards the old values, also after an error.
+
+        Args:
+            config: the config of a node that dbt is about to run.
+
+        Raises:
+            ConfigErrors: settings that a node cannot have; nothing was set.
+            DbtRuntimeError: Spark refuses a setting or its value.
+        """
+        name, given = self._of(config)
+        settings = spark_settings.settings_of(name, given, self._host.versions.paimon)
+        if not settings:
+            yield
+            return
+        self._look_up(name, settings)
+        with ExitStack() as stack:
+            try:
+                stack.enter_context(self._host.handle.configured(settings))
+            except DbtRuntimeError as exc:
+                raise DbtRuntimeError(spark_settings.refused(name, settings, str(exc.msg))) from exc
+            except Exception as exc:
+                reason = messages.shorten(messages.error_text(exc))
+                raise DbtRuntimeError(spark_settings.refused(name, settings, reason)) from exc
+            yield
+
+    def _of(self, config: Mapping[str, Any]) -> tuple[str, Any]:
+        """A node's name and its settings; a unit test has those of the model that it tests."""
+        node = getattr(config, "model", None)
+        name = getattr(node, "name", "")
+        tested = getattr(node, "tested_node_unique_id", None)
+        if tested is None:
+            return name, config.get(spark_settings.KEY)
+        model = getattr(self._host.get_macro_resolver(), "nodes", {}).get(tested)
+        return (model.name, model.config.get(spark_settings.KEY)) if model is not None else (name, None)
+
+    def _look_up(self, name: str, settings: Mapping[str, str]) -> None:
+        handle = self._host.handle
+        unknown = [key for key in spark_settings.to_look_up(settings) if not handle.knows(key)]
+        if unknown:
+            known = [row[0] for row in self._host.query("set -v")]
+            spark_settings.misspelt(name, unknown, known)
+
+
+def closed(block: ExitStack) -> None:
+    """Leave the block of a node's settings. If the node has failed, its own error is the one that is reported."""
+    failed = sys.exc_info()[0] is not None
+    try:
+        block.close()
+    except Exception as exc:
+        logger.debug(f"A node's Spark settings could not be taken back: {messages.error_text(exc)}")
+        if not failed:
+            raise DbtRuntimeError(messages.shorten(messages.error_text(exc))) from exc
