@@ -47,9 +47,9 @@ PROPERTIES = {
     "snapshots": [
         {
             "name": "kept",
-            "relation": "ref('five')",
+            "relation": "ref('clock')",
             "config": {
-                "unique_key": "tasks",
+                "unique_key": "id",
                 "strategy": "check",
                 "check_cols": "all",
                 "spark_config": TOKYO,
@@ -73,6 +73,7 @@ class TestSparkConfig:
                 "select tasks, current_timezone() as zone from {{ ref('plain') }}",
                 spark__sql__session__timeZone="Asia/Tokyo",
             ),
+            "clock.sql": "{{ config(materialized='ephemeral') }} select 1 as id, current_timezone() as zone",
             "plain.sql": model(),
             "in_python.py": PYTHON,
             "seven.sql": partitions(7),
@@ -125,7 +126,7 @@ class TestSparkConfig:
     def test_a_python_model_a_seed_and_a_snapshot(self, built, rows):
         assert rows("select zone from {schema}.in_python") == [("Asia/Tokyo",)]
         assert rows("select hour(midnight) from {schema}.planted") == [(15,)]
-        assert built["kept"] == "success"
+        assert rows("select zone from {schema}.kept") == [("Asia/Tokyo",)]
 
     def test_data_tests_and_unit_tests(self, built):
         """A data test has the settings of its own config, a unit test those of its model."""

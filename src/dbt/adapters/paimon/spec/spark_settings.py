@@ -24,12 +24,13 @@ _FIXED: Final = (
 # Families of settings that Spark reads when it starts; a session accepts many of them without a word, and ignores them.
 # Source: Spark's page "Configuration" (3.5), the pages of its cluster managers.
 _FIXED_FAMILIES: Final = frozenset(
-    "acls admin app appStateStore archives authenticate barrier blacklist blockManager broadcast buffer checkpoint cleaner "
-    "closure connect cores default deploy driver dynamicAllocation eventLog excludeOnFailure executor executorEnv "
-    "extraListeners files hadoop history io jars kerberos kryo kryoserializer kubernetes launcher local locality log "
-    "logConf master maxRemoteBlockSizeFetchToMem memory mesos metrics modify network plugins port pyspark python r "
-    "rdd redaction reducer repl resources rpc scheduler security serializer shuffle speculation ssl stage standalone "
-    "storage submit task taskMetrics ui unsafe user worker yarn".split()
+    "acls admin app appStateStore archives authenticate barrier blacklist blockManager broadcast "
+    "buffer checkpoint cleaner closure connect cores default deploy driver dynamicAllocation "
+    "eventLog excludeOnFailure executor executorEnv extraListeners files hadoop history io jars "
+    "kerberos kryo kryoserializer kubernetes launcher local locality log logConf master "
+    "maxRemoteBlockSizeFetchToMem memory mesos metrics modify network plugins port pyspark python r "
+    "rdd redaction reducer repl resources rpc scheduler security serializer shuffle speculation ssl "
+    "stage standalone storage submit task taskMetrics ui unsafe user worker yarn".split()
 )
 _OWN: Final = "dbt-paimon sets it for each statement"
 # Settings that this adapter's own statements depend on -> 'reason. Remedy'.

@@ -29,7 +29,7 @@ class NodeSettings:
 
     @contextmanager
     def applied(self, config: Mapping[str, Any]) -> Iterator[None]:
-        """Inside the block this thread's session has the node's settings; afterwards the old values, also after an error.
+        """Set the node's settings inside the block, and restore the old values afterwards, also after an error.
 
         Args:
             config: the config of a node that dbt is about to run.
