@@ -16,6 +16,12 @@ SEED = """code,name,size,since
 DE,"Deutsch'land ? \\ ü",357.5,1949-05-23
 FR,,,1789-07-14
 """
+# The tasks after a shuffle, and the clock.
+SEEN = """{{ config(materialized='table', spark_config={
+  'spark.sql.adaptive.enabled': false, 'spark.sql.shuffle.partitions': %d, 'spark.sql.session.timeZone': '%s'
+}) }}
+select cast(count(distinct task) as int) as tasks, current_timezone() as zone
+from (select spark_partition_id() as task from (select id from range(1000) distribute by id))"""
 MODELS = {
     "typed.sql": """{{ config(materialized='table', primary_key='id', bucket=2) }}
 select cast(1 as bigint) as id, cast(9.99 as decimal(10, 2)) as price, true as flag, X'00ff' as bytes,
@@ -29,6 +35,9 @@ select id, {{ 2 if is_incremental() else 1 }} as run from range({{ 3 if is_incre
   materialized='incremental', incremental_strategy='merge', unique_key='id', incremental_predicates=['id >= 1', "`run` < 5"]
 ) }}
 select id, run from {{ ref('looked_at') }}""",
+    "five.sql": SEEN % (5, "Asia/Tokyo"),
+    "seven.sql": SEEN % (7, "America/Lima"),
+    "refused.sql": "{{ config(materialized='table', spark_config={var('name', 'spark.sql.ansi.enabled'): true}) }} select 1 as id",
     "looked_at.sql": "{{ config(materialized='view') }} select * from {{ ref('upserted') }}",
     "schema.yml": """
 models:
@@ -100,6 +109,26 @@ class Methods:
             ("DE", "Deutsch'land ? \\ ü", 357.5),
             ("FR", None, None),
         ]
+
+    def test_settings_of_one_model(self, project, rows):
+        run_dbt(["run", "--select", "five", "seven"])
+        assert rows("select tasks, zone from {schema}.five") == [(5, "Asia/Tokyo")]
+        assert rows("select tasks, zone from {schema}.seven") == [(7, "America/Lima")]
+        assert rows("select current_timezone()") == [("UTC",)]
+
+    @pytest.mark.parametrize(
+        ("setting", "remedy"),
+        [
+            ("spark.sql.codegen.comments", "spark_config in the profile"),
+            ("spark.sql.shufle.partitions", "Did you mean spark.sql.shuffle.partitions?"),
+        ],
+    )
+    def test_settings_that_a_model_cannot_have(self, project, setting, remedy):
+        (refused,) = run_dbt(
+            ["run", "--select", "refused", "--vars", f"{{name: {setting}}}"], expect_pass=False
+        )
+        assert setting in refused.message
+        assert remedy in refused.message
 
     def test_a_catalog_that_the_server_has_not(self, project):
         with get_connection(project.adapter):

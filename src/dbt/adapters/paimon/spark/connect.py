@@ -17,11 +17,12 @@ from dbt_common.exceptions import DbtRuntimeError
 from dbt.adapters.paimon.credentials import PaimonCredentials
 from dbt.adapters.paimon.errors.redaction import tell_dbt
 from dbt.adapters.paimon.machine import addresses, installation
-from dbt.adapters.paimon.spark import server, server_token
+from dbt.adapters.paimon.spark import progress, server, server_token
 from dbt.adapters.paimon.spark.conf import EXTENSIONS, remote_conf
-from dbt.adapters.paimon.spark.frames import FrameCursor, FrameHandle
+from dbt.adapters.paimon.spark.frames import FrameCursor, FrameHandle, Tags
 from dbt.adapters.paimon.spark.handles import session_conf
 from dbt.adapters.paimon.sql import predicates, views
+from dbt.adapters.paimon.sql.text import comment
 
 # Idle sessions, by the server's address. They are reused and never closed before the process ends: closing one of their
 # clients would shut down the thread pool that all of them share (SparkConnectClient.close of 3.5).
@@ -43,7 +44,11 @@ if TYPE_CHECKING:
 
 
 class ConnectCursor(FrameCursor):
-    """A cursor over one session of a Spark Connect server."""
+    """A cursor over one session of a Spark Connect server; each statement begins with a comment."""
+
+    def __init__(self, session: SparkSession, tags: Tags, comment: str = "") -> None:
+        super().__init__(session, tags)
+        self._comment = comment
 
     def _tag_thread(self) -> None:
         # Tags belong to a thread of the client.
@@ -54,7 +59,7 @@ class ConnectCursor(FrameCursor):
         self._rows = None
         session: Any = self._session
         views.DIRECTORY.create_mentioned(statement, lambda sql: session.sql(sql).collect())
-        self._frame = session.sql(statement, args=list(bindings) if bindings else None)
+        self._frame = session.sql(f"{self._comment}{statement}", args=list(bindings) if bindings else None)
         if not self._is_command():
             # sql() does not send a query to the server; asking for its schema makes the server analyze it now.
             _ = self.frame.schema
@@ -72,6 +77,7 @@ class ConnectHandle(FrameHandle):
     def __init__(self, session: SparkSession, url: str) -> None:
         super().__init__(session)
         self._url = url
+        self._comment = ""
 
     def close(self) -> None:
         """Return the session to the idle ones."""
@@ -81,7 +87,15 @@ class ConnectHandle(FrameHandle):
 
     def cursor(self) -> ConnectCursor:
         """A cursor over this session."""
-        return ConnectCursor(self.session, self._tags)
+        return ConnectCursor(self.session, self._tags, self._comment)
+
+    def describe(self, node: str, text: str) -> None:
+        """Tag jobs with the node, and begin each statement with its name and the text, which the server's pages show.
+
+        The description of a job has only the first 20 or so characters of a statement.
+        """
+        self._tags.node = node.replace(",", " ")
+        self._comment = comment(f"{progress.short_name(node)}, {text}")
 
     def references(self, expression: str) -> list[predicates.Reference]:
         """The column names in an expression, parsed by sqlglot."""

@@ -31,11 +31,12 @@ _OURS = "dbt-"
 
 
 class Tags:
-    """The tags of what a handle runs: `own` for all of it, and one for each statement."""
+    """The tags of what a handle runs: `own` for all of it, one for each statement, and `node` if it is not ''."""
 
     def __init__(self) -> None:
         self.own = f"{_OURS}{uuid.uuid4().hex[:12]}"
         self.statement = ""
+        self.node = ""
         self._statements = 0
 
     def next(self) -> None:
@@ -57,6 +58,8 @@ class Tags:
             remove(tag)
         add(self.own)
         add(self.statement)
+        if self.node:
+            add(f"{_OURS}{self.node}")
 
 
 class FrameCursor(ABC):
@@ -203,8 +206,9 @@ class FrameHandle(ABC):
         """The tag of this thread's last statement."""
         return self._tags.statement
 
-    def describe(self, node: str, text: str) -> None:  # noqa: B027 - only an embedded Spark lets a client say it
-        """Nothing to do: a server names the statement, which begins with dbt's query comment."""
+    @abstractmethod
+    def describe(self, node: str, text: str) -> None:
+        """Name the node, and say what it is (see `handles.Handle`)."""
 
     def committed(self, table: TableName, user: str, since: float, whole: bool) -> Committed | None:
         """The newest commit to a table by a user, by a query."""

@@ -21,7 +21,7 @@ from dbt.adapters.paimon.spark import commits, scans
 from dbt.adapters.paimon.spark.conf import EXTENSIONS, remote_conf
 from dbt.adapters.paimon.spark.handles import session_conf, with_conf
 from dbt.adapters.paimon.sql import predicates, views
-from dbt.adapters.paimon.sql.text import quoted, statements, string_literal
+from dbt.adapters.paimon.sql.text import comment, quoted, statements, string_literal
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -41,6 +41,10 @@ _ANSWER = 600_000
 _POLL_FIRST, _POLL_LAST = 0.01, 0.5
 _CANCEL_EVERY = 0.2
 _SHOWN_WIDTH = "spark.sql.debug.maxToStringFields"
+_DEFAULT_CATALOG = "spark.sql.defaultCatalog"
+# Without it a server ignores a setting that comes with the request for a session (HiveSessionImpl.configureSession,
+# SparkSQLSessionManager.setConfMap) [ran, 3.5.7].
+_SET = "set:hiveconf:"
 # Statements that only read; all others run when `execute` is called.
 _QUERY = re.compile(
     r"(?:\s|--[^\n]*\n|/\*.*?\*/|\()*(?:select|with|values|from|table)\b", re.IGNORECASE | re.DOTALL
@@ -157,6 +161,8 @@ class _Running:
         self._cursor: Any = None
         # HiveServer2's id of the last statement, as the server's pages and logs show it.
         self.statement_id = ""
+        # What each statement begins with: the server takes its text for the description of its jobs.
+        self.comment = ""
 
     def run(self, connection: Any, statement: str) -> Any:
         """Run a statement to its end; returns PyHive's cursor over its rows.
@@ -189,7 +195,7 @@ class _Running:
         )
         cursor = connection.cursor()
         with self._lock:
-            cursor.execute(statement, async_=True)
+            cursor.execute(f"{self.comment}{statement}", async_=True)
             self._cursor = cursor
             self.statement_id = _id_of(cursor)
         try:
@@ -270,11 +276,11 @@ class ThriftHandle:
 
     def configured(self, conf: Mapping[str, str]) -> AbstractContextManager[None]:
         """Set Spark settings inside the block, and restore the old values afterwards, also after an error."""
+        return with_conf(conf, self._setting, self.set)
 
-        def write(key: str, value: str | None) -> None:
-            self.cursor().execute(f"reset {quoted(key)}" if value is None else f"set {quoted(key)}={value}")
-
-        return with_conf(conf, self._setting, write)
+    def set(self, key: str, value: str | None) -> None:
+        """Set a Spark setting of this session; None: as the server has it."""
+        self.cursor().execute(f"reset {quoted(key)}" if value is None else f"set {quoted(key)}={value}")
 
     def _setting(self, key: str) -> str | None:
         cursor = self.cursor()
@@ -292,7 +298,8 @@ class ThriftHandle:
         return self._running.statement_id
 
     def describe(self, node: str, text: str) -> None:
-        """Nothing to do: the server names the statement, which begins with dbt's query comment."""
+        """Begin each statement with the text: the server describes jobs by their statement's text."""
+        self._running.comment = comment(text)
 
     def committed(self, table: TableName, user: str, since: float, whole: bool) -> Committed | None:
         """The newest commit to a table by a user, by a query."""
@@ -372,12 +379,15 @@ def open_session(credentials: PaimonCredentials) -> ThriftHandle:
         [(credentials.host, credentials.server_port)],
         "Start it, or correct host and port in the profile.",
     )
+    settings = {_SHOWN_WIDTH: "10000", **session_conf(remote_conf(credentials))}
+    # The server begins a session with `use default`, which is in its own default catalog.
+    settings.pop(_DEFAULT_CATALOG, None)
     socket, transport = _transport(credentials)
     try:
         connection = hive.connect(
             thrift_transport=transport,
             username=credentials.user or "dbt",
-            configuration={_SHOWN_WIDTH: "10000", **session_conf(remote_conf(credentials))},
+            configuration={f"{_SET}{key}": value for key, value in settings.items()},
         )
     except (TTransport.TTransportException, OSError, EOFError) as exc:
         raise DbtRuntimeError(
@@ -388,19 +398,26 @@ def open_session(credentials: PaimonCredentials) -> ThriftHandle:
     socket.setTimeout(_ANSWER)
     handle = ThriftHandle(connection)
     try:
-        _prepare(handle, credentials, where)
+        _prepare(handle, credentials, where, settings)
     except BaseException:
         handle.close()
         raise
     return handle
 
 
-def _prepare(handle: ThriftHandle, credentials: PaimonCredentials, where: str) -> None:
+def _prepare(
+    handle: ThriftHandle, credentials: PaimonCredentials, where: str, settings: Mapping[str, str]
+) -> None:
     if EXTENSIONS not in (handle._setting("spark.sql.extensions") or ""):
         raise DbtRuntimeError(
             f"The Thrift server at {where} runs without Paimon's extensions: start it with "
             f"--conf spark.sql.extensions={EXTENSIONS} and Paimon's connector among its jars."
         )
+    if handle._setting(_SHOWN_WIDTH) != settings[_SHOWN_WIDTH]:
+        # This server does not take settings while it opens a session.
+        for key, value in settings.items():
+            handle.set(key, value)
+    handle.set(_DEFAULT_CATALOG, credentials.catalog)
     handle.cursor().execute(f"use {quoted(credentials.catalog)}")
 
 

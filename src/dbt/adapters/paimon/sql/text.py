@@ -59,6 +59,11 @@ def ilike(text: str, pattern: str) -> bool:
     return re.fullmatch(expression, text, re.IGNORECASE | re.DOTALL) is not None
 
 
+def comment(text: str) -> str:
+    """A comment to put before a statement, on the same line."""
+    return f"/* {text.replace('*/', '* /')} */ "
+
+
 def statements(script: str) -> list[str]:
     """The statements of a script, in order, without the semicolons that end them.
 
