@@ -11,6 +11,7 @@ import pytest
 from dbt.tests.util import get_connection
 
 from integration.services import spark
+from integration.services.process import free_port
 
 Rows = Callable[[str], list[tuple[Any, ...]]]
 
@@ -21,15 +22,32 @@ def lake(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("lake")
 
 
+def with_pages(port: int) -> dict[str, str]:
+    """The settings of a server that shows its pages at a port."""
+    return {"spark.ui.enabled": "true", "spark.ui.port": str(port)}
+
+
 @pytest.fixture(scope="session")
-def thrift_port(tmp_path_factory: pytest.TempPathFactory, lake: Path) -> Iterator[int]:
-    with spark.thrift_server(tmp_path_factory.mktemp("thrift"), lake) as port:
+def thrift_pages() -> int:
+    """The port of the Thrift server's own pages."""
+    return free_port()
+
+
+@pytest.fixture(scope="session")
+def thrift_port(tmp_path_factory: pytest.TempPathFactory, lake: Path, thrift_pages: int) -> Iterator[int]:
+    with spark.thrift_server(tmp_path_factory.mktemp("thrift"), lake, with_pages(thrift_pages)) as port:
         yield port
 
 
 @pytest.fixture(scope="session")
-def connect_port(tmp_path_factory: pytest.TempPathFactory, lake: Path) -> Iterator[int]:
-    with spark.connect_server(tmp_path_factory.mktemp("connect"), lake) as port:
+def connect_pages() -> int:
+    """The port of the Connect server's own pages."""
+    return free_port()
+
+
+@pytest.fixture(scope="session")
+def connect_port(tmp_path_factory: pytest.TempPathFactory, lake: Path, connect_pages: int) -> Iterator[int]:
+    with spark.connect_server(tmp_path_factory.mktemp("connect"), lake, with_pages(connect_pages)) as port:
         yield port
 
 
