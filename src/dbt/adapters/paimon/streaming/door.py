@@ -21,6 +21,7 @@ from dbt.adapters.paimon.doors import while_parsing
 from dbt.adapters.paimon.host import Host, is_empty_run
 from dbt.adapters.paimon.relation import PaimonRelation
 from dbt.adapters.paimon.spark.frames import FrameHandle
+from dbt.adapters.paimon.spark.progress import told
 from dbt.adapters.paimon.spec.door import Specs
 from dbt.adapters.paimon.spec.strategies import APPLY_CHANGES
 from dbt.adapters.paimon.spec.table import TableSpec
@@ -427,15 +428,22 @@ class Streams:
         handle = self._host.handle
         assert isinstance(handle, FrameHandle)
         session = handle.session
-        query.run(
-            lambda: batches.raw_rows([each.read(session) for each in inputs]),
-            writer,
-            checkpoint,
-            name=name,
-            trigger=long_running.trigger(settings, lambda: handle.is_cancelled, drains),
-            report=progress.Watch(name, inputs, session, stream.totals).report,
-            look=lambda: _plan(inputs, session),
-        )
+        watch = progress.Watch(name, inputs, session, stream.totals)
+        with told(handle, name, silent_without_job=True) as telling:
+
+            def report(batch: Mapping[str, Any]) -> None:
+                watch.report(batch)
+                telling.again()
+
+            query.run(
+                lambda: batches.raw_rows([each.read(session) for each in inputs]),
+                writer,
+                checkpoint,
+                name=name,
+                trigger=long_running.trigger(settings, lambda: handle.is_cancelled, drains),
+                report=report,
+                look=lambda: _plan(inputs, session),
+            )
 
     def _fitting_note(
         self, model: Mapping[str, Any], target: PaimonRelation, stream: Stream, checkpoint: Checkpoint

@@ -10,6 +10,7 @@ from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.paimon.errors import excerpts, messages, python_text
 from dbt.adapters.paimon.machine import installation
+from dbt.adapters.paimon.spark.progress import told
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -40,7 +41,8 @@ def stage(handle: Handle, code: str, model: Mapping[str, Any], view_name: str, f
     namespace: dict[str, Any] = {"__name__": f"dbt_model_{model['name']}", "spark": session}
     try:
         exec(compile(code, path, "exec"), namespace)  # noqa: S102 - the model is the project's own code
-        result = namespace["model"](namespace["dbtObj"](handle.load), session)
+        with told(handle, model["name"]):
+            result = namespace["model"](namespace["dbtObj"](handle.load), session)
     except Exception as exc:
         place = python_text.raised_at(exc, path, file or code)
         where = excerpts.shown(place) if place else f"  {path}"

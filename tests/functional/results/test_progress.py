@@ -1,0 +1,45 @@
+"""How far a statement is, while it runs and at its end: the figures are Spark's own."""
+
+from __future__ import annotations
+
+import time
+
+from dbt.tests.util import get_connection
+
+from dbt.adapters.paimon.spark import progress
+
+ROWS = 16
+TASKS = 8
+
+
+def test_a_statement(project):
+    table = f"paimon.{project.test_schema}.slow"
+    seen, lines = [], []
+    with get_connection(project.adapter):
+        handle = project.adapter.handle
+        cursor = handle.cursor()
+        cursor.execute(f"create table {table} (id bigint)")
+        before = time.time()
+        cursor.execute(f"insert into {table} select id from range(100)")
+        since = time.time()
+
+        def tell(line: str) -> None:
+            lines.append(line)
+            seen.append(handle.progress(since))
+
+        with progress.told(handle, "slow", first=0.2, every=0.2, tell=tell):
+            # Two tasks at a time, and each row takes a while.
+            cursor.execute(
+                f"insert into {table} select id from range(0, {ROWS}, 1, {TASKS}) "
+                "where java_method('java.lang.Thread', 'sleep', id * 0 + 250) is not null"
+            )
+        told = len(lines)
+        end = handle.progress(since)
+        both = handle.progress(before)
+        time.sleep(0.5)  # Nothing more is said.
+    assert told == len(lines) > 0
+    assert any(0 < each.tasks_done < each.tasks == TASKS for each in seen)
+    assert max(each.stage for each in seen) == end.stage == end.stages
+    assert (end.tasks, end.rows_read, end.rows_written) == (0, ROWS, ROWS)
+    assert end.bytes_written > 0
+    assert both.rows_written == ROWS + 100
