@@ -19,7 +19,7 @@ from dbt.adapters.paimon.spark.progress import Progress, line, short_name
         (
             Progress(2, 2, 0, 0, 7, 0, 0, 0, 2048),
             200,
-            "orders: 3 min, no Spark job at the moment, read 7 rows, shuffled 2.0 KiB",
+            "orders: 3 min 20 s, no Spark job at the moment, read 7 rows, shuffled 2.0 KiB",
         ),
         (None, 8000, "orders: 2 h 13 min"),
     ],

@@ -172,7 +172,6 @@ class Methods:
             run_dbt(["run", "--select", "limited"], expect_pass=allowed)
             assert bool(rows("show tables in {schema} like 'limited'")) is allowed
 
-
     def test_errors_name_the_line_of_the_file(self, project):
         run_dbt(["run", "--select", "upserted"])
         models = Path(project.project_root) / "models"

@@ -152,5 +152,5 @@ def _moved(verb: str, rows: int | None, volume: int | None) -> list[str]:
 def _duration(seconds: float) -> str:
     if seconds < 120:
         return f"{seconds:.0f} s"
-    minutes = int(seconds // 60)
-    return f"{minutes} min" if minutes < 120 else f"{minutes // 60} h {minutes % 60} min"
+    minutes, rest = divmod(int(seconds), 60)
+    return f"{minutes} min {rest} s" if minutes < 120 else f"{minutes // 60} h {minutes % 60} min"
