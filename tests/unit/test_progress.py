@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from dbt.adapters.paimon.spark.progress import Progress, line, short_name
+from dbt.adapters.paimon.spark.progress import line, short_name
+from dbt.adapters.paimon.spark.work import Progress
 
 
 @pytest.mark.parametrize(

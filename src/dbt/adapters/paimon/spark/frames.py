@@ -20,9 +20,8 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
     from dbt.adapters.paimon.spark.commits import Committed, TableName
-    from dbt.adapters.paimon.spark.progress import Progress
     from dbt.adapters.paimon.spark.scans import Scan
-    from dbt.adapters.paimon.spark.work import Work
+    from dbt.adapters.paimon.spark.work import Progress, Work
 
 # Seconds; a job that starts after Ctrl-C is cancelled within this time.
 _CANCEL_EVERY = 0.2

@@ -6,7 +6,6 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from contextvars import copy_context
-from dataclasses import dataclass
 from threading import Event, Thread
 from typing import TYPE_CHECKING, Final
 
@@ -16,39 +15,13 @@ from dbt.adapters.paimon.spark.figures import counted, roughly, size
 
 if TYPE_CHECKING:
     from dbt.adapters.paimon.spark.handles import Handle
+    from dbt.adapters.paimon.spark.work import Progress
 
 logger = AdapterLogger("Paimon")
 
 # Seconds until the first line, and between two.
 FIRST: Final = 10.0
 EVERY: Final = 15.0
-
-
-@dataclass(frozen=True)
-class Progress:
-    """How far Spark is. What is not known is None.
-
-    Attributes:
-        stage: how many stages have begun.
-        stages: how many are known of; adaptive execution plans further ones as it goes.
-        tasks_done: tasks of the running stages that have ended.
-        tasks: tasks of the running stages; 0 if no job runs.
-        rows_read: from tables and files, by tasks that have ended; a cluster's executors report running ones, too.
-        bytes_read: likewise.
-        rows_written: likewise.
-        bytes_written: likewise.
-        shuffle_bytes: written for shuffles.
-    """
-
-    stage: int = 0
-    stages: int = 0
-    tasks_done: int = 0
-    tasks: int = 0
-    rows_read: int | None = None
-    bytes_read: int | None = None
-    rows_written: int | None = None
-    bytes_written: int | None = None
-    shuffle_bytes: int | None = None
 
 
 class Telling:

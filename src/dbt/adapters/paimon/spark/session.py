@@ -26,9 +26,8 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from dbt.adapters.paimon.spark.commits import Committed, TableName
-    from dbt.adapters.paimon.spark.progress import Progress
     from dbt.adapters.paimon.spark.scans import Scan
-    from dbt.adapters.paimon.spark.work import Work
+    from dbt.adapters.paimon.spark.work import Progress, Work
 
 logger = AdapterLogger("Paimon")
 

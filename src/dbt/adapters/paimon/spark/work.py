@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from dbt.adapters.paimon.spark.progress import Progress
-
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
@@ -34,6 +32,33 @@ class Work:
     seconds: float | None = None
     shuffle_bytes: int | None = None
     spill_bytes: int | None = None
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far Spark is. What is not known is None.
+
+    Attributes:
+        stage: how many stages have begun.
+        stages: how many are known of; adaptive execution plans further ones as it goes.
+        tasks_done: tasks of the running stages that have ended.
+        tasks: tasks of the running stages; 0 if no job runs.
+        rows_read: from tables and files, by tasks that have ended; a cluster's executors report running ones, too.
+        bytes_read: likewise.
+        rows_written: likewise.
+        bytes_written: likewise.
+        shuffle_bytes: written for shuffles.
+    """
+
+    stage: int = 0
+    stages: int = 0
+    tasks_done: int = 0
+    tasks: int = 0
+    rows_read: int | None = None
+    bytes_read: int | None = None
+    rows_written: int | None = None
+    bytes_written: int | None = None
+    shuffle_bytes: int | None = None
 
 
 def by_tag(session: SparkSession, tag: str) -> Work | None:
