@@ -121,6 +121,20 @@ MODELS = {
         "models/in_a_hook.sql:1:73, post_hook of in_a_hook",
         "idd",
     ),
+    "under_a_contract.sql": Wrong(
+        "{{ config(materialized='table', contract={'enforced': true}) }}\nselect custmer as id from {{ ref('orders') }}",
+        "[UNRESOLVED_COLUMN",
+        "models/under_a_contract.sql:2:8",
+        "custmer",
+    ),
+    "in_a_header.sql": Wrong(
+        "{% call set_sql_header(config) %}\nselect bad from range(2);\n{% endcall %}"
+        + HEAD
+        + "select 1 as id",
+        "[UNRESOLVED_COLUMN",
+        "models/in_a_header.sql:2:8",
+        "bad",
+    ),
     "in_a_view.sql": Wrong(
         "{{ config(materialized='view') }}\nselect custmer from {{ ref('orders') }}",
         "[UNRESOLVED_COLUMN",
@@ -149,6 +163,8 @@ GOOD = {
     "schema.yml": """
 sources: [{name: raw, schema: "{{ target.schema }}", tables: [{name: order}]}]
 models:
+  - name: under_a_contract
+    columns: [{name: id, data_type: int}]
   - name: tested
     columns: [{name: idd, data_tests: [not_null]}]
 unit_tests:

@@ -319,6 +319,16 @@ class PaimonAdapter(SparkAdapter):
             done: tuple[AdapterResponse, agate.Table] = super().execute(sql, auto_begin, fetch, limit)
             return done
 
+    def get_column_schema_from_query(self, sql: str) -> list[PaimonColumn]:
+        """The columns of a query, for a contract.
+
+        Raises:
+            DbtDatabaseError: with a short message, as `execute`.
+        """
+        with self.names_suggested():
+            columns: list[PaimonColumn] = super().get_column_schema_from_query(sql)
+            return columns
+
     def execute_macro(
         self,
         macro_name: str,

@@ -139,6 +139,10 @@ def _raw_spot(source: Source, rendered: str, offset: int, length: int, within: b
     raw = source.raw
     text = normalized(rendered)
     at = len(normalized(rendered[:offset]))
+    if not within:
+        # dbt and its macros add and take white space at the ends.
+        at -= len(text) - len(text.lstrip())
+        text = text.strip()
     try:
         found = fits.origins(raw, text, at, within)
         ends = fits.origins(raw, text, at + max(1, length) - 1, within)

@@ -50,7 +50,7 @@ class Suggestions:
             return ""
         try:
             self._functions = self._functions or [row[0] for row in self._host.query("show functions")]
-        except DbtRuntimeError:
+        except Exception:  # noqa: BLE001 - as above
             return ""
         # Those of a catalog have its name in front; operators are no functions for this.
         known = [one for one in (full.rpartition(".")[2] for full in self._functions) if one.isidentifier()]
