@@ -100,6 +100,7 @@ class _Search:
         self._came: dict[tuple[int, int], tuple[int, int]] = {}
         self._positions = [0]
         self._steps = 0
+        self._known_followers: dict[int, frozenset[str | None]] = {}
 
     def spans(self) -> list[tuple[int, int, State]]:
         """The spans of the text with their states; empty if it does not fit, or the search is too long."""
@@ -146,8 +147,45 @@ class _Search:
             return [] if length is None else [(position + length, then, cost) for then in state.then]
         reached = [(position, then, cost) for then in state.then]
         if state.price and position < len(self._text):
-            reached.append((position + 1, number, cost + state.price))
+            end = self._next_end(position + 1, number)
+            if end is not None:
+                reached.append((end, number, cost + state.price * (end - position)))
         return reached
+
+    def _next_end(self, position: int, number: int) -> int | None:
+        """The next position, from one on, where an expression's output can end: where what follows it can begin."""
+        ends = []
+        for follower in self._followers(number):
+            if follower is None:
+                return position
+            # At the end white space may be missing.
+            found = self._text.find(follower.rstrip() or follower, position) if follower else -1
+            ends += [found] if found >= 0 else []
+            ends += [] if follower.strip() else [len(self._text)]
+        return min(ends, default=None)
+
+    def _followers(self, number: int) -> frozenset[str | None]:
+        """The literals that can follow an expression, '' for the end of the text, None for another expression."""
+        if number not in self._known_followers:
+            found: set[str | None] = set()
+            seen: set[int] = set()
+            todo = [*self._states[number].then]
+            while todo:
+                then = todo.pop()
+                state = self._states[then]
+                if then in seen:
+                    continue
+                seen.add(then)
+                if then == self._end[1]:
+                    found.add("")
+                elif state.price:
+                    found.add(None)
+                elif state.text:
+                    found.add(state.text)
+                else:
+                    todo += state.then
+            self._known_followers[number] = frozenset(found)
+        return self._known_followers[number]
 
 
 def _length_of(literal: str, text: str, position: int) -> int | None:
