@@ -184,7 +184,7 @@ def test_kills(
     reader = Reader(target)
     ran = {0}
     beside = other()
-    chance = random.Random(20261125)
+    chance = random.Random(20261125 + kills)
     figures: Counter[str] = Counter()
     for number in range(1, kills + kills // 4 + 1):
         table, statement = HITS[number % len(HITS)]
