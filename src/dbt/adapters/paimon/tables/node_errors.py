@@ -15,6 +15,7 @@ from dbt.adapters.paimon.host import Host
 
 logger = AdapterLogger("Paimon")
 
+_INLINE: Final = "inline query"
 # The name of the connection that dbt runs the hooks of a run on.
 _HOOKS_OF_A_RUN: Final = "master"
 _HOOKS: Final = ("pre_hook", "post_hook")
@@ -77,8 +78,18 @@ class NodeErrors:
                 yield self._hook_source(node, hook.sql, f"{kind} of {node.name}")
 
     def _source(self, node: Any, compiled: str, sent: str) -> Source:
-        path, file = self._file(node, node.original_file_path)
         raw = node.raw_code or ""
+        if str(node.resource_type) == "sql_operation":
+            # `dbt show --inline`: there is no file.
+            return node_text.source_in(
+                _INLINE,
+                raw,
+                raw,
+                compiled=compiled,
+                sent=sent if sent != compiled else "",
+                compiled_path=_INLINE,
+            )
+        path, file = self._file(node, node.original_file_path)
         # A node that is described in YAML has no text of its own there.
         if path.endswith((".yml", ".yaml")):
             raw = ""
