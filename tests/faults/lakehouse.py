@@ -24,7 +24,7 @@ MODELS = {
     "rebuilt": "{{ config(materialized='table') }} select id, {{ var('step') }} as step from range(<ids>)",
     "rebuilt_columns": """{{ config(materialized='table') }}
 select id, {{ var('step') }} as {{ 'even' if var('step') % 2 == 0 else 'odd' }} from range(<ids>)""",
-    "rebuilt_key": """{{ config(materialized='table', primary_key=['id'] if var('step') % 2 == 0 else ['id', 'step']) }}
+    "rebuilt_key": """{{ config(materialized='table', on_rebuild='drop_history', primary_key=['id'] if var('step') % 2 == 0 else ['id', 'step']) }}
 select id, {{ var('step') }} as step from range(<ids>)""",
     # An append is not the same twice: the model itself says what is new, as a user's would.
     "appended": """{{ config(materialized='incremental', incremental_strategy='append') }}

@@ -39,7 +39,7 @@ select {{ var('run') }} as run, id from range(<batch>)""",
     "overwritten": """{{ config(materialized='incremental', incremental_strategy='insert_overwrite', partition_by='run') }}
 select id, {{ var('run') }} as run from range(<batch>)""",
     "rebuilt": "{{ config(materialized='table') }} select id, {{ var('run') }} as run from range(<batch>)",
-    "swapped": """{{ config(materialized='table', primary_key=['id'] if var('run') % 2 else ['id', 'run']) }}
+    "swapped": """{{ config(materialized='table', on_rebuild='drop_history', primary_key=['id'] if var('run') % 2 else ['id', 'run']) }}
 select id, {{ var('run') }} as run from range(<batch>)""",
     "seen": "{{ config(materialized='view') }} select id, {{ var('run') }} as run from range(<batch>)",
 }

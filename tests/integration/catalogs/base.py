@@ -16,7 +16,7 @@ from own_process import credentials_of
 MODELS = {
     "rebuilt.sql": "{{ config(materialized='table') }} select id, {{ var('step') }} as step from range(3)",
     # Another primary key is another table, which takes the place of the old one.
-    "swapped.sql": """{{ config(materialized='table', primary_key=['id'] if var('step') % 2 else ['id', 'step']) }}
+    "swapped.sql": """{{ config(materialized='table', on_rebuild='drop_history', primary_key=['id'] if var('step') % 2 else ['id', 'step']) }}
 select id, {{ var('step') }} as step from {{ ref('rebuilt') }}""",
     "upserted.sql": """{{ config(materialized='incremental', primary_key='id', bucket=2) }}
 select id, {{ var('step') }} as step from range(4) {% if is_incremental() %} where id % 2 = 0 {% endif %}""",

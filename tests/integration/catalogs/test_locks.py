@@ -23,7 +23,7 @@ select {{{{ var('run') }}}} as run, id from range({BATCH})""",
     materialized='incremental', primary_key='id', merge_engine='aggregation', fields={{'n': {{'aggregate_function': 'sum'}}}}
 ) }}}} select id, 1 as n from range({BATCH})""",
     "models/swapped.sql": f"""{{{{ config(
-    materialized='table', primary_key=['id'] if var('run') % 2 else ['id', 'run']
+    materialized='table', on_rebuild='drop_history', primary_key=['id'] if var('run') % 2 else ['id', 'run']
 ) }}}} select id, {{{{ var('run') }}}} as run from range({BATCH})""",
 }
 

@@ -14,7 +14,7 @@ SCHEMA = "shared"
 FILES = {
     "models/upserted.sql": """{{ config(materialized='incremental', primary_key='id') }}
 select id, {{ var('step') }} as step from {{ source('others', 'landed') }}""",
-    "models/swapped.sql": """{{ config(materialized='table', primary_key=['id'] if var('step') % 2 else ['id', 'step']) }}
+    "models/swapped.sql": """{{ config(materialized='table', on_rebuild='drop_history', primary_key=['id'] if var('step') % 2 else ['id', 'step']) }}
 select * from {{ ref('upserted') }}""",
     "models/seen.sql": "{{ config(materialized='view') }} select id from {{ ref('swapped') }}",
     "models/counted.sql": "{{ config(materialized='table') }} select count(*) as n from {{ ref('seen') }}",

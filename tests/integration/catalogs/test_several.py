@@ -16,7 +16,7 @@ MODELS = {
 select id, 'hive' as place from {{ source('added', 'landed') }}""",
     # Another primary key each time: swapped in that catalog.
     "in_sqlite.sql": """{{ config(
-    materialized='table', catalog_name='small', primary_key=['id'] if var('step') % 2 else ['id', 'place']
+    materialized='table', on_rebuild='drop_history', catalog_name='small', primary_key=['id'] if var('step') % 2 else ['id', 'place']
 ) }}
 select id, 'sqlite' as place from {{ ref('in_hive') }}""",
     "here.sql": """{{ config(materialized='table') }}

@@ -16,7 +16,7 @@ MODELS = {
     "flat.sql": "{{ config(materialized='table') }} select id, {{ var('step') }} as step from range(4)",
     "keyed.sql": """{{ config(materialized='incremental', primary_key='id', bucket=1) }}
 select id, {{ var('step') }} as step from range({{ 2 if is_incremental() else 0 }}, {{ 6 if is_incremental() else 4 }})""",
-    "swapped.sql": """{{ config(materialized='table', primary_key=['id'] if var('step') == 1 else ['id', 'step']) }}
+    "swapped.sql": """{{ config(materialized='table', on_rebuild='drop_history', primary_key=['id'] if var('step') == 1 else ['id', 'step']) }}
 select id, {{ var('step') }} as step from range(4)""",
     "seen.sql": "{{ config(materialized='view') }} select id, step from {{ ref('keyed') }} where id > 2",
 }
