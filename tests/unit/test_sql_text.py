@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from dbt.adapters.paimon.sql.text import ilike, is_plain, statements, string_literal
+from dbt.adapters.paimon.sql.text import commented, ilike, is_plain, statements, string_literal
 
 
 @pytest.mark.parametrize(
@@ -78,3 +78,17 @@ def test_string_literal(text: str, literal: str) -> None:
 )
 def test_names_without_backticks(name: str, plain: bool) -> None:
     assert is_plain(name) is plain
+
+
+@pytest.mark.parametrize(
+    ("statement", "expected"),
+    [
+        ("/* {} */\nselect 1", "/* orders * / */ /* {} */\nselect 1"),
+        # The places in Spark's errors would be others.
+        ("select 1", "select 1"),
+        ("/* {} */ select 1\nfrom a", "/* {} */ select 1\nfrom a"),
+    ],
+)
+def test_commented(statement, expected) -> None:
+    assert commented("orders */", statement) == expected
+    assert commented("", statement) == statement

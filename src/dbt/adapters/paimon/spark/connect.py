@@ -22,7 +22,7 @@ from dbt.adapters.paimon.spark.conf import EXTENSIONS, remote_conf
 from dbt.adapters.paimon.spark.frames import FrameCursor, FrameHandle, Tags
 from dbt.adapters.paimon.spark.handles import session_conf
 from dbt.adapters.paimon.sql import predicates, views
-from dbt.adapters.paimon.sql.text import comment
+from dbt.adapters.paimon.sql.text import commented
 
 # Idle sessions, by the server's address. They are reused and never closed before the process ends: closing one of their
 # clients would shut down the thread pool that all of them share (SparkConnectClient.close of 3.5).
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
 
 class ConnectCursor(FrameCursor):
-    """A cursor over one session of a Spark Connect server; each statement begins with a comment."""
+    """A cursor over one session of a Spark Connect server; dbt's statements begin with a comment."""
 
     def __init__(self, session: SparkSession, tags: Tags, comment: str = "") -> None:
         super().__init__(session, tags)
@@ -59,7 +59,9 @@ class ConnectCursor(FrameCursor):
         self._rows = None
         session: Any = self._session
         views.DIRECTORY.create_mentioned(statement, lambda sql: session.sql(sql).collect())
-        self._frame = session.sql(f"{self._comment}{statement}", args=list(bindings) if bindings else None)
+        self._frame = session.sql(
+            commented(self._comment, statement), args=list(bindings) if bindings else None
+        )
         if not self._is_command():
             # sql() does not send a query to the server; asking for its schema makes the server analyze it now.
             _ = self.frame.schema
@@ -95,7 +97,7 @@ class ConnectHandle(FrameHandle):
         The description of a job has only the first 20 or so characters of a statement.
         """
         self._tags.node = node.replace(",", " ")
-        self._comment = comment(f"{progress.short_name(node)}, {text}")
+        self._comment = f"{progress.short_name(node)}, {text}"
 
     def references(self, expression: str) -> list[predicates.Reference]:
         """The column names in an expression, parsed by sqlglot."""

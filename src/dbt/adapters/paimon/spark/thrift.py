@@ -21,7 +21,7 @@ from dbt.adapters.paimon.spark import commits, scans
 from dbt.adapters.paimon.spark.conf import EXTENSIONS, remote_conf
 from dbt.adapters.paimon.spark.handles import session_conf, with_conf
 from dbt.adapters.paimon.sql import predicates, views
-from dbt.adapters.paimon.sql.text import comment, quoted, statements, string_literal
+from dbt.adapters.paimon.sql.text import commented, quoted, statements, string_literal
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -194,7 +194,7 @@ class _Running:
         )
         cursor = connection.cursor()
         with self._lock:
-            cursor.execute(f"{self.comment}{statement}", async_=True)
+            cursor.execute(commented(self.comment, statement), async_=True)
             self._cursor = cursor
             self.statement_id = _id_of(cursor)
         try:
@@ -298,7 +298,7 @@ class ThriftHandle:
 
     def describe(self, node: str, text: str) -> None:
         """Begin each statement with the text: the server describes jobs by their statement's text."""
-        self._running.comment = comment(text)
+        self._running.comment = text
 
     def committed(self, table: TableName, user: str, since: float, whole: bool) -> Committed | None:
         """The newest commit to a table by a user, by a query."""

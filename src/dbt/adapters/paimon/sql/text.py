@@ -19,6 +19,7 @@ _OPAQUE: Final = re.compile(
     re.VERBOSE | re.DOTALL,
 )
 _BRACKET: Final = re.compile(r"/\*|\*/")
+_FIRST_LINE_COMMENT: Final = re.compile(r"/\*(?:(?!\*/).)*\*/[ \t]*\n")
 
 # IDENTIFIER of the same grammar, without what its number rules match first.
 _PLAIN_NAME: Final = re.compile(r"(?!\d+(?:e\d+)?(?:[lsydf]|bd)?\Z)\w+", re.ASCII | re.IGNORECASE)
@@ -59,9 +60,14 @@ def ilike(text: str, pattern: str) -> bool:
     return re.fullmatch(expression, text, re.IGNORECASE | re.DOTALL) is not None
 
 
-def comment(text: str) -> str:
-    """A comment to put before a statement, on the same line."""
-    return f"/* {text.replace('*/', '* /')} */ "
+def commented(text: str, statement: str) -> str:
+    """A statement that begins with a comment, if its first line is a comment already (dbt's query comment).
+
+    Otherwise it is left as it is, so that the places in Spark's errors are places in the statement.
+    """
+    if not text or not _FIRST_LINE_COMMENT.match(statement):
+        return statement
+    return f"/* {text.replace('*/', '* /')} */ {statement}"
 
 
 def statements(script: str) -> list[str]:
