@@ -114,13 +114,13 @@ def write_project(folder: Path, target: dict[str, Any]) -> None:
     """The project, its profile and an empty warehouse in a folder."""
     for part in ("models", "macros", "lake"):
         (folder / part).mkdir(parents=True)
-    project: dict[str, Any] = {
+    project = {
         "name": "further",
         "profile": "further",
         "flags": {"send_anonymous_usage_stats": False},
+        # Swaps are among what is killed.
+        "models": {"+on_rebuild": "drop_history"},
     }
-    # Swaps are among what is killed.
-    project["models"] = {"+on_rebuild": "drop_history"}
     (folder / "dbt_project.yml").write_text(yaml.safe_dump(project))
     here = target | {"schema": SCHEMA, "warehouse": str(folder / "lake")}
     outputs = {"here": here, "copies": here | {"schema": COPIES}}

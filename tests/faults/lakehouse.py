@@ -24,7 +24,7 @@ MODELS = {
     "rebuilt": "{{ config(materialized='table') }} select id, {{ var('step') }} as step from range(<ids>)",
     "rebuilt_columns": """{{ config(materialized='table') }}
 select id, {{ var('step') }} as {{ 'even' if var('step') % 2 == 0 else 'odd' }} from range(<ids>)""",
-    "rebuilt_key": """{{ config(materialized='table', on_rebuild='drop_history', primary_key=['id'] if var('step') % 2 == 0 else ['id', 'step']) }}
+    "rebuilt_key": """{{ config(materialized='table', primary_key=['id'] if var('step') % 2 == 0 else ['id', 'step']) }}
 select id, {{ var('step') }} as step from range(<ids>)""",
     # An append is not the same twice: the model itself says what is new, as a user's would.
     "appended": """{{ config(materialized='incremental', incremental_strategy='append') }}
@@ -89,13 +89,13 @@ def write_project(folder: Path, target: dict[str, Any]) -> None:
     """The project, its profile and an empty warehouse in a folder."""
     for part in ("models", "macros", "seeds", "snapshots", "lake"):
         (folder / part).mkdir(parents=True)
-    project: dict[str, Any] = {
+    project = {
         "name": "faults",
         "profile": "faults",
         "flags": {"send_anonymous_usage_stats": False},
+        # Swaps are among what is killed.
+        "models": {"+on_rebuild": "drop_history"},
     }
-    # Swaps are among what is killed.
-    project["models"] = {"+on_rebuild": "drop_history"}
     (folder / "dbt_project.yml").write_text(yaml.safe_dump(project))
     outputs = {"here": target | {"schema": SCHEMA, "warehouse": str(folder / "lake")}}
     (folder / "profiles.yml").write_text(yaml.safe_dump({"faults": {"target": "here", "outputs": outputs}}))

@@ -50,7 +50,7 @@ def test_no_change(wanted, present):
     changes = compare(wanted, present)
     assert changes == Changeset()
     assert changes.is_empty
-    assert not changes.requires_swap
+    assert not changes.immutable
 
 
 @pytest.mark.parametrize(
@@ -136,7 +136,7 @@ def test_alter(wanted, present, set_options, unset_options):
 def test_immutable(wanted, present, versions, expected):
     changes = compare(wanted, present, versions)
     assert [(c.name, c.old, c.new) for c in changes.immutable] == expected
-    assert changes.requires_swap is bool(expected)
+    assert bool(changes.immutable) is bool(expected)
 
 
 @pytest.mark.parametrize(
@@ -151,14 +151,14 @@ def test_immutable(wanted, present, versions, expected):
 def test_keys_are_compared_in_order(wanted, present, name, old, new):
     changes = compute_changeset(wanted, present, P09)
     assert changes.immutable == (PropertyChange(name, old, new),)
-    assert changes.requires_swap
+    assert changes.immutable
 
 
 def test_a_new_number_of_buckets_needs_the_data_rewritten():
     changes = compare({"bucket": "8"}, {"bucket": "4"})
     assert changes.set_options == {"bucket": "8"}
     assert changes.needs_overwrite
-    assert not changes.requires_swap
+    assert not changes.immutable
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from dbt_common.exceptions import DbtRuntimeError
 from dbt.adapters.paimon.capabilities import Versions
 from dbt.adapters.paimon.preview import limits
 from dbt.adapters.paimon.preview.findings import Does, Preview, shown
-from dbt.adapters.paimon.spark.scans import Scan, by_explain
+from dbt.adapters.paimon.spark.scans import Scan, explained
 from dbt.adapters.paimon.spec.build import build_table_spec
 from dbt.adapters.paimon.spec.problems import ConfigErrors
 from dbt.adapters.paimon.spec.table import TableSpec
@@ -36,7 +36,7 @@ def node(**config: Any) -> dict[str, Any]:
 
 
 def test_scans_that_explain_shows():
-    assert by_explain([EXPLAINED]) == (Scan("d.k", 200), Scan("d.t", 12_300_000))
+    assert explained([EXPLAINED]) == (Scan("d.k", 200), Scan("d.t", 12_300_000))
 
 
 @pytest.mark.parametrize(
@@ -139,3 +139,10 @@ def test_a_preview_as_text_and_as_json():
         "lost": {"snapshots": 14, "writes": 13, "tags": ("audited",)},
         "asks": True,
     }
+
+
+@pytest.mark.parametrize("materialized", ["seed", "streaming"])
+def test_a_limit_where_nothing_is_read_is_refused(materialized):
+    config = {"max_bytes_read": "10 gb", "materialized": materialized}
+    with pytest.raises(ConfigErrors, match="max_bytes_read"):
+        build_table_spec(config, model="m", versions=Versions.of("0.9.0"))

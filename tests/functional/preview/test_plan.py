@@ -162,6 +162,30 @@ class TestPlan(Plans):
         run_dbt(["run", "--select", "limited"])
         assert rows("select count(*) from {schema}.limited") == [(ROWS // DAYS,)]
 
+    def test_a_python_model_that_reads_too_much(self, later, project, of_files, rows):
+        """Its data frame is refused before it runs."""
+        _, _, part = of_files("log", "partition like '%2024-01-02%'")
+        code = f"def model(dbt, session):\n    dbt.config(max_bytes_read={part})\n    return dbt.ref('log')"
+        write_file(code, project.project_root, "models", "in_python.py")
+        run_dbt(["run", "--select", "in_python"], expect_pass=False)
+        assert rows("show tables in {schema} like 'in_python'") == []
+        write_file(f"{code}.where(\"day = '2024-01-02'\")", project.project_root, "models", "in_python.py")
+        run_dbt(["run", "--select", "in_python"])
+        assert rows("select count(*) from {schema}.in_python") == [(ROWS // DAYS,)]
+
+    def test_what_reads_no_data_files(self, later, project, plan, rows):
+        """A system table never does; for a count newer connectors have metadata, and 0.9.0 reads the files."""
+        sql = "{{ config(materialized='table', max_bytes_read=1) }} select count(*) as n from "
+        write_file(f"{sql} {{{{ ref('planted') }}}}", project.project_root, "models", "counted.sql")
+        history = "{{ ref('log').system_table('snapshots') }}"
+        write_file(f"{sql} {history}", project.project_root, "models", "looked_up.sql")
+        found, _ = plan("--select", "counted", "looked_up")
+        assert found["looked_up"]["does"] == "create"
+        allowed = found["counted"]["does"] == "create"
+        run_dbt(["run", "--select", "counted", "looked_up"], expect_pass=allowed)
+        built = {name for (_, name, *_) in rows("show tables in {schema}")} & {"counted", "looked_up"}
+        assert built == ({"counted", "looked_up"} if allowed else {"looked_up"})
+
 
 class TestLoss(Plans):
     """A model whose key changes, with a tag and the table snapshots of two runs."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from threading import Lock
 from typing import Any, Final
 
 import click
@@ -83,15 +82,12 @@ def _previewed(previews: dict[str, Preview], full_refresh: bool) -> Iterator[Non
     from dbt.task.runnable import GraphRunnableMode
     from networkx import lexicographical_topological_sort  # type: ignore[import-untyped]
 
-    lock = Lock()
-
     class PlanRunner(task.CompileRunner):  # type: ignore[type-arg]
         def execute(self, compiled_node: Any, manifest: Any) -> Any:
             result = super().execute(compiled_node, manifest)
             adapter: Any = self.adapter
-            preview = adapter.previews.of(compiled_node.to_dict(omit_none=True), full_refresh)
-            with lock:
-                previews[compiled_node.unique_id] = preview
+            node = compiled_node.to_dict(omit_none=True)
+            previews[compiled_node.unique_id] = adapter.previews.of(node, full_refresh)
             return result
 
     class PlanTask(task.CompileTask):

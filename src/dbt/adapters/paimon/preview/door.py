@@ -111,9 +111,8 @@ class Previews:
         found = replace(found, maintenance=tuple(self._maintenance.due_after_run(existing, spec)))
         current = self._tables.existing(existing)
         columns = self._column_changes(node, spec, query, current)
-        if found.kind.split(",")[0] in _INCREMENTAL and (
-            not full_refresh or node["resource_type"] == "snapshot"
-        ):
+        adds = node["config"]["materialized"] in _INCREMENTAL
+        if adds and (not full_refresh or node["resource_type"] == "snapshot"):
             return self._of_increment(node, found, spec, strategy, current, columns)
         return self._of_rebuild(node, found, spec, existing, current, columns, full_refresh)
 

@@ -209,15 +209,14 @@ class FrameHandle(ABC):
     def describe(self, node: str, text: str) -> None:
         """Name the node, and say what it is (see `handles.Handle`)."""
 
+    def _rows_of(self, sql: str) -> list[Any]:
+        cursor = self.cursor()
+        cursor.execute(sql)
+        return cursor.fetchall()
+
     def committed(self, table: TableName, user: str, since: float, whole: bool) -> Committed | None:
         """The newest commit to a table by a user, by a query."""
-
-        def rows_of(sql: str) -> list[Any]:
-            cursor = self.cursor()
-            cursor.execute(sql)
-            return cursor.fetchall()
-
-        return commits.by_sql(rows_of, table, user, whole)
+        return commits.by_sql(self._rows_of, table, user, whole)
 
     def work_of(self, statement_id: str) -> Work | None:
         """None: what a server did cannot be seen from here."""
@@ -225,9 +224,7 @@ class FrameHandle(ABC):
 
     def scans(self, sql: str) -> tuple[Scan, ...]:
         """What a query would read, as EXPLAIN COST says it."""
-        cursor = self.cursor()
-        cursor.execute(f"explain cost {sql}")
-        return scans.by_explain(row[0] for row in cursor.fetchall())
+        return scans.by_explain(self._rows_of, sql)
 
     def progress(self, since: float) -> Progress | None:
         """None: what a server does cannot be seen from here."""

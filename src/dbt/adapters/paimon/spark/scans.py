@@ -7,8 +7,7 @@ statistics of files and buckets. A server only tells its rows, in EXPLAIN COST.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
@@ -17,6 +16,8 @@ if TYPE_CHECKING:
 
 _SCAN: Final = "DataSourceV2ScanRelation"
 _PAIMON: Final = "org.apache.paimon.spark."
+# The answer to an aggregate that the metadata has.
+_LOCAL: Final = "PaimonLocalScan"
 # A leaf of the plan that EXPLAIN COST shows; a row count has three digits: 1.23E+6.
 _EXPLAINED: Final = re.compile(
     r"RelationV2\[[^\]]*\] (?P<table>\S+), Statistics\([^)]*?(?:rowCount=(?P<rows>[0-9.E+]+))?\)"
@@ -64,21 +65,39 @@ def _scans(plan: Any) -> Iterator[tuple[Any, str]]:
 
 
 def _read(scan: Any, table: str) -> Scan:
+    from py4j.protocol import Py4JError, Py4JJavaError
+
     rows = files = size = 0
     partitions = set()
-    for part in scan.toBatch().planInputPartitions():
-        for split in _each(part.splits()):
-            # System tables, and a count that the metadata answer, have splits of other kinds.
-            with suppress(Exception):
+    if scan.getClass().getSimpleName() == _LOCAL:
+        return Scan(table, 0, 0, 0, 0)
+    try:
+        for part in scan.toBatch().planInputPartitions():
+            for split in _each(part.splits()):
                 partitions.add(split.partition().hashCode())
                 for file in split.dataFiles():
                     files += 1
                     size += file.fileSize()
                     rows += file.rowCount()
+    except Py4JJavaError:
+        raise
+    except Py4JError:
+        # No such method: the splits of system tables have no data files.
+        return Scan(table)
     return Scan(table, rows, len(partitions), files, size)
 
 
-def by_explain(lines: Iterable[str]) -> tuple[Scan, ...]:
+def by_explain(rows_of: Callable[[str], Iterable[Any]], sql: str) -> tuple[Scan, ...]:
+    """The scans of a query on a server.
+
+    Args:
+        rows_of: runs a statement and returns its rows.
+        sql: the query.
+    """
+    return explained(row[0] for row in rows_of(f"explain cost {sql}"))
+
+
+def explained(lines: Iterable[str]) -> tuple[Scan, ...]:
     """The scans in the text of EXPLAIN COST; a scan that occurs several times counts once."""
     found: dict[str, Scan] = {}
     for line in "\n".join(lines).splitlines():

@@ -13,6 +13,8 @@ ASK: Final = "ask"
 DROP_HISTORY: Final = "drop_history"
 MAX_BYTES_READ: Final = "max_bytes_read"
 KEYS: Final = (ON_REBUILD, MAX_BYTES_READ)
+# A seed reads its file, and a stream what has come since.
+_READ_NO_TABLES: Final = ("seed", "streaming")
 
 
 def check(config: Mapping[str, Any], problems: Problems) -> None:
@@ -20,6 +22,13 @@ def check(config: Mapping[str, Any], problems: Problems) -> None:
     on_rebuild = config.get(ON_REBUILD)
     if on_rebuild not in (None, ASK, DROP_HISTORY):
         problems.add(ON_REBUILD, on_rebuild, f"{ASK} (the default) or {DROP_HISTORY} is needed")
+    materialized = config.get("materialized")
+    if config.get(MAX_BYTES_READ) is not None and materialized in _READ_NO_TABLES:
+        problems.add(
+            MAX_BYTES_READ,
+            config[MAX_BYTES_READ],
+            f"a {materialized} node has no query that could be refused before it runs",
+        )
     try:
         max_bytes_read(config)
     except ValueError:

@@ -93,7 +93,7 @@ class PropertyChange:
 class Changeset:
     """The changes that give a table its wanted options.
 
-    `altered` is for ALTER TABLE; with `requires_swap` it only says what differs, since the new table is created with
+    `altered` is for ALTER TABLE; with `immutable` ones it only says what differs, since the new table is created with
     all its options. With `needs_overwrite`, existing data has the old layout, and Paimon refuses to append to it:
     overwrite it right after the ALTER. `unset_first`: of the two ALTER statements, the one that resets options must run
     first.
@@ -113,11 +113,6 @@ class Changeset:
     def unset_options(self) -> tuple[str, ...]:
         """The options for ALTER TABLE … UNSET TBLPROPERTIES."""
         return tuple(change.name for change in self.altered if change.new is None)
-
-    @property
-    def requires_swap(self) -> bool:
-        """Whether the wanted properties need a new table, which is staged and swapped in."""
-        return bool(self.immutable)
 
     @property
     def is_empty(self) -> bool:

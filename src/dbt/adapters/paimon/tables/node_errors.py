@@ -81,15 +81,10 @@ class NodeErrors:
         raw = node.raw_code or ""
         if str(node.resource_type) == "sql_operation":
             # `dbt show --inline`: there is no file.
-            return node_text.source_in(
-                _INLINE,
-                raw,
-                raw,
-                compiled=compiled,
-                sent=sent if sent != compiled else "",
-                compiled_path=_INLINE,
-            )
-        path, file = self._file(node, node.original_file_path)
+            path, file, compiled_path = _INLINE, raw, _INLINE
+        else:
+            path, file = self._file(node, node.original_file_path)
+            compiled_path = getattr(node, "compiled_path", None) or ""
         # A node that is described in YAML has no text of its own there.
         if path.endswith((".yml", ".yaml")):
             raw = ""
@@ -99,7 +94,7 @@ class NodeErrors:
             raw,
             compiled=compiled,
             sent=sent if sent != compiled else "",
-            compiled_path=(getattr(node, "compiled_path", None) or "") if compiled else "",
+            compiled_path=compiled_path if compiled else "",
         )
 
     def _hook_source(self, node: Any, sql: str, note: str) -> Source:

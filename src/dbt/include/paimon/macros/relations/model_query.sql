@@ -6,7 +6,9 @@
   {%- if language == 'python' -%}
     {%- set view = make_temp_relation(target).identifier -%}
     {%- do adapter.rows.stage_python_model(view, sql, model) -%}
-    {%- do return(adapter.rows.staged(view)) -%}
+    {%- set query = adapter.rows.staged(view) -%}
+    {%- do adapter.previews.check_limit(model, 'select * from ' ~ query) -%}
+    {%- do return(query) -%}
   {%- endif -%}
   {%- do paimon__run_sql_header() -%}
   {%- if config.get('contract') and config.get('contract').enforced -%}
