@@ -25,6 +25,14 @@ ENDLESS = """{{ config(materialized='table') }}
 select sum(hash(a.id, b.id)) as id from range(1000000) as a cross join range(1000000) as b"""
 QUICK = "{{ config(materialized='table') }} select 2L as id"
 NODE = "model.broken_off.kept"
+# What a shell starts in the background has SIGINT ignored, and all that it starts. Set here, not by a preexec_fn: after a
+# fork gRPC may abort the process.
+RUN = """
+import signal
+from dbt.cli.main import cli
+signal.signal(signal.SIGINT, signal.default_int_handler)
+cli()
+"""
 
 
 @pytest.fixture(params=["thrift", "connect"])
@@ -82,15 +90,13 @@ def test_ctrl_c(folder, target, rows, method, request):
     rows(f"create table {target['schema']}.kept as select 1L as id")
     (folder / "models" / "kept.sql").write_text(ENDLESS)
     process = subprocess.Popen(
-        [sys.executable, "-c", "from dbt.cli.main import cli; cli()", "run"],
+        [sys.executable, "-c", RUN, "run"],
         cwd=folder,
         # Without the internet, sending them takes ten seconds of dbt's end.
         env={**os.environ, "DBT_SEND_ANONYMOUS_USAGE_STATS": "false"},
         stdout=subprocess.PIPE,
         text=True,
         process_group=0,
-        # What a shell starts in the background has SIGINT ignored, and all that it starts.
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # noqa: PLW1509
     )
     deadline = time.monotonic() + 240
     while not any(of_node(job) and job["numActiveTasks"] for job in jobs(pages)):
