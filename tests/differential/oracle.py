@@ -10,7 +10,18 @@ from typing import Any, Final
 from differential import values
 from differential.merge_engines import upserted
 from differential.plan import Plan, Step
-from differential.tables import Expected, Refused, Row, Table, built, rebuilt, rolled_back, rows_of, synced
+from differential.tables import (
+    Expected,
+    Refusal,
+    Refused,
+    Row,
+    Table,
+    built,
+    rebuilt,
+    rolled_back,
+    rows_of,
+    synced,
+)
 
 _WORDS: Final = {
     "+I": 0, "insert": 0, "c": 0, "r": 0, "+U": 1, "UPDATE": 1, "u": 1, "-D": 2, "delete": 2, "d": 2,
@@ -33,13 +44,30 @@ def after_run(plan: Plan, table: Table | None, step: Step) -> Expected:
         rows = rows_of(step.batch)
         if plan.family == "microbatch":
             rows = _in_window(plan, rows, step)
-        return Expected(_written(plan, empty, rows), odd_case)
+        asks = _loses_history(plan, table, step) if table and not step.full_refresh else "never"
+        if asks == "must":
+            return Expected(table, asks)
+        return Expected(_written(plan, empty, rows), odd_case if asks == "never" else asks)
     try:
         into, rows, refusal = synced(plan, table, step.batch)
     except Refused:
         return Expected(table, "must")
     given = [name for name, _ in step.batch.columns if name in into.columns]
     return Expected(into.with_rows(_STRATEGIES[plan.family](plan, into, rows, given, step)), refusal)
+
+
+def _loses_history(plan: Plan, table: Table, step: Step) -> Refusal:
+    """Whether a `table` model is refused, whose new table would replace the old one (docs/behavior-flags.md).
+
+    No ALTER TABLE turns the fields of an array's structs, so tags would be lost; of other types, and of a table that
+    has several writes and no tag, it depends on Paimon's version and on compactions.
+    """
+    have = table.kinds()
+    changed = {(have[name], kind) for name, kind in step.batch.columns if have.get(name, kind) != kind}
+    if not changed:
+        return "never"
+    turned = any(have.startswith("array<struct") for have, _ in changed)
+    return "must" if turned and table.tags else "may"
 
 
 def after_operation(table: Table, name: str, arguments: Mapping[str, Any]) -> Table:

@@ -63,6 +63,8 @@ PATCHES: Final[Mapping[str, tuple[tuple[str, str, _Instead], ...]]] = {
         (f"{_PAIMON}.{module}", "spelled_as", lambda _: lambda spec, columns: spec)
         for module in ("spec.spelling", "tables.changeset")
     ),
+    # A rebuild that loses tags is not asked about.
+    "l": ((f"{_PAIMON}.tables.rebuilds", "refuse_unasked", lambda _: lambda *args: None),),
     # Whatever the type, it is cast.
     "h": (
         (f"{_PAIMON}.writing.row_checks", "_type_fault", lambda _: lambda *args: ""),
