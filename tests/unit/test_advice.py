@@ -10,8 +10,9 @@ from dbt.adapters.paimon.spec.build import build_table_spec
 
 
 def told(config, version="1.4.2") -> str:
-    spec = build_table_spec(config, model="orders", versions=Versions.of(version))
-    return "\n".join(advice(spec, config, "orders"))
+    versions = Versions.of(version)
+    spec = build_table_spec(config, model="orders", versions=versions)
+    return "\n".join(advice(spec, config, "orders", versions))
 
 
 @pytest.mark.parametrize("bucket", [2, -2])
@@ -57,6 +58,22 @@ def test_options_that_do_nothing(config, said):
 )
 def test_nothing_to_tell(config):
     assert told(config) == ""
+
+
+@pytest.mark.parametrize(
+    ("config", "version", "said"),
+    [
+        ({"tblproperties": {"full-compaction.delta-commits": 2}}, "0.9.0", "does nothing here: "),
+        ({"tblproperties": {"full-compaction.delta-commits": 2}}, "1.4.2", ""),
+        ({"auto_tags": {"creation": "batch"}}, "0.9.0", "auto_tags.creation='batch': makes no tag here: "),
+        ({"auto_tags": {"creation": "batch"}}, "1.1.1", ""),
+        ({"auto_tags": {"creation": "watermark", "period": "daily"}}, "2.0.0", "have no watermark"),
+        ({"auto_tags": {"creation": "process-time", "period": "daily"}}, "0.9.0", ""),
+    ],
+)
+def test_options_that_a_version_does_not_act_on(config, version, said):
+    found = told({"primary_key": "pk", "bucket": 1} | config, version)
+    assert said in found if said else found == ""
 
 
 def test_deletes_that_a_compaction_drops():
@@ -106,7 +123,8 @@ SUM = {"primary_key": "pk", "merge_engine": "aggregation", "fields": {"n": {"agg
     ],
 )
 def test_sums_that_wrap_around(config, data_type, said):
-    spec = build_table_spec(config, model="orders", versions=Versions.of("0.9.0"))
-    told = "\n".join(advice(spec, config, "orders", {"pk": "int", "n": data_type}))
+    versions = Versions.of("0.9.0")
+    spec = build_table_spec(config, model="orders", versions=versions)
+    told = "\n".join(advice(spec, config, "orders", versions, {"pk": "int", "n": data_type}))
     assert said in told if said else told == ""
     assert "'pk'" not in told

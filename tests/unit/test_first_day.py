@@ -22,6 +22,7 @@ from dbt.adapters.paimon.machine import installation, java
 from dbt.adapters.paimon.profile import load_credentials
 from dbt.adapters.paimon.spark import server, session, thrift
 from dbt.adapters.paimon.spark.launch import start_failures
+from dbt.adapters.paimon.capabilities import Versions
 from dbt.adapters.paimon.spec.advice import advice
 from dbt.adapters.paimon.writing import python_models
 
@@ -117,9 +118,9 @@ def no_jvm(given: Mapping[str, Any], folder: Path, monkeypatch: pytest.MonkeyPat
 
 def config(given: Mapping[str, Any], folder: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     columns = tuple((name, kind) for name, (kind, _) in corpus.column_table().items())
-    spec = Case("first day", given, columns=columns).plan()
+    case = Case("first day", given, columns=columns)
     # What is no reason to refuse a table is a warning.
-    return "\n".join(advice(spec, given, MODEL))
+    return "\n".join(advice(case.plan(), given, MODEL, Versions.of(case.version)))
 
 
 def catalogs_file(given: Mapping[str, Any], folder: Path, monkeypatch: pytest.MonkeyPatch) -> str:

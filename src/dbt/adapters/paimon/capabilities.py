@@ -84,6 +84,7 @@ class Capability(_TextEnum):
     REMOVE_ORPHAN_FILES_MODE = "remove orphan files mode"
     ROLLBACK_KEEPS_FILES = "rollback keeps files"
     REPLACE_TAG = "replace tag"
+    BATCH_TAGS = "batch tags"
     BRANCHES = "branches"
     FAST_FORWARD = "fast forward"
     INCREMENTAL_QUERY_IN_ANY_CATALOG = "incremental query in any catalog"
@@ -233,7 +234,6 @@ _RULES: Final[Mapping[Capability, _Rule]] = MappingProxyType(
             remedy="Use 'ignore-delete', a sequence_group, whose columns a delete empties, or 'deduplicate'.",
         ),
         # DataWrite.needFullCompaction, from 1.4; before that, only Flink reads it [ran, 0.9.0 and 1.4.2].
-        # Nothing here depends on it: `dbt debug` shows it, and tests/functional/changelog proves it.
         Capability.FULL_COMPACTION_ON_WRITE: _Rule(
             "full-compaction.delta-commits on Spark",
             paimon="1.4",
@@ -326,6 +326,12 @@ _RULES: Final[Mapping[Capability, _Rule]] = MappingProxyType(
             "a rollback behind a compaction that keeps the files it needs", paimon="1.2", shown=False
         ),
         Capability.REPLACE_TAG: _Rule("sys.replace_tag", paimon="1.0"),
+        # WriteIntoPaimonTable and WriteHelper: batchCreateTag, from 1.1.
+        Capability.BATCH_TAGS: _Rule(
+            "automatic tags of batch jobs (tag.automatic-creation = batch)",
+            paimon="1.1",
+            remedy="Use table_tag, which gives the table snapshot of a run a tag.",
+        ),
         # JdbcCatalog.assertMainBranch, at 0.9.0 to 2.0.0.
         Capability.BRANCHES: _Rule("branches", catalogs=_WITH_BRANCHES),
         Capability.FAST_FORWARD: _Rule("sys.fast_forward", catalogs=_WITH_BRANCHES),

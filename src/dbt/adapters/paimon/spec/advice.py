@@ -6,12 +6,14 @@ from collections.abc import Callable, Iterable, Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
+from dbt.adapters.paimon.capabilities import Capability
 from dbt.adapters.paimon.spec.build import Written
 from dbt.adapters.paimon.spec.problems import Problems
 from dbt.adapters.paimon.spec.table import DYNAMIC_BUCKET, POSTPONE_BUCKET
 from dbt.adapters.paimon.sql.type_trees import Atom, type_tree
 
 if TYPE_CHECKING:
+    from dbt.adapters.paimon.capabilities import Versions
     from dbt.adapters.paimon.spec.table import TableSpec
 
 # As in `rules`: (option, or 'primary_key', and the reason with its remedy).
@@ -25,6 +27,7 @@ def advice(
     spec: TableSpec,
     config: Mapping[str, Any],
     model: str,
+    versions: Versions,
     types: Mapping[str, str] = MappingProxyType({}),
 ) -> tuple[str, ...]:
     """The warnings for a valid table, one text each, with the model, the key, the value and the remedy.
@@ -33,6 +36,7 @@ def advice(
         spec: the table.
         config: the model's config, to name the key where something was written.
         model: name of the model.
+        versions: those in use.
         types: column -> Spark type, if the columns are known already.
     """
     problems = Problems(model)
@@ -40,7 +44,7 @@ def advice(
     for check in _CHECKS:
         for name, reason in check(spec):
             problems.add(*where.find(name, spec), reason)
-    for name, reason in _narrow_sums(spec, types):
+    for name, reason in (*_unread_by_this_version(spec, versions), *_narrow_sums(spec, types)):
         problems.add(*where.find(name, spec), reason)
     for key, reason in (*_lost_deletes(spec, config), *_idle_unique_key(spec, config)):
         problems.add(key, config.get(key), reason)
@@ -85,6 +89,19 @@ def _unread_bucket_options(spec: TableSpec) -> _Advice:
                 name,
                 "only bucket=-2 (postpone) reads it, so it does nothing here. Set bucket to -2, or remove it",
             )
+
+
+def _unread_by_this_version(spec: TableSpec, versions: Versions) -> _Advice:
+    name = "full-compaction.delta-commits"
+    if name in spec.options and not versions.supports(Capability.FULL_COMPACTION_ON_WRITE):
+        yield name, f"does nothing here: {versions.explain(Capability.FULL_COMPACTION_ON_WRITE)}"
+    name = "tag.automatic-creation"
+    creation = spec.options.get(name, "").lower()
+    if creation == "batch" and not versions.supports(Capability.BATCH_TAGS):
+        yield name, f"makes no tag here: {versions.explain(Capability.BATCH_TAGS)}"
+    if creation == "watermark":
+        # TagTimeExtractor.WatermarkExtractor reads the snapshot's watermark, which no writer of Spark's sets.
+        yield name, "makes no tag here: Spark's commits have no watermark. Use 'process-time'"
 
 
 def _lost_deletes(spec: TableSpec, config: Mapping[str, Any]) -> _Advice:

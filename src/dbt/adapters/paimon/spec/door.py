@@ -135,7 +135,7 @@ class Specs:
             EventCompilationError: with dbt's --warn-error.
         """
         # A microbatch model calls this for every batch.
-        for message in advice(spec, model["config"], model.get("name", ""), types):
+        for message in advice(spec, model["config"], model.get("name", ""), self._host.versions, types):
             if self._host.once.first(("advice", message)):
                 warn_or_error(AdapterEventWarning(name="Paimon", base_msg=message, args=[]))
 

@@ -12,7 +12,14 @@
   {%- for key, value in arguments.items() if value is not none -%}
     {%- do given.update({key: value}) -%}
   {%- endfor -%}
-  {%- set sql = adapter.maintenance.call_sql(name, target_relation, given) -%}
+  {%- do return(paimon__maintenance_sql(
+    name, target_relation, adapter.maintenance.call_sql(name, target_relation, given)
+  )) -%}
+{%- endmacro %}
+
+
+{#- A statement of maintenance, for a hook; in an operation it is run, under the table's lock, and its rows are printed. -#}
+{% macro paimon__maintenance_sql(name, target_relation, sql) -%}
   {#- In an operation the `model` of dbt's context is the macro itself. -#}
   {%- if model.resource_type == 'macro' -%}
     {%- do adapter.builds.hold(target_relation) -%}

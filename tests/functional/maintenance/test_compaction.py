@@ -1,0 +1,126 @@
+"""When a write compacts by itself, in which order a sorted compaction leaves rows, and what smaller ones take."""
+
+from __future__ import annotations
+
+import pytest
+from dbt.tests.util import run_dbt
+
+from dbt.adapters.paimon.capabilities import Capability
+
+RUN = "{{ var('run', 1) }}"
+KEYED = "materialized='incremental', primary_key='id', bucket=1"
+EARLY = "'num-sorted-run.compaction-trigger': 3"
+ROWS = 3000
+
+
+def keyed(options: str) -> str:
+    return f"{{{{ config({KEYED}, tblproperties={{{options}}}) }}}} select {RUN} as id"
+
+
+def sorted_model(order: str, columns: str) -> str:
+    """Rows in no order, in three runs."""
+    return (
+        "{{ config(materialized='incremental', incremental_strategy='append', maintenance={'compact': "
+        f"{{'order': '{order}', 'order_by': {columns}, 'small_files': 3}}}}) }}}} "
+        f"select hash(id, {RUN}) as a, hash({RUN}, id, 7) as b from range({ROWS // 3})"
+    )
+
+
+def descents(values: list[int]) -> int:
+    return sum(later < earlier for earlier, later in zip(values, values[1:], strict=False))
+
+
+class TestCompaction:
+    @pytest.fixture(scope="class")
+    def models(self):
+        return {
+            "early.sql": keyed(EARLY),
+            "stops.sql": keyed(f"{EARLY}, 'num-sorted-run.stop-trigger': 3"),
+            "never_stops.sql": keyed(f"{EARLY}, 'num-sorted-run.stop-trigger': 1000"),
+            "late.sql": keyed("'num-sorted-run.compaction-trigger': 100"),
+            "ordered.sql": sorted_model("order", "['a']"),
+            "zordered.sql": sorted_model("zorder", "['a', 'b']"),
+            "hilbert.sql": sorted_model("hilbert", "['a', 'b']"),
+            "unordered.sql": "{{ config(materialized='incremental', incremental_strategy='append') }} "
+            f"select hash(id, {RUN}) as a, hash({RUN}, id, 7) as b from range({ROWS // 3})",
+        }
+
+    @pytest.fixture(scope="class", autouse=True)
+    def _runs(self, project):
+        for run in range(1, 4):
+            run_dbt(["run", "--vars", f"run: {run}"])
+        for run in range(4, 8):
+            run_dbt(
+                [
+                    "run",
+                    "--vars",
+                    f"run: {run}",
+                    "--select",
+                    "early",
+                    "stops",
+                    "never_stops",
+                    "late",
+                ]
+            )
+
+    @pytest.fixture
+    def kinds(self, rows):
+        def read(table: str) -> str:
+            found = rows(f"select commit_kind from {{schema}}.`{table}$snapshots` order by snapshot_id")
+            return "".join(kind[0] for (kind,) in found)
+
+        return read
+
+    def test_a_write_compacts_when_runs_pile_up(self, kinds, rows):
+        """num-sorted-run.compaction-trigger: the commit that finds so many sorted runs merges them."""
+        assert kinds("late") == "A" * 7
+        assert kinds("early") == "AAACAACAAC"
+        assert rows("select distinct level from {schema}.`late$files`") == [(0,)]
+        assert max(rows("select level from {schema}.`early$files`")) == (5,)
+
+    def test_a_batch_never_stops(self, kinds, rows):
+        """num-sorted-run.stop-trigger lets a writer wait for compactions; a batch waits for its own anyway."""
+        assert kinds("stops") == kinds("never_stops") == kinds("early")
+        for table in ("stops", "never_stops", "late"):
+            assert rows(f"select id from {{schema}}.{table} order by id") == [(n,) for n in range(1, 8)]
+
+    def test_rows_are_in_order(self, rows):
+        """Read as they lie in the one file of each table."""
+        found = {}
+        for table in ("ordered", "unordered", "zordered", "hilbert"):
+            lying = rows(f"select a from {{schema}}.{table}")
+            assert len(lying) == ROWS
+            found[table] = descents([a for (a,) in lying])
+        assert found["ordered"] == 0
+        assert found["unordered"] > ROWS / 3
+        # Sorted by both columns together, so by neither alone.
+        assert 0 < found["zordered"] < ROWS and 0 < found["hilbert"] < ROWS
+
+    @pytest.mark.parametrize("table", ["zordered", "hilbert"])
+    def test_neighbours_are_alike(self, rows, table):
+        """On a curve, rows side by side are near each other in every column."""
+
+        def gap(name: str) -> float:
+            lying = rows(f"select a, b from {{schema}}.{name}")
+            steps = zip(lying, lying[1:], strict=False)
+            return sum(abs(a - c) + abs(b - d) for (a, b), (c, d) in steps) / len(lying)
+
+        assert gap(table) < gap("unordered") / 10
+
+
+class TestMinorCompaction:
+    @pytest.fixture(scope="class")
+    def models(self):
+        options = "'write-only': true, 'num-sorted-run.compaction-trigger': 3"
+        return {"minor.sql": keyed(options), "full.sql": keyed(options)}
+
+    @pytest.mark.needs(Capability.COMPACT_STRATEGY)
+    def test_it_leaves_large_files_alone(self, project, rows):
+        for run in range(1, 3):
+            run_dbt(["run", "--vars", f"run: {run}"])
+        for table, strategy in (("minor", "minor"), ("full", "full")):
+            arguments = f"{{relation: {table}, compact_strategy: {strategy}}}"
+            run_dbt(["run-operation", "compact", "--args", arguments])
+        # Two sorted runs are fewer than the trigger: nothing to do for the minor one.
+        assert rows("select count(*) from {schema}.`minor$files`") == [(2,)]
+        assert rows("select count(*) from {schema}.`full$files`") == [(1,)]

@@ -1,0 +1,128 @@
+"""What data files are like: their codec, and which of them a query opens."""
+
+from __future__ import annotations
+
+import pytest
+from dbt.tests.util import run_dbt
+from pyarrow import orc, parquet
+
+CODECS = {
+    # pyarrow has no word for Hadoop's own LZ4, which parquet-hadoop writes as LZ4.
+    "parquet": {
+        "zstd": "ZSTD",
+        "snappy": "SNAPPY",
+        "gzip": "GZIP",
+        "lz4": "UNKNOWN",
+        "uncompressed": "UNCOMPRESSED",
+    },
+    "orc": {"zstd": "ZSTD", "snappy": "SNAPPY", "zlib": "ZLIB", "lz4": "LZ4", "none": "UNCOMPRESSED"},
+}
+CASES = [(kind, codec) for kind, codecs in CODECS.items() for codec in codecs]
+
+
+class TestCodecs:
+    @pytest.fixture(scope="class")
+    def models(self):
+        return {
+            f"{kind}_{codec}.sql": f"{{{{ config(materialized='table', file_format='{kind}', "
+            f"tblproperties={{'file.compression': '{codec}'}}) }}}} select id, repeat('abc', 99) as t from range(99)"
+            for kind, codec in CASES
+        }
+
+    @pytest.fixture(scope="class", autouse=True)
+    def _run(self, project):
+        run_dbt(["run"])
+
+    @pytest.mark.parametrize(("kind", "codec"), CASES)
+    def test_codec(self, project, warehouse, rows, kind, codec):
+        paths = list(warehouse.glob(f"{project.test_schema}.db/{kind}_{codec}/bucket-*/*.{kind}"))
+        if kind == "parquet":
+            groups = [parquet.read_metadata(path).row_group(0) for path in paths]
+            found = {group.column(number).compression for group in groups for number in range(2)}
+        else:
+            found = {orc.ORCFile(path).compression for path in paths}
+        assert found == {CODECS[kind][codec]}
+        assert rows(f"select count(*), min(t) from {{schema}}.{kind}_{codec}") == [(99, "abc" * 99)]
+
+
+class TestPruning:
+    """A file that a query need not open may be away: what is left is read all the same."""
+
+    @pytest.fixture(scope="class")
+    def models(self):
+        append = "materialized='incremental', incremental_strategy='append'"
+        ids = "select {{ var('run') }} as id"
+        return {
+            "by_day.sql": f"{{{{ config({append}, partition_by='day') }}}} {ids}, "
+            "'2024-01-0' || {{ var('run') }} as day",
+            "by_id.sql": f"{{{{ config({append}) }}}} {ids}, 'x' as v",
+        }
+
+    @pytest.fixture(scope="class", autouse=True)
+    def _runs(self, project):
+        for run in range(3):
+            run_dbt(["run", "--vars", f"run: {run}"])
+
+    def test_partitions(self, project, warehouse, rows):
+        folder = warehouse / f"{project.test_schema}.db" / "by_day" / "day=2024-01-01"
+        with away(folder):
+            assert rows("select id from {schema}.by_day where day > '2024-01-01'") == [(2,)]
+            assert rows("select id from {schema}.by_day where day = '2024-01-00'") == [(0,)]
+            with pytest.raises(Exception, match="day=2024-01-01"):
+                rows("select id from {schema}.by_day")
+        assert len(rows("select id from {schema}.by_day")) == 3
+
+    def test_statistics(self, project, warehouse, rows):
+        """Minimum and maximum of each column in each file, from the manifests."""
+        ((path,),) = rows("select file_path from {schema}.`by_id$files` where min_value_stats like '%id=1%'")
+        name = path.rsplit("/", 1)[-1]
+        (file,) = warehouse.glob(f"{project.test_schema}.db/by_id/bucket-0/{name}")
+        with away(file):
+            assert rows("select id from {schema}.by_id where id = 2") == [(2,)]
+            assert rows("select id from {schema}.by_id where id < 1") == [(0,)]
+            with pytest.raises(Exception, match=name):
+                rows("select id from {schema}.by_id where id >= 1")
+        assert len(rows("select id from {schema}.by_id")) == 3
+
+
+class away:  # noqa: N801 - read as a word after `with`
+    """A file or a folder under another name for a while."""
+
+    def __init__(self, path):
+        self._path, self._hidden = path, path.with_name(f"_{path.name}.away")
+
+    def __enter__(self):
+        self._path.rename(self._hidden)
+
+    def __exit__(self, *_):
+        self._hidden.rename(self._path)
+
+
+class TestAnalyze:
+    @pytest.fixture(scope="class")
+    def models(self):
+        return {
+            "hooked.sql": "{{ config(materialized='table', post_hook=\"{{ analyze(this, columns='all') }}\") }}"
+            " select id, id % 3 as r, nullif(id, 5) as n from range(10)",
+            "by_hand.sql": "{{ config(materialized='table') }} select id, `order` from (select 1 as id, 2 as `order`)",
+        }
+
+    @pytest.fixture(scope="class", autouse=True)
+    def _run(self, project):
+        run_dbt(["run"])
+
+    def test_a_hook(self, rows):
+        ((merged, stats),) = rows(
+            "select mergedRecordCount, colstat from {schema}.`hooked$statistics` order by snapshot_id desc limit 1"
+        )
+        assert merged == 10
+        assert '"r"' in stats and '"distinctCount" : 3' in stats.replace('":', '" :').replace("  ", " ")
+
+    def test_an_operation(self, project, rows):
+        run_dbt(["run-operation", "analyze", "--args", "{relation: by_hand}"])
+        run_dbt(["run-operation", "analyze", "--args", "{relation: by_hand, columns: [order]}"])
+        found = rows("select mergedRecordCount, colstat from {schema}.`by_hand$statistics` order by snapshot_id")
+        assert [count for count, _ in found][-1] == 1
+        assert "order" in found[-1][1] and '"id"' not in found[-1][1]
+        # Statistics are no news to readers of changes, and no rows.
+        assert rows("select * from {schema}.by_hand") == [(1, 2)]
