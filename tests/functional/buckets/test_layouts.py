@@ -46,6 +46,15 @@ class TestLayouts:
                 "(2, 20, 1), (3, 30, 1), (4, 40, 1), (5, 50, 1)",
                 "(1, 11, 1), (5, 51, 1)",
             ),
+            **{
+                f"initial_{shuffles}.sql": model(
+                    f"primary_key='pk', bucket=-1, dynamic_bucket={{'initial_buckets': 4}}, "
+                    f"spark_config={{'spark.sql.shuffle.partitions': {shuffles}}}",
+                    "pk, v",
+                    *[", ".join(f"({number}, 0)" for number in range(40))] * 2,
+                )
+                for shuffles in (2, 8)
+            },
             "moved.sql": model(f"{ACROSS}, dynamic_bucket={{'target_row_num': 2}}", "pk, v, pt", *MOVED),
             # The merge engines that leave a key where it is.
             "filled.sql": model(f"{ACROSS}, merge_engine='partial-update'", "pk, v, pt", *MOVED),
@@ -95,6 +104,11 @@ class TestLayouts:
         # 2 keys in each of the first two, 1 in the third; keys 1 and 5 were written again, each into its own bucket.
         assert found == {0: 3, 1: 2, 2: 2}
         assert rows("select v from {schema}.dynamic order by pk") == [(11,), (20,), (30,), (40,), (51,)]
+
+    def test_as_many_buckets_at_once_as_tasks_write(self, layout):
+        """dynamic-bucket.initial-buckets is an upper limit: each task that assigns buckets begins with one."""
+        for shuffles, buckets in ((2, 2), (8, 4)):
+            assert len({bucket for bucket, _ in layout(f"initial_{shuffles}")}) == buckets
 
     def test_a_key_moves_to_its_new_partition(self, rows):
         assert rows("select * from {schema}.moved order by pk") == [

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import datetime, timedelta
+
 import pytest
 from dbt.tests.util import run_dbt
 from tests.functional.conftest import CONNECTOR
@@ -120,6 +122,16 @@ class TestTimeTravel:
         assert rows("select * from {schema}.by_time order by id") == [(1, 3), (2, 0), (3, 0), (4, 0)]
         assert rows("select * from {schema}.by_branch order by id") == [(1, 1), (2, 0)]
 
+    def test_instants(self, project, rows):
+        """Of each commit the instant it was made at: what the table was then."""
+        made = rows("select snapshot_id, cast(commit_time as string) from {schema}.`prices$snapshots` order by 1")
+        assert len(made) > 3
+        for snapshot, instant in made[:3]:
+            (shown,) = run_dbt(["show", "--select", "any", "--vars", f"at: {{timestamp: '{instant}'}}"])
+            found = sorted(tuple(row) for row in shown.agate_table.rows)
+            assert found == sorted(rows(f"select * from {{schema}}.prices version as of {snapshot}"))
+        assert found == [(1, 2), (2, 0), (3, 0)]
+
     def test_empty(self, project, rows):
         run_dbt(["run", "--empty", "--select", "by_tag"])
         assert rows("select * from {schema}.by_tag") == []
@@ -215,3 +227,50 @@ class TestTimeTravel:
 
     def test_the_fixture_of_a_unit_test(self, project):
         run_dbt(["test", "--select", "the_fixture_is_read"])
+
+
+class TestAutomaticTags:
+    @pytest.fixture(scope="class")
+    def models(self):
+        tags = {
+            "daily": "{'creation': 'process-time', 'period': 'daily'}",
+            "two_hours": "{'creation': 'process-time', 'period': 'two-hours'}",
+            "few": "{'creation': 'process-time', 'period': 'hourly', 'num_retained_max': 1} if var('run', 1) > 1 else {}",
+            "by_watermark": "{'creation': 'watermark', 'period': 'hourly'}",
+            "by_batch": "{'creation': 'batch'}",
+        }
+        return {
+            f"{name}.sql": f"{{{{ config(materialized='incremental', incremental_strategy='append', auto_tags={value}) }}}}"
+            " select 1 as id"
+            for name, value in tags.items()
+        }
+
+    @pytest.fixture
+    def tags(self, rows):
+        return lambda table: [tag for (tag,) in rows(f"select tag_name from {{schema}}.`{table}$tags` order by 1")]
+
+    def test_periods(self, project, tags):
+        started = datetime.now()
+        run_dbt(["run", "--select", "daily", "two_hours"])
+        ended = datetime.now()
+        assert tags("daily") in [[f"{at - timedelta(days=1):%Y-%m-%d}"] for at in (started, ended)]
+        # The period that ended last.
+        before = [at.replace(hour=at.hour // 2 * 2) - timedelta(hours=2) for at in (started, ended)]
+        assert tags("two_hours") in [[f"{at:%Y-%m-%d %H}"] for at in before]
+
+    def test_older_ones_than_num_retained_max_go(self, project, tags):
+        run_dbt(["run", "--select", "few"])
+        for tag in ("2020-01-01 00", "by hand"):
+            run_dbt(["run-operation", "create_tag", "--args", f"{{relation: few, tag: '{tag}'}}"])
+        run_dbt(["run", "--select", "few", "--vars", "run: 2"])
+        newest, by_hand = tags("few")
+        assert newest > "2026" and by_hand == "by hand"
+
+    def test_those_that_make_none_are_warned_about(self, project, tags, rows):
+        names = ["by_watermark"] + ["by_batch"] * (parse_version("1.1") > CONNECTOR)
+        results = run_dbt(["--warn-error", "run", "--select", *names], expect_pass=False)
+        assert all("makes no tag here" in result.message for result in results) and len(results) == len(names)
+        assert rows("show tables in {schema} like 'by_*'") == []
+        run_dbt(["run", "--select", "by_watermark", "by_batch"])
+        assert tags("by_watermark") == []
+        assert len(tags("by_batch")) == (parse_version("1.1") <= CONNECTOR)
