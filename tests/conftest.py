@@ -19,6 +19,7 @@ pytest_plugins = [
     "quicker_dbt",
     "timing",
     "compatibility",
+    "coverage_proof",
     "conformance",
     "differential.report",
     "faults.report",

@@ -1,48 +1,91 @@
-"""docs/coverage.md names models, tests and pages that are there, and leaves no cell empty."""
+"""docs/coverage.md names models, tests and pages that are there, and claims no more than its proofs show."""
 
+import json
 import re
-from pathlib import Path
+import subprocess
+import sys
 
 import pytest
+from coverage_proof import IN_CI, PAGE, ROOT, UNPROVED, Feature, faults, features, without_parameters
 
-ROOT = Path(__file__).parents[2]
-PAGE = ROOT / "docs" / "coverage.md"
-ELSEWHERE = ("Flink only: ", "issue ")
-
-
-def cells(line: str) -> list[str]:
-    return [cell.strip() for cell in re.split(r"(?<!\\)\|", line)[1:-1]]
-
-
-ROWS = [
-    cells(line)
-    for line in PAGE.read_text().splitlines()
-    if line.startswith("| ") and not line.startswith("| feature |")
-]
+FEATURES = features(PAGE.read_text())
 MODELS = {path.stem for folder in ("models", "snapshots") for path in (ROOT / folder).rglob("*.sql")} | {
     path.stem for path in (ROOT / "snapshots").glob("*.yml")
 }
+RESULTS = ROOT / "docs" / "compatibility"
 
 
-@pytest.mark.parametrize("row", ROWS, ids=lambda row: row[0][:60])
-def test_row(row: list[str]) -> None:
-    feature, here, tests, page = row
-    assert feature and here
-    if here.startswith(ELSEWHERE):
-        assert tests == page == "-"
-        return
-    for model in re.findall(r"`((?:ex|int|fct|dim|mart|stg)_\w+)`", here):
+@pytest.fixture(scope="module")
+def collected() -> set[str]:
+    """Every test that a row names, as pytest finds it."""
+    files = sorted({f"tests/{test.partition('::')[0]}" for feature in FEATURES for test in feature.tests})
+    command = [sys.executable, "-m", "pytest", "--collect-only", "-q", "-p", "no:cacheprovider", *files]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-2000:]
+    return {without_parameters(line) for line in done.stdout.splitlines() if "::" in line}
+
+
+@pytest.mark.parametrize("feature", FEATURES, ids=lambda feature: feature.name[:60])
+def test_row(feature: Feature) -> None:
+    assert feature.name and feature.here
+    for model in re.findall(r"`((?:ex|int|fct|dim|mart|stg)_\w+)`", feature.here):
         assert model in MODELS
-    found = re.findall(r"`([^`]+)`", tests)
-    assert found
-    for test in found:
-        assert (ROOT / "tests" / test).exists(), test
-    link = re.fullmatch(r"\[[^\]]+\]\(([\w-]+\.md)\)", page)
-    assert link and (PAGE.parent / link[1]).exists(), page
+    link = re.fullmatch(r"\[[^\]]+\]\(([\w-]+\.md)\)", feature.page)
+    assert link and (PAGE.parent / link[1]).exists(), feature.page
+    unproved = feature.proof.startswith(UNPROVED)
+    assert unproved or feature.proof == IN_CI or feature.paimon, feature.proof
+    assert bool(feature.tests) is not unproved
+    for test in feature.tests:
+        assert re.fullmatch(r"[\w/]+\.py::(\w+::)?\w+", test), test
+
+
+def test_each_test_is_there(collected) -> None:
+    assert {test for feature in FEATURES for test in feature.tests} - collected == set()
+
+
+@pytest.mark.parametrize(
+    "feature", [feature for feature in FEATURES if feature.paimon], ids=lambda feature: feature.name[:60]
+)
+def test_a_newer_paimon_has_shown_it(feature: Feature) -> None:
+    """In a committed run, on code that is still the same."""
+    runs = [json.loads(path.read_text()) for path in RESULTS.glob(f"paimon-{feature.paimon}-*.json")]
+    for test in feature.tests:
+        shown = [
+            sitting["commit"] for run in runs for sitting in run["sittings"] if passed(sitting["tests"], test)
+        ]
+        assert shown, f"no committed run on Paimon {feature.paimon} has passed {test}"
+        assert any(not changed_since(commit, test, feature.code) for commit in shown), (
+            f"{test}: run it again (make compat)"
+        )
+
+
+def passed(tests: dict[str, str], test: str) -> bool:
+    found = {outcome for nodeid, outcome in tests.items() if without_parameters(nodeid) == test}
+    return "passed" in found and "failed" not in found
+
+
+def changed_since(commit: str, test: str, code: tuple[str, ...]) -> str:
+    """The test's own file and the code that it stands on: what differs from a commit."""
+    known = subprocess.run(["git", "cat-file", "-e", f"{commit}^{{commit}}"], cwd=ROOT, check=False)
+    if known.returncode:
+        pytest.skip(f"this clone has not the commit {commit}")
+    paths = [f"tests/{test.partition('::')[0]}", *code]
+    assert all((ROOT / path).exists() for path in paths), paths
+    command = ["git", "diff", "--name-only", commit, "--", *paths]
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
 
 
 def test_every_example_is_named() -> None:
     """A worked model that no row names is one that nobody finds."""
     named = set(re.findall(r"`(ex_\w+)`", PAGE.read_text()))
-    helpers = {model for model in MODELS if model.startswith("ex_")} - named
-    assert not helpers
+    assert not {model for model in MODELS if model.startswith("ex_")} - named
+
+
+def test_a_run_is_held_against_the_page() -> None:
+    """A test that was skipped, or is not there any more, proves nothing; one whose file did not run is not judged."""
+    proved = Feature("f", "here", ("a.py::test",), IN_CI, "")
+    newer = Feature("g", "here", ("a.py::test",), "Paimon 2.0.0, with `src`", "")
+    assert faults([proved], {"a.py::test": {"passed", "skipped"}}) == []
+    assert faults([proved], {"a.py::test": {"skipped"}}) == ["f: a.py::test skipped"]
+    assert faults([proved], {"a.py::other": {"passed"}}) == ["f: a.py::test did not run"]
+    assert faults([proved], {"b.py::test": {"passed"}}) == faults([newer], {"a.py::test": {"skipped"}}) == []

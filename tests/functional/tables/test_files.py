@@ -85,6 +85,22 @@ class TestPruning:
         assert len(rows("select id from {schema}.by_id")) == 3
 
 
+class TestOrderOfPartitions:
+    """scan.plan-sort-partition: append rows are read partition by partition."""
+
+    @pytest.fixture(scope="class")
+    def models(self):
+        config = "materialized='table', partition_by='part', tblproperties={'scan.plan-sort-partition': true}"
+        return {
+            "in_order.sql": f"{{{{ config({config}) }}}} select id, 'p' || (10 + (id * 7) % 10) as part from range(10)"
+        }
+
+    def test_rows_are_read_by_partition(self, project, rows):
+        run_dbt(["run"])
+        found = rows("select /*+ coalesce(1) */ part from {schema}.in_order")
+        assert found == [(f"p{10 + number}",) for number in range(10)]
+
+
 class away:  # noqa: N801 - read as a word after `with`
     """A file or a folder under another name for a while."""
 
@@ -121,7 +137,9 @@ class TestAnalyze:
     def test_an_operation(self, project, rows):
         run_dbt(["run-operation", "analyze", "--args", "{relation: by_hand}"])
         run_dbt(["run-operation", "analyze", "--args", "{relation: by_hand, columns: [order]}"])
-        found = rows("select mergedRecordCount, colstat from {schema}.`by_hand$statistics` order by snapshot_id")
+        found = rows(
+            "select mergedRecordCount, colstat from {schema}.`by_hand$statistics` order by snapshot_id"
+        )
         assert [count for count, _ in found][-1] == 1
         assert "order" in found[-1][1] and '"id"' not in found[-1][1]
         # Statistics are no news to readers of changes, and no rows.

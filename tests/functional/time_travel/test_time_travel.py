@@ -124,7 +124,9 @@ class TestTimeTravel:
 
     def test_instants(self, project, rows):
         """Of each commit the instant it was made at: what the table was then."""
-        made = rows("select snapshot_id, cast(commit_time as string) from {schema}.`prices$snapshots` order by 1")
+        made = rows(
+            "select snapshot_id, cast(commit_time as string) from {schema}.`prices$snapshots` order by 1"
+        )
         assert len(made) > 3
         for snapshot, instant in made[:3]:
             (shown,) = run_dbt(["show", "--select", "any", "--vars", f"at: {{timestamp: '{instant}'}}"])
@@ -247,7 +249,9 @@ class TestAutomaticTags:
 
     @pytest.fixture
     def tags(self, rows):
-        return lambda table: [tag for (tag,) in rows(f"select tag_name from {{schema}}.`{table}$tags` order by 1")]
+        return lambda table: [
+            tag for (tag,) in rows(f"select tag_name from {{schema}}.`{table}$tags` order by 1")
+        ]
 
     def test_periods(self, project, tags):
         started = datetime.now()

@@ -1,0 +1,111 @@
+"""docs/coverage.md as data; and a pytest plugin: a run fails if a test that proves a feature there was not passed."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dbt.adapters.paimon.spark.launch import packages
+
+ROOT = Path(__file__).parents[1]
+PAGE = ROOT / "docs" / "coverage.md"
+IN_CI = "CI"
+UNPROVED = ("not proved yet", "no part of dbt")
+
+
+@dataclass(frozen=True)
+class Feature:
+    """A row of the page; `tests` are `file::test` or `file::Class::test` below the folder `tests`."""
+
+    name: str
+    here: str
+    tests: tuple[str, ...]
+    proof: str
+    page: str
+
+    @property
+    def paimon(self) -> str:
+        """The version of Paimon whose committed results prove it; '' if CI does, or nothing."""
+        found = re.match(r"Paimon (\d[\d.]*\d), with `", self.proof)
+        return found[1] if found else ""
+
+    @property
+    def code(self) -> tuple[str, ...]:
+        """What its proof by committed results stands on: paths from the root."""
+        return tuple(re.findall(r"`([^`]+)`", self.proof))
+
+
+def cells(line: str) -> list[str]:
+    return [cell.strip() for cell in re.split(r"(?<!\\)\|", line)[1:-1]]
+
+
+def features(text: str) -> list[Feature]:
+    """The rows of a page that have a proof."""
+    rows = [cells(line) for line in text.splitlines() if line.startswith("| ")]
+    return [
+        Feature(row[0], row[1], tuple(re.findall(r"`([^`]+)`", row[2])), row[3], row[4])
+        for row in rows
+        if len(row) == 5 and row[0] != "feature"
+    ]
+
+
+def without_parameters(nodeid: str) -> str:
+    """`functional/x/test_y.py::TestZ::test` of a test's id."""
+    return nodeid.partition("[")[0].removeprefix("tests/")
+
+
+def faults(found: Iterable[Feature], outcomes: Mapping[str, set[str]]) -> list[str]:
+    """What the outcomes of a run do not show, of the tests whose files ran.
+
+    Args:
+        found: the features.
+        outcomes: test without its parameters -> 'passed', 'failed', 'skipped' or 'xfailed' of its cases.
+    """
+    ran = {test.partition("::")[0] for test in outcomes}
+    told = []
+    for feature in found:
+        for test in feature.tests if feature.proof == IN_CI else ():
+            of_test = outcomes.get(test, set())
+            if test.partition("::")[0] in ran and "passed" not in of_test:
+                told.append(f"{feature.name}: {test} {' and '.join(sorted(of_test)) or 'did not run'}")
+    return told
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    chosen = config.option.keyword or config.option.markexpr or any("::" in arg for arg in config.args)
+    on_ci = not os.environ.get(packages.JARS_VARIABLE)
+    if on_ci and not chosen and not hasattr(config, "workerinput") and not config.option.collectonly:
+        config.pluginmanager.register(_Proofs())
+
+
+class _Proofs:
+    """Collects what became of each test, of all workers; a run of some tests alone is not looked at."""
+
+    def __init__(self) -> None:
+        self._outcomes: dict[str, set[str]] = {}
+        self._faults: list[str] = []
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        if report.when == "call" or report.outcome != "passed":
+            outcome = "xfailed" if hasattr(report, "wasxfail") else report.outcome
+            self._outcomes.setdefault(without_parameters(report.nodeid), set()).add(outcome)
+
+    def pytest_sessionfinish(self, session: pytest.Session) -> None:
+        # A run that was broken off shows nothing of the tests behind.
+        if session.shouldstop or session.shouldfail or session.exitstatus == pytest.ExitCode.INTERRUPTED:
+            return
+        self._faults = faults(features(PAGE.read_text()), self._outcomes)
+        if self._faults:
+            session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+    def pytest_terminal_summary(self, terminalreporter: Any) -> None:
+        if self._faults:
+            terminalreporter.section("docs/coverage.md claims what this run does not show")
+            for fault in self._faults:
+                terminalreporter.line(fault)
