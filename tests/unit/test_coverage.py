@@ -6,6 +6,7 @@ import subprocess
 import sys
 
 import pytest
+
 from coverage_proof import IN_CI, PAGE, ROOT, UNPROVED, Feature, faults, features, without_parameters
 
 FEATURES = features(PAGE.read_text())

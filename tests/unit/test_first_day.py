@@ -18,11 +18,11 @@ from tests.unit import corpus
 from tests.unit.corpus import MODEL, Case
 
 from dbt.adapters.paimon import capabilities, catalogs_yml, cli, connections
+from dbt.adapters.paimon.capabilities import Versions
 from dbt.adapters.paimon.machine import installation, java
 from dbt.adapters.paimon.profile import load_credentials
 from dbt.adapters.paimon.spark import server, session, thrift
 from dbt.adapters.paimon.spark.launch import start_failures
-from dbt.adapters.paimon.capabilities import Versions
 from dbt.adapters.paimon.spec.advice import advice
 from dbt.adapters.paimon.writing import python_models
 

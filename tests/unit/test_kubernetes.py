@@ -7,10 +7,10 @@ import re
 import kubernetes_validate
 import pytest
 import yaml
-from kubernetes_profile import CONFIG, EXECUTOR, FOLDER, MANIFESTS, container, of_kind, pods, settings
 
 from dbt.adapters.paimon.capabilities import DEFAULT_PAIMON_VERSION
 from dbt.adapters.paimon.errors.redaction import is_secret
+from kubernetes_profile import CONFIG, EXECUTOR, FOLDER, MANIFESTS, container, of_kind, pods, settings
 
 KUBERNETES_VERSIONS = ("1.27", "1.33")
 

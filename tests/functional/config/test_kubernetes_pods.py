@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 import yaml
 from dbt.tests.util import get_connection
-from kubernetes_profile import EXECUTOR, container, of_kind, pods, settings
 from pyspark.sql import SparkSession
+
+from kubernetes_profile import EXECUTOR, container, of_kind, pods, settings
 
 PAGE = Path(__file__).parents[3] / "docs" / "kubernetes.md"
 

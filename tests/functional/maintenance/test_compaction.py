@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import pytest
 from dbt.tests.util import run_dbt
 
@@ -27,7 +29,7 @@ def sorted_model(order: str, columns: str) -> str:
 
 
 def descents(values: list[int]) -> int:
-    return sum(later < earlier for earlier, later in zip(values, values[1:], strict=False))
+    return sum(later < earlier for earlier, later in itertools.pairwise(values))
 
 
 class TestCompaction:
@@ -103,7 +105,7 @@ class TestCompaction:
 
         def gap(name: str) -> float:
             lying = rows(f"select a, b from {{schema}}.{name}")
-            steps = zip(lying, lying[1:], strict=False)
+            steps = itertools.pairwise(lying)
             return sum(abs(a - c) + abs(b - d) for (a, b), (c, d) in steps) / len(lying)
 
         assert gap(table) < gap("unordered") / 10

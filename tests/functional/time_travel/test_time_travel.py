@@ -254,9 +254,9 @@ class TestAutomaticTags:
         ]
 
     def test_periods(self, project, tags):
-        started = datetime.now()
+        started = datetime.now().astimezone()
         run_dbt(["run", "--select", "daily", "two_hours"])
-        ended = datetime.now()
+        ended = datetime.now().astimezone()
         assert tags("daily") in [[f"{at - timedelta(days=1):%Y-%m-%d}"] for at in (started, ended)]
         # The period that ended last.
         before = [at.replace(hour=at.hour // 2 * 2) - timedelta(hours=2) for at in (started, ended)]
