@@ -27,7 +27,7 @@ DBT := $(BIN)/dbt
 PROJECT := --profiles-dir profiles --target $(if $(FLIGHTS_KAFKA),kafka,local)
 QUERY := select carrier_name, scheduled, late_percent from {{ ref('mart_carrier_punctuality') }} order by late_percent
 
-.PHONY: help venv run test unit functional conformance integration faults s3-kills differential streaming costs bench wheel-check versions compat compatibility lint lint-python lint-types lint-imports lint-picture lint-sql lint-lock floor-plan format docs debug wheel clean
+.PHONY: help venv run test unit functional conformance integration faults s3-kills differential streaming costs bench wheel-check versions compat compatibility console-picture lint lint-python lint-types lint-imports lint-picture lint-sql lint-lock floor-plan format docs debug wheel clean
 
 help: ## List the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/\1\t\2/' | expand -t 14
@@ -118,6 +118,9 @@ endif
 
 compatibility: $(STAMP) ## Write docs/compatibility.md from the capabilities and the results of `make compat`
 	$(BIN)/python scripts/compatibility.py
+
+console-picture: $(STAMP) ## Draw docs/make-run.svg, what `make run` prints
+	"$(UV)" run --quiet --script scripts/console_picture.py
 
 lint: lint-python lint-types lint-imports lint-picture lint-sql lint-lock ## ruff, mypy (strict), the floor plan, sqlfluff; uv.lock fits pyproject.toml (side by side: make -j lint)
 

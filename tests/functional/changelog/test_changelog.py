@@ -11,6 +11,7 @@ from tests.functional.conftest import CONNECTOR
 from dbt.adapters.paimon.capabilities import Capability, Versions
 
 COMPACTS_ITSELF = Versions.of(CONNECTOR).supports(Capability.FULL_COMPACTION_ON_WRITE)
+SHOWS_LEVEL_0 = Versions.of(CONNECTOR).supports(Capability.INCREMENTAL_QUERY_OF_LEVEL_0)
 
 MESSAGES = {
     # Both products have 5 in the end: one had 4, the other one 6.
@@ -51,7 +52,11 @@ TABLES: dict[str, tuple[str, str, list[set[tuple[Any, ...]]]]] = {
         f"{LOOKUP}, merge_engine='aggregation', fields={{'n': {{'aggregate_function': 'sum'}}}}",
         [{("+I", 1, 4)}, {("-U", 1, 4), ("+U", 1, 9)}],
     ),
-    "first_row_none": ("sales", "merge_engine='first-row'", []),
+    "first_row_none": (
+        "sales",
+        "merge_engine='first-row'",
+        [{("+I", 1, 4)}, {("+I", 1, 5)}] if SHOWS_LEVEL_0 else [],
+    ),
     "first_row_lookup": ("sales", f"{LOOKUP}, merge_engine='first-row'", [{("+I", 1, 4)}]),
     # Of a table that produces a changelog, the data files alone; of one that does not, the changelog that it has not.
     "lookup_delta": (

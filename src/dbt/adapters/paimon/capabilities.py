@@ -89,6 +89,7 @@ class Capability(_TextEnum):
     FAST_FORWARD = "fast forward"
     INCREMENTAL_QUERY_IN_ANY_CATALOG = "incremental query in any catalog"
     INCREMENTAL_QUERY_MERGES = "incremental query merges"
+    INCREMENTAL_QUERY_OF_LEVEL_0 = "incremental query of level 0"
     BINLOG_TABLE = "binlog table"
     TABLE_INDEXES_TABLE = "table indexes table"
     FILE_KEY_RANGES_TABLE = "file key ranges table"
@@ -319,6 +320,11 @@ _RULES: Final[Mapping[Capability, _Rule]] = MappingProxyType(
         # IncrementalDeltaStartingScanner reads its splits as a stream since 1.1: a key may have several rows.
         Capability.INCREMENTAL_QUERY_MERGES: _Rule(
             "paimon_incremental_query that gives one row a key", until="1.1", shown=False
+        ),
+        # DataTableBatchScan up to 1.4 leaves level 0 of first-row tables out of every scan, AbstractBatchTableScan of 2.0
+        # not out of incremental ones [ran, 2.0.0].
+        Capability.INCREMENTAL_QUERY_OF_LEVEL_0: _Rule(
+            "paimon_incremental_query that shows what came into first-row tables", paimon="2.0", shown=False
         ),
         # RollbackHelper.cleanSnapshotsDataFiles until 1.1.1 deletes files that a later compaction moved to another
         # level.

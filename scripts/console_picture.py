@@ -1,0 +1,61 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["rich>=14,<15"]
+# ///
+"""Draw docs/make-run.svg: what `make run` prints on a terminal, without its START lines, the examples and the data tests.
+
+`uv run --script scripts/console_picture.py`, or `make console-picture`. Paths of the machine are left out.
+"""
+
+from __future__ import annotations
+
+import os
+import pty
+import re
+import sys
+from pathlib import Path
+
+from rich.console import Console
+from rich.text import Text
+
+ROOT = Path(__file__).parent.parent
+PICTURE = ROOT / "docs" / "make-run.svg"
+_WIDTH = 150
+_LEFT_OUT = re.compile(r" START |\.ex_| PASS | of \d+ SKIP|^\s*$|\[RUN\]|/\S*/target|^\.venv|^  \S+/ ")
+_PLAIN = re.compile(r"\x1b\[[0-9;]*m")
+
+
+def captured() -> list[str]:
+    """Run the command on a terminal; its lines, with colours.
+
+    Raises:
+        SystemExit: it failed.
+    """
+    found = bytearray()
+
+    def read(terminal: int) -> bytes:
+        data = os.read(terminal, 4096)
+        found.extend(data)
+        return data
+
+    os.environ |= {"COLUMNS": str(_WIDTH), "DBT_PRINTER_WIDTH": str(_WIDTH - 50)}
+    status = pty.spawn(["make", "-C", str(ROOT), "--no-print-directory", "run"], read)
+    if status:
+        sys.exit(f"make run ended with {os.waitstatus_to_exitcode(status)}")
+    return found.decode("utf-8", "replace").replace("\r", "").splitlines()
+
+
+def main() -> None:
+    """Write the picture."""
+    lines = [line for line in captured() if not _LEFT_OUT.search(_PLAIN.sub("", line))]
+    with open(os.devnull, "w", encoding="utf-8") as nowhere:
+        console = Console(record=True, width=_WIDTH, file=nowhere, force_terminal=True)
+        for line in lines:
+            console.print(Text.from_ansi(line), overflow="ellipsis", no_wrap=True)
+        # A clip path's name is made of a hash of the picture, and so is the same for the same text.
+        PICTURE.write_text(console.export_svg(title="make run"), encoding="utf-8")
+    print(f"{len(lines)} lines in {PICTURE.relative_to(ROOT)}")
+
+
+if __name__ == "__main__":
+    main()
