@@ -20,8 +20,8 @@ from rich.text import Text
 
 ROOT = Path(__file__).parent.parent
 PICTURE = ROOT / "docs" / "make-run.svg"
-_WIDTH = 150
-_LEFT_OUT = re.compile(r" START |\.ex_| PASS | of \d+ SKIP|^\s*$|\[RUN\]|/\S*/target|^\.venv|^  \S+/ ")
+_WIDTH = 160
+_LEFT_OUT = re.compile(r" START |Batch \d|\.ex_| PASS | of \d+ SKIP|^\s*$|\[RUN\]|/\S*/target|^\.venv|^  \S+/ ")
 _PLAIN = re.compile(r"\x1b\[[0-9;]*m")
 
 
@@ -38,7 +38,7 @@ def captured() -> list[str]:
         found.extend(data)
         return data
 
-    os.environ |= {"COLUMNS": str(_WIDTH), "DBT_PRINTER_WIDTH": str(_WIDTH - 50)}
+    os.environ |= {"COLUMNS": str(_WIDTH), "DBT_PRINTER_WIDTH": "84"}
     status = pty.spawn(["make", "-C", str(ROOT), "--no-print-directory", "run"], read)
     if status:
         sys.exit(f"make run ended with {os.waitstatus_to_exitcode(status)}")

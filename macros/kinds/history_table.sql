@@ -1,9 +1,8 @@
-{#- A history without a key, partitioned: a run replaces only the partitions of its rows (insert_overwrite, or
-    microbatch, which does so batch by batch). -#}
-{% macro history_table(partition_by, strategy='insert_overwrite') %}
+{#- A history without a key, partitioned: a run replaces only the partitions of its rows (insert_overwrite). -#}
+{% macro history_table(partition_by) %}
     {%- set options = {
         'materialized': 'incremental',
-        'incremental_strategy': strategy,
+        'incremental_strategy': 'insert_overwrite',
         'partition_by': partition_by,
     } -%}
     {%- do options.update(kwargs) -%}

@@ -3,7 +3,8 @@
     key:  column or columns of the primary key.
     sum:  columns that add up.
     max:  columns that keep the greatest value.
-    Each row must arrive once: the model has to leave out rows that the table already holds (see `newly_known`). -#}
+    Each row must arrive once: the model reads changes (`paimon_changes`) or leaves out rows that the table already
+    holds (`newly_known`). -#}
 {% macro totals_table(key, sum=[], max=[], buckets=1) %}
     {%- set fields = {} -%}
     {%- for column in sum -%}

@@ -1,7 +1,15 @@
 {{ config(materialized='incremental', incremental_strategy='delete+insert', unique_key='flight_date') }}
 
--- A day is replaced as a whole when a message about one of its flights has arrived since.
-with flights as (
+-- A day is replaced as a whole when one of its flights or legs has changed since the last run.
+with changed_days as (
+    select news.flight_date
+    from {{ paimon_changes(ref('stg_flights')) }} as news
+    union
+    select news.flight_date
+    from {{ paimon_changes(ref('int_flight_legs')) }} as news
+),
+
+flights as (
     select
         flights.origin,
         flights.flight_date,
@@ -26,12 +34,5 @@ select
     coalesce(sum(arr_delay), 0) as arrival_delay_minutes,
     max(known_on) as known_on
 from flights
-{% if is_incremental() %}
-where
-    flight_date in (
-        select changed.flight_date
-        from flights as changed
-        where changed.known_on > {{ last_day_held('known_on') }}
-    )
-{% endif %}
+where flight_date in (select changed_days.flight_date from changed_days)
 group by origin, flight_date

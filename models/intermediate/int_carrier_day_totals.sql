@@ -7,7 +7,8 @@
     max=['longest_departure_delay', 'longest_arrival_delay', 'known_on'],
 ) }}
 
--- An arrival after midnight adds to the totals of the day its flight was scheduled for, in a later run.
+-- What each flight and each leg adds to the totals since the last run. A leg that has changed comes twice, as it was (-U)
+-- and as it is (+U): what it was is taken out again.
 with contributions as (
     select
         carrier,
@@ -17,40 +18,34 @@ with contributions as (
         if(dep_time is null, 1, 0) as cancelled,
         distance as distance_miles,
         0 as departed,
+        0 as departure_delay,
         cast(null as int) as dep_delay,
         0 as arrived,
+        0 as arrival_delay,
         cast(null as int) as arr_delay
-    from {{ ref('stg_flights') }}
+    from {{ paimon_changes(ref('stg_flights')) }}
 
     union all
 
     select
         carrier,
         flight_date,
-        known_on,
+        greatest(departure_known_on, arrival_known_on) as known_on,
         0 as scheduled,
         0 as cancelled,
         0 as distance_miles,
-        1 as departed,
+        if(departed_at is null, 0, sign) as departed,
+        coalesce(dep_delay, 0) * sign as departure_delay,
         dep_delay,
-        0 as arrived,
-        cast(null as int) as arr_delay
-    from {{ ref('int_departure_messages') }}
-
-    union all
-
-    select
-        carrier,
-        flight_date,
-        known_on,
-        0 as scheduled,
-        0 as cancelled,
-        0 as distance_miles,
-        0 as departed,
-        cast(null as int) as dep_delay,
-        1 as arrived,
+        if(arrived_at is null, 0, sign) as arrived,
+        coalesce(arr_delay, 0) * sign as arrival_delay,
         arr_delay
-    from {{ ref('int_arrival_messages') }}
+    from (
+        select
+            *,
+            if(_row_kind in ('-U', '-D'), -1, 1) as sign
+        from {{ paimon_changes(ref('int_flight_legs'), before=true) }}
+    ) as legs
 )
 
 select
@@ -61,12 +56,10 @@ select
     sum(departed) as departed,
     sum(arrived) as arrived,
     sum(distance_miles) as distance_miles,
-    coalesce(sum(dep_delay), 0) as departure_delay_minutes,
-    coalesce(sum(arr_delay), 0) as arrival_delay_minutes,
+    sum(departure_delay) as departure_delay_minutes,
+    sum(arrival_delay) as arrival_delay_minutes,
     max(dep_delay) as longest_departure_delay,
     max(arr_delay) as longest_arrival_delay,
     max(known_on) as known_on
 from contributions
-where
-    {{ newly_known('known_on') }}
 group by carrier, flight_date

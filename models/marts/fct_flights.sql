@@ -1,7 +1,20 @@
 {{ history_table(partition_by='flight_month') }}
 
--- The months that a message has arrived for since the last run are rewritten; the others are left as they are.
-with known as (
+-- Months whose flights, legs or statuses have changed since the last run are built again; the others stay as they are.
+with changed_months as (
+    select news.flight_month
+    from {{ paimon_changes(ref('stg_flights')) }} as news
+    union
+    select date_format(news.flight_date, 'yyyy-MM') as flight_month
+    from {{ paimon_changes(ref('int_flight_legs')) }} as news
+    union
+    select flights.flight_month
+    from {{ paimon_changes(ref('int_flight_status')) }} as news
+    inner join {{ ref('stg_flights') }} as flights
+        on news.flight_id = flights.flight_id
+),
+
+known as (
     select
         flights.flight_id,
         flights.flight_date,
@@ -31,11 +44,4 @@ with known as (
 
 select *
 from known
-{% if is_incremental() %}
-where
-    flight_month in (
-        select changed.flight_month
-        from known as changed
-        where changed.known_on > {{ last_day_held('known_on') }}
-    )
-{% endif %}
+where flight_month in (select changed_months.flight_month from changed_months)

@@ -1,13 +1,6 @@
-{#- Batches are counted back from today and the data end with 2013, so a run looks back to the first year. -#}
-{{ history_table(
-    partition_by='flight_month',
-    strategy='microbatch',
-    event_time='flight_date',
-    begin='2013-01-01',
-    batch_size='year',
-    lookback=years_since(2013),
-) }}
+{{ history_table(partition_by='flight_month') }}
 
+-- Months that have got flights since the last run are built again; the others stay as they are.
 select
     origin,
     flight_date,
@@ -19,4 +12,5 @@ select
     coalesce(sum(dep_delay), 0) as departure_delay_minutes,
     flight_month
 from {{ ref('stg_flights') }}
+where flight_month in (select news.flight_month from {{ paimon_changes(ref('stg_flights')) }} as news)
 group by origin, flight_date, sched_dep_hour, flight_month
