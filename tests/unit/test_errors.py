@@ -20,7 +20,7 @@ ANALYSIS = """[UNRESOLVED_COLUMN.WITH_SUGGESTION] A column or function parameter
 +- SubqueryAlias paimon.d.t
 """
 MERGE = """An error occurred while calling o44.sql.
-: java.lang.RuntimeException: Can't execute this MergeInto when there are some target rows that each of them match one source rows. It may lead to an unexpected result.
+: java.lang.RuntimeException: Can't execute this MergeInto when there are some target rows that each of them match more then one source rows. It may lead to an unexpected result.
 \tat org.apache.paimon.spark.commands.MergeIntoPaimonTable.checkMatchRationality(MergeIntoPaimonTable.scala:283)
 """
 
@@ -34,7 +34,7 @@ MERGE = """An error occurred while calling o44.sql.
             "select\n  nope\nfrom t",
             ["`nope` cannot be resolved", "at line 2 of the statement: nope"],
         ),
-        (MERGE, "", ["one source rows", "same unique_key"]),
+        (MERGE, "", ["more then one source rows", "same unique_key"]),
         (
             "java.lang.UnsupportedOperationException: Not a supported type: void",
             "",
