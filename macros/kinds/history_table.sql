@@ -4,6 +4,7 @@
         'materialized': 'incremental',
         'incremental_strategy': 'insert_overwrite',
         'partition_by': partition_by,
+        'on_schema_change': 'append_new_columns',
     } -%}
     {%- do options.update(kwargs) -%}
     {{ config(**options) }}
