@@ -7,8 +7,8 @@
     max=['longest_departure_delay', 'longest_arrival_delay', 'known_on'],
 ) }}
 
--- What each flight and each leg adds to the totals since the last run. A leg that has changed comes twice, as it was (-U)
--- and as it is (+U): what it was is taken out again.
+-- What each flight and each leg has added since the last run. A leg that has changed comes twice, as it was (-U) and as
+-- it is (+U): what it was is taken out again.
 with contributions as (
     select
         carrier,

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 from dbt.tests.util import run_dbt
+from tests.functional.conftest import CONNECTOR
 
+from dbt.adapters.paimon.capabilities import Capability, Versions
 from dbt.adapters.paimon.maintenance import first_load
 
 CONFIGS = {
@@ -17,6 +19,8 @@ CONFIGS = {
     "write_only": "primary_key='id', tblproperties={'write-only': 'true'}",
     "without_key": "",
 }
+# A full refresh is an INSERT OVERWRITE, after which nothing is left to settle.
+LIFTS = Versions.of(CONNECTOR).supports(Capability.OVERWRITE_LIFTS_FILES)
 SETTLED = ("settled", "partitioned", "dynamic", "summed", "with_input")
 QUERY = "select id, id % 3 as day, id * 2 as n from range(100)"
 
@@ -48,7 +52,8 @@ class TestSettling:
         monkeypatch.setattr(first_load, "LEAST_BYTES", 1)
         run_dbt(["run", "--full-refresh"])
         for name in CONFIGS:
-            assert (0 in self.levels(rows, name)) == (name not in SETTLED), name
+            if name in SETTLED or not LIFTS or name == "without_key":
+                assert (0 in self.levels(rows, name)) == (name not in SETTLED), name
             # A newer connector may compact in the commit of the load itself.
             assert name in SETTLED or self.kinds(rows, name)[-1] != "COMPACT", name
             assert sorted(rows(f"select id, n from {{schema}}.{name}")) == [(n, 2 * n) for n in range(100)]

@@ -67,6 +67,7 @@ class Capability(_TextEnum):
     LISTAGG_DISTINCT = "listagg distinct"
     REMOVE_RECORD_ON_DELETE = "remove record on delete"
     FULL_COMPACTION_ON_WRITE = "full compaction on write"
+    OVERWRITE_LIFTS_FILES = "overwrite lifts files"
     ROWKIND_IS_PAIMONS_COLUMN = "rowkind is paimons column"
     RECORD_EXPIRY_BY_TIMESTAMP = "record expiry by timestamp"
     GUARDED_OPTION_CHANGES = "guarded option changes"
@@ -239,6 +240,12 @@ _RULES: Final[Mapping[Capability, _Rule]] = MappingProxyType(
             "full-compaction.delta-commits on Spark",
             paimon="1.4",
             remedy='Add post_hook="{{ compact(this) }}".',
+        ),
+        # FileStoreCommitImpl.tryUpgrade ('overwrite-upgrade'), from 1.4.
+        Capability.OVERWRITE_LIFTS_FILES: _Rule(
+            "INSERT OVERWRITE of a keyed table whose files are in the highest level at once",
+            paimon="1.4",
+            shown=False,
         ),
         # SpecialFields.SYSTEM_FIELD_NAMES, from 1.0; not reserved in 0.9 [ran].
         Capability.ROWKIND_IS_PAIMONS_COLUMN: _Rule(
