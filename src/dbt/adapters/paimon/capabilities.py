@@ -328,8 +328,8 @@ _RULES: Final[Mapping[Capability, _Rule]] = MappingProxyType(
         Capability.INCREMENTAL_QUERY_MERGES: _Rule(
             "paimon_incremental_query that gives one row a key", until="1.1", shown=False
         ),
-        # DataTableBatchScan up to 1.4 leaves level 0 of first-row tables out of every scan, AbstractBatchTableScan of 2.0
-        # not out of incremental ones [ran, 2.0.0].
+        # DataTableBatchScan up to 1.4 leaves level 0 of first-row tables out of every scan, AbstractBatchTableScan of
+        # 2.0 not out of incremental ones [ran, 2.0.0].
         Capability.INCREMENTAL_QUERY_OF_LEVEL_0: _Rule(
             "paimon_incremental_query that shows what came into first-row tables", paimon="2.0", shown=False
         ),
