@@ -17,6 +17,8 @@ S3_KILLS ?= $(if $(filter command line environment,$(origin KILLS)),$(KILLS),20)
 # Seconds a test, for `make compat`, where one may hang.
 TIMEOUT ?= 900
 SEQUENCES ?= 1000
+# As override-dependencies in pyproject.toml, for installations without its constraints.
+NO_PARSER := dbt-core-experimental-parser; sys_platform == 'never'
 VERSIONS := oldest 1.10 1.11
 IMPORT_LINTER := 2.17
 SMOKE := tests/functional/tables/test_table.py tests/functional/tables/test_changed_config.py tests/functional/seeds tests/functional/incremental/test_strategies.py tests/functional/unit_tests
@@ -112,7 +114,7 @@ version-1.11: WANTED = 'dbt-core==1.11.*'
 compat: $(STAMP) ## The functional tests on another connector: make compat JARS=/path/connector.jar [PYSPARK=4.1.1]
 ifdef PYSPARK
 	"$(UV)" venv --quiet --allow-existing target/compat/$(PYSPARK)
-	"$(UV)" pip install --quiet --python target/compat/$(PYSPARK) --editable '.[$(if $(filter 4.%,$(PYSPARK)),spark4,connect),thrift]' 'pyspark==$(PYSPARK)' --group dev
+	"$(UV)" pip install --quiet --no-config --overrides <(echo "$(NO_PARSER)") --python target/compat/$(PYSPARK) --editable '.[$(if $(filter 4.%,$(PYSPARK)),spark4,connect),thrift]' 'pyspark==$(PYSPARK)' --group dev
 endif
 	DBT_PAIMON_JARS=$(JARS) $(if $(PYSPARK),target/compat/$(PYSPARK)/bin/python -m pytest,$(PYTEST)) $(XDIST) --timeout $(TIMEOUT) --results docs/compatibility --old-python $(abspath $(BIN))/python tests/functional $(ARGS)
 
