@@ -19,6 +19,7 @@ from dbt.adapters.paimon.errors.redaction import tell_dbt
 from dbt.adapters.paimon.machine import addresses, installation
 from dbt.adapters.paimon.spark import progress, server, server_token
 from dbt.adapters.paimon.spark.conf import EXTENSIONS, remote_conf
+from dbt.adapters.paimon.spark.connect_progress import ProgressMessages
 from dbt.adapters.paimon.spark.frames import FrameCursor, FrameHandle, Tags
 from dbt.adapters.paimon.spark.handles import session_conf
 from dbt.adapters.paimon.sql import predicates, views
@@ -41,6 +42,8 @@ _KEEPALIVE = [
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+
+    from dbt.adapters.paimon.spark.work import Progress
 
 
 class ConnectCursor(FrameCursor):
@@ -80,11 +83,14 @@ class ConnectHandle(FrameHandle):
         super().__init__(session)
         self._url = url
         self._comment = ""
+        self._messages = ProgressMessages()
+        self._messages.listen(session)
 
     def close(self) -> None:
         """Return the session to the idle ones."""
         if not self._closed.is_set():
             super().close()
+            self._messages.leave(self.session)
             _IDLE.setdefault(self._url, []).append(self.session)
 
     def cursor(self) -> ConnectCursor:
@@ -98,6 +104,10 @@ class ConnectHandle(FrameHandle):
         """
         self._tags.node = node.replace(",", " ")
         self._comment = f"{progress.short_name(node)}, {text}"
+
+    def progress(self, since: float) -> Progress | None:
+        """How far the server is; None before its first message, and on Spark 3.5, which sends none."""
+        return self._messages.since(since)
 
     def references(self, expression: str) -> list[predicates.Reference]:
         """The column names in an expression, parsed by sqlglot."""
@@ -137,7 +147,7 @@ def open_session(credentials: PaimonCredentials) -> ConnectHandle:
         # Not through a builder, which talks to the server before its retries can be limited.
         session = SparkSession(connection=ChannelBuilder(url, _KEEPALIVE))
         _OPENED.append(session)
-        session.client._retry_policy["max_retries"] = _RETRIES
+        _limit_retries(session.client)
     try:
         _prepare(session, credentials)
     except Exception as exc:
@@ -150,6 +160,18 @@ def open_session(credentials: PaimonCredentials) -> ConnectHandle:
             "Correct host, port and use_ssl in the profile, or start the server."
         ) from exc
     return ConnectHandle(session, url)
+
+
+def _limit_retries(client: Any) -> None:
+    if hasattr(client, "set_retry_policies"):
+        from pyspark.sql.connect.client.retries import (  # type: ignore[import-not-found,unused-ignore]
+            DefaultPolicy,
+        )
+
+        client.set_retry_policies([DefaultPolicy(max_retries=_RETRIES)])
+    else:
+        # PySpark 3.5.
+        client._retry_policy["max_retries"] = _RETRIES
 
 
 @atexit.register
