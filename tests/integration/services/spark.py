@@ -12,6 +12,7 @@ from pathlib import Path
 import pyspark
 from pyhive import hive
 
+from dbt.adapters.paimon import capabilities
 from dbt.adapters.paimon.credentials import PaimonCredentials
 from dbt.adapters.paimon.machine import java
 from dbt.adapters.paimon.spark.launch import packages
@@ -100,7 +101,8 @@ def connect_server(logs: Path, warehouse: Path, conf: Mapping[str, str] | None =
         "spark.connect.grpc.binding.address": LOOPBACK,
         **(conf or {}),
     }
-    jars = [connector(), maven.jar("org.apache.spark", "spark-connect_2.12", spark_version())]
+    server = capabilities.connect_server_artifact(spark_version())
+    jars = [connector(), *([maven.jar(*server.split(":"))] if server else [])]
     command = _submit("org.apache.spark.sql.connect.service.SparkConnectServer", settings, jars)
     with running(command, logs / "connect.log", [port], environment(), cwd=_made(logs / "connect")):
         yield port

@@ -126,7 +126,7 @@ def open_session(credentials: PaimonCredentials) -> ConnectHandle:
     """
     try:
         from pyspark.errors.exceptions.connect import SparkConnectGrpcException
-        from pyspark.sql.connect.client import ChannelBuilder
+        from pyspark.sql.connect.client import core
         from pyspark.sql.connect.session import SparkSession
     except ImportError as exc:
         installation.require(credentials.method)
@@ -145,7 +145,9 @@ def open_session(credentials: PaimonCredentials) -> ConnectHandle:
         session: Any = _IDLE[url].pop()
     except LookupError:
         # Not through a builder, which talks to the server before its retries can be limited.
-        session = SparkSession(connection=ChannelBuilder(url, _KEEPALIVE))
+        # PySpark 4 has split the builder in two.
+        builder = getattr(core, "DefaultChannelBuilder", core.ChannelBuilder)
+        session = SparkSession(connection=builder(url, _KEEPALIVE))
         _OPENED.append(session)
         _limit_retries(session.client)
     try:
