@@ -96,6 +96,7 @@ class Capability(_TextEnum):
     FILE_KEY_RANGES_TABLE = "file key ranges table"
     S3_WITHOUT_KEYS = "s3 without keys"
     ATOMIC_OSS_COMMITS = "atomic oss commits"
+    STATEMENT_PARAMETERS = "statement parameters"
     CONNECT_PRE_SHARED_KEY = "connect pre-shared key"
 
 
@@ -103,14 +104,15 @@ class Capability(_TextEnum):
 class _Rule:
     """When a combination has a capability.
 
-    `paimon` is the first Paimon with it (None: no release has it), `until` the first one without it again. `catalogs`
-    has the first Paimon per catalog kind and overrides `paimon`; kinds that are not listed lack it.
+    `paimon` is the first Paimon with it (None: no release has it), `until` the first one without it again; `spark` and
+    `until_spark` likewise. `catalogs` has the first Paimon per catalog kind and overrides `paimon`; kinds that are not listed lack it.
     """
 
     label: str
     paimon: str | None = "0.9"
     until: str | None = None
     spark: str | None = None
+    until_spark: str | None = None
     catalogs: Mapping[str, str] = field(default_factory=dict)
     remedy: str = ""
     shown: bool = True
@@ -363,6 +365,10 @@ _RULES: Final[Mapping[Capability, _Rule]] = MappingProxyType(
         ),
         # OSSFileIO.tryToWriteAtomic, which forbids overwriting, from 2.0; S3FileIO has no such method yet.
         Capability.ATOMIC_OSS_COMMITS: _Rule("atomic commits on OSS", paimon="2.0", shown=False),
+        # From 4.1, Spark's parser puts the values in, and Paimon's takes its place without them [ran, 2.0.0, 4.1.1].
+        Capability.STATEMENT_PARAMETERS: _Rule(
+            "values for the ? of a statement", until_spark="4.1", shown=False
+        ),
         # PreSharedKeyAuthenticationInterceptor of Spark Connect's server.
         Capability.CONNECT_PRE_SHARED_KEY: _Rule(
             "Spark Connect's own pre-shared key", spark="4.1", shown=False
@@ -699,4 +705,6 @@ class Versions:
             return f"gone since Paimon {rule.until}, this is {self.paimon}"
         if rule.spark is not None and self.spark < Version(rule.spark):
             return f"needs Spark >= {rule.spark}, this is {self.spark}"
+        if rule.until_spark is not None and self.spark >= Version(rule.until_spark):
+            return f"gone since Spark {rule.until_spark}, this is {self.spark}"
         return None

@@ -6,14 +6,17 @@ import uuid
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, suppress
+from functools import lru_cache
 from threading import Event, Thread
 from typing import TYPE_CHECKING, Any
 
+from dbt.adapters.paimon.capabilities import DEFAULT_PAIMON_VERSION, Capability, Versions
+from dbt.adapters.paimon.machine import installation
 from dbt.adapters.paimon.spark import commits, scans
 from dbt.adapters.paimon.spark.handles import with_conf
 from dbt.adapters.paimon.sql import predicates
 from dbt.adapters.paimon.sql.data_types import type_text
-from dbt.adapters.paimon.sql.text import quoted, statements
+from dbt.adapters.paimon.sql.text import bound, quoted, statements
 from dbt.adapters.paimon.sql.timestamps import on_session_clock
 
 if TYPE_CHECKING:
@@ -61,6 +64,12 @@ class Tags:
             add(f"{_OURS}{self.node}")
 
 
+@lru_cache(maxsize=1)
+def _takes_parameters() -> bool:
+    versions = Versions.of(DEFAULT_PAIMON_VERSION, spark=installation.spark_version())
+    return versions.supports(Capability.STATEMENT_PARAMETERS)
+
+
 class FrameCursor(ABC):
     """A cursor (see `handles.Cursor`) whose last statement is a PySpark data frame."""
 
@@ -88,8 +97,7 @@ class FrameCursor(ABC):
         Args:
             sql: one statement, or a script of several (a model's SQL header before its query): all but the last run to
             their end, and the cursor has the rows of the last.
-            bindings: values for the `?` markers of the last statement, passed as typed literals, never pasted into the
-            text.
+            bindings: values for the `?` markers of the last statement.
         """
         self._tags.next()
         self._tag_thread()
@@ -97,6 +105,8 @@ class FrameCursor(ABC):
         for statement in before:
             self._run(statement)
             self.drain()
+        if bindings and not _takes_parameters():
+            last, bindings = bound(last, bindings), None
         self._run(last, bindings)
 
     @property

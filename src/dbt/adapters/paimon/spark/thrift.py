@@ -21,7 +21,7 @@ from dbt.adapters.paimon.spark import commits, scans
 from dbt.adapters.paimon.spark.conf import EXTENSIONS, remote_conf
 from dbt.adapters.paimon.spark.handles import session_conf, with_conf
 from dbt.adapters.paimon.sql import predicates, views
-from dbt.adapters.paimon.sql.text import commented, quoted, statements, string_literal
+from dbt.adapters.paimon.sql.text import bound, commented, quoted, statements
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -439,12 +439,3 @@ def _transport(credentials: PaimonCredentials) -> tuple[Any, Any]:
         password=credentials.password or "x",
     )
     return socket, thrift_sasl.TSaslClientTransport(make, mechanism, socket)
-
-
-def bound(statement: str, texts: Sequence[Any]) -> str:
-    """A statement with string literals in place of its `?` markers; it must contain no other question mark."""
-    parts = statement.split("?")
-    assert len(parts) == len(texts) + 1
-    return parts[0] + "".join(
-        string_literal(text) + part for text, part in zip(texts, parts[1:], strict=True)
-    )

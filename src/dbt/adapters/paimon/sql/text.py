@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from typing import Final
+from collections.abc import Sequence
+from typing import Any, Final
 
 # Tokens that may contain a semicolon, as in SqlBaseLexer.g4 of Spark 3.5; an unclosed one extends to the end.
 _OPAQUE: Final = re.compile(
@@ -112,3 +113,12 @@ def _end_of_comment(script: str, position: int) -> int:
 
 def _with_lines(script: str, start: int, end: int) -> str:
     return "\n" * script.count("\n", 0, start) + script[start:end]
+
+
+def bound(statement: str, texts: Sequence[Any]) -> str:
+    """A statement with string literals in place of its `?` markers; it must contain no other question mark."""
+    parts = statement.split("?")
+    assert len(parts) == len(texts) + 1
+    return parts[0] + "".join(
+        string_literal(text) + part for text, part in zip(texts, parts[1:], strict=True)
+    )

@@ -267,8 +267,7 @@ def stage(
     handle.create_temporary_view(
         raw,
         f"select inline(from_json(document, 'array<struct<{schema}>>', map('mode', 'FAILFAST')))\n"
-        # Spark 4.1 with Paimon's parser binds no parameter inside VALUES.
-        f"from (select explode(array({', '.join('?' * len(documents))})) as document)",
+        f"from values {', '.join(['(?)'] * len(documents))} as documents(document)",
         documents,
     )
     _refuse_bad_text(handle, raw, columns, model, loses)
