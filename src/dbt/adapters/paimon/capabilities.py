@@ -105,7 +105,8 @@ class _Rule:
     """When a combination has a capability.
 
     `paimon` is the first Paimon with it (None: no release has it), `until` the first one without it again; `spark` and
-    `until_spark` likewise. `catalogs` has the first Paimon per catalog kind and overrides `paimon`; kinds that are not listed lack it.
+    `until_spark` likewise. `catalogs` has the first Paimon per catalog kind and overrides `paimon`; kinds that are not
+    listed lack it.
     """
 
     label: str

@@ -103,7 +103,10 @@ def explained(lines: Iterable[str]) -> tuple[Scan, ...]:
     for line in "\n".join(lines).splitlines():
         for match in _EXPLAINED.finditer(line):
             rows = match["rows"]
-            found[match[0]] = Scan(match["table"], None if rows is None else round(float(rows)))
+            # From Spark 4.1 the name begins with the catalog.
+            parts = match["table"].split(".")
+            table = ".".join(parts[1:] if len(parts) == 3 else parts)
+            found[match[0]] = Scan(table, None if rows is None else round(float(rows)))
     return tuple(found.values())
 
 
