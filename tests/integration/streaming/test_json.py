@@ -33,6 +33,9 @@ sources:
       - name: short_lived
         external: {using: kafka, location: short_lived}
         columns: *columns
+      - name: from_now_on
+        external: {using: kafka, location: from_now_on, options: {startingOffsets: latest}}
+        columns: *columns
 """
 STATUS = """{{ config(materialized='streaming') }}
 select flight, status, cast(_key as string) as key, _topic, _partition, _offset, unix_millis(_timestamp) as sent_at,
@@ -65,7 +68,7 @@ def failure(model: str) -> str:
 class TestJson:
     @pytest.fixture(scope="class")
     def models(self) -> dict[str, str]:
-        names = ("misspelt", "elsewhere", "short_lived")
+        names = ("misspelt", "elsewhere", "short_lived", "from_now_on")
         return {
             "sources.yml": SOURCES,
             "status.sql": STATUS,
@@ -123,6 +126,17 @@ class TestJson:
         assert "airport.misspelt" in said and broker.address in said and "Did you mean flight_status?" in said
         said = failure("elsewhere")
         assert "airport.elsewhere" in said and "127.0.0.1:1" in said and "does not answer" in said
+
+    def test_from_now_on(self, project: Any, rows: Any, broker: Kafka) -> None:
+        """`startingOffsets: latest`: what came before the first run is left out, and nothing after it."""
+        broker.create("from_now_on")
+        broker.send("from_now_on", messages(range(5)))
+        run_dbt(["run", "--select", "from_now_on"])
+        assert rows("select count(*) from {schema}.from_now_on") == [(0,)]
+        for first in (5, 8):
+            broker.send("from_now_on", messages(range(first, first + 3)))
+            run_dbt(["run", "--select", "from_now_on"])
+        assert sorted(rows("select flight from {schema}.from_now_on")) == [(number,) for number in range(5, 11)]
 
     def test_messages_that_retention_removed_are_told(self, project: Any, rows: Any, broker: Kafka) -> None:
         broker.create("short_lived")
