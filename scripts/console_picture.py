@@ -2,7 +2,7 @@
 # requires-python = ">=3.10"
 # dependencies = ["rich>=14,<15"]
 # ///
-"""Draw docs/make-run.svg: what `make run` prints on a terminal, without its START lines, the examples and the data tests.
+"""Draw docs/make-run.svg: what `make run` prints on a terminal, without START lines, the examples and the data tests.
 
 `uv run --script scripts/console_picture.py`, or `make console-picture`. Paths of the machine are left out.
 """
@@ -21,7 +21,9 @@ from rich.text import Text
 ROOT = Path(__file__).parent.parent
 PICTURE = ROOT / "docs" / "make-run.svg"
 _WIDTH = 160
-_LEFT_OUT = re.compile(r" START |Batch \d|\.ex_| PASS | of \d+ SKIP|^\s*$|\[RUN\]|/\S*/target|^\.venv|^  \S+/ ")
+_LEFT_OUT = re.compile(
+    r" START |Batch \d|\.ex_| PASS | of \d+ SKIP|^\s*$|\[RUN\]|/\S*/target|^\.venv|^  \S+/ "
+)
 _PLAIN = re.compile(r"\x1b\[[0-9;]*m")
 
 
@@ -48,7 +50,7 @@ def captured() -> list[str]:
 def main() -> None:
     """Write the picture."""
     lines = [line for line in captured() if not _LEFT_OUT.search(_PLAIN.sub("", line))]
-    with open(os.devnull, "w", encoding="utf-8") as nowhere:
+    with Path(os.devnull).open("w", encoding="utf-8") as nowhere:
         console = Console(record=True, width=_WIDTH, file=nowhere, force_terminal=True)
         for line in lines:
             console.print(Text.from_ansi(line), overflow="ellipsis", no_wrap=True)

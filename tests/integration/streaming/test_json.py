@@ -136,7 +136,9 @@ class TestJson:
         for first in (5, 8):
             broker.send("from_now_on", messages(range(first, first + 3)))
             run_dbt(["run", "--select", "from_now_on"])
-        assert sorted(rows("select flight from {schema}.from_now_on")) == [(number,) for number in range(5, 11)]
+        assert sorted(rows("select flight from {schema}.from_now_on")) == [
+            (number,) for number in range(5, 11)
+        ]
 
     def test_messages_that_retention_removed_are_told(self, project: Any, rows: Any, broker: Kafka) -> None:
         broker.create("short_lived")
