@@ -11,12 +11,14 @@ import pytest
 from dbt.adapters.factory import reset_adapters
 from dbt.tests.util import get_connection
 
-from dbt.adapters.paimon.capabilities import DEFAULT_PAIMON_VERSION, parse_version
+from dbt.adapters.paimon.capabilities import DEFAULT_PAIMON_VERSION, Versions, parse_version
 from dbt.adapters.paimon.credentials import PaimonCredentials
+from dbt.adapters.paimon.machine import installation
 from dbt.adapters.paimon.spark.launch import packages
 
 # The Paimon that the tests run on: the default, or that of DBT_PAIMON_JARS.
 CONNECTOR = parse_version(packages.effective_paimon_version(PaimonCredentials(schema="any")))
+VERSIONS = Versions.of(str(CONNECTOR), spark=installation.spark_version())
 
 
 @pytest.fixture(scope="session")

@@ -118,6 +118,14 @@ def test_supports_by_spark(spark, expected):
     assert Versions.of("2.0.0", spark).supports(Capability.CONNECT_PRE_SHARED_KEY) is expected
 
 
+@pytest.mark.parametrize("capability", [Capability.STATEMENT_PARAMETERS, Capability.COLUMNS_WITH_BACKTICKS])
+def test_gone_with_a_spark(capability):
+    assert Versions.of("2.0.0", "4.0.1").supports(capability)
+    later = Versions.of("2.0.0", "4.1.1")
+    assert not later.supports(capability)
+    assert "gone since Spark 4.1, this is 4.1.1" in later.explain(capability)
+
+
 def test_require_says_what_and_which_version_and_the_remedy():
     versions = Versions.of("0.9.0", catalog_kind="hive")
     with pytest.raises(DbtRuntimeError) as raised:

@@ -97,6 +97,7 @@ class Capability(_TextEnum):
     S3_WITHOUT_KEYS = "s3 without keys"
     ATOMIC_OSS_COMMITS = "atomic oss commits"
     STATEMENT_PARAMETERS = "statement parameters"
+    COLUMNS_WITH_BACKTICKS = "columns with backticks"
     CONNECT_PRE_SHARED_KEY = "connect pre-shared key"
 
 
@@ -369,6 +370,13 @@ _RULES: Final[Mapping[Capability, _Rule]] = MappingProxyType(
         # From 4.1, Spark's parser puts the values in, and Paimon's takes its place without them [ran, 2.0.0, 4.1.1].
         Capability.STATEMENT_PARAMETERS: _Rule(
             "values for the ? of a statement", until_spark="4.1", shown=False
+        ),
+        # StructType.fieldIndex of Spark 4.1 parses the names that SparkRowUtils.getFieldIndex asks for [ran, 2.0.0].
+        Capability.COLUMNS_WITH_BACKTICKS: _Rule(
+            "columns with a backtick in their name",
+            until_spark="4.1",
+            remedy="Give the column a name without backticks.",
+            shown=False,
         ),
         # PreSharedKeyAuthenticationInterceptor of Spark Connect's server.
         Capability.CONNECT_PRE_SHARED_KEY: _Rule(

@@ -174,6 +174,8 @@ def _column_fault(name: str, data_type: str, versions: Versions, merged: bool) -
     # Names that no version accepts are checked in `names`.
     if name == "rowkind" and versions.supports(Capability.ROWKIND_IS_PAIMONS_COLUMN):
         return "Paimon reserves this name. Give the column another alias in the model"
+    if "`" in name and not versions.supports(Capability.COLUMNS_WITH_BACKTICKS):
+        return versions.explain(Capability.COLUMNS_WITH_BACKTICKS)
     if type_name(data_type) == "interval":
         # SparkTypeUtils.toPaimonType
         return f"Paimon has no type for {data_type}. Cast it, to string or to a number of seconds"
