@@ -12,7 +12,7 @@ from types import MappingProxyType
 from typing import Final
 
 _POSITION: Final = re.compile(r"\(line (?P<a>\d+), pos (?P<b>\d+)\)|; line (?P<c>\d+) pos (?P<d>\d+)")
-_ROUTINE: Final = re.compile(r"\[UNRESOLVED_ROUTINE\] Cannot resolve function `(\w+)`")
+_ROUTINE: Final = re.compile(r"\[UNRESOLVED_ROUTINE\] Cannot resolve (?:function|routine) `(\w+)`")
 _TYPE: Final = re.compile(r'Unsupported data type "(\w+)|\[DATATYPE_MISSING_SIZE\] DataType "(\w+)"')
 # An argument list that is still open, and its contents.
 _OPEN: Final = r"\s*\((?:[^()]|\([^()]*\))*$"

@@ -17,7 +17,7 @@ _NOT_FOUND: Final = re.compile(
 _NO_CATALOG: Final = re.compile(
     r"catalog \S+ does not exist or Paimon only support single namespace, but got \[(.+?)\]"
 )
-_NO_FUNCTION: Final = re.compile(r"\[UNRESOLVED_ROUTINE\] Cannot resolve function `(\w+)`")
+_NO_FUNCTION: Final = re.compile(r"\[UNRESOLVED_ROUTINE\] Cannot resolve (?:function|routine) `(\w+)`")
 _MOST_SHOWN: Final = 8
 
 # Functions that list the schemas of a catalog, and the tables and views of a schema in a catalog.
