@@ -118,7 +118,7 @@ def test_supports_by_spark(spark, expected):
     assert Versions.of("2.0.0", spark).supports(Capability.CONNECT_PRE_SHARED_KEY) is expected
 
 
-@pytest.mark.parametrize("capability", [Capability.STATEMENT_PARAMETERS, Capability.COLUMNS_WITH_BACKTICKS])
+@pytest.mark.parametrize("capability", [Capability.STATEMENT_PARAMETERS, Capability.COLUMN_NAMES_OF_ANY_TEXT])
 def test_gone_with_a_spark(capability):
     assert Versions.of("2.0.0", "4.0.1").supports(capability)
     later = Versions.of("2.0.0", "4.1.1")

@@ -8,6 +8,11 @@ from typing import Any
 import yaml
 from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
+from tests.functional.conftest import VERSIONS
+
+from dbt.adapters.paimon.capabilities import Capability
+from dbt.adapters.paimon.spec.column_rules import is_attribute_name
+from dbt.adapters.paimon.sql.names import column_problems
 
 PIECES = [
     *"'\"`;\\\n\r\t .,/:$%#?&=(){}[]<>|*+@!~^-_",
@@ -103,3 +108,9 @@ def write_project(root: str | Path, folder: str, files: dict[str, str | dict[str
     for name, content in files.items():
         text = content if isinstance(content, str) else yaml.safe_dump(content)
         (path / name).write_text(text, encoding="utf-8", newline="")
+
+
+def columns_of(names: list[str]) -> list[str]:
+    """Those names that a column can have on the versions in use."""
+    any_text = VERSIONS.supports(Capability.COLUMN_NAMES_OF_ANY_TEXT)
+    return [name for name in names if not column_problems([name]) and (any_text or is_attribute_name(name))]

@@ -161,7 +161,7 @@ class TestTypes:
         assert rows("select * from {schema}.empty_typed") == []
 
 
-TICKED = "tick`ed" if VERSIONS.supports(Capability.COLUMNS_WITH_BACKTICKS) else "tick'ed"
+TICKED = "tick`ed" if VERSIONS.supports(Capability.COLUMN_NAMES_OF_ANY_TEXT) else "tick'ed"
 HEADERS = ["order by", TICKED, "Größe", "UPPER", "1st", "it's 100%"]
 
 

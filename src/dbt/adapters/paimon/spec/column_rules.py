@@ -174,14 +174,19 @@ def _column_fault(name: str, data_type: str, versions: Versions, merged: bool) -
     # Names that no version accepts are checked in `names`.
     if name == "rowkind" and versions.supports(Capability.ROWKIND_IS_PAIMONS_COLUMN):
         return "Paimon reserves this name. Give the column another alias in the model"
-    if "`" in name and not versions.supports(Capability.COLUMNS_WITH_BACKTICKS):
-        return versions.explain(Capability.COLUMNS_WITH_BACKTICKS)
+    if not is_attribute_name(name) and not versions.supports(Capability.COLUMN_NAMES_OF_ANY_TEXT):
+        return versions.explain(Capability.COLUMN_NAMES_OF_ANY_TEXT)
     if type_name(data_type) == "interval":
         # SparkTypeUtils.toPaimonType
         return f"Paimon has no type for {data_type}. Cast it, to string or to a number of seconds"
     if merged and _SIZED_TEXT.search(data_type) and not versions.supports(Capability.MERGE_ON_SIZED_TEXT):
         return f"is {data_type}. {versions.explain(Capability.MERGE_ON_SIZED_TEXT)}"
     return None
+
+
+def is_attribute_name(name: str) -> bool:
+    """Whether Spark can parse a column's name that is in no quotes (CatalystSqlParser.parseAttributeName)."""
+    return "`" not in name and all(name.split("."))
 
 
 def _key_rules(spec: TableSpec, types: _Types, versions: Versions) -> _Found:
