@@ -9,7 +9,17 @@ import json
 import yaml
 from dbt.tests.util import run_dbt
 from hypothesis import example, given
-from tests.functional.names.texts import CURATED, FEW, TEXTS, folded, jinja, some, write_project, yaml_text
+from tests.functional.names.texts import (
+    CURATED,
+    FEW,
+    TEXTS,
+    columns_of,
+    folded,
+    jinja,
+    some,
+    write_project,
+    yaml_text,
+)
 
 from dbt.adapters.paimon.sql.names import column_problems, tag_problem
 from dbt.adapters.paimon.sql.text import quoted, string_literal
@@ -41,7 +51,7 @@ class TestSeeds:
     def test_headers_cells_and_partitions(self, project, ask, texts):
         # dbt reads `null` and blanks as NULL, and ends of lines in cells as one newline.
         cells = [text.replace("\r", " ") for text in texts if folded(text) not in ("null", "")]
-        header = [cell.strip() for cell in cells if not column_problems([cell])]
+        header = columns_of([cell.strip() for cell in cells if not column_problems([cell])])
         header = list({folded(name): name for name in header}.values())
         wide = csv_text(header, [cells[: len(header)]])
         rows = [[i, cell] for i, cell in enumerate(cells)]
