@@ -46,13 +46,21 @@ def cells(line: str) -> list[str]:
 
 
 def features(text: str) -> list[Feature]:
-    """The rows of a page that have a proof."""
-    rows = [cells(line) for line in text.splitlines() if line.startswith("| ")]
-    return [
-        Feature(row[0], row[1], tuple(re.findall(r"`([^`]+)`", row[2])), row[3], row[4])
-        for row in rows
-        if len(row) == 5 and row[0] != "feature"
-    ]
+    """The rows of those tables of a page that have a column `proof`.
+
+    Raises:
+        ValueError: a row has another number of cells than its table.
+    """
+    found, header = [], [""]
+    for row in (cells(line) for line in text.splitlines() if line.startswith("| ")):
+        if row[0] in ("feature", "proof"):
+            header = row
+        elif len(row) != len(header):
+            raise ValueError(f"{len(row)} cells in place of {len(header)}: {row}")
+        elif "proof" in header[1:]:
+            name, here, tests, proof, page = row
+            found.append(Feature(name, here, tuple(re.findall(r"`([^`]+)`", tests)), proof, page))
+    return found
 
 
 def without_parameters(nodeid: str) -> str:

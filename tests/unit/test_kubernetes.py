@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 import kubernetes_validate
 import pytest
@@ -17,7 +18,7 @@ KUBERNETES_VERSIONS = ("1.27", "1.33")
 
 @pytest.mark.parametrize("version", KUBERNETES_VERSIONS)
 @pytest.mark.parametrize("document", [*MANIFESTS.values(), EXECUTOR], ids=[*MANIFESTS, "executor"])
-def test_kubernetes_takes_it(document: dict, version: str) -> None:
+def test_kubernetes_takes_it(document: dict[str, Any], version: str) -> None:
     kubernetes_validate.validate(document, version, strict=True)
 
 
@@ -94,7 +95,7 @@ def test_the_pod_has_what_its_command_names(name: str, monkeypatch: pytest.Monke
 
 
 @pytest.mark.parametrize("pod", [*pods().values(), EXECUTOR], ids=[*pods(), "executor"])
-def test_pods_are_allowed_where_security_is_restricted(pod: dict) -> None:
+def test_pods_are_allowed_where_security_is_restricted(pod: dict[str, Any]) -> None:
     # https://kubernetes.io/docs/concepts/security/pod-security-standards/#restricted
     assert pod["spec"]["securityContext"]["runAsNonRoot"]
     assert pod["spec"]["securityContext"]["seccompProfile"]["type"] == "RuntimeDefault"

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 from dbt.tests.util import run_dbt
-from tests.functional.conftest import CONNECTOR
+from tests.functional.conftest import VERSIONS
 
-from dbt.adapters.paimon.capabilities import Capability, Versions
+from dbt.adapters.paimon.capabilities import Capability
 from dbt.adapters.paimon.maintenance import first_load
 
 CONFIGS = {
@@ -20,7 +20,7 @@ CONFIGS = {
     "without_key": "",
 }
 # A full refresh is an INSERT OVERWRITE, after which nothing is left to settle.
-LIFTS = Versions.of(CONNECTOR).supports(Capability.OVERWRITE_LIFTS_FILES)
+LIFTS = VERSIONS.supports(Capability.OVERWRITE_LIFTS_FILES)
 SETTLED = ("settled", "partitioned", "dynamic", "summed", "with_input")
 QUERY = "select id, id % 3 as day, id * 2 as n from range(100)"
 

@@ -6,9 +6,9 @@ from datetime import datetime, timedelta
 
 import pytest
 from dbt.tests.util import run_dbt
-from tests.functional.conftest import CONNECTOR
+from tests.functional.conftest import VERSIONS
 
-from dbt.adapters.paimon.capabilities import parse_version
+from dbt.adapters.paimon.capabilities import Capability
 
 PRICES = """
 {{ config(
@@ -220,7 +220,7 @@ class TestTimeTravel:
         rows("insert into {schema}.mixed values (1, 1), (2, 1), (3, 1), (4, 1), (5, 1), (6, 1)")
         rows("insert into {schema}.mixed values (1, 2)")
         run_dbt(["run-operation", "compact", "--args", "{relation: mixed}"])
-        if parse_version("1.2") > CONNECTOR:
+        if not VERSIONS.supports(Capability.ROLLBACK_KEEPS_FILES):
             run_dbt([*back, "{relation: mixed, version: '1'}"], expect_pass=False)
             assert sorted(rows("select id, v from {schema}.mixed"))[:2] == [(1, 2), (2, 1)]
         else:
@@ -271,10 +271,11 @@ class TestAutomaticTags:
         assert newest > "2026" and by_hand == "by hand"
 
     def test_those_that_make_none_are_warned_about(self, project, tags, rows):
-        names = ["by_watermark"] + ["by_batch"] * (parse_version("1.1") > CONNECTOR)
+        makes_some = VERSIONS.supports(Capability.BATCH_TAGS)
+        names = ["by_watermark"] if makes_some else ["by_watermark", "by_batch"]
         results = run_dbt(["--warn-error", "run", "--select", *names], expect_pass=False)
         assert all("makes no tag here" in result.message for result in results) and len(results) == len(names)
         assert rows("show tables in {schema} like 'by_*'") == []
         run_dbt(["run", "--select", "by_watermark", "by_batch"])
         assert tags("by_watermark") == []
-        assert len(tags("by_batch")) == (parse_version("1.1") <= CONNECTOR)
+        assert len(tags("by_batch")) == makes_some
