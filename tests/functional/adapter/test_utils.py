@@ -60,6 +60,8 @@ from dbt.tests.adapter.utils.test_string_literal import BaseStringLiteral
 from dbt.tests.adapter.utils.test_timestamps import BaseCurrentTimestamps
 from dbt.tests.adapter.utils.test_validate_sql import BaseValidateSqlMethod
 
+from functional.conftest import VERSIONS
+
 
 class TestUtils(BaseUtils):
     pass
@@ -297,6 +299,7 @@ class TestCurrentTimestamps(BaseCurrentTimestamps):
 
 
 @pytest.mark.xfail(
+    VERSIONS.spark.major < 4,
     strict=True,
     raises=AssertionError,
     reason="Spark 3.5 reads 'they''re' as two literals put together: theyre. Its escape is the backslash "

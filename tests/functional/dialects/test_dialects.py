@@ -11,6 +11,12 @@ from dbt.adapters.paimon.errors.dialects import FUNCTIONS, IDIOMS, TYPES
 
 # Spark 4 has learnt some of them: `::`, `* except`, types of strings.
 MORE_WORKS = VERSIONS.spark.major >= 4
+# Spark 4's own message names the remedy.
+OWN_WORDS = (
+    "Remove the trailing comma",
+    "does not represent a correct collation name",
+    "Java's pattern letters",
+)
 DATA = """
 create or replace temporary view t as
 select 1 as id, 'Ann' as name, timestamp'2024-01-02 03:04:05' as ts, 1.5d as amount, true as ok, '{"a": 1}' as js,
@@ -169,7 +175,13 @@ class TestDialects:
 
     def test_errors_name_sparks_way(self, run):
         told = {query: run(query) for query, _ in FAILING}
-        failed = {query: text for query, text in told.items() if text or not MORE_WORKS}
+        if MORE_WORKS:
+            own = {
+                query for query, text in told.items() if not text or any(words in text for words in OWN_WORDS)
+            }
+        else:
+            own = set()
+        failed = {query: text for query, text in told.items() if query not in own}
         assert {
             query: failed[query] for query, said in FAILING if said not in (failed.get(query, said) or "")
         } == {}
@@ -182,10 +194,14 @@ class TestDialects:
         queries = {f"select {name}(1)": advice for name, advice in FUNCTIONS.items()}
         queries |= {f"select cast(null as {name})": f"{name} is {advice}" for name, advice in TYPES.items()}
         told = {query: run(query) for query in queries}
+        # Spark 4 has more functions, which take other arguments.
+        known = {
+            query for query, text in told.items() if MORE_WORKS and (not text or "DATATYPE_MISMATCH" in text)
+        }
         assert {
             query: told[query]
             for query, advice in queries.items()
-            if advice not in (told[query] or ("" if not MORE_WORKS else advice))
+            if query not in known and advice not in (told[query] or "")
         } == {}
 
     def test_sparks_ways_work(self, run, project):

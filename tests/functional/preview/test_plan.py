@@ -49,7 +49,7 @@ class Plans:
         def made(*arguments: str) -> tuple[dict[str, dict[str, Any]], int]:
             places = ["--project-dir", project.project_root, "--profiles-dir", project.profiles_dir]
             done = CliRunner().invoke(main, ["plan", "--output", "json", *places, *arguments])
-            lines = [json.loads(line) for line in done.output.splitlines() if line.startswith("{")]
+            lines = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
             return {line["unique_id"].rpartition(".")[2]: line for line in lines}, done.exit_code
 
         return made

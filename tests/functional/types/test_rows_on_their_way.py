@@ -59,7 +59,7 @@ select 10, 'p1', timestamp'2024-01-01 03:00:00', '+I', null, named_struct('b', 5
 {{% endif %}}
 """
 READ = (
-    "select id, n, s.a, s.b, s.in.x, s.in.y, f is null, f.a, f.b, l[0].a, l[0].b, size(l), m['k'].a, m['k'].b "
+    "select id, n, s.a, s.b, s.in.x, s.in.y, f is null, f.a, f.b, get(l, 0).a, get(l, 0).b, size(l), m['k'].a, m['k'].b "
     "from {{schema}}.{} order by id"
 )
 GOOD = (7, 1, 2, 3, 4, False, 1, 2, 1, 2, 2, 1, 2)

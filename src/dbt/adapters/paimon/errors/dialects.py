@@ -172,6 +172,9 @@ IDIOMS: Final[tuple[Idiom, ...]] = (
         "a table hint: leave it out",
         after=r".*\bwith\s*\(\s*nolock",
     ),
+    # Spark 4 reads these two as its own: an option of a scan, and a field of a variant.
+    Idiom(r"Values must be specified for key\(s\): \[nolock\]", "a table hint: leave it out"),
+    Idiom("COLUMN_IS_NOT_VARIANT_TYPE", f"`x:a`: {_JSON}"),
 )
 
 _NOW: Final = "current_timestamp()"

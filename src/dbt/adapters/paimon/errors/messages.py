@@ -233,6 +233,7 @@ REMEDIES: tuple[Remedy, ...] = (
     Remedy(
         re.compile(
             r"\[PARSE_SYNTAX_ERROR\] Syntax error at or near end of input\.?\s*(?:SQLSTATE: \w+ ?)?\(line 1, pos 0\)"
+            r"|\[PARSE_EMPTY_STATEMENT\]"
         ),
         "There is no SQL: a model's file, or a hook, needs a query beside its config and comments.",
     ),
@@ -245,6 +246,12 @@ REMEDIES: tuple[Remedy, ...] = (
     Remedy(
         re.compile(r"Not a supported type: void"),
         "A column is an untyped NULL: cast it, for example cast(null as string).",
+    ),
+    Remedy(
+        # Spark 4.1, before its plan can be looked through (streaming/query.py).
+        re.compile(r"INVALID_SUBQUERY_EXPRESSION\.STREAMING_QUERY"),
+        "It joins two streams. Write each into a table of its own and join those, or let both models fill one row "
+        "(merge_engine='partial-update').",
     ),
 )
 

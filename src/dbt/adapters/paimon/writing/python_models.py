@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping
+from functools import reduce
 from typing import TYPE_CHECKING, Any
 
 from dbt_common.exceptions import DbtRuntimeError
@@ -106,5 +107,6 @@ def _of_session(session: SparkSession, frame: DataFrame) -> DataFrame:
         return frame
     from pyspark.sql import DataFrame
 
-    dataset: Any = session._jvm.org.apache.spark.sql.Dataset  # type: ignore[union-attr]
+    # Its own class: Spark 4 has moved it.
+    dataset: Any = reduce(getattr, frame._jdf.getClass().getName().split("."), session._jvm)
     return DataFrame(dataset.ofRows(session._jsparkSession, frame._jdf.queryExecution().analyzed()), session)

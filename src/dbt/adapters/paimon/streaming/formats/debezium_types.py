@@ -347,10 +347,14 @@ def _decimal_text(value: Text) -> str:
 
 def _unscaled(base64: str) -> str:
     """The integer in base64 bytes (big-endian two's complement), as a decimal(38,0); NULL if it is too long."""
-    # For a negative number its complement is read, which is its absolute value minus one.
+    # For a negative number its complement is read, which is its absolute value minus one. Overflows are looked for
+    # before they happen: Spark 4.1 fails at 1e38 even in try_add and try_subtract.
     high, low = (f"cast(conv(substring(w, {begin}, 16), 16, 10) as decimal(20,0))" for begin in (1, 17))
-    amount = f"try_add(try_multiply({high}, cast('18446744073709551616' as decimal(20,0))), {low})"
-    signed = let("n", amount, "if(h >= '8', try_subtract(-n, cast(1 as decimal(1,0))), n)")
+    greatest = f"cast('{'9' * 38}' as decimal(38,0))"
+    shifted = f"try_multiply({high}, cast('18446744073709551616' as decimal(20,0)))"
+    amount = let("p", shifted, f"if(p <= {greatest} - {low}, p + {low}, null)")
+    negative = f"if(n < {greatest}, -n - cast(1 as decimal(1,0)), null)"
+    signed = let("n", amount, f"if(h >= '8', {negative}, n)")
     wide = let("w", "lpad(m, 32, '0')", signed)
     flipped = "if(h >= '8', translate(h, '0123456789ABCDEF', 'FEDCBA9876543210'), h)"
     number = let(

@@ -1,0 +1,10 @@
+{#- One part of a text, NULL where it has fewer. dbt-spark's macro fails there in ANSI mode, Spark 4's default, and takes a
+    delimiter of several signs for a pattern. -#}
+{% macro paimon__split_part(string_text, delimiter_text, part_number) -%}
+  {%- set parts = "split(" ~ string_text ~ ", concat('\\\\Q', " ~ delimiter_text ~ ", '\\\\E'))" -%}
+  {%- if part_number < 0 -%}
+    get({{ parts }}, size({{ parts }}) + ({{ part_number }}))
+  {%- else -%}
+    get({{ parts }}, {{ [part_number - 1, 0] | max }})
+  {%- endif -%}
+{%- endmacro %}
