@@ -30,6 +30,7 @@ from dbt.adapters.paimon.connections import PaimonConnectionManager
 from dbt.adapters.paimon.credentials import PaimonCredentials
 from dbt.adapters.paimon.doors import door
 from dbt.adapters.paimon.errors import deprecations
+from dbt.adapters.paimon.maintenance.buckets import Buckets
 from dbt.adapters.paimon.maintenance.door import Maintenance
 from dbt.adapters.paimon.maintenance.health_door import Health
 from dbt.adapters.paimon.options.capability_names import capability_named
@@ -158,6 +159,11 @@ class PaimonAdapter(SparkAdapter):
     def maintenance(self) -> Maintenance:
         """Compaction, expiry, buckets and Paimon's procedures."""
         return Maintenance(self, self.specs, self.tables, self.builds)
+
+    @door
+    def buckets(self) -> Buckets:
+        """The number of buckets, where the config leaves it to the adapter."""
+        return Buckets(self, self.maintenance)
 
     @door
     def previews(self) -> Previews:

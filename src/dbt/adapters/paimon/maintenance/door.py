@@ -201,7 +201,10 @@ class Maintenance:
     def _run(self, relation: PaimonRelation, action: Action) -> list[str]:
         """Run one action; returns its error as a list of one message, or an empty list."""
         try:
-            self._host.query(action.sql)
+            if action.buckets:
+                self.rescale(relation, action.buckets)
+            else:
+                self._host.query(action.sql)
         except DbtRuntimeError as exc:
             return [f"{action.name}: {exc}"]
         logger.debug(f"{relation} {action.name}: done: {action.why}")

@@ -6,6 +6,7 @@ Runs no statement itself. A run whose table needs nothing pays for that one quer
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -23,6 +24,7 @@ from dbt.adapters.paimon.spec.maintenance_policy import (
     ExpireSnapshots,
     MaintenancePolicy,
     RemoveOrphanFiles,
+    Rescale,
 )
 from dbt.adapters.paimon.spec.spelling import speller
 from dbt.adapters.paimon.spec.table import TableSpec
@@ -70,16 +72,23 @@ class TableState:
     commits: int = 0
     small_files: int = 0
     partitions: tuple[Partition, ...] = ()
+    largest_bucket: int = 0  # bytes
+    largest_partition: int = 0  # bytes
+    fixed_buckets: int = 0
 
 
 @dataclass(frozen=True)
 class Action:
-    """One action of a policy: whether it is due, why or why not, and the CALL (empty if there is none)."""
+    """One action of a policy: whether it is due, why or why not, and the CALL (empty if there is none).
+
+    A rescale has the new number of buckets instead, because it takes several statements.
+    """
 
     name: str
     due: bool
     why: str
     sql: str = ""
+    buckets: int = 0
 
 
 def state_sql(table: PaimonRelation, policy: MaintenancePolicy) -> str:
@@ -128,9 +137,12 @@ def _snapshots_sql(table: PaimonRelation, policy: MaintenancePolicy) -> str:
 
 
 def _files_sql(table: PaimonRelation, policy: MaintenancePolicy) -> str:
-    compact, expire = policy.compact, policy.expire_partitions
-    if expire is None and not (compact and (compact.small_files or compact.newest)):
-        return "(select 0 as small_files, '[]' as partitions)"
+    compact, expire, rescale = policy.compact, policy.expire_partitions, policy.rescale
+    if expire is None and rescale is None and not (compact and (compact.small_files or compact.newest)):
+        return (
+            "(select 0 as small_files, '[]' as partitions, 0 as largest_bucket, 0 as largest_partition, "
+            "0 as fixed_buckets)"
+        )
     idle = f" and age > {_seconds(compact.idle)}" if compact and compact.idle else ""
     age = age_in_seconds("written_at") if idle else "0"
     listed = "'[]'"
@@ -140,16 +152,20 @@ def _files_sql(table: PaimonRelation, policy: MaintenancePolicy) -> str:
             f"'written_at', date_format(written_at, '{_SECOND}'))))"
         )
     return (
-        f"(select coalesce(max(case when true{idle} then small_files end), 0) as small_files, {listed} as partitions\n"
+        f"(select coalesce(max(case when true{idle} then small_files end), 0) as small_files, {listed} as partitions,\n"
+        "    coalesce(max(largest_bucket), 0) as largest_bucket, coalesce(max(bytes), 0) as largest_partition,\n"
+        "    coalesce(max(fixed_buckets), 0) as fixed_buckets\n"
         f"  from (select *, {age} as age\n"
         "    from (select partition, max(case when files > 1 then small_files else 0 end) as small_files,\n"
-        f"      max(written_at) as written_at from ({bucket_files_sql(table)}) group by partition)))"
+        "      max(written_at) as written_at, max(byte_count) as largest_bucket, sum(byte_count) as bytes,\n"
+        f"      max(fixed_buckets) as fixed_buckets from ({bucket_files_sql(table)}) group by partition)))"
     )
 
 
 def read_state(row: Sequence[Any], partition_by: Sequence[str]) -> TableState:
     """The row of `state_sql` as a TableState."""
-    now, clock, fields, first, last, young, next_read, commits, small_files, partitions = row
+    now, clock, fields, first, last, young, next_read, commits, small_files, partitions, *sizes = row
+    largest_bucket, largest_partition, fixed_buckets = map(int, sizes)
     types = {field["name"]: str(field["type"]).split(" NOT NULL")[0].lower() for field in json.loads(fields)}
     partition_by = tuple(map(speller(types), partition_by))
     return TableState(
@@ -170,6 +186,9 @@ def read_state(row: Sequence[Any], partition_by: Sequence[str]) -> TableState:
             )
             for entry in json.loads(partitions or "[]")
         ),
+        largest_bucket=largest_bucket,
+        largest_partition=largest_partition,
+        fixed_buckets=fixed_buckets,
     )
 
 
@@ -223,7 +242,22 @@ def plan(
         actions.append(_expire_snapshots(name, policy.expire_snapshots, state, commits, versions))
     if policy.remove_orphan_files:
         actions.append(_remove_orphans(name, policy.remove_orphan_files, state, versions))
+    if policy.rescale:
+        actions.append(_rescale(policy.rescale, state))
     return actions
+
+
+def _rescale(rescale: Rescale, state: TableState) -> Action:
+    if not state.fixed_buckets:
+        return Action("rescale", due=False, why="the table has no fixed buckets, or no rows")
+    limit = rescale.max_bucket_size
+    why = f"the largest bucket has {state.largest_bucket} bytes (due above {limit})"
+    # Half full, so that it does not come again soon.
+    number = max(math.ceil(2 * state.largest_partition / limit), state.fixed_buckets + 1)
+    due = state.largest_bucket > limit
+    if due:
+        why += f": {state.fixed_buckets} -> {number} buckets"
+    return Action("rescale", due, why, buckets=number)
 
 
 def _compact(

@@ -206,6 +206,11 @@ class FrameHandle(ABC):
 
         return with_conf(conf, lambda key: settings.get(key, None), write)
 
+    def setting(self, key: str) -> str | None:
+        """The session's value of a Spark setting; None if it has none."""
+        value = self.session.conf.get(key, None)
+        return None if value is None else str(value)
+
     def knows(self, key: str) -> bool:
         """Whether a setting is one of Spark's own that a session may change."""
         return bool(self.session.conf.isModifiable(key))

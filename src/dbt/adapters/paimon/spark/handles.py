@@ -116,6 +116,9 @@ class Handle(Protocol):
     def configured(self, conf: Mapping[str, str]) -> AbstractContextManager[None]:
         """Set Spark settings inside the block, and restore the old values afterwards, also after an error."""
 
+    def setting(self, key: str) -> str | None:
+        """The session's value of a Spark setting; None if it has none, or if asking for it would be a statement."""
+
     def knows(self, key: str) -> bool:
         """Whether a setting is one of Spark's own that a session may change."""
 

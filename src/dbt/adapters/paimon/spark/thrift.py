@@ -287,6 +287,10 @@ class ThriftHandle:
         ((_, value),) = cursor.fetchall()
         return None if value == "<undefined>" else str(value)
 
+    def setting(self, key: str) -> str | None:
+        """None: asking the server for a setting is a statement."""
+        return None
+
     def knows(self, key: str) -> bool:
         """Whether the server has a value of a setting, which is so for each that has a default."""
         return self._setting(key) is not None

@@ -22,7 +22,7 @@ from dbt.adapters.paimon.options.table_options import (
     validate_option,
 )
 from dbt.adapters.paimon.options.values import split_columns
-from dbt.adapters.paimon.spec import run_tag, safeguards
+from dbt.adapters.paimon.spec import bucket_numbers, run_tag, safeguards
 from dbt.adapters.paimon.spec.foreign_config import is_foreign, is_table_format, partition_column, refusals
 from dbt.adapters.paimon.spec.maintenance_policy import read_policy
 from dbt.adapters.paimon.spec.maintenance_rules import policy_rules
@@ -208,7 +208,10 @@ def collect_table_spec(
     policy = read_policy(config.get("maintenance"), problems)
     compacts = _compact_after_build(config, problems)
     safeguards.check(config, problems)
-    spec = TableSpec(primary_key, partition_by, MappingProxyType(options), engine, tag, wap, policy, compacts)
+    auto = _auto_buckets(config, options, problems)
+    spec = TableSpec(
+        primary_key, partition_by, MappingProxyType(options), engine, tag, wap, policy, compacts, auto
+    )
     spec = _with_policy(spec, problems, versions)
     for name, other in doubled_options(options):
         problems.add(name, options[name], f"'{other}' sets it, too. Keep one of the two")
@@ -277,6 +280,19 @@ def _wap(config: Mapping[str, Any], problems: Problems, versions: Versions) -> b
         )
     elif not versions.supports(Capability.BRANCHES):
         problems.add("wap", value, versions.explain(Capability.BRANCHES))
+    return True
+
+
+def _is_auto(bucket: Any) -> bool:
+    return isinstance(bucket, str) and bucket.strip().lower() == bucket_numbers.AUTO
+
+
+def _auto_buckets(config: Mapping[str, Any], options: Mapping[str, str], problems: Problems) -> bool:
+    if not _is_auto(config.get("bucket")):
+        return False
+    for name in options:
+        if name == "bucket" or name.startswith(("dynamic-bucket.", "postpone.")):
+            problems.add("bucket", config["bucket"], f"'{name}' is set, too. Keep one of the two")
     return True
 
 
@@ -498,7 +514,7 @@ def _own_options(config: Mapping[str, Any], problems: Problems) -> Iterator[tupl
     """(config key, Paimon's option, value) for the keys that stand for options."""
     for key, name in OPTION_KEYS.items():
         value = config.get(key)
-        if value is None:
+        if value is None or (key == "bucket" and _is_auto(value)):
             continue
         if key in ("bucket_key", "sequence_field"):
             value = ",".join(_columns(value, key, problems))

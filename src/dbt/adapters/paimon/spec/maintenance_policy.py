@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from dbt.adapters.paimon.options.table_options import parse_duration, suggestion
+from dbt.adapters.paimon.options.table_options import parse_duration, parse_memory_size, suggestion
 from dbt.adapters.paimon.sql.procedures import COMPACT_STRATEGIES, EXPIRE_STRATEGIES, ORDER_STRATEGIES
 
 if TYPE_CHECKING:
@@ -23,6 +23,8 @@ RETAIN_MIN: Final = 10
 # OrphanFilesClean.olderThanMillis: younger files may belong to a writer that has not committed yet.
 ORPHAN_AGE: Final = "1 d"
 ON_FAILURE: Final = ("warn", "error")
+# Twice what a bucket should have at most (bucket_numbers.MOST_BYTES).
+MAX_BUCKET_SIZE: Final = 2 * 2**30
 
 
 @dataclass(frozen=True)
@@ -83,6 +85,17 @@ class RemoveOrphanFiles:
 
 
 @dataclass(frozen=True)
+class Rescale:
+    """Give a table with fixed buckets more of them when one has grown beyond `max_bucket_size` (bytes).
+
+    All its rows are written again, so runs do it only with `after_run`.
+    """
+
+    max_bucket_size: int = MAX_BUCKET_SIZE
+    after_run: bool = False
+
+
+@dataclass(frozen=True)
 class MaintenancePolicy:
     """The maintenance of a table; `on_failure` is 'warn' or 'error'."""
 
@@ -90,6 +103,7 @@ class MaintenancePolicy:
     expire_snapshots: ExpireSnapshots | None = None
     expire_partitions: ExpirePartitions | None = None
     remove_orphan_files: RemoveOrphanFiles | None = None
+    rescale: Rescale | None = None
     on_failure: str = "warn"
 
     def after_run(self) -> MaintenancePolicy:
@@ -101,18 +115,17 @@ class MaintenancePolicy:
             snapshots if snapshots and snapshots.after_run else None,
             partitions if partitions and partitions.after_run else None,
             orphans if orphans and orphans.after_run else None,
+            self.rescale if self.rescale and self.rescale.after_run else None,
             self.on_failure,
         )
 
     @property
     def is_empty(self) -> bool:
         """Whether there is nothing to do."""
-        return not (
-            self.compact or self.expire_snapshots or self.expire_partitions or self.remove_orphan_files
-        )
+        return not any(getattr(self, action) for action in ACTIONS)
 
 
-ACTIONS: Final = ("compact", "expire_snapshots", "expire_partitions", "remove_orphan_files")
+ACTIONS: Final = ("compact", "expire_snapshots", "expire_partitions", "remove_orphan_files", "rescale")
 
 
 def read_policy(value: Any, problems: Problems) -> MaintenancePolicy | None:
@@ -200,6 +213,15 @@ class _Reader:
             self.add(key, "a string is needed. Write it in quotes, or remove it")
             return ""
         return value or ""
+
+    def size(self, key: str, default: int) -> int:
+        value = self.get(key)
+        if value is None:
+            return default
+        if isinstance(value, bool) or (size := parse_memory_size(str(value))) <= 0:
+            self.add(key, "a size is needed. Write a number and a unit, as in '1 gb'")
+            return default
+        return size
 
     def flag(self, key: str, default: bool) -> bool:
         value = self.get(key)
@@ -304,9 +326,15 @@ def _read_orphans(where: str, value: Any, problems: Problems) -> RemoveOrphanFil
     return RemoveOrphanFiles(age, reader.flag("after_run", default=False))
 
 
+def _read_rescale(where: str, value: Any, problems: Problems) -> Rescale:
+    reader = _Reader(where, value, problems, ("max_bucket_size", "after_run"), "{'max_bucket_size': '1 gb'}")
+    return Rescale(reader.size("max_bucket_size", MAX_BUCKET_SIZE), reader.flag("after_run", default=False))
+
+
 _READERS: Final[Mapping[str, Callable[[str, Any, Problems], Any]]] = {
     "compact": _read_compact,
     "expire_snapshots": _read_snapshots,
     "expire_partitions": _read_expire_partitions,
     "remove_orphan_files": _read_orphans,
+    "rescale": _read_rescale,
 }

@@ -65,7 +65,7 @@ def _bucket_rules(spec: TableSpec, versions: Versions) -> _Found:
     # SchemaValidation.validateBucket
     bucket = spec.bucket
     if bucket < POSTPONE_BUCKET or bucket == 0:
-        yield "bucket", "not a number of buckets. Use a number from 1, -1 (dynamic), or -2 (postpone)"
+        yield "bucket", "not a number of buckets. Use a number from 1, auto, -1 (dynamic), or -2 (postpone)"
     if bucket == POSTPONE_BUCKET:
         if not versions.supports(Capability.POSTPONE_BUCKET):
             yield "bucket", versions.explain(Capability.POSTPONE_BUCKET)
@@ -99,7 +99,7 @@ def _moving_key_rules(spec: TableSpec, versions: Versions) -> _Found:
 
 
 def _delta_commit_rules(spec: TableSpec, versions: Versions) -> _Found:
-    unaware = spec.bucket == DYNAMIC_BUCKET and not spec.primary_key
+    unaware = spec.bucket == DYNAMIC_BUCKET and not spec.primary_key and not spec.auto_buckets
     if unaware and "full-compaction.delta-commits" in spec.options:
         yield (
             "full-compaction.delta-commits",
@@ -110,7 +110,7 @@ def _delta_commit_rules(spec: TableSpec, versions: Versions) -> _Found:
 def _bucket_key_rules(spec: TableSpec, versions: Versions) -> _Found:
     # SchemaValidation.validateBucket
     keys = split_columns(spec.options.get("bucket-key", ""))
-    if keys and spec.bucket == DYNAMIC_BUCKET:
+    if keys and spec.bucket == DYNAMIC_BUCKET and not spec.auto_buckets:
         yield (
             "bucket-key",
             "Cannot define 'bucket-key' with bucket = -1: it needs a fixed number of buckets, and bucket is -1 "

@@ -35,6 +35,8 @@ class TableSpec:
         maintenance: what to do after the write.
         compact_after_build: whether the run that makes a large first load also compacts it (see
             `maintenance.first_load`).
+        auto_buckets: whether the adapter chooses the number of buckets (see `bucket_numbers`). The option `bucket` is
+            then missing until it has.
     """
 
     primary_key: tuple[str, ...] = ()
@@ -45,6 +47,7 @@ class TableSpec:
     wap: bool = False
     maintenance: MaintenancePolicy | None = None
     compact_after_build: bool = True
+    auto_buckets: bool = False
 
     @property
     def properties(self) -> dict[str, str]:

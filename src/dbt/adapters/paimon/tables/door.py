@@ -10,7 +10,7 @@ from dbt_common.exceptions import DbtRuntimeError
 from dbt.adapters.paimon.catalogs.catalog import SESSION_CATALOG
 from dbt.adapters.paimon.column import PaimonColumn
 from dbt.adapters.paimon.doors import while_parsing
-from dbt.adapters.paimon.spec import column_rules
+from dbt.adapters.paimon.spec import bucket_numbers, column_rules
 from dbt.adapters.paimon.sql import names
 from dbt.adapters.paimon.sql.data_types import is_whole
 from dbt.adapters.paimon.sql.text import ilike
@@ -65,6 +65,7 @@ class Tables:
 
     def changes(self, spec: TableSpec, existing: ExistingTable) -> Changeset:
         """The options and keys that differ between the wanted and the existing table."""
+        spec = bucket_numbers.settled(spec, existing.options)
         return changeset.compute_changeset(
             spec,
             existing,

@@ -25,7 +25,7 @@ from dbt.adapters.paimon.spark import commits, fuse, responses
 from dbt.adapters.paimon.spark.commits import TableName
 from dbt.adapters.paimon.spec.table import TableSpec
 from dbt.adapters.paimon.sql import staging_names
-from dbt.adapters.paimon.writing import swaps
+from dbt.adapters.paimon.writing import bucket_tasks, swaps
 from dbt.adapters.paimon.writing.staging import HalfBuilt
 from dbt.adapters.paimon.writing.written import Written
 
@@ -204,14 +204,14 @@ class Builds:
         """
         may_repeat = conflicts.may_repeat(kind, spec.merge_engine, spec.options)
         user = commits.own_user(conf.get(commits.COMMIT_USER_CONF, ""))
-        conf = {**conf, commits.COMMIT_USER_CONF: user}
+        conf = {**self._tasks(spec), **conf, commits.COMMIT_USER_CONF: user}
         with self.alone(relation), self._host.names_suggested():
             began = time.time()
             _, table = self._host.connections.execute(sql, conf=conf, may_repeat=may_repeat)
             return Written(self._response(relation, kind, user, began), table)
 
     @while_parsing(lambda *_, **__: Written())
-    def create(self, staging: PaimonRelation, sql: str) -> Written:
+    def create(self, staging: PaimonRelation, sql: str, spec: TableSpec) -> Written:
         """Run the script that creates a table under its staging name and writes its rows.
 
         Raises:
@@ -219,8 +219,11 @@ class Builds:
         """
         began = time.time()
         with self._host.names_suggested():
-            _, table = self._host.connections.execute(sql)
+            _, table = self._host.connections.execute(sql, conf=self._tasks(spec))
         return Written(self._response(staging, responses.STAGING, "", began), table)
+
+    def _tasks(self, spec: TableSpec) -> dict[str, str]:
+        return bucket_tasks.conf(spec, self._host.handle.setting(bucket_tasks.PARTITIONS))
 
     def _response(self, relation: PaimonRelation, kind: str, user: str, began: float) -> AdapterResponse:
         """What the last statement of this thread did. Nothing that fails here fails the node: its rows are written."""

@@ -25,6 +25,8 @@
     {%- do paimon__build_staged(target, none, columns, spec, source, comment) -%}
   {%- else -%}
     {%- set current = adapter.tables.existing(existing) -%}
+    {%- set new_spec = spec -%}
+    {%- set spec = adapter.buckets.settled(spec, current) -%}
     {%- set table_changes = adapter.tables.changes(spec, current) -%}
     {%- set column_changes = adapter.tables.column_changes(columns, current, model) -%}
     {%- set rebuild = adapter.tables.rebuild(spec, table_changes, column_changes) -%}
@@ -33,9 +35,10 @@
       {%- do log(
         target ~ ' is rebuilt and swapped, which loses its table snapshots and tags (' ~ rebuild ~ ')', info=true
       ) -%}
-      {%- do paimon__build_staged(target, existing, columns, spec, source, comment) -%}
+      {%- do paimon__build_staged(target, existing, columns, new_spec, source, comment) -%}
     {%- else -%}
       {%- do adapter.history.check_branches(model, spec, existing) -%}
+      {%- set spec = adapter.buckets.decide(spec, existing, current, source) -%}
       {%- if spec.wap -%}
         {%- set branch = adapter.audits.begin(target, with_rows=false) -%}
         {%- do paimon__rebuild_in_place(branch, current, columns, spec, source, table_changes, column_changes) -%}
@@ -66,6 +69,7 @@
 {#- Build a complete table under a staging name, then rename it, replacing `existing` (a table, or none). -#}
 {% macro paimon__build_staged(target, existing, columns, spec, source, comment) %}
   {%- do adapter.history.check_branches(model, spec) -%}
+  {%- set spec = adapter.buckets.chosen(spec, source) -%}
   {%- set staging = adapter.builds.staging(target) -%}
   {%- do adapter.builds.begins(staging) -%}
   {%- set create = paimon__create_table_sql(staging, columns, spec, comment) -%}
@@ -79,9 +83,10 @@
     {{ write(sql) }}
   {%- else -%}
     {{ write(sql) }}
-    {%- set result = adapter.builds.create(staging, sql) -%}
+    {%- set result = adapter.builds.create(staging, sql, spec) -%}
     {{ store_result('main', response=result.response, agate_table=result.table) }}
   {%- endif -%}
+  {%- do adapter.buckets.fit(spec, staging) -%}
   {#- During a swap it may be the only complete table; after a failed audit it is kept for inspection. -#}
   {%- set kept = existing is not none or spec.wap -%}
   {%- if kept -%}

@@ -61,15 +61,16 @@
 {#- One increment into an existing table: options, columns, then the strategy's one statement. -#}
 {% macro paimon__increment(target, spec, strategy, strategy_macro, on_schema_change, source) %}
   {%- set increment = paimon__prepare_increment(target, spec, strategy, strategy_macro, on_schema_change, source) -%}
-  {%- call paimon__write_table('main', target, strategy, spec, increment.conf) -%}
+  {%- call paimon__write_table('main', target, strategy, increment.spec, increment.conf) -%}
     {{ increment.sql }}
   {%- endcall -%}
   {%- do paimon__finish_increment(target, on_schema_change, increment) -%}
 {% endmacro %}
 
-{#- The steps before an increment is written, and the statement that writes it: {sql, conf, current, changes}. -#}
+{#- The steps before an increment is written, and the statement that writes it: {sql, conf, spec, current, changes}. -#}
 {% macro paimon__prepare_increment(target, spec, strategy, strategy_macro, on_schema_change, source) %}
   {%- set current = adapter.tables.existing(target) -%}
+  {%- set spec = adapter.buckets.settled(spec, current) -%}
   {%- set table_changes = adapter.tables.changes(spec, current) -%}
   {%- do adapter.tables.refuse_immutable_changes(model, table_changes) -%}
   {%- do adapter.history.check_branches(model, spec, target) -%}
@@ -83,6 +84,7 @@
   {%- set kept_deletes = paimon__fitting_deletes(target, spec, table_columns) if strategy == 'apply_changes' -%}
 
   {#- All checks have passed; options may refer to new columns. -#}
+  {%- set spec = adapter.buckets.decide(spec, target, current, source) -%}
   {%- set dest_columns = paimon__sync_columns(target, on_schema_change, columns, current, column_changes) -%}
   {%- do paimon__alter_options(target, table_changes) -%}
 
@@ -97,7 +99,8 @@
     'kept_deletes': kept_deletes,
   }) -%}
   {%- do return({
-    'sql': sql, 'conf': paimon__strategy_conf(strategy, spec), 'current': current, 'changes': column_changes,
+    'sql': sql, 'conf': paimon__strategy_conf(strategy, spec), 'spec': spec, 'current': current,
+    'changes': column_changes,
   }) -%}
 {% endmacro %}
 

@@ -38,6 +38,7 @@
     {%- set source = adapter.rows.query(snapshot_staging_table(strategy, node.compiled_code, target_relation)) -%}
     {%- set source = adapter.rows.timed_by_versions(adapter.rows.spelled(source, current), versions, model) -%}
     {%- set spec = adapter.specs.spelled(spec, source.columns) -%}
+    {%- set spec = adapter.buckets.settled(spec, current) -%}
     {%- set table_changes = adapter.tables.changes(spec, current) -%}
     {%- do adapter.tables.refuse_immutable_changes(model, table_changes) -%}
     {%- do adapter.history.check_branches(model, spec, target_relation) -%}
@@ -51,6 +52,7 @@
     {%- set spec = adapter.tables.check_columns(model, spec, table_columns, source.columns) -%}
     {#- For a version that ends, only its end is written. -#}
     {%- set source = adapter.rows.checked(source, table_columns, model, spec, "dbt_change_type = 'insert'") -%}
+    {%- set spec = adapter.buckets.decide(spec, target_relation, current, source) -%}
     {%- do create_columns(target_relation, added) -%}
     {%- do paimon__alter_options(target_relation, table_changes) -%}
     {%- set written = source.columns | rejectattr('name', 'in', helpers) | list -%}

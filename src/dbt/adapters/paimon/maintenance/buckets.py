@@ -1,0 +1,117 @@
+"""`adapter.buckets`: the number of buckets of a table whose config leaves it to the adapter (`bucket: auto`)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from dbt.adapters.events.logging import AdapterLogger
+from dbt_common.exceptions import DbtRuntimeError
+
+from dbt.adapters.paimon.doors import while_parsing
+from dbt.adapters.paimon.host import Host, is_empty_run
+from dbt.adapters.paimon.spec import bucket_numbers
+from dbt.adapters.paimon.sql.text import string_literal
+from dbt.adapters.paimon.writing.bucket_tasks import PARTITIONS
+
+if TYPE_CHECKING:
+    from dbt.adapters.paimon.maintenance.door import Maintenance
+    from dbt.adapters.paimon.relation import PaimonRelation
+    from dbt.adapters.paimon.spec.table import TableSpec
+    from dbt.adapters.paimon.tables.changeset import ExistingTable
+    from dbt.adapters.paimon.writing.model_query import ModelQuery
+
+logger = AdapterLogger("Paimon")
+
+# Where the session's number of tasks is not known.
+_USUAL_TASKS = 16
+
+
+class Buckets:
+    """Chooses the number at the first build, and keeps what a table has.
+
+    Args:
+        host: the adapter.
+        maintenance: the door that rescales.
+    """
+
+    def __init__(self, host: Host, maintenance: Maintenance) -> None:
+        self._host = host
+        self._maintenance = maintenance
+
+    @while_parsing(lambda spec, *_, **__: spec)
+    def chosen(self, spec: TableSpec, source: ModelQuery) -> TableSpec:
+        """The spec of a new table, with a number of buckets by Spark's estimate of the query's size.
+
+        Unchanged if the config has a number, or if the table cannot have fixed buckets. With `--empty` the number stays
+        open.
+        """
+        if not spec.auto_buckets or not bucket_numbers.may_fix(spec, self._host.versions):
+            return spec
+        if is_empty_run():
+            return bucket_numbers.undecided(spec)
+        return bucket_numbers.with_buckets(spec, self._number_for(source))
+
+    @while_parsing(lambda spec, *_, **__: None)
+    def fit(self, spec: TableSpec, relation: PaimonRelation) -> None:
+        """Compare the number with the rows that a new table got, before it gets its name.
+
+        If it is far off, the rows are written again; if there are none, it stays open.
+        """
+        if not spec.auto_buckets or spec.bucket < 1 or bucket_numbers.UNDECIDED in spec.options:
+            return
+        largest = self._largest(relation)
+        if largest is None:
+            for name, value in bucket_numbers.OPEN.items():
+                self._alter(relation, f"set tblproperties ({string_literal(name)} = {string_literal(value)})")
+        elif bucket_numbers.is_off(spec.bucket, largest, self._tasks):
+            number = bucket_numbers.wanted(largest, self._tasks)
+            logger.debug(f"{relation}: {spec.bucket} buckets were expected, {number} fit its {largest} bytes")
+            self._maintenance.rescale(relation, number)
+
+    @while_parsing(lambda spec, *_, **__: spec)
+    def settled(self, spec: TableSpec, current: ExistingTable) -> TableSpec:
+        """The spec with the buckets that the existing table has, if the config leaves them to the adapter."""
+        return bucket_numbers.settled(spec, current.options)
+
+    @while_parsing(lambda spec, *_, **__: spec)
+    def decide(
+        self, spec: TableSpec, relation: PaimonRelation, current: ExistingTable, source: ModelQuery
+    ) -> TableSpec:
+        """Give an existing table another number, if it has had no row yet by which to choose it; the spec with it.
+
+        The table stays marked until a run finds rows in it: this run's query may have none either.
+        """
+        if not spec.auto_buckets or bucket_numbers.UNDECIDED not in current.options or is_empty_run():
+            return spec
+        if self._largest(relation) is not None:
+            self._alter(relation, f"unset tblproperties ({string_literal(bucket_numbers.UNDECIDED)})")
+            return spec
+        decided = bucket_numbers.with_buckets(spec, self._number_for(source))
+        if decided.bucket != spec.bucket:
+            self._alter(relation, f"set tblproperties ('bucket' = '{decided.bucket}')")
+        return decided
+
+    def _number_for(self, source: ModelQuery) -> int:
+        size = None
+        try:
+            ((explained,),) = self._host.query(f"explain cost select * from {source}")
+            size = bucket_numbers.estimated_size(str(explained))
+        except DbtRuntimeError as exc:
+            logger.debug(f"The size of a query is not known: {exc.msg}")
+        return bucket_numbers.wanted(size, self._tasks) if size is not None else self._tasks
+
+    def _largest(self, relation: PaimonRelation) -> int | None:
+        """Bytes of the data files of the largest partition; None without files."""
+        ((largest,),) = self._host.query(
+            "select cast(max(bytes) as bigint) from (select sum(file_size_in_bytes) as bytes from "
+            f"{relation.system_table('files')} group by partition)"
+        )
+        return None if largest is None else int(largest)
+
+    def _alter(self, relation: PaimonRelation, change: str) -> None:
+        self._host.connections.execute(f"alter table {relation.render()} {change}")
+
+    @property
+    def _tasks(self) -> int:
+        known = self._host.handle.setting(PARTITIONS)
+        return int(known) if known and known.isdigit() else _USUAL_TASKS

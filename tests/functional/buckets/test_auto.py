@@ -1,0 +1,192 @@
+"""`bucket: auto`: the first rows choose the number of buckets, and the table keeps it."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from dbt.tests.util import get_connection, run_dbt
+
+from dbt.adapters.paimon.spec import bucket_numbers
+
+AUTO = "{{ config(materialized='incremental', primary_key='id', bucket='auto') }} "
+MODELS = {
+    "small.sql": AUTO + "select id, {{ var('run', 0) }} as run from range(100)",
+    # Spark expects a join of all rows, which is none.
+    "expected_large.sql": AUTO
+    + "select a.id, b.id as other from range(2000000) as a cross join range(1000000) as b"
+    " where a.id = b.id and a.id < 10",
+    "none_yet.sql": AUTO + "select id, {{ var('run', 0) }} as run from range({{ var('rows', 0) }})",
+    "partitioned.sql": "{{ config(materialized='incremental', primary_key=['id', 'p'], partition_by='p', bucket='auto') }} "
+    "select id, id % 3 as p from range(100)",
+    "moving.sql": "{{ config(materialized='incremental', primary_key='id', partition_by='p', bucket='auto') }} "
+    "select id, id % 3 as p from range(100)",
+    "appended.sql": "{{ config(materialized='table', bucket='auto') }} select id from range(10)",
+    "spread.sql": "{{ config(materialized='table', bucket='auto', bucket_key='id') }} select id from range(10)",
+    "rebuilt.sql": "{{ config(materialized='table', primary_key='id', bucket='auto') }} select id from range(10)",
+    "growing.sql": "{{ config(materialized='incremental', primary_key='id', bucket='auto', "
+    "maintenance={'rescale': {'max_bucket_size': '16 kb'}}) }} "
+    "select id, uuid() as text, {{ var('run', 0) }} as run from range(1000)",
+    "dynamic.sql": "{{ config(materialized='incremental', primary_key='id', bucket=var('bucket', -1)) }} "
+    "select id, {{ var('run', 0) }} as run from range(10)",
+}
+LARGE = (
+    "{{ config(materialized='incremental', primary_key='id', bucket='auto') }} "
+    "select id, uuid() as a, uuid() as b, uuid() as c from range({{ 3 if is_incremental() else 1200000 }})"
+)
+
+
+def options(rows, table):
+    return dict(rows(f"select key, value from {{schema}}.`{table}$options`"))
+
+
+def number(rows, table):
+    return options(rows, table).get("bucket")
+
+
+def buckets(rows, table):
+    return {row[0] for row in rows(f"select distinct bucket from {{schema}}.`{table}$files`")}
+
+
+class TestAuto:
+    @pytest.fixture(scope="class")
+    def models(self):
+        return MODELS
+
+    @pytest.fixture(scope="class")
+    def seeds(self):
+        return {"seeded.csv": "id,name\n1,a\n"}
+
+    @pytest.fixture(scope="class")
+    def snapshots(self):
+        return {
+            "kept.yml": "snapshots: [{name: kept, relation: ref('small'), config: {unique_key: id, strategy: check, "
+            "check_cols: [run], bucket: auto}}]"
+        }
+
+    @pytest.fixture(scope="class")
+    def project_config_update(self):
+        return {"seeds": {"+primary_key": "id", "+bucket": "auto"}}
+
+    @pytest.fixture(scope="class", autouse=True)
+    def built(self, project):
+        run_dbt(["build"])
+
+    @pytest.mark.parametrize("table", ["small", "partitioned", "spread", "rebuilt", "seeded", "kept"])
+    def test_small_tables_have_one(self, rows, table):
+        assert number(rows, table) == "1"
+        assert buckets(rows, table) == {0}
+        assert bucket_numbers.UNDECIDED not in options(rows, table)
+
+    def test_an_estimate_far_off_is_mended_before_the_table_has_its_name(self, rows):
+        assert number(rows, "expected_large") == "1"
+        assert buckets(rows, "expected_large") == {0}
+        assert rows("select count(*), sum(other) from {schema}.expected_large") == [(10, 45)]
+
+    @pytest.mark.parametrize("table", ["moving", "appended"])
+    def test_tables_that_cannot_have_fixed_ones(self, rows, table):
+        assert number(rows, table) in (None, "-1")
+
+    def test_later_runs_keep_it(self, rows):
+        for table in ("small", "partitioned", "rebuilt", "seeded", "kept"):
+            rows(f"select 1 from {{schema}}.{table}")
+        run_dbt(["build", "--vars", "run: 1"])
+        assert rows("select distinct run from {schema}.small") == [(1,)]
+        assert rows("select count(*) from {schema}.kept") == [(200,)]
+        for table in ("small", "partitioned", "rebuilt", "seeded", "kept"):
+            assert number(rows, table) == "1"
+
+    def test_a_table_without_rows_is_open(self, rows):
+        assert options(rows, "none_yet")[bucket_numbers.UNDECIDED] == "undecided"
+        run_dbt(["run", "--select", "none_yet", "--vars", "{rows: 4000000, run: 2}"])
+        for run in (3, 4):
+            assert number(rows, "none_yet") == "2"
+            assert buckets(rows, "none_yet") == {0, 1}
+            run_dbt(["run", "--select", "none_yet", "--vars", f"{{rows: 10, run: {run}}}"])
+        assert bucket_numbers.UNDECIDED not in options(rows, "none_yet")
+        counted = "select count(*), min(run), max(run) from {schema}.none_yet"
+        assert rows(counted) == [(4_000_000, 2, 4)]
+
+    def test_rescaled_it_stays(self, rows):
+        run_dbt(["run-operation", "rescale", "--args", "{relation: small, bucket_num: 3}"])
+        run_dbt(["run", "--select", "small", "--vars", "run: 5"])
+        assert number(rows, "small") == "3"
+        assert rows("select count(*), min(run) from {schema}.small") == [(100, 5)]
+
+    def test_a_policy_rescales_what_has_outgrown_its_number(self, rows):
+        def maintained(**arguments):
+            (result,) = run_dbt(["run-operation", "maintain", "--args", json.dumps(arguments)]).results
+            return result
+
+        before = rows("select * from {schema}.growing order by id")
+        maintained(select="growing", dry_run=True)
+        assert number(rows, "growing") == "1"
+        maintained(select="growing")
+        grown = int(number(rows, "growing"))
+        assert grown > 1
+        assert len(buckets(rows, "growing")) == grown
+        assert rows("select * from {schema}.growing order by id") == before
+        maintained(select="growing")
+        assert int(number(rows, "growing")) == grown
+        run_dbt(["run", "--select", "growing", "--vars", "run: 1"])
+        assert rows("select distinct run from {schema}.growing") == [(1,)]
+
+    def test_an_existing_table_keeps_its_buckets(self, rows):
+        assert number(rows, "dynamic") == "-1"
+        run_dbt(["run", "--select", "dynamic", "--vars", "{bucket: auto, run: 1}"])
+        assert number(rows, "dynamic") == "-1"
+        assert rows("select count(*), min(run) from {schema}.dynamic") == [(10, 1)]
+        run_dbt(["run", "--select", "dynamic", "--full-refresh", "--vars", "{bucket: auto, run: 2}"])
+        assert rows("select count(*), min(run) from {schema}.dynamic") == [(10, 2)]
+
+
+class TestEmptyRun:
+    @pytest.fixture(scope="class")
+    def models(self):
+        return {"small.sql": MODELS["small.sql"]}
+
+    def test_nothing_is_decided(self, project, rows):
+        run_dbt(["run", "--empty"])
+        assert options(rows, "small")[bucket_numbers.UNDECIDED] == "undecided"
+        run_dbt(["run", "--empty"])
+        assert options(rows, "small")[bucket_numbers.UNDECIDED] == "undecided"
+        for run in (1, 2):
+            run_dbt(["run", "--vars", f"run: {run}"])
+        assert bucket_numbers.UNDECIDED not in options(rows, "small")
+        assert rows("select count(*) from {schema}.small") == [(100,)]
+
+
+class TestLarge:
+    @pytest.fixture(scope="class")
+    def models(self):
+        return {"large.sql": LARGE}
+
+    def test_each_bucket_has_its_task(self, project, rows):
+        (result,) = run_dbt(["run"])
+        assert number(rows, "large") == "2"
+        with get_connection(project.adapter):
+            session = project.adapter.connections.get_thread_connection().handle.session
+            store = session.sparkContext._jsc.sc().statusStore()
+            read = max(map(_rows_read, _tasks(store, result.adapter_response["spark_job_ids"])), key=sum)
+        assert sorted(read, reverse=True)[:2] == [pytest.approx(600_000, rel=0.01)] * 2
+        run_dbt(["run"])
+        assert rows("select count(*) from {schema}.large") == [(1_200_000,)]
+
+
+def _listed(scala):
+    return [scala.apply(index) for index in range(scala.size())]
+
+
+def _tasks(store, jobs):
+    """The tasks of each stage of the jobs that was run."""
+    for job in jobs:
+        for stage in _listed(store.job(job).stageIds()):
+            try:
+                attempt = store.lastStageAttempt(stage).attemptId()
+            except Exception:  # noqa: BLE001 - a stage that was skipped
+                continue
+            yield _listed(store.taskList(stage, attempt, 1000))
+
+
+def _rows_read(tasks):
+    return [task.taskMetrics().get().shuffleReadMetrics().recordsRead() for task in tasks]

@@ -1,0 +1,125 @@
+"""How many buckets `bucket: auto` gives a table, and in how many tasks they are written."""
+
+from __future__ import annotations
+
+import pytest
+
+from dbt.adapters.paimon.capabilities import Versions
+from dbt.adapters.paimon.spec import bucket_numbers
+from dbt.adapters.paimon.spec.build import build_table_spec
+from dbt.adapters.paimon.writing import bucket_tasks
+
+MIB, GIB = 2**20, 2**30
+VERSIONS = Versions.of("0.9.0")
+
+
+@pytest.mark.parametrize(
+    ("size", "tasks", "number"),
+    [
+        (0, 2, 1),
+        (8 * MIB, 2, 1),
+        (8 * MIB + 1, 2, 2),
+        (40 * MIB, 2, 2),
+        (40 * MIB, 200, 3),
+        (GIB, 2, 2),
+        (GIB, 200, 12),
+        (100 * GIB, 200, 114),
+        (100 * GIB, 8, 100),
+        (1024 * GIB, 200, 1024),
+    ],
+)
+def test_number_by_size(size, tasks, number):
+    assert bucket_numbers.wanted(size, tasks) == number
+
+
+@pytest.mark.parametrize(
+    ("number", "size", "off"),
+    [(1, 40 * MIB, False), (3, 40 * MIB, False), (12, 40 * MIB, True), (1, GIB, True), (200, 0, True)],
+)
+def test_only_what_is_far_off_is_written_again(number, size, off):
+    assert bucket_numbers.is_off(number, size, 200) is off
+
+
+@pytest.mark.parametrize(
+    ("explained", "size"),
+    [
+        ("== Optimized Logical Plan ==\nProject [a], Statistics(sizeInBytes=8.0 MiB)\n+- X, Statistics(sizeInBytes=1.0 B)", 2 * MIB),
+        ("Range, Statistics(sizeInBytes=16.0 B, rowCount=2)", 4),
+        ("Join, Statistics(sizeInBytes=2.5E+20 EiB)", 2.5e20 * 2**60 / 4),
+        ("nothing", None),
+    ],
+)  # fmt: skip
+def test_sparks_estimate(explained, size):
+    assert bucket_numbers.estimated_size(explained) == size
+
+
+@pytest.mark.parametrize(
+    ("config", "fixed"),
+    [
+        ({"primary_key": "id"}, True),
+        ({"primary_key": ["id", "p"], "partition_by": "p"}, True),
+        ({"primary_key": "id", "partition_by": "p"}, False),
+        ({"bucket_key": "id"}, True),
+        ({}, False),
+        ({"primary_key": "`a b`"}, False),
+    ],
+)
+def test_which_tables_may_have_fixed_buckets(config, fixed):
+    if "`" in str(config):
+        config = {"primary_key": "a.b"}
+    spec = build_table_spec({**config, "bucket": "auto"}, model="m", versions=VERSIONS)
+    assert spec.auto_buckets
+    assert "bucket" not in spec.options
+    assert bucket_numbers.may_fix(spec, VERSIONS) is fixed
+
+
+@pytest.mark.parametrize(
+    "more",
+    [{"dynamic_bucket": {"target_row_num": 10}}, {"tblproperties": {"bucket": 3}}],
+)
+def test_auto_and_a_number(more):
+    with pytest.raises(Exception, match=r"bucket='auto': .*is set, too"):
+        build_table_spec({"primary_key": "id", "bucket": "auto", **more}, model="m", versions=VERSIONS)
+
+
+def test_hash_of_spark():
+    # select hash(0), hash(1), hash(2), hash(255): asked of Spark 3.5.7.
+    assert [bucket_tasks.murmur3(number) for number in (0, 1, 2)] == [933211791, -559580957, 1765031574]
+
+
+@pytest.mark.parametrize("session", [2, 3, 4, 8, 16, 32])
+def test_buckets_are_spread_evenly(session):
+    """For 1 to 256 buckets no number of partitions that is tried is better."""
+    for buckets in range(1, 257):
+        best = bucket_tasks.best_partitions(buckets, session)
+        longest = bucket_tasks.longest(buckets, best, session)
+        assert longest <= bucket_tasks.longest(buckets, session, session)
+        assert longest <= -(-buckets // session) + 1
+        assert best >= session
+
+
+# Session's partitions -> buckets -> partitions of the write.
+BEST = {
+    2: {2: 3, 3: 2, 4: 5, 8: 4, 16: 5},
+    4: {2: 5, 4: 7, 8: 7},
+    8: {2: 8, 8: 22, 16: 16},
+    200: {16: 200, 32: 250},
+}
+
+
+def test_table_of_the_best():
+    found = {
+        session: {b: bucket_tasks.best_partitions(b, session) for b in of} for session, of in BEST.items()
+    }
+    assert found == BEST
+
+
+def test_only_unpartitioned_tables_with_several_buckets_need_it():
+    def conf(config, session="2"):
+        return bucket_tasks.conf(build_table_spec(config, model="m", versions=VERSIONS), session)
+
+    assert conf({"primary_key": "id", "bucket": 2}) == {bucket_tasks.PARTITIONS: "3"}
+    assert conf({"primary_key": "id", "bucket": 2}, session=None) == {}
+    assert conf({"primary_key": "id", "bucket": 3}) == {}
+    assert conf({"primary_key": "id"}) == {}
+    assert conf({"primary_key": ["id", "p"], "partition_by": "p", "bucket": 2}) == {}
