@@ -26,10 +26,11 @@ PYTEST := $(BIN)/python -m pytest
 XDIST = --numprocesses $(WORKERS) --dist loadscope --no-loadscope-reorder --durations 20
 DBT := $(BIN)/dbt
 # With the address of a broker, the flights' status messages come from its topic `flight_status`.
+LANDING := target/landing
 PROJECT := --profiles-dir profiles --target $(if $(FLIGHTS_KAFKA),kafka,local)
 QUERY := select carrier_name, scheduled, late_percent from {{ ref('mart_carrier_punctuality') }} order by late_percent
 
-.PHONY: help venv run test unit functional conformance integration faults s3-kills differential streaming costs bench wheel-check versions compat compatibility console-picture lint lint-python lint-types lint-imports lint-picture lint-sql lint-lock floor-plan format docs debug wheel clean
+.PHONY: help venv landing run examples test unit functional conformance integration faults s3-kills differential streaming costs bench wheel-check versions compat compatibility console-picture lint lint-python lint-types lint-imports lint-picture lint-sql lint-lock floor-plan format docs debug wheel clean
 
 help: ## List the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/\1\t\2/' | expand -t 14
@@ -44,8 +45,15 @@ $(STAMP): uv.lock pyproject.toml
 	"$(UV)" sync --frozen --inexact --python $(BIN)/python --extra connect --extra thrift $(EXTRAS)
 	@touch $@
 
-run: $(STAMP) ## Build the flights lakehouse and test it (target local, tables under target/warehouse)
-	$(DBT) build $(PROJECT)
+landing: $(LANDING) ## Write what lands before dbt runs: schedules, JSON messages, CSV files, under target/landing
+
+$(LANDING): $(STAMP) scripts/land_flights.py
+	@rm -rf $@
+	$(BIN)/python scripts/land_flights.py $@
+	@touch $@
+
+run: $(LANDING) ## Build the flights lakehouse and test it (target local, tables under target/warehouse)
+	$(DBT) build $(PROJECT) --exclude examples
 	@echo
 	@warehouse=$${FLIGHTS_WAREHOUSE:-$(CURDIR)/target/warehouse}; \
 	echo "The tables are under $$warehouse:"; \
@@ -57,6 +65,9 @@ run: $(STAMP) ## Build the flights lakehouse and test it (target local, tables u
 	@echo
 	@echo "A query to try:"
 	@echo "  $(DBT) show $(PROJECT) --inline \"$(QUERY)\""
+
+examples: $(LANDING) ## Build and test the worked examples, a model for each behavior of Paimon's tables
+	$(DBT) build $(PROJECT) --select examples
 
 test: $(STAMP) ## Run every test: unit, functional (Spark and Paimon), packaging, faults, integration
 	$(PYTEST) $(XDIST)

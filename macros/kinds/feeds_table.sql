@@ -3,7 +3,7 @@
     key:   column or columns of the primary key.
     feeds: {sequence column: [columns it rules]}; a feed's columns change only together with, and in the order of,
            its sequence column, and a message without it leaves them alone. -#}
-{% macro feeds_table(key, feeds, buckets=2) %}
+{% macro feeds_table(key, feeds, buckets='auto') %}
     {%- set fields = {} -%}
     {%- for sequence, columns in feeds.items() -%}
         {%- do fields.update({sequence: {'sequence_group': columns}}) -%}

@@ -1,5 +1,5 @@
 {#- A table that keeps the first row ever written for a key and ignores the rest (first-row). -#}
-{% macro first_row_table(key, buckets=1) %}
+{% macro first_row_table(key, buckets='auto') %}
     {%- set options = {
         'materialized': 'incremental',
         'incremental_strategy': 'upsert',

@@ -5,7 +5,7 @@
               arrives.
     strategy: upsert, merge or delete+insert.
     Other arguments are config() of dbt or of the adapter, and override the presets. -#}
-{% macro keyed_table(key, sequence=none, strategy='upsert', buckets=2) %}
+{% macro keyed_table(key, sequence=none, strategy='upsert', buckets='auto') %}
     {%- set options = {
         'materialized': 'incremental',
         'incremental_strategy': strategy,

@@ -5,7 +5,7 @@
     max:  columns that keep the greatest value.
     Each row must arrive once: the model reads changes (`paimon_changes`) or leaves out rows that the table already
     holds (`newly_known`). -#}
-{% macro totals_table(key, sum=[], max=[], buckets=1) %}
+{% macro totals_table(key, sum=[], max=[], buckets='auto') %}
     {%- set fields = {} -%}
     {%- for column in sum -%}
         {%- do fields.update({column: {'aggregate_function': 'sum'}}) -%}

@@ -1,47 +1,42 @@
-{#- A subquery that reads one file of the source `landing` with the columns and types its YAML states.
-
-    A CSV is read in place; `NA` is a null. A zip is read by Spark as one binary value and unpacked by a Python of the
-    machine that runs the task ($PYSPARK_PYTHON, or python3), because Spark has no codec for zip; nothing is copied.
+{#- A subquery that reads a CSV file, or a folder of JSON files, of the source `landing`, with the columns and types that its
+    YAML states. Of a CSV file, `NA` is a null. A folder of folders `day=2013-01-01` has a column `day` as well.
     In a unit test the given rows take the file's place. -#}
 {% macro landing_file(table_name) %}
     {%- set relation = source('landing', table_name) -%}
     {%- if not execute or relation.is_cte -%}
         {{ relation }}
     {%- else -%}
-        {%- set found = [] -%}
-        {%- for node in graph.sources.values() if node.source_name == 'landing' and node.name == table_name -%}
-            {%- do found.append(node) -%}
+        {%- set node = graph.sources.values()
+            | selectattr('source_name', 'equalto', 'landing')
+            | selectattr('name', 'equalto', table_name)
+            | first -%}
+        {%- set fields = [] -%}
+        {%- for column in node.columns.values() if not column.meta.get('folder') -%}
+            {%- do fields.append(column.name ~ ' ' ~ column.data_type) -%}
         {%- endfor -%}
-        {%- set node = found[0] -%}
-        {%- set columns = node.columns.values() | list -%}
-        {%- set schema = [] -%}
-        {%- for column in columns -%}
-            {%- do schema.append(column.name ~ ' ' ~ column.data_type) -%}
-        {%- endfor -%}
+        {%- set schema = fields | join(', ') -%}
+        {%- set lines = 'text.`' ~ landing_folder() ~ '/' ~ node.meta.file ~ '`' -%}
+        {%- if node.meta.file.endswith('.csv') -%}
         (
             select row.*
             from (
-                select from_csv(line, '{{ schema | join(", ") }}', map('nullValue', 'NA')) as row
-                from {{ landing_lines(node.meta.file) }}
-                where not startswith(line, '{{ columns[0].name }},')
+                select from_csv(value, '{{ schema }}', map('nullValue', 'NA')) as row
+                from {{ lines }}
+                where not startswith(value, '{{ node.columns.values() | map(attribute="name") | first }},')
             )
         )
+        {%- else -%}
+        (
+            select
+                row.*,
+                day
+            from (
+                select
+                    from_json(value, '{{ schema }}') as row,
+                    day
+                from {{ lines }}
+            )
+        )
+        {%- endif -%}
     {%- endif -%}
 {% endmacro %}
-
-
-{#- The lines of a file, header included, as a subquery with the column `line`. -#}
-{% macro landing_lines(file) -%}
-    {%- set path = landing_folder() ~ '/' ~ file -%}
-    {%- if file.endswith('.zip') -%}
-        {%- set unzip -%}
-            import base64, io, sys, zipfile; z = zipfile.ZipFile(io.BytesIO(base64.b64decode(sys.stdin.read()))); sys.stdout.write(z.read(z.namelist()[0]).decode())
-        {%- endset -%}
-        (
-                    select transform (base64(content)) using '${PYSPARK_PYTHON:-python3} -c "{{ unzip }}"' as (line string)
-                    from binaryfile.`{{ path }}`
-                )
-    {%- else -%}
-        (select value as line from text.`{{ path }}`)
-    {%- endif -%}
-{%- endmacro %}

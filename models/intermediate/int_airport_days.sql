@@ -1,33 +1,32 @@
 {{ config(materialized='incremental', incremental_strategy='delete+insert', unique_key='flight_date') }}
 
--- A day is replaced as a whole when one of its flights or legs has changed since the last run.
+-- A day is replaced as a whole when one of its flights has news since the last run.
 with changed_days as (
     select news.flight_date
-    from {{ paimon_changes(ref('stg_flights')) }} as news
+    from {{ paimon_changes(ref('int_flights')) }} as news
     union
     select news.flight_date
-    from {{ paimon_changes(ref('int_flight_legs')) }} as news
+    from {{ paimon_changes(ref('int_flight_status')) }} as news
 ),
 
 flights as (
     select
         flights.origin,
         flights.flight_date,
-        flights.dep_time,
-        legs.dep_delay,
-        legs.arr_delay,
-        greatest(flights.flight_date, legs.departure_known_on, legs.arrival_known_on) as known_on
-    from {{ ref('stg_flights') }} as flights
-    left join {{ ref('int_flight_legs') }} as legs
-        on flights.flight_id = legs.flight_id
-    where flights.flight_date <= {{ known_until() }}
+        statuses.status,
+        statuses.dep_delay,
+        statuses.arr_delay,
+        greatest(flights.flight_date, statuses.known_on) as known_on
+    from {{ ref('int_flights') }} as flights
+    left join {{ ref('int_flight_status') }} as statuses
+        on flights.flight_id = statuses.flight_id
 )
 
 select
     origin,
     flight_date,
     count(*) as scheduled,
-    count_if(dep_time is null) as cancelled,
+    count_if(status = 'cancelled') as cancelled,
     count(dep_delay) as departed,
     count_if({{ is_late('dep_delay') }}) as departed_late,
     coalesce(sum(dep_delay), 0) as departure_delay_minutes,

@@ -7,33 +7,33 @@
     max=['longest_departure_delay', 'longest_arrival_delay', 'known_on'],
 ) }}
 
--- What each flight and each leg has added since the last run. A leg that has changed comes twice, as it was (-U) and as
--- it is (+U): what it was is taken out again.
+-- What has been added since the last run. A flight whose status has changed comes twice, as it was (-U) and as it is (+U):
+-- what it was is taken out again.
 with contributions as (
     select
         carrier,
         flight_date,
         flight_date as known_on,
         1 as scheduled,
-        if(dep_time is null, 1, 0) as cancelled,
         distance as distance_miles,
+        0 as cancelled,
         0 as departed,
         0 as departure_delay,
         cast(null as int) as dep_delay,
         0 as arrived,
         0 as arrival_delay,
         cast(null as int) as arr_delay
-    from {{ paimon_changes(ref('stg_flights')) }}
+    from {{ paimon_changes(ref('int_flights')) }}
 
     union all
 
     select
         carrier,
         flight_date,
-        greatest(departure_known_on, arrival_known_on) as known_on,
+        known_on,
         0 as scheduled,
-        0 as cancelled,
         0 as distance_miles,
+        if(status = 'cancelled', sign, 0) as cancelled,
         if(departed_at is null, 0, sign) as departed,
         coalesce(dep_delay, 0) * sign as departure_delay,
         dep_delay,
@@ -44,8 +44,8 @@ with contributions as (
         select
             *,
             if(_row_kind in ('-U', '-D'), -1, 1) as sign
-        from {{ paimon_changes(ref('int_flight_legs'), before=true) }}
-    ) as legs
+        from {{ paimon_changes(ref('int_flight_status'), before=true) }}
+    ) as statuses
 )
 
 select

@@ -9,7 +9,7 @@ with sightings as (
         carrier,
         origin,
         row_number() over (partition by tailnum order by flight_date, sched_dep_time, flight_id) as sighting_no
-    from {{ ref('stg_flights') }}
+    from {{ ref('int_flights') }}
     where
         tailnum is not null
         and {{ newly_known('flight_date', 'first_seen_on') }}

@@ -7,10 +7,9 @@ with flown as (
         flight_date,
         sched_dep_time,
         flight_id
-    from {{ ref('stg_flights') }}
+    from {{ ref('int_flights') }}
     where
         tailnum is not null
-        and flight_date <= {{ known_until() }}
 ),
 
 handovers as (

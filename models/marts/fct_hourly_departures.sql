@@ -1,16 +1,26 @@
 {{ history_table(partition_by='flight_month') }}
 
--- Months that have got flights since the last run are built again; the others stay as they are.
+-- Months whose flights have news since the last run are built again; the others stay as they are.
+with changed_months as (
+    select news.flight_month
+    from {{ paimon_changes(ref('int_flights')) }} as news
+    union
+    select date_format(news.flight_date, 'yyyy-MM') as flight_month
+    from {{ paimon_changes(ref('int_flight_status')) }} as news
+)
+
 select
-    origin,
-    flight_date,
-    sched_dep_hour,
+    flights.origin,
+    flights.flight_date,
+    flights.sched_dep_hour,
     count(*) as scheduled,
-    count_if(dep_time is null) as cancelled,
-    count(dep_delay) as departed,
-    count_if({{ is_late('dep_delay') }}) as departed_late,
-    coalesce(sum(dep_delay), 0) as departure_delay_minutes,
-    flight_month
-from {{ ref('stg_flights') }}
-where flight_month in (select news.flight_month from {{ paimon_changes(ref('stg_flights')) }} as news)
-group by origin, flight_date, sched_dep_hour, flight_month
+    count_if(statuses.status = 'cancelled') as cancelled,
+    count(statuses.dep_delay) as departed,
+    count_if({{ is_late('statuses.dep_delay') }}) as departed_late,
+    coalesce(sum(statuses.dep_delay), 0) as departure_delay_minutes,
+    flights.flight_month
+from {{ ref('int_flights') }} as flights
+left join {{ ref('int_flight_status') }} as statuses
+    on flights.flight_id = statuses.flight_id
+where flights.flight_month in (select changed_months.flight_month from changed_months)
+group by flights.origin, flights.flight_date, flights.sched_dep_hour, flights.flight_month

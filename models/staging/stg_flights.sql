@@ -1,5 +1,3 @@
-{{ log_table(bucket_key='flight_id', event_time='flight_date') }}
-
 with landed as (
     select
         *,
@@ -18,14 +16,7 @@ select
     dest,
     sched_dep_time,
     hour as sched_dep_hour,
-    dep_time,
-    dep_delay,
     sched_arr_time,
-    arr_time,
-    arr_delay,
-    air_time,
     distance,
     time_hour as scheduled_hour_at
 from landed
-where
-    {{ newly_known('flight_date') }}

@@ -1,4 +1,4 @@
--- Status (deduplicate) and legs (partial-update) tell of the same flights by different roads and must agree.
+-- The status and the times of a flight are ordered each by a sequence of their own, and must agree.
 select
     flight_id,
     status,

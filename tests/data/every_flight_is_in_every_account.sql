@@ -1,7 +1,6 @@
 -- A flight that was scheduled must be counted once by every model that counts flights.
 {% set counts = {
-    'stg_flights': 'count(*)',
-    'int_flight_status': 'count(*)',
+    'int_flights': 'count(*)',
     'fct_flights': 'count(*)',
     'int_airport_days': 'sum(scheduled)',
     'fct_hourly_departures': 'sum(scheduled)',
@@ -22,4 +21,4 @@ with accounts as (
 
 select *
 from accounts
-where flights != (select count(*) from {{ ref('stg_flights') }})
+where flights != (select count(*) from {{ ref('int_flights') }})

