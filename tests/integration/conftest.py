@@ -14,6 +14,7 @@ from dbt.adapters.paimon.spark.launch import packages
 from integration.services.hdfs import Hdfs, hdfs
 from integration.services.kafka import Kafka, kafka
 from integration.services.metastore import Metastore, metastore
+from integration.services.oss import Oss, oss
 from integration.services.postgres import Postgres, postgres
 from integration.services.s3 import S3, s3
 from integration.services.spark import spark_version
@@ -22,6 +23,7 @@ CONNECTOR = packages.effective_paimon_version(PaimonCredentials(schema="any"))
 # A JVM gets its jars when it starts, whichever test starts it: those of all of them.
 EVERY_PACKAGE = [
     f"org.apache.paimon:paimon-s3:{CONNECTOR}",
+    f"org.apache.paimon:paimon-oss:{CONNECTOR}",
     JDBC_DRIVERS["sqlite"],
     JDBC_DRIVERS["postgresql"],
     kafka_artifact(spark_version()),
@@ -42,6 +44,12 @@ def connector() -> Version:
 @pytest.fixture(scope="session")
 def object_store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[S3]:
     with s3(tmp_path_factory.mktemp("s3")) as service:
+        yield service
+
+
+@pytest.fixture(scope="session")
+def aliyun(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Oss]:
+    with oss(tmp_path_factory.mktemp("oss")) as service:
         yield service
 
 

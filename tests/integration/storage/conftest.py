@@ -10,6 +10,7 @@ import pytest
 from dbt.tests.util import get_connection
 
 from integration.services.hdfs import Hdfs
+from integration.services.oss import Oss
 from integration.services.s3 import S3
 
 
@@ -29,6 +30,14 @@ def on_s3(store: S3, folder: str, **target: Any) -> Warehouse:
     )
 
 
+def on_oss(store: Oss, folder: str) -> Warehouse:
+    """A warehouse in a folder of the bucket, with its keys in the profile."""
+    return Warehouse(
+        {"warehouse": f"oss://{store.bucket}/{folder}", "catalog_options": store.catalog_options()},
+        lambda path: [key.removeprefix(f"{folder}/") for key in store.keys(f"{folder}/{path}")],
+    )
+
+
 def on_hdfs(service: Hdfs, folder: str) -> Warehouse:
     """A warehouse in a folder of HDFS."""
     return Warehouse(
@@ -39,11 +48,13 @@ def on_hdfs(service: Hdfs, folder: str) -> Warehouse:
     )
 
 
-@pytest.fixture(scope="class", params=["s3", "hdfs"])
+@pytest.fixture(scope="class", params=["s3", "hdfs", "oss"])
 def storage(request: pytest.FixtureRequest) -> Warehouse:
     """Each storage in turn."""
     if request.param == "s3":
         return on_s3(request.getfixturevalue("object_store"), "lake")
+    if request.param == "oss":
+        return on_oss(request.getfixturevalue("aliyun"), "lake")
     return on_hdfs(request.getfixturevalue("hadoop"), "lake")
 
 

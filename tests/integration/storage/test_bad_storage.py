@@ -13,6 +13,7 @@ from dbt.adapters.factory import reset_adapters
 from dbt.cli.main import dbtRunner
 
 from integration.services.maven import jar
+from integration.services.oss import Oss
 from integration.services.process import LOOPBACK, free_port
 
 # The clients' own bounds are many minutes; and this machine has other things to do.
@@ -95,6 +96,34 @@ def test_wrong_key(debug: Debug, object_store, key: str) -> None:
 def test_missing_bucket(debug: Debug, object_store) -> None:
     said = debug({"warehouse": "s3://no-such-bucket/x", "catalog_options": object_store.catalog_options()})
     assert "The bucket does not exist: create it, or correct `warehouse`" in said
+
+
+def test_wrong_endpoint_of_oss(debug: Debug, aliyun: Oss) -> None:
+    endpoint = f"http://{LOOPBACK}:{free_port()}"
+    options = aliyun.catalog_options() | {"fs.oss.endpoint": endpoint}
+    said = debug({"warehouse": "oss://warehouse/x", "catalog_options": options})
+    assert f"The OSS endpoint {endpoint} of the warehouse oss://warehouse/x does not answer" in said
+    assert "Correct fs.oss.endpoint under catalog_options" in said
+
+
+@pytest.mark.parametrize("key", ["fs.oss.accessKeyId", "fs.oss.accessKeySecret"])
+def test_wrong_key_of_oss(debug: Debug, aliyun: Oss, key: str) -> None:
+    options = aliyun.catalog_options() | {key: "nosuchkey"}
+    said = debug({"warehouse": "oss://warehouse/x", "catalog_options": options})
+    assert "The storage rejects the keys" in said
+    assert "fs.oss.accessKeyId and fs.oss.accessKeySecret" in said
+    assert "nosuchkey" not in said
+
+
+def test_missing_bucket_of_oss(debug: Debug, aliyun: Oss) -> None:
+    said = debug({"warehouse": "oss://no-such-bucket/x", "catalog_options": aliyun.catalog_options()})
+    assert "The bucket does not exist: create it, or correct `warehouse`" in said
+
+
+def test_no_keys_of_oss(debug: Debug, aliyun: Oss) -> None:
+    said = debug({"warehouse": "oss://warehouse/x", "catalog_options": {"fs.oss.endpoint": aliyun.endpoint}})
+    assert "fs.oss.accessKeyId, fs.oss.accessKeySecret: missing" in said
+    assert "OSS_ACCESS_KEY_ID" in said
 
 
 def test_no_keys(debug: Debug) -> None:

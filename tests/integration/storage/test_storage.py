@@ -1,4 +1,4 @@
-"""What dbt builds on S3 and on HDFS: rows, files, and what a rebuild leaves behind."""
+"""What dbt builds on S3, on HDFS and on OSS: rows, files, and what a rebuild leaves behind."""
 
 from __future__ import annotations
 

@@ -1,0 +1,119 @@
+"""A server of Aliyun OSS's protocol as a process: it checks the signature of every request, and knows one user and one bucket."""
+
+from __future__ import annotations
+
+import base64
+import contextlib
+import hashlib
+import hmac
+import os
+import sys
+import urllib.request
+import xml.etree.ElementTree as ET
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from email.utils import formatdate
+from pathlib import Path
+from urllib.parse import quote, urlencode
+
+from integration.services.process import LOOPBACK, free_port, running
+
+ACCESS_KEY, SECRET_KEY = "OSS_SERVER_ACCESS_KEY", "OSS_SERVER_SECRET_KEY"
+# Of a request's parameters, those that say what is asked for are signed, and those of a listing are not
+# (com.aliyun.oss.internal.SignParameters; here are those of requests that this server answers).
+_SIGNED = {"continuation-token", "delete", "location", "partNumber", "security-token", "uploadId", "uploads"}
+_SECONDS = 30
+
+
+def signature(
+    secret_key: str,
+    method: str,
+    path: str,
+    parameters: Iterable[tuple[str, str | None]],
+    headers: Mapping[str, str],
+) -> str:
+    """OSS's signature, version 1 (com.aliyun.oss.internal.SignUtils).
+
+    Args:
+        path: `/bucket/key`, decoded.
+        parameters: of the query, decoded; None for one without a value.
+        headers: by name in lower case.
+    """
+    named = [headers.get(name, "").strip() for name in ("content-md5", "content-type", "date")]
+    own = [f"{name}:{headers[name].strip()}" for name in sorted(headers) if name.startswith("x-oss-")]
+    asked = [
+        name if value is None else f"{name}={value}"
+        for name, value in sorted(parameters, key=lambda parameter: parameter[0])
+        if name in _SIGNED
+    ]
+    resource = path + ("?" + "&".join(asked) if asked else "")
+    text = "\n".join([method, *named, *own, resource])
+    return base64.b64encode(hmac.new(secret_key.encode(), text.encode(), hashlib.sha1).digest()).decode()
+
+
+@dataclass(frozen=True)
+class Oss:
+    """Where the server listens, and the keys that it takes."""
+
+    endpoint: str
+    access_key: str
+    secret_key: str
+    bucket: str
+
+    def request(self, method: str, key: str = "", parameters: Mapping[str, str] | None = None) -> bytes:
+        """Send a signed request and give the body of its answer.
+
+        Raises:
+            urllib.error.HTTPError: the server refuses it.
+        """
+        path = f"/{self.bucket}/{key}"
+        query = dict(parameters or {})
+        headers = {"date": formatdate(usegmt=True), "content-type": "application/octet-stream"}
+        signed = signature(self.secret_key, method, path, query.items(), headers)
+        url = f"{self.endpoint}{quote(path)}?{urlencode(query)}"
+        sent = {**headers, "authorization": f"OSS {self.access_key}:{signed}"}
+        with urllib.request.urlopen(
+            urllib.request.Request(url, method=method, headers=sent), timeout=_SECONDS
+        ) as answer:
+            return bytes(answer.read())
+
+    def keys(self, prefix: str = "") -> list[str]:
+        """The names of the objects below a prefix, without the empty ones that stand for folders."""
+        found: list[str] = []
+        parameters = {"list-type": "2", "prefix": prefix}
+        while True:
+            page = ET.fromstring(self.request("GET", parameters=parameters))
+            found += [item.findtext("Key", "") for item in page.iterfind("Contents")]
+            following = page.findtext("NextContinuationToken")
+            if not following:
+                return sorted(key for key in found if not key.endswith("/"))
+            parameters["continuation-token"] = following
+
+    def catalog_options(self) -> dict[str, str]:
+        """The options of a Paimon catalog on this server, as a profile has them."""
+        return {
+            # The SDK puts the bucket into the path, and not before the host, if that is an address (OSSClient.setEndpoint).
+            "fs.oss.endpoint": self.endpoint,
+            "fs.oss.accessKeyId": self.access_key,
+            "fs.oss.accessKeySecret": self.secret_key,
+        }
+
+
+@contextlib.contextmanager
+def oss(folder: Path, bucket: str = "warehouse") -> Iterator[Oss]:
+    """Run a server with an empty bucket; what it holds is gone when the block ends.
+
+    Args:
+        folder: for its log.
+        bucket: the name of the bucket.
+
+    Raises:
+        RuntimeError: it did not start.
+    """
+    port = free_port()
+    service = Oss(f"http://{LOOPBACK}:{port}", "LTAI" + os.urandom(8).hex(), os.urandom(15).hex(), bucket)
+    command = [sys.executable, "-m", "integration.services.oss_server", LOOPBACK, str(port)]
+    env = {ACCESS_KEY: service.access_key, SECRET_KEY: service.secret_key}
+    with running(command, folder / "oss.log", [port], env=env, cwd=Path(__file__).parents[2]):
+        service.request("PUT")
+        yield service
