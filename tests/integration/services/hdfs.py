@@ -23,7 +23,11 @@ class Hdfs:
     address: str
 
     def files(self, path: str) -> list[str]:
-        """The files below a folder, asked of the name node by the client in this process's JVM; none without a folder."""
+        """The files below a folder; none without a folder."""
+        return sorted(self.owners(path))
+
+    def owners(self, path: str) -> dict[str, str]:
+        """Whose the files below a folder are, asked of the name node by the client in this process's JVM."""
         from pyspark import SparkContext
 
         context = SparkContext._active_spark_context
@@ -31,12 +35,13 @@ class Hdfs:
         jvm = context._jvm
         place = jvm.org.apache.hadoop.fs.Path(self.address + path)
         system = place.getFileSystem(jvm.org.apache.hadoop.conf.Configuration())
-        found = []
+        found = {}
         if system.exists(place):
             listed = system.listFiles(place, True)
             while listed.hasNext():
-                found.append(listed.next().getPath().toUri().getPath())
-        return sorted(found)
+                file = listed.next()
+                found[file.getPath().toUri().getPath()] = file.getOwner()
+        return found
 
 
 @contextlib.contextmanager

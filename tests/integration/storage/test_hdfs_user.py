@@ -1,0 +1,63 @@
+"""Whose the files are that dbt writes to HDFS: its process's user's, or those of the one that HADOOP_USER_NAME names."""
+
+from __future__ import annotations
+
+import os
+import pwd
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from dbt.tests.util import run_dbt
+
+from integration.services.hdfs import Hdfs
+from integration.services.process import SHORT_LIVED
+from integration.storage.conftest import Warehouse, on_hdfs
+
+SECONDS = 600
+DBT = [sys.executable, "-c", "from dbt.cli.main import cli; cli()"]
+
+
+class TestHdfsUser:
+    @pytest.fixture(scope="class")
+    def storage(self, hadoop: Hdfs) -> Warehouse:
+        return on_hdfs(hadoop, "users")
+
+    @pytest.fixture(scope="class")
+    def models(self) -> dict[str, str]:
+        return {
+            "owned.sql": "{{ config(materialized='incremental', primary_key='id', bucket=1) }} "
+            "select id, {{ var('step') }} as step from range(2)"
+        }
+
+    def test_files_are_the_users(
+        self, project: Any, rows: Callable[[str], list[tuple[Any, ...]]], hadoop: Hdfs, tmp_path: Path
+    ) -> None:
+        run_dbt(["run", "--vars", "step: 1"])
+        folder = f"/users/{project.test_schema}.db/owned"
+        before = hadoop.owners(folder)
+        me = os.environ.get("HADOOP_USER_NAME") or pwd.getpwuid(os.getuid()).pw_name
+        assert set(before.values()) == {me}
+
+        # In a process of its own: Hadoop asks for the user once in the life of a JVM.
+        ended = subprocess.run(
+            [
+                *DBT,
+                *("run", "--vars", "step: 2", "--project-dir", str(project.project_root)),
+                *("--profiles-dir", str(project.profiles_dir), "--log-path", str(tmp_path)),
+            ],
+            env={**os.environ, **SHORT_LIVED, "HADOOP_USER_NAME": "loader"},
+            capture_output=True,
+            text=True,
+            timeout=SECONDS,
+            check=False,
+        )
+        assert ended.returncode == 0, ended.stdout[-3000:] + ended.stderr[-3000:]
+        assert sorted(rows("select id, step from {schema}.owned")) == [(0, 2), (1, 2)]
+        written = {name: owner for name, owner in hadoop.owners(folder).items() if name not in before}
+        assert any(name.endswith("/snapshot/snapshot-2") for name in written), written
+        assert any("/data-" in name for name in written), written
+        assert set(written.values()) == {"loader"}
