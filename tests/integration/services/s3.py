@@ -4,27 +4,32 @@ from __future__ import annotations
 
 import contextlib
 import json
+import re
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote
 
 from integration.services.process import LOOPBACK, free_port, running
 
 REGION = "us-east-1"
+# The variable that names the file for what each request was signed for.
+SIGNED = "S3_SERVER_SIGNED"
 # What the set-up below asks for before keys are checked.
 _UNCHECKED_REQUESTS = 4
 
 
 @dataclass(frozen=True)
 class S3:
-    """Where the server listens, and the keys that it takes."""
+    """Where the server listens, the keys that it takes, and the file that says what requests were signed for."""
 
     endpoint: str
     access_key: str
     secret_key: str
     bucket: str
+    signed: str
 
     def client(self, service: str = "s3") -> Any:
         """A client of boto3 with the user's keys."""
@@ -43,6 +48,16 @@ class S3:
         pages = self.client().get_paginator("list_objects_v2").paginate(Bucket=self.bucket, Prefix=prefix)
         found = (item["Key"] for page in pages for item in page.get("Contents", ()))
         return sorted(key for key in found if not key.endswith("/"))
+
+    def regions(self, prefix: str) -> dict[str, set[str]]:
+        """The regions that requests below a prefix were signed for, by their client (`aws-sdk-java`, `Botocore`)."""
+        found: dict[str, set[str]] = {}
+        for line in Path(self.signed).read_text().splitlines():
+            request = json.loads(line)
+            if f"{prefix}/" in unquote(request["url"]):
+                client = re.search(r"aws-sdk-java|Botocore", request["agent"])
+                found.setdefault(client[0] if client else request["agent"], set()).add(request["region"])
+        return found
 
     def catalog_options(self) -> dict[str, str]:
         """The options of a Paimon catalog on this server, as a profile has them."""
@@ -69,9 +84,14 @@ def s3(folder: Path, bucket: str = "warehouse", port: int | None = None) -> Iter
     port = port or free_port()
     tests = Path(__file__).parents[2]
     command = [sys.executable, "-m", "integration.services.s3_server", "-H", LOOPBACK, "-p", str(port)]
-    env = {"INITIAL_NO_AUTH_ACTION_COUNT": str(_UNCHECKED_REQUESTS), "AWS_DEFAULT_REGION": REGION}
+    signed = str(folder.resolve() / "signed.jsonl")
+    env = {
+        "INITIAL_NO_AUTH_ACTION_COUNT": str(_UNCHECKED_REQUESTS),
+        "AWS_DEFAULT_REGION": REGION,
+        SIGNED: signed,
+    }
     with running(command, folder / "s3.log", [port], env=env, cwd=tests):
-        unchecked = S3(f"http://{LOOPBACK}:{port}", "anybody", "anybody", bucket)
+        unchecked = S3(f"http://{LOOPBACK}:{port}", "anybody", "anybody", bucket, signed)
         users = unchecked.client("iam")
         users.create_user(UserName="dbt")
         everything = {
@@ -81,4 +101,4 @@ def s3(folder: Path, bucket: str = "warehouse", port: int | None = None) -> Iter
         users.put_user_policy(UserName="dbt", PolicyName="all", PolicyDocument=json.dumps(everything))
         key = users.create_access_key(UserName="dbt")["AccessKey"]
         unchecked.client().create_bucket(Bucket=bucket)
-        yield S3(unchecked.endpoint, key["AccessKeyId"], key["SecretAccessKey"], bucket)
+        yield S3(unchecked.endpoint, key["AccessKeyId"], key["SecretAccessKey"], bucket, signed)

@@ -3,13 +3,17 @@
 moto works a signature out anew by botocore's rules, from what it has made of the request. Two things differ: botocore
 leaves out headers that Java signs (only signed ones come that far), and moto has decoded the query.
 
-Its puts take turns: of two on one condition, moto's threads would let both through.
+Its puts take turns: of two on one condition, moto's threads would let both through. It writes down which region each
+request is signed for.
 """
 
 from __future__ import annotations
 
+import json
+import os
 import sys
 import threading
+from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl, quote
 
@@ -18,6 +22,8 @@ import flask
 from moto.iam.access_control import S3IAMRequest
 from moto.s3.responses import S3Response
 from moto.server import main
+
+from integration.services.s3 import SIGNED
 
 
 class _AsSent(botocore.auth.S3SigV4Auth):
@@ -30,6 +36,14 @@ class _AsSent(botocore.auth.S3SigV4Auth):
 
 
 def _auth(self: S3IAMRequest, credentials: Any) -> _AsSent:
+    # Only the signature says which region a request is meant for: moto has every bucket in each of them.
+    signed = {
+        "region": self._region,
+        "agent": flask.request.user_agent.string,
+        "url": flask.request.full_path,
+    }
+    with Path(os.environ[SIGNED]).open("a", encoding="utf-8") as file:
+        file.write(json.dumps(signed) + "\n")
     return _AsSent(credentials, self._service, self._region)
 
 
