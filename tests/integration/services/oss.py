@@ -1,4 +1,4 @@
-"""A server of Aliyun OSS's protocol as a process: it checks the signature of every request, and knows one user and one bucket."""
+"""A server of Aliyun OSS's protocol as a process: it checks every request's signature, and knows one user and one bucket."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ class Oss:
     def catalog_options(self) -> dict[str, str]:
         """The options of a Paimon catalog on this server, as a profile has them."""
         return {
-            # The SDK puts the bucket into the path, and not before the host, if that is an address (OSSClient.setEndpoint).
+            # With an address for a host, the SDK has the bucket in the path and not before it (OSSClient.setEndpoint).
             "fs.oss.endpoint": self.endpoint,
             "fs.oss.accessKeyId": self.access_key,
             "fs.oss.accessKeySecret": self.secret_key,

@@ -1,4 +1,4 @@
-"""OSS's protocol before moto's S3 server: `python -m integration.services.oss_server HOST PORT`, the keys in the environment.
+"""OSS's protocol before moto's S3 server: `python -m integration.services.oss_server HOST PORT`, keys in the environment.
 
 Aliyun's OSS takes S3's requests with headers, a signature and errors of its own. This layer checks the signature, and
 turns the rest into S3's and back.

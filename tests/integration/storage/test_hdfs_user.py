@@ -1,4 +1,4 @@
-"""Whose the files are that dbt writes to HDFS: its process's user's, or those of the one that HADOOP_USER_NAME names."""
+"""Whose the files are that dbt writes to HDFS: its process's user's, or those of whom HADOOP_USER_NAME names."""
 
 from __future__ import annotations
 
