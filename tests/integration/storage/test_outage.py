@@ -13,9 +13,10 @@ from dbt.tests.util import run_dbt
 
 from integration.services.forwarder import Forwarder, forwarding
 from integration.services.hdfs import Hdfs
+from integration.services.oss import Oss
 from integration.services.process import LOOPBACK
 from integration.services.s3 import S3
-from integration.storage.conftest import Warehouse, on_hdfs, on_s3
+from integration.storage.conftest import Warehouse, on_hdfs, on_oss, on_s3
 
 # Of all retries together, on a machine with other work.
 SECONDS = 600
@@ -24,21 +25,24 @@ WAITS = "touch {{ var('signs') }}/runs; for i in $(seq 600); do [ -e {{ var('sig
 
 
 class TestOutage:
-    @pytest.fixture(scope="class", params=["object_store", "hadoop"])
-    def service(self, request) -> S3 | Hdfs:
+    @pytest.fixture(scope="class", params=["object_store", "hadoop", "aliyun"])
+    def service(self, request) -> S3 | Hdfs | Oss:
         return request.getfixturevalue(request.param)
 
     @pytest.fixture(scope="class")
-    def way(self, service: S3 | Hdfs) -> Iterator[Forwarder]:
-        address = service.endpoint if isinstance(service, S3) else service.address
+    def way(self, service: S3 | Hdfs | Oss) -> Iterator[Forwarder]:
+        address = service.address if isinstance(service, Hdfs) else service.endpoint
         with forwarding(urlsplit(address).port or 0) as way:
             yield way
 
     @pytest.fixture(scope="class")
-    def storage(self, service: S3 | Hdfs, way: Forwarder) -> Warehouse:
-        if isinstance(service, S3):
-            return on_s3(dataclasses.replace(service, endpoint=f"http://{LOOPBACK}:{way.port}"), "outage")
-        return on_hdfs(dataclasses.replace(service, address=f"hdfs://{LOOPBACK}:{way.port}"), "outage")
+    def storage(self, service: S3 | Hdfs | Oss, way: Forwarder) -> Warehouse:
+        if isinstance(service, Hdfs):
+            return on_hdfs(dataclasses.replace(service, address=f"hdfs://{LOOPBACK}:{way.port}"), "outage")
+        endpoint = f"http://{LOOPBACK}:{way.port}"
+        if isinstance(service, Oss):
+            return on_oss(dataclasses.replace(service, endpoint=endpoint), "outage")
+        return on_s3(dataclasses.replace(service, endpoint=endpoint), "outage")
 
     @pytest.fixture(scope="class")
     def models(self):
