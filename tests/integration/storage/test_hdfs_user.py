@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import os
 import pwd
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -14,11 +12,11 @@ import pytest
 from dbt.tests.util import run_dbt
 
 from integration.services.hdfs import Hdfs
-from integration.services.process import SHORT_LIVED
 from integration.storage.conftest import Warehouse, on_hdfs
+from own_process import OwnProcess, write_project
 
-SECONDS = 600
-DBT = [sys.executable, "-c", "from dbt.cli.main import cli; cli()"]
+MODEL = """{{ config(materialized='incremental', primary_key='id', bucket=1) }}
+select id, {{ var('step') }} as step from range(2)"""
 
 
 class TestHdfsUser:
@@ -28,13 +26,16 @@ class TestHdfsUser:
 
     @pytest.fixture(scope="class")
     def models(self) -> dict[str, str]:
-        return {
-            "owned.sql": "{{ config(materialized='incremental', primary_key='id', bucket=1) }} "
-            "select id, {{ var('step') }} as step from range(2)"
-        }
+        return {"owned.sql": MODEL}
 
     def test_files_are_the_users(
-        self, project: Any, rows: Callable[[str], list[tuple[Any, ...]]], hadoop: Hdfs, tmp_path: Path
+        self,
+        project: Any,
+        dbt_profile_target: dict[str, Any],
+        rows: Callable[[str], list[tuple[Any, ...]]],
+        hadoop: Hdfs,
+        tmp_path: Path,
+        monkeypatch: pytest.MonkeyPatch,
     ) -> None:
         run_dbt(["run", "--vars", "step: 1"])
         folder = f"/users/{project.test_schema}.db/owned"
@@ -43,19 +44,11 @@ class TestHdfsUser:
         assert set(before.values()) == {me}
 
         # In a process of its own: Hadoop asks for the user once in the life of a JVM.
-        ended = subprocess.run(
-            [
-                *DBT,
-                *("run", "--vars", "step: 2", "--project-dir", str(project.project_root)),
-                *("--profiles-dir", str(project.profiles_dir), "--log-path", str(tmp_path)),
-            ],
-            env={**os.environ, **SHORT_LIVED, "HADOOP_USER_NAME": "loader"},
-            capture_output=True,
-            text=True,
-            timeout=SECONDS,
-            check=False,
-        )
-        assert ended.returncode == 0, ended.stdout[-3000:] + ended.stderr[-3000:]
+        target = dbt_profile_target | {"schema": project.test_schema}
+        write_project(tmp_path, target, {"models/owned.sql": MODEL})
+        monkeypatch.setenv("HADOOP_USER_NAME", "loader")
+        steps = [{"dbt": ["run", "--vars", "step: 2"]}]
+        assert OwnProcess(tmp_path, target, steps).answers() == [{"owned": "success"}]
         assert sorted(rows("select id, step from {schema}.owned")) == [(0, 2), (1, 2)]
         written = {name: owner for name, owner in hadoop.owners(folder).items() if name not in before}
         assert any(name.endswith("/snapshot/snapshot-2") for name in written), written
