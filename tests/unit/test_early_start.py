@@ -21,6 +21,7 @@ SESSION = {"warehouse": "lake"}
         ("run", SESSION, True),
         ("test", SESSION, True),
         ("parse", SESSION, False),
+        ("compile", SESSION, False),
         ("list", SESSION, False),
         ("debug", SESSION, False),
         ("run", {**SESSION, "method": "connect"}, False),  # the warm server

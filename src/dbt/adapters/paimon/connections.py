@@ -16,6 +16,7 @@ from dbt_common.exceptions import DbtDatabaseError, DbtRuntimeError
 from dbt.adapters.paimon.concurrency import conflicts, leases
 from dbt.adapters.paimon.credentials import PaimonConnectionMethod, PaimonCredentials
 from dbt.adapters.paimon.errors import messages
+from dbt.adapters.paimon.late_listing import LateListing
 from dbt.adapters.paimon.machine import installation
 from dbt.adapters.paimon.spark import progress, responses, stalls
 from dbt.adapters.paimon.spark.handles import Handle
@@ -35,6 +36,7 @@ class PaimonConnectionManager(SparkConnectionManager):
     def __init__(self, profile: Any, mp_context: Any) -> None:
         super().__init__(profile, mp_context)
         self._nodes: dict[Any, str] = {}
+        self.late_listing = LateListing()
 
     @contextmanager
     def exception_handler(self, sql: str) -> Generator[None, None, None]:
@@ -129,6 +131,9 @@ class PaimonConnectionManager(SparkConnectionManager):
         from dbt_common.clients.agate_helper import empty_table
 
         connection = self.get_thread_connection()
+        # dbt names the connections that list so.
+        if not (connection.name or "").startswith("list_"):
+            self.late_listing.catch_up()
         handle: Any = connection.handle
         bound = connection.credentials.stall_timeout
         node, text = self._described(connection)

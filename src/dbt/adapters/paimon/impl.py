@@ -5,7 +5,7 @@ from __future__ import annotations
 import uuid
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractContextManager, ExitStack
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 from dbt.adapters.base import available
@@ -30,6 +30,7 @@ from dbt.adapters.paimon.connections import PaimonConnectionManager
 from dbt.adapters.paimon.credentials import PaimonCredentials
 from dbt.adapters.paimon.doors import door
 from dbt.adapters.paimon.errors import deprecations
+from dbt.adapters.paimon.late_listing import LateListing
 from dbt.adapters.paimon.maintenance.buckets import Buckets
 from dbt.adapters.paimon.maintenance.door import Maintenance
 from dbt.adapters.paimon.maintenance.health_door import Health
@@ -440,6 +441,25 @@ class PaimonAdapter(SparkAdapter):
             return []
         schemas: list[str] = super().list_schemas(database)
         return schemas
+
+    @property
+    def _late_listing(self) -> LateListing:
+        manager: Any = self.connections
+        listing: LateListing = manager.late_listing
+        return listing
+
+    def set_relations_cache(self, *arguments: Any, **more: Any) -> None:
+        """What dbt lists at the start of a command; later, or never, for one that may end without it."""
+        listing = partial(super().set_relations_cache, *arguments, **more)
+        if early_start.may_end_without_spark():
+            self._late_listing.put_off(listing)
+        else:
+            listing()
+
+    def list_relations(self, database: str | None, schema: str) -> list[BaseRelation]:
+        """The relations of a schema, from dbt's cache if it is there."""
+        self._late_listing.catch_up()
+        return super().list_relations(database, schema)
 
     def list_relations_without_caching(self, schema_relation: PaimonRelation) -> list[PaimonRelation]:  # type: ignore[override]
         """All tables and views of a schema (see `writing.listing`)."""

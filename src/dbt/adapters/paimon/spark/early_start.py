@@ -16,7 +16,6 @@ _COMMANDS: Final = frozenset(
     {
         "build",
         "clone",
-        "compile",
         "freshness",
         "generate",
         "retry",
@@ -42,13 +41,26 @@ def begin(credentials: PaimonCredentials) -> Thread | None:
     for name in _OF_NUMPY:
         os.environ.setdefault(name, "1")
     embedded = credentials.method == PaimonConnectionMethod.SESSION
-    if not embedded or _command() not in _COMMANDS:
+    if not embedded or _command() not in _COMMANDS or may_end_without_spark():
         return None
     # If the project cannot be parsed, dbt ends before the JVM has started.
     atexit.register(jvm_process.abandon)
     thread = Thread(target=_start, args=(credentials,), name="spark-start", daemon=True)
     thread.start()
     return thread
+
+
+def may_end_without_spark() -> bool:
+    """Whether this dbt command may end without a question to the catalog.
+
+    `compile` asks it only where a model's Jinja does; `docs generate --empty-catalog` compiles, too.
+    """
+    from dbt.flags import get_flags
+
+    command = _command()
+    return command == "compile" or (
+        command == "generate" and bool(getattr(get_flags(), "EMPTY_CATALOG", False))
+    )
 
 
 def _start(credentials: PaimonCredentials) -> None:
