@@ -19,22 +19,26 @@ if TYPE_CHECKING:
 _FRACTION = re.compile(r"(?<=\.)\d{1,5}$")
 
 
+# PySpark 3.5 makes a number of months of an interval, and 4.1 cannot bring it.
+_SHOWN = {"timestamp": "timestamp_ntz", "yearmonthinterval": "string"}
+
+
 def _six_digits(fraction: re.Match[str]) -> str:
     return fraction[0].ljust(6, "0")
 
 
 def on_session_clock(frame: DataFrame) -> DataFrame:
-    """The same rows with TIMESTAMP columns as TIMESTAMP_NTZ, except inside arrays, maps and structs.
+    """The same rows with columns as Python can hold them (see `_SHOWN`), except inside arrays, maps and structs.
 
     Columns are converted by position, because two columns of a query may have the same name.
     """
     kinds = [field.dataType.typeName() for field in frame.schema.fields]
-    if "timestamp" not in kinds:
+    if not _SHOWN.keys() & set(kinds):
         return frame
     names = [f"c{place}" for place in range(len(kinds))]
     return frame.toDF(*names).selectExpr(
         *(
-            f"cast({name} as timestamp_ntz) as {name}" if kind == "timestamp" else name
+            f"cast({name} as {_SHOWN[kind]}) as {name}" if kind in _SHOWN else name
             for name, kind in zip(names, kinds, strict=True)
         )
     )
