@@ -1,4 +1,4 @@
-"""The command `dbt-paimon`: warm Spark servers, streaming models that run until Ctrl-C, and what a run would do."""
+"""The command `dbt-paimon`: a shell, warm Spark servers, streaming models until Ctrl-C, and what a run would do."""
 
 from __future__ import annotations
 
@@ -20,6 +20,8 @@ from dbt.adapters.paimon.machine.waiting import Wait, WaitedTooLongError
 from dbt.adapters.paimon.preview import command as preview
 from dbt.adapters.paimon.preview.findings import Does
 from dbt.adapters.paimon.profile import load_credentials, project_root
+from dbt.adapters.paimon.shell import prompt
+from dbt.adapters.paimon.shell.project import Project
 from dbt.adapters.paimon.spark import server, server_token
 from dbt.adapters.paimon.streaming import service
 
@@ -199,6 +201,15 @@ def plan(
         sys.exit(1)
     if fail_on_loss and any(node.loses for node in found):
         sys.exit(3)
+
+
+@main.command()
+@_with_target
+@click.option("--watch", is_flag=True, help="Begin with `watch`: build what is saved, and its tests.")
+def shell(watch: bool, **target: str | None) -> None:
+    """A prompt for dbt commands that keeps Spark and the project loaded, so that each begins at once."""
+    with _clear_errors():
+        prompt.start(Project(project_root(target["project_dir"]), target), watch)
 
 
 def _start(

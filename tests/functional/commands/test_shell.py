@@ -1,0 +1,139 @@
+"""`dbt-paimon shell` on a terminal: commands, a saved file, Ctrl-C; and how its project stays loaded."""
+
+from __future__ import annotations
+
+import os
+import pty
+import select
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from dbt.adapters.paimon.shell.project import Project
+from dbt.adapters.paimon.shell.prompt import build_saved, execute
+
+LONG = "select count(*) as n from range(1000000) as a cross join range(1000000) as b where a.id * b.id = 7"
+MODELS = {
+    "small.sql": "{{ config(materialized='table') }} select 1 as id",
+    "calling.sql": "{{ config(materialized='table') }} select {{ number() }} as id",
+    "long.sql": f"{{{{ config(materialized='table') }}}} {LONG}",
+    "models.yml": "models: [{name: small, columns: [{name: id, data_tests: [not_null]}]}]",
+}
+SECONDS = 240
+
+
+class Terminal:
+    """The shell as a process, with a terminal to type into."""
+
+    def __init__(self, *arguments: str) -> None:
+        self._ours, theirs = pty.openpty()
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "dbt.adapters.paimon.cli", "shell", *arguments],
+            stdin=theirs,
+            stdout=theirs,
+            stderr=theirs,
+            env={**os.environ, "TERM": "xterm", "PROMPT_TOOLKIT_NO_CPR": "1", "DBT_USE_COLORS": "false"},
+            start_new_session=True,
+        )
+        os.close(theirs)
+        self.said = ""
+
+    def type(self, text: str) -> None:
+        os.write(self._ours, text.encode())
+
+    def interrupt(self) -> None:
+        """What the terminal's driver does at Ctrl-C, if the terminal is the process's own."""
+        self.process.send_signal(signal.SIGINT)
+
+    def wait_for(self, text: str) -> str:
+        """What it says until a text comes; the next call begins behind that."""
+        end = time.monotonic() + SECONDS
+        while text not in self.said:
+            assert time.monotonic() < end, self.said
+            if select.select([self._ours], [], [], 1)[0]:
+                try:
+                    self.said += os.read(self._ours, 65536).decode(errors="replace")
+                except OSError:
+                    raise AssertionError(self.said) from None
+        before, _, self.said = self.said.partition(text)
+        return before
+
+    def close(self) -> None:
+        self.process.kill()
+        self.process.wait()
+        os.close(self._ours)
+
+
+class TestShell:
+    @pytest.fixture(scope="class")
+    def models(self):
+        return MODELS
+
+    @pytest.fixture(scope="class")
+    def macros(self):
+        return {"number.sql": "{% macro number() %}1{% endmacro %}"}
+
+    @pytest.fixture
+    def terminal(self, project) -> Iterator[Terminal]:
+        opened = Terminal("--project-dir", str(project.project_root), "--profiles-dir", project.profiles_dir)
+        yield opened
+        opened.close()
+
+    def test_on_a_terminal(self, project, rows, terminal):
+        terminal.wait_for("dbt>")
+        terminal.type("run -s small\r")
+        terminal.wait_for("OK created sql table model")
+        terminal.wait_for("dbt>")
+        assert rows("select * from {schema}.small") == [(1,)]
+
+        terminal.type("watch\r")
+        terminal.wait_for("Ctrl-C ends it.")
+        time.sleep(1)
+        Path(project.project_root, "models", "small.sql").write_text(
+            MODELS["small.sql"].replace("1 as", "2 as")
+        )
+        terminal.wait_for("PASS not_null_small_id")
+        terminal.wait_for(" s\r\n")
+        assert rows("select * from {schema}.small") == [(2,)]
+        terminal.interrupt()
+        terminal.wait_for("dbt>")
+
+        terminal.type("run -s long\r")
+        terminal.wait_for("START sql table model")
+        time.sleep(3)
+        terminal.interrupt()
+        terminal.wait_for("dbt>")
+        terminal.type("show --inline 'select 40 + 2 as answer'\r")
+        terminal.wait_for("42")
+        terminal.wait_for("dbt>")
+        terminal.type("exit\r")
+        assert terminal.process.wait(60) == 0
+
+    def test_what_is_saved_is_built(self, project, rows):
+        root = Path(project.project_root)
+        of_project = Project(root, {"profiles_dir": str(project.profiles_dir)})
+        assert execute(of_project, "dbt run -s small calling") is True
+        first = of_project.manifest
+        assert execute(of_project, "run -s small") is True
+        assert of_project.manifest is first
+
+        macro = root / "macros" / "number.sql"
+        macro.write_text("{% macro number() %}5{% endmacro %}")
+        assert build_saved(of_project, [macro], []) == ["calling"]
+        assert rows("select * from {schema}.calling") == [(5,)]
+        assert of_project.manifest is not first
+
+        broken = root / "models" / "small.sql"
+        broken.write_text("{{ config(materialized='table') }} select {{ nothing( }}")
+        assert build_saved(of_project, [broken], []) == []
+        assert execute(of_project, "run -s small") is False
+        broken.write_text(MODELS["small.sql"].replace("1 as", "3 as"))
+        assert build_saved(of_project, [broken], []) == ["small"]
+        assert rows("select * from {schema}.small") == [(3,)]
+        assert build_saved(of_project, [root / "models" / "models.yml"], []) == []
+        assert execute(of_project, "rnu") is False

@@ -1,0 +1,48 @@
+"""What the prompt of `dbt-paimon shell` completes, and when a project is parsed anew."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from dbt.adapters.paimon.shell.project import Project
+from dbt.adapters.paimon.shell.prompt import completions
+
+NAMES = ["fct_flights", "fct_hourly", "stg_flights"]
+
+
+@pytest.mark.parametrize(
+    ("line", "offered"),
+    [
+        ("ru", ["run", "run-operation"]),
+        ("run", ["run", "run-operation"]),
+        ("run fct", []),
+        ("run -s fct", ["fct_flights", "fct_hourly"]),
+        ("run --select fct_flights stg", ["stg_flights"]),
+        ("run -s +fct_h", ["fct_hourly"]),
+        ("run -s 1+fct_h", ["fct_hourly"]),
+        ("run -s fct_flights --full-refresh stg", []),
+        ("watch stg", ["stg_flights"]),
+    ],
+)
+def test_completions(line, offered):
+    found = list(completions(line, NAMES))
+    assert [text for text, _ in found] == offered
+    assert all(line.endswith(text[:behind]) for text, behind in found)
+
+
+def test_files_that_decide(tmp_path: Path):
+    (tmp_path / "dbt_project.yml").write_text("name: p\nmodel-paths: [sql]\n")
+    (tmp_path / "sql").mkdir()
+    (tmp_path / "target").mkdir()
+    model = tmp_path / "sql" / "m.sql"
+    model.write_text("select 1 as id")
+    project = Project(tmp_path, {})
+    before = project._stamps()
+    (tmp_path / "target" / "manifest.json").write_text("{}")
+    assert project._stamps() == before
+    os.utime(model, ns=(1, 1))
+    assert project._stamps() != before
+    assert project.watched() == [tmp_path / "sql"]
