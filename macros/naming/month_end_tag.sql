@@ -7,6 +7,9 @@
 
 {#- The last month that has ended by `known_until`, as yyyy-MM. -#}
 {% macro last_ended_month() -%}
-    {%- set day_after = modules.datetime.datetime.strptime(known_day(), '%Y-%m-%d') + modules.datetime.timedelta(days=1) -%}
+    {%- set day = known_day() -%}
+    {#- What is no date is refused by `known_until`. -#}
+    {%- if not (day | length == 10 and day[:4].isdigit()) -%}{{ return(day) }}{%- endif -%}
+    {%- set day_after = modules.datetime.datetime.strptime(day, '%Y-%m-%d') + modules.datetime.timedelta(days=1) -%}
     {{ return((day_after.replace(day=1) - modules.datetime.timedelta(days=1)).strftime('%Y-%m')) }}
 {%- endmacro %}

@@ -7,8 +7,8 @@
     max=['longest_departure_delay', 'longest_arrival_delay', 'known_on'],
 ) }}
 
--- What has been added since the last run. A flight whose status has changed comes twice, as it was (-U) and as it is (+U):
--- what it was is taken out again.
+-- What has been added since the last run. A flight whose status has changed comes twice, as it was (-U) and as it is
+-- (+U): what it was is taken out again.
 with contributions as (
     select
         carrier,

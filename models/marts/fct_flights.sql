@@ -1,6 +1,5 @@
 {{ history_table(
     partition_by='flight_month',
-    wap=target.metastore != 'jdbc',
     table_tag={'name': month_end_tag(), 'if_exists': 'keep'},
 ) }}
 

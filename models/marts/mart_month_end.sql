@@ -6,7 +6,7 @@ with at_close as (
         flight_month,
         count(arr_delay) as arrived,
         coalesce(sum(arr_delay), 0) as arrival_delay_minutes
-    from {{ at(flights, tag=month_end_tag()) }} as closed
+    from {{ at(flights, tag=month_end_tag()) }}
     group by flight_month
 ),
 
