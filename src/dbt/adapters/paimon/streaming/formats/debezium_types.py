@@ -347,13 +347,13 @@ def _decimal_text(value: Text) -> str:
 
 def _unscaled(base64: str) -> str:
     """The integer in base64 bytes (big-endian two's complement), as a decimal(38,0); NULL if it is too long."""
-    # For a negative number its complement is read, which is its absolute value minus one. Overflows are looked for
-    # before they happen: Spark 4.1 fails at 1e38 even in try_add and try_subtract.
+    # For a negative number its complement is read, which is its absolute value minus one. Spark 4.1 negates decimals in
+    # 34 digits (-n), and fails at 1e38 even in try_add: the number is subtracted, and overflows are looked for before.
     high, low = (f"cast(conv(substring(w, {begin}, 16), 16, 10) as decimal(20,0))" for begin in (1, 17))
     greatest = f"cast('{'9' * 38}' as decimal(38,0))"
     shifted = f"try_multiply({high}, cast('18446744073709551616' as decimal(20,0)))"
     amount = let("p", shifted, f"if(p <= {greatest} - {low}, p + {low}, null)")
-    negative = f"if(n < {greatest}, -n - cast(1 as decimal(1,0)), null)"
+    negative = f"if(n < {greatest}, cast(-1 as decimal(1,0)) - n, null)"
     signed = let("n", amount, f"if(h >= '8', {negative}, n)")
     wide = let("w", "lpad(m, 32, '0')", signed)
     flipped = "if(h >= '8', translate(h, '0123456789ABCDEF', 'FEDCBA9876543210'), h)"
@@ -369,7 +369,9 @@ def _with_point(unscaled: str, scale: str) -> str:
         f"if(s <= 0, concat({sign}, d, repeat('0', -s)), "
         f"concat({sign}, left(d, length(d) - s), '.', right(d, s)))"
     )
-    digits = let("d", "lpad(string(abs(u)), greatest(length(string(abs(u))), s + 1), '0')", shifted)
+    # Of its text: abs() of Spark 4.1 has 34 digits, too.
+    plain = "replace(string(u), '-', '')"
+    digits = let("d", f"lpad({plain}, greatest(length({plain}), s + 1), '0')", shifted)
     return let("u", unscaled, let("s", scale, f"if(s between {_SCALES}, {digits}, null)"))
 
 
