@@ -76,7 +76,7 @@ class TestAuto:
     def test_small_tables_have_one(self, rows, table):
         assert number(rows, table) == "1"
         assert buckets(rows, table) == {0}
-        assert bucket_numbers.UNDECIDED not in options(rows, table)
+        assert bucket_numbers.MARK not in options(rows, table)
 
     def test_an_estimate_far_off_is_mended_before_the_table_has_its_name(self, rows):
         assert number(rows, "expected_large") == "1"
@@ -97,13 +97,13 @@ class TestAuto:
             assert number(rows, table) == "1"
 
     def test_a_table_without_rows_is_open(self, rows):
-        assert options(rows, "none_yet")[bucket_numbers.UNDECIDED] == "undecided"
+        assert options(rows, "none_yet")[bucket_numbers.MARK] == bucket_numbers.UNDECIDED
         run_dbt(["run", "--select", "none_yet", "--vars", "{rows: 4000000, run: 2}"])
         for run in (3, 4):
             assert number(rows, "none_yet") == "2"
             assert buckets(rows, "none_yet") == {0, 1}
             run_dbt(["run", "--select", "none_yet", "--vars", f"{{rows: 10, run: {run}}}"])
-        assert bucket_numbers.UNDECIDED not in options(rows, "none_yet")
+        assert bucket_numbers.MARK not in options(rows, "none_yet")
         counted = "select count(*), min(run), max(run) from {schema}.none_yet"
         assert rows(counted) == [(4_000_000, 2, 4)]
 
@@ -131,6 +131,17 @@ class TestAuto:
         run_dbt(["run", "--select", "growing", "--vars", "run: 1"])
         assert rows("select distinct run from {schema}.growing") == [(1,)]
 
+    @pytest.mark.parametrize("table", ["partitioned", "kept"])
+    def test_a_rescale_that_was_killed_is_done_again(self, rows, table):
+        before = rows(f"select count(*) from {{schema}}.{table}")
+        rows(f"alter table {{schema}}.{table} set tblproperties ('dbt.buckets' = 'rescaling')")
+        rows(f"alter table {{schema}}.{table} set tblproperties ('bucket' = '2')")
+        run_dbt(["build", "--select", table, "--vars", "run: 6"])
+        assert buckets(rows, table) == {0, 1}
+        assert number(rows, table) == "2"
+        assert bucket_numbers.MARK not in options(rows, table)
+        assert rows(f"select count(*) from {{schema}}.{table}") >= before
+
     def test_an_existing_table_keeps_its_buckets(self, rows):
         assert number(rows, "dynamic") == "-1"
         run_dbt(["run", "--select", "dynamic", "--vars", "{bucket: auto, run: 1}"])
@@ -147,12 +158,12 @@ class TestEmptyRun:
 
     def test_nothing_is_decided(self, project, rows):
         run_dbt(["run", "--empty"])
-        assert options(rows, "small")[bucket_numbers.UNDECIDED] == "undecided"
+        assert options(rows, "small")[bucket_numbers.MARK] == bucket_numbers.UNDECIDED
         run_dbt(["run", "--empty"])
-        assert options(rows, "small")[bucket_numbers.UNDECIDED] == "undecided"
+        assert options(rows, "small")[bucket_numbers.MARK] == bucket_numbers.UNDECIDED
         for run in (1, 2):
             run_dbt(["run", "--vars", f"run: {run}"])
-        assert bucket_numbers.UNDECIDED not in options(rows, "small")
+        assert bucket_numbers.MARK not in options(rows, "small")
         assert rows("select count(*) from {schema}.small") == [(100,)]
 
 

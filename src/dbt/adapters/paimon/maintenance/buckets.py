@@ -10,7 +10,6 @@ from dbt_common.exceptions import DbtRuntimeError
 from dbt.adapters.paimon.doors import while_parsing
 from dbt.adapters.paimon.host import Host, is_empty_run
 from dbt.adapters.paimon.spec import bucket_numbers
-from dbt.adapters.paimon.sql.text import string_literal
 from dbt.adapters.paimon.writing.bucket_tasks import PARTITIONS
 
 if TYPE_CHECKING:
@@ -57,12 +56,13 @@ class Buckets:
 
         If it is far off, the rows are written again; if there are none, it stays open.
         """
-        if not spec.auto_buckets or spec.bucket < 1 or bucket_numbers.UNDECIDED in spec.options:
+        if not spec.auto_buckets or spec.bucket < 1 or bucket_numbers.MARK in spec.options:
             return
         largest = self._largest(relation)
         if largest is None:
-            for name, value in bucket_numbers.OPEN.items():
-                self._alter(relation, f"set tblproperties ({string_literal(name)} = {string_literal(value)})")
+            self._alter(
+                relation, f"set tblproperties ('{bucket_numbers.MARK}' = '{bucket_numbers.UNDECIDED}')"
+            )
         elif bucket_numbers.is_off(spec.bucket, largest, self._tasks):
             number = bucket_numbers.wanted(largest, self._tasks)
             logger.debug(f"{relation}: {spec.bucket} buckets were expected, {number} fit its {largest} bytes")
@@ -77,14 +77,22 @@ class Buckets:
     def decide(
         self, spec: TableSpec, relation: PaimonRelation, current: ExistingTable, source: ModelQuery
     ) -> TableSpec:
-        """Give an existing table another number, if it has had no row yet by which to choose it; the spec with it.
+        """Make the buckets of an existing table ready for a statement that writes it; the spec with their number.
 
-        The table stays marked until a run finds rows in it: this run's query may have none either.
+        A rescale that was killed is done again. A table that has had no row yet gets another number; it stays marked
+        until a run finds rows in it, because this run's query may have none either.
         """
-        if not spec.auto_buckets or bucket_numbers.UNDECIDED not in current.options or is_empty_run():
+        mark = current.options.get(bucket_numbers.MARK)
+        if mark is None or is_empty_run():
+            return spec
+        if mark == bucket_numbers.RESCALING:
+            logger.info(f"{relation}: a rescale has not ended; doing it again")
+            self._maintenance.rescale(relation)
+            return spec
+        if not spec.auto_buckets:
             return spec
         if self._largest(relation) is not None:
-            self._alter(relation, f"unset tblproperties ({string_literal(bucket_numbers.UNDECIDED)})")
+            self._alter(relation, f"unset tblproperties ('{bucket_numbers.MARK}')")
             return spec
         decided = bucket_numbers.with_buckets(spec, self._number_for(source))
         if decided.bucket != spec.bucket:

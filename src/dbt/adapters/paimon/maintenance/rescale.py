@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.paimon.capabilities import Capability, Versions
+from dbt.adapters.paimon.spec.bucket_numbers import MARK, RESCALING
 from dbt.adapters.paimon.spec.table import POSTPONE_BUCKET
 from dbt.adapters.paimon.sql import procedures
 from dbt.adapters.paimon.sql.text import quoted
@@ -71,6 +72,12 @@ def rescale_steps(
     steps = []
     if _may_hide_rows(spec):
         steps.append(Step(procedures.compact(table, versions=versions), {}))
+    # Between the ALTER and the rows no run can write the table: a run that finds the mark does the rescale again.
+    mark = f"alter table {_name(table)} set tblproperties ('{MARK}' = '{RESCALING}')"
+    unmark = f"alter table {_name(table)} unset tblproperties ('{MARK}')"
+    marks = partitions is None and (number != spec.bucket or existing.options.get(MARK) == RESCALING)
+    if marks:
+        steps.append(Step(mark, {}, undo=unmark))
     if number != spec.bucket:
         alter = f"alter table {_name(table)} set tblproperties ('bucket' = '%s')"
         steps.append(Step(alter % number, {}, undo=alter % spec.bucket))
@@ -84,6 +91,8 @@ def rescale_steps(
                 {_MODE: "static" if partitions is None else "dynamic"},
             )
         )
+    if marks:
+        steps.append(Step(unmark, {}))
     return tuple(steps)
 
 

@@ -18,9 +18,11 @@ if TYPE_CHECKING:
 
 AUTO: Final = "auto"
 
-# A table option of the adapter's own: the table has had no row yet by which to choose its number.
-UNDECIDED: Final = "dbt.buckets"
-OPEN: Final[Mapping[str, str]] = MappingProxyType({UNDECIDED: "undecided"})
+# A table option of the adapter's own, and its values: the table has had no row yet by which to choose its number; a
+# rescale has begun, and has not ended yet.
+MARK: Final = "dbt.buckets"
+UNDECIDED: Final = "undecided"
+RESCALING: Final = "rescaling"
 
 # Paimon's advice: 200 MB to 1 GB a bucket (docs, primary-key-table/data-distribution).
 MOST_BYTES: Final = 2**30
@@ -82,7 +84,7 @@ def settled(spec: TableSpec, options: Mapping[str, str]) -> TableSpec:
 def undecided(spec: TableSpec) -> TableSpec:
     """The table with one bucket for the time being."""
     one = with_buckets(spec, 1)
-    return replace(one, options=MappingProxyType({**one.options, **OPEN}))
+    return replace(one, options=MappingProxyType({**one.options, MARK: UNDECIDED}))
 
 
 def with_buckets(spec: TableSpec, number: int | str | None) -> TableSpec:
