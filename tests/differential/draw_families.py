@@ -42,6 +42,9 @@ def _table(c: Chooser, *, keyed: bool, parts: int = 40, sequence: int = 0) -> tu
             config["sequence_field"] = "seq"
         if not crosses and c.chance(50):
             config["bucket"] = c.pick((1, 2))
+            if config["bucket"] == 2 and key[1] in ("string", "date"):
+                # No draw of its own: the sequences stay what they are.
+                config["bucket"] = "auto"
     elif c.chance(30):
         config |= {"bucket": 2, "bucket_key": "id"}
     return config, columns
