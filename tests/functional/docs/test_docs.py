@@ -20,6 +20,10 @@ class TestDocs:
         ]
         return {
             "described.sql": "{{ config(materialized='table', primary_key='id') }} select 1 as id, 'x' as `odd name`",
+            "laid_out.sql": "{{ config(materialized='table', primary_key=['id', 'day'], partition_by='day', bucket=2, "
+            "sequence_field='at', merge_engine='partial-update', changelog_producer='lookup') }} "
+            "select 1 as id, 2 as at, '2024-01-01' as day",
+            "plain.sql": "{{ config(materialized='table') }} select 1 as id",
             "seen.sql": "select id from {{ ref('described') }}",
             "models.yml": yaml.safe_dump({"models": described}),
         }
@@ -36,3 +40,23 @@ class TestDocs:
         statistics = {key: stat.value for key, stat in nodes["described"].stats.items()}
         assert statistics["rows"] == 1 and statistics["files"] == 1 and statistics["bytes"] > 0
         assert statistics["last_modified"]
+        labels = {stat.label for stat in nodes["described"].stats.values()}
+        assert "# Rows before merging" in labels
+        assert statistics["merge_engine"] == "deduplicate" and statistics["bucket"] == "dynamic"
+        laid_out = {key: stat.value for key, stat in nodes["laid_out"].stats.items()}
+        assert (
+            laid_out
+            | {
+                "primary_key": "id, day",
+                "partition_by": "day",
+                "bucket": "2",
+                "merge_engine": "partial-update",
+                "sequence_field": "at",
+                "changelog_producer": "lookup",
+            }
+            == laid_out
+        )
+        plain = nodes["plain"].stats
+        assert plain["rows"].label == "# Rows"
+        assert plain["bucket"].value == "none"
+        assert not {"primary_key", "merge_engine", "partition_by"} & set(plain)

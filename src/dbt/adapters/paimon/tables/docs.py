@@ -12,6 +12,7 @@ from typing import Any
 from dbt_common.contracts.metadata import CatalogTable, ColumnMetadata, StatsItem, TableMetadata
 
 from dbt.adapters.paimon.relation import PaimonRelation
+from dbt.adapters.paimon.spec.table import DEFAULT_MERGE_ENGINE
 from dbt.adapters.paimon.sql.data_types import to_spark_type
 from dbt.adapters.paimon.tables.metadata import in_utc
 
@@ -30,7 +31,7 @@ def tables_sql(tables: Sequence[PaimonRelation]) -> str:
 
 def _table_sql(position: int, table: PaimonRelation) -> str:
     return (
-        f"select {position} as position, s.fields, s.comment, s.options, "
+        f"select {position} as position, s.fields, s.primary_keys, s.partition_keys, s.comment, s.options, "
         "f.row_count, f.byte_count, f.file_count, c.commit_time\n"
         f"from (select * from {table.system_table('schemas')} order by schema_id desc limit 1) as s\n"
         "cross join (select coalesce(sum(record_count), 0) as row_count, "
@@ -43,22 +44,62 @@ def _table_sql(position: int, table: PaimonRelation) -> str:
 
 def from_row(table: PaimonRelation, row: Sequence[Any]) -> CatalogTable:
     """A table, from its row of `tables_sql`."""
-    _, fields, comment, options, row_count, byte_count, file_count, commit_time = row
+    _, fields, key, partition, comment, written, row_count, byte_count, file_count, commit_time = row
     columns = [
         (field["name"], to_spark_type(field["type"]), field.get("description"))
         for field in json.loads(fields)
     ]
+    options = json.loads(written)
+    primary_key, partition_by = json.loads(key), json.loads(partition)
+    merged = " before merging" if primary_key else ""
     stats = (
         _stat(
-            "rows", "# Rows", row_count, "Rows in the data files of the newest table snapshot, before merging"
+            "rows",
+            f"# Rows{merged}",
+            row_count,
+            f"Rows in the data files of the newest table snapshot{merged and ','}{merged}",
         ),
         _stat("bytes", "Size", byte_count, "Bytes in the data files of the newest table snapshot"),
         _stat("files", "# Files", file_count, "Data files of the newest table snapshot"),
         _stat(
             "last_modified", "Last commit", commit_time, "When the newest table snapshot was committed (UTC)"
         ),
+        *_layout(primary_key, partition_by, options),
     )
-    return describe(table, columns, comment, json.loads(options).get("owner"), stats)
+    return describe(table, columns, comment, options.get("owner"), stats)
+
+
+def _layout(
+    primary_key: Sequence[str], partition_by: Sequence[str], options: Mapping[str, str]
+) -> Iterable[StatsItem]:
+    """What the table is, in the names of a model's config; what it does not have is left out."""
+    dynamic = "dynamic" if primary_key else "none"
+    buckets = {"-1": dynamic, "-2": "postpone"}.get(options.get("bucket", "-1"), options.get("bucket"))
+    found = (
+        ("primary_key", "Primary key", ", ".join(primary_key), "One row a key"),
+        ("partition_by", "Partitioned by", ", ".join(partition_by), "Columns of the partitions"),
+        ("bucket", "Buckets", buckets, "Buckets of the table, or of each partition"),
+        ("bucket_key", "Bucket key", options.get("bucket-key"), "Columns that decide the bucket of a row"),
+        (
+            "merge_engine",
+            "Merge engine",
+            options.get("merge-engine", DEFAULT_MERGE_ENGINE) if primary_key else None,
+            "What becomes of rows with the same key",
+        ),
+        (
+            "sequence_field",
+            "Sequence field",
+            options.get("sequence.field"),
+            "Which row of a key is the newest",
+        ),
+        (
+            "changelog_producer",
+            "Changelog producer",
+            options.get("changelog-producer"),
+            "How changes are recorded for readers",
+        ),
+    )
+    return (_stat(name, label, value, says) for name, label, value, says in found if value)
 
 
 def describe(
