@@ -25,8 +25,8 @@ SMOKE := tests/functional/tables/test_table.py tests/functional/tables/test_chan
 PYTEST := $(BIN)/python -m pytest
 XDIST = --numprocesses $(WORKERS) --dist loadscope --no-loadscope-reorder --durations 20
 DBT := $(BIN)/dbt
-# With the address of a broker, the flights' status messages come from its topic `flight_status`.
 LANDING := target/landing
+# With the address of a broker, the flights' status messages come from its topic `flight_status`.
 PROJECT := --profiles-dir profiles --target $(if $(FLIGHTS_KAFKA),kafka,local)
 QUERY := select carrier_name, scheduled, late_percent from {{ ref('mart_carrier_punctuality') }} order by late_percent
 

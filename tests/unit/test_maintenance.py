@@ -19,6 +19,7 @@ from dbt.adapters.paimon.spec.maintenance_policy import (
     ExpirePartitions,
     ExpireSnapshots,
     MaintenancePolicy,
+    Rescale,
 )
 from dbt.adapters.paimon.spec.problems import ConfigErrors
 from dbt.adapters.paimon.spec.table import TableSpec
@@ -269,6 +270,25 @@ def test_partitions_that_are_due(value, formatter, pattern, expired):
     policy = MaintenancePolicy(expire_partitions=ExpirePartitions("30 d", formatter, pattern))
     partitions = (Partition({"dt": value}, 0, NOW),)
     assert planned(policy, partitions=partitions)["expire_partitions"].due is expired
+
+
+@pytest.mark.parametrize(
+    ("spec", "largest", "buckets"),
+    [
+        (TableSpec(auto_buckets=True), 1000, None),
+        (TableSpec(auto_buckets=True), 1001, 6),
+        # Its next run would be refused: the table would have another number than the config.
+        (TableSpec(options={"bucket": "2"}), 1001, None),
+    ],
+)
+def test_tables_that_have_outgrown_their_buckets(spec, largest, buckets):
+    policy = MaintenancePolicy(rescale=Rescale(max_bucket_size=1000))
+    action = planned(policy, spec=spec, largest_bucket=largest, largest_partition=2600, fixed_buckets=2)[
+        "rescale"
+    ]
+    assert action.due is (buckets is not None)
+    if buckets:
+        assert action.buckets == buckets
 
 
 def test_lines():

@@ -46,3 +46,11 @@ def test_files_that_decide(tmp_path: Path):
     os.utime(model, ns=(1, 1))
     assert project._stamps() != before
     assert project.watched() == [tmp_path / "sql"]
+
+
+def test_a_target_of_the_line_replaces_the_shells_own():
+    project = Project(Path(), {"target": "dev", "vars": None})
+    assert project._with_target(["run"]) == ["run", "--target", "dev"]
+    for words in (["run", "-t", "prod"], ["run", "--target=prod"]):
+        assert project._with_target(words) == words
+        assert project._parses(words)

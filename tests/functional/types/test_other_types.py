@@ -192,10 +192,15 @@ class TestTypesOfSpark:
     @pytest.mark.parametrize(
         "values",
         [
-            pytest.param("100, 1", marks=pytest.mark.xfail(strict=True, reason=CASTS)),
+            pytest.param(
+                "100, 1", marks=pytest.mark.xfail(strict=True, raises=pytest.fail.Exception, reason=CASTS)
+            ),
             # Spark 4 looks at integers itself.
             pytest.param(
-                "1, 128", marks=pytest.mark.xfail(VERSIONS.spark.major < 4, strict=True, reason=CASTS)
+                "1, 128",
+                marks=pytest.mark.xfail(
+                    VERSIONS.spark.major < 4, strict=True, raises=pytest.fail.Exception, reason=CASTS
+                ),
             ),
         ],
     )

@@ -30,18 +30,24 @@ def load_credentials(
     Raises:
         DbtRuntimeError: the target is for another adapter; dbt's own errors for missing files and names.
     """
-    from dbt.cli.resolvers import default_profiles_dir
     from dbt.config.runtime import load_profile
     from dbt.config.utils import parse_cli_vars
     from dbt.flags import set_from_args
 
-    folder = profiles_dir or os.environ.get("DBT_PROFILES_DIR") or default_profiles_dir()
+    folder = profiles_folder(profiles_dir)
     set_from_args(Namespace(PROFILES_DIR=str(folder), PROJECT_DIR=project_dir), {})
     loaded = load_profile(str(project_root(project_dir)), parse_cli_vars(vars or "{}"), profile, target)
     credentials = loaded.credentials
     if not isinstance(credentials, PaimonCredentials):
         raise DbtRuntimeError(f"The target {loaded.target_name} is of type {credentials.type}, not paimon.")
     return credentials
+
+
+def profiles_folder(profiles_dir: str | None) -> Path:
+    """The folder of profiles.yml: the argument, DBT_PROFILES_DIR, or dbt's choice."""
+    from dbt.cli.resolvers import default_profiles_dir
+
+    return Path(profiles_dir or os.environ.get("DBT_PROFILES_DIR") or default_profiles_dir())
 
 
 def project_root(project_dir: str | None) -> Path:

@@ -243,11 +243,16 @@ def plan(
     if policy.remove_orphan_files:
         actions.append(_remove_orphans(name, policy.remove_orphan_files, state, versions))
     if policy.rescale:
-        actions.append(_rescale(policy.rescale, state))
+        actions.append(_rescale(policy.rescale, state, spec))
     return actions
 
 
-def _rescale(rescale: Rescale, state: TableState) -> Action:
+def _rescale(rescale: Rescale, state: TableState, spec: TableSpec) -> Action:
+    # With a number in the config the next run would be refused, because the table has another one.
+    if not spec.auto_buckets:
+        return Action(
+            "rescale", due=False, why="the config does not leave the number to the adapter (bucket: auto)"
+        )
     if not state.fixed_buckets:
         return Action("rescale", due=False, why="the table has no fixed buckets, or no rows")
     limit = rescale.max_bucket_size

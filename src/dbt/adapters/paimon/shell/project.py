@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 import yaml
 
+from dbt.adapters.paimon.profile import profiles_folder
+
 if TYPE_CHECKING:
     from dbt.cli.main import dbtRunnerResult
     from dbt.contracts.graph.manifest import Manifest
@@ -31,21 +33,20 @@ _FILES: Final = (
     "dependencies.yml",
     "catalogs.yml",
     "selectors.yml",
-    ".env",
 )
 # Options with which dbt parses the project in another way.
 _PARSES_ANEW: Final = frozenset(
     {
         "--vars",
         "--target",
-        "-t",
         "--profile",
         "--no-partial-parse",
         "--project-dir",
         "--profiles-dir",
-        "--full-parse",
     }
 )
+# Short names of options, as dbt has them.
+_SHORT: Final = {"-t": "--target"}
 # Commands that read the project themselves, or need none.
 _WITHOUT_MANIFEST: Final = frozenset({"parse", "deps", "clean", "init", "debug"})
 
@@ -119,11 +120,11 @@ class Project:
         return None if self.load() else self._manifest
 
     def _parses(self, words: Sequence[str]) -> bool:
-        given = {word.partition("=")[0] for word in words}
+        given = _given(words)
         return bool(given & _PARSES_ANEW) or bool(given & _WITHOUT_MANIFEST)
 
     def _with_target(self, words: Sequence[str]) -> list[str]:
-        given = {word.partition("=")[0] for word in words}
+        given = _given(words)
         return [
             *words,
             *(part for name, value in self._target.items() if name not in given for part in (name, value)),
@@ -139,9 +140,7 @@ class Project:
 
     def _stamps(self) -> dict[Path, tuple[int, int]]:
         """Time and size of each file that decides how the project is parsed."""
-        profiles = Path(
-            self._target.get("--profiles-dir") or os.environ.get("DBT_PROFILES_DIR") or self.folder
-        )
+        profiles = profiles_folder(self._target.get("--profiles-dir"))
         files = [self.folder / name for name in _FILES] + [profiles / "profiles.yml"]
         for folder in self._folders():
             files += [Path(place, name) for place, _, names in os.walk(folder) for name in names]
@@ -153,3 +152,9 @@ class Project:
                 continue
             found[path] = (told.st_mtime_ns, told.st_size)
         return found
+
+
+def _given(words: Sequence[str]) -> set[str]:
+    """The options among the words of a command, by their long names, and its other words."""
+    names = (word.partition("=")[0] for word in words)
+    return {_SHORT.get(name, name) for name in names}

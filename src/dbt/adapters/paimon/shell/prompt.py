@@ -22,20 +22,25 @@ if TYPE_CHECKING:
 PROMPT: Final = "dbt> "
 INSTALL: Final = "Install what the shell needs: pip install 'dbt-paimon[shell]'"
 COMMANDS: Final = (
-    *(
-        "build",
-        "clean",
-        "clone",
-        "compile",
-        "debug",
-        "deps",
-        "docs generate",
-        "list",
-        "parse",
-        "retry",
-        "run",
-    ),
-    *("run-operation", "seed", "show", "snapshot", "source freshness", "test", "watch", "exit"),
+    "build",
+    "clean",
+    "clone",
+    "compile",
+    "debug",
+    "deps",
+    "docs generate",
+    "exit",
+    "list",
+    "parse",
+    "retry",
+    "run",
+    "run-operation",
+    "seed",
+    "show",
+    "snapshot",
+    "source freshness",
+    "test",
+    "watch",
 )
 HELP: Final = """\
 Any dbt command without the word dbt, for example:  run -s my_model

@@ -86,7 +86,7 @@ class RemoveOrphanFiles:
 
 @dataclass(frozen=True)
 class Rescale:
-    """Give a table with fixed buckets more of them when one has grown beyond `max_bucket_size` (bytes).
+    """Give a table with `bucket: auto` more of them when one has grown beyond `max_bucket_size` (bytes).
 
     All its rows are written again, so runs do it only with `after_run`.
     """
