@@ -58,5 +58,4 @@ class TestDocs:
         )
         plain = nodes["plain"].stats
         assert plain["rows"].label == "# Rows"
-        assert plain["bucket"].value == "none"
-        assert not {"primary_key", "merge_engine", "partition_by"} & set(plain)
+        assert not {"primary_key", "merge_engine", "partition_by", "bucket"} & set(plain)

@@ -51,13 +51,12 @@ def from_row(table: PaimonRelation, row: Sequence[Any]) -> CatalogTable:
     ]
     options = json.loads(written)
     primary_key, partition_by = json.loads(key), json.loads(partition)
-    merged = " before merging" if primary_key else ""
     stats = (
         _stat(
             "rows",
-            f"# Rows{merged}",
+            "# Rows before merging" if primary_key else "# Rows",
             row_count,
-            f"Rows in the data files of the newest table snapshot{merged and ','}{merged}",
+            "Rows in the data files of the newest table snapshot, before merging",
         ),
         _stat("bytes", "Size", byte_count, "Bytes in the data files of the newest table snapshot"),
         _stat("files", "# Files", file_count, "Data files of the newest table snapshot"),
@@ -73,7 +72,7 @@ def _layout(
     primary_key: Sequence[str], partition_by: Sequence[str], options: Mapping[str, str]
 ) -> Iterable[StatsItem]:
     """What the table is, in the names of a model's config; what it does not have is left out."""
-    dynamic = "dynamic" if primary_key else "none"
+    dynamic = "dynamic" if primary_key else None
     buckets = {"-1": dynamic, "-2": "postpone"}.get(options.get("bucket", "-1"), options.get("bucket"))
     found = (
         ("primary_key", "Primary key", ", ".join(primary_key), "One row a key"),
