@@ -1,4 +1,4 @@
-{{ keyed_table(key=['origin', 'observed_at'], strategy='merge', buckets=1, post_hook=[]) }}
+{{ keyed_table(key=['origin', 'observed_at'], strategy='merge', buckets=1, deletion_vectors=true, post_hook=[]) }}
 
 -- Stations correct their last readings, so the last day in the table is read again and merged over it.
 select

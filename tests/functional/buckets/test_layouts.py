@@ -56,6 +56,14 @@ class TestLayouts:
                 for shuffles in (2, 8)
             },
             "moved.sql": model(f"{ACROSS}, dynamic_bucket={{'target_row_num': 2}}", "pk, v, pt", *MOVED),
+            **{
+                f"forgets_after_{value}_{unit}.sql": model(
+                    f"{ACROSS}, tblproperties={{'cross-partition-upsert.index-ttl': '{value} {unit}'}}",
+                    "pk, v, pt",
+                    *MOVED,
+                )
+                for value, unit in ((1, "ms"), (1, "d"))
+            },
             # The merge engines that leave a key where it is.
             "filled.sql": model(f"{ACROSS}, merge_engine='partial-update'", "pk, v, pt", *MOVED),
             "first.sql": model(f"{ACROSS}, merge_engine='first-row'", "pk, v, pt", *MOVED),
@@ -117,6 +125,12 @@ class TestLayouts:
             (3, 30, 1),
             (4, 40, 1),
         ]
+
+    def test_a_key_older_than_index_ttl_is_written_twice(self, rows):
+        """Its file is not in the index any more, so the writer takes the key for a new one."""
+        where = "select v, pt from {schema}.%s where pk = 1 order by pt"
+        assert rows(where % "forgets_after_1_ms") == [(10, 1), (11, 2)]
+        assert rows(where % "forgets_after_1_d") == [(11, 2)]
 
     def test_engines_that_leave_it_in_the_old_one(self, rows):
         assert rows("select * from {schema}.filled where pk = 1") == [(1, 11, 1)]

@@ -30,6 +30,9 @@ sources:
           - {name: id, data_type: int}
           - {name: value, data_type: "decimal(5,1)"}
           - {name: day, data_type: date}
+      - name: batches
+        external: {using: json, location: landing/batches, options: {maxFilesPerTrigger: 2}}
+        columns: [{name: id, data_type: int}]
       - name: columns
         external: {using: parquet, location: landing/columns}
       - name: misnamed
@@ -76,6 +79,7 @@ class TestFiles:
             "messages.sql": MESSAGES,
             "lines.sql": LINES,
             "columns.sql": COLUMNS,
+            "batches.sql": ANY.format("batches"),
             "misnamed.sql": ANY.format("misnamed"),
             "nowhere.sql": ANY.format("nowhere"),
             "from_now_on.sql": ANY.format("messages").replace(")) }}", "), scan_mode='latest') }}"),
@@ -124,6 +128,18 @@ class TestFiles:
             ("3,0.05,2024-01-31", 'value: "0.05" does not fit decimal(5,1)'),
             ("4,1", "it has more or fewer values than the header, or an open quote"),
         ]
+
+    def test_a_commit_has_the_rows_of_so_many_files(self, project: Any, rows: Any) -> None:
+        for number in range(0, 15, 3):
+            put(
+                Path(project.project_root) / "landing/batches",
+                f"{number}.json",
+                "\n".join(f'{{"id": {number + n}}}' for n in range(3)),
+            )
+        run_dbt(["run", "--select", "batches"])
+        commits = "select delta_record_count from {schema}.`batches$snapshots` order by snapshot_id"
+        assert rows(commits) == [(6,), (6,), (3,)]
+        assert rows("select id from {schema}.batches order by id") == [(number,) for number in range(15)]
 
     def test_a_file_with_other_columns_is_told(self, project: Any, rows: Any) -> None:
         lines = Path(project.project_root) / "landing" / "lines"
