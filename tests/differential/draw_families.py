@@ -40,11 +40,13 @@ def _table(c: Chooser, *, keyed: bool, parts: int = 40, sequence: int = 0) -> tu
         if sequence and not crosses and c.chance(sequence):
             columns.sequence = ("seq", c.pick(("int", "timestamp", "string")))
             config["sequence_field"] = "seq"
+        # Dynamic or auto by the type of the key, without a draw: the sequences stay what they are.
         if not crosses and c.chance(50):
             config["bucket"] = c.pick((1, 2))
             if config["bucket"] == 2 and key[1] in ("string", "date"):
-                # No draw of its own: the sequences stay what they are.
                 config["bucket"] = "auto"
+        elif not crosses and key[1] in ("int", "string"):
+            config["bucket"] = -1
     elif c.chance(30):
         config |= {"bucket": 2, "bucket_key": "id"}
     return config, columns

@@ -39,7 +39,7 @@ def write(root: Path, plans: Sequence[Plan], target: dict[str, Any], macros: dic
     files = {
         "dbt_project.yml": json.dumps({
             "name": "differential", "version": "1.0", "profile": "differential",
-            "flags": {"send_anonymous_usage_stats": False},
+            "flags": {"send_anonymous_usage_stats": False, "use_auto_buckets": True},
         }),
         "profiles.yml": json.dumps({"differential": {"target": "t", "outputs": {"t": target}}}),
         **{f"macros/{name}": text for name, text in macros.items()},

@@ -121,3 +121,20 @@ def test_only_unpartitioned_tables_with_several_buckets_need_it():
     assert conf({"primary_key": "id", "bucket": 3}) == {}
     assert conf({"primary_key": "id"}) == {}
     assert conf({"primary_key": ["id", "p"], "partition_by": "p", "bucket": 2}) == {}
+
+
+@pytest.mark.parametrize(
+    ("config", "auto"),
+    [
+        ({"primary_key": "id"}, True),
+        ({"primary_key": "id", "bucket": "auto"}, True),
+        ({"primary_key": "id", "bucket": -1}, False),
+        ({"primary_key": "id", "tblproperties": {"bucket": 4}}, False),
+        ({"primary_key": "id", "dynamic_bucket": {"target_row_num": 9}}, False),
+        ({"primary_key": "id", "partition_by": "p", "tblproperties": {"cross-partition-upsert.index-ttl": "1 d"}}, False),
+        ({}, False),
+    ],
+)  # fmt: skip
+def test_the_default_is_for_tables_whose_config_says_nothing(config, auto):
+    spec = build_table_spec(config, model="m", versions=VERSIONS)
+    assert bucket_numbers.by_default(spec).auto_buckets is auto

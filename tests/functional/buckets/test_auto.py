@@ -151,6 +151,49 @@ class TestAuto:
         assert rows("select count(*), min(run) from {schema}.dynamic") == [(10, 2)]
 
 
+class TestDefault:
+    """With the flag `use_auto_buckets`, for new tables whose config says nothing about buckets."""
+
+    @pytest.fixture(scope="class")
+    def models(self):
+        keyed = "{{ config(materialized='incremental', primary_key='id'%s) }} select id, {{ var('run', 0) }} as run from range(9)"
+        return {
+            "keyed.sql": keyed % "",
+            "old.sql": keyed % "",
+            "told.sql": keyed % ", bucket=-1",
+            "told_otherwise.sql": keyed % ", dynamic_bucket={'target_row_num': 3}",
+            "moving.sql": MODELS["moving.sql"].replace(", bucket='auto'", ""),
+            "appended.sql": "{{ config(materialized='table') }} select id from range(9)",
+        }
+
+    @pytest.fixture(scope="class")
+    def seeds(self):
+        return {"seeded.csv": "id,name\n1,a\n"}
+
+    @pytest.fixture(scope="class")
+    def snapshots(self):
+        return {
+            "kept.yml": "snapshots: [{name: kept, relation: ref('keyed'), config: {unique_key: id, strategy: check, "
+            "check_cols: [run]}}]"
+        }
+
+    @pytest.fixture(scope="class")
+    def project_config_update(self):
+        return {"flags": {"use_auto_buckets": True}, "seeds": {"+primary_key": "id"}}
+
+    def test_new_tables_have_fixed_ones_and_others_keep_theirs(self, project, rows):
+        rows("create table {schema}.old (id bigint not null, run int) tblproperties ('primary-key' = 'id')")
+        for run in (1, 2):
+            run_dbt(["build", "--vars", f"run: {run}"])
+        for table in ("keyed", "seeded", "kept"):
+            assert number(rows, table) == "1", table
+        for table in ("old", "told", "told_otherwise", "moving", "appended"):
+            assert number(rows, table) in (None, "-1"), table
+        for table in ("keyed", "old", "told"):
+            assert rows(f"select count(*), min(run) from {{schema}}.{table}") == [(9, 2)]
+        assert rows("select count(*) from {schema}.kept") == [(18,)]
+
+
 class TestEmptyRun:
     @pytest.fixture(scope="class")
     def models(self):

@@ -50,7 +50,14 @@ KEPT_HISTORY: Final = BehaviorFlag(
     source=_SOURCE,
     docs_url=_DOCS,
 )
-FLAGS: Final = (LOSSLESS_CASTS, STRICT_CONFIG, SERVER_TOKEN, PAIMON_VERSION, KEPT_HISTORY)
+AUTO_BUCKETS: Final = BehaviorFlag(
+    name="use_auto_buckets",
+    default=False,
+    description="New tables with a primary key have dynamic buckets, unless their config says otherwise.",
+    source=_SOURCE,
+    docs_url=_DOCS,
+)
+FLAGS: Final = (LOSSLESS_CASTS, STRICT_CONFIG, SERVER_TOKEN, PAIMON_VERSION, KEPT_HISTORY, AUTO_BUCKETS)
 
 
 def is_on(behavior: Behavior, flag: BehaviorFlag) -> bool:

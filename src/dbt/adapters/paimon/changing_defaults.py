@@ -42,6 +42,11 @@ class ChangingDefaults:
         """The callback that warns about history lost with a replaced table; None if that is refused."""
         return self._unless(behavior.KEPT_HISTORY)
 
+    @property
+    def sizes_buckets(self) -> bool:
+        """Whether `bucket: auto` is what a table with a primary key has without `bucket` in its config."""
+        return behavior.is_on(self._flags(), behavior.AUTO_BUCKETS)
+
     def default_version(self, taken: str) -> None:
         """Warn once per run that the profile does not set a Paimon version.
 

@@ -62,6 +62,10 @@ class Host(Protocol):
     def drops_history(self) -> Callable[[str], None] | None:
         """Warns about history lost with a replaced table; None if that is refused."""
 
+    @property
+    def sizes_buckets(self) -> bool:
+        """Whether `bucket: auto` is the default of tables with a primary key."""
+
     def query(self, sql: str) -> list[Any]:
         """Run a statement and return its rows."""
 

@@ -263,6 +263,11 @@ class PaimonAdapter(SparkAdapter):
         return self.defaults.drops_history
 
     @property
+    def sizes_buckets(self) -> bool:
+        """Whether `bucket: auto` is the default of tables with a primary key."""
+        return self.defaults.sizes_buckets
+
+    @property
     def view_catalog(self) -> str:
         """The catalog that stores views: the Paimon catalog if it can, else the profile's `view_catalog`."""
         return view_catalog(self.credentials, self.versions)

@@ -33,6 +33,8 @@ _ROOT_BYTES: Final = 8 * 2**20
 _COMPRESSION: Final = 4
 # A number that is off by less is left alone: changing it writes all rows again.
 _TOLERANCE: Final = 4
+# Options by which a config has chosen a kind of buckets.
+_OF_BUCKETS: Final = ("dynamic-bucket.", "postpone.", "cross-partition-upsert.")
 _STATISTICS: Final = re.compile(r"Statistics\(sizeInBytes=([\d.E+]+) ([KMGTPE]?i?B)")
 _UNITS: Final = {"B": 0, "KiB": 1, "MiB": 2, "GiB": 3, "TiB": 4, "PiB": 5, "EiB": 6}
 
@@ -74,6 +76,12 @@ def may_fix(spec: TableSpec, versions: Versions) -> bool:
         return False
     fixed = with_buckets(spec, 1)
     return not any(True for rule in RULES for _ in rule(fixed, versions))
+
+
+def by_default(spec: TableSpec) -> TableSpec:
+    """The table as if its config had `bucket: auto`, if it has a primary key and nothing about buckets."""
+    told = any(name == "bucket" or name.startswith(_OF_BUCKETS) for name in spec.options)
+    return spec if told or not spec.primary_key else replace(spec, auto_buckets=True)
 
 
 def settled(spec: TableSpec, options: Mapping[str, str]) -> TableSpec:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +15,7 @@ from dbt.adapters.paimon import catalogs_yml
 from dbt.adapters.paimon.capabilities import Capability
 from dbt.adapters.paimon.doors import while_parsing
 from dbt.adapters.paimon.errors import unsupported
-from dbt.adapters.paimon.spec import foreign_config, spelling, strategies
+from dbt.adapters.paimon.spec import bucket_numbers, foreign_config, spelling, strategies
 from dbt.adapters.paimon.spec.advice import advice
 from dbt.adapters.paimon.spec.build import build_table_spec
 from dbt.adapters.paimon.spec.problems import Problems
@@ -60,6 +61,7 @@ class Specs:
             versions=self._host.versions,
             passes=self._host.passes,
         )
+        spec = self._sized(spec, model)
         self.advise(model, spec)
         return spec
 
@@ -79,8 +81,15 @@ class Specs:
             versions=self._host.versions,
             passes=self._host.passes,
         )
+        plan = replace(plan, spec=self._sized(plan.spec, model))
         self.advise(model, plan.spec)
         return plan
+
+    def _sized(self, spec: TableSpec, model: Mapping[str, Any]) -> TableSpec:
+        # The size of a stream's first rows says nothing about its table.
+        if not self._host.sizes_buckets or model["config"].get("materialized") == "streaming":
+            return spec
+        return bucket_numbers.by_default(spec)
 
     def check_node(self, model: Mapping[str, Any]) -> None:
         """Refuse a node with an unknown catalog, an invalid schema or table name, or grants.
