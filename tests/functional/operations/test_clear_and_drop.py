@@ -154,8 +154,8 @@ class TestDropSchema:
         assert f"paimon has no schema {own}_none" in self.drop(f"{own}_none", passes=False)
         assert "which holds 1 table and 1 view" in self.drop(own, passes=False)
         assert "which is a different name" in self.drop(other, confirm=own, passes=False)
-        assert rows(f"select * from {other}.kept") == rows("select * from {schema}.seen") == [(1,)]
+        assert rows(f"select * from {other}.kept") == rows("select * from {schema}.one") == [(1,)]
         self.drop(other, confirm=other)
         assert not (warehouse / f"{other}.db").exists()
-        assert rows("select * from {schema}.seen") == [(1,)]
+        assert rows("select * from {schema}.one") == [(1,)]
         run_dbt(["run"])
