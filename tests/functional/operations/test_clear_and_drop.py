@@ -126,3 +126,36 @@ class TestFailedOperation:
         run_dbt(["run-operation", "create_tag", *arguments], expect_pass=False)
         run_dbt(["run"])
         assert rows("select id from {schema}.empty") == [(1,)]
+
+
+class TestDropSchema:
+    """The schema of a pull request, when it is merged."""
+
+    @pytest.fixture(scope="class")
+    def models(self):
+        return {
+            "one.sql": "{{ config(materialized='table') }} select 1 as id",
+            "seen.sql": "select * from {{ ref('one') }}",
+        }
+
+    def drop(self, schema, *, confirm=None, passes=True):
+        arguments = {"schema": schema} | ({} if confirm is None else {"confirm": confirm})
+        _, output = run_dbt_and_capture(
+            ["run-operation", "drop_schema", "--args", str(arguments)], expect_pass=passes
+        )
+        return " ".join(output.split())
+
+    def test_only_the_confirmed_one_goes(self, project, rows, warehouse):
+        run_dbt(["run"])
+        own = project.test_schema
+        other = f"{own}_pr_7"
+        rows(f"create database {other}")
+        rows(f"create table {other}.kept using paimon as select 1 as id")
+        assert f"paimon has no schema {own}_none" in self.drop(f"{own}_none", passes=False)
+        assert "which holds 1 table and 1 view" in self.drop(own, passes=False)
+        assert "which is a different name" in self.drop(other, confirm=own, passes=False)
+        assert rows(f"select * from {other}.kept") == rows("select * from {schema}.one") == [(1,)]
+        self.drop(other, confirm=other)
+        assert not (warehouse / f"{other}.db").exists()
+        assert rows("select * from {schema}.one") == [(1,)]
+        run_dbt(["run"])

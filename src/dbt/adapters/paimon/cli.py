@@ -16,6 +16,8 @@ from dbt.cli.options import MultiOption
 from dbt_common.exceptions import DbtBaseException
 
 from dbt.adapters.paimon import behavior
+from dbt.adapters.paimon.diff import command as diffs
+from dbt.adapters.paimon.diff import sides
 from dbt.adapters.paimon.machine.waiting import Wait, WaitedTooLongError
 from dbt.adapters.paimon.preview import command as preview
 from dbt.adapters.paimon.preview.findings import Does
@@ -200,6 +202,75 @@ def plan(
     if any(node.does is Does.FAIL or node.asks for node in found):
         sys.exit(1)
     if fail_on_loss and any(node.loses for node in found):
+        sys.exit(3)
+
+
+@main.command()
+@_with_target
+@click.argument("models", nargs=-1)
+@click.option(
+    *("--select", "-s"), **_WORDS, help="More models, seeds and snapshots, in dbt's selection syntax."
+)
+@click.option("--exclude", **_WORDS, help="Nodes to exclude.")
+@click.option(
+    "--from",
+    "from_",
+    help="What to compare with: previous (the default: before the newest commit), tag:…, snapshot:…, timestamp:…, "
+    "branch:…, target:…, table:[catalog.]schema.name, or state (the default with --state).",
+)
+@click.option("--to", default=sides.NOW, show_default=True, help="The other side, written in the same way.")
+@click.option("--state", help="Folder of an earlier manifest, for state and state:modified.")
+@click.option(
+    "--key", help="Columns by which rows are matched, separated by commas; the primary key by default."
+)
+@click.option("--samples", default=5, show_default=True, help="Rows of each kind that are shown.")
+@click.option("--threads", type=int, help="Tables to compare at once.")
+@click.option(
+    "--output",
+    type=click.Choice([diffs.TEXT, diffs.JSON, diffs.MARKDOWN]),
+    default=diffs.TEXT,
+    show_default=True,
+)
+@click.option("--fail-on-diff", is_flag=True, help="Exit with 3 if a table differs.")
+def diff(
+    models: tuple[str, ...],
+    select: tuple[str, ...],
+    exclude: tuple[str, ...],
+    from_: str | None,
+    to: str,
+    state: str | None,
+    key: str | None,
+    samples: int,
+    threads: int | None,
+    output: str,
+    fail_on_diff: bool,
+    **target: str | None,
+) -> None:
+    """Say how the rows of MODELS differ between two states: of one table, of two targets, of a pull request.
+
+    Exit code 1 if a table could not be compared.
+    """
+    arguments = ["--threads", str(threads)] if threads else []
+    if models or select:
+        arguments += ["--select", *models, *select]
+    if exclude:
+        arguments += ["--exclude", *exclude]
+    with _clear_errors():
+        found = diffs.run(
+            arguments,
+            target,
+            sides.read("--from", from_ or (sides.STATE if state else sides.PREVIOUS)),
+            sides.read("--to", to),
+            state=state,
+            key=[name.strip() for name in (key or "").split(",") if name.strip()],
+            samples=samples,
+            output=output,
+        )
+    if output == diffs.TEXT:
+        click.echo(diffs.summary(found))
+    if any(difference.problem for difference in found):
+        sys.exit(1)
+    if fail_on_diff and not all(difference.is_none for difference in found):
         sys.exit(3)
 
 

@@ -28,6 +28,7 @@ from dbt.adapters.paimon.changing_defaults import ChangingDefaults
 from dbt.adapters.paimon.column import PaimonColumn
 from dbt.adapters.paimon.connections import PaimonConnectionManager
 from dbt.adapters.paimon.credentials import PaimonCredentials
+from dbt.adapters.paimon.diff.door import Diffs
 from dbt.adapters.paimon.doors import door
 from dbt.adapters.paimon.errors import deprecations
 from dbt.adapters.paimon.late_listing import LateListing
@@ -170,6 +171,11 @@ class PaimonAdapter(SparkAdapter):
     def previews(self) -> Previews:
         """What a run would do, and the limit of what it reads."""
         return Previews(self, self.specs, self.tables, self.rows, self.maintenance, self.streams)
+
+    @door
+    def diffs(self) -> Diffs:
+        """How two states of a table differ."""
+        return Diffs(self, self.tables, self.history)
 
     @door
     def health(self) -> Health:

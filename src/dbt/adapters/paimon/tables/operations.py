@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Final
 
 from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.paimon.doors import while_parsing
 from dbt.adapters.paimon.relation import PaimonRelation
+from dbt.adapters.paimon.spark.figures import counted
 from dbt.adapters.paimon.spec.change_rows import DELETES_SUFFIX
 from dbt.adapters.paimon.sql.staging_names import POSITIONS_SUFFIX, table_beside
 from dbt.adapters.paimon.sql.text import ilike
@@ -22,6 +24,9 @@ if TYPE_CHECKING:
     from dbt.adapters.paimon.host import Host
     from dbt.adapters.paimon.sql.views import ViewDirectory
     from dbt.adapters.paimon.tables.door import Tables
+
+# Operations that have the name of a macro of dbt's, and the argument by which they are told apart.
+_SHARED_NAMES: Final[Mapping[str, str]] = MappingProxyType({"drop_table": "table", "drop_schema": "schema"})
 
 
 class Operations:
@@ -112,8 +117,31 @@ class Operations:
             holdings = Holdings(rows, snapshots, tags)
         check_confirmation(operation, relation, asked, confirmation, holdings)
 
+    def refuse_unconfirmed_schema(self, schema: PaimonRelation, confirmation: object) -> None:
+        """Refuse to drop a schema that does not exist, or unless its name is confirmed.
+
+        Raises:
+            DbtRuntimeError: what would be lost, and how to confirm.
+        """
+        name, catalog = schema.schema or "", schema.database or ""
+        known = self._host.list_schemas(catalog)
+        if name not in known:
+            raise DbtRuntimeError(
+                f"drop_schema: {catalog} has no schema {name}. It has {', '.join(sorted(known))}."
+            )
+        if confirmation == name:
+            return
+        relations = self._host.list_relations_without_caching(schema.without_identifier())
+        tables = sum(1 for relation in relations if relation.is_table)
+        holds = f"{counted(tables, 'table')} and {counted(len(relations) - tables, 'view')}"
+        given = "" if confirmation is None else f" confirm is '{confirmation}', which is a different name."
+        raise DbtRuntimeError(
+            f"drop_schema would drop {catalog}.{name}, which holds {holds}. They cannot be restored. Nothing was "
+            f"done.{given} To go on, confirm the schema's name: --args '{{schema: {name}, confirm: {name}}}'"
+        )
+
     def macro_named(self, name: str, resolver: Any, project: str | None, arguments: Mapping[str, Any]) -> str:
-        """The macro that runs under a name: `drop_table` is dbt's own macro too, which takes a relation.
+        """The macro that runs under a name: dbt has a `drop_table` and a `drop_schema` too, which take a relation.
 
         Args:
             name: the macro's name.
@@ -121,10 +149,11 @@ class Operations:
             project: the package that the macro is asked of; None: any.
             arguments: the macro's arguments.
         """
-        if name != "drop_table" or project is not None or resolver is None or "table" not in arguments:
+        argument = _SHARED_NAMES.get(name)
+        if argument not in arguments or project is not None or resolver is None:
             return name
         found = resolver.find_macro_by_name(name, self._host.config.project_name, project)
-        return "paimon__drop_table_operation" if getattr(found, "package_name", None) == "dbt" else name
+        return f"paimon__{name}_operation" if getattr(found, "package_name", None) == "dbt" else name
 
     def _found(self, relation: PaimonRelation) -> codegen.FoundTable:
         name = relation.identifier or ""

@@ -1,0 +1,359 @@
+"""`adapter.diffs`: compares two states of a node's table."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Final
+
+from dbt_common.exceptions import DbtRuntimeError
+
+from dbt.adapters.paimon.diff import statements
+from dbt.adapters.paimon.diff.findings import Difference, Sample, read_words
+from dbt.adapters.paimon.diff.sides import ELSEWHERE, Kind, Side
+from dbt.adapters.paimon.diff.statements import Compared, Statements
+from dbt.adapters.paimon.host import Host
+from dbt.adapters.paimon.spec.build import column_list
+from dbt.adapters.paimon.sql.text import string_literal
+from dbt.adapters.paimon.tables import metadata
+from dbt.adapters.paimon.tables.changeset import PROTECTED_OPTIONS
+from dbt.adapters.paimon.tables.door import Tables
+from dbt.adapters.paimon.time_travel.door import History
+
+if TYPE_CHECKING:
+    from dbt.adapters.paimon.column import PaimonColumn
+    from dbt.adapters.paimon.relation import PaimonRelation
+    from dbt.adapters.paimon.tables.changeset import ExistingTable
+
+# Commits that change no row.
+_UNCHANGED: Final = ("COMPACT", "ANALYZE")
+
+
+@dataclass(frozen=True)
+class _State:
+    """One side: what follows FROM, its columns, and the table as it was then (None: a view)."""
+
+    relation: PaimonRelation
+    columns: tuple[PaimonColumn, ...]
+    existing: ExistingTable | None
+
+
+class Diffs:
+    """Reads tables, and writes nothing.
+
+    Args:
+        host: the adapter.
+        tables, history: doors that it goes through.
+    """
+
+    def __init__(self, host: Host, tables: Tables, history: History) -> None:
+        self._host = host
+        self._tables = tables
+        self._history = history
+
+    def of(
+        self, node: Mapping[str, Any], before: Side, after: Side, *, key: Sequence[str], samples: int
+    ) -> Difference:
+        """How a node's table differs between two states; a problem is in the result.
+
+        Args:
+            node: the node in the manifest.
+            before, after: the two sides.
+            key: columns by which rows are matched; by default those of the primary key, else `unique_key`.
+            samples: how many rows of each kind are shown.
+        """
+        found = Difference(node["unique_id"], f"{node['schema']}.{node['alias']}", str(before), str(after))
+        try:
+            return self._compared(node, found, before, after, key, samples)
+        except DbtRuntimeError as exc:
+            return replace(found, problem=str(exc.msg).strip())
+
+    def _compared(
+        self,
+        node: Mapping[str, Any],
+        found: Difference,
+        before: Side,
+        after: Side,
+        key: Sequence[str],
+        samples: int,
+    ) -> Difference:
+        new = self._state(node, after)
+        if new is None:
+            raise DbtRuntimeError(f"{after}: {found.name} does not exist there. Build it first.")
+        old = self._state(node, before)
+        if old is None:
+            ((rows,),) = self._host.query(f"select count(*) from {new.relation.render()}")
+            schema = ("the table is new",)
+            return replace(found, rows_after=rows, added=rows, schema=schema, read=f"{rows:,} rows")
+        found = replace(
+            found,
+            before=_label(before, old),
+            after=_label(after, new),
+            schema=tuple(_schema_changes(old, new)),
+            options=tuple(_option_changes(old, new)),
+        )
+        columns, left_out = _both_have(old, new)
+        keys = self._key(node, key, old, new, columns)
+        asked = Statements(old.relation.render(), new.relation.render(), keys, columns)
+        partitions = self._partitions(old, new)
+        if partitions is not None:
+            asked, of_all = self._pruned(asked, partitions, new)
+        else:
+            of_all = ""
+        if keys and not _is_unique(keys, old, new) and self._host.query(asked.repeated_key())[0][0]:
+            # A row of one side would match several of the other.
+            asked = replace(asked, key=())
+        found = replace(found, key=tuple(column.after for column in asked.key), left_out=left_out)
+        return self._counted(found, asked, samples, of_all)
+
+    def _counted(self, found: Difference, asked: Statements, samples: int, of_all: str) -> Difference:
+        sql = asked.summary()
+        scans = self._host.handle.scans(sql)
+        (row,) = self._host.query(sql)
+        numbers = [int(number or 0) for number in row]
+        if asked.key:
+            found = replace(
+                found,
+                rows_before=numbers[0],
+                rows_after=numbers[1],
+                added=numbers[2],
+                gone=numbers[3],
+                changed=numbers[4],
+                columns={
+                    column.after: number
+                    for column, number in zip(asked.rest, numbers[5:], strict=True)
+                    if number
+                },
+            )
+        else:
+            found = replace(found, added=numbers[0], gone=numbers[1])
+        known = bool(scans) and all(scan.files is not None for scan in scans)
+        found = replace(
+            found,
+            read=read_words(
+                sum(scan.files or 0 for scan in scans) if known else None,
+                sum(scan.bytes or 0 for scan in scans) if known else None,
+                sum(scan.rows or 0 for scan in scans) if known else None,
+                of_all,
+            ),
+        )
+        if samples and (found.added or found.gone or found.changed):
+            rows = self._host.query(asked.samples(samples))
+            found = replace(found, samples=tuple(_sample(asked, row) for row in rows))
+        return found
+
+    # -- the sides ------------------------------------------------------------------------------------------
+
+    def _state(self, node: Mapping[str, Any], side: Side) -> _State | None:
+        """A side; None if it is of another place, and that has no such table, or if the table is not built.
+
+        Raises:
+            DbtRuntimeError: the table does not have this state.
+        """
+        place = self._place(node, side)
+        found = self._host.get_relation(*place) if place is not None else None
+        if found is None:
+            return None
+        if side.kind is Kind.NOW or side.kind in ELSEWHERE:
+            existing = self._tables.existing(found) if found.is_table else None
+            return self._with_columns(found, existing)
+        if not found.is_table:
+            raise DbtRuntimeError(
+                f"{side}: {found} is a view, which has no history. Compare it with target:… or state."
+            )
+        if side.kind is Kind.BRANCH:
+            branch = self._history.at(found, {"branch": side.value}, node)
+            return self._with_columns(branch, self._tables.existing(branch))
+        if side.kind is Kind.TAG:
+            at = self._history.at(found, {"tag": side.value}, node)
+            schema = f"select schema_id from {found.system_table('tags')} where tag_name = {string_literal(side.value)}"
+        else:
+            number = self._snapshot(found, side)
+            at = self._history.at(found, {"snapshot": number}, node)
+            schema = f"select schema_id from {found.system_table('snapshots')} where snapshot_id = {number}"
+        rows = self._host.query(
+            "select fields, partition_keys, primary_keys, options, comment "
+            f"from {found.system_table('schemas')} where schema_id = ({schema})"
+        )
+        return self._with_columns(at, metadata.existing_table(rows[0]))
+
+    def _place(self, node: Mapping[str, Any], side: Side) -> tuple[str, str, str] | None:
+        """Catalog, schema and name of a side's table; None if that place does not know the node."""
+        if side.kind is Kind.TABLE:
+            *above, name = side.value.split(".")
+            if not above or len(above) > 2 or not name:
+                raise DbtRuntimeError(f"{side}: [catalog.]schema.table is needed.")
+            return (above[0] if len(above) == 2 else self._host.credentials.database), above[-1], name
+        if side.kind in (Kind.STATE, Kind.TARGET):
+            other = node.get("defer_relation")
+            if not other:
+                return None
+            return other["database"], other["schema"], other["alias"]
+        return node["database"], node["schema"], node["alias"]
+
+    def _snapshot(self, table: PaimonRelation, side: Side) -> str:
+        if side.kind is Kind.SNAPSHOT:
+            return side.value
+        if side.kind is Kind.TIMESTAMP:
+            return self._history.snapshot_at(table, side.value)
+        kinds = ", ".join(string_literal(kind) for kind in _UNCHANGED)
+        snapshots = table.system_table("snapshots")
+        ((number,),) = self._host.query(
+            f"select max(snapshot_id) from {snapshots} where snapshot_id < "
+            f"(select max(snapshot_id) from {snapshots} where commit_kind not in ({kinds}))"
+        )
+        if number is None:
+            raise DbtRuntimeError(
+                f"{side}: {table} has no table snapshot before its newest commit. Say what to compare with: --from …"
+            )
+        return str(number)
+
+    def _with_columns(self, relation: PaimonRelation, existing: ExistingTable | None) -> _State:
+        return _State(relation, self._host.query_columns(f"select * from {relation.render()}"), existing)
+
+    # -- what is compared -----------------------------------------------------------------------------------
+
+    def _key(
+        self,
+        node: Mapping[str, Any],
+        asked: Sequence[str],
+        old: _State,
+        new: _State,
+        columns: Sequence[Compared],
+    ) -> tuple[Compared, ...]:
+        config = node["config"]
+        own = new.existing.primary_key if new.existing is not None else ()
+        names = (
+            tuple(asked)
+            or own
+            or column_list(config.get("primary_key"))
+            or column_list(config.get("unique_key"))
+        )
+        by_name = {column.after.lower(): column for column in columns}
+        missing = [name for name in names if name.lower() not in by_name]
+        if missing and asked:
+            raise DbtRuntimeError(
+                f"--key {','.join(asked)}: not in both tables: {', '.join(missing)}. They share "
+                f"{', '.join(column.after for column in columns)}."
+            )
+        return () if missing else tuple(by_name[name.lower()] for name in names)
+
+    def _partitions(self, old: _State, new: _State) -> list[tuple[str, bool]] | None:
+        """The partitions of a table that both sides share, and whether their files differ; None if that says nothing.
+
+        Deletion vectors change what is read of a file, not the file.
+        """
+        if old.existing is None or new.existing is None or not new.existing.partition_by:
+            return None
+        same = (old.relation.schema, old.relation.identifier) == (
+            new.relation.schema,
+            new.relation.identifier,
+        )
+        if not same or old.existing.partition_by != new.existing.partition_by:
+            return None
+        if any(
+            state.existing.options.get("deletion-vectors.enabled") == "true"
+            for state in (old, new)
+            if state.existing
+        ):
+            return None
+
+        def files(state: _State) -> str:
+            return f"{state.relation.replace(travel='').system_table('files')} {state.relation.travel}"
+
+        rows = self._host.query(statements.differing_partitions(files(old), files(new)))
+        return [(str(text), bool(differs)) for text, differs in rows]
+
+    def _pruned(
+        self, asked: Statements, partitions: Sequence[tuple[str, bool]], new: _State
+    ) -> tuple[Statements, str]:
+        assert new.existing is not None
+        types = {column.name.lower(): column.dtype for column in new.columns}
+        differing = [text for text, differs in partitions if differs]
+        where = statements.of_partitions(
+            differing, {name: types[name.lower()] for name in new.existing.partition_by}
+        )
+        if where is None:
+            return asked, ""
+        words = f" of {len(differing)} of {len(partitions)} partitions"
+        return replace(asked, where_before=where, where_after=where), words
+
+
+def _label(side: Side, state: _State) -> str:
+    return (
+        f"{side} ({state.relation.schema}.{state.relation.identifier})"
+        if side.kind in ELSEWHERE
+        else str(side)
+    )
+
+
+def _both_have(old: _State, new: _State) -> tuple[tuple[Compared, ...], tuple[str, ...]]:
+    """The columns of both sides, and those among them that cannot be compared."""
+    before = {column.name.lower(): column for column in old.columns}
+    shared = [
+        Compared(before[c.name.lower()].name, c.name, before[c.name.lower()].dtype, c.dtype)
+        for c in new.columns
+        if c.name.lower() in before
+    ]
+    return tuple(c for c in shared if c.can_be), tuple(c.after for c in shared if not c.can_be)
+
+
+def _is_unique(keys: Sequence[Compared], old: _State, new: _State) -> bool:
+    """Whether the key is the primary key of both sides."""
+
+    def primary(state: _State) -> set[str]:
+        return {name.lower() for name in state.existing.primary_key} if state.existing else set()
+
+    return primary(old) == primary(new) == {column.after.lower() for column in keys}
+
+
+def _schema_changes(old: _State, new: _State) -> list[str]:
+    before = {column.name.lower(): column for column in old.columns}
+    after = {column.name.lower(): column for column in new.columns}
+    changes = [f"adds {c.name} {c.dtype}" for name, c in after.items() if name not in before]
+    changes += [f"drops {c.name} {c.dtype}" for name, c in before.items() if name not in after]
+    changes += [
+        f"type of {c.name}: {before[name].dtype} -> {c.dtype}"
+        for name, c in after.items()
+        if name in before and before[name].dtype != c.dtype
+    ]
+    if old.existing is not None and new.existing is not None:
+        pairs = (
+            ("primary key", old.existing.primary_key, new.existing.primary_key),
+            ("partitions", old.existing.partition_by, new.existing.partition_by),
+        )
+        changes += [
+            f"{what}: {', '.join(a) or 'none'} -> {', '.join(b) or 'none'}" for what, a, b in pairs if a != b
+        ]
+    return changes
+
+
+def _option_changes(old: _State, new: _State) -> list[str]:
+    if old.existing is None or new.existing is None:
+        return []
+    before, after = old.existing.options, new.existing.options
+    return [
+        f"{name}: {before.get(name, 'not set')} -> {after.get(name, 'not set')}"
+        for name in sorted({*before, *after} - PROTECTED_OPTIONS)
+        if before.get(name) != after.get(name)
+    ]
+
+
+def _sample(asked: Statements, row: Sequence[Any]) -> Sample:
+    if not asked.key:
+        kind, values = row
+        return Sample(kind, {c.after: _text(v) for c, v in zip(asked.columns, values, strict=True)})
+    kind, keys, flags, old, new = row
+    key = {c.after: _text(v) for c, v in zip(asked.key, keys, strict=True)}
+    shown = [
+        (column.after, _text(before), _text(after))
+        for column, flag, before, after in zip(asked.rest, flags, old, new, strict=True)
+        if flag or kind != "changed"
+    ]
+    before = {name: value for name, value, _ in shown} if kind != "added" else {}
+    after = {name: value for name, _, value in shown} if kind != "gone" else {}
+    return Sample(kind, key, before, after)
+
+
+def _text(value: Any) -> str:
+    return "NULL" if value is None else str(value)

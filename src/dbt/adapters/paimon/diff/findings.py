@@ -1,0 +1,169 @@
+"""What `dbt-paimon diff` finds out about one table, and how it is shown: as text, as JSON, as Markdown."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass, field
+from types import MappingProxyType
+from typing import Any
+
+from dbt.adapters.paimon.spark.figures import counted, size
+
+
+@dataclass(frozen=True)
+class Sample:
+    """One row that differs.
+
+    Attributes:
+        kind: added, gone or changed.
+        key: its key, or the whole row of a table without one.
+        before: the values of the columns that changed; of a row that is gone, of all columns.
+        after: the same on the other side.
+    """
+
+    kind: str
+    key: Mapping[str, Any]
+    before: Mapping[str, Any] = field(default_factory=dict)
+    after: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Difference:
+    """How one table differs between two states.
+
+    Attributes:
+        unique_id: the node in the manifest.
+        name: schema and name of its table.
+        before, after: the two sides.
+        key: the columns by which rows are matched; without them whole rows are.
+        rows_before, rows_after: rows of each side, of those that were read.
+        added, gone, changed: rows by key.
+        columns: how many rows differ in a column, if any do.
+        schema: columns, keys and partitioning that differ.
+        options: table options that differ.
+        samples: some of the rows.
+        left_out: columns that cannot be compared.
+        read: what was read, in words.
+        problem: why the two could not be compared.
+    """
+
+    unique_id: str
+    name: str
+    before: str
+    after: str
+    key: tuple[str, ...] = ()
+    rows_before: int | None = None
+    rows_after: int | None = None
+    added: int = 0
+    gone: int = 0
+    changed: int = 0
+    columns: Mapping[str, int] = field(default_factory=dict)
+    schema: tuple[str, ...] = ()
+    options: tuple[str, ...] = ()
+    samples: tuple[Sample, ...] = ()
+    left_out: tuple[str, ...] = ()
+    read: str = ""
+    problem: str = ""
+
+    @property
+    def is_none(self) -> bool:
+        """Whether the two sides are alike."""
+        return not (self.problem or self.added or self.gone or self.changed or self.schema or self.options)
+
+    @property
+    def totals(self) -> str:
+        """The rows that differ, in words."""
+        if not (self.added or self.gone or self.changed):
+            return "no row differs"
+        parts = [
+            f"{number:,} {word}"
+            for number, word in ((self.added, "added"), (self.gone, "gone"), (self.changed, "changed"))
+            if number
+        ]
+        return ", ".join(parts)
+
+    def lines(self) -> Iterator[str]:
+        """The text of the console."""
+        yield f"{self.name}: {self.before} -> {self.after}"
+        for line in self.problem.strip().splitlines():
+            yield f"  {line}"
+        if self.problem:
+            return
+        yield f"  {self.totals}"
+        if self.columns:
+            yield f"  changed columns: {', '.join(f'{name} ({n:,})' for name, n in self.columns.items())}"
+        for change in self.schema:
+            yield f"  schema: {change}"
+        for change in self.options:
+            yield f"  option: {change}"
+        for sample in self.samples:
+            yield f"  {_MARKS[sample.kind]} {_shown(sample)}"
+        if self.left_out:
+            yield f"  not compared: {', '.join(self.left_out)}"
+        yield f"  read {self.read}"
+
+    def markdown(self) -> Iterator[str]:
+        """A section for the comment of a pull request."""
+        yield f"### `{self.name}`: {'not compared' if self.problem else self.totals}"
+        yield ""
+        yield f"{self.before} → {self.after}"
+        yield ""
+        if self.problem:
+            yield "```"
+            yield from self.problem.strip().splitlines()
+            yield "```"
+            return
+        for change in (*self.schema, *self.options):
+            yield f"- {_escaped(change)}"
+        if self.columns:
+            yield ""
+            yield "| column | rows changed |"
+            yield "|---|---:|"
+            for name, number in self.columns.items():
+                yield f"| `{name}` | {number:,} |"
+        if self.samples:
+            yield ""
+            yield f"<details><summary>{counted(len(self.samples), 'row')} of them</summary>"
+            yield ""
+            yield "```diff"
+            for sample in self.samples:
+                yield f"{_MARKS[sample.kind]} {_shown(sample)}"
+            yield "```"
+            yield "</details>"
+        yield ""
+        yield f"Read {self.read}."
+
+    def as_dict(self) -> dict[str, Any]:
+        """All of it, for JSON; what is empty or not known is left out."""
+        kept = asdict(self)
+        return {name: value for name, value in kept.items() if value not in (None, (), "", {})}
+
+
+# Of `diff` in Markdown, which colors them.
+_MARKS = MappingProxyType({"added": "+", "gone": "-", "changed": "!"})
+
+
+def _shown(sample: Sample) -> str:
+    key = ", ".join(f"{name}={value}" for name, value in sample.key.items())
+    if sample.kind != "changed":
+        values = sample.after if sample.kind == "added" else sample.before
+        rest = ", ".join(f"{name}={value}" for name, value in values.items() if name not in sample.key)
+        return ", ".join(part for part in (key, rest) if part)
+    changes = ", ".join(f"{name} {old} -> {sample.after[name]}" for name, old in sample.before.items())
+    return f"{key}: {changes}"
+
+
+def _escaped(text: str) -> str:
+    return text.replace("|", "\\|").replace("<", "&lt;")
+
+
+def read_words(files: int | None, size_in_bytes: int | None, rows: int | None, partitions: str) -> str:
+    """What was read: `12 files, 40.0 MiB, 12,408 rows of 2 of 31 partitions`."""
+    parts = []
+    if files is not None:
+        parts.append(counted(files, "file"))
+    if size_in_bytes is not None:
+        parts.append(size(size_in_bytes))
+    if rows is not None:
+        parts.append(counted(rows, "row"))
+    return (", ".join(parts) or "both tables") + partitions

@@ -1,0 +1,224 @@
+"""The SQL that compares two states of a table, and the columns that it compares. Runs nothing."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from dbt.adapters.paimon.sql.text import quoted, string_literal
+
+# Partition columns of these types are written into `$files` as a literal of the type reads.
+_PLAIN_TYPES: Final = re.compile(
+    r"(string|varchar\(\d+\)|char\(\d+\)|int|bigint|smallint|tinyint|date|boolean)"
+)
+_THERE: Final = "__dbt_there"
+
+
+@dataclass(frozen=True)
+class Compared:
+    """A column that both sides have.
+
+    Attributes:
+        before, after: its name on each side; they differ in upper and lower case at most.
+        type_before, type_after: Spark's types.
+    """
+
+    before: str
+    after: str
+    type_before: str
+    type_after: str
+
+    @property
+    def can_be(self) -> bool:
+        """Whether Spark can compare its values; maps within other types it cannot, and no variants."""
+        return not any(_is_opaque(kind) for kind in (self.type_before, self.type_after))
+
+    def values(self, side: str) -> str:
+        """The expression of one side that is compared.
+
+        Args:
+            side: 'before' or 'after'.
+        """
+        name = f"{side}.{quoted(self.before if side == 'before' else self.after)}"
+        if self.type_before != self.type_after:
+            return f"cast({name} as string)"
+        if self.type_before.startswith("map<"):
+            return f"array_sort(map_entries({name}))"
+        return name
+
+    @property
+    def differs(self) -> str:
+        """The condition that the two sides differ."""
+        return f"not ({self.values('before')} <=> {self.values('after')})"
+
+
+def _is_opaque(kind: str) -> bool:
+    kind = kind.lower()
+    return "variant" in kind or "map<" in kind.removeprefix("map<")
+
+
+@dataclass(frozen=True)
+class Statements:
+    """What is asked of Spark about two sides.
+
+    Attributes:
+        before, after: what follows FROM.
+        where_before, where_after: conditions on partitions, or `true`.
+        key: columns by which rows are matched; empty: whole rows are compared.
+        columns: all that are compared, those of the key included.
+    """
+
+    before: str
+    after: str
+    key: tuple[Compared, ...]
+    columns: tuple[Compared, ...]
+    where_before: str = "true"
+    where_after: str = "true"
+
+    @property
+    def rest(self) -> tuple[Compared, ...]:
+        """The compared columns outside the key."""
+        return tuple(column for column in self.columns if column not in self.key)
+
+    def summary(self) -> str:
+        """One row: rows of both sides, added, gone, changed; then the rows that differ in each column of `rest`."""
+        if not self.key:
+            return (
+                "select coalesce(sum(if(n > 0, n, 0)), 0), coalesce(sum(if(n < 0, -n, 0)), 0)\n"
+                f"from ({self._whole_rows()})"
+            )
+        both = f"before.{_THERE} and after.{_THERE}"
+        changed = " or ".join(column.differs for column in self.rest) or "false"
+        counts = [
+            f"count(before.{_THERE})",
+            f"count(after.{_THERE})",
+            f"count_if(before.{_THERE} is null)",
+            f"count_if(after.{_THERE} is null)",
+            f"count_if({both} and ({changed}))",
+            *(f"count_if({both} and {column.differs})" for column in self.rest),
+        ]
+        return f"select {', '.join(counts)}\n{self._joined()}"
+
+    def samples(self, most: int) -> str:
+        """Rows that differ: kind, the key's values, the flags of `rest`, its values before and after, as text.
+
+        Args:
+            most: rows of each kind.
+        """
+        if not self.key:
+            values = ", ".join(f"cast({_name(index)} as string)" for index in range(len(self.columns)))
+            return (
+                f"select kind, array({values}) from (\n"
+                "  select *, if(n > 0, 'added', 'gone') as kind, row_number() over (partition by n > 0 order by "
+                f"{_name(0)}) as number\n  from ({self._whole_rows()})\n) where number <= {most} order by kind, number"
+            )
+        changed = " or ".join(column.differs for column in self.rest) or "false"
+        keys = [
+            f"coalesce(cast({c.values('after')} as string), cast({c.values('before')} as string))"
+            for c in self.key
+        ]
+        order = ", ".join(f"coalesce({c.values('after')}, {c.values('before')})" for c in self.key)
+
+        def texts(side: str) -> str:
+            return f"array({', '.join(f'cast({column.values(side)} as string)' for column in self.rest)})"
+
+        return (
+            "select kind, key, flags, old, new from (\n"
+            "  select *, row_number() over (partition by kind order by __dbt_order) as number from (\n"
+            f"    select case when before.{_THERE} is null then 'added' when after.{_THERE} is null then 'gone' "
+            f"else 'changed' end as kind,\n    array({', '.join(keys)}) as key,\n"
+            f"    array({', '.join(column.differs for column in self.rest)}) as flags,\n"
+            f"    {texts('before')} as old,\n    {texts('after')} as new,\n    struct({order}) as __dbt_order\n"
+            f"    {self._joined()}\n"
+            f"    where before.{_THERE} is null or after.{_THERE} is null or {changed}\n  )\n"
+            f") where number <= {most} order by kind, number"
+        )
+
+    def repeated_key(self) -> str:
+        """One row: whether a key occurs more than once on either side."""
+
+        def side(name: str, table: str, where: str) -> str:
+            keys = ", ".join(quoted(c.before if name == "before" else c.after) for c in self.key)
+            return f"select 1 from {table} where {where} group by {keys} having count(*) > 1"
+
+        return (
+            f"select exists ({side('before', self.before, self.where_before)}) "
+            f"or exists ({side('after', self.after, self.where_after)})"
+        )
+
+    def _joined(self) -> str:
+        on = " and ".join(f"{c.values('before')} <=> {c.values('after')}" for c in self.key)
+        return (
+            f"from (select *, true as {_THERE} from {self.before} where {self.where_before}) as before\n"
+            f"full outer join (select *, true as {_THERE} from {self.after} where {self.where_after}) as after\n"
+            f"on {on}"
+        )
+
+    def _whole_rows(self) -> str:
+        """Rows that one side has more often: their values, and `n`, how much more often after than before."""
+
+        def side(name: str, table: str, where: str, sign: int) -> str:
+            values = ", ".join(f"{c.values(name)} as {_name(i)}" for i, c in enumerate(self.columns))
+            return f"select {values}, {sign} as sign from {table} as {name} where {where}"
+
+        names = ", ".join(_name(index) for index in range(len(self.columns)))
+        return (
+            f"select {names}, sum(sign) as n from (\n"
+            f"    {side('before', self.before, self.where_before, -1)}\n    union all\n"
+            f"    {side('after', self.after, self.where_after, 1)}\n"
+            f"  ) group by {names} having sum(sign) <> 0"
+        )
+
+
+def _name(index: int) -> str:
+    return f"__dbt_{index}"
+
+
+def differing_partitions(before: str, after: str) -> str:
+    """Partitions of a table whose data files differ between two states, and how many there are in all.
+
+    Args:
+        before, after: the system table `$files` at each state.
+
+    Returns:
+        SQL of one row for each partition: its text as in `$files`, and whether it differs.
+    """
+    return (
+        "select `partition`, max(differs) from (\n"
+        "  select `partition`, sum(sign) <> 0 as differs from (\n"
+        f"    select `partition`, file_path, -1 as sign from {before}\n    union all\n"
+        f"    select `partition`, file_path, 1 as sign from {after}\n"
+        "  ) group by `partition`, file_path\n) group by `partition`"
+    )
+
+
+def of_partitions(texts: Sequence[str], columns: Mapping[str, str]) -> str | None:
+    """The condition that a row is in one of some partitions; None if their text cannot be read back.
+
+    Args:
+        texts: partitions as in `$files`: `{2013-01-31, EWR}` or `[2013-01-31, EWR]`.
+        columns: the partition columns and their types, in order.
+    """
+    if not all(_PLAIN_TYPES.fullmatch(kind.lower()) for kind in columns.values()):
+        return None
+    conditions = []
+    for text in texts:
+        values = text[1:-1].split(", ")
+        if len(values) != len(columns) or "null" in values:
+            return None
+        parts = [
+            f"{quoted(name)} = {_literal(value, kind.lower())}"
+            for value, (name, kind) in zip(values, columns.items(), strict=True)
+        ]
+        conditions.append("(" + " and ".join(parts) + ")")
+    return "(" + " or ".join(conditions) + ")" if conditions else "false"
+
+
+def _literal(value: str, kind: str) -> str:
+    if kind == "date":
+        return f"date {string_literal(value)}"
+    if kind in ("int", "bigint", "smallint", "tinyint"):
+        return str(int(value))
+    return value.lower() if kind == "boolean" else string_literal(value)

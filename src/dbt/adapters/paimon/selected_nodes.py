@@ -1,0 +1,118 @@
+"""Asks something about each node that dbt selects, by a `dbt compile` that prints nothing and writes no table."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, Final, Generic, TypeVar
+
+import click
+from dbt_common.exceptions import DbtBaseException
+
+T = TypeVar("T")
+
+_RESOURCES: Final = ("model", "seed", "snapshot")
+
+
+@dataclass(frozen=True)
+class Answer(Generic[T]):
+    """What was found out about a node.
+
+    Attributes:
+        node: the node in the manifest.
+        value: what the question returned; None if the node failed before it was asked.
+        problem: why it failed.
+    """
+
+    node: Any
+    value: T | None
+    problem: str = ""
+
+
+def ask(
+    question: Callable[[Any, dict[str, Any]], T], arguments: Sequence[str], *, compiled: bool
+) -> list[Answer[T]]:
+    """Ask about the selected models, seeds and snapshots, on as many threads as the target has.
+
+    Args:
+        question: gets the adapter and the node in the manifest.
+        arguments: dbt's options: selection, project, target.
+        compiled: whether the nodes are compiled first.
+
+    Returns:
+        One answer for each node, in the order in which a run would build them.
+
+    Raises:
+        DbtBaseException: the project or the profile cannot be read, or the selection is wrong.
+    """
+    from dbt.cli.main import dbtRunner
+
+    found: dict[str, T] = {}
+    with _asked(found, question, compiled):
+        ran = dbtRunner().invoke(["--quiet", "compile", *arguments])
+    if ran.exception is not None:
+        if isinstance(ran.exception, DbtBaseException):
+            raise ran.exception
+        raise click.ClickException(str(ran.exception))
+    results = getattr(ran.result, "results", ())
+    return [
+        Answer(result.node, found.get(result.node.unique_id), str(result.message or "")) for result in results
+    ]
+
+
+@contextmanager
+def _asked(
+    found: dict[str, T], question: Callable[[Any, dict[str, Any]], T], compiled: bool
+) -> Iterator[None]:
+    """`dbt compile` asks about each node, whatever has become of those it reads."""
+    from dbt.artifacts.resources.types import NodeType
+    from dbt.graph.selector import ResourceTypeSelector
+    from dbt.task import compile as task
+    from dbt.task.runnable import GraphRunnableMode
+    from networkx import lexicographical_topological_sort  # type: ignore[import-untyped]
+
+    class Runner(task.CompileRunner):  # type: ignore[type-arg]
+        def compile(self, manifest: Any) -> Any:
+            return super().compile(manifest) if compiled else self.node
+
+        def execute(self, compiled_node: Any, manifest: Any) -> Any:
+            result = super().execute(compiled_node, manifest)
+            node = compiled_node.to_dict(omit_none=True)
+            found[compiled_node.unique_id] = question(self.adapter, node)
+            return result
+
+    class Task(task.CompileTask):
+        def raise_on_first_error(self) -> bool:
+            return False
+
+        def get_run_mode(self) -> GraphRunnableMode:
+            return GraphRunnableMode.Independent
+
+        def get_node_selector(self) -> ResourceTypeSelector:
+            assert self.graph is not None
+            assert self.manifest is not None
+            return ResourceTypeSelector(
+                graph=self.graph,
+                manifest=self.manifest,
+                previous_state=self.previous_state,
+                resource_types=[NodeType(name) for name in _RESOURCES],
+                selectors=self.config.selectors,
+            )
+
+        def get_runner_type(self, _: Any) -> type[Runner]:
+            return Runner
+
+        def task_end_messages(self, results: Any) -> None:
+            assert self.graph is not None
+            order = {
+                name: index for index, name in enumerate(lexicographical_topological_sort(self.graph.graph))
+            }
+            results.sort(key=lambda result: order[result.node.unique_id])
+
+    before = task.CompileTask
+    task.CompileTask = Task  # type: ignore[misc]
+    try:
+        yield
+    finally:
+        task.CompileTask = before  # type: ignore[misc]

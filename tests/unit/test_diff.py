@@ -1,0 +1,73 @@
+"""The parts of `dbt-paimon diff` that need no Spark: how a side is typed, and which partitions are read."""
+
+from __future__ import annotations
+
+import pytest
+from dbt_common.exceptions import DbtRuntimeError
+
+from dbt.adapters.paimon.diff import sides
+from dbt.adapters.paimon.diff.findings import Difference, Sample
+from dbt.adapters.paimon.diff.sides import Kind, Side
+from dbt.adapters.paimon.diff.statements import Compared, of_partitions
+
+
+@pytest.mark.parametrize(
+    ("text", "side"),
+    [
+        ("now", Side(Kind.NOW)),
+        ("previous", Side(Kind.PREVIOUS)),
+        ("tag:a", Side(Kind.TAG, "a")),
+        ("timestamp:2026-01-31 10:00:00", Side(Kind.TIMESTAMP, "2026-01-31 10:00:00")),
+        ("table:c.s.t", Side(Kind.TABLE, "c.s.t")),
+    ],
+)
+def test_a_side(text, side):
+    assert sides.read("--from", text) == side
+    assert str(side) == text
+
+
+@pytest.mark.parametrize("text", ["", "tag", "tag:", "now:1", "tags:a", "main"])
+def test_not_a_side(text):
+    with pytest.raises(DbtRuntimeError, match=r"Use one of now, previous, snapshot:…"):
+        sides.read("--from", text)
+
+
+@pytest.mark.parametrize(
+    ("texts", "columns", "condition"),
+    [
+        (["{2024-01-02}"], {"day": "date"}, "((`day` = date '2024-01-02'))"),
+        (["[a, 1]", "[b, 2]"], {"p": "string", "n": "int"}, "((`p` = 'a' and `n` = 1) or (`p` = 'b' and `n` = 2))"),
+        (["{TRUE}"], {"b": "boolean"}, "((`b` = true))"),
+        ([], {"p": "string"}, "false"),
+        (["{a, b}"], {"p": "string"}, None),
+        (["{null}"], {"p": "string"}, None),
+        (["{1.5}"], {"p": "double"}, None),
+    ],
+)  # fmt: skip
+def test_the_partitions_that_are_read(texts, columns, condition):
+    assert of_partitions(texts, columns) == condition
+
+
+@pytest.mark.parametrize(
+    ("kind", "can_be"),
+    [("int", True), ("map<string,int>", True), ("array<map<string,int>>", False), ("map<string,map<int,int>>", False),
+     ("variant", False), ("struct<a:int>", True)],
+)  # fmt: skip
+def test_columns_that_can_be_compared(kind, can_be):
+    assert Compared("a", "a", kind, kind).can_be is can_be
+
+
+def test_text_cannot_leave_its_place_in_markdown():
+    found = Difference("model.a.b", "s.b", "tag:a", "now", added=1, schema=("adds <b>|x",), read="1 file")
+    lines = list(found.markdown())
+    assert "- adds &lt;b>\\|x" in lines
+    assert not found.is_none
+
+
+def test_json_leaves_out_what_is_empty():
+    sample = Sample("gone", {"id": "1"}, {"v": "2"})
+    found = Difference("model.a.b", "s.b", "tag:a", "now", gone=1, samples=(sample,))
+    assert found.as_dict()["samples"] == (
+        {"kind": "gone", "key": {"id": "1"}, "before": {"v": "2"}, "after": {}},
+    )
+    assert "options" not in found.as_dict()
