@@ -13,8 +13,8 @@ UNSUPPORTED: Final[Mapping[str, str]] = MappingProxyType(
             "Spark has no GRANT, and Paimon's catalogs accept privileges only from Flink. Remove `grants` "
             "from the config, and grant access in the warehouse and its catalog."
         ),
-        # Source: SPARK-46057, CREATE FUNCTION … RETURN comes with Spark 4.0; AbstractCatalog.createFunction of Paimon 2.0
-        # refuses it, only RESTCatalog has it.
+        # Source: SPARK-46057, CREATE FUNCTION … RETURN comes with Spark 4.0; of Paimon's catalogs only RESTCatalog has
+        # createFunction (2.0).
         "functions": (
             "Spark 3.5 cannot create functions in SQL, and from Spark 4 only Paimon's REST catalogs keep them. Write "
             "a macro that renders the expression, or a Python model."
