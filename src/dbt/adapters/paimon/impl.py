@@ -37,6 +37,7 @@ from dbt.adapters.paimon.maintenance.health_door import Health
 from dbt.adapters.paimon.options.capability_names import capability_named
 from dbt.adapters.paimon.preview.door import Previews
 from dbt.adapters.paimon.relation import PaimonRelation
+from dbt.adapters.paimon.report.door import Reports
 from dbt.adapters.paimon.spark import early_start
 from dbt.adapters.paimon.spark.handles import Handle
 from dbt.adapters.paimon.spark.launch import packages
@@ -170,6 +171,11 @@ class PaimonAdapter(SparkAdapter):
     def previews(self) -> Previews:
         """What a run would do, and the limit of what it reads."""
         return Previews(self, self.specs, self.tables, self.rows, self.maintenance, self.streams)
+
+    @door
+    def reports(self) -> Reports:
+        """The figures of `dbt-paimon report`."""
+        return Reports(self, self.specs)
 
     @door
     def health(self) -> Health:
