@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 # More bars than these are not told apart on a phone.
 MOST_BARS: Final = 40
 LARGEST: Final = 12
+TESTS: Final = ("test", "unit_test")
+FAILED: Final = ("error", "fail", "runtime error")
 _KINDS: Final = ("APPEND", "OVERWRITE", "COMPACT", "ANALYZE")
 _PLAIN: Final = {"css": (), "js": (), "show_legend": False, "margin": 8, "explicit_size": False}
 # Places and texts that pygal's own script needs.
@@ -144,10 +146,12 @@ def threads(run: Run) -> str:
             gaps.append(max(node.begins - end, 0) or None)
             length = node.seconds - max(end - node.begins, 0)
             label = f"{node.name}: {node.status}, {seconds(node.seconds)}"
-            bars.append({"value": max(length, 0.001), "label": label})
+            bar = {"value": max(length, 0.001), "label": label}
+            colour = "bad" if node.status in FAILED else "turn" if node.kind in TESTS else ""
+            bars.append({**bar, "color": f"var(--{colour})"} if colour else bar)
         chart.add("", gaps)
         chart.add("", bars)
-        classes += ["gap", "turn-a" if turn % 2 else "turn-b"]
+        classes += ["gap", "node"]
     longest = max(run.nodes, key=lambda node: node.seconds)
     says = (
         f"What {len(names)} threads did in {seconds(run.seconds)}: {len(run.nodes)} nodes. "

@@ -14,7 +14,7 @@ from dbt_common.exceptions import DbtBaseException
 
 from dbt.adapters.paimon.__version__ import version
 from dbt.adapters.paimon.report import lineage, runs
-from dbt.adapters.paimon.report.door import CLASSES, SQL
+from dbt.adapters.paimon.report.door import CLASSES, SOURCE, SQL
 from dbt.adapters.paimon.report.figures import Cost, Report, Table, connected
 
 _RESOURCES: Final = ("model", "seed", "snapshot", "source")
@@ -57,7 +57,10 @@ def run(arguments: Sequence[str], results: Sequence[str] = ()) -> Report:
         if isinstance(ran.exception, DbtBaseException):
             raise ran.exception
         raise click.ClickException(str(ran.exception))
-    found = connected(sorted(read.tables.values(), key=lambda table: table.name))
+    # A source may be a table of a model here, as another project sees it.
+    built = {table.name for table in read.tables.values() if table.kind != SOURCE}
+    tables = [each for each in read.tables.values() if each.kind != SOURCE or each.name not in built]
+    found = connected(sorted(tables, key=lambda table: table.name))
     return Report(
         project=read.project,
         target=read.target,

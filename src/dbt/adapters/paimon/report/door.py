@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
 logger = AdapterLogger("Paimon")
 
+SOURCE: Final = "source"
 CLASSES: Final = "Paimon's classes"
 SQL: Final = "system tables"
 
@@ -57,25 +58,30 @@ class Reports:
         """
         identifier = node.get("alias") or node.get("identifier") or node["name"]
         kind = str(node.get("config", {}).get("materialized") or node["resource_type"])
-        kind = "source" if node["resource_type"] == "source" else kind
+        kind = SOURCE if node["resource_type"] == SOURCE else kind
         table = Table(node["unique_id"], f"{node['schema']}.{identifier}", kind, node["name"])
         begun = time.perf_counter()
         try:
             relation = self._host.get_relation(node["database"], node["schema"], identifier)
             if relation is None or not relation.is_table or not self._is_paimons(relation):
                 return None
+            # The first look at the catalog waits for Spark's start.
+            begun = time.perf_counter()
             facts, by = self._facts(relation)
             found = figures.figures(facts)
             saved = tuple(self._incremental(node, relation, facts))
             policy = bool(node.get("config", {}).get("maintenance"))
             condition = figures.condition(facts, found, node["name"], policy, now)
+            found |= {
+                "layout": redacted("", found["layout"]),
+                "statements": facts.statements + bool(saved),
+            }
             return replace(
                 table,
-                **{**found, "layout": redacted("", found["layout"])},
+                **found,
                 by=by,
                 readers=figures.consumers(facts, table.name),
                 reads=(*self._streams(node, relation, facts), *saved),
-                statements=facts.statements + bool(saved),
                 advice=(*advice.advice(condition), *self._of_config(node)),
                 seconds=time.perf_counter() - begun,
             )
@@ -102,7 +108,7 @@ class Reports:
 
     def _of_config(self, node: Mapping[str, Any]) -> Iterable[Advice]:
         """What `spec.advice` says of a node's config; nothing if a run would refuse the config."""
-        if node["resource_type"] == "source":
+        if node["resource_type"] == SOURCE:
             return
         config = node["config"]
         try:

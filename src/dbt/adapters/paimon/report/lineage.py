@@ -67,9 +67,10 @@ def placed(nodes: Sequence[LineageNode]) -> tuple[Placed, ...]:
     found = []
     for column, generation in enumerate(networkx.topological_generations(graph)):
 
-        def near(unique_id: str) -> tuple[float, str]:
+        def near(unique_id: str) -> tuple[bool, float, str]:
             above = [rows[parent] for parent in by_id[unique_id].reads]
-            return (sum(above) / len(above) if above else 0, by_id[unique_id].name)
+            is_alone = not graph.degree(unique_id)
+            return (is_alone, sum(above) / len(above) if above else 0, by_id[unique_id].name)
 
         for row, unique_id in enumerate(sorted(generation, key=near)):
             rows[unique_id] = row
