@@ -193,3 +193,12 @@ class TestReport:
                 assert shown["rows"][1] == f"{table['rows']:,}"
                 assert shown["snapshots"][0] == len(table["snapshots"])
             assert complaints(browser) == []
+
+    def test_debug(self, rows, project):
+        with get_connection(project.adapter):
+            relation = project.adapter.get_relation("paimon", project.test_schema, "untended")
+        print(rows(health.health_sql(relation)))
+        sql = health.bucket_skew_sql(relation)
+        for more in ("max(skew)", "max(sorted_runs)", "sum(byte_count)", "coalesce(sum(case when files > 1 then small_files else 0 end), 0)"):
+            print(more, rows(f"select count(distinct partition), count(*), {more} from ({sql})"))
+        assert 0

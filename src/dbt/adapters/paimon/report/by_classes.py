@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Final
 
 from dbt.adapters.paimon.maintenance.health import small_below
-from dbt.adapters.paimon.report.facts import Facts, Pile, TableSnapshot
+from dbt.adapters.paimon.report.facts import Facts, Pile, TableSnapshot, partition_name
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -58,9 +58,13 @@ def _piles(paimon: Any, small: float) -> Iterable[Pile]:
     if sum(found.size() for _, found in files) > MOST_FILES:
         raise TooManyFilesError
     paths = paimon.store().pathFactory()
+    columns = tuple(paimon.partitionKeys())
+    fields = paimon.rowType().getFields() if columns else ()
+    types = {each.name(): each.type().toString().lower().removesuffix(" not null") for each in fields}
     piles: dict[tuple[str, int, int], list[int]] = {}
     for split, found in files:
-        where = str(paths.getPartitionString(split.partition())).strip("/")
+        path = str(paths.getPartitionString(split.partition())).strip("/")
+        where = partition_name(path, columns, types)
         for file in found:
             size = file.fileSize()
             pile = piles.setdefault((where, split.bucket(), file.level()), [0, 0, 0, 0])

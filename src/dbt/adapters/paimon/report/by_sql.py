@@ -8,13 +8,11 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from dbt.adapters.paimon.maintenance.health import small_below
-from dbt.adapters.paimon.maintenance.plan import partition_values
-from dbt.adapters.paimon.report.facts import Facts, Pile, TableSnapshot
+from dbt.adapters.paimon.report.facts import Facts, Pile, TableSnapshot, partition_name
 from dbt.adapters.paimon.tables import metadata
 
 if TYPE_CHECKING:
     from dbt.adapters.paimon.relation import PaimonRelation
-    from dbt.adapters.paimon.tables.changeset import ExistingTable
 
 _FILES, _SNAPSHOTS, _TAGS, _CONSUMERS = "files", "snapshots", "tags", "consumers"
 _STATEMENTS: Final = 2
@@ -32,6 +30,7 @@ def read(query: Callable[[str], Sequence[Any]], table: PaimonRelation) -> Facts:
     """
     (schema,) = query(metadata.schemas_sql(table))
     existing = metadata.existing_table(schema)
+    types = {column.name: column.data_type for column in existing.columns}
     now = time.time()
     found: dict[str, list[list[Any]]] = {_FILES: [], _SNAPSHOTS: [], _TAGS: [], _CONSUMERS: []}
     for what, row in query(_sql(table, small_below(existing.options, bool(existing.primary_key)))):
@@ -42,7 +41,7 @@ def read(query: Callable[[str], Sequence[Any]], table: PaimonRelation) -> Facts:
         options=existing.options,
         comment=existing.comment,
         piles=tuple(
-            Pile(_partition(row[0], existing), *map(int, row[1:]))
+            Pile(partition_name(row[0] or "", existing.partition_by, types), *map(int, row[1:]))
             for row in sorted(found[_FILES], key=lambda row: (row[0] or "", int(row[1]), int(row[2])))
         ),
         snapshots=tuple(
@@ -82,15 +81,6 @@ def _sql(table: PaimonRelation, small: float) -> str:
         f"from {table.system_table(name)}{then}"
         for name, columns, then in parts
     )
-
-
-def _partition(text: str | None, existing: ExistingTable) -> str:
-    """As Paimon names a partition's folder: `day=2024-01-01/hour=1`."""
-    if not existing.partition_by:
-        return ""
-    types = {column.name: column.data_type for column in existing.columns}
-    values = partition_values(text or "", existing.partition_by, types)
-    return "/".join(f"{name}={value}" for name, value in values.items()) if values else text or ""
 
 
 def _snapshot(row: Sequence[Any], now: float) -> TableSnapshot:

@@ -71,7 +71,12 @@ def buckets(table: Table) -> str:
         f"Size of {more}{len(table.buckets):,} buckets of {table.name}, by level. The largest: "
         f"{largest.partition + ', ' if largest.partition else ''}bucket {largest.bucket} with {size(largest.bytes)}."
     )
-    return _svg(chart, says, [f"level-{min(level, 5)}" for level in table.levels])
+    return _svg(chart, says, [f"level-{shade(table, level)}" for level in table.levels])
+
+
+def shade(table: Table, level: int) -> int:
+    """The colour of a level: level 0 waits for a compaction only where keys are merged."""
+    return min(level, 5) if table.primary_key else 5
 
 
 def snapshots(table: Table) -> str:

@@ -59,7 +59,8 @@ def run(arguments: Sequence[str], results: Sequence[str] = ()) -> Report:
         raise click.ClickException(str(ran.exception))
     # A source may be a table of a model here, as another project sees it.
     built = {table.name for table in read.tables.values() if table.kind != SOURCE}
-    tables = [each for each in read.tables.values() if each.kind != SOURCE or each.name not in built]
+    twice = {node for node, each in read.tables.items() if each.kind == SOURCE and each.name in built}
+    tables = [each for node, each in read.tables.items() if node not in twice]
     found = connected(sorted(tables, key=lambda table: table.name))
     return Report(
         project=read.project,
@@ -68,7 +69,7 @@ def run(arguments: Sequence[str], results: Sequence[str] = ()) -> Report:
         versions={"dbt-paimon": version, **read.versions},
         tables=found,
         runs=runs.read([*map(Path, results), read.results], read.nodes),
-        lineage=lineage.of(read.nodes.values(), frozenset(read.selected)),
+        lineage=lineage.of(read.nodes.values(), frozenset(read.selected - twice)),
         cost=Cost(
             statements=statements.count,
             by_classes=sum(table.by == CLASSES for table in found),

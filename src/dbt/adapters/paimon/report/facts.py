@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+
+from dbt.adapters.paimon.maintenance.plan import partition_values
 
 
 @dataclass(frozen=True)
@@ -71,3 +73,17 @@ class Facts:
     tags: Mapping[str, int] = field(default_factory=dict)
     consumers: Mapping[str, int] = field(default_factory=dict)
     statements: int = 0
+
+
+def partition_name(text: str, partition_by: Sequence[str], types: Mapping[str, str]) -> str:
+    """A partition in every version and way of reading alike: `day=2024-01-01/hour=1`; '' without partitions.
+
+    Args:
+        text: as Paimon writes it.
+        partition_by: the columns.
+        types: column -> type, in lower case.
+    """
+    if not partition_by:
+        return ""
+    values = partition_values(text, partition_by, types)
+    return "/".join(f"{name}={value}" for name, value in values.items()) if values else text

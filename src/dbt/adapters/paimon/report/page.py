@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
@@ -16,6 +17,11 @@ from dbt.adapters.paimon.spark.figures import counted, size
 _TEMPLATES: Final = Path(__file__).parent / "templates"
 # Rows of a table that stay readable; `--json` has all of them.
 MOST_ROWS: Final = 20
+# With more tables each has fewer of them, and its insides are text that the script makes into elements when it is
+# opened: so a browser shows the page at once.
+MANY_TABLES: Final = 200
+FEWER_ROWS: Final = 5
+_INDENT: Final = re.compile(r"\n\s+")
 # A larger picture cannot be followed; each table lists what it reads.
 MOST_NODES: Final = 150
 # Pixels of the lineage.
@@ -61,7 +67,8 @@ def html(report: Report) -> str:
         "moment": words.moment,
         "anchor": words.anchor,
     }
-    return environment.get_template("report.html.jinja").render(
+    many = len(report.tables) > MANY_TABLES
+    made = environment.get_template("report.html.jinja").render(
         report=report,
         charts=charts,
         lineage=_picture(report),
@@ -71,9 +78,11 @@ def html(report: Report) -> str:
         by_node={table.node: table for table in report.tables},
         style=(_TEMPLATES / "style.css").read_text("utf-8"),
         script=(_TEMPLATES / "script.js").read_text("utf-8"),
-        most_rows=MOST_ROWS,
+        most_rows=FEWER_ROWS if many else MOST_ROWS,
+        later=many,
         most_nodes=MOST_NODES,
     )
+    return _INDENT.sub("\n", made)
 
 
 def as_json(report: Report) -> str:

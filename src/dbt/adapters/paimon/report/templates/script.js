@@ -7,6 +7,7 @@
     const found = id && document.getElementById(id);
     if (found && found.matches("details.table")) {
       found.hidden = false;
+      fill(found);
       found.open = true;
       found.scrollIntoView();
       found.querySelector("summary").focus({ preventScroll: true });
@@ -18,21 +19,33 @@
     const link = event.target.closest("a[href^='#t-']");
     if (link && link.getAttribute("href") === location.hash) open();
   });
-  for (const button of document.querySelectorAll("button.copy")) {
-    if (!navigator.clipboard) break;
-    button.hidden = false;
-    button.addEventListener("click", async () => {
-      try { await navigator.clipboard.writeText(button.previousElementSibling.textContent); } catch { return; }
-      button.textContent = "Copied";
-      setTimeout(() => { button.textContent = "Copy"; }, 1500);
-    });
-  }
+  const ready = (part) => {
+    if (!navigator.clipboard) return;
+    for (const button of part.querySelectorAll("button.copy")) {
+      button.hidden = false;
+      button.addEventListener("click", async () => {
+        try { await navigator.clipboard.writeText(button.previousElementSibling.textContent); } catch { return; }
+        button.textContent = "Copied";
+        setTimeout(() => { button.textContent = "Copy"; }, 1500);
+      });
+    }
+  };
+  // Of a project with many tables, the inside of each is text until it is opened.
+  const fill = (table) => {
+    const later = table.querySelector(":scope > script.later");
+    if (!later) return;
+    later.insertAdjacentHTML("afterend", later.textContent);
+    later.remove();
+    ready(table);
+  };
+  document.addEventListener("toggle", (event) => { if (event.target.open) fill(event.target); }, true);
+  ready(document);
   let opened = [];
   addEventListener("beforeprint", () => {
     const closed = [...document.querySelectorAll("details:not([open])")].filter((each) => !each.hidden);
     // A thousand tables would be a thousand pages.
     opened = closed.length <= 300 ? closed : [];
-    for (const each of opened) each.open = true;
+    for (const each of opened) { fill(each); each.open = true; }
   });
   addEventListener("afterprint", () => { for (const each of opened) each.open = false; });
   if (list) {
