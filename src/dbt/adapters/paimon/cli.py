@@ -1,4 +1,4 @@
-"""The command `dbt-paimon`: a shell, warm Spark servers, streaming models until Ctrl-C, and what a run would do."""
+"""The command `dbt-paimon`: a shell, warm Spark servers, streams until Ctrl-C, what a run would do, and a report."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from pathlib import Path
 from typing import Any, Final
 
 import click
@@ -22,6 +23,8 @@ from dbt.adapters.paimon.machine.waiting import Wait, WaitedTooLongError
 from dbt.adapters.paimon.preview import command as preview
 from dbt.adapters.paimon.preview.findings import Does
 from dbt.adapters.paimon.profile import load_credentials, project_root
+from dbt.adapters.paimon.report import command as reporting
+from dbt.adapters.paimon.report import page as pages
 from dbt.adapters.paimon.shell import prompt
 from dbt.adapters.paimon.shell.project import Project
 from dbt.adapters.paimon.spark import server, server_token
@@ -187,14 +190,7 @@ def plan(
 
     Exit code 1 if a node would fail.
     """
-    options = {**target, "state": state, "threads": threads}
-    arguments = [
-        part for key, value in options.items() if value for part in (f"--{key.replace('_', '-')}", str(value))
-    ]
-    if select:
-        arguments += ["--select", *select]
-    if exclude:
-        arguments += ["--exclude", *exclude]
+    arguments = _dbt_arguments({**target, "state": state, "threads": threads}, select, exclude)
     with _clear_errors():
         found = preview.run(arguments, full_refresh, as_json=output == "json")
     if output == "text":
@@ -203,6 +199,75 @@ def plan(
         sys.exit(1)
     if fail_on_loss and any(node.loses for node in found):
         sys.exit(3)
+
+
+@main.command()
+@_with_target
+@click.option(
+    *("--select", "-s"), **_WORDS, help="Models, seeds, snapshots, sources, in dbt's selection syntax."
+)
+@click.option("--exclude", **_WORDS, help="Nodes to exclude.")
+@click.option("--state", help="Folder of an earlier manifest, for state:modified.")
+@click.option("--threads", type=int, help="Tables to read at once.")
+@click.option(
+    "--output",
+    *("-o", "path"),
+    default="target/paimon_report.html",
+    show_default=True,
+    type=click.Path(dir_okay=False),
+    help="File of the page.",
+)
+@click.option(
+    "--json", "as_json", is_flag=True, help="Print the figures as JSON instead of writing the page."
+)
+@click.option(
+    "--results",
+    multiple=True,
+    type=click.Path(exists=True),
+    help="run_results.json of an earlier run, or its folder; may be given several times.",
+)
+@click.option(
+    "--fail-on",
+    type=click.Choice(["warn"]),
+    help="Exit with 3 if there is advice, or a table cannot be read.",
+)
+def report(
+    select: tuple[str, ...],
+    exclude: tuple[str, ...],
+    state: str | None,
+    threads: int | None,
+    path: str,
+    as_json: bool,
+    results: tuple[str, ...],
+    fail_on: str | None,
+    **target: str | None,
+) -> None:
+    """Write one HTML page: tables, runs, advice and lineage.
+
+    Reads metadata only. The page needs no server and no network.
+    """
+    arguments = _dbt_arguments({**target, "state": state, "threads": threads}, select, exclude)
+    with _clear_errors():
+        if not as_json:
+            pages.ready()
+        made = reporting.run(arguments, results)
+        if as_json:
+            click.echo(pages.as_json(made))
+        else:
+            click.echo(pages.write(made, Path(path)))
+    if fail_on and (made.advice or made.unread):
+        sys.exit(3)
+
+
+def _dbt_arguments(options: Mapping[str, object], select: Sequence[str], exclude: Sequence[str]) -> list[str]:
+    arguments = [
+        part for key, value in options.items() if value for part in (f"--{key.replace('_', '-')}", str(value))
+    ]
+    if select:
+        arguments += ["--select", *select]
+    if exclude:
+        arguments += ["--exclude", *exclude]
+    return arguments
 
 
 @main.command()
@@ -250,11 +315,7 @@ def diff(
 
     Exit code 1 if a table could not be compared.
     """
-    arguments = ["--threads", str(threads)] if threads else []
-    if models or select:
-        arguments += ["--select", *models, *select]
-    if exclude:
-        arguments += ["--exclude", *exclude]
+    arguments = _dbt_arguments({"threads": threads}, (*models, *select), exclude)
     with _clear_errors():
         found = diffs.run(
             arguments,

@@ -38,6 +38,7 @@ from dbt.adapters.paimon.maintenance.health_door import Health
 from dbt.adapters.paimon.options.capability_names import capability_named
 from dbt.adapters.paimon.preview.door import Previews
 from dbt.adapters.paimon.relation import PaimonRelation
+from dbt.adapters.paimon.report.door import Reports
 from dbt.adapters.paimon.spark import early_start
 from dbt.adapters.paimon.spark.handles import Handle
 from dbt.adapters.paimon.spark.launch import packages
@@ -176,6 +177,11 @@ class PaimonAdapter(SparkAdapter):
     def diffs(self) -> Diffs:
         """How two states of a table differ."""
         return Diffs(self, self.tables, self.history)
+
+    @door
+    def reports(self) -> Reports:
+        """The figures of `dbt-paimon report`."""
+        return Reports(self, self.specs)
 
     @door
     def health(self) -> Health:

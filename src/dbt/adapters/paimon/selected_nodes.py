@@ -50,7 +50,7 @@ def ask(
 
     found: dict[str, T] = {}
     with _asked(found, question, compiled):
-        ran = dbtRunner().invoke(["--quiet", "compile", *arguments])
+        ran = dbtRunner().invoke(["--quiet", "--no-write-json", "compile", *arguments])
     if ran.exception is not None:
         if isinstance(ran.exception, DbtBaseException):
             raise ran.exception

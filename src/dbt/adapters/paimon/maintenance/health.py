@@ -10,7 +10,7 @@ from typing import Any, Final
 from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.paimon.capabilities import Capability, Versions
-from dbt.adapters.paimon.options.table_options import suggestion
+from dbt.adapters.paimon.options.table_options import parse_memory_size, suggestion
 from dbt.adapters.paimon.relation import PaimonRelation
 from dbt.adapters.paimon.sql.text import string_literal
 from dbt.adapters.paimon.tables.metadata import age_in_seconds, in_utc
@@ -48,6 +48,17 @@ _TARGET_SIZE: Final = f"""coalesce(
           when 'k' then 1024L when 'm' then 1048576L when 'g' then 1073741824L when 't' then 1099511627776L else 1L end,
       case when primary_keys = '[]' then 268435456L else 134217728L end
     )"""
+
+
+# The same for a table whose options are known.
+_TARGET_FILE_SIZE: Final = "target-file-size"
+_KEYED_FILE, _OTHER_FILE = 128 * 1024**2, 256 * 1024**2
+
+
+def small_below(options: Mapping[str, str], is_keyed: bool) -> float:
+    """The bytes below which a compaction merges a data file."""
+    default = _KEYED_FILE if is_keyed else _OTHER_FILE
+    return 0.7 * (parse_memory_size(options[_TARGET_FILE_SIZE]) if _TARGET_FILE_SIZE in options else default)
 
 
 def system_table(relation: PaimonRelation, name: str, versions: Versions) -> str:

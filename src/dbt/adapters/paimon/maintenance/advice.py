@@ -1,0 +1,186 @@
+"""What is wrong with a table, and the command that mends it: the rules of the data tests in macros/monitoring.
+
+Their limits are the defaults of these tests; `tests/unit/test_advice_on_tables.py` holds the two together.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Final
+
+from dbt.adapters.paimon.options.table_options import parse_duration
+
+# Data test -> its arguments.
+LIMITS: Final[Mapping[str, Mapping[str, float | str]]] = MappingProxyType(
+    {
+        "small_files": {"max_files": 20},
+        "compaction_needed": {"max_sorted_runs": 5, "max_small_files": 50},
+        "snapshot_count": {"max_snapshots": 100, "min_snapshots": 1},
+        "snapshot_age": {"max_age": "7 d"},
+        "bucket_skew": {"max_skew": 3, "min_rows": 10000},
+        "bucket_size": {"max_gb": 5},
+        "partition_count": {"max_partitions": 1000},
+    }
+)
+# CoreOptions.SNAPSHOT_NUM_RETAINED_MIN
+LEAST_SNAPSHOTS: Final = 10
+_DAY: Final = 86_400
+
+
+@dataclass(frozen=True)
+class Condition:
+    """The figures that the rules look at.
+
+    Attributes:
+        name: what an operation calls the table.
+        has_policy: whether its config has `maintenance`.
+        is_keyed: whether it has a primary key.
+        files, small_files: of all buckets; small files are those of buckets with several files.
+        most_small_files, sorted_runs, largest_bucket: of the worst bucket.
+        skew: of the worst partition with enough rows (see `LIMITS`).
+        partitions: how many.
+        fixed_buckets: the number of buckets; 0 if it is not fixed.
+        largest_partition: bytes.
+        snapshots: how many.
+        oldest_snapshot: its age in seconds.
+        least_snapshots: how many stay whatever their age.
+        consumers: those that keep the oldest table snapshot.
+    """
+
+    name: str
+    has_policy: bool = False
+    is_keyed: bool = False
+    files: int = 0
+    small_files: int = 0
+    most_small_files: int = 0
+    sorted_runs: int = 0
+    largest_bucket: int = 0
+    skew: float = 0
+    partitions: int = 0
+    fixed_buckets: int = 0
+    largest_partition: int = 0
+    snapshots: int = 0
+    oldest_snapshot: float = 0
+    least_snapshots: int = LEAST_SNAPSHOTS
+    consumers: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Advice:
+    """What to do about a table.
+
+    Attributes:
+        rule: the data test with the same rule; `config` for what a config leaves unsaid.
+        reason: the figure and its limit.
+        command: what mends it.
+        then: what else there is to say about it.
+    """
+
+    rule: str
+    reason: str
+    command: str
+    then: str = field(default="")
+
+
+def advice(found: Condition) -> tuple[Advice, ...]:
+    """All advice on a table; empty if there is nothing to mend."""
+    return tuple(each for rule in _RULES for each in rule(found))
+
+
+def _limit(test: str, argument: str) -> float:
+    return float(LIMITS[test][argument])
+
+
+def _operation(name: str, **arguments: object) -> str:
+    parts = ", ".join(
+        f"{key}: {value if isinstance(value, int) or str(value).replace('_', '').isalnum() else json.dumps(value)}"
+        for key, value in arguments.items()
+    )
+    return f"dbt run-operation {name} --args '{{{parts}}}'"
+
+
+def _compact(found: Condition) -> str:
+    if found.has_policy:
+        return _operation("maintain", select=found.name, force="true")
+    return _operation("compact", relation=found.name)
+
+
+def _files(found: Condition) -> Iterator[Advice]:
+    runs, small = (
+        _limit("compaction_needed", "max_sorted_runs"),
+        _limit("compaction_needed", "max_small_files"),
+    )
+    if found.is_keyed and found.sorted_runs > runs:
+        reason = (
+            f"A bucket has {found.sorted_runs} sorted runs, which every reader merges (more than {runs:.0f})."
+        )
+        yield Advice("compaction_needed", reason, _compact(found))
+    elif not found.is_keyed and found.most_small_files > small:
+        reason = f"A bucket has {found.most_small_files:,} small files (more than {small:.0f})."
+        yield Advice("compaction_needed", reason, _compact(found))
+    elif found.small_files > (limit := _limit("small_files", "max_files")):
+        few = f"{found.small_files:,} of {found.files:,} files"
+        reason = f"{few} are small enough to be merged (more than {limit:.0f})."
+        yield Advice("small_files", reason, _compact(found))
+
+
+def _snapshots(found: Condition) -> Iterator[Advice]:
+    most = int(_limit("snapshot_count", "max_snapshots"))
+    age = parse_duration(str(LIMITS["snapshot_age"]["max_age"])) / 10**9
+    if found.snapshots > most:
+        rule, reason = "snapshot_count", f"{found.snapshots:,} table snapshots (more than {most})."
+    # Fewer stay at any age, which no command changes.
+    elif found.oldest_snapshot > age and found.snapshots > found.least_snapshots:
+        days = found.oldest_snapshot / _DAY
+        rule = "snapshot_age"
+        reason = f"The oldest table snapshot is {days:.0f} days old (more than {age / _DAY:.0f})."
+    else:
+        return
+    then = ""
+    if found.consumers:
+        then = f"Kept by {', '.join(found.consumers)}: none expires until that has read on, or is dropped."
+    yield Advice(rule, reason, _operation("expire_snapshots", relation=found.name, retain_max=20), then)
+
+
+def _buckets(found: Condition) -> Iterator[Advice]:
+    skew, rows = _limit("bucket_skew", "max_skew"), int(_limit("bucket_skew", "min_rows"))
+    if found.skew > skew:
+        reason = (
+            f"The largest bucket of a partition has {found.skew:.1f} times the mean of its rows (more than {skew:.0f}, "
+            f"in partitions of {rows:,} rows)."
+        )
+        command = f"dbt build --select {found.name} --full-refresh"
+        yield Advice("bucket_skew", reason, command, "First give it a bucket_key of many, even values.")
+    size = _limit("bucket_size", "max_gb")
+    if found.largest_bucket > size * 1024**3:
+        reason = f"A bucket holds {found.largest_bucket / 1024**3:.1f} GB (more than {size:.0f})."
+        if found.fixed_buckets:
+            number = max(round(found.largest_partition / 1024**3), found.fixed_buckets * 2)
+            command = _operation("rescale", relation=found.name, bucket_num=number)
+            yield Advice("bucket_size", reason, command, "Set bucket to the same number in its config.")
+        else:
+            then = "First set bucket to a number."
+            yield Advice("bucket_size", reason, f"dbt build --select {found.name} --full-refresh", then)
+
+
+def _partitions(found: Condition) -> Iterator[Advice]:
+    most = int(_limit("partition_count", "max_partitions"))
+    if found.partitions > most:
+        command = _operation("expire_partitions", relation=found.name, expiration_time="365 d")
+        yield Advice(
+            "partition_count",
+            f"{found.partitions:,} partitions (more than {most:,}).",
+            command,
+            "Or partition by a coarser value.",
+        )
+
+
+_RULES: Final[tuple[Callable[[Condition], Iterator[Advice]], ...]] = (
+    _files,
+    _snapshots,
+    _buckets,
+    _partitions,
+)

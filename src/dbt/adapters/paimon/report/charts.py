@@ -1,0 +1,249 @@
+"""Pictures as SVG text, drawn by pygal and then made small: colours and fonts are the page's, no script, no style."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, Final
+
+from dbt_common.exceptions import DbtRuntimeError
+
+from dbt.adapters.paimon.report.words import number, seconds
+from dbt.adapters.paimon.spark.figures import size
+
+if TYPE_CHECKING:
+    from dbt.adapters.paimon.report.figures import Run, Table
+
+# More bars than these are not told apart on a phone.
+MOST_BARS: Final = 40
+LARGEST: Final = 12
+TESTS: Final = ("test", "unit_test")
+FAILED: Final = ("error", "fail", "runtime error")
+_KINDS: Final = ("APPEND", "OVERWRITE", "COMPACT", "ANALYZE")
+_PLAIN: Final = {"css": (), "js": (), "show_legend": False, "margin": 8, "explicit_size": False}
+# Places and texts that pygal's own script needs.
+_UNUSED: Final = frozenset({"rx", "ry", "id"})
+_KEPT: Final = frozenset({"pygal-chart", "axis", "x", "y", "background", "line", "guide"})
+_DROPPED: Final = frozenset({"defs", "desc", "title"})
+_PLACES: Final = frozenset({"d", "x", "y", "width", "height", "transform"})
+_COMMENT: Final = re.compile(r"<!--.*?-->", re.DOTALL)
+_NUMBER: Final = re.compile(r"-?\d+\.\d+")
+
+
+def pygal() -> ModuleType:
+    """The library.
+
+    Raises:
+        DbtRuntimeError: it is not installed; how to install it.
+    """
+    try:
+        import pygal as library
+    except ImportError:
+        raise DbtRuntimeError(
+            "dbt-paimon report draws with pygal, which is not installed: pip install 'dbt-paimon[report]'"
+        ) from None
+    found: ModuleType = library
+    return found
+
+
+def buckets(table: Table) -> str:
+    """The bytes of each bucket, stacked by level; '' where there is but one of each."""
+    if len(table.buckets) * len(table.levels) < 2:
+        return ""
+    several = len({each.partition for each in table.buckets}) > 1
+    shown = sorted(table.buckets, key=lambda each: -each.bytes)[:MOST_BARS]
+    shown.sort(key=lambda each: (each.partition, each.bucket))
+    chart = _chart("StackedBar", height=190, value_formatter=size)
+    chart.x_labels = ["" if several else str(each.bucket) for each in shown]
+    for level in table.levels:
+        values = []
+        for each in shown:
+            files, held = each.levels.get(level, (0, 0))
+            what = f"{each.partition + ', ' if several else ''}bucket {each.bucket}, level {level}"
+            values.append(
+                {"value": held, "label": f"{what}: {number(files)} files, {size(held)}"} if files else None
+            )
+        chart.add(f"level {level}", values)
+    largest = max(shown, key=lambda each: each.bytes)
+    more = f"the {MOST_BARS} largest of " if len(table.buckets) > MOST_BARS else ""
+    says = (
+        f"Size of {more}{len(table.buckets):,} buckets of {table.name}, by level. The largest: "
+        f"{largest.partition + ', ' if largest.partition else ''}bucket {largest.bucket} with {size(largest.bytes)}."
+    )
+    return _svg(chart, says, [f"level-{shade(table, level)}" for level in table.levels])
+
+
+def shade(table: Table, level: int) -> int:
+    """The colour of a level: level 0 waits for a compaction only where keys are merged."""
+    return min(level, 5) if table.primary_key else 5
+
+
+def snapshots(table: Table) -> str:
+    """The rows of each commit, coloured by its kind; '' with fewer than two."""
+    shown = table.snapshots[-MOST_BARS:]
+    if len(shown) < 2:
+        return ""
+    chart = _chart("StackedBar", height=170, value_formatter=number)
+    every = max(len(shown) // 8, 1)
+    chart.x_labels = [str(each.number) if not index % every else "" for index, each in enumerate(shown)]
+    kinds = [kind for kind in _KINDS if any(each.kind == kind for each in shown)]
+    for kind in kinds:
+        chart.add(
+            kind,
+            [
+                {"value": each.added, "label": f"{each.number} {kind}: {each.added:+,} rows"}
+                if each.kind == kind and each.added
+                else None
+                for each in shown
+            ],
+        )
+    says = f"Rows in the data files of the last {len(shown)} commits of {table.name}, by kind: {', '.join(kinds)}."
+    return _svg(chart, says, [f"kind-{kind.lower()}" for kind in kinds])
+
+
+def largest(tables: Sequence[Table]) -> str:
+    """The largest tables, as bars."""
+    shown = sorted((table for table in tables if table.bytes), key=lambda table: -table.bytes)[:LARGEST]
+    if len(shown) < 2:
+        return ""
+    shown.reverse()
+    chart = _chart(
+        "HorizontalBar", height=40 + 24 * len(shown), width=920, value_formatter=size, truncate_label=34
+    )
+    chart.x_labels = [table.name for table in shown]
+    chart.add(
+        "bytes", [{"value": table.bytes, "label": f"{table.name}: {size(table.bytes)}"} for table in shown]
+    )
+    first = shown[-1]
+    chart.y_labels = [round(first.bytes * part / 4) for part in range(5)]
+    says = f"The {len(shown)} largest tables. The largest is {first.name} with {size(first.bytes)}."
+    return _svg(chart, says, ["size"])
+
+
+def threads(run: Run) -> str:
+    """What each of dbt's threads did when: a row a thread, a bar a node."""
+    rows: dict[str, list[Any]] = {}
+    for node in sorted(run.nodes, key=lambda node: node.begins):
+        if node.thread and node.seconds > 0:
+            rows.setdefault(node.thread, []).append(node)
+    if not rows:
+        return ""
+    names = sorted(rows)
+    chart = _chart(
+        "HorizontalStackedBar", height=60 + 34 * len(names), width=920, value_formatter=seconds, spacing=6
+    )
+    chart.x_labels = [f"thread {index}" for index, _ in enumerate(names, 1)][::-1]
+    classes = []
+    # A gap and a bar, in turns.
+    for turn in range(max(map(len, rows.values()))):
+        gaps: list[Any] = []
+        bars: list[Any] = []
+        for name in reversed(names):
+            nodes = rows[name]
+            if turn >= len(nodes):
+                gaps.append(None)
+                bars.append(None)
+                continue
+            node, before = nodes[turn], nodes[turn - 1] if turn else None
+            end = before.begins + before.seconds if before else 0
+            # dbt takes the time of a node a little more widely than those of its parts.
+            gaps.append(max(node.begins - end, 0) or None)
+            length = node.seconds - max(end - node.begins, 0)
+            label = f"{node.name}: {node.status}, {seconds(node.seconds)}"
+            bar = {"value": max(length, 0.001), "label": label}
+            colour = "bad" if node.status in FAILED else "turn" if node.kind in TESTS else ""
+            bars.append({**bar, "color": f"var(--{colour})"} if colour else bar)
+        chart.add("", gaps)
+        chart.add("", bars)
+        classes += ["gap", "node"]
+    longest = max(run.nodes, key=lambda node: node.seconds)
+    says = (
+        f"What {len(names)} threads did in {seconds(run.seconds)}: {len(run.nodes)} nodes. "
+        f"The longest: {longest.name}, {seconds(longest.seconds)}."
+    )
+    return _svg(chart, says, classes)
+
+
+def sparkline(values: Sequence[float], says: str) -> str:
+    """A small row of bars."""
+    if len(values) < 2:
+        return ""
+    chart = pygal().Bar(**{**_PLAIN, "margin": 1, "spacing": 0})
+    chart.config(
+        width=120,
+        height=24,
+        show_x_labels=False,
+        show_y_labels=False,
+        show_y_guides=False,
+        show_x_guides=False,
+    )
+    chart.add("", [value or None for value in values])
+    return _svg(chart, says, ["size"])
+
+
+def _chart(kind: str, **options: Any) -> Any:
+    library = pygal()
+    style = library.style.Style(label_font_size=11, major_label_font_size=11, font_family="sans-serif")
+    chosen = {"width": 480, "spacing": 4, "y_labels_major_count": 3, "show_minor_y_labels": False, **options}
+    if kind.startswith("Horizontal"):
+        del chosen["y_labels_major_count"], chosen["show_minor_y_labels"]
+    return getattr(library, kind)(style=style, **_PLAIN, **chosen)
+
+
+def _svg(chart: Any, says: str, classes: Sequence[str]) -> str:
+    chart.add_xml_filter(lambda root: _tidied(root, says, classes))
+    text: str = chart.render(is_unicode=True, disable_xml_declaration=True)
+    return _COMMENT.sub("", text)
+
+
+def _tidied(root: Any, says: str, classes: Sequence[str]) -> Any:
+    """Without what only pygal's script needs, and with a text for screen readers; each bar's text becomes its title."""
+    root.set("role", "img")
+    root.set("aria-label", says)
+    _tidy(root, classes, in_names=False)
+    return root
+
+
+def _tidy(element: Any, classes: Sequence[str], in_names: bool) -> None:
+    """Tidy an element and all below it; `in_names`: whether it belongs to the axis without figures."""
+    given = element.attrib
+    for name in _UNUSED & given.keys():
+        del given[name]
+    for name in _PLACES & given.keys():
+        given[name] = _NUMBER.sub(_short, given[name])
+    kind = given.get("class", "")
+    if kind.startswith("axis") and element.tag.endswith("g"):
+        in_names = "always_show" not in kind
+    given["class"] = _class(kind, classes)
+    if not given["class"]:
+        del given["class"]
+    label = ""
+    for child in list(element):
+        name = str(child.tag).rpartition("}")[2]
+        if name == "desc" and child.get("class") == "label":
+            label = child.text or ""
+        is_empty = name == "rect" and not float(child.get("width") or 0)
+        is_overlay = "overlay" in child.get("class", "")
+        if name in _DROPPED or is_empty or is_overlay or (name == "path" and in_names):
+            element.remove(child)
+            continue
+        _tidy(child, classes, in_names)
+        if name == "rect" and label:
+            title = child.makeelement(child.tag.replace("rect", "title"), {})
+            title.text = label
+            child.append(title)
+        elif name == "g" and not len(child):
+            element.remove(child)
+
+
+def _short(found: re.Match[str]) -> str:
+    return f"{float(found[0]):.1f}".removesuffix(".0")
+
+
+def _class(text: str, classes: Sequence[str]) -> str:
+    """Which series it is, in our own words; '' where the page needs no class."""
+    found = re.search(r"\bserie-(\d+)\b", text)
+    if found:
+        return f"series {classes[int(found[1]) % len(classes)]}"
+    return " ".join(part for part in text.split() if part in _KEPT)

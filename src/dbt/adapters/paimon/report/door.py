@@ -1,0 +1,170 @@
+"""`adapter.reports`: the figures of a node's table, and what a model or stream has read of others."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Final
+
+from dbt.adapters.events.logging import AdapterLogger
+from dbt_common.exceptions import DbtBaseException
+
+from dbt.adapters.paimon.changes import positions
+from dbt.adapters.paimon.changes.positions import NOTHING_READ, Commit, Position, SavedPosition
+from dbt.adapters.paimon.credentials import PaimonConnectionMethod
+from dbt.adapters.paimon.errors.redaction import redact_text, redacted
+from dbt.adapters.paimon.host import Host
+from dbt.adapters.paimon.maintenance import advice
+from dbt.adapters.paimon.maintenance.advice import Advice
+from dbt.adapters.paimon.report import by_classes, by_sql, figures
+from dbt.adapters.paimon.report.facts import Facts
+from dbt.adapters.paimon.report.figures import Reader, Table
+from dbt.adapters.paimon.spec import advice as config_advice
+from dbt.adapters.paimon.spec.door import Specs
+from dbt.adapters.paimon.sql.staging_names import POSITIONS_SUFFIX
+from dbt.adapters.paimon.streaming import checkpoints
+from dbt.adapters.paimon.streaming.checkpoints import Checkpoint
+from dbt.adapters.paimon.streaming.sources.ranges import PlannedRanges
+
+if TYPE_CHECKING:
+    from dbt.adapters.paimon.relation import PaimonRelation
+
+logger = AdapterLogger("Paimon")
+
+SOURCE: Final = "source"
+CLASSES: Final = "Paimon's classes"
+SQL: Final = "system tables"
+
+
+class Reports:
+    """Reads metadata only: Paimon's snapshots, manifests, tags and consumers, and the checkpoints of streams.
+
+    Args:
+        host: the adapter.
+        specs: the door of specs.
+    """
+
+    def __init__(self, host: Host, specs: Specs) -> None:
+        self._host = host
+        self._specs = specs
+
+    def of(self, node: Mapping[str, Any], now: float) -> Table | None:
+        """A node's table; None if it is not built, is a view, or is not Paimon's.
+
+        Args:
+            node: the node in the manifest, or a source.
+            now: seconds since the epoch.
+        """
+        identifier = node.get("alias") or node.get("identifier") or node["name"]
+        kind = str(node.get("config", {}).get("materialized") or node["resource_type"])
+        kind = SOURCE if node["resource_type"] == SOURCE else kind
+        table = Table(node["unique_id"], f"{node['schema']}.{identifier}", kind, node["name"])
+        begun = time.perf_counter()
+        try:
+            relation = self._host.get_relation(node["database"], node["schema"], identifier)
+            if relation is None or not relation.is_table or not self._is_paimons(relation):
+                return None
+            # The first look at the catalog waits for Spark's start.
+            begun = time.perf_counter()
+            facts, by = self._facts(relation)
+            found = figures.figures(facts)
+            saved = tuple(self._incremental(node, relation, facts))
+            policy = bool(node.get("config", {}).get("maintenance"))
+            condition = figures.condition(facts, found, node["name"], policy, now)
+            found |= {
+                "layout": redacted("", found["layout"]),
+                "statements": facts.statements + bool(saved),
+            }
+            return replace(
+                table,
+                **found,
+                by=by,
+                readers=figures.consumers(facts, table.name),
+                reads=(*self._streams(node, relation, facts), *saved),
+                advice=(*advice.advice(condition), *self._of_config(node)),
+                seconds=time.perf_counter() - begun,
+            )
+        # One table that cannot be read must not hide the others.
+        except Exception as exc:  # noqa: BLE001
+            logger.debug(f"{table.name} cannot be read: {exc!r}")
+            return replace(table, problem=_first_line(exc), seconds=time.perf_counter() - begun)
+
+    def versions(self) -> dict[str, str]:
+        """The versions of Paimon and Spark in use."""
+        versions = self._host.versions
+        return {"Paimon": str(versions.paimon), "Spark": str(versions.spark)}
+
+    def _is_paimons(self, relation: PaimonRelation) -> bool:
+        return relation.database in self._host.credentials.paimon_catalogs
+
+    def _facts(self, relation: PaimonRelation) -> tuple[Facts, str]:
+        if self._host.credentials.method == PaimonConnectionMethod.SESSION:
+            try:
+                return by_classes.read(self._host.handle.session, relation), CLASSES
+            except Exception as exc:  # noqa: BLE001
+                logger.debug(f"{relation} is read by its system tables: {exc!r}")
+        return by_sql.read(self._host.query, relation), SQL
+
+    def _of_config(self, node: Mapping[str, Any]) -> Iterable[Advice]:
+        """What `spec.advice` says of a node's config; nothing if a run would refuse the config."""
+        if node["resource_type"] == SOURCE:
+            return
+        config = node["config"]
+        try:
+            is_incremental = config.get("materialized") == "incremental"
+            spec = self._specs.incremental(node).spec if is_incremental else self._specs.of(node)
+            said = config_advice.advice(spec, config, node["name"], self._host.versions)
+        except DbtBaseException as exc:
+            logger.debug(f"No advice on the config of {node['name']}: {exc}")
+            return
+        for text in said:
+            yield Advice("config", text, f"dbt build --select {node['name']}", "After changing the config.")
+
+    def _streams(self, node: Mapping[str, Any], relation: PaimonRelation, facts: Facts) -> Iterable[Reader]:
+        """How far the stream that writes a table has read its sources, from its checkpoint."""
+        stream = facts.options.get(checkpoints.STREAM_ID)
+        if not stream or self._host.credentials.method != PaimonConnectionMethod.SESSION:
+            return
+        session = self._host.handle.session
+        folder = node["config"].get("checkpoint_location") or checkpoints.folder_of(
+            session, relation.render()
+        )
+        checkpoint = Checkpoint(session, f"{folder.rstrip('/')}/{stream}")
+        note, unfinished = checkpoint.note(), checkpoint.unfinished_batch()
+        state = f"{checkpoint.last_batch() + 1} batches"
+        if unfinished is not None:
+            state += f"; batch {unfinished[0]} is unfinished"
+        offsets = checkpoint.last_offsets()
+        for index, identity in enumerate(note.inputs if note else ()):
+            if table := identity.get("table"):
+                planned = PlannedRanges(session, f"{checkpoint.location}/{checkpoints.PLANS}/{index}").last()
+                at = planned.end if planned else NOTHING_READ
+                source = table.partition(".")[2]
+                yield Reader(node["name"], "stream", source, str(at.snapshot), state=state)
+            else:
+                source = next((f"{key} {value}" for key, value in identity.items()), "")
+                position = offsets[index] if index < len(offsets) else "nothing read yet"
+                yield Reader(node["name"], "stream", source, position, state=state)
+
+    def _incremental(
+        self, node: Mapping[str, Any], relation: PaimonRelation, facts: Facts
+    ) -> Iterable[Reader]:
+        """How far an incremental model has read its sources: from its commits and its positions table."""
+        kept = f"{relation.identifier}{POSITIONS_SUFFIX}"
+        found = self._host.get_relation(relation.database, relation.schema, kept)
+        if node["resource_type"] != "model" or found is None:
+            return
+        own = [Commit(each.number, each.kind, each.user, each.total or 0) for each in facts.snapshots]
+        for name, *numbers in self._host.query(positions.saved_positions_sql(found.render())):
+            at, at_commit, own_at, own_commit = numbers
+            saved = SavedPosition(Position(int(at), at_commit), Position(int(own_at), own_commit))
+            place = positions.find(positions.fingerprint(name), own, saved, relation)
+            source = ".".join(part.replace("``", "`") for part in name[1:-1].split("`.`")[-2:])
+            read = "not known" if place is None else str(place.snapshot)
+            yield Reader(node["name"], "incremental model", source, read)
+
+
+def _first_line(exc: Exception) -> str:
+    text = redact_text(str(getattr(exc, "msg", "") or exc)).strip()
+    return text.splitlines()[0] if text else type(exc).__name__

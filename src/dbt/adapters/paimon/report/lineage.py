@@ -1,0 +1,78 @@
+"""What feeds what: the nodes of the manifest in columns, each to the right of all that it reads."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from dbt.adapters.paimon.report.figures import LineageNode
+
+_KINDS: Final = ("model", "seed", "snapshot", "source")
+
+
+def of(nodes: Iterable[Mapping[str, Any]], selected: frozenset[str]) -> tuple[LineageNode, ...]:
+    """The selected nodes and what they read of one another; through an ephemeral model too.
+
+    Args:
+        nodes: nodes and sources of the manifest.
+        selected: unique ids.
+    """
+    known = {str(node["unique_id"]): node for node in nodes if node["resource_type"] in _KINDS}
+
+    def read(unique_id: str, seen: frozenset[str]) -> set[str]:
+        found: set[str] = set()
+        for parent in known.get(unique_id, {}).get("depends_on", {}).get("nodes", ()):
+            if parent in selected and parent in known and not _is_ephemeral(known[parent]):
+                found.add(parent)
+            elif parent in known and parent not in seen:
+                found |= read(parent, seen | {parent})
+        return found
+
+    return tuple(
+        LineageNode(unique_id, str(node["name"]), _kind(node), tuple(sorted(read(unique_id, frozenset()))))
+        for unique_id, node in sorted(known.items())
+        if unique_id in selected and not _is_ephemeral(node)
+    )
+
+
+def _is_ephemeral(node: Mapping[str, Any]) -> bool:
+    return bool(node.get("config", {}).get("materialized") == "ephemeral")
+
+
+def _kind(node: Mapping[str, Any]) -> str:
+    if node["resource_type"] != "model":
+        return str(node["resource_type"])
+    return str(node.get("config", {}).get("materialized") or "model")
+
+
+@dataclass(frozen=True)
+class Placed:
+    """A node and its place in the picture: column and row, from 0."""
+
+    node: LineageNode
+    column: int
+    row: int
+
+
+def placed(nodes: Sequence[LineageNode]) -> tuple[Placed, ...]:
+    """Each node one column right of the last that it reads, near the rows of those."""
+    import networkx  # type: ignore[import-untyped]
+
+    graph = networkx.DiGraph()
+    graph.add_nodes_from(node.node for node in nodes)
+    graph.add_edges_from((parent, node.node) for node in nodes for parent in node.reads)
+    by_id = {node.node: node for node in nodes}
+    rows: dict[str, float] = {}
+    found = []
+    for column, generation in enumerate(networkx.topological_generations(graph)):
+
+        def near(unique_id: str) -> tuple[bool, float, str]:
+            above = [rows[parent] for parent in by_id[unique_id].reads]
+            is_alone = not graph.degree(unique_id)
+            return (is_alone, sum(above) / len(above) if above else 0, by_id[unique_id].name)
+
+        for row, unique_id in enumerate(sorted(generation, key=near)):
+            rows[unique_id] = row
+            found.append(Placed(by_id[unique_id], column, row))
+    return tuple(found)

@@ -1,0 +1,120 @@
+"""The report as one HTML file that refers to nothing outside itself."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final
+
+from jinja2 import Environment, FileSystemLoader
+
+from dbt.adapters.paimon.report import charts, lineage, words
+from dbt.adapters.paimon.report.figures import Report
+from dbt.adapters.paimon.spark.figures import counted, size
+
+_TEMPLATES: Final = Path(__file__).parent / "templates"
+# Rows of a table that stay readable; `--json` has all of them.
+MOST_ROWS: Final = 20
+# With more tables each has fewer of them, and its insides are text that the script makes into elements when it is
+# opened: so a browser shows the page at once.
+MANY_TABLES: Final = 200
+FEWER_ROWS: Final = 5
+_INDENT: Final = re.compile(r"\n\s+")
+# A larger picture cannot be followed; each table lists what it reads.
+MOST_NODES: Final = 150
+# Pixels of the lineage.
+_COLUMN, _ROW, _BOX = 210, 30, 180
+
+
+def ready() -> None:
+    """Check that a page can be made, before anything is read.
+
+    Raises:
+        DbtRuntimeError: the library of charts is not installed.
+    """
+    charts.pygal()
+
+
+def write(report: Report, path: Path) -> str:
+    """Write the page, and say in a line what is on it."""
+    text = html(report)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, "utf-8")
+    parts = [counted(len(report.tables), "table"), f"{len(report.advice)} to mend"]
+    if report.unread:
+        parts.append(f"{len(report.unread)} could not be read")
+    seconds, held = words.seconds(report.cost.seconds), size(len(text.encode()))
+    return f"{path}: {', '.join(parts)}; {counted(report.cost.statements, 'statement')}, {seconds}, {held}"
+
+
+def html(report: Report) -> str:
+    """The page.
+
+    Raises:
+        DbtRuntimeError: the library of charts is not installed.
+    """
+    # Names and comments may hold HTML.
+    environment = Environment(
+        loader=FileSystemLoader(_TEMPLATES), autoescape=True, trim_blocks=True, lstrip_blocks=True
+    )
+    environment.filters |= {
+        "size": size,
+        "number": words.number,
+        "seconds": words.seconds,
+        "ago": words.ago,
+        "moment": words.moment,
+        "anchor": words.anchor,
+    }
+    many = len(report.tables) > MANY_TABLES
+    made = environment.get_template("report.html.jinja").render(
+        report=report,
+        charts=charts,
+        lineage=_picture(report),
+        children=_children(report),
+        names={node.node: node.name for node in report.lineage},
+        parents={node.node: node.reads for node in report.lineage},
+        by_node={table.node: table for table in report.tables},
+        style=(_TEMPLATES / "style.css").read_text("utf-8"),
+        script=(_TEMPLATES / "script.js").read_text("utf-8"),
+        most_rows=FEWER_ROWS if many else MOST_ROWS,
+        later=many,
+        most_nodes=MOST_NODES,
+    )
+    return _INDENT.sub("\n", made)
+
+
+def as_json(report: Report) -> str:
+    """The same for machines."""
+    return json.dumps(report.as_dict(), default=str)
+
+
+def _children(report: Report) -> Mapping[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for node in report.lineage:
+        for parent in node.reads:
+            found.setdefault(parent, []).append(node.node)
+    return found
+
+
+def _picture(report: Report) -> dict[str, Any] | None:
+    """Boxes and lines of the lineage; None if there are too many."""
+    if not 0 < len(report.lineage) <= MOST_NODES:
+        return None
+    placed = lineage.placed(report.lineage)
+    at = {each.node.node: (each.column * _COLUMN + 4, each.row * _ROW + 4) for each in placed}
+    lines = []
+    for each in placed:
+        left, top = at[each.node.node]
+        for parent in each.node.reads:
+            begin, above = at[parent][0] + _BOX, at[parent][1] + 11
+            middle = (begin + left) / 2
+            lines.append(f"M{begin} {above}C{middle:.0f} {above} {middle:.0f} {top + 11} {left} {top + 11}")
+    return {
+        "width": max(each.column for each in placed) * _COLUMN + _BOX + 8,
+        "height": max(each.row for each in placed) * _ROW + 32,
+        "box": _BOX,
+        "nodes": [(each.node, *at[each.node.node]) for each in placed],
+        "lines": lines,
+    }

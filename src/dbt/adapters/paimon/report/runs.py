@@ -1,0 +1,87 @@
+"""Runs of dbt, from `run_results.json`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import Any, Final
+
+from dbt.adapters.paimon.errors.redaction import redact_text
+from dbt.adapters.paimon.report.figures import NodeRun, Run
+
+RESULTS: Final = "run_results.json"
+# Commands that build something; others write the file too.
+_COMMANDS: Final = ("build", "run", "seed", "snapshot", "test", "retry", "clone")
+
+
+def read(paths: Iterable[Path], nodes: Mapping[str, Mapping[str, Any]]) -> tuple[Run, ...]:
+    """The runs in some files, oldest first.
+
+    Args:
+        paths: files, or folders that have `run_results.json`; those that are not there are left out.
+        nodes: the nodes of the manifest, for their names and kinds.
+    """
+    found: dict[str, Run] = {}
+    for path in paths:
+        file = path / RESULTS if path.is_dir() else path
+        try:
+            written = json.loads(file.read_text("utf-8"))
+        except (OSError, ValueError):
+            continue
+        run = _run(written, nodes)
+        if run is not None:
+            found[run.id] = run
+    return tuple(sorted(found.values(), key=lambda run: run.at))
+
+
+def _run(written: Mapping[str, Any], nodes: Mapping[str, Mapping[str, Any]]) -> Run | None:
+    command = str(written.get("args", {}).get("which") or "")
+    results: Sequence[Mapping[str, Any]] = written.get("results", ())
+    if command not in _COMMANDS or not results:
+        return None
+    spans = [span for result in results if (span := _span(result)) is not None]
+    first = min((begin for begin, _ in spans), default=_seconds(written["metadata"]["generated_at"]))
+    return Run(
+        str(written["metadata"].get("invocation_id") or first),
+        command,
+        first,
+        float(written.get("elapsed_time") or 0),
+        tuple(_node(result, first, nodes) for result in results),
+    )
+
+
+def _node(result: Mapping[str, Any], first: float, nodes: Mapping[str, Mapping[str, Any]]) -> NodeRun:
+    unique_id = str(result["unique_id"])
+    node = nodes.get(unique_id, {})
+    response = result.get("adapter_response") or {}
+    span = _span(result)
+    message = str(result.get("message") or "")
+    return NodeRun(
+        unique_id,
+        str(node.get("name") or unique_id.split(".")[2]),
+        str(node.get("config", {}).get("materialized") or unique_id.partition(".")[0]),
+        str(result["status"]),
+        str(result.get("thread_id") or ""),
+        begins=(span[0] if span else first) - first,
+        seconds=float(result.get("execution_time") or 0),
+        says=redact_text(message.strip().partition("\n")[0])[:300],
+        rows=response.get("rows_affected"),
+        bytes=response.get("bytes_written"),
+        files=response.get("files_written"),
+        snapshot=response.get("snapshot_id"),
+    )
+
+
+def _span(result: Mapping[str, Any]) -> tuple[float, float] | None:
+    times = [
+        (_seconds(each["started_at"]), _seconds(each["completed_at"]))
+        for each in result.get("timing", ())
+        if each.get("started_at") and each.get("completed_at")
+    ]
+    return (min(begin for begin, _ in times), max(end for _, end in times)) if times else None
+
+
+def _seconds(text: str) -> float:
+    return datetime.fromisoformat(text.replace("Z", "+00:00")).timestamp()

@@ -1,0 +1,43 @@
+"""Figures as words of the page."""
+
+from __future__ import annotations
+
+from datetime import datetime, timezone
+from typing import Final
+
+# An en dash.
+UNKNOWN: Final = "\N{EN DASH}"
+_AGES: Final = ((86_400, "d"), (3_600, "h"), (60, "min"))
+
+
+def number(value: float | None) -> str:
+    """`12,408`; a dash where it is not known."""
+    return UNKNOWN if value is None else f"{round(value):,}"
+
+
+def seconds(value: float | None) -> str:
+    """`0.42 s`, `12.3 s`, `4 min 10 s`."""
+    if value is None:
+        return UNKNOWN
+    if value >= 60:
+        return f"{int(value) // 60} min {int(value) % 60} s"
+    return f"{value:.2f} s" if value < 10 else f"{value:.1f} s"
+
+
+def ago(value: float | None) -> str:
+    """An age: `3 d`, `12 h`, `40 s`."""
+    if value is None:
+        return UNKNOWN
+    return next(
+        (f"{int(value // unit)} {name}" for unit, name in _AGES if value >= unit), f"{max(int(value), 0)} s"
+    )
+
+
+def moment(at: float | None) -> str:
+    """`2026-01-31 12:00:00`, in UTC."""
+    return UNKNOWN if at is None else datetime.fromtimestamp(at, timezone.utc).strftime("%Y-%m-%d %H:%M:%S")
+
+
+def anchor(name: str) -> str:
+    """An id of the page for a unique id of the manifest."""
+    return "t-" + "".join(letter if letter.isalnum() else "-" for letter in name)

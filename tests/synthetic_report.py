@@ -1,0 +1,99 @@
+"""Reports of typed values that nothing was read for: for tests of the page and of its rules."""
+
+from __future__ import annotations
+
+from dbt.adapters.paimon.maintenance import advice
+from dbt.adapters.paimon.report import figures
+from dbt.adapters.paimon.report.facts import Facts, Pile, TableSnapshot
+from dbt.adapters.paimon.report.figures import Cost, LineageNode, NodeRun, Report, Run, Table
+
+NOW = 1_760_000_000.0
+MB = 1024**2
+
+
+def facts(number: int = 0, **changed: object) -> Facts:
+    """Four buckets, twelve commits, a tag and a consumer; every fifth table is untended."""
+    untended = number % 5 == 4
+    piles = tuple(
+        Pile("", bucket, level, files, small, rows * (number % 7 + 1), rows * 120 * (number % 7 + 1))
+        for bucket in range(4)
+        for level, files, small, rows in (
+            (0, 8 if untended else 2, 2, 400),
+            (4, 1, 0, 9_000 + 700 * bucket),
+            (5, 2, 0, 80_000),
+        )
+    )
+    snapshots = tuple(
+        TableSnapshot(
+            each,
+            "COMPACT" if each % 5 == 0 else "APPEND",
+            f"dbt_{each:08x}",
+            NOW - (13 - each) * 3600,
+            each * 9_000,
+            -300 if each % 5 == 0 else 9_000 + 800 * (each % 4),
+        )
+        for each in range(1, 13)
+    )
+    given = {
+        "primary_key": ("id",),
+        "options": {"bucket": "4", "merge-engine": "partial-update"},
+        "comment": "Where a flight is, and when it left & landed <b>not bold</b>",
+        "piles": piles,
+        "snapshots": snapshots,
+        "tags": {"month-end": 9},
+        "consumers": {"downstream": 11},
+    }
+    return Facts(**{**given, **changed})  # type: ignore[arg-type]
+
+
+def table(number: int = 0, name: str = "", **changed: object) -> Table:
+    read = facts(number, **changed)
+    called = name or f"table_{number:04}"
+    found = figures.figures(read)
+    said = advice.advice(figures.condition(read, found, called, False, NOW))
+    return Table(
+        f"model.shop.{called}",
+        f"shop.{called}",
+        "incremental",
+        called,
+        by="Paimon's classes",
+        seconds=0.1,
+        **found,
+        readers=figures.consumers(read, f"shop.{called}"),
+        advice=said,
+    )
+
+
+def report(count: int, *more: Table) -> Report:
+    tables = (*(table(number) for number in range(count)), *more)
+    shown = tables[:40]
+    nodes = tuple(
+        NodeRun(
+            each.node,
+            each.said,
+            each.kind,
+            "success",
+            f"Thread-{index % 4 + 1} (worker)",
+            (index // 4) * 3.1 + 0.2 * (index % 4),
+            2.0 + (index % 5) * 0.2,
+            rows=9_000,
+            bytes=MB,
+            files=2,
+            snapshot=12,
+        )
+        for index, each in enumerate(shown)
+    )
+    lineage = tuple(
+        LineageNode(each.node, each.said, each.kind, (tables[(index - 1) // 3].node,) if index else ())
+        for index, each in enumerate(tables)
+    )
+    return Report(
+        project="shop",
+        target="local",
+        at=NOW,
+        versions={"dbt-paimon": "0.1.0", "Paimon": "0.9.0", "Spark": "3.5.7"},
+        tables=tables,
+        runs=(Run("one", "build", NOW - 3600, 34.5, nodes),) if nodes else (),
+        lineage=lineage,
+        cost=Cost(statements=3, by_classes=count, reading_seconds=0.1 * count, seconds=2.0, threads=4),
+    )
