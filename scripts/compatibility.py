@@ -78,6 +78,15 @@ def _tested() -> Iterator[str]:
         yield f"| {run['paimon']} | {run['spark']} | {' | '.join(map(str, totals))} | {commits} |"
     yield ""
     yield "Where a run was made in several sittings, each commit is named, and each test counts once: the last time."
+    every = set().union(*map(_files, found))
+    for run in found:
+        if lacks := every - _files(run):
+            folders = sorted({path.split("/")[2] for path in lacks})
+            yield ""
+            yield (
+                f"Not run yet on Paimon {run['paimon']} with Spark {run['spark']}: {len(lacks)} of {len(every)} files of "
+                f"tests, in {', '.join(folders)}."
+            )
     for run in found:
         reasons = sorted(
             {
@@ -92,6 +101,10 @@ def _tested() -> Iterator[str]:
             yield f"Skipped on Paimon {run['paimon']} with Spark {run['spark']}:"
             yield ""
             yield from (f"- {_one_line(reason)}" for reason in reasons)
+
+
+def _files(run: dict[str, Any]) -> set[str]:
+    return {test.partition("::")[0] for sitting in run["sittings"] for test in sitting["tests"]}
 
 
 def _order(run: dict[str, Any]) -> tuple[list[int], str]:

@@ -12,7 +12,7 @@ from dbt_common.exceptions import DbtBaseException
 
 T = TypeVar("T")
 
-_RESOURCES: Final = ("model", "seed", "snapshot")
+BUILT: Final = ("model", "seed", "snapshot")
 
 
 @dataclass(frozen=True)
@@ -31,14 +31,23 @@ class Answer(Generic[T]):
 
 
 def ask(
-    question: Callable[[Any, dict[str, Any]], T], arguments: Sequence[str], *, compiled: bool
+    question: Callable[[Any, dict[str, Any]], T],
+    arguments: Sequence[str],
+    *,
+    compiled: bool,
+    resources: Sequence[str] = BUILT,
+    begins: Callable[[Any], None] = lambda task: None,
+    sees: Callable[[Any], None] = lambda event: None,
 ) -> list[Answer[T]]:
-    """Ask about the selected models, seeds and snapshots, on as many threads as the target has.
+    """Ask about the selected nodes, on as many threads as the target has.
 
     Args:
         question: gets the adapter and the node in the manifest.
         arguments: dbt's options: selection, project, target.
-        compiled: whether the nodes are compiled first.
+        compiled: whether the nodes are compiled first. Their queries may then ask Spark for anything.
+        resources: dbt's types of nodes.
+        begins: gets dbt's task, with the manifest and the selection, before the first question.
+        sees: gets each of dbt's events.
 
     Returns:
         One answer for each node, in the order in which a run would build them.
@@ -49,8 +58,9 @@ def ask(
     from dbt.cli.main import dbtRunner
 
     found: dict[str, T] = {}
-    with _asked(found, question, compiled):
-        ran = dbtRunner().invoke(["--quiet", "--no-write-json", "compile", *arguments])
+    with _asked(found, question, compiled, resources, begins):
+        # Without JSON, or dbt would write over the results of the last run.
+        ran = dbtRunner(callbacks=[sees]).invoke(["--quiet", "--no-write-json", "compile", *arguments])
     if ran.exception is not None:
         if isinstance(ran.exception, DbtBaseException):
             raise ran.exception
@@ -63,7 +73,11 @@ def ask(
 
 @contextmanager
 def _asked(
-    found: dict[str, T], question: Callable[[Any, dict[str, Any]], T], compiled: bool
+    found: dict[str, T],
+    question: Callable[[Any, dict[str, Any]], T],
+    compiled: bool,
+    resources: Sequence[str],
+    begins: Callable[[Any], None],
 ) -> Iterator[None]:
     """`dbt compile` asks about each node, whatever has become of those it reads."""
     from dbt.artifacts.resources.types import NodeType
@@ -96,9 +110,13 @@ def _asked(
                 graph=self.graph,
                 manifest=self.manifest,
                 previous_state=self.previous_state,
-                resource_types=[NodeType(name) for name in _RESOURCES],
+                resource_types=[NodeType(name) for name in resources],
                 selectors=self.config.selectors,
             )
+
+        def _runtime_initialize(self) -> None:
+            super()._runtime_initialize()  # type: ignore[no-untyped-call]
+            begins(self)
 
         def get_runner_type(self, _: Any) -> type[Runner]:
             return Runner

@@ -3,21 +3,16 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
-import click
-from dbt_common.exceptions import DbtBaseException
-
+from dbt.adapters.paimon import selected_nodes
 from dbt.adapters.paimon.__version__ import version
 from dbt.adapters.paimon.report import lineage, runs
 from dbt.adapters.paimon.report.door import CLASSES, SOURCE, SQL
 from dbt.adapters.paimon.report.figures import Cost, Report, Table, connected
-
-_RESOURCES: Final = ("model", "seed", "snapshot", "source")
 
 
 @dataclass
@@ -34,6 +29,23 @@ class _Read:
     threads: int = 1
     versions: dict[str, str] = field(default_factory=dict)
 
+    def begins(self, task: Any) -> None:
+        """Take from dbt's task what the page says of the project."""
+        self.selected = {node.unique_id for node in task._flattened_nodes or ()}
+        every = (*task.manifest.nodes.values(), *task.manifest.sources.values())
+        self.nodes = {node.unique_id: node.to_dict(omit_none=True) for node in every}
+        self.project, self.target = task.config.project_name, task.config.target_name
+        self.results = Path(task.config.project_root) / task.config.target_path / runs.RESULTS
+        self.threads = task.config.threads
+
+    def table_of(self, adapter: Any, node: Mapping[str, Any]) -> None:
+        """Read the table of one node."""
+        table = adapter.reports.of(node, self.at)
+        if table is not None:
+            self.tables[node["unique_id"]] = table
+        if not self.versions:
+            self.versions.update(adapter.reports.versions())
+
 
 def run(arguments: Sequence[str], results: Sequence[str] = ()) -> Report:
     """Read the metadata of the selected models, seeds, snapshots and sources; nothing is written, no data file is read.
@@ -45,18 +57,15 @@ def run(arguments: Sequence[str], results: Sequence[str] = ()) -> Report:
     Raises:
         DbtBaseException: the project or the profile cannot be read, or the selection is wrong.
     """
-    from dbt.cli.main import dbtRunner
-
     begun, read, statements = time.perf_counter(), _Read(time.time()), _Statements()
-    with _reading(read):
-        # Without JSON, or dbt would write over the results of the last run.
-        ran = dbtRunner(callbacks=[statements.seen]).invoke(
-            ["--quiet", "--no-write-json", "compile", *arguments]
-        )
-    if ran.exception is not None:
-        if isinstance(ran.exception, DbtBaseException):
-            raise ran.exception
-        raise click.ClickException(str(ran.exception))
+    selected_nodes.ask(
+        read.table_of,
+        arguments,
+        compiled=False,
+        resources=(*selected_nodes.BUILT, SOURCE),
+        begins=read.begins,
+        sees=statements.seen,
+    )
     # A source may be a table of a model here, as another project sees it.
     built = {table.name for table in read.tables.values() if table.kind != SOURCE}
     twice = {node for node, each in read.tables.items() if each.kind == SOURCE and each.name in built}
@@ -90,67 +99,3 @@ class _Statements:
     def seen(self, event: Any) -> None:
         """Called with each of dbt's events."""
         self.count += event.info.name == "SQLQuery"
-
-
-@contextmanager
-def _reading(read: _Read) -> Iterator[None]:
-    """`dbt compile` reads the table of each node with the adapter, and compiles nothing."""
-    from dbt.artifacts.resources.types import NodeType
-    from dbt.graph.selector import ResourceTypeSelector
-    from dbt.task import compile as task
-    from dbt.task.runnable import GraphRunnableMode
-
-    class ReportRunner(task.CompileRunner):  # type: ignore[type-arg]
-        def compile(self, manifest: Any) -> Any:
-            # Its queries could read data.
-            return self.node
-
-        def execute(self, compiled_node: Any, manifest: Any) -> Any:
-            adapter: Any = self.adapter
-            table = adapter.reports.of(compiled_node.to_dict(omit_none=True), read.at)
-            if table is not None:
-                read.tables[compiled_node.unique_id] = table
-            if not read.versions:
-                read.versions.update(adapter.reports.versions())
-            return super().execute(compiled_node, manifest)
-
-    class ReportTask(task.CompileTask):
-        def raise_on_first_error(self) -> bool:
-            return False
-
-        def get_run_mode(self) -> GraphRunnableMode:
-            return GraphRunnableMode.Independent
-
-        def get_node_selector(self) -> ResourceTypeSelector:
-            assert self.graph is not None
-            assert self.manifest is not None
-            return ResourceTypeSelector(
-                graph=self.graph,
-                manifest=self.manifest,
-                previous_state=self.previous_state,
-                resource_types=[NodeType(name) for name in _RESOURCES],
-                selectors=self.config.selectors,
-            )
-
-        def get_runner_type(self, _: Any) -> type[ReportRunner]:
-            return ReportRunner
-
-        def _runtime_initialize(self) -> None:
-            super()._runtime_initialize()  # type: ignore[no-untyped-call]
-            assert self.manifest is not None
-            read.selected = {node.unique_id for node in self._flattened_nodes or ()}
-            every = (*self.manifest.nodes.values(), *self.manifest.sources.values())
-            read.nodes = {node.unique_id: node.to_dict(omit_none=True) for node in every}
-            read.project, read.target = self.config.project_name, self.config.target_name
-            read.results = Path(self.config.project_root) / self.config.target_path / runs.RESULTS
-            read.threads = self.config.threads
-
-        def task_end_messages(self, results: Any) -> None:
-            pass
-
-    before = task.CompileTask
-    task.CompileTask = ReportTask  # type: ignore[misc]
-    try:
-        yield
-    finally:
-        task.CompileTask = before  # type: ignore[misc]
