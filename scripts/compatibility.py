@@ -84,8 +84,8 @@ def _tested() -> Iterator[str]:
             folders = sorted({path.split("/")[2] for path in lacks})
             yield ""
             yield (
-                f"Not run yet on Paimon {run['paimon']} with Spark {run['spark']}: {len(lacks)} of {len(every)} files of "
-                f"tests, in {', '.join(folders)}."
+                f"Not run yet on Paimon {run['paimon']} with Spark {run['spark']}: {len(lacks)} of {len(every)} "
+                f"files of tests, in {', '.join(folders)}."
             )
     for run in found:
         reasons = sorted(
