@@ -141,6 +141,8 @@ class TestSeedsAndSnapshots:
         assert not runs("planted")
         rows("alter table {schema}.planted add columns (more string)")
         assert not runs("planted")
+        # That run dropped the column after its commit: the next one is the first whose commit knows of it.
+        assert not runs("planted")
         assert runs("planted")
 
     def test_a_snapshot(self, project, runs, rows):
