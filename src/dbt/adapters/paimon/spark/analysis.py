@@ -31,11 +31,12 @@ _MOST_FILES: Final = 2000
 _CLASS: Final = re.compile(r'"class":"([^"]+)"')
 _STATIC: Final = re.compile(r'StaticInvoke","num-children":\d+,"staticObject":"?([^",]*)')
 # What is another number, or another time, each time that the same query is analyzed: ids of expressions, of CTEs, of
-# the variables of lambdas, and when a view was created in this process.
-_IDS: Final = re.compile(r'"id":(\d+),"jvmId":"[0-9a-f-]+"')
+# the variables of lambdas, of the process, and when a view was created in it.
+_IDS: Final = re.compile(r'ExprId","id":(\d+)')
 _IDS_IN_TREE: Final = re.compile(r"#(\d+)|CTERelation(?:Def|Ref) (\d+)|lambda \w+?_(\d+)(?=#)")
 _PASSING: Final = re.compile(
-    r'"createTime":\d+|"lastAccessTime":-?\d+|"cteId":\d+|(?<=CTERelationDef","num-children":1,"child":0,)"id":\d+'
+    r'"createTime":\d+|"lastAccessTime":-?\d+|"jvmId":"[0-9a-f-]+"|"cteId":\d+'
+    r'|(?<=CTERelationDef","num-children":1,"child":0,)"id":\d+'
 )
 _LAMBDAS: Final = re.compile(r'(NamedLambdaVariable","num-children":0,"name":"\w+?)_\d+(?=")')
 _NONDETERMINISTIC: Final = "org.apache.spark.sql.catalyst.expressions.Nondeterministic"
