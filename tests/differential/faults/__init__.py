@@ -46,6 +46,30 @@ def _cast(_: Any) -> Any:
     return lambda column, target, to: f"cast({column.quoted} as {target.data_type})"
 
 
+def _by_number(old: Any) -> Any:
+    def of(text: str) -> Any:
+        found = old(text)
+        return replace(found, position=f"{found.number}.0")
+
+    return of
+
+
+def _whoever_wrote(old: Any) -> Any:
+    last: dict[Any, Any] = {}
+
+    def carrying(stand: Any, key: Any) -> Any:
+        if key in last:
+            return last[key]
+        last[key] = old(stand, key)
+        return last[key]
+
+    return carrying
+
+
+def _without_views(old: Any) -> Any:
+    return lambda frame, columns: replace(old(frame, columns), text="")
+
+
 _PAIMON: Final = "dbt.adapters.paimon"
 # letter -> (module, attribute, what takes its place)
 PATCHES: Final[Mapping[str, tuple[tuple[str, str, _Instead], ...]]] = {
@@ -65,6 +89,12 @@ PATCHES: Final[Mapping[str, tuple[tuple[str, str, _Instead], ...]]] = {
     ),
     # A rebuild that loses tags is not asked about.
     "l": ((f"{_PAIMON}.tables.rebuilds", "refuse_unasked", lambda _: lambda *args: None),),
+    # Stale keys: an input's table snapshot is known by its number alone, as if it never came again.
+    "s": ((f"{_PAIMON}.spark.heads", "Snapshot.of", _by_number),),
+    # Stale keys: whoever has written the table since.
+    "t": ((f"{_PAIMON}.unchanged.door", "_carrying", _whoever_wrote),),
+    # Stale keys: a view is what its name says.
+    "v": ((f"{_PAIMON}.spark.analysis", "by_plan", _without_views),),
     # Whatever the type, it is cast.
     "h": (
         (f"{_PAIMON}.writing.row_checks", "_type_fault", lambda _: lambda *args: ""),

@@ -58,6 +58,7 @@ from dbt.adapters.paimon.tables.schemas import Schemas
 from dbt.adapters.paimon.tables.statements import Statements
 from dbt.adapters.paimon.time_travel.audits_door import Audits
 from dbt.adapters.paimon.time_travel.door import History
+from dbt.adapters.paimon.unchanged.door import Unchanged
 from dbt.adapters.paimon.views.door import Views
 from dbt.adapters.paimon.writing import node_settings
 from dbt.adapters.paimon.writing.builds import Builds
@@ -139,7 +140,12 @@ class PaimonAdapter(SparkAdapter):
     @door
     def changes(self) -> Changes:
         """Incremental reads of the rows that changed."""
-        return Changes(self, self.tables, self.builds)
+        return Changes(self, self.tables, self.builds, self.unchanged)
+
+    @door
+    def unchanged(self) -> Unchanged:
+        """Nodes that have nothing to do."""
+        return Unchanged(self, self.tables)
 
     @door
     def streams(self) -> Streams:

@@ -21,6 +21,7 @@ from dbt.adapters.paimon.state.kinds import CURRENT, Kind
 from dbt.adapters.paimon.state.tables import migrate_table, version_in
 from dbt.adapters.paimon.tables import metadata
 from dbt.adapters.paimon.tables.door import Tables
+from dbt.adapters.paimon.unchanged.door import Unchanged
 from dbt.adapters.paimon.writing.builds import Builds
 
 _ON_EXPIRED: Final = ("error", "full")
@@ -33,12 +34,14 @@ class Changes:
         host: the adapter.
         tables: the door of tables.
         builds: the door of locks.
+        unchanged: the door of the keys of nodes that read no changes.
     """
 
-    def __init__(self, host: Host, tables: Tables, builds: Builds) -> None:
+    def __init__(self, host: Host, tables: Tables, builds: Builds, unchanged: Unchanged) -> None:
         self._host = host
         self._tables = tables
         self._builds = builds
+        self._unchanged = unchanged
         # By node; a node runs on one thread.
         self._readings: dict[str, Reading] = {}
 
@@ -317,11 +320,16 @@ class Changes:
 
     @while_parsing(lambda *_, **__: {})
     def commit_conf(self, model: Mapping[str, Any]) -> dict[str, str]:
-        """The Spark setting that writes a model's positions into its commits; empty if it reads no changes."""
+        """The Spark setting that writes a model's positions, or its key, into its commits; empty if it has neither."""
         reading = self._readings.get(model["unique_id"])
         if reading is None or not reading.sources:
-            return {}
+            return self._unchanged.commit_conf(model)
         return {COMMIT_USER_CONF: positions.mark(reading.ends)}
+
+    @while_parsing(lambda *_, **__: False)
+    def are_read(self, model: Mapping[str, Any]) -> bool:
+        """Whether a model reads changes of a table in this run."""
+        return model["unique_id"] in self._readings
 
     def check_positions(self, model: Mapping[str, Any]) -> None:
         """Check that no other run has moved the positions since this one was planned, where no lock prevents it.

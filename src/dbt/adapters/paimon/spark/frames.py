@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
     from dbt.adapters.paimon.spark.commits import Committed, TableName
+    from dbt.adapters.paimon.spark.in_process import InProcess
     from dbt.adapters.paimon.spark.scans import Scan
     from dbt.adapters.paimon.spark.work import Progress, Work
 
@@ -235,6 +236,10 @@ class FrameHandle(ABC):
 
     def work_of(self, statement_id: str) -> Work | None:
         """None: what a server did cannot be seen from here."""
+        return None
+
+    def in_process(self) -> InProcess | None:
+        """None: the Spark of this handle is in a server."""
         return None
 
     def scans(self, sql: str) -> tuple[Scan, ...]:

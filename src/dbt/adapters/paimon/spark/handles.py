@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
     from dbt.adapters.paimon.spark.commits import Committed, TableName
+    from dbt.adapters.paimon.spark.in_process import InProcess
     from dbt.adapters.paimon.spark.scans import Scan
     from dbt.adapters.paimon.spark.work import Progress, Work
     from dbt.adapters.paimon.sql.predicates import Reference
@@ -141,6 +142,9 @@ class Handle(Protocol):
 
     def work_of(self, statement_id: str) -> Work | None:
         """What Spark did for a statement; None if that cannot be seen from here."""
+
+    def in_process(self) -> InProcess | None:
+        """What only a Spark in this process can be asked; None if it is in a server."""
 
     def scans(self, sql: str) -> tuple[Scan, ...]:
         """What a query would read from Paimon tables (see `scans`); nothing runs."""

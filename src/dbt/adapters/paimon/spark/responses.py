@@ -51,6 +51,7 @@ class PaimonAdapterResponse(AdapterResponse):
         spark_seconds: run time of Spark's tasks, added up.
         shuffle_bytes: written for shuffles.
         spill_bytes: spilled to disk.
+        reason: why nothing was done (`code` is REUSED).
     """
 
     query_id: str | None = None
@@ -65,6 +66,7 @@ class PaimonAdapterResponse(AdapterResponse):
     spark_seconds: float | None = None
     shuffle_bytes: int | None = None
     spill_bytes: int | None = None
+    reason: str | None = None
 
 
 def code_of(kind: str) -> str:
@@ -112,6 +114,19 @@ def of_statement(sql: str, query_id: str) -> PaimonAdapterResponse:
     ddl = _DDL.match(sql, begins)
     code = f"{ddl[1]} {ddl[2]}".upper() if ddl else "OK"
     return PaimonAdapterResponse(_message=code, code=code, query_id=query_id or None)
+
+
+def of_reuse(snapshot: int, same: str) -> PaimonAdapterResponse:
+    """The response of a node that had nothing to do.
+
+    Args:
+        snapshot: the table snapshot that has its rows.
+        same: what is the same as then.
+    """
+    reason = f"{same} as at snapshot {snapshot}"
+    return PaimonAdapterResponse(
+        _message=f"REUSED: {reason}", code="REUSED", snapshot_id=snapshot, reason=reason
+    )
 
 
 def unknown(kind: str, query_id: str) -> PaimonAdapterResponse:

@@ -19,6 +19,7 @@ from dbt.adapters.paimon.spark import cluster_managers, commits, scans, work
 from dbt.adapters.paimon.spark.conf import EXTENSIONS, spark_conf
 from dbt.adapters.paimon.spark.frames import FrameCursor, FrameHandle
 from dbt.adapters.paimon.spark.handles import session_conf
+from dbt.adapters.paimon.spark.in_process import InProcess
 from dbt.adapters.paimon.spark.launch import jvm, packages, resolved_jars
 from dbt.adapters.paimon.sql import predicates, views
 
@@ -92,6 +93,10 @@ class SessionHandle(FrameHandle):
     def work_of(self, statement_id: str) -> Work | None:
         """What Spark did for a statement."""
         return work.by_tag(self.session, statement_id)
+
+    def in_process(self) -> InProcess:
+        """What only this Spark, in this process, can be asked."""
+        return InProcess(self)
 
     def scans(self, sql: str) -> tuple[Scan, ...]:
         """What a query would read, by the splits that Paimon plans for it."""

@@ -317,6 +317,9 @@ class ThriftHandle:
         """None: what a server did cannot be seen from here."""
         return None
 
+    def in_process(self) -> None:
+        """None: Spark is in the server."""
+
     def scans(self, sql: str) -> tuple[Scan, ...]:
         """What a query would read, as EXPLAIN COST says it."""
         return scans.by_explain(self._rows_of, sql)

@@ -22,7 +22,7 @@ from dbt.adapters.paimon.options.table_options import (
     validate_option,
 )
 from dbt.adapters.paimon.options.values import split_columns
-from dbt.adapters.paimon.spec import bucket_numbers, run_tag, safeguards
+from dbt.adapters.paimon.spec import bucket_numbers, run_tag, safeguards, skipping
 from dbt.adapters.paimon.spec.foreign_config import is_foreign, is_table_format, partition_column, refusals
 from dbt.adapters.paimon.spec.maintenance_policy import read_policy
 from dbt.adapters.paimon.spec.maintenance_rules import policy_rules
@@ -99,6 +99,7 @@ TABLE_KEYS: Final = (
     "wap",
     "compact_after_build",
     *safeguards.KEYS,
+    skipping.KEY,
     "tblproperties",
     "maintenance",
 )
@@ -208,6 +209,7 @@ def collect_table_spec(
     policy = read_policy(config.get("maintenance"), problems)
     compacts = _compact_after_build(config, problems)
     safeguards.check(config, problems)
+    skipping.check(config, problems)
     auto = _auto_buckets(config, options, problems)
     spec = TableSpec(
         primary_key, partition_by, MappingProxyType(options), engine, tag, wap, policy, compacts, auto

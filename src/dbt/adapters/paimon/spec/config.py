@@ -42,6 +42,7 @@ class PaimonConfig(AdapterConfig):
     compact_after_build: bool | str | None = None
     on_rebuild: str | None = None
     max_bytes_read: int | str | None = None
+    skip_unchanged: bool | str | None = None
     tblproperties: dict[str, Any] | None = None
 
     # Keeps the table small and fast; actions of a folder and of a model are combined (see `maintenance_policy`).

@@ -28,6 +28,7 @@ class Kind(Enum):
     CHECKPOINT = "checkpoint"
     READ_MARK = "dbtc"
     BATCH_MARK = "dbts"
+    KEY_MARK = "dbtk"
     LOCKS = ".dbt_paimon"
     CACHE = "cache folder"
 
@@ -42,6 +43,7 @@ CURRENT: Final[Mapping[Kind, int]] = MappingProxyType(
         # Marks without a number are of version 1 (see `mark_version`).
         Kind.READ_MARK: 1,
         Kind.BATCH_MARK: 1,
+        Kind.KEY_MARK: 1,
         Kind.LOCKS: 1,
         Kind.CACHE: 1,
     }

@@ -7,6 +7,9 @@
     {{ exceptions.raise_compiler_error("Cannot seed to '" ~ existing_relation ~ "', it is a view") }}
   {%- endif -%}
   {%- do store_result('agate_table', response='OK', agate_table=agate_table) -%}
+  {%- if paimon__reuse(target_relation, existing_relation, spec, rows=agate_table) -%}
+    {{ return({'relations': [target_relation]}) }}
+  {%- endif -%}
 
   {{ run_hooks(pre_hooks, inside_transaction=False) }}
   {{ run_hooks(pre_hooks, inside_transaction=True) }}
@@ -19,6 +22,7 @@
   {%- do paimon__build_table(target_relation, existing_relation, spec, source) -%}
   {%- do paimon__drop_staged(source) -%}
   {%- do paimon__tag_run(target_relation, spec) -%}
+  {%- do adapter.unchanged.note(model) -%}
 
   {{ run_hooks(post_hooks, inside_transaction=True) }}
   {{ adapter.commit() }}

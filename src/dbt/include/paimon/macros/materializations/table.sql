@@ -2,6 +2,9 @@
   {%- set target_relation = this.incorporate(type='table') -%}
   {%- set spec = adapter.specs.of(model) -%}
   {%- set existing_relation = paimon__load_existing(target_relation) -%}
+  {%- if paimon__reuse(target_relation, existing_relation, spec) -%}
+    {{ return({'relations': [target_relation]}) }}
+  {%- endif -%}
 
   {{ run_hooks(pre_hooks, inside_transaction=False) }}
   {{ run_hooks(pre_hooks, inside_transaction=True) }}
@@ -13,6 +16,7 @@
   {%- do paimon__drop_staged(source) -%}
   {%- do paimon__drop_if_view(existing_relation) -%}
   {%- do paimon__tag_run(target_relation, spec) -%}
+  {%- do adapter.unchanged.note(model) -%}
 
   {{ run_hooks(post_hooks, inside_transaction=True) }}
   {{ adapter.commit() }}

@@ -8,6 +8,9 @@
   {%- set strategy_macro = adapter.get_incremental_strategy_macro(context, strategy) -%}
   {#- Batches of one model are prepared concurrently, and written one after the other. -#}
   {%- set existing_relation = paimon__load_existing(target_relation, hold=(strategy != 'microbatch')) -%}
+  {%- if paimon__reuse(target_relation, existing_relation, spec, strategy) -%}
+    {{ return({'relations': [target_relation]}) }}
+  {%- endif -%}
   {%- do adapter.changes.check_positions(model) -%}
   {%- set rebuild = adapter.changes.rebuild(model) or should_full_refresh() -%}
 
@@ -49,6 +52,7 @@
   {%- endif -%}
   {%- do paimon__drop_if_view(existing_relation) -%}
   {%- do paimon__tag_run(target_relation, spec) -%}
+  {%- do adapter.unchanged.note(model) -%}
 
   {{ run_hooks(post_hooks, inside_transaction=True) }}
   {{ adapter.commit() }}

@@ -12,6 +12,9 @@
   {%- if existing_relation is not none and not existing_relation.is_table -%}
     {%- do exceptions.relation_wrong_type(existing_relation, 'table') -%}
   {%- endif -%}
+  {%- if paimon__reuse(target_relation, existing_relation, spec) -%}
+    {{ return({'relations': [target_relation]}) }}
+  {%- endif -%}
   {%- set exists = existing_relation is not none -%}
 
   {{ run_hooks(pre_hooks, inside_transaction=False) }}
@@ -65,6 +68,7 @@
     {%- do persist_docs(target_relation, model) -%}
   {%- endif -%}
   {%- do paimon__tag_run(target_relation, spec) -%}
+  {%- do adapter.unchanged.note(model) -%}
 
   {{ run_hooks(post_hooks, inside_transaction=True) }}
   {{ adapter.commit() }}

@@ -1,0 +1,212 @@
+"""What a query reads and calls, from the plan that Spark has analyzed but not optimized. No job runs.
+
+The analyzed plan has every view resolved to the tables under it, and `current_timestamp()` as it is written; the
+optimizer would put a time in its place.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final
+
+from dbt.adapters.paimon.spark import heads
+from dbt.adapters.paimon.spark.commits import TableName
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+    from dbt.adapters.paimon.spark.heads import Stand
+
+_TABLE: Final = "DataSourceV2Relation"
+_FILES: Final = "LogicalRelation"
+_FILES_RELATION: Final = "HadoopFsRelation"
+_LITERAL_ROWS: Final = "LocalRelation"
+_VIEW: Final = "View"
+_PAIMON: Final = "org.apache.paimon.spark.SparkTable"
+_LISTED: Final = "org.apache.spark.sql.execution.datasources.InMemoryFileIndex"
+# Each costs a few calls into the JVM.
+_MOST_FILES: Final = 2000
+_CLASS: Final = re.compile(r'"class":"([^"]+)"')
+_STATIC: Final = re.compile(r'StaticInvoke","num-children":\d+,"staticObject":"?([^",]*)')
+# What is another number, or another time, each time that the same query is analyzed: ids of expressions, of CTEs, of
+# the variables of lambdas, of the process, and when a view was created in it.
+_IDS: Final = re.compile(r'ExprId","id":(\d+)')
+_IDS_IN_TREE: Final = re.compile(r"#(\d+)|CTERelation(?:Def|Ref) (\d+)|lambda \w+?_(\d+)(?=#)")
+_PASSING: Final = re.compile(
+    r'"createTime":\d+|"lastAccessTime":-?\d+|"jvmId":"[0-9a-f-]+"|"cteId":\d+'
+    r'|(?<=CTERelationDef","num-children":1,"child":0,)"id":\d+'
+)
+_LAMBDAS: Final = re.compile(r'(NamedLambdaVariable","num-children":0,"name":"\w+?)_\d+(?=")')
+_NONDETERMINISTIC: Final = "org.apache.spark.sql.catalyst.expressions.Nondeterministic"
+# By class: whether it is nondeterministic by its own account. The same for every session of the process.
+_KNOWN: dict[str, bool] = {}
+
+
+@dataclass(frozen=True)
+class Analyzed:
+    """What Spark makes of a query.
+
+    Attributes:
+        text: the plan; the same text for the same query over the same views, in any process.
+        columns: name and Spark type text of each column.
+        classes: the classes of the plan's nodes and expressions, by their full names.
+        nondeterministic: those of them that are so by Spark's own account.
+        reads_clock: whether Spark would put the current time, or a date such as 'today', into it.
+        tables: where each Paimon table stands that it reads.
+        files: size and time of each file that it reads, by path.
+        others: what it reads besides, in words.
+    """
+
+    text: str
+    columns: tuple[tuple[str, str], ...]
+    classes: frozenset[str]
+    nondeterministic: frozenset[str] = frozenset()
+    reads_clock: bool = False
+    tables: Mapping[TableName, Stand] = field(default_factory=dict)
+    files: Mapping[str, str] = field(default_factory=dict)
+    others: tuple[str, ...] = ()
+
+
+def by_plan(frame: DataFrame, columns: tuple[tuple[str, str], ...]) -> Analyzed:
+    """What a query reads and calls.
+
+    Args:
+        frame: the query, which has not run. `spark.sql.debug.maxToStringFields` must have been raised for it.
+        columns: see `Analyzed`.
+
+    Raises:
+        Exception: this Spark cannot be asked in this way.
+    """
+    jvm: Any = frame.sparkSession._jvm
+    plan = frame._jdf.queryExecution().analyzed()
+    plans = [plan, *_each(plan.subqueriesAll())]
+    reader = _Leaves(jvm)
+    for part in plans:
+        for node in _nodes(part):
+            reader.look_at(node)
+    as_json = str(plan.toJSON())
+    classes = frozenset(_CLASS.findall(as_json))
+    # Spark's own objects behind its functions and types of fixed length are not those of a catalog's functions.
+    foreign = {
+        name for name in _STATIC.findall(as_json) if not name.startswith("org.apache.spark.sql.catalyst.")
+    }
+    trees = (_numbered(str(part.treeString()), _IDS_IN_TREE) for part in plans)
+    text = "\n".join((*trees, _numbered(_LAMBDAS.sub(r"\1", _PASSING.sub("", as_json)), _IDS), *reader.texts))
+    return Analyzed(
+        text,
+        columns,
+        classes | foreign,
+        frozenset(name for name in classes if _is_nondeterministic(jvm, name)),
+        any(_reads_clock(jvm, part) for part in plans),
+        reader.tables,
+        reader.files,
+        tuple(reader.others),
+    )
+
+
+class _Leaves:
+    """Collects what the nodes of a plan read."""
+
+    def __init__(self, jvm: Any) -> None:
+        self._jvm = jvm
+        self.texts: list[str] = []
+        self.tables: dict[TableName, Stand] = {}
+        self.files: dict[str, str] = {}
+        self.others: list[str] = []
+
+    def look_at(self, node: Any) -> None:
+        kind = node.getClass().getSimpleName()
+        if kind == _TABLE:
+            self._table(node)
+        elif kind == _FILES:
+            self._files(node)
+        elif kind == _LITERAL_ROWS:
+            # Neither the tree nor the JSON shows them.
+            self.texts.append(str(node.data().toString()))
+        elif kind == _VIEW:
+            self.texts.append(str(node.desc().viewText()))
+            settings = str(node.desc().viewSQLConfigs().mkString("\0"))
+            self.texts.append("\n".join(sorted(settings.split("\0"))))
+
+    def _table(self, node: Any) -> None:
+        shown = str(node.name())
+        if node.table().getClass().getName() != _PAIMON or not node.identifier().isDefined():
+            self.others.append(f"{shown}, which is no Paimon table")
+            return
+        identifier = node.identifier().get()
+        schema = ".".join(identifier.namespace())
+        name = TableName(str(node.catalog().get().name()), schema, str(identifier.name()))
+        if not node.options().isEmpty():
+            self.others.append(f"{shown} with options of its own")
+            return
+        stand = heads.stand_of(self._jvm, node.table().getTable())
+        if stand.problem:
+            self.others.append(f"{schema}.{name.identifier}, which {stand.problem}")
+            return
+        known = self.tables.setdefault(name, stand)
+        if known != stand:
+            # Somebody has committed between the two.
+            self.others.append(f"{schema}.{name.identifier}, which changes at this moment")
+        self.texts.append(f"table {name}")
+
+    def _files(self, node: Any) -> None:
+        relation = node.relation()
+        if (
+            relation.getClass().getSimpleName() != _FILES_RELATION
+            or node.catalogTable().isDefined()
+            or relation.location().getClass().getName() != _LISTED
+        ):
+            self.others.append("a relation whose files are not known")
+            return
+        found = relation.location().allFiles()
+        if found.size() > _MOST_FILES:
+            self.others.append(f"{found.size():,} files")
+            return
+        for status in _each(found):
+            path = str(status.getPath().toString())
+            self.files[path] = f"{status.getLen()} {status.getModificationTime()}"
+        self.texts.append(f"files {relation.fileFormat().toString()} {relation.options().toString()}")
+
+
+def _nodes(plan: Any) -> Iterator[Any]:
+    yield plan
+    for child in _each(plan.children()):
+        yield from _nodes(child)
+
+
+def _numbered(text: str, ids: re.Pattern[str]) -> str:
+    """A text with the ids that the groups of a pattern find numbered in their order, each kind for itself."""
+    numbers: dict[tuple[int, str], int] = {}
+
+    def number(found: re.Match[str]) -> str:
+        kind = found.lastindex or 0
+        before, after = found.start(kind) - found.start(), found.end(kind) - found.start()
+        count = numbers.setdefault((kind, found[kind]), len(numbers))
+        return f"{found[0][:before]}{count}{found[0][after:]}"
+
+    return ids.sub(number, text)
+
+
+def _reads_clock(jvm: Any, plan: Any) -> bool:
+    """Whether Spark's own rules, which put the current time into a plan, would change this one."""
+    rules = jvm.org.apache.spark.sql.catalyst.optimizer
+    replaced = rules.ReplaceExpressions.apply(plan)
+    return not all(
+        rule.apply(replaced).fastEquals(replaced)
+        for rule in (rules.ComputeCurrentTime, rules.SpecialDatetimeValues)
+    )
+
+
+def _is_nondeterministic(jvm: Any, name: str) -> bool:
+    if name not in _KNOWN:
+        loader = jvm.java.lang.Class
+        _KNOWN[name] = bool(loader.forName(_NONDETERMINISTIC).isAssignableFrom(loader.forName(name)))
+    return _KNOWN[name]
+
+
+def _each(seq: Any) -> Iterator[Any]:
+    """The elements of a Scala sequence."""
+    for index in range(seq.size()):
+        yield seq.apply(index)

@@ -1,0 +1,22 @@
+"""`skip_unchanged`: whether a run leaves out a node that has nothing new to read (see the room `unchanged`)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from dbt.adapters.paimon.spec.problems import Problems
+
+KEY: Final = "skip_unchanged"
+
+
+def check(config: Mapping[str, Any], problems: Problems) -> None:
+    """Add a problem for a value that is neither true nor false."""
+    value = config.get(KEY)
+    if value is not None and not isinstance(value, bool):
+        problems.add(KEY, value, "true or false (the default) is needed, without quotes")
+
+
+def is_on(config: Mapping[str, Any]) -> bool:
+    """Whether a node may be left out."""
+    return config.get(KEY) is True

@@ -1,0 +1,84 @@
+"""Whether the same query over the same inputs gives the same rows, judged by the classes of Spark's analyzed plan.
+
+Nodes of a plan are allowed by name, so that a new kind of node is never taken for a known one; expressions are those of
+Spark's own package but for the ones listed here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from dbt.adapters.paimon.spark.analysis import Analyzed
+
+_PLANS: Final = "org.apache.spark.sql.catalyst.plans.logical."
+_EXPRESSIONS: Final = "org.apache.spark.sql.catalyst.expressions."
+_LEAVES: Final = frozenset(
+    {
+        "org.apache.spark.sql.execution.datasources.LogicalRelation",
+        "org.apache.spark.sql.execution.datasources.v2.DataSourceV2Relation",
+    }
+)
+_KNOWN_PLANS: Final = frozenset(
+    """
+    Aggregate CTERelationDef CTERelationRef Distinct Except Expand Filter Generate GlobalLimit Intersect Join
+    LateralJoin LocalLimit LocalRelation Offset OneRowRelation Project Range RebalancePartitions Repartition
+    RepartitionByExpression ResolvedHint Sort SubqueryAlias Tail Union View Window WithCTE
+    """.split()
+)
+_CLOCK: Final = "the time"
+# Expressions that give something else, or that say nothing of what they do -> what they read or are.
+_VOLATILE: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "CurrentDate": "current_date",
+        "CurrentTimestamp": "current_timestamp",
+        "CurrentTime": "current_time",
+        "LocalTimestamp": "localtimestamp",
+        "Now": "now",
+        "CurrentTimeZone": "current_timezone",
+        "CurrentCatalog": "current_catalog",
+        "CurrentDatabase": "current_database",
+        "CurrentUser": "current_user",
+        "SessionUser": "session_user",
+        "AesEncrypt": "aes_encrypt",
+        "CallMethodViaReflection": "java_method",
+        "TryReflect": "try_reflect",
+        "RandStr": "randstr",
+        "Uniform": "uniform",
+        "ScalaUDF": "a user's function",
+        "PythonUDF": "a user's Python function",
+        "PythonUDAF": "a user's Python function",
+        "PythonUDTF": "a user's Python function",
+        "UnresolvedPythonUDTF": "a user's Python function",
+        "ApplyFunctionExpression": "a function of a catalog",
+        "V2Aggregator": "a function of a catalog",
+        "objects.Invoke": "a function of a catalog",
+        "objects.NewInstance": "a function of a catalog",
+        "aggregate.V2Aggregator": "a function of a catalog",
+    }
+)
+
+
+def volatile(query: Analyzed) -> str:
+    """Why the same query may give other rows another time; '' if it does not."""
+    for name in sorted(query.classes):
+        if name in _LEAVES:
+            continue
+        if name.startswith(_PLANS):
+            if (node := name.removeprefix(_PLANS)) not in _KNOWN_PLANS:
+                return f"its plan has a {node}, of which it is not known whether it gives the same rows again"
+            continue
+        if not name.startswith(_EXPRESSIONS):
+            return f"it uses {name.rpartition('.')[2]}, which is not Spark's own"
+        short = name.removeprefix(_EXPRESSIONS)
+        if short in _VOLATILE:
+            return f"it calls {_VOLATILE[short]}"
+        if name in query.nondeterministic:
+            return f"it calls {short.lower()}, which gives something else each time"
+    if query.reads_clock:
+        return f"it reads {_CLOCK} (a value such as 'today' or 'now')"
+    if query.others:
+        return f"it reads {query.others[0]}"
+    return ""

@@ -1,0 +1,77 @@
+"""Models over a table, and a run of one of them that says whether it was left alone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from dbt.tests.util import run_dbt
+
+from functional.conftest import Rows
+
+ON = "skip_unchanged=true"
+
+
+def table(query: str, config: str = "") -> str:
+    return f"{{{{ config(materialized='table', {ON}{config}) }}}}\n{query}"
+
+
+def incremental(query: str, config: str = "") -> str:
+    return f"{{{{ config(materialized='incremental', {ON}{config}) }}}}\n{query}"
+
+
+class Runs:
+    """Runs one model at a time, and says whether it was left alone."""
+
+    def __init__(self, project: Any, rows: Rows) -> None:
+        self._project = project
+        self._rows = rows
+
+    def __call__(self, name: str, *arguments: str) -> bool:
+        """Run a node; whether it was reused. Its table has a further snapshot just if it was not."""
+        before = self.snapshot(name)
+        (result,) = run_dbt(["build", "--select", name, *arguments])
+        assert result.status == "success"
+        reused = result.adapter_response["code"] == "REUSED"
+        assert reused == result.message.startswith("REUSED: ")
+        if reused:
+            assert self.snapshot(name) == before == result.adapter_response["snapshot_id"]
+            assert result.adapter_response["reason"] in result.message
+        return reused
+
+    def snapshot(self, name: str) -> int | None:
+        """A table's newest snapshot; None if there is none."""
+        tables = {row[1] for row in self._rows("show tables in {schema}")}
+        if name not in tables:
+            return None
+        ((newest,),) = self._rows(f"select max(snapshot_id) from {{schema}}.`{name}$snapshots`")
+        return newest
+
+    def write(self, name: str, sql: str) -> None:
+        (Path(self._project.project_root) / "models" / f"{name}.sql").write_text(sql)
+
+
+@pytest.fixture(scope="class")
+def runs(project: Any, rows: Rows) -> Runs:
+    return Runs(project, rows)
+
+
+@pytest.fixture
+def orders(rows: Rows) -> Callable[..., None]:
+    """Makes the table that the models read, anew."""
+
+    def make(values: str = "(1, 'a'), (2, 'b')", properties: str = "") -> None:
+        rows("drop table if exists {schema}.orders")
+        rows(f"create table {{schema}}.orders (id int, name string) using paimon {properties}")
+        rows(f"insert into {{schema}}.orders values {values}")
+
+    return make
+
+
+SOURCE = {
+    "version": 2,
+    "sources": [{"name": "raw", "schema": "{{ target.schema }}", "tables": [{"name": "orders"}]}],
+}
+ORDERS = "select id, name from {{ source('raw', 'orders') }}"
