@@ -67,7 +67,7 @@ def _whoever_wrote(old: Any) -> Any:
 
 
 def _without_views(old: Any) -> Any:
-    return lambda frame, columns: replace(old(frame, columns), text="")
+    return lambda frame: replace(old(frame), text="")
 
 
 _PAIMON: Final = "dbt.adapters.paimon"

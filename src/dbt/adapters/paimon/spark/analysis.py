@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from dbt.adapters.paimon.spark import heads
 from dbt.adapters.paimon.spark.commits import TableName
+from dbt.adapters.paimon.sql.data_types import type_text
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -69,12 +70,11 @@ class Analyzed:
     others: tuple[str, ...] = ()
 
 
-def by_plan(frame: DataFrame, columns: tuple[tuple[str, str], ...]) -> Analyzed:
+def by_plan(frame: DataFrame) -> Analyzed:
     """What a query reads and calls.
 
     Args:
         frame: the query, which has not run. `spark.sql.debug.maxToStringFields` must have been raised for it.
-        columns: see `Analyzed`.
 
     Raises:
         Exception: this Spark cannot be asked in this way.
@@ -96,7 +96,7 @@ def by_plan(frame: DataFrame, columns: tuple[tuple[str, str], ...]) -> Analyzed:
     text = "\n".join((*trees, _numbered(_LAMBDAS.sub(r"\1", _PASSING.sub("", as_json)), _IDS), *reader.texts))
     return Analyzed(
         text,
-        columns,
+        tuple((field.name, type_text(field.dataType)) for field in frame.schema.fields),
         classes | foreign,
         frozenset(name for name in classes if _is_nondeterministic(jvm, name)),
         any(_reads_clock(jvm, part) for part in plans),

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any, Final
 
 from dbt.adapters.paimon.spark import analysis, heads
 
 if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
     from dbt.adapters.paimon.spark.analysis import Analyzed
     from dbt.adapters.paimon.spark.commits import TableName
-    from dbt.adapters.paimon.spark.frames import FrameHandle
     from dbt.adapters.paimon.spark.heads import Stand
 
 # Otherwise the text of a wide plan leaves out columns.
@@ -20,12 +23,20 @@ class InProcess:
     """Asks the Spark of a handle; none of it runs a Spark job.
 
     Args:
-        handle: a handle of the embedded Spark.
+        session: a session of the embedded Spark.
+        frame_of: gives the data frame of a query, with the views that it mentions.
+        configured: sets Spark settings of the session inside a block.
     """
 
-    def __init__(self, handle: FrameHandle) -> None:
-        self._handle = handle
-        self._session = handle.session
+    def __init__(
+        self,
+        session: SparkSession,
+        frame_of: Callable[[str], DataFrame],
+        configured: Callable[[Mapping[str, str]], AbstractContextManager[None]],
+    ) -> None:
+        self._session = session
+        self._frame_of = frame_of
+        self._configured = configured
 
     @property
     def spark_version(self) -> str:
@@ -38,12 +49,8 @@ class InProcess:
         Raises:
             Exception: the query is invalid, or this Spark cannot be asked in this way.
         """
-        with self._handle.configured(_WHOLE_TEXT):
-            cursor = self._handle.cursor()
-            cursor.execute(sql)
-            return analysis.by_plan(
-                cursor.frame, tuple((name, kind) for name, kind, *_ in cursor.description)
-            )
+        with self._configured(_WHOLE_TEXT):
+            return analysis.by_plan(self._frame_of(sql))
 
     def stand(self, table: TableName) -> Stand:
         """Where a table stands (see `heads`).

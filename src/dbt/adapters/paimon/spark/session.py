@@ -24,7 +24,7 @@ from dbt.adapters.paimon.spark.launch import jvm, packages, resolved_jars
 from dbt.adapters.paimon.sql import predicates, views
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    from pyspark.sql import DataFrame, SparkSession
 
     from dbt.adapters.paimon.spark.commits import Committed, TableName
     from dbt.adapters.paimon.spark.scans import Scan
@@ -94,15 +94,18 @@ class SessionHandle(FrameHandle):
         """What Spark did for a statement."""
         return work.by_tag(self.session, statement_id)
 
+    def _frame_of(self, sql: str) -> DataFrame:
+        cursor = self.cursor()
+        cursor.execute(sql)
+        return cursor.frame
+
     def in_process(self) -> InProcess:
         """What only this Spark, in this process, can be asked."""
-        return InProcess(self)
+        return InProcess(self.session, self._frame_of, self.configured)
 
     def scans(self, sql: str) -> tuple[Scan, ...]:
         """What a query would read, by the splits that Paimon plans for it."""
-        cursor = self.cursor()
-        cursor.execute(sql)
-        return scans.by_plan(cursor.frame)
+        return scans.by_plan(self._frame_of(sql))
 
     def progress(self, since: float) -> Progress | None:
         """How far this thread's jobs since a time are."""
