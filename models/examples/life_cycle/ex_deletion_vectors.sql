@@ -1,4 +1,4 @@
-{#- An upsert marks the old row in its file and writes the new one beside it: readers skip marked rows, and merge no files. -#}
+{#- An upsert marks the old row in its file and writes the new one beside it: readers skip marked rows. -#}
 {{ config(
     materialized='incremental',
     primary_key='order_id',
