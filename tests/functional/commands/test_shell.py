@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -66,7 +67,8 @@ class Terminal:
     def close(self) -> None:
         self.process.kill()
         self.process.wait()
-        os.close(self._ours)
+        with suppress(OSError):
+            os.close(self._ours)
 
 
 class TestShell:
@@ -113,6 +115,51 @@ class TestShell:
         terminal.wait_for("dbt>")
         terminal.type("exit\r")
         assert terminal.process.wait(60) == 0
+
+    @pytest.fixture
+    def client(self, project):
+        """Start `dbt-paimon <command>` in another process, which could start no Java itself."""
+
+        def begin(*words: str) -> subprocess.Popen[str]:
+            folders = ["--project-dir", str(project.project_root), "--profiles-dir", project.profiles_dir]
+            return subprocess.Popen(
+                [sys.executable, "-m", "dbt_paimon.entry", *words, *folders],
+                env={**os.environ, "JAVA_HOME": "/nowhere", "PATH": "/nowhere"},
+                stdout=subprocess.PIPE,
+                text=True,
+            )
+
+        return begin
+
+    def test_other_processes_use_it(self, project, rows, terminal, client):
+        terminal.wait_for("dbt>")
+        terminal.type("run -s")
+        assert client("run", "-s", "small", "calling").wait(SECONDS) == 0
+        assert rows("select * from {schema}.calling") == [(1,)]
+        # What was being typed is still there.
+        terminal.wait_for("Completed successfully")
+        terminal.wait_for("dbt>")
+        terminal.type(" small\r")
+        terminal.wait_for("Completed successfully")
+
+        long = client("run", "-s", "long")
+        while "START sql table model" not in long.stdout.readline():
+            assert long.poll() is None
+        time.sleep(3)
+        long.send_signal(signal.SIGINT)
+        assert long.wait(60) != 0
+
+        terminal.type("watch\r")
+        terminal.wait_for("Ctrl-C ends it.")
+        shown = client("show", "--inline", "select 40 + 2 as answer")
+        assert "42" in shown.communicate(timeout=SECONDS)[0]
+        assert client("run", "-s", "small", "--no-such-option").wait(SECONDS) == 2
+        (Path(project.project_root) / "models" / "wrong.sql").write_text("select nothing from nowhere")
+        assert client("run", "-s", "wrong").wait(SECONDS) == 1
+        (Path(project.project_root) / "models" / "wrong.sql").unlink()
+
+        terminal.close()
+        assert client("run", "-s", "small").wait(SECONDS) == 1, "without the shell it would need Java"
 
     def test_what_is_saved_is_built(self, project, rows):
         root = Path(project.project_root)

@@ -45,6 +45,8 @@ _PARSES_ANEW: Final = frozenset(
         "--profiles-dir",
     }
 )
+# Options that are folders: a command may be run from another one.
+_PLACES: Final = ("project_dir", "profiles_dir")
 # Short names of options, as dbt has them.
 _SHORT: Final = {"-t": "--target"}
 # Commands that read the project themselves, or need none.
@@ -62,7 +64,9 @@ class Project:
     def __init__(self, folder: Path, target: Mapping[str, str | None]) -> None:
         self.folder = folder
         self._target = {
-            f"--{name.replace('_', '-')}": value for name, value in target.items() if value is not None
+            f"--{name.replace('_', '-')}": str(Path(value).resolve()) if name in _PLACES else value
+            for name, value in target.items()
+            if value is not None
         }
         self._manifest: Manifest | None = None
         self._parsed: Mapping[Path, tuple[int, int]] = {}
@@ -76,6 +80,12 @@ class Project:
 
         manifest = None if self._parses(words) else self._fresh_manifest()
         return dbtRunner(manifest=manifest).invoke(self._with_target(words))
+
+    @property
+    def profiles_dir(self) -> Path | None:
+        """The folder that was given for profiles.yml; None if none was."""
+        given = self._target.get("--profiles-dir") or os.environ.get("DBT_PROFILES_DIR")
+        return Path(given) if given else None
 
     @property
     def manifest(self) -> Manifest:

@@ -12,9 +12,12 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from dbt.adapters.paimon.shell.project import Project
+from dbt.adapters.paimon.shell.requests import Requests
 from dbt.adapters.paimon.shell.saved_files import touched
+from dbt_paimon.client import socket_path
 
 if TYPE_CHECKING:
+    from dbt.cli.main import dbtRunnerResult
     from prompt_toolkit import PromptSession
     from prompt_toolkit.completion import CompleteEvent, Completer, Completion
     from prompt_toolkit.document import Document
@@ -50,6 +53,10 @@ _SELECTS: Final = ("-s", "--select", "-m", "--models", "--exclude", "watch")
 _ENDS: Final = ("exit", "quit")
 # Milliseconds: editors write a file in several steps.
 _SETTLED: Final = 100
+# Milliseconds between looks at what others ask, while the shell watches.
+_ASKED_EVERY: Final = 200
+# What the prompt returns when a request has come; nobody can type it.
+_WOKEN: Final = "\0"
 
 
 def start(project: Project, watch: bool) -> None:
@@ -63,26 +70,79 @@ def start(project: Project, watch: bool) -> None:
         click.ClickException: packages of the extra `shell` are missing.
     """
     session = _session(project)
+    requests = Requests(socket_path(project.folder, project.profiles_dir), lambda: _wake(session))
     # What is started in the background ignores it.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     click.echo(HELP)
-    _report(project.load())
-    if watch:
-        execute(project, "watch")
+    if not requests.open():
+        click.echo("Another shell of this project runs, and answers `dbt-paimon run …` of other terminals.")
+    try:
+        _report(project.load())
+        if watch:
+            execute(project, "watch", requests)
+        _read_lines(project, session, requests)
+    finally:
+        requests.close()
+
+
+def _read_lines(project: Project, session: PromptSession[str], requests: Requests) -> None:
+    typed = ""
+
+    def wake_if_asked() -> None:
+        if requests.waits:
+            _wake(session)
+
     while True:
+        answer_waiting(project, requests)
         try:
-            line = session.prompt(PROMPT)
+            line = session.prompt(PROMPT, default=typed, pre_run=wake_if_asked)
         except KeyboardInterrupt:
+            typed = ""
             continue
         except EOFError:
             return
+        typed = session.default_buffer.text if line == _WOKEN else ""
+        if line == _WOKEN:
+            continue
         if line.strip() in _ENDS:
             return
-        execute(project, line)
+        execute(project, line, requests)
 
 
-def execute(project: Project, line: str) -> bool | None:
-    """Run one line; whether it succeeded, None if there was nothing to run."""
+def _wake(session: PromptSession[str]) -> None:
+    """Leave the prompt, from any thread, because a request waits; what is typed stays."""
+
+    def leave() -> None:
+        if session.app.is_running and not session.app.is_done:
+            session.app.exit(result=_WOKEN)
+
+    if session.app.is_running and session.app.loop is not None:
+        session.app.loop.call_soon_threadsafe(leave)
+
+
+def answer_waiting(project: Project, requests: Requests) -> None:
+    """Run what other processes have asked for, one after the other."""
+    while (request := requests.next()) is not None:
+        click.echo(f"dbt {shlex.join(request.words)}")
+        request.answer(lambda words: _exit_code(project.run(words)))
+
+
+def _exit_code(result: dbtRunnerResult) -> int:
+    """dbt's exit code of a result: 1 if a node failed, 2 if dbt could not run the command."""
+    _report(result, err=False)
+    if result.success:
+        return 0
+    return 1 if result.exception is None else 2
+
+
+def execute(project: Project, line: str, requests: Requests | None = None) -> bool | None:
+    """Run one line; whether it succeeded, None if there was nothing to run.
+
+    Args:
+        project: the project.
+        line: what was typed.
+        requests: of other processes, which `watch` answers meanwhile.
+    """
     try:
         words = shlex.split(line, comments=True)
     except ValueError as exc:
@@ -97,7 +157,7 @@ def execute(project: Project, line: str) -> bool | None:
         return None
     try:
         if words[0] == "watch":
-            _watch(project, words[1:])
+            _watch(project, words[1:], requests)
             return None
         return _timed(project, words)
     except KeyboardInterrupt:
@@ -112,15 +172,15 @@ def _timed(project: Project, words: list[str]) -> bool:
     return bool(result.success)
 
 
-def _report(result: Any) -> None:
+def _report(result: Any, *, err: bool = True) -> None:
     """Show what dbt itself has not: a command or an option that it does not know."""
     from dbt.cli.exceptions import DbtUsageException
 
     if result is not None and isinstance(result.exception, DbtUsageException):
-        click.echo(str(result.exception), err=True)
+        click.echo(str(result.exception), err=err)
 
 
-def _watch(project: Project, selector: list[str]) -> None:
+def _watch(project: Project, selector: list[str], requests: Requests | None) -> None:
     try:
         from watchfiles import watch
     except ImportError:
@@ -128,8 +188,19 @@ def _watch(project: Project, selector: list[str]) -> None:
 
     folders = project.watched()
     click.echo(f"Watching {', '.join(path.name for path in folders)}; Ctrl-C ends it.")
-    for changes in watch(*folders, debounce=_SETTLED, step=_SETTLED // 2, raise_interrupt=False):
-        build_saved(project, [Path(path) for _, path in changes], selector)
+    saves = watch(
+        *folders,
+        debounce=_SETTLED,
+        step=_SETTLED // 2,
+        raise_interrupt=False,
+        rust_timeout=_ASKED_EVERY,
+        yield_on_timeout=True,
+    )
+    for changes in saves:
+        if changes:
+            build_saved(project, [Path(path) for _, path in changes], selector)
+        if requests is not None:
+            answer_waiting(project, requests)
 
 
 def build_saved(project: Project, saved: Iterable[Path], selector: list[str]) -> list[str]:

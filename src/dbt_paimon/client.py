@@ -1,0 +1,117 @@
+"""Asks a running `dbt-paimon shell` of the same project to run a dbt command, and prints what it says.
+
+Over a Unix socket in a folder that only this user can enter. The question is one line of JSON; the answer is a line of
+JSON for each text that dbt prints (`{"text": …}`), and at the end `{"code": …}`, dbt's exit code.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import signal
+import socket
+import stat
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from types import FrameType
+from typing import Any, Final
+
+# What the client sends after its question, to end the command as Ctrl-C does.
+INTERRUPT: Final = b"\x03"
+_PROJECT: Final = "dbt_project.yml"
+_FOLDERS: Final = {"--project-dir": "DBT_PROJECT_DIR", "--profiles-dir": "DBT_PROFILES_DIR"}
+
+
+def ask(words: Sequence[str]) -> int | None:
+    """Run a dbt command in the shell of its project.
+
+    Args:
+        words: of the command line, without the program.
+
+    Returns:
+        dbt's exit code; None if no shell of this project runs, or it cannot be asked.
+    """
+    project = _project(words)
+    if project is None or not hasattr(socket, "AF_UNIX"):
+        return None
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
+        try:
+            connection.connect(str(socket_path(project, _profiles(words))))
+        except OSError:
+            return None
+        question = {"words": list(words), "folder": str(Path.cwd())}
+        with _interrupting(connection):
+            connection.sendall(json.dumps(question).encode() + b"\n")
+            return _print_answer(connection)
+
+
+def socket_path(project: Path, profiles: Path | None) -> Path:
+    """Where the shell of a project listens; its folder is this user's alone.
+
+    Args:
+        project: folder of dbt_project.yml.
+        profiles: folder that was given for profiles.yml; None if none was.
+
+    Raises:
+        OSError: the folder cannot be made, or is somebody else's.
+    """
+    folder = Path(tempfile.gettempdir(), f"dbt-paimon-{os.getuid()}")
+    folder.mkdir(mode=0o700, exist_ok=True)
+    found = folder.lstat()
+    if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid() or stat.S_IMODE(found.st_mode) & 0o077:
+        raise PermissionError(f"{folder} is not this user's alone")
+    named = f"{project.resolve()}\n{profiles.resolve() if profiles else ''}"
+    return folder / f"{hashlib.sha256(named.encode()).hexdigest()[:20]}.sock"
+
+
+def _print_answer(connection: socket.socket) -> int:
+    with connection.makefile("r", encoding="utf-8") as lines:
+        for line in lines:
+            answer: dict[str, Any] = json.loads(line)
+            if "code" in answer:
+                return int(answer["code"])
+            sys.stdout.write(answer["text"])
+            sys.stdout.flush()
+    sys.stderr.write("The shell has ended before the command had.\n")
+    return 2
+
+
+@contextmanager
+def _interrupting(connection: socket.socket) -> Iterator[None]:
+    """Ctrl-C ends the command in the shell, which says so; a second one ends this process."""
+
+    def pressed(_number: int, _frame: FrameType | None) -> None:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        connection.sendall(INTERRUPT)
+
+    before = signal.signal(signal.SIGINT, pressed)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def _project(words: Sequence[str]) -> Path | None:
+    """The project's folder, as dbt finds it: given, or the nearest one above that has dbt_project.yml."""
+    given = _given(words, "--project-dir")
+    if given:
+        return Path(given)
+    here = Path.cwd()
+    return next((folder for folder in (here, *here.parents) if (folder / _PROJECT).is_file()), None)
+
+
+def _profiles(words: Sequence[str]) -> Path | None:
+    given = _given(words, "--profiles-dir")
+    return Path(given) if given else None
+
+
+def _given(words: Sequence[str], option: str) -> str:
+    for position, word in enumerate(words):
+        name, has_value, value = word.partition("=")
+        if name == option:
+            return value if has_value else "".join(words[position + 1 : position + 2])
+    return os.environ.get(_FOLDERS[option], "")
