@@ -227,6 +227,30 @@ class TestLarge:
         assert rows("select count(*) from {schema}.large") == [(1_200_000,)]
 
 
+class TestOutgrown:
+    @pytest.fixture(scope="class")
+    def models(self):
+        return {
+            "growing.sql": "{{ config(materialized='incremental', primary_key='id', bucket='auto', "
+            "spark_config={'spark.sql.shuffle.partitions': 64}) }} "
+            "select id, uuid() as a, uuid() as b, uuid() as c from range({{ var('rows') }})"
+        }
+
+    def test_a_table_that_has_outgrown_its_number_is_told_of(self, project, rows):
+        """With `--warn-error` the warning, which comes after the commit, is an error."""
+        run = ["--warn-error", "run", "--vars"]
+        run_dbt([*run, "rows: 3"])
+        assert number(rows, "growing") == "1"
+        (result,) = run_dbt([*run, "rows: 1200000"], expect_pass=False)
+        assert "has outgrown its 1 bucket" in result.message
+        assert rows("select count(*) from {schema}.growing") == [(1_200_000,)]
+        arguments = f"{{relation: {project.test_schema}.growing, bucket_num: 4}}"
+        run_dbt(["run-operation", "rescale", "--args", arguments])
+        run_dbt([*run, "rows: 3"])
+        assert number(rows, "growing") == "4"
+        assert rows("select count(*), count(distinct id) from {schema}.growing") == [(1_200_000, 1_200_000)]
+
+
 def _listed(scala):
     return [scala.apply(index) for index in range(scala.size())]
 

@@ -6,14 +6,15 @@ from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any, Final
 
-from dbt.adapters.paimon.spark import analysis, heads
+from dbt.adapters.paimon.spark import analysis, heads, sizes
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
     from dbt.adapters.paimon.spark.analysis import Analyzed
-    from dbt.adapters.paimon.spark.commits import TableName
     from dbt.adapters.paimon.spark.heads import Stand
+    from dbt.adapters.paimon.spark.sizes import Size
+    from dbt.adapters.paimon.spark.table_name import TableName
 
 # Otherwise the text of a wide plan leaves out columns.
 _WHOLE_TEXT: Final = {"spark.sql.debug.maxToStringFields": str(2**31 - 1)}
@@ -59,6 +60,14 @@ class InProcess:
             Exception: there is none, or its catalog cannot be asked in this way.
         """
         return heads.stand_of(self._session._jvm, heads.paimon_table(self._session, table))
+
+    def size(self, table: TableName) -> Size | None:
+        """How large a table is (see `sizes`); None if it has no fixed buckets, or is small.
+
+        Raises:
+            Exception: its catalog cannot be asked in this way.
+        """
+        return sizes.of_table(heads.paimon_table(self._session, table))
 
     def commit_nothing(self, table: TableName, mark: str) -> None:
         """Commit a table snapshot without rows (see `heads.commit_nothing`).

@@ -56,6 +56,11 @@ def is_off(number: int, size: float, tasks: int) -> bool:
     return max(number, best) >= _TOLERANCE * min(number, best)
 
 
+def has_outgrown(number: int, size: float, tasks: int) -> bool:
+    """Whether a table has far fewer buckets than fit its size."""
+    return wanted(size, tasks) >= _TOLERANCE * number
+
+
 def estimated_size(explained: str) -> float | None:
     """Bytes of the data files that a query's rows would fill, by EXPLAIN COST; None if it says nothing."""
     found = _STATISTICS.search(explained)

@@ -1,0 +1,48 @@
+"""Warns of a table with `bucket: auto` that has outgrown its number of buckets."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from dbt.adapters.events.logging import AdapterLogger
+from dbt.adapters.events.types import AdapterEventWarning
+from dbt_common.events.functions import warn_or_error
+
+from dbt.adapters.paimon.host import Host
+from dbt.adapters.paimon.spark.figures import counted, size
+from dbt.adapters.paimon.spark.table_name import TableName
+from dbt.adapters.paimon.spec import bucket_numbers
+from dbt.adapters.paimon.writing.bucket_tasks import PARTITIONS
+
+if TYPE_CHECKING:
+    from dbt.adapters.paimon.relation import PaimonRelation
+
+logger = AdapterLogger("Paimon")
+
+
+def warn(host: Host, relation: PaimonRelation) -> None:
+    """Warn if a table has far fewer buckets than fit its size. On a server nothing is asked: `maintain` finds it there.
+
+    Nothing that fails here fails the node, whose rows are written.
+    """
+    in_process = host.handle.in_process()
+    tasks = host.handle.setting(PARTITIONS)
+    if in_process is None or not (tasks and tasks.isdigit()):
+        return
+    name = TableName(relation.database or "", relation.schema or "", relation.identifier or "")
+    try:
+        found = in_process.size(name)
+    except Exception as exc:  # noqa: BLE001 - of py4j
+        logger.debug(f"{relation}: its size is not known: {exc}")
+        return
+    if found is None or not bucket_numbers.has_outgrown(found.buckets, found.largest_partition, int(tasks)):
+        return
+    best = bucket_numbers.wanted(found.largest_partition, int(tasks))
+    text = (
+        f"{relation} has outgrown its {counted(found.buckets, 'bucket')}: {size(found.largest_partition)} in its "
+        f"largest partition would be better spread over {best}. Run `dbt run-operation rescale --args "
+        f"'{{relation: {relation.schema}.{relation.identifier}, bucket_num: {best}}}'` once, or let runs do it: "
+        "`maintenance: {rescale: {after_run: true}}` in the model's config. Its rows are all right."
+    )
+    escaped = text.replace("{", "{{").replace("}", "}}")
+    warn_or_error(AdapterEventWarning(name="Paimon", base_msg=escaped, args=[]))
