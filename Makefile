@@ -30,7 +30,7 @@ LANDING := target/landing
 PROJECT := --profiles-dir profiles --target $(if $(FLIGHTS_KAFKA),kafka,local)
 QUERY := select carrier_name, scheduled, late_percent from {{ ref('mart_carrier_punctuality') }} order by late_percent
 
-.PHONY: help venv landing run examples test unit functional conformance integration faults s3-kills differential streaming costs bench wheel-check versions compat compatibility console-picture lint lint-python lint-types lint-imports lint-picture lint-sql lint-lock floor-plan format docs debug wheel clean
+.PHONY: help venv landing run examples test test-full unit functional conformance integration faults s3-kills differential streaming costs bench wheel-check versions compat compatibility console-picture lint lint-python lint-types lint-imports lint-picture lint-sql lint-lock floor-plan format docs debug wheel clean
 
 help: ## List the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/\1\t\2/' | expand -t 14
@@ -69,21 +69,25 @@ run: $(LANDING) ## Build the flights lakehouse and test it (target local, tables
 examples: $(LANDING) ## Build and test the worked examples, a model for each behavior of Paimon's tables
 	$(DBT) build $(PROJECT) --select examples
 
-test: $(STAMP) ## Run every test: unit, functional (Spark and Paimon), packaging, faults, integration
+test: $(STAMP) ## Run the tests of CI: unit, functional (Spark and Paimon), packaging, faults, integration
 	$(PYTEST) $(XDIST)
 	$(PYTEST) $(XDIST) tests/integration
+
+test-full: $(STAMP) ## Run every test, also those marked `full`, and write docs/compatibility/paimon-0.9.0-*.json
+	$(PYTEST) $(XDIST) --full --results docs/compatibility
+	$(PYTEST) $(XDIST) --full --results docs/compatibility tests/integration
 
 unit: $(STAMP) ## Run the tests that need no Java
 	$(PYTEST) tests/unit
 
 functional: $(STAMP) ## Run the tests on Spark and Paimon; one of them: make functional ARGS='-k name'
-	$(PYTEST) $(XDIST) tests/functional $(ARGS)
+	$(PYTEST) $(XDIST) --full tests/functional $(ARGS)
 
 conformance: $(STAMP) ## Run dbt's own conformance suite and write docs/conformance.md
 	$(PYTEST) $(XDIST) tests/functional/adapter --conformance write
 
 integration: $(STAMP) ## Start real catalogs, stores and engines, build the reference project on each, stop them
-	$(PYTEST) $(XDIST) tests/integration $(ARGS)
+	$(PYTEST) $(XDIST) --full tests/integration $(ARGS)
 
 faults: $(STAMP) ## Kill runs of dbt (60, or KILLS=200), run two at once, fill the disk; what became of the tables
 	$(PYTEST) tests/faults --kills $(KILLS) $(ARGS)
@@ -127,7 +131,7 @@ ifdef PYSPARK
 	"$(UV)" venv --quiet --allow-existing target/compat/$(PYSPARK)
 	"$(UV)" pip install --quiet --no-config --overrides <(echo "$(NO_PARSER)") --python target/compat/$(PYSPARK) --editable '.[$(if $(filter 4.%,$(PYSPARK)),spark4,connect),thrift]' 'pyspark==$(PYSPARK)' --group dev
 endif
-	DBT_PAIMON_JARS=$(JARS) $(if $(PYSPARK),target/compat/$(PYSPARK)/bin/python -m pytest,$(PYTEST)) $(XDIST) --timeout $(TIMEOUT) --results docs/compatibility --old-python $(abspath $(BIN))/python tests/functional $(ARGS)
+	DBT_PAIMON_JARS=$(JARS) $(if $(PYSPARK),target/compat/$(PYSPARK)/bin/python -m pytest,$(PYTEST)) $(XDIST) --timeout $(TIMEOUT) --results docs/compatibility --full --old-python $(abspath $(BIN))/python tests/functional $(ARGS)
 
 compatibility: $(STAMP) ## Write docs/compatibility.md from the capabilities and the results of `make compat`
 	$(BIN)/python scripts/compatibility.py

@@ -16,6 +16,7 @@ settings.load_profile("tests")
 
 pytest_plugins = [
     "first_session",
+    "full",
     "quicker_dbt",
     "timing",
     "compatibility",
