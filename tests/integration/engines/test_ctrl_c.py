@@ -3,10 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import signal
-import subprocess
-import sys
 import time
 import urllib.request
 from collections.abc import Callable
@@ -19,20 +15,13 @@ import yaml
 from dbt.adapters.paimon.connections import open_handle
 from dbt.adapters.paimon.credentials import PaimonCredentials
 from dbt_here import dbt_passes
+from integration import own_group
 
 # Hours of work.
 ENDLESS = """{{ config(materialized='table') }}
 select sum(hash(a.id, b.id)) as id from range(1000000) as a cross join range(1000000) as b"""
 QUICK = "{{ config(materialized='table') }} select 2L as id"
 NODE = "model.broken_off.kept"
-# What a shell starts in the background has SIGINT ignored, and all that it starts. Set here, not by a preexec_fn: after a
-# fork gRPC may abort the process.
-RUN = """
-import signal
-from dbt.cli.main import cli
-signal.signal(signal.SIGINT, signal.default_int_handler)
-cli()
-"""
 
 
 @pytest.fixture(params=["thrift", "connect"])
@@ -89,25 +78,12 @@ def test_ctrl_c(folder, target, rows, method, request):
     rows(f"create schema if not exists {target['schema']}")
     rows(f"create table {target['schema']}.kept as select 1L as id")
     (folder / "models" / "kept.sql").write_text(ENDLESS)
-    process = subprocess.Popen(
-        [sys.executable, "-c", RUN, "run"],
-        cwd=folder,
-        # Without the internet, sending them takes ten seconds of dbt's end.
-        env={**os.environ, "DBT_SEND_ANONYMOUS_USAGE_STATS": "false"},
-        stdout=subprocess.PIPE,
-        text=True,
-        process_group=0,
-    )
+    process = own_group.start(folder, "run")
     deadline = time.monotonic() + 240
     while not any(of_node(job) and job["numActiveTasks"] for job in jobs(pages)):
         assert process.poll() is None and time.monotonic() < deadline
         time.sleep(0.5)
-    os.killpg(process.pid, signal.SIGINT)
-    began = time.monotonic()
-    output, _ = process.communicate(timeout=120)
-
-    assert process.returncode != 0, output
-    assert time.monotonic() - began < 20
+    assert own_group.press_ctrl_c(process) < 20
     assert [job for job in jobs(pages) if job["status"] == "RUNNING"] == []
     assert rows(f"select id from {target['schema']}.kept") == [(1,)]
     assert rows(f"select count(*) from {target['schema']}.`kept$snapshots`") == [(1,)]

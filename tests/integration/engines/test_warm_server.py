@@ -18,9 +18,13 @@ import pytest
 import yaml
 
 from dbt.adapters.paimon.spark import server, server_token
+from integration import own_group
 from integration.services.stranger import attempt
 
 SECONDS = 900
+# Hours of work.
+ENDLESS = """{{ config(materialized='table') }}
+select sum(hash(a.id, b.id)) as id from range(1000000) as a cross join range(1000000) as b"""
 
 
 class Folder:
@@ -28,6 +32,7 @@ class Folder:
 
     def __init__(self, path: Path) -> None:
         self.path = path
+        self.environment = {server.FOLDER_VARIABLE: str(path / "servers")}
         (path / "models").mkdir()
         (path / "models" / "one.sql").write_text("{{ config(materialized='table') }} select 1 as id")
         streamed = "{{ config(materialized='streaming') }} select * from {{ stream(ref('one')) }}"
@@ -51,11 +56,7 @@ class Folder:
         return subprocess.run(
             [sys.executable, "-m", module, *arguments],
             cwd=self.path,
-            env={
-                **os.environ,
-                server.FOLDER_VARIABLE: str(self.path / "servers"),
-                "DBT_SEND_ANONYMOUS_USAGE_STATS": "false",
-            },
+            env={**os.environ, **self.environment, "DBT_SEND_ANONYMOUS_USAGE_STATS": "false"},
             capture_output=True,
             text=True,
             timeout=SECONDS,
@@ -90,6 +91,18 @@ def wait_for_end(pid: int, seconds: float) -> None:
     while is_alive(pid):
         assert time.monotonic() < end, f"process {pid} still runs"
         time.sleep(0.5)
+
+
+def cpu_seconds(process: psutil.Process, during: float) -> float:
+    """What a process and its children use of the next seconds: both cores of an endless job, next to none when idle."""
+
+    def used() -> float:
+        family = [process, *process.children(recursive=True)]
+        return sum(each.cpu_times().user + each.cpu_times().system for each in family)
+
+    before = used()
+    time.sleep(during)
+    return used() - before
 
 
 class TestWarmServer:
@@ -203,6 +216,22 @@ class TestWarmServer:
             folder.write_profile()
         assert ended.returncode != 0
         assert "started with other settings (spark.driver.memory)" in ended.stdout
+
+    def test_ctrl_c_leaves_the_server_idle_and_the_table_as_it_is(self, folder: Folder) -> None:
+        model = folder.path / "models" / "one.sql"
+        quick = model.read_text()
+        java = psutil.Process(folder.note()[1].pid)
+        before = (folder.path / "lake" / "warm.db" / "one" / "snapshot" / "LATEST").read_text()
+        model.write_text(ENDLESS)
+        process = own_group.start(folder.path, "run", "--select", "one", environment=folder.environment)
+        deadline = time.monotonic() + 240
+        while cpu_seconds(java, during=4) < 5:
+            assert process.poll() is None and time.monotonic() < deadline
+        assert own_group.press_ctrl_c(process) < 20
+        assert cpu_seconds(java, during=4) < 2
+        assert (folder.path / "lake" / "warm.db" / "one" / "snapshot" / "LATEST").read_text() == before
+        model.write_text(quick)
+        assert folder.dbt("run", "--select", "one").returncode == 0
 
     def test_stop(self, folder: Folder) -> None:
         _, note = folder.note()
