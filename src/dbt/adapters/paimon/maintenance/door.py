@@ -13,7 +13,8 @@ from dbt_common.exceptions import DbtRuntimeError
 from dbt.adapters.paimon.capabilities import Capability
 from dbt.adapters.paimon.doors import while_parsing
 from dbt.adapters.paimon.host import Host
-from dbt.adapters.paimon.maintenance import first_load, plan, selection
+from dbt.adapters.paimon.maintenance import first_load, outgrown, plan, selection
+from dbt.adapters.paimon.maintenance.calls import Calls
 from dbt.adapters.paimon.maintenance.compaction import compaction_problems
 from dbt.adapters.paimon.maintenance.plan import Action
 from dbt.adapters.paimon.maintenance.rescale import Step, rescale_steps
@@ -24,6 +25,7 @@ from dbt.adapters.paimon.spec.table import TableSpec
 from dbt.adapters.paimon.sql import procedures
 from dbt.adapters.paimon.tables.door import Tables
 from dbt.adapters.paimon.writing.builds import Builds
+from dbt.adapters.paimon.writing.written import Written
 
 if TYPE_CHECKING:
     from dbt.adapters.paimon.relation import PaimonRelation
@@ -44,15 +46,19 @@ class Maintenance:
         self._specs = specs
         self._tables = tables
         self._builds = builds
+        self._calls = Calls(host, builds)
 
     def after_run(self, relation: PaimonRelation, spec: TableSpec) -> None:
         """Run what is due by a model's maintenance policy, after its commit; a failure never loses the model's rows.
 
-        Sends no statement without a policy, and one if nothing is due.
+        Sends no statement without a policy, and one if nothing is due. Warns of a table that has outgrown its buckets,
+        if no policy rescales it.
 
         Raises:
             DbtRuntimeError: a step failed, and the policy's `on_failure` is 'error'.
         """
+        if spec.auto_buckets and not (spec.maintenance and spec.maintenance.rescale):
+            outgrown.warn(self._host, relation)
         policy = spec.maintenance.after_run() if spec.maintenance else None
         if policy is None or policy.is_empty:
             return
@@ -204,7 +210,7 @@ class Maintenance:
             if action.buckets:
                 self.rescale(relation, action.buckets)
             else:
-                self._host.query(action.sql)
+                self._calls.run(relation, action.name, action.sql)
         except DbtRuntimeError as exc:
             return [f"{action.name}: {exc}"]
         logger.debug(f"{relation} {action.name}: done: {action.why}")
@@ -221,6 +227,14 @@ class Maintenance:
         warn_or_error(
             AdapterEventWarning(name="Paimon", base_msg=text.replace("{", "{{").replace("}", "}}"), args=[])
         )
+
+    def run_operation(self, relation: PaimonRelation, name: str, sql: str) -> Written:
+        """Run the statement of `dbt run-operation <name>` on a table, holding its lock, and log what it did.
+
+        Raises:
+            DbtDatabaseError: with a short message.
+        """
+        return self._calls.run(relation, name, sql)
 
     @while_parsing(lambda *a, **k: "")
     def call_sql(self, name: str, relation: PaimonRelation, arguments: Mapping[str, Any]) -> str:
@@ -278,13 +292,17 @@ class Maintenance:
                 bucket_num=bucket_num,
                 partitions=partitions,
             )
-            done: list[Step] = []
-            try:
-                for step in steps:
-                    self._host.connections.execute(step.sql, conf=step.conf)
-                    done.append(step)
-            except DbtRuntimeError:
-                for step in reversed(done):
-                    if step.undo:
-                        self._host.connections.execute(step.undo)
-                raise
+            self._calls.told(relation, "rescale", lambda: self._take(steps))
+
+    def _take(self, steps: Iterable[Step]) -> None:
+        """Run the steps; if one fails, undo those before it."""
+        done: list[Step] = []
+        try:
+            for step in steps:
+                self._host.connections.execute(step.sql, conf=step.conf)
+                done.append(step)
+        except DbtRuntimeError:
+            for step in reversed(done):
+                if step.undo:
+                    self._host.connections.execute(step.undo)
+            raise

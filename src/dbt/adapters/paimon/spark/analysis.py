@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 from dbt.adapters.paimon.spark import heads
-from dbt.adapters.paimon.spark.commits import TableName
+from dbt.adapters.paimon.spark.table_name import TableName
 from dbt.adapters.paimon.sql.data_types import type_text
 
 if TYPE_CHECKING:

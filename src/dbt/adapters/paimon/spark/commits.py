@@ -8,14 +8,17 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
-from dbt.adapters.paimon.sql.text import quoted, string_literal
+from dbt.adapters.paimon.spark import heads, row_kinds
+from dbt.adapters.paimon.sql.text import string_literal
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+
+    from dbt.adapters.paimon.spark.table_name import TableName
 
 # Paimon writes it into the snapshots of a statement, followed by `_` and a UUID (CoreOptions.createCommitUser).
 COMMIT_USER_CONF: Final = "spark.paimon.commit.user-prefix"
@@ -25,19 +28,6 @@ _APPEND: Final = "APPEND"
 _MOST_FILES: Final = 1000
 # Milliseconds that the clock of what commits may be behind.
 _CLOCKS: Final = 2000
-
-
-@dataclass(frozen=True)
-class TableName:
-    """A table's catalog, schema and name, as they are, without backticks."""
-
-    catalog: str
-    schema: str
-    identifier: str
-
-    def system_table(self, name: str) -> str:
-        """A system table of it, rendered."""
-        return ".".join(quoted(part) for part in (self.catalog, self.schema, f"{self.identifier}${name}"))
 
 
 @dataclass(frozen=True)
@@ -53,6 +43,9 @@ class Committed:
         bytes: their size.
         files_removed: data files that it took out of the table.
         bytes_removed: their size.
+        growth: rows that it added less rows that it took out, as files have them.
+        rows_inserted: keys that it added, or rows of a table without keys.
+        rows_updated: keys that were there before.
     """
 
     snapshot_id: int
@@ -63,6 +56,9 @@ class Committed:
     bytes: int | None = None
     files_removed: int | None = None
     bytes_removed: int | None = None
+    growth: int | None = None
+    rows_inserted: int | None = None
+    rows_updated: int | None = None
 
 
 def own_user(prefix: str) -> str:
@@ -83,12 +79,24 @@ def by_jvm(session: SparkSession, table: TableName, user: str, since: float) -> 
         Exception: this catalog or this Paimon cannot be asked in this way.
     """
     jvm: Any = session._jvm
-    catalogs = session._jsparkSession.sessionState().catalogManager()
-    name = jvm.org.apache.paimon.catalog.Identifier.create(table.schema, table.identifier)
-    paimon = catalogs.catalog(table.catalog).paimonCatalog().getTable(name)
-    snapshot = _newest(paimon.snapshotManager(), user, since * 1000 - _CLOCKS)
+    paimon = heads.paimon_table(session, table)
+    snapshots = paimon.snapshotManager()
+    snapshot = _newest(snapshots, user, since * 1000 - _CLOCKS)
     if snapshot is None:
         return None
+    found = of_snapshot(jvm, paimon, snapshot)
+    kinds = row_kinds.by_changelog(jvm, paimon, snapshots, snapshot, found.rows, found.rows_deleted)
+    return replace(found, rows_inserted=kinds.inserted, rows_updated=kinds.updated)
+
+
+def of_snapshot(jvm: Any, paimon: Any, snapshot: Any) -> Committed:
+    """The commit that made a table snapshot, by Paimon's own classes.
+
+    Args:
+        jvm: the JVM.
+        paimon: Paimon's own object of the table.
+        snapshot: its own object of the table snapshot.
+    """
     delta = jvm.org.apache.paimon.table.source.ScanMode.DELTA
     entries = paimon.store().newScan().withSnapshot(snapshot.id()).withKind(delta).plan().files()
     kind = snapshot.commitKind().toString()
@@ -111,13 +119,14 @@ def _newest(snapshots: Any, user: str, since: float) -> Any:
 
 
 def _added_up(entries: Iterable[Any]) -> Mapping[str, int | None]:
-    rows = deleted = files = size = files_removed = size_removed = 0
+    rows = deleted = files = size = files_removed = size_removed = gone = 0
     deletes_known = True
     for entry in entries:
         file = entry.file()
         if entry.kind().toString() != "ADD":
             files_removed += 1
             size_removed += file.fileSize()
+            gone += file.rowCount()
             continue
         files += 1
         size += file.fileSize()
@@ -133,6 +142,7 @@ def _added_up(entries: Iterable[Any]) -> Mapping[str, int | None]:
             "bytes": size,
             "files_removed": files_removed,
             "bytes_removed": size_removed,
+            "growth": rows - gone,
         }
     )
 
@@ -155,7 +165,7 @@ def by_sql(rows_of: Callable[[str], list[Any]], table: TableName, user: str, who
     if not found:
         return None
     number, kind, delta, total = found[0]
-    return Committed(number, kind, total if whole else _rows_of(kind, delta))
+    return Committed(number, kind, total if whole else _rows_of(kind, delta), growth=delta)
 
 
 def _rows_of(kind: str, delta: int | None) -> int | None:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from dbt.adapters.paimon.capabilities import DEFAULT_PAIMON_VERSION, Capability, Versions
 from dbt.adapters.paimon.machine import installation
-from dbt.adapters.paimon.spark import commits, scans
+from dbt.adapters.paimon.spark import commits, scans, upkeep
 from dbt.adapters.paimon.spark.handles import with_conf
 from dbt.adapters.paimon.sql import predicates
 from dbt.adapters.paimon.sql.data_types import type_text
@@ -22,9 +22,11 @@ from dbt.adapters.paimon.sql.timestamps import on_session_clock
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-    from dbt.adapters.paimon.spark.commits import Committed, TableName
+    from dbt.adapters.paimon.spark.commits import Committed
     from dbt.adapters.paimon.spark.in_process import InProcess
     from dbt.adapters.paimon.spark.scans import Scan
+    from dbt.adapters.paimon.spark.table_name import TableName
+    from dbt.adapters.paimon.spark.upkeep import Effect, Kept
     from dbt.adapters.paimon.spark.work import Progress, Work
 
 # Seconds; a job that starts after Ctrl-C is cancelled within this time.
@@ -233,6 +235,14 @@ class FrameHandle(ABC):
     def committed(self, table: TableName, user: str, since: float, whole: bool) -> Committed | None:
         """The newest commit to a table by a user, by a query."""
         return commits.by_sql(self._rows_of, table, user, whole)
+
+    def kept(self, table: TableName) -> Kept:
+        """The table snapshots that a table has, by a query."""
+        return upkeep.kept_by_sql(self._rows_of, table)
+
+    def effect(self, table: TableName, before: Kept) -> Effect:
+        """What became of a table since it had these table snapshots, by a query."""
+        return upkeep.effect_by_sql(self._rows_of, table, before)
 
     def work_of(self, statement_id: str) -> Work | None:
         """None: what a server did cannot be seen from here."""

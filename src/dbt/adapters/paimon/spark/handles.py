@@ -11,9 +11,11 @@ from dbt.adapters.paimon.credentials import STATIC_CONF
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-    from dbt.adapters.paimon.spark.commits import Committed, TableName
+    from dbt.adapters.paimon.spark.commits import Committed
     from dbt.adapters.paimon.spark.in_process import InProcess
     from dbt.adapters.paimon.spark.scans import Scan
+    from dbt.adapters.paimon.spark.table_name import TableName
+    from dbt.adapters.paimon.spark.upkeep import Effect, Kept
     from dbt.adapters.paimon.spark.work import Progress, Work
     from dbt.adapters.paimon.sql.predicates import Reference
 
@@ -138,6 +140,20 @@ class Handle(Protocol):
             user: what the commit user begins with.
             since: seconds since the epoch.
             whole: whether the statement replaced all rows.
+        """
+
+    def kept(self, table: TableName) -> Kept:
+        """The table snapshots that a table has.
+
+        Raises:
+            Exception: there is no such table, or its catalog cannot be asked.
+        """
+
+    def effect(self, table: TableName, before: Kept) -> Effect:
+        """What became of a table since it had these table snapshots.
+
+        Raises:
+            Exception: its catalog cannot be asked.
         """
 
     def work_of(self, statement_id: str) -> Work | None:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from dbt.adapters.paimon.spark.commits import TableName
+    from dbt.adapters.paimon.spark.table_name import TableName
 
 # They change no rows. (Where a compaction makes rows visible, see `compaction_shows_rows`.)
 _UPKEEP: Final = frozenset({"COMPACT", "ANALYZE"})

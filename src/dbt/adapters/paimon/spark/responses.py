@@ -13,9 +13,10 @@ from dbt.adapters.paimon.concurrency import conflicts
 from dbt.adapters.paimon.spark.figures import counted, size
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from dbt.adapters.paimon.spark.commits import Committed
+    from dbt.adapters.paimon.spark.upkeep import Effect
     from dbt.adapters.paimon.spark.work import Work
 
 # The statement of a table that is built under a staging name.
@@ -24,6 +25,8 @@ _COMMENTS: Final = re.compile(r"\s+|--[^\n]*\n|/\*.*?\*/", re.DOTALL)
 _DDL: Final = re.compile(
     r"(create|drop|alter)\s+(?:or\s+replace\s+)?(?:(?:global\s+)?temporary\s+)?(\w+)", re.IGNORECASE
 )
+# Operations that rewrite or remove files; without any, they had nothing to do.
+_REWRITES: Final = frozenset({"compact", "rescale", "expire_snapshots", "expire_partitions", "clear_table"})
 # What a kind of statement is called; all others by their own name, in capitals.
 _CODES: Final[Mapping[str, str]] = MappingProxyType(
     {
@@ -40,6 +43,8 @@ class PaimonAdapterResponse(AdapterResponse):
 
     Attributes:
         query_id: Spark's job tag of the statement (embedded), or the server's id of it.
+        rows_inserted: keys that were not there before; of a `merge` without a primary key, the rows that it inserted.
+        rows_updated: keys that were there before.
         rows_deleted: of `rows_affected`, the rows that delete a key.
         snapshot_id: the table snapshot that it committed.
         commit_kind: APPEND or OVERWRITE.
@@ -51,10 +56,13 @@ class PaimonAdapterResponse(AdapterResponse):
         spark_seconds: run time of Spark's tasks, added up.
         shuffle_bytes: written for shuffles.
         spill_bytes: spilled to disk.
+        snapshots_removed: table snapshots that an operation expired or rolled back.
         reason: why nothing was done (`code` is REUSED).
     """
 
     query_id: str | None = None
+    rows_inserted: int | None = None
+    rows_updated: int | None = None
     rows_deleted: int | None = None
     snapshot_id: int | None = None
     commit_kind: str | None = None
@@ -66,6 +74,7 @@ class PaimonAdapterResponse(AdapterResponse):
     spark_seconds: float | None = None
     shuffle_bytes: int | None = None
     spill_bytes: int | None = None
+    snapshots_removed: int | None = None
     reason: str | None = None
 
 
@@ -90,6 +99,8 @@ def of_write(
         response.rows_affected = 0
     else:
         response.rows_affected = committed.rows
+        response.rows_inserted = committed.rows_inserted
+        response.rows_updated = committed.rows_updated
         response.rows_deleted = committed.rows_deleted
         response.snapshot_id = committed.snapshot_id
         response.commit_kind = committed.kind
@@ -104,6 +115,59 @@ def of_write(
         response.spill_bytes = work.spill_bytes
     response._message = _message(response)
     return response
+
+
+def of_operation(name: str, effect: Effect, query_id: str) -> PaimonAdapterResponse:
+    """The response to an operation on a table, such as `compact`.
+
+    Args:
+        name: of the operation.
+        effect: what became of the table.
+        query_id: see `PaimonAdapterResponse`.
+    """
+    response = PaimonAdapterResponse(
+        _message="",
+        code=code_of(name),
+        query_id=query_id or None,
+        snapshots_removed=effect.expired + effect.rolled_back,
+    )
+    if effect.commits:
+        newest = effect.commits[-1]
+        response.snapshot_id, response.commit_kind = newest.snapshot_id, newest.kind
+        response.files_written = _sum(each.files for each in effect.commits)
+        response.bytes_written = _sum(each.bytes for each in effect.commits)
+        response.files_removed = _sum(each.files_removed for each in effect.commits)
+        response.bytes_removed = _sum(each.bytes_removed for each in effect.commits)
+    parts = list(_replaced(response))
+    if effect.expired:
+        parts.append(f"{counted(effect.expired, 'table snapshot')} expired, {effect.after.count:,} left")
+    if effect.rolled_back:
+        parts.append(f"{counted(effect.rolled_back, 'table snapshot')} rolled back")
+    if effect.commits or effect.rolled_back:
+        parts.append(f"snapshot {effect.after.last}")
+    response._message = (
+        f"{response.code} {', '.join(parts) or ('table unchanged' if name in _REWRITES else 'done')}"
+    )
+    return response
+
+
+def _sum(numbers: Iterable[int | None]) -> int | None:
+    known = list(numbers)
+    return None if None in known else sum(number or 0 for number in known)
+
+
+def _replaced(response: PaimonAdapterResponse) -> Iterator[str]:
+    """`12 files (40.2 MiB) into 2 files (38.1 MiB)`; one side, if the other has no files."""
+    removed, written = response.files_removed, response.files_written
+    if removed and written:
+        yield (
+            f"{counted(removed, 'file')} ({size(response.bytes_removed or 0)}) into "
+            f"{counted(written, 'file')} ({size(response.bytes_written or 0)})"
+        )
+    elif removed:
+        yield f"{counted(removed, 'file')} ({size(response.bytes_removed or 0)}) removed"
+    elif written:
+        yield f"{counted(written, 'file')} ({size(response.bytes_written or 0)}) written"
 
 
 def of_statement(sql: str, query_id: str) -> PaimonAdapterResponse:
@@ -142,8 +206,15 @@ def _message(response: PaimonAdapterResponse) -> str:
     parts = []
     if response.rows_affected is not None:
         parts.append(counted(response.rows_affected, "row"))
-    if response.rows_deleted:
-        parts.append(f"{response.rows_deleted:,} deleted")
+    parts += [
+        f"{number:,} {what}"
+        for number, what in (
+            (response.rows_inserted, "inserted"),
+            (response.rows_updated, "updated"),
+            (response.rows_deleted, "deleted"),
+        )
+        if number
+    ]
     if response.files_written is not None:
         parts.append(counted(response.files_written, "file"))
     if response.bytes_written:

@@ -15,7 +15,7 @@ from dbt.adapters.paimon.catalogs import jdbc, reachable
 from dbt.adapters.paimon.catalogs.storage import Storage
 from dbt.adapters.paimon.credentials import PaimonCredentials
 from dbt.adapters.paimon.machine import installation, java
-from dbt.adapters.paimon.spark import cluster_managers, commits, scans, work
+from dbt.adapters.paimon.spark import cluster_managers, commits, scans, upkeep, work
 from dbt.adapters.paimon.spark.conf import EXTENSIONS, spark_conf
 from dbt.adapters.paimon.spark.frames import FrameCursor, FrameHandle
 from dbt.adapters.paimon.spark.handles import session_conf
@@ -26,8 +26,10 @@ from dbt.adapters.paimon.sql import predicates, views
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-    from dbt.adapters.paimon.spark.commits import Committed, TableName
+    from dbt.adapters.paimon.spark.commits import Committed
     from dbt.adapters.paimon.spark.scans import Scan
+    from dbt.adapters.paimon.spark.table_name import TableName
+    from dbt.adapters.paimon.spark.upkeep import Effect, Kept
     from dbt.adapters.paimon.spark.work import Progress, Work
 
 logger = AdapterLogger("Paimon")
@@ -89,6 +91,14 @@ class SessionHandle(FrameHandle):
     def committed(self, table: TableName, user: str, since: float, whole: bool) -> Committed | None:
         """The newest commit to a table by a user since a time, by Paimon's own classes."""
         return commits.by_jvm(self.session, table, user, since)
+
+    def kept(self, table: TableName) -> Kept:
+        """The table snapshots that a table has, by Paimon's own classes."""
+        return upkeep.kept_by_jvm(self.session, table)
+
+    def effect(self, table: TableName, before: Kept) -> Effect:
+        """What became of a table since it had these table snapshots, by Paimon's own classes."""
+        return upkeep.effect_by_jvm(self.session, table, before)
 
     def work_of(self, statement_id: str) -> Work | None:
         """What Spark did for a statement."""

@@ -17,7 +17,7 @@ from dbt.adapters.paimon.credentials import PaimonCredentials
 from dbt.adapters.paimon.errors import messages
 from dbt.adapters.paimon.machine import addresses
 from dbt.adapters.paimon.machine.waiting import Wait
-from dbt.adapters.paimon.spark import commits, scans
+from dbt.adapters.paimon.spark import commits, scans, upkeep
 from dbt.adapters.paimon.spark.conf import EXTENSIONS, remote_conf
 from dbt.adapters.paimon.spark.handles import session_conf, with_conf
 from dbt.adapters.paimon.sql import predicates, views
@@ -26,8 +26,10 @@ from dbt.adapters.paimon.sql.text import bound, commented, quoted, statements
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-    from dbt.adapters.paimon.spark.commits import Committed, TableName
+    from dbt.adapters.paimon.spark.commits import Committed
     from dbt.adapters.paimon.spark.scans import Scan
+    from dbt.adapters.paimon.spark.table_name import TableName
+    from dbt.adapters.paimon.spark.upkeep import Effect, Kept
     from dbt.adapters.paimon.spark.work import Progress, Work
 
 logger = AdapterLogger("Paimon")
@@ -312,6 +314,14 @@ class ThriftHandle:
     def committed(self, table: TableName, user: str, since: float, whole: bool) -> Committed | None:
         """The newest commit to a table by a user, by a query."""
         return commits.by_sql(self._rows_of, table, user, whole)
+
+    def kept(self, table: TableName) -> Kept:
+        """The table snapshots that a table has, by a query."""
+        return upkeep.kept_by_sql(self._rows_of, table)
+
+    def effect(self, table: TableName, before: Kept) -> Effect:
+        """What became of a table since it had these table snapshots, by a query."""
+        return upkeep.effect_by_sql(self._rows_of, table, before)
 
     def work_of(self, statement_id: str) -> Work | None:
         """None: what a server did cannot be seen from here."""

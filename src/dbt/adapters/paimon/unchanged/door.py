@@ -16,7 +16,8 @@ from dbt.adapters.paimon.doors import while_parsing
 from dbt.adapters.paimon.errors import messages
 from dbt.adapters.paimon.host import Host, is_empty_run
 from dbt.adapters.paimon.spark import heads, responses
-from dbt.adapters.paimon.spark.commits import COMMIT_USER_CONF, TableName
+from dbt.adapters.paimon.spark.commits import COMMIT_USER_CONF
+from dbt.adapters.paimon.spark.table_name import TableName
 from dbt.adapters.paimon.spec import skipping
 from dbt.adapters.paimon.tables import metadata
 from dbt.adapters.paimon.tables.door import Tables

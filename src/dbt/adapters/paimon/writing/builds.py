@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 from contextlib import AbstractContextManager, suppress
+from dataclasses import replace
 from threading import Lock
 
 from dbt.adapters.contracts.connection import AdapterResponse
@@ -21,8 +22,8 @@ from dbt.adapters.paimon.concurrency.locks import Place, TableLocks
 from dbt.adapters.paimon.doors import while_parsing
 from dbt.adapters.paimon.host import Host
 from dbt.adapters.paimon.relation import PaimonRelation
-from dbt.adapters.paimon.spark import commits, fuse, responses
-from dbt.adapters.paimon.spark.commits import TableName
+from dbt.adapters.paimon.spark import commits, fuse, responses, row_kinds
+from dbt.adapters.paimon.spark.table_name import TableName
 from dbt.adapters.paimon.spec.table import TableSpec
 from dbt.adapters.paimon.sql import staging_names
 from dbt.adapters.paimon.writing import bucket_tasks, swaps
@@ -208,7 +209,8 @@ class Builds:
         with self.alone(relation), self._host.names_suggested():
             began = time.time()
             _, table = self._host.connections.execute(sql, conf=conf, may_repeat=may_repeat)
-            return Written(self._response(relation, kind, user, began), table)
+            grows = row_kinds.grows_by_inserts(kind, sql, spec.properties)
+            return Written(self._response(relation, kind, user, began, grows_by_inserts=grows), table)
 
     @while_parsing(lambda *_, **__: Written())
     def create(self, staging: PaimonRelation, sql: str, spec: TableSpec) -> Written:
@@ -225,7 +227,9 @@ class Builds:
     def _tasks(self, spec: TableSpec) -> dict[str, str]:
         return bucket_tasks.conf(spec, self._host.handle.setting(bucket_tasks.PARTITIONS))
 
-    def _response(self, relation: PaimonRelation, kind: str, user: str, began: float) -> AdapterResponse:
+    def _response(
+        self, relation: PaimonRelation, kind: str, user: str, began: float, *, grows_by_inserts: bool = False
+    ) -> AdapterResponse:
         """What the last statement of this thread did. Nothing that fails here fails the node: its rows are written."""
         handle = self._host.handle
         statement = handle.statement_id
@@ -236,6 +240,8 @@ class Builds:
         except Exception as exc:  # noqa: BLE001 - of py4j, gRPC, Thrift or Spark
             logger.debug(f"{relation}: what the statement committed is not known: {exc}")
             return responses.unknown(kind, statement)
+        if committed is not None and grows_by_inserts:
+            committed = replace(committed, rows_inserted=committed.growth)
         work = None
         try:
             work = handle.work_of(statement)

@@ -18,14 +18,11 @@
 {%- endmacro %}
 
 
-{#- A statement of maintenance, for a hook; in an operation it is run, under the table's lock, and its rows are printed. -#}
+{#- A statement of maintenance, for a hook; in an operation it is run, and a line says what it did; its rows are printed. -#}
 {% macro paimon__maintenance_sql(name, target_relation, sql) -%}
   {#- In an operation the `model` of dbt's context is the macro itself. -#}
   {%- if model.resource_type == 'macro' -%}
-    {%- do adapter.builds.hold(target_relation) -%}
-    {%- set answer = run_query(sql) -%}
-    {%- do adapter.builds.release() -%}
-    {%- do log(name ~ ' on ' ~ target_relation ~ ': done', info=true) -%}
+    {%- set answer = adapter.maintenance.run_operation(target_relation, name, sql).table -%}
     {%- for row in answer.rows -%}
       {%- for column in answer.column_names -%}
         {%- do log('  ' ~ column ~ ': ' ~ row[column], info=true) -%}

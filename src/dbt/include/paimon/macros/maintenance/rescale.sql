@@ -14,9 +14,5 @@
   {%- if not execute -%}{%- do return('') -%}{%- endif -%}
   {%- set target_relation = paimon__named_relation(relation) -%}
   {%- do adapter.maintenance.rescale(target_relation, bucket_num, partitions) -%}
-  {#- In an operation the `model` of dbt's context is the macro itself. -#}
-  {%- if model.resource_type == 'macro' -%}
-    {%- do log('rescale on ' ~ target_relation ~ ': done', info=true) -%}
-  {%- endif -%}
   {%- do return('') -%}
 {%- endmacro %}

@@ -9,11 +9,8 @@
 {% macro clear_table(table, confirm=none) %}
   {%- set relation = paimon__confirmed_table('clear_table', table, confirm) -%}
   {%- for each in paimon__with_deletes(relation) -%}
-    {%- do adapter.builds.hold(each) -%}
-    {%- do run_query('truncate table ' ~ each.render()) -%}
-    {%- do adapter.builds.release() -%}
+    {%- do adapter.maintenance.run_operation(each, 'clear_table', 'truncate table ' ~ each.render()) -%}
   {%- endfor -%}
-  {%- do log('clear_table on ' ~ relation ~ ': done', info=true) -%}
 {% endmacro %}
 
 {#- The table of an operation, if it exists and the operation is confirmed (see adapter.operations.refuse_unconfirmed). -#}

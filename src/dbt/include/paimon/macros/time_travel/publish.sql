@@ -17,7 +17,7 @@
   {%- if branch -%}
     {%- set sql = paimon__overwrite_sql(existing, adapter.get_columns_in_relation(branch), [], branch) -%}
     {%- set spec = adapter.tables.existing(existing).as_spec() -%}
-    {%- do adapter.builds.write(existing, sql, 'rebuild', spec, paimon__overwrite_conf(by_partition=false)) -%}
+    {%- set written = adapter.builds.write(existing, sql, 'rebuild', spec, paimon__overwrite_conf(by_partition=false)) -%}
     {%- do adapter.audits.end(existing) -%}
   {%- elif existing is none -%}
     {%- do adapter.rename_relation(staged, target) -%}
@@ -25,5 +25,5 @@
     {%- do paimon__swap_tables(staged, existing) -%}
   {%- endif -%}
   {%- do adapter.builds.release() -%}
-  {%- do log('publish on ' ~ target ~ ': done', info=true) -%}
+  {%- do log(target ~ ' PUBLISH' ~ (' by ' ~ written.response if written), info=true) -%}
 {% endmacro %}

@@ -1,0 +1,73 @@
+"""Runs operations on a table, one at a time under its lock, and says what each did."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import TYPE_CHECKING, TypeVar
+
+from dbt.adapters.contracts.connection import AdapterResponse
+from dbt.adapters.events.logging import AdapterLogger
+
+from dbt.adapters.paimon.host import Host
+from dbt.adapters.paimon.spark import responses
+from dbt.adapters.paimon.spark.table_name import TableName
+from dbt.adapters.paimon.writing.builds import Builds
+from dbt.adapters.paimon.writing.written import Written
+
+if TYPE_CHECKING:
+    from dbt.adapters.paimon.relation import PaimonRelation
+
+logger = AdapterLogger("Paimon")
+R = TypeVar("R")
+
+
+class Calls:
+    """What runs operations.
+
+    Args:
+        host: the adapter.
+        builds: the door of locks.
+    """
+
+    def __init__(self, host: Host, builds: Builds) -> None:
+        self._host = host
+        self._builds = builds
+
+    def run(self, relation: PaimonRelation, name: str, sql: str) -> Written:
+        """Run an operation's statement.
+
+        Raises:
+            DbtDatabaseError: with a short message.
+        """
+        table, response = self.told(
+            relation, name, lambda: self._host.connections.execute(sql, fetch=True)[1]
+        )
+        return Written(response, table)
+
+    def told(self, relation: PaimonRelation, name: str, work: Callable[[], R]) -> tuple[R, AdapterResponse]:
+        """Run an operation, and log a line of what it did to the table.
+
+        Returns:
+            What `work` returns, and the response. Nothing that fails while that is read fails the operation.
+        """
+        table = TableName(relation.database or "", relation.schema or "", relation.identifier or "")
+        with self._builds.alone(relation):
+            began = time.monotonic()
+            before = self._read(relation, lambda: self._host.handle.kept(table))
+            result = work()
+            handle = self._host.handle
+            statement = handle.statement_id
+            effect = before and self._read(relation, lambda: handle.effect(table, before))
+        response = (
+            responses.of_operation(name, effect, statement) if effect else responses.unknown(name, statement)
+        )
+        logger.info(f"{relation} {response} in {time.monotonic() - began:.1f} s")
+        return result, response
+
+    def _read(self, relation: PaimonRelation, read: Callable[[], R]) -> R | None:
+        try:
+            return read()
+        except Exception as exc:  # noqa: BLE001 - of py4j, gRPC, Thrift or Spark
+            logger.debug(f"{relation}: what an operation does is not known: {exc}")
+            return None

@@ -1,0 +1,20 @@
+"""The name of a table, for Spark and for Paimon's own classes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from dbt.adapters.paimon.sql.text import quoted
+
+
+@dataclass(frozen=True)
+class TableName:
+    """A table's catalog, schema and name, as they are, without backticks."""
+
+    catalog: str
+    schema: str
+    identifier: str
+
+    def system_table(self, name: str) -> str:
+        """A system table of it, rendered."""
+        return ".".join(quoted(part) for part in (self.catalog, self.schema, f"{self.identifier}${name}"))

@@ -1,0 +1,80 @@
+"""What the response to an operation says is what became of the table's snapshots and files."""
+
+from __future__ import annotations
+
+import pytest
+from dbt.tests.util import get_connection, run_dbt
+
+_MODEL = """
+{{ config(materialized='incremental', incremental_strategy='append') }}
+select id from range({{ var('rows', 10) }})
+"""
+_RUNS = 6
+
+
+class TestOperations:
+    @pytest.fixture(scope="class")
+    def models(self):
+        return {"events.sql": _MODEL}
+
+    @pytest.fixture(scope="class")
+    def events(self, project):
+        for _ in range(_RUNS):
+            run_dbt(["run"])
+        return project.adapter.Relation.create("paimon", project.test_schema, "events", type="table")
+
+    @pytest.fixture(scope="class")
+    def operate(self, project, events):
+        """Run the statement that a macro of maintenance gives, and return its response."""
+
+        def run(name: str, **arguments):
+            with get_connection(project.adapter):
+                sql = project.adapter.maintenance.call_sql(name, events, arguments)
+                return project.adapter.maintenance.run_operation(events, name, sql).response
+
+        return run
+
+    @pytest.fixture
+    def files(self, rows):
+        return lambda: rows("select count(*), sum(file_size_in_bytes) from {schema}.`events$files`")[0]
+
+    @pytest.fixture
+    def snapshots(self, rows):
+        return lambda: [
+            number
+            for (number,) in rows("select snapshot_id from {schema}.`events$snapshots` order by snapshot_id")
+        ]
+
+    def test_compact(self, operate, files, snapshots):
+        before = files()
+        response = operate("compact")
+        after = files()
+        assert (response.code, response.commit_kind) == ("COMPACT", "COMPACT")
+        assert (response.files_removed, response.bytes_removed) == before
+        assert (response.files_written, response.bytes_written) == after
+        assert after[0] < before[0]
+        assert response.snapshot_id == snapshots()[-1] == _RUNS + 1
+
+    def test_expire_snapshots(self, operate, snapshots):
+        before = snapshots()
+        response = operate("expire_snapshots", retain_max=2)
+        assert response.snapshots_removed == len(before) - len(snapshots()) == len(before) - 2
+        assert operate("expire_snapshots", retain_max=2).snapshots_removed == 0
+
+    def test_rollback(self, operate, snapshots):
+        before = snapshots()
+        response = operate("rollback_to", version=str(before[0]))
+        assert response.snapshots_removed == 1
+        assert snapshots() == before[:1]
+
+    def test_what_rewrites_nothing(self, operate, snapshots):
+        before = snapshots()
+        response = operate("create_tag", tag="kept")
+        assert (response.snapshot_id, response.snapshots_removed) == (None, 0)
+        assert snapshots() == before
+
+    def test_clear_table(self, project, events, rows, files, snapshots):
+        """The operation as users type it, with the rest of the table's history."""
+        run_dbt(["run-operation", "clear_table", "--args", "{table: events, confirm: events}"])
+        assert rows("select count(*) from {schema}.events") == [(0,)]
+        assert files()[0] == 0

@@ -1,0 +1,39 @@
+"""Inserts apart from updates: what the counts of a changelog say, and when they say nothing."""
+
+from __future__ import annotations
+
+import pytest
+
+from dbt.adapters.paimon.spark.row_kinds import UNKNOWN, RowKinds, counted, grows_by_inserts
+
+
+@pytest.mark.parametrize(
+    ("changes", "retracting", "rows", "may_be_less", "kinds"),
+    [
+        (50, 10, 40, False, RowKinds(30, 10)),
+        (40, 0, 40, False, RowKinds(40, 0)),
+        (80, 40, 40, False, RowKinds(0, 40)),
+        (30, 0, 40, True, RowKinds(30, 0)),
+        # A key that came twice, rows of earlier commits, and what is no changelog of pairs.
+        (30, 0, 40, False, UNKNOWN),
+        (60, 10, 40, False, UNKNOWN),
+        (10, 8, 40, True, UNKNOWN),
+    ],
+)
+def test_counted(changes, retracting, rows, may_be_less, kinds):
+    assert counted(changes, retracting, rows, may_be_less=may_be_less) == kinds
+
+
+@pytest.mark.parametrize(
+    ("kind", "sql", "properties", "grows"),
+    [
+        ("merge", "merge into t … when not matched then insert *", {}, True),
+        ("snapshot", "merge into t … when not matched then insert *", {}, True),
+        ("merge", "merge into t … when matched and gone then DELETE", {}, False),
+        ("merge", "merge into t … when not matched then insert *", {"primary-key": "id"}, False),
+        ("merge", "merge into t …", {"deletion-vectors.enabled": "true"}, False),
+        ("append", "insert into t …", {}, False),
+    ],
+)
+def test_grows_by_inserts(kind, sql, properties, grows):
+    assert grows_by_inserts(kind, sql, properties) is grows
