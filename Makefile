@@ -90,16 +90,16 @@ integration: $(STAMP) ## Start real catalogs, stores and engines, build the refe
 	$(PYTEST) $(XDIST) --full tests/integration $(ARGS)
 
 faults: $(STAMP) ## Kill runs of dbt (60, or KILLS=200), run two at once, fill the disk; what became of the tables
-	$(PYTEST) tests/faults --kills $(KILLS) $(ARGS)
+	$(PYTEST) tests/faults --full --kills $(KILLS) $(ARGS)
 
 s3-kills: $(STAMP) ## Two runs write the tables of one bucket; kill or stop one of them (20 times, or KILLS=50)
 	$(PYTEST) tests/integration/storage/test_s3_kills.py --s3-kills $(S3_KILLS) $(ARGS)
 
 differential: $(STAMP) ## Random sequences of runs (1000, or SEQUENCES=200) beside a plain model; goes on where it was broken off
-	$(PYTEST) tests/differential --sequences $(SEQUENCES) --sequence-state target/differential/state.json
+	$(PYTEST) tests/differential --full --sequences $(SEQUENCES) --sequence-state target/differential/state.json
 
 streaming: $(STAMP) ## Streams from files, a real Kafka and a real PostgreSQL, and one that is killed ten times: the figures
-	$(PYTEST) tests/functional/streaming
+	$(PYTEST) --full tests/functional/streaming
 	$(PYTEST) tests/integration/streaming --stream-kills 10
 
 costs: $(STAMP) ## Count what models cost and make that the baseline (tests/functional/costs/baseline.json)

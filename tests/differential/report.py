@@ -21,7 +21,7 @@ FIGURES = (
 def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("differential")
     group.addoption(
-        "--sequences", type=int, default=60, help="how many random sequences: 60 in CI, 1000 by hand"
+        "--sequences", type=int, default=30, help="how many random sequences: 30 in CI, 1000 by hand"
     )
     group.addoption("--sequence-seed", type=int, default=20261123, help="the seed of all sequences")
     group.addoption("--sequence-from", type=int, default=0, help="the first sequence's number")

@@ -9,16 +9,7 @@ import pytest
 
 from differential import faults, unchanged
 
-SEQUENCES, STEPS = 12, 8
-
-
-def run(
-    folder: Path, target: dict[str, Any], schema: str, request: pytest.FixtureRequest
-) -> unchanged.Outcome:
-    seed = request.config.getoption("--sequence-seed")
-    outcome = unchanged.Block(folder, target | {"schema": schema}, seed, SEQUENCES).run(STEPS)
-    print(dict(outcome.figures), *outcome.differences, sep="\n")
-    return outcome
+STEPS = 8
 
 
 def test_skipping_changes_no_rows(
@@ -26,6 +17,9 @@ def test_skipping_changes_no_rows(
 ) -> None:
     if letter := request.config.getoption("--planted"):
         faults.plant(letter, monkeypatch)
-    outcome = run(tmp_path, target, "unchanged", request)
+    sequences = 12 if request.config.getoption("full") else 6
+    seed = request.config.getoption("--sequence-seed")
+    outcome = unchanged.Block(tmp_path, target | {"schema": "unchanged"}, seed, sequences).run(STEPS)
+    print(dict(outcome.figures), *outcome.differences, sep="\n")
     assert outcome.differences == []
-    assert outcome.figures["reused"] > SEQUENCES
+    assert outcome.figures["reused"] > sequences

@@ -19,12 +19,12 @@ FIGURES = (
 
 
 # Kills of the second project (further.py) and beside another process: none of the few in CI, which have their time.
-_IN_CI = 6
+_IN_CI = 3
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
-        "--kills", type=int, default=_IN_CI, help="how many runs to kill: 6 in CI, 60 and more by night"
+        "--kills", type=int, default=_IN_CI, help="how many runs to kill: 3 in CI, 60 and more by night"
     )
     parser.addoption("--kill-seed", type=int, default=20261121, help="the seed of random times")
     parser.addoption(

@@ -13,6 +13,8 @@ from dbt.tests.util import run_dbt
 from faults import lakehouse
 from faults.house import House, Point, new_house
 
+pytestmark = pytest.mark.full
+
 REUSED = "REUSED"
 
 

@@ -18,6 +18,8 @@ import yaml
 from dbt.adapters.paimon.credentials import PaimonCredentials
 from dbt_here import dbt_passes
 
+pytestmark = pytest.mark.full
+
 MEGABYTE = 1024 * 1024
 ROWS = "select id, uuid() as text from range({{ var('rows') }})"
 MODELS = {

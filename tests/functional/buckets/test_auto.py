@@ -227,6 +227,7 @@ class TestLarge:
         assert rows("select count(*) from {schema}.large") == [(1_200_000,)]
 
 
+@pytest.mark.full
 class TestOutgrown:
     @pytest.fixture(scope="class")
     def models(self):

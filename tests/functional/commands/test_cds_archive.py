@@ -15,6 +15,8 @@ import yaml
 
 from dbt.adapters.paimon.spark.launch import cds_archive
 
+pytestmark = pytest.mark.full
+
 DBT = [sys.executable, "-c", "from dbt.cli.main import cli; cli()", "run"]
 MODEL = (
     "{{ config(materialized='incremental', primary_key='id') }} select cast('{{ var('run') }}' as int) as id"

@@ -23,7 +23,7 @@ from dbt.adapters.paimon.spec.foreign_config import is_table_format
 from dbt.adapters.paimon.sql.text import quoted, string_literal
 
 pytestmark = [
-    pytest.mark.slow,
+    pytest.mark.full,
     pytest.mark.skipif(options_version(CONNECTOR) != "0.9", reason="the corpus says what Paimon 0.9 does"),
 ]
 

@@ -201,6 +201,7 @@ class Zone:
         assert found == sorted((kind, n) for kind in TYPES for n in (1, 2, 3, 4))
 
 
+@pytest.mark.full
 class TestShanghai(Zone):
     ZONE = "Asia/Shanghai"
 

@@ -158,6 +158,7 @@ SLOT_LAYOUTS = {
 }
 
 
+@pytest.mark.full
 class TestCarriedOver:
     """A batch is run again: whatever else is in its partitions stays, with all its columns."""
 

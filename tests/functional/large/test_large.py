@@ -11,6 +11,8 @@ import yaml
 
 from own_process import OwnProcess, write_project
 
+pytestmark = pytest.mark.full
+
 ROWS = 10_000_000
 # Rows of everything else: many times what the driver may be sent.
 SOME = 200_000

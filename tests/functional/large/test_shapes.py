@@ -11,6 +11,8 @@ from dbt.tests.util import run_dbt
 
 from dbt.adapters.paimon.sql.data_types import typed_nulls
 
+pytestmark = pytest.mark.full
+
 COLUMNS = 2000
 
 

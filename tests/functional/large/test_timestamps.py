@@ -42,6 +42,8 @@ COUNTED = (
 SHOWN = """
 select id, moment, '@' || cast(moment as string) as moment_text, clock, '@' || cast(clock as string) as clock_text, day
 from {{ ref('as_parquet') }} where year(moment) between 1 and 9999 order by id
+
+pytestmark = pytest.mark.full
 """
 CONFIGS = {
     "as_parquet": "materialized='table'",

@@ -182,6 +182,7 @@ BROKEN = (
 )
 
 
+@pytest.mark.full
 class TestFailure:
     """A compaction fails for real: a file that it has to read is gone.
 

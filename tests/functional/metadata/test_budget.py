@@ -25,6 +25,7 @@ _OWN = re.compile(r"^(insert|merge|create or replace view)\b", re.IGNORECASE)
 _COMMENT = re.compile(r"^/\*.*?\*/\s*", re.DOTALL)
 
 
+@pytest.mark.full
 class TestBudget:
     @pytest.fixture(scope="class")
     def models(self):

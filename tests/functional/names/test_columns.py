@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from itertools import product
 
+import pytest
 from dbt.tests.util import run_dbt
 from hypothesis import example, given, settings
 from tests.functional.names.texts import (
@@ -130,6 +131,7 @@ class TestColumns:
             assert f"'{result.node.name}'" in result.message
         assert ask(f"show tables in {quoted('paimon', project.test_schema)}") == []
 
+    @pytest.mark.full
     def test_names_in_files_of_other_formats(self, project, ask):
         """A name that ORC or Avro does not bear ends its node; each of the others is read."""
         names = [*columns_of(["a`b"]), "a b", "a.b", "it's", "1a", "Éa", "a😀", "${x}", "select"]

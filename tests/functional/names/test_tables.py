@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from dbt.tests.util import run_dbt
 from hypothesis import example, given
 from tests.functional.conftest import CONNECTOR
@@ -95,6 +96,7 @@ class TestTables:
     @FEW
     @example(CURATED)
     @given(some(TEXTS, 8))
+    @pytest.mark.full
     def test_schemas(self, project, ask, warehouse, names):
         names = [name.strip() or "blank" for name in names]
         # dbt says the schema in the comment that it puts before a statement, and takes no */ there.

@@ -6,6 +6,7 @@ import csv
 import io
 import json
 
+import pytest
 import yaml
 from dbt.tests.util import run_dbt
 from hypothesis import example, given
@@ -135,6 +136,7 @@ def hook(macro: str, argument: str) -> str:
     return f"{{{{ {macro}(this, {jinja(argument)}) }}}}"
 
 
+@pytest.mark.full
 class TestTagsAndHooks:
     @FEW
     @example([*CURATED, "a:b", "a,b", "a/b", "12", "a\0b", "x" * 260])

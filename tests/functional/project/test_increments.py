@@ -8,6 +8,8 @@ from datetime import date
 import land_flights
 import pytest
 
+pytestmark = pytest.mark.full
+
 # The second one ends a month.
 STEPS = ("2013-01-09", "2013-01-31", "2013-02-03")
 

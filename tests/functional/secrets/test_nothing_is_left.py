@@ -218,6 +218,7 @@ class TestSecrets:
         ],
         ids=" ".join,
     )
+    @pytest.mark.full
     def test_other_commands(self, project, command):
         check(project, project.dbt(*command))
 
@@ -247,6 +248,7 @@ class TestSecrets:
             ("no_such_key", "compile", "catalog_option"),
         ],
     )
+    @pytest.mark.full
     def test_a_target_that_does_not_work(self, project, name, command, said):
         ran = project.dbt("--debug", command, "--target", name)
         assert ran.code != 0

@@ -141,6 +141,7 @@ def test_it_goes_on_until_a_signal(project: Project):
         ]
 
 
+@pytest.mark.full
 def test_a_full_refresh_that_is_ended(project: Project):
     """Readers keep the old table: a part of the new one does not take its place."""
     dbt_passes(project.root, "run", "--select", "slow")
@@ -158,6 +159,7 @@ def test_a_full_refresh_that_is_ended(project: Project):
     dbt_passes(project.root, "run", "--select", "slow")
 
 
+@pytest.mark.full
 def test_its_jvm_is_killed(project: Project):
     project.add(100, 110)
     before = project.data_files("copied")
