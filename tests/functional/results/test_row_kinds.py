@@ -17,7 +17,6 @@ def model(**config: str) -> str:
 
 MODELS = {
     "looked_up": model(primary_key="id", changelog_producer="lookup"),
-    "compacted": model(primary_key="id", changelog_producer="full-compaction"),
     "input": model(primary_key="id", changelog_producer="input"),
     "upserted": model(primary_key="id"),
     "merged": model(unique_key="id"),
@@ -27,7 +26,6 @@ MODELS = {
 # Of the rows 90 to 129, of which 0 to 99 were there.
 KINDS = {
     "looked_up": (30, 10),
-    "compacted": (30, 10),
     "input": (None, None),
     "upserted": (None, None),
     "merged": (30, None),
