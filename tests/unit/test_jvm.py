@@ -16,7 +16,6 @@ from dbt.adapters.paimon.machine.waiting import WaitedTooLongError
 from dbt.adapters.paimon.spark.launch import jvm
 from dbt.adapters.paimon.spark.launch.hidden_settings import hidden
 from dbt.adapters.paimon.spark.launch.jvm_process import exit_status, spawned
-from dbt.adapters.paimon.spark.launch.packages import PackagePlan
 from dbt.adapters.paimon.spark.launch.spark_log import Output
 
 PLAIN = {"spark.master": "local[2]", "spark.driver.memory": "2g"}
@@ -106,7 +105,7 @@ def test_a_jvm_that_never_answers_is_ended(monkeypatch: pytest.MonkeyPatch, tmp_
     monkeypatch.setenv("JAVA_HOME", str(tmp_path))
     monkeypatch.setattr(jvm, "_LONGEST_START", 0.5)
     with pytest.raises(WaitedTooLongError, match="for Spark's JVM to start"):
-        jvm._resolved(PLAIN, PackagePlan((), (), (), "0.9.0"), tmp_path / "spark.log", ())
+        jvm._resolved(PLAIN, (), tmp_path / "spark.log", ())
     assert exit_status(10) is not None
 
 
@@ -118,8 +117,13 @@ def test_a_jvm_that_never_answers_is_ended(monkeypatch: pytest.MonkeyPatch, tmp_
             "Server access error at url https://central/a.pom (java.net.ConnectException: Connection refused)",
             3,
         ),
+        (
+            "[FAILED     ] org.apache.paimon#paimon-spark-3.5;7.7.7!paimon-spark-3.5.jar:  (Downloaded file size (0) "
+            "doesn't match expected Content Length (9) for https://central/a.jar. Please retry.) (8ms)",
+            3,
+        ),
     ],
-    ids=["no such jar", "no network"],
+    ids=["no such jar", "no network", "damaged on the way"],
 )
 @pytest.mark.usefixtures("environment")
 def test_missing_jars_are_asked_for_once_a_run(
@@ -138,8 +142,8 @@ def test_missing_jars_are_asked_for_once_a_run(
     monkeypatch.setattr(jvm, "_RESOLVE_AGAIN_AFTER", (0, 0))
     monkeypatch.setattr(jvm, "log_path", lambda: tmp_path / "spark.log")
     monkeypatch.setattr(jvm, "_unresolved", {})
-    plan = PackagePlan((), ("org.apache.paimon:paimon-spark-3.5:7.7.7",), (), "7.7.7")
+    conf = PLAIN | {"spark.jars.packages": "org.apache.paimon:paimon-spark-3.5:7.7.7"}
     for _ in range(3):
         with pytest.raises(DbtRuntimeError, match=r"org\.apache\.paimon:paimon-spark-3\.5:7\.7\.7"):
-            jvm.launch(PLAIN, plan, ())
+            jvm.launch(conf, ())
     assert len(starts) == asked

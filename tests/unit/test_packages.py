@@ -231,7 +231,7 @@ class TestVersion:
 def test_one_process_at_a_time_fills_ivys_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     with ivy_lock_path().open("w") as other:
-        with resolution_lock(plan_packages(target(), SPARK, {})), pytest.raises(BlockingIOError):
+        with resolution_lock([CONNECTOR]), pytest.raises(BlockingIOError):
             fcntl.flock(other, fcntl.LOCK_EX | fcntl.LOCK_NB)
         fcntl.flock(other, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
@@ -243,7 +243,7 @@ def test_the_lock_follows_no_link(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     ivy_lock_path().symlink_to(precious)
     with (
         pytest.raises(DbtRuntimeError, match="Remove it"),
-        resolution_lock(plan_packages(target(), SPARK, {})),
+        resolution_lock([CONNECTOR]),
     ):
         pass
     assert precious.read_text() == "mine"
@@ -256,7 +256,7 @@ def test_the_wait_for_the_lock_ends(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         fcntl.flock(other, fcntl.LOCK_EX | fcntl.LOCK_NB)
         with (
             pytest.raises(DbtRuntimeError, match="fuser"),
-            resolution_lock(plan_packages(target(), SPARK, {})),
+            resolution_lock([CONNECTOR]),
         ):
             pass
 
@@ -265,8 +265,7 @@ def test_nothing_is_locked_when_nothing_is_downloaded(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    jar = make_jar(tmp_path / "paimon-spark-3.5-0.9.0.jar")
-    with resolution_lock(plan_packages(target(jars=[jar]), SPARK, {})):
+    with resolution_lock(()):
         assert not ivy_lock_path().exists()
 
 
@@ -289,3 +288,23 @@ def test_failure_is_explained(reason: str) -> None:
     )
     for remedy in ("network", "`repositories`", "`jars`", "DBT_PAIMON_JARS"):
         assert remedy in message
+
+
+@pytest.mark.parametrize(
+    "why",
+    [
+        "invalid sha1: expected=a148 computed=8633",
+        "(Downloaded file size (0) doesn't match expected Content Length (9) for https://central/a.jar. Please retry.)",
+        "impossible to move part file to definitive one: /cache/a.jar.part -> /cache/a.jar",
+    ],
+)
+def test_a_damaged_download_is_not_a_missing_jar(why: str) -> None:
+    text = f"""
+    \t[FAILED     ] org.nobody#thing;1.0!thing.jar: {why} (8ms)
+    Exception in thread "main" java.lang.RuntimeException: [download failed: org.nobody#thing;1.0!thing.jar]
+    """
+    message = explain_resolution_failure(text, SPARK)
+    assert message.startswith(
+        f"A repository has org.nobody:thing:1.0 ({why}), but the file did not arrive whole."
+    )
+    assert "all of them answered" not in message

@@ -137,8 +137,6 @@ class TestShell:
         assert client("run", "-s", "small", "calling").wait(SECONDS) == 0
         assert rows("select * from {schema}.calling") == [(1,)]
         # What was being typed is still there.
-        terminal.wait_for("Completed successfully")
-        terminal.wait_for("dbt>")
         terminal.type(" small\r")
         terminal.wait_for("Completed successfully")
 
@@ -159,7 +157,7 @@ class TestShell:
         (Path(project.project_root) / "models" / "wrong.sql").unlink()
 
         terminal.close()
-        assert client("run", "-s", "small").wait(SECONDS) == 1, "without the shell it would need Java"
+        assert client("run", "-s", "small").wait(SECONDS) != 0, "without the shell it would need Java"
 
     def test_what_is_saved_is_built(self, project, rows):
         root = Path(project.project_root)

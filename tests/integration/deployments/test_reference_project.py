@@ -12,6 +12,7 @@ from integration.deployments.conftest import DEPLOYMENTS, Start
 
 pytestmark = pytest.mark.full
 
+
 @pytest.mark.parametrize("start", [pytest.param(start, id=start.__name__) for start in DEPLOYMENTS])
 def test_build(
     start: Start,

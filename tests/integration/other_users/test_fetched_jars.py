@@ -1,4 +1,4 @@
-"""What Ivy fetches is held against the repository's checksum."""
+"""What Ivy fetches is held against the repository's checksum, and one process at a time fetches it."""
 
 from __future__ import annotations
 
@@ -7,10 +7,12 @@ import hashlib
 import subprocess
 import sys
 import threading
+import time
 import zipfile
 from collections.abc import Iterator
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from typing import BinaryIO
 
 import pytest
 
@@ -22,17 +24,27 @@ START = """
 import sys
 from dbt_common.exceptions import DbtRuntimeError
 from dbt.adapters.paimon.spark.launch import jvm
-from dbt.adapters.paimon.spark.launch.packages import PackagePlan
 repository, ivy = sys.argv[1:]
 package = "org.nobody:thing:1.0"
 conf = {"spark.master": "local[1]", "spark.driver.memory": "512m", "spark.jars.packages": package,
         "spark.jars.repositories": repository, "spark.jars.ivy": ivy}
 jvm._RESOLVE_AGAIN_AFTER = ()
 try:
-    jvm.launch(conf, PackagePlan((), (package,), (repository,), "0.9.0"), ())
-except DbtRuntimeError as exc:
+    jvm.launch(conf, ())
+except DbtRuntimeError:
     sys.exit(3)
 """
+
+
+class SlowRepository(SimpleHTTPRequestHandler):
+    """Sends a jar's second half a second later."""
+
+    def copyfile(self, source: BinaryIO, outputfile: BinaryIO) -> None:  # type: ignore[override]
+        content = source.read()
+        outputfile.write(content[: len(content) // 2])
+        if self.path.endswith(".jar"):
+            time.sleep(1)
+        outputfile.write(content[len(content) // 2 :])
 
 
 @pytest.fixture
@@ -44,7 +56,7 @@ def repository(tmp_path: Path) -> Iterator[str]:
         jar.writestr("thing.txt", "thing")
     for file in list(folder.iterdir()):
         file.with_name(f"{file.name}.sha1").write_text(hashlib.sha1(file.read_bytes()).hexdigest())
-    handler = functools.partial(SimpleHTTPRequestHandler, directory=tmp_path / "repository")
+    handler = functools.partial(SlowRepository, directory=tmp_path / "repository")
     with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         yield f"http://127.0.0.1:{server.server_port}"
@@ -61,3 +73,11 @@ def test_a_jar_of_another_checksum(tmp_path: Path, repository: str, tampered: bo
     ended = subprocess.run(command, cwd=tmp_path, timeout=300, check=False)
     assert ended.returncode == (3 if tampered else 0)
     assert (tmp_path / "ivy" / "jars" / "org.nobody_thing-1.0.jar").exists() is not tampered
+
+
+def test_two_processes_fetch_into_one_folder(tmp_path: Path, repository: str) -> None:
+    command = [sys.executable, "-c", START, repository, str(tmp_path / "ivy")]
+    both = [subprocess.Popen(command, cwd=tmp_path) for _ in range(2)]
+    assert [process.wait(timeout=300) for process in both] == [0, 0]
+    with zipfile.ZipFile(tmp_path / "ivy" / "jars" / "org.nobody_thing-1.0.jar") as jar:
+        assert jar.read("thing.txt") == b"thing"

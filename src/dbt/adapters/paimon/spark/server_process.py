@@ -60,7 +60,7 @@ def serve(credentials: PaimonCredentials, idle_minutes: float, asks_token: bool 
     path = server.note_path(credentials)
     token = server_token.create(path, os.getpid())
     tell_dbt([token])
-    session = start_spark(conf, plan, (*credentials.secrets, token))
+    session = start_spark(conf, (*credentials.secrets, token))
     note = server.ServerNote(
         os.getpid(),
         _listen(session, token if asks_token else None, server.versions(plan)["PySpark"]),

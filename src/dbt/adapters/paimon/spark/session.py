@@ -224,7 +224,7 @@ def _start(credentials: PaimonCredentials) -> tuple[SparkSession, dict[str, str]
     cluster_managers.require_master(credentials.spark_master)
     reachable.check_metastores(credentials.spark_catalogs)
     java.prepare_java(spark)
-    root = start_spark(conf, plan, credentials.secrets)
+    root = start_spark(conf, credentials.secrets)
     # Not getConf(): it copies every setting with a round trip to the JVM each, and every thread of every run calls
     # this.
     started_with = root.sparkContext._conf
@@ -237,12 +237,11 @@ def _start(credentials: PaimonCredentials) -> tuple[SparkSession, dict[str, str]
     return root, conf
 
 
-def start_spark(conf: Mapping[str, str], plan: packages.PackagePlan, secrets: Sequence[str]) -> SparkSession:
+def start_spark(conf: Mapping[str, str], secrets: Sequence[str]) -> SparkSession:
     """Return this process's Spark, and start it unless it runs.
 
     Args:
         conf: settings to start it with.
-        plan: the jars.
         secrets: values that must not appear anywhere.
 
     Raises:
@@ -252,7 +251,7 @@ def start_spark(conf: Mapping[str, str], plan: packages.PackagePlan, secrets: Se
     from pyspark.sql import SparkSession
 
     if SparkContext._active_spark_context is None:
-        jvm.launch(conf, plan, secrets)
+        jvm.launch(conf, secrets)
         _STARTED_WITH.clear()
         _STARTED_WITH.update(conf)
     builder = SparkSession.builder

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -12,23 +12,25 @@ from dbt.adapters.paimon.machine import file_locks
 from dbt.adapters.paimon.machine.cache_folder import cache_folder
 from dbt.adapters.paimon.machine.private_files import open_own, temporary_folder
 from dbt.adapters.paimon.machine.waiting import Wait
-from dbt.adapters.paimon.spark.launch.packages import PackagePlan
 
 # Seconds that another process may take to download its jars.
 _LONGEST_RESOLUTION = 30 * 60
 
 
 @contextmanager
-def resolution_lock(plan: PackagePlan) -> Iterator[None]:
+def resolution_lock(packages: Sequence[str]) -> Iterator[None]:
     """Let one process of a user at a time start a Spark that downloads packages.
 
     Ivy does not lock its cache: two processes that fill it at once (test workers, two dbt runs on a new machine) break
     each other's downloads. Without packages there is no lock.
 
+    Args:
+        packages: Maven coordinates of Spark's `spark.jars.packages`, whoever named them.
+
     Raises:
         DbtRuntimeError: another process took too long, or the lock is a link or another user's file.
     """
-    if not plan.packages or not file_locks.AVAILABLE:
+    if not packages or not file_locks.AVAILABLE:
         yield
         return
     path = ivy_lock_path()

@@ -20,10 +20,10 @@ from dbt.adapters.paimon.spark.launch import cds_archive
 from dbt.adapters.paimon.spark.launch.hidden_settings import JAVA_OPTIONS, hidden
 from dbt.adapters.paimon.spark.launch.ivy_lock import resolution_lock
 from dbt.adapters.paimon.spark.launch.jvm_process import Spawned, ending, spawned, starting
-from dbt.adapters.paimon.spark.launch.packages import PackagePlan
 from dbt.adapters.paimon.spark.launch.spark_log import Output, keep_out_of_the_log, log_options, log_path
 from dbt.adapters.paimon.spark.launch.start_failures import (
     NotStartedError,
+    failed_downloads,
     failure_of,
     is_unresolved,
     unreachable_repositories,
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 logger = AdapterLogger("Paimon")
 
-# Seconds before asking a repository again that did not answer.
+# Seconds before asking a repository again that did not answer, or whose file arrived damaged.
 _RESOLVE_AGAIN_AFTER = (2, 8)
 # Settings that the launcher needs before there is a JVM; all others are sent later, over py4j.
 _FOR_THE_LAUNCHER: Final = (
@@ -53,15 +53,14 @@ _JAVA_VARIABLES: Final = ("JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "_JAVA_OPTION
 _LONGEST_START: Final = 600.0
 _LONGEST_DOWNLOAD: Final = 1800.0
 # Per run of dbt: otherwise each thread would ask the repositories again, for the same answer.
-_unresolved: Final[dict[tuple[str, PackagePlan], str]] = {}
+_unresolved: Final[dict[tuple[str, tuple[str, ...]], str]] = {}
 
 
-def launch(conf: Mapping[str, str], plan: PackagePlan, secrets: Sequence[str]) -> None:
+def launch(conf: Mapping[str, str], secrets: Sequence[str]) -> None:
     """Start this process's JVM and connect PySpark to it.
 
     Args:
-        conf: Spark settings.
-        plan: the jars; they are resolved during the start.
+        conf: Spark settings; the packages of `spark.jars.packages` are downloaded during the start.
         secrets: values that must not appear anywhere.
 
     Raises:
@@ -75,13 +74,14 @@ def launch(conf: Mapping[str, str], plan: PackagePlan, secrets: Sequence[str]) -
         # Where Spark's UI listens if a profile enables it (WebUI.bind); by default on every interface.
         os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
     log = log_path()
-    if why := _unresolved.get((get_invocation_id(), plan)):
+    downloads = tuple(filter(None, conf.get("spark.jars.packages", "").split(",")))
+    if why := _unresolved.get((get_invocation_id(), downloads)):
         raise DbtRuntimeError(why)
-    if plan.packages:
-        logger.info(f"Resolving {', '.join(plan.packages)} (downloaded on first use, then kept by Ivy)")
+    if downloads:
+        logger.info(f"Resolving {', '.join(downloads)} (downloaded on first use, then kept by Ivy)")
     started = time.perf_counter()
     for_launcher = {key: value for key, value in conf.items() if key.startswith(_FOR_THE_LAUNCHER)}
-    with resolution_lock(plan), starting, hidden(for_launcher, secrets) as shown:
+    with resolution_lock(downloads), starting, hidden(for_launcher, secrets) as shown:
         if ending.is_set():
             raise DbtRuntimeError("Spark is not started: this process is shutting down.")
         shown[JAVA_OPTIONS] = " ".join(
@@ -89,7 +89,7 @@ def launch(conf: Mapping[str, str], plan: PackagePlan, secrets: Sequence[str]) -
             for part in (_temporary_option(), _CHECKSUMS, shown.get(JAVA_OPTIONS, ""), log_options(log))
             if part
         )
-        gateway = _with_archive(shown, plan, log, secrets, _archive_options(conf))
+        gateway = _with_archive(shown, downloads, log, secrets, _archive_options(conf))
     keep_out_of_the_log(gateway, secrets)
     _guard_callbacks(gateway)
     SparkContext._ensure_initialized(gateway=gateway)
@@ -98,7 +98,7 @@ def launch(conf: Mapping[str, str], plan: PackagePlan, secrets: Sequence[str]) -
 
 def _with_archive(
     conf: Mapping[str, str],
-    plan: PackagePlan,
+    downloads: tuple[str, ...],
     log: Path,
     secrets: Sequence[str],
     archive: Sequence[str],
@@ -107,34 +107,36 @@ def _with_archive(
     if archive:
         options = " ".join((conf[JAVA_OPTIONS], *map(shlex.quote, archive)))
         try:
-            return _resolved({**conf, JAVA_OPTIONS: options}, plan, log, secrets)
+            return _resolved({**conf, JAVA_OPTIONS: options}, downloads, log, secrets)
         except NotStartedError as exc:
             if ending.is_set():
                 raise
             # With some options Java writes no archive and does not even start, for example --patch-module.
             logger.debug(f"Retrying without {archive[0]}: {exc}")
-    return _resolved(conf, plan, log, secrets)
+    return _resolved(conf, downloads, log, secrets)
 
 
-def _resolved(conf: Mapping[str, str], plan: PackagePlan, log: Path, secrets: Sequence[str]) -> JavaGateway:
-    """The gateway of a new JVM; a repository that does not answer is asked again."""
+def _resolved(
+    conf: Mapping[str, str], downloads: tuple[str, ...], log: Path, secrets: Sequence[str]
+) -> JavaGateway:
+    """The gateway of a new JVM; a repository that does not answer or sends a damaged file is asked again."""
     from pyspark import SparkConf
     from pyspark.errors import PySparkRuntimeError
     from pyspark.java_gateway import launch_gateway
 
     launch_conf = SparkConf(loadDefaults=False).setAll(list(conf.items()))
-    for wait in (*(_RESOLVE_AGAIN_AFTER if plan.packages else ()), None):
+    for wait in (*(_RESOLVE_AGAIN_AFTER if downloads else ()), None):
         output = Output(log, secrets)
         try:
-            with watched(_start_of(plan, log), Spawned.kill_last), spawned():
+            with watched(_start_of(downloads, log), Spawned.kill_last), spawned():
                 return launch_gateway(launch_conf, popen_kwargs={"stdout": output.end, "stderr": output.end})
         except PySparkRuntimeError as exc:
             text = output.text()
-            again = is_unresolved(text) and unreachable_repositories(text)
+            again = is_unresolved(text) and (unreachable_repositories(text) or failed_downloads(text))
             if wait is None or ending.is_set() or not again:
                 failure = failure_of(text, log)
                 if is_unresolved(text):
-                    _unresolved[get_invocation_id(), plan] = failure.msg
+                    _unresolved[get_invocation_id(), downloads] = failure.msg
                 raise failure from exc
             logger.info(f"The jars could not be resolved: retrying in {wait} s")
             time.sleep(wait)
@@ -143,10 +145,10 @@ def _resolved(conf: Mapping[str, str], plan: PackagePlan, log: Path, secrets: Se
     raise AssertionError("the last attempt returns or raises")
 
 
-def _start_of(plan: PackagePlan, log: Path) -> Wait:
-    if plan.packages:
+def _start_of(downloads: tuple[str, ...], log: Path) -> Wait:
+    if downloads:
         return Wait(
-            f"Spark's JVM, which downloads its jars first ({', '.join(plan.packages)})",
+            f"Spark's JVM, which downloads its jars first ({', '.join(downloads)})",
             _LONGEST_DOWNLOAD,
             "A repository does not answer, or is slow: name another one under `repositories` in the profile, "
             f"or local files under `jars`. The JVM's output is in {log}.",

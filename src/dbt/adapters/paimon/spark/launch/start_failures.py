@@ -23,6 +23,10 @@ _IVY_STATUS = re.compile(r"HTTP response status: (\d+) url=\w+://(?:[^/@\s]*@)?(
 # A repository that Spark always searches too; whether it answers makes no difference.
 _SPARK_PACKAGES = "repos.spark-packages.org"
 _IVY_MISSING = re.compile(r"(?:unresolved dependency|download failed): ([^\s:#]+)#([^;\s]+);([^:!\s]+)")
+# A file that a repository has, and that did not arrive whole or has another checksum.
+_IVY_FAILED = re.compile(
+    r"\[FAILED\s*\] ([^\s:#]+)#([^;\s]+);([^!\s]+)!\S+?:? +(.*?)(?: \(\d+ms\))?$", re.MULTILINE
+)
 # Java's message for an option that it does not know.
 _OPTION_REFUSED: Final = re.compile(
     r"^(?P<why>.+)\s+Error: Could not create the Java Virtual Machine", re.MULTILINE
@@ -66,6 +70,15 @@ def unreachable_repositories(text: str) -> dict[str, str]:
     return found
 
 
+def failed_downloads(text: str) -> dict[str, str]:
+    """Packages that a repository has but whose files did not arrive whole, with the reason.
+
+    Args:
+        text: the JVM's output.
+    """
+    return {":".join(parts): why for *parts, why in _IVY_FAILED.findall(text)}
+
+
 def explain_resolution_failure(text: str, spark_version: str) -> str:
     """The error for jars that Ivy could not download: reason and remedy.
 
@@ -82,6 +95,13 @@ def explain_resolution_failure(text: str, spark_version: str) -> str:
             "mirror, name it under `repositories` in the profile (or spark.jars.ivySettings in spark_config); without "
             f"a network, download the jars elsewhere and name their paths under `jars` or in {JARS_VARIABLE}: nothing "
             "is downloaded then."
+        )
+    if failed := failed_downloads(text):
+        files = ", ".join(f"{package} ({why})" for package, why in sorted(failed.items()))
+        return redact_text(
+            f"A repository has {files}, but the file did not arrive whole. Start again; if it happens again, the "
+            "repository or a proxy before it serves a damaged file: name another one under `repositories` in the "
+            "profile, or the jar, if you have it, under `jars`."
         )
     if any(package.startswith("org.apache.spark:spark-connect_") for package in missing):
         return redact_text(
