@@ -33,7 +33,13 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-@pytest.fixture(params=["filesystem_on_s3", "hive", "hive_on_s3", "sqlite", "postgresql"])
+@pytest.fixture(
+    params=[
+        "filesystem_on_s3",
+        "postgresql",
+        *(pytest.param(name, marks=pytest.mark.full) for name in ("hive", "hive_on_s3", "sqlite")),
+    ]
+)
 def target(request, folder: Path, spark_config: dict[str, Any]) -> dict[str, Any]:
     """The locks of Paimon on, where it has them."""
     catalog: dict[str, Any] = {

@@ -24,7 +24,8 @@ QUICK = "{{ config(materialized='table') }} select 2L as id"
 NODE = "model.broken_off.kept"
 
 
-@pytest.fixture(params=["thrift", "connect"])
+# `test_warm_server` shows it over Connect.
+@pytest.fixture(params=["thrift", pytest.param("connect", marks=pytest.mark.full)])
 def method(request: pytest.FixtureRequest) -> str:
     name: str = request.param
     return name

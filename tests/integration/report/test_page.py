@@ -104,6 +104,7 @@ def test_a_hundred_tables_are_less_than_two_megabytes():
     assert len(page.html(report(100)).encode()) < 2_000_000
 
 
+@pytest.mark.full
 def test_a_thousand_tables_stay_usable(browser, opened):
     made = report(1000)
     # The better of two: what else the machine does is not the page's doing.

@@ -25,7 +25,13 @@ WAITS = "touch {{ var('signs') }}/runs; for i in $(seq 600); do [ -e {{ var('sig
 
 
 class TestOutage:
-    @pytest.fixture(scope="class", params=["object_store", "hadoop", "aliyun"])
+    @pytest.fixture(
+        scope="class",
+        params=[
+            "object_store",
+            *(pytest.param(name, marks=pytest.mark.full) for name in ("hadoop", "aliyun")),
+        ],
+    )
     def service(self, request) -> S3 | Hdfs | Oss:
         return request.getfixturevalue(request.param)
 

@@ -147,5 +147,6 @@ class TestConflict:
         assert "OVERWRITE" in kinds
 
 
+@pytest.mark.full
 class TestManyViews(test_many_views.TestManyViews):
     """As on a local disk."""

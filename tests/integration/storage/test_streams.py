@@ -34,6 +34,7 @@ select id from {{ stream(ref('readings')) }}
 }
 
 
+@pytest.mark.full
 class TestStreams:
     @pytest.fixture(scope="class")
     def models(self) -> dict[str, str]:

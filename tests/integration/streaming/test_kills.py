@@ -268,6 +268,7 @@ def kill_at_a_moment(project: Project, chance: random.Random, process: subproces
     return False
 
 
+@pytest.mark.full
 class TestKills:
     def test_nothing_is_lost_or_there_twice(
         self,
