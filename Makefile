@@ -30,7 +30,7 @@ LANDING := target/landing
 PROJECT := --profiles-dir profiles --target $(if $(FLIGHTS_KAFKA),kafka,local)
 QUERY := select carrier_name, scheduled, late_percent from {{ ref('mart_carrier_punctuality') }} order by late_percent
 
-.PHONY: help venv landing run examples test test-full unit functional conformance integration faults s3-kills differential streaming costs bench wheel-check versions compat compatibility console-picture lint lint-python lint-types lint-imports lint-picture lint-sql lint-lock floor-plan format docs debug wheel clean
+.PHONY: help venv landing run examples test test-full unit functional conformance integration faults s3-kills differential streaming costs bench bench-all wheel-check versions compat compatibility console-picture lint lint-python lint-types lint-imports lint-picture lint-sql lint-lock floor-plan format docs debug wheel clean
 
 help: ## List the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/\1\t\2/' | expand -t 14
@@ -108,6 +108,9 @@ costs: $(STAMP) ## Count what models cost and make that the baseline (tests/func
 bench: $(STAMP) ## Compare with other formats and adapters, into benchmarks/results: make bench ARGS='--quick'
 	@"$(UV)" sync --quiet --frozen --inexact --python $(BIN)/python --extra connect --extra thrift $(EXTRAS) --group bench
 	$(BIN)/python -m benchmarks $(ARGS)
+
+bench-all: ## Every benchmark at full size, hours; started again it goes on where it was
+	@$(MAKE) --no-print-directory bench ARGS='--resume $(ARGS)'
 
 wheel-check: $(STAMP) ## Install the wheel into an empty environment and do what the README says; on each Python: ARGS=--every-python
 	$(PYTEST) tests/packaging $(ARGS)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import importlib
+import sys
 import tempfile
 from dataclasses import replace
 from pathlib import Path
@@ -11,6 +12,8 @@ from pathlib import Path
 from benchmarks.options import Options
 
 NAMES = ("start", "overhead", "seeds", "snapshots", "listing", "threads", "incremental", "scale")
+# Where a benchmark makes more than one report, or under another name.
+REPORTS = {"threads": ("threads", "microbatch"), "incremental": ()}
 RESULTS = Path(__file__).parent / "results"
 
 
@@ -28,6 +31,9 @@ def main() -> None:
     parser.add_argument("--models", type=int, help="models of the overhead's project")
     parser.add_argument(
         "--contestants", type=lambda text: tuple(text.split(",")), help="parts of their names"
+    )
+    parser.add_argument(
+        "--resume", action="store_true", help="leave out what --results has of this code already"
     )
     parser.add_argument("--results", type=Path, default=RESULTS, help="where the tables go")
     given = parser.parse_args()
@@ -52,11 +58,23 @@ def main() -> None:
             for name in ("bases", "batch_sizes", "batches", "rounds", "models", "contestants")
             if (value := getattr(given, name)) is not None
         }
-        options = replace(options, **chosen)
+        folder = given.results / "quick" if options.quick else given.results
+        options = replace(options, **chosen, results=folder, resume=given.resume)
+        failed = False
         for name in given.names or NAMES:
-            for report in importlib.import_module(f"benchmarks.{name}").run(options):
-                print(report.text(), end="\n\n", flush=True)
-                report.save(given.results / "quick" if options.quick else given.results)
+            made = REPORTS.get(name, (name,))
+            if made and all(options.kept(one, {}) for one in made):
+                continue
+            try:
+                for report in importlib.import_module(f"benchmarks.{name}").run(options):
+                    print(report.text(), end="\n\n", flush=True)
+                    if not report.kept:
+                        report.save(folder)
+            except RuntimeError as exc:
+                # The others go on.
+                options.say(f"{name} failed: {exc}")
+                failed = True
+    sys.exit(failed)
 
 
 def _numbers(text: str) -> tuple[int, ...]:

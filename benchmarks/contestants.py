@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
@@ -139,6 +141,14 @@ def named(*names: str) -> list[Contestant]:
     return [by_name[name] for name in names]
 
 
+class FailedError(RuntimeError):
+    """A contestant cannot go on: its jars, its process or its model failed. `why` is one line without paths."""
+
+    def __init__(self, name: str, why: str, log: str) -> None:
+        super().__init__(f"{name}: {why[:2000]}; see {log}")
+        self.why = re.sub(r"\S*/\S+/\S*", "…", why.strip().splitlines()[0])[:200]
+
+
 class Worker:
     """A contestant's own process, from its start to `close`."""
 
@@ -186,12 +196,12 @@ class Worker:
         return {**SPARK, "spark.sql.warehouse.dir": warehouse, **given}
 
     def dbt(self, *arguments: str, variables: Mapping[str, Any] | None = None) -> dict[str, Any]:
-        """Run dbt with the model's config of this contestant. Raises RuntimeError if it fails."""
+        """Run dbt with the model's config of this contestant. Raises FailedError."""
         given = {"config": dict(self.contestant.config), **(variables or {})}
         return self._ask({"dbt": [*arguments, *self._places, "--vars", json.dumps(given)]})
 
     def sql(self, text: str) -> tuple[list[list[str]], Spent]:
-        """Run a statement; `{table}` stands for schema.table of the model `facts`. Raises RuntimeError if it fails."""
+        """Run a statement; `{table}` stands for schema.table of the model `facts`. Raises FailedError."""
         answer = self._ask({"sql": text.replace("{table}", "bench.facts")})
         return answer["rows"], Spent(**answer["total"])
 
@@ -203,12 +213,13 @@ class Worker:
     def _ask(self, question: dict[str, Any]) -> dict[str, Any]:
         assert self._process.stdin
         assert self._process.stdout
-        self._process.stdin.write(json.dumps(question) + "\n")
-        self._process.stdin.flush()
-        line = self._process.stdout.readline()
+        line = ""
+        # A process that has ended does not read.
+        with suppress(BrokenPipeError):
+            self._process.stdin.write(json.dumps(question) + "\n")
+            self._process.stdin.flush()
+            line = self._process.stdout.readline()
         answer: dict[str, Any] = json.loads(line) if line else {"failed": ["the process has ended"]}
         if answer.get("failed"):
-            raise RuntimeError(
-                f"{self.contestant.name}: {'; '.join(answer['failed'])[:2000]}; see {self._log.name}"
-            )
+            raise FailedError(self.contestant.name, "; ".join(answer["failed"]), self._log.name)
         return answer

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
+from typing import Final
 
-from benchmarks.contestants import CONTESTANTS, ROOT, Worker
+from benchmarks.contestants import CONTESTANTS, ROOT, FailedError, Worker
 from benchmarks.field import started
-from benchmarks.measure import Spent, bytes_written, files_under, in_turns, means, medians
+from benchmarks.measure import Spent, bytes_written, files_under, means, medians, orders
 from benchmarks.options import Options
 from benchmarks.report import Report
 
@@ -15,63 +18,81 @@ READ = "select count(*), sum(amount), max(updated_at), count(distinct status) fr
 READ_AFTER = 10
 
 
+NOTHING: Final = Spent(0.0, 0.0)
+
+
 @dataclass
 class Course:
     """What one contestant went through."""
 
-    load: Spent
+    load: Spent = NOTHING
     batches: list[Spent] = field(default_factory=list)
     written: list[int] = field(default_factory=list)
     scan: Spent | None = None
     compaction: Spent | None = None
     scan_after: Spent | None = None
     rows: str = ""
+    failed: str = ""
 
 
-def run(options: Options) -> list[Report]:
-    """One report a size of the table and of the batch."""
+def run(options: Options) -> Iterator[Report]:
+    """One report a size of the table and of the batch, and one on how a batch grows with its table."""
     reports = []
     for base in options.bases:
         for size in options.batch_sizes:
-            courses = _compare(options, base, size)
-            reports.append(_report(courses, base, size, options))
+            conditions = {"base": base, "batch": size, "batches": options.batches}
+            report = options.kept(f"incremental-{base}-{size}", conditions)
+            report = report or _report(_compare(options, base, size), conditions)
+            reports.append(report)
+            yield report
     if len(options.bases) > 1:
-        reports.append(_growth(reports))
-    return reports
+        yield _growth(reports)
 
 
 def _compare(options: Options, base: int, size: int) -> dict[str, Course]:
     chosen = [one for one in CONTESTANTS if options.takes_part(one.name)]
-    variables = {"base": base, "size": size}
-    courses: dict[str, Course] = {}
+    courses = {one.name: Course() for one in chosen}
     with started(chosen, ROOT / "projects" / "upserts", options.scratch / "incremental") as workers:
-        for name, worker in workers.items():
-            options.say(f"{name}: {base} rows")
+
+        def each(step: Callable[[Worker, Course], None], order: slice = slice(None)) -> None:
+            """A step of every contestant that is still there."""
+            for name in list(workers)[order]:
+                course = courses[name]
+                if course.failed:
+                    continue
+                try:
+                    step(workers[name], course)
+                except FailedError as exc:
+                    options.say(f"left out from here on: {exc}")
+                    course.failed = exc.why
+
+        def load(worker: Worker, course: Course) -> None:
+            options.say(f"{worker.contestant.name}: {base} rows")
             # A smaller table of the same name warms the JVM.
             for batch in (0, 1):
                 worker.dbt("run", variables={"base": size * 10, "size": size, "batch": batch})
-            built = worker.dbt("run", "--full-refresh", variables={**variables, "batch": 0})
-            courses[name] = Course(Spent(**built["nodes"]["facts"]))
+            variables = {"base": base, "size": size, "batch": 0}
+            course.load = Spent(**worker.dbt("run", "--full-refresh", variables=variables)["nodes"]["facts"])
 
-        def batch_of(name: str, number: int) -> Spent:
-            worker, course = workers[name], courses[name]
+        def batch(number: int, worker: Worker, course: Course) -> None:
             before = files_under(worker.warehouse)
-            ran = worker.dbt("run", variables={**variables, "batch": number + 1})
+            ran = worker.dbt("run", variables={"base": base, "size": size, "batch": number + 1})
             course.written.append(bytes_written(before, files_under(worker.warehouse)))
+            course.batches.append(Spent(**ran["nodes"]["facts"]))
             if number + 1 == min(READ_AFTER, options.batches):
                 course.scan = _read(worker)
-            return Spent(**ran["nodes"]["facts"])
 
-        turns = {name: (lambda number, name=name: batch_of(name, number)) for name in workers}
-        for name, spent in in_turns(turns, options.batches).items():
-            courses[name].batches = spent
-        for name, worker in workers.items():
-            course = courses[name]
+        def end(worker: Worker, course: Course) -> None:
             if worker.contestant.compaction:
                 _, course.compaction = worker.sql(worker.contestant.compaction)
             course.scan_after = _read(worker)
             course.rows = str(worker.sql(READ)[0])
-    _same_rows(courses)
+
+        each(load)
+        for number, order in enumerate(orders(options.batches)):
+            each(partial(batch, number), order)
+        each(end)
+    _same_rows({name: course for name, course in courses.items() if not course.failed})
     return courses
 
 
@@ -86,11 +107,16 @@ def _same_rows(courses: dict[str, Course]) -> None:
         raise RuntimeError(f"the tables differ: { {name: course.rows for name, course in courses.items()} }")
 
 
-def _report(courses: dict[str, Course], base: int, size: int, options: Options) -> Report:
+def _report(courses: dict[str, Course], conditions: dict[str, int]) -> Report:
+    base, size = conditions["base"], conditions["batch"]
+    whole = {name: course for name, course in courses.items() if not course.failed}
+    # The ratios' one: the first, which is ours.
     first = next(iter(courses.values()))
+    if first.failed:
+        raise RuntimeError(f"{next(iter(courses))}: {first.failed}")
     ours = medians(first.batches), means(first.batches)
     rows = []
-    for name, course in courses.items():
+    for name, course in whole.items():
         middle, mean = medians(course.batches), means(course.batches)
         rows.append(
             [
@@ -126,7 +152,7 @@ def _report(courses: dict[str, Course], base: int, size: int, options: Options) 
     ]
     return Report(
         f"incremental-{base}-{size}",
-        f"{options.batches} batches of {size:,} rows into a table of {base:,}",
+        f"{conditions['batches']} batches of {size:,} rows into a table of {base:,}",
         columns,
         rows,
         ["CPU s, median", "CPU s, mean"],
@@ -134,8 +160,9 @@ def _report(courses: dict[str, Course], base: int, size: int, options: Options) 
             "A batch: half updates all over the table, half new rows; the time of dbt's model, its compactions in it.",
             f"Contestants take turns, one batch each; `scan` is the median of three reads after {READ_AFTER} batches.",
             "At the end all tables hold the same rows.",
+            *(f"Left out: {name}. {course.failed}" for name, course in courses.items() if course.failed),
         ],
-        {"base": base, "batch": size, "batches": options.batches},
+        conditions,
     )
 
 
@@ -148,7 +175,10 @@ def _growth(reports: list[Report]) -> Report:
     for size, found in by_size.items():
         ordered = sorted(found, key=lambda report: report.conditions["base"])
         small, large = ordered[0], ordered[-1]
-        for row, other in zip(small.rows, large.rows, strict=True):
+        larger = {row[0]: row for row in large.rows}
+        for row in small.rows:
+            if (other := larger.get(row[0])) is None:
+                continue
             rows.append([row[0], f"{size:,}", row[2], other[2], other[2] / row[2]])
     least, most = (fit(report.conditions["base"] for report in reports) for fit in (min, max))
     return Report(

@@ -9,7 +9,7 @@ import signal
 import statistics
 import subprocess
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -77,11 +77,16 @@ def cpu_of(process: psutil.Process) -> float:
 def in_turns(contestants: Mapping[str, Callable[[int], Spent]], rounds: int) -> dict[str, list[Spent]]:
     """Each contestant once a round, every other round in the opposite order."""
     found: dict[str, list[Spent]] = {name: [] for name in contestants}
-    for number in range(rounds):
-        order = list(contestants)[:: -1 if number % 2 else 1]
-        for name in order:
+    for number, order in enumerate(orders(rounds)):
+        for name in list(contestants)[order]:
             found[name].append(contestants[name](number))
     return found
+
+
+def orders(rounds: int) -> Iterator[slice]:
+    """The order of the contestants in each round: as they are, then backwards."""
+    for number in range(rounds):
+        yield slice(None, None, -1 if number % 2 else 1)
 
 
 def medians(spent: Sequence[Spent]) -> Spent:

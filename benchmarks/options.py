@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
+
+from benchmarks.report import Report
 
 _STARTED = time.monotonic()
 
@@ -23,10 +26,17 @@ class Options:
     models: int = 100
     contestants: Sequence[str] = field(default_factory=tuple)
     quick: bool = False
+    # Where the reports go; with `resume`, those that are there are not made again.
+    results: Path = Path()
+    resume: bool = False
 
     def takes_part(self, name: str) -> bool:
         """Whether a contestant was asked for; all are, if none was named."""
         return not self.contestants or any(part.lower() in name.lower() for part in self.contestants)
+
+    def kept(self, name: str, conditions: Mapping[str, Any]) -> Report | None:
+        """The report of an earlier run that need not be made again."""
+        return Report.load(self.results, name, conditions) if self.resume else None
 
     @staticmethod
     def say(text: str) -> None:

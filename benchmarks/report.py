@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 import os
 import platform
-from collections.abc import Sequence
+import subprocess
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
+from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -29,6 +31,8 @@ class Report:
     drawn: Sequence[str]
     notes: list[str] = field(default_factory=list)
     conditions: dict[str, Any] = field(default_factory=dict)
+    # Read from a file, not made by this run.
+    kept: bool = False
 
     def text(self) -> str:
         """As Markdown."""
@@ -41,6 +45,7 @@ class Report:
         document = {
             "title": self.title,
             "made": datetime.now(timezone.utc).isoformat(timespec="seconds"),
+            "code": code(),
             "machine": machine(),
             "conditions": self.conditions,
             "columns": list(self.columns),
@@ -50,6 +55,24 @@ class Report:
         (folder / f"{self.name}.json").write_text(json.dumps(document, indent=1) + "\n")
         (folder / f"{self.name}.md").write_text(self.text() + "\n")
         self._draw(folder / f"{self.name}.png")
+
+    @classmethod
+    def load(cls, folder: Path, name: str, conditions: Mapping[str, Any]) -> Report | None:
+        """The report that a folder has of this code under these conditions; None if there is none."""
+        path = folder / f"{name}.json"
+        document = json.loads(path.read_text()) if path.exists() else {}
+        if (document.get("code"), document.get("conditions")) != (code(), conditions):
+            return None
+        return cls(
+            name,
+            document["title"],
+            document["columns"],
+            document["rows"],
+            drawn=(),
+            notes=document["notes"],
+            conditions=dict(conditions),
+            kept=True,
+        )
 
     def _draw(self, path: Path) -> None:
         import matplotlib as mpl
@@ -78,6 +101,19 @@ class Report:
         figure.tight_layout()
         figure.savefig(path, dpi=90)
         pyplot.close(figure)
+
+
+@cache
+def code() -> str:
+    """The hash of the adapter's code as it is committed: what a figure is of."""
+    asked = subprocess.run(
+        ["git", "rev-parse", "HEAD:src"],
+        cwd=Path(__file__).parent,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return asked.stdout.strip()[:12]
 
 
 def machine() -> dict[str, Any]:
