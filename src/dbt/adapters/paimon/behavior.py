@@ -52,7 +52,7 @@ KEPT_HISTORY: Final = BehaviorFlag(
 )
 AUTO_BUCKETS: Final = BehaviorFlag(
     name="use_auto_buckets",
-    default=False,
+    default=True,
     description="New tables with a primary key have dynamic buckets, unless their config says otherwise.",
     source=_SOURCE,
     docs_url=_DOCS,

@@ -48,7 +48,7 @@ class Buckets:
             return spec
         if is_empty_run():
             return bucket_numbers.undecided(spec)
-        return bucket_numbers.with_buckets(spec, self._number_for(source))
+        return bucket_numbers.with_buckets(spec, self._number_for(spec, source))
 
     @while_parsing(lambda spec, *_, **__: None)
     def fit(self, spec: TableSpec, relation: PaimonRelation) -> None:
@@ -94,19 +94,19 @@ class Buckets:
         if self._largest(relation) is not None:
             self._alter(relation, f"unset tblproperties ('{bucket_numbers.MARK}')")
             return spec
-        decided = bucket_numbers.with_buckets(spec, self._number_for(source))
+        decided = bucket_numbers.with_buckets(spec, self._number_for(spec, source))
         if decided.bucket != spec.bucket:
             self._alter(relation, f"set tblproperties ('bucket' = '{decided.bucket}')")
         return decided
 
-    def _number_for(self, source: ModelQuery) -> int:
+    def _number_for(self, spec: TableSpec, source: ModelQuery) -> int:
         size = None
         try:
             ((explained,),) = self._host.query(f"explain cost select * from {source}")
             size = bucket_numbers.estimated_size(str(explained))
         except DbtRuntimeError as exc:
             logger.debug(f"The size of a query is not known: {exc.msg}")
-        return bucket_numbers.wanted(size, self._tasks) if size is not None else self._tasks
+        return bucket_numbers.expected(size, self._tasks, partitioned=bool(spec.partition_by))
 
     def _largest(self, relation: PaimonRelation) -> int | None:
         """Bytes of the data files of the largest partition; None without files."""

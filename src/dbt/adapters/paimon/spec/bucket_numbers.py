@@ -33,6 +33,9 @@ _ROOT_BYTES: Final = 8 * 2**20
 _COMPRESSION: Final = 4
 # A number that is off by less is left alone: changing it writes all rows again.
 _TOLERANCE: Final = 4
+# How much of a query's rows is taken for one partition: nothing tells how many it will have. Two buckets fit partitions
+# of up to 390 MiB without being written again.
+_PARTITION_BYTES: Final = 32 * 2**20
 # Options by which a config has chosen a kind of buckets.
 _OF_BUCKETS: Final = ("dynamic-bucket.", "postpone.", "cross-partition-upsert.")
 _STATISTICS: Final = re.compile(r"Statistics\(sizeInBytes=([\d.E+]+) ([KMGTPE]?i?B)")
@@ -48,6 +51,19 @@ def wanted(size: float, tasks: int) -> int:
     """
     parallel = min(tasks, math.ceil(math.sqrt(size / _ROOT_BYTES)))
     return max(1, parallel, math.ceil(size / MOST_BYTES))
+
+
+def expected(size: float | None, tasks: int, *, partitioned: bool) -> int:
+    """The number for a table before it has rows.
+
+    Args:
+        size: bytes of the query's rows, from `estimated_size`.
+        tasks: see `wanted`.
+        partitioned: whether the rows go into partitions.
+    """
+    if size is None:
+        return tasks
+    return wanted(min(size, _PARTITION_BYTES) if partitioned else size, tasks)
 
 
 def is_off(number: int, size: float, tasks: int) -> bool:
