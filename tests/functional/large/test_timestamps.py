@@ -8,6 +8,8 @@ from datetime import datetime
 import pytest
 from dbt.tests.util import run_dbt, run_dbt_and_capture
 
+pytestmark = pytest.mark.full
+
 # As text in UTC; a clock that is put forward leaves an hour out, one that is put back has an hour twice.
 MOMENTS = {
     1: "0001-01-01 00:00:00",
@@ -42,8 +44,6 @@ COUNTED = (
 SHOWN = """
 select id, moment, '@' || cast(moment as string) as moment_text, clock, '@' || cast(clock as string) as clock_text, day
 from {{ ref('as_parquet') }} where year(moment) between 1 and 9999 order by id
-
-pytestmark = pytest.mark.full
 """
 CONFIGS = {
     "as_parquet": "materialized='table'",
