@@ -40,12 +40,26 @@ def test_only_what_is_far_off_is_written_again(number, size, off):
     assert bucket_numbers.is_off(number, size, 200) is off
 
 
+JOIN = """== Optimized Logical Plan ==
+Join Inner, (a#1 = a#2), Statistics(sizeInBytes={all})
+:- Filter isnotnull(a#1), Statistics(sizeInBytes={left})
+:  +- RelationV2[a#1] one, Statistics(sizeInBytes={left})
++- RelationV2[a#2] other, Statistics(sizeInBytes={right})
+
+== Physical Plan ==
+Join, Statistics(sizeInBytes=1.0 B)
+"""
+
+
 @pytest.mark.parametrize(
     ("explained", "size"),
     [
         ("== Optimized Logical Plan ==\nProject [a], Statistics(sizeInBytes=8.0 MiB)\n+- X, Statistics(sizeInBytes=1.0 B)", 2 * MIB),
         ("Range, Statistics(sizeInBytes=16.0 B, rowCount=2)", 4),
-        ("Join, Statistics(sizeInBytes=2.5E+20 EiB)", 2.5e20 * 2**60 / 4),
+        (JOIN.format(left="8.0 MiB", right="4.0 MiB", all="32.0 TiB"), 3 * MIB),
+        (JOIN.format(left="8.0 MiB", right="4.0 MiB", all="4.0 MiB"), MIB),
+        (JOIN.format(left="8.0 EiB", right="4.0 MiB", all="2.5E+20 EiB"), None),
+        ("LogicalRDD [id], false, Statistics(sizeInBytes=8.0 EiB)", None),
         ("nothing", None),
     ],
 )  # fmt: skip
@@ -99,7 +113,7 @@ def test_buckets_are_spread_evenly(session):
 # Session's partitions -> buckets -> partitions of the write.
 @pytest.mark.parametrize(
     ("mib", "partitioned", "number"),
-    [(None, False, 32), (1, True, 1), (20_000, False, 32), (20_000, True, 2)],
+    [(None, False, 32), (None, True, 32), (1, True, 1), (20_000, False, 32), (20_000, True, 2)],
 )
 def test_a_partition_is_taken_for_a_part_of_the_query(mib, partitioned, number):
     size = None if mib is None else mib * 2**20

@@ -1,6 +1,7 @@
 """docs/coverage.md names models, tests and pages that are there, and claims no more than its proofs show."""
 
 import json
+import os
 import re
 import subprocess
 import sys
@@ -21,7 +22,9 @@ def collected(among: list[Feature], *arguments: str) -> set[str]:
     files = sorted({f"tests/{test.partition('::')[0]}" for feature in among for test in feature.tests})
     command = [sys.executable, "-m", "pytest", "--collect-only", "-q", "-p", "no:cacheprovider"]
     command += [*arguments, *files]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    # Options for the run that this test is in.
+    environment = {name: value for name, value in os.environ.items() if name != "PYTEST_ADDOPTS"}
+    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-2000:]
     return {without_parameters(line) for line in done.stdout.splitlines() if "::" in line}
 

@@ -28,7 +28,7 @@ create table <model_identifier> (
     `date_day` string
 )
 using paimon
-tblproperties ('primary-key' = 'id');
+tblproperties ('primary-key' = 'id', 'bucket' = '1');
 insert into <model_identifier> (`id`, `color`, `date_day`)
 select `id`, `color`, `date_day`
 from (

@@ -12,10 +12,13 @@ from dbt.adapters.paimon.spec import bucket_numbers
 AUTO = "{{ config(materialized='incremental', primary_key='id', bucket='auto') }} "
 MODELS = {
     "small.sql": AUTO + "select id, {{ var('run', 0) }} as run from range(100)",
-    # Spark expects a join of all rows, which is none.
-    "expected_large.sql": AUTO
-    + "select a.id, b.id as other from range(2000000) as a cross join range(1000000) as b"
-    " where a.id = b.id and a.id < 10",
+    # Spark expects all the rows that it reads.
+    "expected_large.sql": "{{ config(materialized='incremental', primary_key='id', bucket='auto', "
+    "spark_config={'spark.sql.shuffle.partitions': 16}) }} "
+    "select id, id as other from range(200000000) where id < 10",
+    # Spark expects as many rows as the two sides' product.
+    "joined.sql": AUTO
+    + "select a.id from range(300000) as a join range(400000) as b on a.id = b.id and b.id < 9",
     "none_yet.sql": AUTO + "select id, {{ var('run', 0) }} as run from range({{ var('rows', 0) }})",
     "partitioned.sql": "{{ config(materialized='incremental', primary_key=['id', 'p'], partition_by='p', bucket='auto') }} "
     "select id, id % 3 as p from range(100)",
@@ -72,7 +75,9 @@ class TestAuto:
     def built(self, project):
         run_dbt(["build"])
 
-    @pytest.mark.parametrize("table", ["small", "partitioned", "spread", "rebuilt", "seeded", "kept"])
+    @pytest.mark.parametrize(
+        "table", ["small", "partitioned", "spread", "rebuilt", "joined", "seeded", "kept"]
+    )
     def test_small_tables_have_one(self, rows, table):
         assert number(rows, table) == "1"
         assert buckets(rows, table) == {0}
@@ -152,7 +157,7 @@ class TestAuto:
 
 
 class TestDefault:
-    """With the flag `use_auto_buckets`, for new tables whose config says nothing about buckets."""
+    """New tables whose config says nothing about buckets."""
 
     @pytest.fixture(scope="class")
     def models(self):
@@ -164,6 +169,10 @@ class TestDefault:
             "told_otherwise.sql": keyed % ", dynamic_bucket={'target_row_num': 3}",
             "moving.sql": MODELS["moving.sql"].replace(", bucket='auto'", ""),
             "appended.sql": "{{ config(materialized='table') }} select id from range(9)",
+            # Of an RDD Spark knows nothing, and takes it for 8 EiB.
+            "of_rows.py": "def model(dbt, session):\n"
+            "    dbt.config(materialized='table', primary_key='id')\n"
+            "    return session.createDataFrame([(number,) for number in range(9)], 'id int')\n",
         }
 
     @pytest.fixture(scope="class")
@@ -179,7 +188,7 @@ class TestDefault:
 
     @pytest.fixture(scope="class")
     def project_config_update(self):
-        return {"flags": {"use_auto_buckets": True}, "seeds": {"+primary_key": "id"}}
+        return {"seeds": {"+primary_key": "id"}}
 
     def test_new_tables_have_fixed_ones_and_others_keep_theirs(self, project, rows):
         rows("create table {schema}.old (id bigint not null, run int) tblproperties ('primary-key' = 'id')")
@@ -187,11 +196,28 @@ class TestDefault:
             run_dbt(["build", "--vars", f"run: {run}"])
         for table in ("keyed", "seeded", "kept"):
             assert number(rows, table) == "1", table
+        assert number(rows, "of_rows") == "2"
         for table in ("old", "told", "told_otherwise", "moving", "appended"):
             assert number(rows, table) in (None, "-1"), table
         for table in ("keyed", "old", "told"):
             assert rows(f"select count(*), min(run) from {{schema}}.{table}") == [(9, 2)]
         assert rows("select count(*) from {schema}.kept") == [(18,)]
+
+
+class TestDynamicByDefault:
+    """With the flag `use_auto_buckets` off."""
+
+    @pytest.fixture(scope="class")
+    def models(self):
+        return {"keyed.sql": "{{ config(materialized='table', primary_key='id') }} select id from range(9)"}
+
+    @pytest.fixture(scope="class")
+    def project_config_update(self):
+        return {"flags": {"use_auto_buckets": False}}
+
+    def test_buckets_are_dynamic(self, project, rows):
+        run_dbt(["run"])
+        assert number(rows, "keyed") is None
 
 
 class TestEmptyRun:
@@ -242,14 +268,14 @@ class TestOutgrown:
         run = ["--warn-error", "run", "--vars"]
         run_dbt([*run, "rows: 3"])
         assert number(rows, "growing") == "1"
-        (result,) = run_dbt([*run, "rows: 1200000"], expect_pass=False)
+        (result,) = run_dbt([*run, "rows: 2000000"], expect_pass=False)
         assert "has outgrown its 1 bucket" in result.message
-        assert rows("select count(*) from {schema}.growing") == [(1_200_000,)]
+        assert rows("select count(*) from {schema}.growing") == [(2_000_000,)]
         arguments = f"{{relation: {project.test_schema}.growing, bucket_num: 4}}"
         run_dbt(["run-operation", "rescale", "--args", arguments])
         run_dbt([*run, "rows: 3"])
         assert number(rows, "growing") == "4"
-        assert rows("select count(*), count(distinct id) from {schema}.growing") == [(1_200_000, 1_200_000)]
+        assert rows("select count(*), count(distinct id) from {schema}.growing") == [(2_000_000, 2_000_000)]
 
 
 def _listed(scala):

@@ -42,14 +42,14 @@ class TestDocs:
         assert statistics["last_modified"]
         labels = {stat.label for stat in nodes["described"].stats.values()}
         assert "# Rows before merging" in labels
-        assert statistics["merge_engine"] == "deduplicate" and statistics["bucket"] == "dynamic"
+        assert statistics["merge_engine"] == "deduplicate" and statistics["bucket"] == 1
         laid_out = {key: stat.value for key, stat in nodes["laid_out"].stats.items()}
         assert (
             laid_out
             | {
                 "primary_key": "id, day",
                 "partition_by": "day",
-                "bucket": "2",
+                "bucket": 2,
                 "merge_engine": "partial-update",
                 "sequence_field": "at",
                 "changelog_producer": "lookup",

@@ -6,6 +6,8 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any, Protocol
 
+from dbt.adapters.paimon.spark.table_name import TableName
+
 if TYPE_CHECKING:
     import agate
 
@@ -22,6 +24,11 @@ def is_empty_run() -> bool:
     from dbt.flags import get_flags
 
     return bool(getattr(get_flags(), "EMPTY", False))
+
+
+def table_name(relation: PaimonRelation) -> TableName:
+    """A relation's name for a handle."""
+    return TableName(relation.database or "", relation.schema or "", relation.identifier or "")
 
 
 class Host(Protocol):

@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from dbt.adapters.events.logging import AdapterLogger
-from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.paimon.doors import while_parsing
-from dbt.adapters.paimon.host import Host, is_empty_run
+from dbt.adapters.paimon.host import Host, is_empty_run, table_name
 from dbt.adapters.paimon.spec import bucket_numbers
 from dbt.adapters.paimon.writing.bucket_tasks import PARTITIONS
 
@@ -102,14 +101,24 @@ class Buckets:
     def _number_for(self, spec: TableSpec, source: ModelQuery) -> int:
         size = None
         try:
-            ((explained,),) = self._host.query(f"explain cost select * from {source}")
-            size = bucket_numbers.estimated_size(str(explained))
-        except DbtRuntimeError as exc:
-            logger.debug(f"The size of a query is not known: {exc.msg}")
+            size = self._estimated(f"select * from {source}")
+        except Exception as exc:  # noqa: BLE001 - of py4j; the statement that writes the rows will say what is wrong
+            logger.debug(f"The size of a query is not known: {exc}")
         return bucket_numbers.expected(size, self._tasks, partitioned=bool(spec.partition_by))
+
+    def _estimated(self, query: str) -> float | None:
+        if (in_process := self._host.handle.in_process()) is not None:
+            return bucket_numbers.estimated_size(in_process.explained(query))
+        ((explained,),) = self._host.query(f"explain cost {query}")
+        return bucket_numbers.estimated_size(str(explained))
 
     def _largest(self, relation: PaimonRelation) -> int | None:
         """Bytes of the data files of the largest partition; None without files."""
+        if (in_process := self._host.handle.in_process()) is not None:
+            try:
+                return in_process.largest_partition(table_name(relation))
+            except Exception as exc:  # noqa: BLE001 - of py4j; the query below asks in another way
+                logger.debug(f"{relation}: its size is not known: {exc}")
         ((largest,),) = self._host.query(
             "select cast(max(bytes) as bigint) from (select sum(file_size_in_bytes) as bytes from "
             f"{relation.system_table('files')} group by partition)"

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, TypeVar
 from dbt.adapters.contracts.connection import AdapterResponse
 from dbt.adapters.events.logging import AdapterLogger
 
-from dbt.adapters.paimon.host import Host
+from dbt.adapters.paimon.host import Host, table_name
 from dbt.adapters.paimon.spark import responses
-from dbt.adapters.paimon.spark.table_name import TableName
 from dbt.adapters.paimon.writing.builds import Builds
 from dbt.adapters.paimon.writing.written import Written
 
@@ -51,7 +50,7 @@ class Calls:
         Returns:
             What `work` returns, and the response. Nothing that fails while that is read fails the operation.
         """
-        table = TableName(relation.database or "", relation.schema or "", relation.identifier or "")
+        table = table_name(relation)
         with self._builds.alone(relation):
             began = time.monotonic()
             before = self._read(relation, lambda: self._host.handle.kept(table))

@@ -8,9 +8,8 @@ from dbt.adapters.events.logging import AdapterLogger
 from dbt.adapters.events.types import AdapterEventWarning
 from dbt_common.events.functions import warn_or_error
 
-from dbt.adapters.paimon.host import Host
+from dbt.adapters.paimon.host import Host, table_name
 from dbt.adapters.paimon.spark.figures import counted, size
-from dbt.adapters.paimon.spark.table_name import TableName
 from dbt.adapters.paimon.spec import bucket_numbers
 from dbt.adapters.paimon.writing.bucket_tasks import PARTITIONS
 
@@ -29,7 +28,7 @@ def warn(host: Host, relation: PaimonRelation) -> None:
     tasks = host.handle.setting(PARTITIONS)
     if in_process is None or not (tasks and tasks.isdigit()):
         return
-    name = TableName(relation.database or "", relation.schema or "", relation.identifier or "")
+    name = table_name(relation)
     try:
         found = in_process.size(name)
     except Exception as exc:  # noqa: BLE001 - of py4j

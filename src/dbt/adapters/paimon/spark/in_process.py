@@ -53,6 +53,15 @@ class InProcess:
         with self._configured(_WHOLE_TEXT):
             return analysis.by_plan(self._frame_of(sql))
 
+    def explained(self, sql: str) -> str:
+        """A query's plans with Spark's estimates, as EXPLAIN COST prints them.
+
+        Raises:
+            Exception: the query is invalid, or this Spark cannot be asked in this way.
+        """
+        jvm: Any = self._session._jvm
+        return str(jvm.PythonSQLUtils.explainString(self._frame_of(sql)._jdf.queryExecution(), "cost"))
+
     def stand(self, table: TableName) -> Stand:
         """Where a table stands (see `heads`).
 
@@ -68,6 +77,14 @@ class InProcess:
             Exception: its catalog cannot be asked in this way.
         """
         return sizes.of_table(heads.paimon_table(self._session, table))
+
+    def largest_partition(self, table: TableName) -> int | None:
+        """Bytes of a table's largest partition (see `sizes`); None without files.
+
+        Raises:
+            Exception: its catalog cannot be asked in this way.
+        """
+        return sizes.largest_partition(heads.paimon_table(self._session, table))
 
     def commit_nothing(self, table: TableName, mark: str) -> None:
         """Commit a table snapshot without rows (see `heads.commit_nothing`).

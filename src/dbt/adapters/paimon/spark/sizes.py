@@ -35,5 +35,17 @@ def of_table(table: Any) -> Size | None:
     snapshot = table.snapshotManager().latestSnapshot()
     if buckets < 1 or snapshot is None or (snapshot.totalRecordCount() or 0) < _FEW_ROWS * buckets:
         return None
-    sizes = [int(entry.fileSizeInBytes()) for entry in table.store().newScan().readPartitionEntries()]
-    return Size(buckets, max(sizes, default=0))
+    return Size(buckets, largest_partition(table) or 0)
+
+
+def largest_partition(table: Any) -> int | None:
+    """Bytes of the data files of a table's largest partition, or of all its files; None without files.
+
+    Args:
+        table: Paimon's own object of it.
+
+    Raises:
+        Exception: this Paimon cannot be asked in this way.
+    """
+    entries = table.store().newScan().readPartitionEntries()
+    return max((int(entry.fileSizeInBytes()) for entry in entries if entry.fileCount() > 0), default=None)

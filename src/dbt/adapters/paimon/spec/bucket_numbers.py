@@ -6,12 +6,12 @@ import math
 import re
 from dataclasses import replace
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from dbt.adapters.paimon.spec.rules import RULES
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from dbt.adapters.paimon.capabilities import Versions
     from dbt.adapters.paimon.spec.table import TableSpec
@@ -36,10 +36,16 @@ _TOLERANCE: Final = 4
 # How much of a query's rows is taken for one partition: nothing tells how many it will have. Two buckets fit partitions
 # of up to 390 MiB without being written again.
 _PARTITION_BYTES: Final = 32 * 2**20
+# For rows of which Spark does not know how many they are.
+_TASKS_OF_UNKNOWN: Final = 32
 # Options by which a config has chosen a kind of buckets.
 _OF_BUCKETS: Final = ("dynamic-bucket.", "postpone.", "cross-partition-upsert.")
-_STATISTICS: Final = re.compile(r"Statistics\(sizeInBytes=([\d.E+]+) ([KMGTPE]?i?B)")
-_UNITS: Final = {"B": 0, "KiB": 1, "MiB": 2, "GiB": 3, "TiB": 4, "PiB": 5, "EiB": 6}
+# What Spark knows nothing of, such as the rows of an RDD, counts as 8 EiB (spark.sql.defaultSizeInBytes).
+_UNKNOWN_BYTES: Final = 2**50
+_UNITS: Final = ("B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB")
+_STATISTICS: Final = re.compile(rf"Statistics\(sizeInBytes=([\d.E+]+) ({'|'.join(_UNITS)})\b")
+# The branches before a node in a printed plan.
+_TREE: Final = " :+-"
 
 
 def wanted(size: float, tasks: int) -> int:
@@ -62,7 +68,7 @@ def expected(size: float | None, tasks: int, *, partitioned: bool) -> int:
         partitioned: whether the rows go into partitions.
     """
     if size is None:
-        return tasks
+        return min(tasks, _TASKS_OF_UNKNOWN)
     return wanted(min(size, _PARTITION_BYTES) if partitioned else size, tasks)
 
 
@@ -78,11 +84,43 @@ def has_outgrown(number: int, size: float, tasks: int) -> bool:
 
 
 def estimated_size(explained: str) -> float | None:
-    """Bytes of the data files that a query's rows would fill, by EXPLAIN COST; None if it says nothing."""
-    found = _STATISTICS.search(explained)
-    if found is None or found.group(2) not in _UNITS:
-        return None
-    return float(found.group(1)) * float(1024 ** _UNITS[found.group(2)]) / _COMPRESSION
+    """Bytes of the data files that a query's rows would fill; None if Spark does not know.
+
+    Spark takes a join for the product of its sides; here it is at most their sum.
+
+    Args:
+        explained: what EXPLAIN COST prints.
+    """
+    nodes = [
+        _Node(
+            len(line) - len(line.lstrip(_TREE)), float(told.group(1)) * 1024.0 ** _UNITS.index(told.group(2))
+        )
+        for line in explained.partition("== Physical Plan ==")[0].splitlines()
+        if (told := _STATISTICS.search(line))
+    ]
+    size = _mended(nodes) if nodes else _UNKNOWN_BYTES
+    return None if size >= _UNKNOWN_BYTES else size / _COMPRESSION
+
+
+class _Node(NamedTuple):
+    """A line of a printed plan: how far it is indented, and Spark's estimate of its rows in bytes."""
+
+    depth: int
+    size: float
+
+
+def _mended(nodes: Sequence[_Node]) -> float:
+    """The size of a plan's first node, to which all the others lead."""
+    first, below = nodes[0], nodes[1:]
+    if not below:
+        return first.size
+    starts = [place for place, node in enumerate(below) if node.depth == below[0].depth]
+    children = [below[start:end] for start, end in zip(starts, [*starts[1:], len(below)], strict=True)]
+    expected = sum(child[0].size for child in children)
+    if not expected:
+        return first.size
+    grows = first.size / expected
+    return (min(grows, 1) if len(children) > 1 else grows) * sum(map(_mended, children))
 
 
 def may_fix(spec: TableSpec, versions: Versions) -> bool:

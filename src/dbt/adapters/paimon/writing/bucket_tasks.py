@@ -21,6 +21,8 @@ _SEED: Final = 42
 _WORD: Final = 0xFFFFFFFF
 # How many more partitions than the session has are tried.
 _MORE: Final = 64
+# More buckets are spread evenly enough by their number alone.
+_MANY_BUCKETS: Final = 4096
 
 
 @lru_cache(maxsize=4096)
@@ -76,7 +78,13 @@ def conf(spec: TableSpec, session: str | None) -> dict[str, str]:
         spec: the table. With partitions, their values are hashed, too, and nothing is known before.
         session: the session's setting, None if it is not known.
     """
-    if spec.bucket < 2 or spec.partition_by or session is None or not session.isdigit() or int(session) < 2:
+    if (
+        not 2 <= spec.bucket <= _MANY_BUCKETS
+        or spec.partition_by
+        or session is None
+        or not session.isdigit()
+        or int(session) < 2
+    ):
         return {}
     best = best_partitions(spec.bucket, int(session))
     return {} if best == int(session) else {PARTITIONS: str(best)}

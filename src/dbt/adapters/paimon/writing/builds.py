@@ -20,10 +20,9 @@ from dbt.adapters.paimon.concurrency import conflicts
 from dbt.adapters.paimon.concurrency.leases import Leases
 from dbt.adapters.paimon.concurrency.locks import Place, TableLocks
 from dbt.adapters.paimon.doors import while_parsing
-from dbt.adapters.paimon.host import Host
+from dbt.adapters.paimon.host import Host, table_name
 from dbt.adapters.paimon.relation import PaimonRelation
 from dbt.adapters.paimon.spark import commits, fuse, responses, row_kinds
-from dbt.adapters.paimon.spark.table_name import TableName
 from dbt.adapters.paimon.spec.table import TableSpec
 from dbt.adapters.paimon.sql import staging_names
 from dbt.adapters.paimon.writing import bucket_tasks, swaps
@@ -233,7 +232,7 @@ class Builds:
         """What the last statement of this thread did. Nothing that fails here fails the node: its rows are written."""
         handle = self._host.handle
         statement = handle.statement_id
-        table = TableName(relation.database or "", relation.schema or "", relation.identifier or "")
+        table = table_name(relation)
         whole = kind in (conflicts.REBUILD, responses.STAGING)
         try:
             committed = handle.committed(table, user, began, whole)
