@@ -24,7 +24,7 @@ from integration.services.stranger import attempt
 SECONDS = 900
 # Hours of work.
 ENDLESS = """{{ config(materialized='table') }}
-select sum(hash(a.id, b.id)) as id from range(1000000) as a cross join range(1000000) as b"""
+select cast(sum(hash(a.id, b.id)) % 9 as int) as id from range(1000000) as a cross join range(1000000) as b"""
 
 
 class Folder:
@@ -225,13 +225,14 @@ class TestWarmServer:
         model.write_text(ENDLESS)
         process = own_group.start(folder.path, "run", "--select", "one", environment=folder.environment)
         deadline = time.monotonic() + 240
-        while cpu_seconds(java, during=4) < 5:
+        while cpu_seconds(java, during=4) < 1.5:
             assert process.poll() is None and time.monotonic() < deadline
         assert own_group.press_ctrl_c(process) < 20
-        assert cpu_seconds(java, during=4) < 2
+        assert cpu_seconds(java, during=4) < 1
         assert (folder.path / "lake" / "warm.db" / "one" / "snapshot" / "LATEST").read_text() == before
         model.write_text(quick)
-        assert folder.dbt("run", "--select", "one").returncode == 0
+        ended = folder.dbt("run", "--select", "one")
+        assert ended.returncode == 0, ended.stdout
 
     def test_stop(self, folder: Folder) -> None:
         _, note = folder.note()
