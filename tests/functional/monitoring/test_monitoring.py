@@ -26,6 +26,15 @@ MODELS = {
     "levels": "select level, count(*) as files from {{ files_of(ref('tended')) }} group by level",
     "by_name": "{{ config(materialized='table') }} select count(*) as n from {{ system_table(ref('untended'), 'snapshots') }}",
     "viewed": "{{ config(materialized='view') }} select * from {{ ref('tended') }}",
+    "counted": """
+{{ config(materialized='table') }}
+-- depends_on: {{ ref('even') }} {{ ref('many_partitions') }}
+{% set found = table_health(select='even many_partitions') or [] %}
+{% for row in found %}
+select '{{ row.table.split('.')[1] }}' as name, {{ row.partitions }} as partitions, {{ row.buckets }} as buckets
+{{ 'union all' if not loop.last }}
+{% endfor %}
+""",
     "kept_health": """
 {{ config(materialized='table') }}
 -- depends_on: {{ ref('tended') }} {{ ref('untended') }}
@@ -127,6 +136,12 @@ class TestMonitoring:
             ("untended", 3, 3, 3, "0:3", 3, 3, 3, 0),
         ]
         assert all(0 <= age < 3600 for (age,) in rows("select age from {schema}.kept_health"))
+
+    def test_partitions_and_buckets(self, rows):
+        assert rows("select * from {schema}.counted order by 1") == [
+            ("even", 1, 4),
+            ("many_partitions", 3, 3),
+        ]
 
     def test_operation(self, project):
         run_dbt(["run-operation", "table_health"])
