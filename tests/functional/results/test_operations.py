@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from dbt.tests.util import get_connection, run_dbt
+from tests.functional.conftest import CONNECTOR
 
 _MODEL = """
 {{ config(materialized='incremental', incremental_strategy='append') }}
@@ -47,8 +48,9 @@ class TestOperations:
 
     def test_compact(self, operate, files, table_snapshots):
         before = files()
-        # Paimon 0.9 waits for 50 small files.
-        bins = {f"compaction.{end}.file-num": before[0] for end in ("min", "max")}
+        # Paimon 0.9 waits for as many small files as the second one says.
+        ends = ("min", "max") if CONNECTOR.major == 0 else ("min",)
+        bins = {f"compaction.{end}.file-num": before[0] for end in ends}
         response = operate("compact", options=bins)
         after = files()
         assert (response.code, response.commit_kind) == ("COMPACT", "COMPACT")
@@ -59,9 +61,9 @@ class TestOperations:
 
     def test_expire_snapshots(self, operate, table_snapshots):
         before = table_snapshots()
-        response = operate("expire_snapshots", retain_max=2)
+        response = operate("expire_snapshots", retain_max=2, retain_min=1)
         assert response.snapshots_removed == len(before) - len(table_snapshots()) == len(before) - 2
-        assert operate("expire_snapshots", retain_max=2).snapshots_removed == 0
+        assert operate("expire_snapshots", retain_max=2, retain_min=1).snapshots_removed == 0
 
     def test_rollback(self, operate, table_snapshots):
         before = table_snapshots()
