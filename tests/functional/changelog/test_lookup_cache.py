@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from dbt.tests.util import run_dbt
 from pyspark.sql import SparkSession
+from tests.functional.conftest import CONNECTOR
 
 # Every 97th key: each lies on another page of the lookup file. Text that no codec makes smaller fills the pages.
 MODEL = """{{{{ config(materialized='incremental', primary_key='id', bucket=1, changelog_producer='lookup',
@@ -40,7 +41,11 @@ class TestLookupCache:
         return found
 
     def test_pages_that_do_not_fit_are_read_again(self, bytes_read: dict[str, int]) -> None:
-        assert bytes_read["cache_1mb"] > 2 * bytes_read["cache_256mb"], bytes_read
+        if CONNECTOR.major == 0:
+            assert bytes_read["cache_1mb"] > 2 * bytes_read["cache_256mb"], bytes_read
+        else:
+            # Lookup files of newer connectors are sorted, as the keys of a commit are: each page is needed once.
+            assert bytes_read["cache_1mb"] == pytest.approx(bytes_read["cache_256mb"], rel=0.1)
 
     def test_rows_and_changes_are_the_same(self, bytes_read: dict[str, int], rows: Callable) -> None:
         for model in bytes_read:
