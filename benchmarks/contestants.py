@@ -146,7 +146,7 @@ class FailedError(RuntimeError):
 
     def __init__(self, name: str, why: str, log: str) -> None:
         super().__init__(f"{name}: {why[:2000]}; see {log}")
-        self.why = re.sub(r"\S*/\S+/\S*", "…", why.strip().splitlines()[0])[:200]
+        self.why = re.sub(r"\S*/\S+/\S*", "…", why.strip().partition("\n")[0])[:200]
 
 
 class Worker:

@@ -110,7 +110,6 @@ def test_buckets_are_spread_evenly(session):
         assert best >= session
 
 
-# Session's partitions -> buckets -> partitions of the write.
 @pytest.mark.parametrize(
     ("mib", "partitioned", "number"),
     [(None, False, 32), (None, True, 32), (1, True, 1), (20_000, False, 32), (20_000, True, 2)],
@@ -120,6 +119,7 @@ def test_a_partition_is_taken_for_a_part_of_the_query(mib, partitioned, number):
     assert bucket_numbers.expected(size, 32, partitioned=partitioned) == number
 
 
+# Session's partitions -> buckets -> partitions of the write.
 BEST = {
     2: {2: 3, 3: 2, 4: 5, 8: 4, 16: 5},
     4: {2: 5, 4: 7, 8: 7},

@@ -140,8 +140,8 @@ class TableHealth:
 
 def health_sql(relation: PaimonRelation) -> str:
     """A query with one row: the columns of `TableHealth`."""
-    # Not count(distinct partition), which is 2 for one partition of two buckets under adaptive execution [ran, 3.5.7].
     oldest, newest = age_in_seconds("min(commit_time)"), age_in_seconds("max(commit_time)")
+    # Not count(distinct partition), which is 2 for one partition of two buckets under adaptive execution [ran, 3.5.7].
     return f"""
 select
   {string_literal(".".join(filter(None, (relation.schema, relation.identifier))))} as table_name,
