@@ -157,7 +157,7 @@ class TestShell:
         (Path(project.project_root) / "models" / "wrong.sql").unlink()
 
         terminal.close()
-        assert client("run", "-s", "small").wait(SECONDS) != 0, "without the shell it would need Java"
+        assert client("run", "-s", "small").wait(SECONDS) == 2, "without the shell it would need Java"
 
     def test_what_is_saved_is_built(self, project, rows):
         root = Path(project.project_root)
