@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
+import getpass
+from pathlib import Path
+from typing import Any
+
 import pytest
 import yaml
 from dbt.tests.util import run_dbt
+from selenium.webdriver.common.by import By
+from selenium.webdriver.support.wait import WebDriverWait
 
+from browser import chromium
+
+SOURCE = {"name": "landing", "schema": "{{ target.schema }}", "tables": [{"name": "arrived"}]}
 TEXT = 'it\'s a "table" \\ of `all`\n  ünïcode ; -- 100 %'
 
 
@@ -25,12 +34,17 @@ class TestDocs:
             "select 1 as id, 2 as at, '2024-01-01' as day",
             "plain.sql": "{{ config(materialized='table') }} select 1 as id",
             "seen.sql": "select id from {{ ref('described') }}",
-            "models.yml": yaml.safe_dump({"models": described}),
+            "models.yml": yaml.safe_dump({"models": described, "sources": [SOURCE]}),
         }
 
-    def test_docs(self, project, rows):
+    @pytest.fixture(scope="class")
+    def catalog(self, project, rows) -> Any:
         run_dbt(["run"])
-        catalog = run_dbt(["docs", "generate"])
+        rows("create table {schema}.arrived (id int) tblproperties ('primary-key' = 'id', 'bucket' = '3')")
+        rows("insert into {schema}.arrived values (1), (2)")
+        return run_dbt(["docs", "generate", "--static"])
+
+    def test_docs(self, catalog):
         nodes = {key.rsplit(".", 1)[-1]: node for key, node in catalog.nodes.items()}
         assert nodes["described"].metadata.type == "table" and nodes["seen"].metadata.type == "view"
         for name in ("described", "seen"):
@@ -56,6 +70,44 @@ class TestDocs:
             }
             == laid_out
         )
+        assert nodes["laid_out"].metadata.owner == getpass.getuser()
+        (source,) = catalog.sources.values()
+        assert {key: source.stats[key].value for key in ("primary_key", "bucket", "rows")} == {
+            "primary_key": "id",
+            "bucket": 3,
+            "rows": 2,
+        }
         plain = nodes["plain"].stats
         assert plain["rows"].label == "# Rows"
         assert not {"primary_key", "merge_engine", "partition_by", "bucket"} & set(plain)
+
+    @pytest.mark.parametrize(
+        ("page", "says"),
+        [
+            (
+                "model/model.test.laid_out",
+                {
+                    "primary key": "id, day",
+                    "partitioned by": "day",
+                    "buckets": "2",
+                    "merge engine": "partial-update",
+                    "sequence field": "at",
+                    "changelog producer": "lookup",
+                    "# rows before merging": "1",
+                    "owner": getpass.getuser(),
+                },
+            ),
+            ("source/source.test.landing.arrived", {"primary key": "id", "# rows before merging": "2"}),
+        ],
+    )
+    def test_in_chromium(self, catalog, project, page, says):
+        file = Path(project.project_root) / "target" / "static_index.html"
+        with chromium() as browser:
+            browser.get(f"{file.as_uri()}#!/{page}")
+            wait = WebDriverWait(browser, 30)
+            wait.until(lambda driver: driver.find_elements(By.CSS_SELECTOR, ".details dt"))
+            shown = {
+                each.text.lower(): each.find_element(By.XPATH, "following-sibling::dd[1]").text
+                for each in browser.find_elements(By.CSS_SELECTOR, "dt")
+            }
+        assert shown | says == shown

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import json
 import subprocess
 import sys
 from decimal import Decimal
@@ -10,7 +11,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 from dbt.tests.util import get_connection, run_dbt
+
+from dbt.adapters.paimon.cli import main
 
 SEED = """code,name,size,since
 DE,"Deutsch'land ? \\ ü",357.5,1949-05-23
@@ -76,6 +80,14 @@ WRONG = {
 
 # So that a cast fails.
 ANSI = {"spark.sql.ansi.enabled": "true"}
+
+
+def answer(command: str, project: Any, *arguments: str) -> Any:
+    """What `dbt-paimon report` or `diff` says of the model `upserted`."""
+    places = ["--project-dir", project.project_root, "--profiles-dir", project.profiles_dir]
+    done = CliRunner().invoke(main, [command, *places, "--select", "upserted", *arguments])
+    (line,) = [line for line in done.stdout.splitlines() if line.startswith("{")]
+    return json.loads(line)
 
 
 class Methods:
@@ -171,6 +183,18 @@ class Methods:
             (Path(project.project_root) / "models" / "limited.sql").write_text(sql)
             run_dbt(["run", "--select", "limited"], expect_pass=allowed)
             assert bool(rows("show tables in {schema} like 'limited'")) is allowed
+
+    def test_report_and_diff(self, project, rows):
+        """Where Paimon's classes are out of reach, both ask by SQL."""
+        run_dbt(["run", "--select", "upserted", "--full-refresh"])
+        run_dbt(["run", "--select", "upserted"])
+        (table,) = answer("report", project, "--json")["tables"]
+        assert table["problem"] is None
+        assert [(table["files"], table["rows"], table["bytes"])] == rows(
+            "select count(*), sum(record_count), sum(file_size_in_bytes) from {schema}.`upserted$files`"
+        )
+        found = answer("diff", project, "--output", "json")
+        assert (found["added"], found["gone"], found["changed"]) == (1, 0, 1)
 
     def test_errors_name_the_line_of_the_file(self, project):
         run_dbt(["run", "--select", "upserted"])
