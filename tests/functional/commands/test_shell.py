@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import pty
 import select
@@ -14,6 +15,7 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
+from dbt.adapters.base.impl import DEFAULT_BASE_BEHAVIOR_FLAGS
 
 from dbt.adapters.paimon.shell.project import Project
 from dbt.adapters.paimon.shell.prompt import build_saved, execute
@@ -182,3 +184,8 @@ class TestShell:
         assert rows("select * from {schema}.small") == [(3,)]
         assert build_saved(of_project, [root / "models" / "models.yml"], []) == []
         assert execute(of_project, "rnu") is False
+
+        manifest = json.loads((root / "target" / "manifest.json").read_text())
+        assert "3 as id" in manifest["nodes"]["model.test.small"]["raw_code"]
+        flags = [flag["name"] for flag in DEFAULT_BASE_BEHAVIOR_FLAGS]
+        assert len(flags) == len(set(flags)), "each command adds its own"

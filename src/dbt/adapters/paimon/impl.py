@@ -9,7 +9,7 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 from dbt.adapters.base import available
-from dbt.adapters.base.impl import BaseAdapter
+from dbt.adapters.base.impl import DEFAULT_BASE_BEHAVIOR_FLAGS, BaseAdapter
 from dbt.adapters.base.relation import InformationSchema
 from dbt.adapters.catalogs import DbtCatalogIntegrationNotFoundError
 from dbt.adapters.contracts.relation import RelationConfig
@@ -324,7 +324,9 @@ class PaimonAdapter(SparkAdapter):
 
     @property
     def _behavior_flags(self) -> list[BehaviorFlag]:
-        return list(behavior.FLAGS)
+        # dbt adds them to one list of the process, with each adapter: a shell would grow slower with each command.
+        known = {flag["name"] for flag in DEFAULT_BASE_BEHAVIOR_FLAGS}
+        return [flag for flag in behavior.FLAGS if flag["name"] not in known]
 
     def acquire_connection(self, name: str | None = None) -> Connection:
         """Called before dbt uses Spark: warns once per run if the profile does not set a Paimon version.

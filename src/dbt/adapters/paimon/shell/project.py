@@ -51,6 +51,8 @@ _PLACES: Final = ("project_dir", "profiles_dir")
 _SHORT: Final = {"-t": "--target"}
 # Commands that read the project themselves, or need none.
 _WITHOUT_MANIFEST: Final = frozenset({"parse", "deps", "clean", "init", "debug"})
+# Commands that write target/manifest.json at their end: written after parsing, too, it would be twice.
+_WRITES_MANIFEST: Final = frozenset({"run", "build", "test", "seed", "snapshot", "compile"})
 
 
 class Project:
@@ -78,7 +80,8 @@ class Project:
         """
         from dbt.cli.main import dbtRunner
 
-        manifest = None if self._parses(words) else self._fresh_manifest()
+        writes = bool(_given(words) & _WRITES_MANIFEST)
+        manifest = None if self._parses(words) else self._fresh_manifest(write=not writes)
         return dbtRunner(manifest=manifest).invoke(self._with_target(words))
 
     @property
@@ -106,14 +109,19 @@ class Project:
         nodes: list[Any] = [*self._manifest.nodes.values(), *self._manifest.sources.values()]
         return sorted({node.name for node in nodes if node.resource_type in kinds})
 
-    def load(self) -> dbtRunnerResult | None:
-        """Parse the project if files have changed since; the result if it could not be parsed."""
+    def load(self, write: bool = True) -> dbtRunnerResult | None:
+        """Parse the project if files have changed since; the result if it could not be parsed.
+
+        Args:
+            write: also write target/manifest.json.
+        """
         from dbt.cli.main import dbtRunner
 
         found = self._stamps()
         if self._manifest is not None and found == self._parsed:
             return None
-        result = dbtRunner().invoke(self._with_target(["--quiet", "parse"]))
+        words = ["--quiet", "parse", "--write-json" if write else "--no-write-json"]
+        result = dbtRunner().invoke(self._with_target(words))
         if not result.success:
             self._manifest = None
             return result
@@ -125,9 +133,9 @@ class Project:
         """The folders of files that dbt parses, as far as they exist."""
         return [path for path in self._folders() if path.is_dir()]
 
-    def _fresh_manifest(self) -> Manifest | None:
+    def _fresh_manifest(self, write: bool) -> Manifest | None:
         # If it cannot be parsed, dbt says so once more, with the command.
-        return None if self.load() else self._manifest
+        return None if self.load(write) else self._manifest
 
     def _parses(self, words: Sequence[str]) -> bool:
         given = _given(words)
