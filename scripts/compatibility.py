@@ -31,6 +31,9 @@ docs/compatibility. `dbt debug` shows the features of your own versions.
 
 {connectors}
 
+The [profile](profile.md) chooses one by `paimon_version`. The connector for Spark 4.0 (Paimon 1.2 and later) is known
+by name and was not tried.
+
 ## What was tested
 
 `make compat JARS=/path/to/connector.jar PYSPARK=4.1.1` runs all functional tests on a connector and writes its results;

@@ -1,4 +1,4 @@
-"""The wheel in an empty environment: the README's own commands, as a user types them.
+"""The wheel in an empty environment: the commands of the README and of docs/deployment.md, as a user types them.
 
 Nothing holds pip but what the wheel asks for. Added are `--find-links` (as PIP_FIND_LINKS) with the wheel itself and with
 an empty one in the place of dbt-core 1.12's parser, whose source distribution downloads while it builds.
@@ -65,9 +65,9 @@ class Shell:
         return done.stdout
 
 
-def readme_commands(heading: str) -> list[str]:
-    """The first block of shell commands after a heading of the README, without its comments."""
-    text = (ROOT / "README.md").read_text().split(heading, 1)[1]
+def commands_of(page: str, heading: str) -> list[str]:
+    """The first block of shell commands after a heading of a page, without its comments."""
+    text = (ROOT / page).read_text().split(f"\n{heading}\n", 1)[1]
     block = re.search(r"```sh\n(.*?)```", text, re.DOTALL)
     assert block
     return [line.partition("  #")[0].strip() for line in block[1].splitlines()]
@@ -170,7 +170,7 @@ def test_content(links: Path) -> None:
 @pytest.mark.slow
 def test_first_hour(shell: Shell, uv: str, python_of_user: str, figures: list[str]) -> None:
     environment = new_environment(shell, python_of_user, uv)
-    commands = readme_commands("## Use it in a project of your own")
+    commands = commands_of("README.md", "## Use it in a project of your own")
     assert [command.split()[:2] for command in commands] == [
         ["pip", "install"],
         ["dbt", "init"],
@@ -226,9 +226,9 @@ def model(dbt, session):
 
 @pytest.mark.slow
 def test_warm_server(shell: Shell, uv: str, python_by_hand: str, figures: list[str]) -> None:
-    """`dbt-paimon server` and pandas, as the README has them: run by hand (make wheel-check)."""
+    """`dbt-paimon server`, as docs/deployment.md has it, and pandas: run by hand (make wheel-check)."""
     environment = new_environment(shell, python_by_hand, uv)
-    install, start, run = readme_commands("`dbt-paimon server start` keeps one warm:")
+    install, start, run, status, stop = commands_of("docs/deployment.md", "## A warm local server")
     shell.run(install, attempts=3)
     shell.run("dbt init --skip-profile-setup my_lakehouse")
     target = {"type": "paimon", "schema": "analytics", "paimon_version": "0.9.0", "threads": 2}
@@ -244,8 +244,9 @@ def test_warm_server(shell: Shell, uv: str, python_by_hand: str, figures: list[s
         shell.run(run)
         rows_after = sum(shell.seconds[command] for command in (install, start, run))
         shell.run("dbt docs generate --target warm")
+        shell.run(status)
     finally:
-        shell.run("dbt-paimon server stop --target warm")
+        shell.run(stop)
     # The same in dbt's own process, and what is in the table at last.
     shell.run("dbt run --target cold")
     query = "select count(*) as n, sum(twice) as s from {{ ref('from_pandas') }}"
