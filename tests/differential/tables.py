@@ -81,7 +81,7 @@ def synced(plan: Plan, table: Table, batch: Batch) -> tuple[Table, list[Row], Re
     """The table with the columns that `on_schema_change` gives it, and the batch's rows as it takes them.
 
     Raises:
-        Refused: what docs and README say is refused.
+        Refused: what docs/strategies.md says is refused.
     """
     mode = plan.config.get("on_schema_change") or "ignore"
     wanted, have = dict(batch.columns), table.kinds()
