@@ -11,7 +11,18 @@ from pathlib import Path
 
 from benchmarks.options import Options
 
-NAMES = ("start", "edit", "overhead", "seeds", "snapshots", "listing", "threads", "incremental", "scale")
+NAMES = (
+    "start",
+    "edit",
+    "overhead",
+    "memory",
+    "seeds",
+    "snapshots",
+    "listing",
+    "threads",
+    "incremental",
+    "scale",
+)
 # Where a benchmark makes more than one report, or under another name.
 REPORTS = {"threads": ("threads", "microbatch"), "incremental": ()}
 RESULTS = Path(__file__).parent / "results"

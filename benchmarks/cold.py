@@ -11,7 +11,7 @@ import os
 import shutil
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +31,8 @@ class Project:
     adapter: str
     folder: Path
     threads: int = 1
+    # Settings of Spark beside those that all have.
+    settings: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def lake(self) -> Path:
@@ -59,7 +61,7 @@ class Project:
             "threads": self.threads,
         }
         if self.adapter == "paimon":
-            target |= {"warehouse": str(self.lake / "warehouse"), "spark_config": SPARK}
+            target |= {"warehouse": str(self.lake / "warehouse"), "spark_config": {**SPARK, **self.settings}}
         else:
             target |= {"host": "none", "server_side_parameters": {**SPARK, **self._hive()}}
         profile = {"bench": {"target": "bench", "outputs": {"bench": target}}}

@@ -1,0 +1,121 @@
+"""What a project of many models takes: seconds to parse, compile and run it, and the memory of dbt and of the JVM."""
+
+from __future__ import annotations
+
+import subprocess
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+
+import psutil
+
+from benchmarks.cold import Project
+from benchmarks.measure import UNUSUAL
+from benchmarks.options import Options
+from benchmarks.overhead import models
+from benchmarks.report import Report
+
+LOAD = """{{ config(materialized='incremental', primary_key='id') }}
+
+select id, concat('name ', id) as name, id % 100 as n, id / 7 as share
+from range(%d)
+"""
+ROWS = 10_000_000
+HEAP = "1g"
+_MIB = 2**20
+_EVERY = 0.1
+
+
+class _Peaks:
+    """The most memory (resident, MiB) that the processes below one have had: those of Java, and all others."""
+
+    def __init__(self, pid: int) -> None:
+        self.java = self.others = 0
+        self._root = psutil.Process(pid)
+        self._ended = threading.Event()
+        self._thread = threading.Thread(target=self._look)
+
+    @contextmanager
+    def watched(self) -> Iterator[None]:
+        """Look at them as long as the block takes."""
+        self._thread.start()
+        yield
+        self._ended.set()
+        self._thread.join()
+
+    def _look(self) -> None:
+        while not self._ended.wait(_EVERY):
+            java = others = 0
+            with suppress(psutil.NoSuchProcess):
+                for process in (self._root, *self._root.children(recursive=True)):
+                    with suppress(psutil.NoSuchProcess):
+                        used = process.memory_info().rss
+                        if process.name() == "java":
+                            java += used
+                        else:
+                            others += used
+            self.java, self.others = max(self.java, java // _MIB), max(self.others, others // _MIB)
+
+
+def run(options: Options) -> list[Report]:
+    """One report."""
+    rows = []
+    for count in (1, options.models, 5 * options.models):
+        for adapter in ("paimon", "spark"):
+            options.say(f"memory: {count} models, dbt-{adapter}")
+            project = Project(adapter, options.scratch / f"memory-{adapter}-{count}")
+            made = models(count, adapter) if count > 1 else _one(adapter)
+            project.write(made)
+            parsed = _watched(project, "parse", "--no-partial-parse")
+            compiled = _watched(project, "compile")
+            built = _watched(project, "run")
+            rows.append([f"{len(made)} models, dbt-{adapter}", parsed[0], compiled[0], *built])
+    count = ROWS // (100 if options.quick else 1)
+    options.say(f"memory: {count} rows")
+    large = Project("paimon", options.scratch / "memory-large", settings={"spark.driver.memory": HEAP})
+    large.write({"large.sql": LOAD % count})
+    rows.append(
+        [f"{count:,} rows into a primary-key table, heap of {HEAP}", None, None, *_watched(large, "run")]
+    )
+    return [
+        Report(
+            "memory",
+            "Many models, and a large one: time and memory",
+            ["", "parse s", "compile s", "first run s", "dbt MiB", "JVM MiB"],
+            rows,
+            ["dbt MiB", "JVM MiB"],
+            [
+                "Whole processes, one run each, one thread; memory is the most that was resident, looked at every "
+                f"{_EVERY} s. Kinds of models as in `overhead`; no table is there before the run.",
+                "dbt-spark's tables are Parquet.",
+            ],
+        )
+    ]
+
+
+def _one(adapter: str) -> dict[str, str]:
+    """One table."""
+    return {"model_000.sql": models(100, adapter)["model_000.sql"]}
+
+
+def _watched(project: Project, *arguments: str) -> tuple[float, int, int]:
+    """Seconds of a command of dbt, and the peaks of dbt and of Java in MiB."""
+    environment = {name: value for name, value in project.environment().items() if name not in UNUSUAL}
+    log = project.folder / f"{arguments[0]}.log"
+    with log.open("w") as output:
+        started = time.perf_counter()
+        process = subprocess.Popen(
+            project.dbt(*arguments),
+            cwd=project.lake,
+            env=environment,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+        )
+        peaks = _Peaks(process.pid)
+        with peaks.watched():
+            code = process.wait()
+        wall = time.perf_counter() - started
+    if code:
+        raise RuntimeError(f"dbt {' '.join(arguments)} failed: see {log}: {log.read_text()[-2000:]}")
+    return wall, peaks.others, peaks.java
