@@ -24,7 +24,7 @@ NAMES = (
     "scale",
 )
 # Where a benchmark makes more than one report, or under another name.
-REPORTS = {"threads": ("threads", "microbatch"), "incremental": ()}
+REPORTS = {"report_page": ("report-page",), "threads": ("threads", "microbatch"), "incremental": ()}
 RESULTS = Path(__file__).parent / "results"
 
 
