@@ -19,6 +19,7 @@ NAMES = (
     "seeds",
     "snapshots",
     "listing",
+    "report_page",
     "threads",
     "incremental",
     "scale",
