@@ -65,6 +65,9 @@ def test_nothing_to_tell(config):
     [
         ({"tblproperties": {"full-compaction.delta-commits": 2}}, "0.9.0", "does nothing here: "),
         ({"tblproperties": {"full-compaction.delta-commits": 2}}, "1.4.2", ""),
+        ({"tblproperties": {"file.compression.zstd-level": 9}}, "0.9.0", "this process writes first: "),
+        ({"tblproperties": {"file.compression.zstd-level": 9}}, "1.4.2", ""),
+        ({"tblproperties": {"file.compression.zstd-level": 9}, "file_format": "orc"}, "0.9.0", ""),
         ({"auto_tags": {"creation": "batch"}}, "0.9.0", "auto_tags.creation='batch': makes no tag here: "),
         ({"auto_tags": {"creation": "batch"}}, "1.1.1", ""),
         ({"auto_tags": {"creation": "watermark", "period": "daily"}}, "2.0.0", "have no watermark"),

@@ -8,7 +8,6 @@
         'write-only': true,
         'file.format.per.level': {'0': 'avro', '1': 'avro'},
         'file.compression.per.level': {'0': 'snappy', '1': 'snappy'},
-        'file.compression.zstd-level': 3,
     },
     post_hook="insert into {{ this }} values (3L, 'event 3')",
     maintenance={'compact': {'every_commits': 1}},

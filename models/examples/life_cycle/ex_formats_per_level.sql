@@ -1,5 +1,5 @@
 {#- A format and a codec for each level: what is written often is Avro with snappy, what compactions write is Parquet
-    with zstd at level 3. -#}
+    with zstd. -#}
 {{ config(
     materialized='incremental',
     primary_key='id',
@@ -10,7 +10,6 @@
         'file.format.per.level': {'0': 'avro', '1': 'avro'},
         'file.compression.per.level': {'0': 'snappy', '1': 'snappy'},
         'file.compression': 'zstd',
-        'file.compression.zstd-level': 3,
     },
 ) }}
 

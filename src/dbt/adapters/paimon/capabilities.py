@@ -56,6 +56,7 @@ class Capability(_TextEnum):
     FIXED_BUCKET_BY_DOTTED_COLUMN = "fixed bucket by dotted column"
     TABLE_NAMES_OF_ANY_TEXT = "table names of any text"
     AVRO_CODEC_IS_ITS_OWN = "avro codec is its own"
+    PARQUET_ZSTD_LEVEL_IS_ITS_OWN = "parquet zstd level is its own"
     DECIMAL_FIRST_IN_STRUCT = "decimal first in struct"
     ROW_TRACKING = "row tracking"
     FIELD_DEFAULT_VALUE = "field default value"
@@ -200,6 +201,12 @@ _RULES: Final[Mapping[Capability, _Rule]] = MappingProxyType(
             until="1.0",
             remedy="Use a name without the characters of regular expressions.",
             shown=False,
+        ),
+        # Parquet's CodecFactory keeps a codec by its name for the whole JVM; at 1.4 with its level [ran, 0.9.0, 1.4.2].
+        Capability.PARQUET_ZSTD_LEVEL_IS_ITS_OWN: _Rule(
+            "file.compression.zstd-level of Parquet, for each table",
+            paimon="1.4",
+            remedy="Set it for all models or for none, use file_format: orc, or another codec.",
         ),
         # AvroFileFormat.createCodecFactory: until 1.0 only avro.codec and zstd are read, any other text is ignored.
         Capability.AVRO_CODEC_IS_ITS_OWN: _Rule(

@@ -95,6 +95,14 @@ def _unread_by_this_version(spec: TableSpec, versions: Versions) -> _Advice:
     name = "full-compaction.delta-commits"
     if name in spec.options and not versions.supports(Capability.FULL_COMPACTION_ON_WRITE):
         yield name, f"does nothing here: {versions.explain(Capability.FULL_COMPACTION_ON_WRITE)}"
+    name = "file.compression.zstd-level"
+    parquet = spec.options.get("file.format", "parquet").lower() == "parquet"
+    if name in spec.options and parquet and not versions.supports(Capability.PARQUET_ZSTD_LEVEL_IS_ITS_OWN):
+        yield (
+            name,
+            "is the level of whichever table this process writes first: "
+            f"{versions.explain(Capability.PARQUET_ZSTD_LEVEL_IS_ITS_OWN)}",
+        )
     name = "tag.automatic-creation"
     creation = spec.options.get(name, "").lower()
     if creation == "batch" and not versions.supports(Capability.BATCH_TAGS):
