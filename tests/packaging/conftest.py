@@ -1,4 +1,4 @@
-"""What the tests of the wheel take: `--pythons`, and a table of what they saw."""
+"""What the tests of the wheel take: `--every-python`, `--wheels`, and a table of what they saw."""
 
 from __future__ import annotations
 
@@ -24,6 +24,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--every-python",
         action="store_true",
         help="install and run on Python 3.10 to 3.13, with each extra, and write what was seen into docs/install.md",
+    )
+    parser.addoption(
+        "--wheels", type=Path, help="the folder with the wheel, instead of one that is built here"
     )
 
 

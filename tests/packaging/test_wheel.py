@@ -101,10 +101,14 @@ def uv() -> str:
 
 
 @pytest.fixture(scope="module")
-def links(uv: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def links(uv: str, request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with the wheel, and with the empty one."""
     folder = tmp_path_factory.mktemp("dist")
-    Shell(ROOT, dict(os.environ)).run(f"{uv} build --wheel --out-dir {folder}", attempts=3)
+    if given := request.config.getoption("--wheels"):
+        (wheel,) = (ROOT / given).glob("*.whl")
+        shutil.copy(wheel, folder)
+    else:
+        Shell(ROOT, dict(os.environ)).run(f"{uv} build --wheel --out-dir {folder}", attempts=3)
     empty_wheel(PARSER, "2.999", folder)
     return folder
 
@@ -142,6 +146,9 @@ def seen(shell: Shell, environment: Path, install: str, python: str, rows_after:
     """A row of docs/install.md."""
     listed = json.loads(shell.run("pip list --format json --disable-pip-version-check"))
     versions = {each["name"].lower(): each["version"] for each in listed}
+    # Not another one that a registry has.
+    (wheel,) = Path(shell.environ["PIP_FIND_LINKS"]).glob("dbt_paimon-*.whl")
+    assert wheel.name.split("-")[1] == versions["dbt-paimon"]
     size = sum(path.lstat().st_size for path in environment.rglob("*") if not path.is_symlink())
     first_rows = "not run" if rows_after is None else f"{rows_after:.0f} s"
     frames = ", ".join(versions.get(name, "none") for name in ("pandas", "pyarrow", "numpy"))
