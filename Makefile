@@ -19,8 +19,10 @@ TIMEOUT ?= 900
 SEQUENCES ?= 1000
 # As override-dependencies in pyproject.toml, for installations without its constraints.
 NO_PARSER := dbt-core-experimental-parser; sys_platform == 'never'
-VERSIONS := oldest 1.10 1.11
+VERSIONS := oldest 1.10 1.11 newest
 IMPORT_LINTER := 2.17
+# The tools of a dependency group in the versions of uv.lock, in an environment of their own.
+GROUP = "$(UV)" run --quiet --isolated --frozen --python '>=3.11' --only-group
 SMOKE := tests/functional/tables/test_table.py tests/functional/tables/test_changed_config.py tests/functional/seeds tests/functional/incremental/test_strategies.py tests/functional/unit_tests
 PYTEST := $(BIN)/python -m pytest
 XDIST = --numprocesses $(WORKERS) --dist loadscope --no-loadscope-reorder --durations 20
@@ -28,9 +30,14 @@ DBT := $(BIN)/dbt
 LANDING := target/landing
 # With the address of a broker, the flights' status messages come from its topic `flight_status`.
 PROJECT := --profiles-dir profiles --target $(if $(FLIGHTS_KAFKA),kafka,local)
+# For `make functional`: FOLDERS='tables types' runs a part of them, FULL= leaves out the tests marked `full`, as CI does.
+FOLDERS ?=
+FULL ?= --full
+# What `make dist-check` writes about what is in dist/.
+SHIPPED := target/shipped
 QUERY := select carrier_name, scheduled, late_percent from {{ ref('mart_carrier_punctuality') }} order by late_percent
 
-.PHONY: help venv landing run examples test test-full unit functional conformance integration faults s3-kills differential streaming costs bench bench-all wheel-check versions compat compatibility console-picture lint lint-python lint-types lint-imports lint-picture lint-sql lint-lock floor-plan format docs debug wheel clean
+.PHONY: help venv landing run examples test test-full unit functional conformance integration faults s3-kills differential streaming costs bench bench-all wheel-check versions compat compatibility console-picture lint lint-python lint-types lint-imports lint-picture lint-sql lint-lock floor-plan format docs debug changelog dist dist-check release-files release publish clean
 
 help: ## List the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/\1\t\2/' | expand -t 14
@@ -81,7 +88,7 @@ unit: $(STAMP) ## Run the tests that need no Java
 	$(PYTEST) tests/unit
 
 functional: $(STAMP) ## Run the tests on Spark and Paimon; one of them: make functional ARGS='-k name'
-	$(PYTEST) $(XDIST) --full tests/functional $(ARGS)
+	$(PYTEST) $(XDIST) $(FULL) $(or $(FOLDERS:%=tests/functional/%),tests/functional) $(ARGS)
 
 conformance: $(STAMP) ## Run dbt's own conformance suite and write docs/conformance.md
 	$(PYTEST) $(XDIST) tests/functional/adapter --conformance write
@@ -112,10 +119,10 @@ bench: $(STAMP) ## Compare with other formats and adapters, into benchmarks/resu
 bench-all: ## Every benchmark at full size, hours; started again it goes on where it was
 	@$(MAKE) --no-print-directory bench ARGS='--resume $(ARGS)'
 
-wheel-check: $(STAMP) ## Install the wheel into an empty environment and do what the README says; on each Python: ARGS=--every-python
+wheel-check: $(STAMP) ## Install the wheel into an empty environment and do what the README says; on each Python: ARGS=--every-python; another wheel: ARGS='--wheels dist'
 	$(PYTEST) tests/packaging $(ARGS)
 
-versions: $(VERSIONS:%=version-%) ## Unit tests and a part of the tests on Spark with the oldest versions of everything, dbt 1.10 and dbt 1.11
+versions: $(VERSIONS:%=version-%) ## Unit tests and a part of the tests on Spark with the oldest versions of everything, dbt 1.10, dbt 1.11 and the newest of everything
 
 version-%: $(STAMP)
 	"$(UV)" venv --quiet --clear $(if $(filter oldest,$*),--python 3.10) target/versions/$*
@@ -127,6 +134,8 @@ version-%: $(STAMP)
 version-oldest: WANTED = --resolution lowest-direct --no-config
 version-1.10: WANTED = 'dbt-core==1.10.*'
 version-1.11: WANTED = 'dbt-core==1.11.*'
+# What pip finds today instead of what uv.lock has.
+version-newest: WANTED = --upgrade
 
 # Spark 4.1 and PySpark 3.5 exclude each other, so each PySpark has an environment of its own.
 compat: $(STAMP) ## The functional tests on another connector: make compat JARS=/path/connector.jar [PYSPARK=4.1.1]
@@ -180,8 +189,44 @@ docs: $(STAMP) ## Write dbt's documentation of the lakehouse to target/
 debug: $(STAMP) ## Prove that Spark starts, and reads and writes the warehouse
 	$(DBT) debug $(PROJECT)
 
-wheel: $(STAMP) ## Build the wheel into dist/
-	"$(UV)" build --wheel --out-dir dist
+changelog: $(STAMP) ## Show what the notes in changelog.d will add to CHANGELOG.md
+	$(GROUP) release towncrier build --draft --version Unreleased
+
+dist: $(STAMP) ## Build the sdist, and the wheel from it, into dist/; of which version they must be: VERSION=0.2.0
+	rm -rf dist
+	"$(UV)" build --out-dir dist
+	$(if $(VERSION),test -f dist/dbt_paimon-$(VERSION).tar.gz -a -f dist/dbt_paimon-$(VERSION)-py3-none-any.whl)
+
+dist-check: dist-files $(SHIPPED)/spark-3.5.cdx.json $(SHIPPED)/spark-4.1.cdx.json ## Check what `make dist` built: metadata, content, licences; writes an SBOM for each Spark to target/shipped
+
+.PHONY: dist-files
+dist-files: $(STAMP)
+	$(GROUP) release twine check --strict dist/*.tar.gz dist/*.whl
+	$(GROUP) release check-wheel-contents dist
+
+# The wheel with all extras that go together, in the versions of uv.lock. An SBOM's root gets its version from a pyproject
+# that says it: cyclonedx-py does not ask hatchling.
+$(SHIPPED)/spark-%.cdx.json: dist-files
+	UV_PROJECT_ENVIRONMENT=$(SHIPPED)/spark-$* "$(UV)" sync --quiet --frozen --python $(BIN)/python --no-default-groups --no-install-project --all-extras $(NOT_ON_$*)
+	"$(UV)" pip install --quiet --no-deps --reinstall --python $(SHIPPED)/spark-$* dist/*.whl
+	$(GROUP) release pip-licenses --python $(SHIPPED)/spark-$*/bin/python --output-file $(SHIPPED)/spark-$*.licences.txt
+	sed "s/^dynamic = .*/version = \"$$($(GROUP) release hatchling version)\"/" pyproject.toml > $(SHIPPED)/spark-$*.toml
+	$(GROUP) release cyclonedx-py environment --pyproject $(SHIPPED)/spark-$*.toml --mc-type library --output-reproducible --output-file $@ $(SHIPPED)/spark-$*/bin/python
+
+NOT_ON_3.5 := --no-extra spark4
+NOT_ON_4.1 := --no-extra session --no-extra connect
+
+# What a release changes in files: `make release` asks for it, in a worktree.
+release-files: $(STAMP)
+	$(GROUP) release hatchling version $(VERSION)
+	$(GROUP) release towncrier build --yes --version $(VERSION)
+
+release: $(STAMP) ## Everything up to the upload, for VERSION=0.2.0: changelog, version, dist, its checks, the wheel on each Python, commit and tag
+	$(BIN)/python scripts/release.py $(VERSION)
+
+publish: ## Sign and upload dist/: the release workflow does it, whose identity the registry knows
+	$(GROUP) release pypi-attestations sign dist/*.tar.gz dist/*.whl
+	"$(UV)" publish --trusted-publishing always dist/*.tar.gz dist/*.whl
 
 clean: ## Remove everything that was built: the environment, the lakehouse, logs and caches
 	rm -rf $(VENV) target logs dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
