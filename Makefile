@@ -41,7 +41,7 @@ FULL ?= --full
 SHIPPED := target/shipped
 QUERY := select carrier_name, scheduled, late_percent from {{ ref('mart_carrier_punctuality') }} order by late_percent
 
-.PHONY: help venv landing run examples test test-full unit functional conformance integration faults s3-kills differential streaming costs bench bench-all wheel-check versions compat compatibility console-picture lint lint-python lint-types lint-imports lint-picture lint-sql lint-lock lint-workflows floor-plan format docs debug changelog dist dist-check release-files release publish clean
+.PHONY: help venv landing run examples test test-full unit functional conformance integration faults s3-kills differential streaming costs bench bench-all wheel-check versions compat compatibility console-picture lint lint-python lint-types lint-imports lint-picture lint-sql lint-lock lint-workflows lint-actions lint-site floor-plan format docs site debug changelog dist dist-check release-files release publish clean
 
 help: ## List the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/\1\t\2/' | expand -t 14
@@ -155,7 +155,7 @@ compatibility: $(STAMP) ## Write docs/compatibility.md from the capabilities and
 console-picture: $(STAMP) ## Draw docs/make-run.svg, what `make run` prints
 	"$(UV)" run --quiet --script scripts/console_picture.py
 
-lint: lint-python lint-types lint-imports lint-picture lint-sql lint-lock lint-workflows ## ruff, mypy (strict), the floor plan, sqlfluff, .github; uv.lock fits pyproject.toml (side by side: make -j lint)
+lint: lint-python lint-types lint-imports lint-picture lint-sql lint-lock lint-workflows lint-site ## ruff, mypy (strict), the floor plan, sqlfluff, .github; uv.lock fits pyproject.toml (side by side: make -j lint)
 
 lint-python: $(STAMP)
 	$(BIN)/ruff check
@@ -184,6 +184,9 @@ lint-workflows: $(STAMP)
 	$(GROUP) workflows check-jsonschema --builtin-schema vendor.github-issue-forms $(filter-out %/config.yml,$(wildcard .github/ISSUE_TEMPLATE/*.yml))
 	$(GROUP) workflows check-jsonschema --builtin-schema vendor.github-issue-config .github/ISSUE_TEMPLATE/config.yml
 	$(GROUP) workflows zizmor --quiet --offline --persona pedantic .github
+
+# Not in `lint`: it needs Go's module proxy.
+lint-actions: ## actionlint over the workflows
 	$(GO) run github.com/rhysd/actionlint/cmd/actionlint@$(ACTIONLINT) -shellcheck= -pyflakes= .github/workflows/*.yml
 
 floor-plan: $(STAMP) ## Draw docs/floor-plan.svg from the code: the rooms of the adapter, and what each imports
@@ -197,6 +200,10 @@ format: $(STAMP) ## Let ruff and sqlfluff correct what they can
 docs: $(STAMP) ## Write dbt's documentation of the lakehouse to target/
 	$(DBT) docs generate $(PROJECT)
 	@echo "Read it with: $(DBT) docs serve $(PROJECT)"
+
+# Strict: a link to a page or a heading that is not there fails.
+site lint-site: $(STAMP) ## Build these docs as a site into target/site, and check its links
+	NO_MKDOCS_2_WARNING=1 $(GROUP) site mkdocs build --quiet --strict
 
 debug: $(STAMP) ## Prove that Spark starts, and reads and writes the warehouse
 	$(DBT) debug $(PROJECT)
