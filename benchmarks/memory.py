@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import subprocess
+import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -24,6 +25,21 @@ from range(%d)
 ROWS = 10_000_000
 HEAP = "1g"
 _MIB = 2**20
+_IDLE_MINUTES = 5
+# Runs dbt as a shell does, and says what Java has then, and when it has been idle.
+_SHELL = """
+import sys, time, psutil
+from pathlib import Path
+from dbt.adapters.paimon.shell.project import Project
+
+folder, minutes = sys.argv[1:]
+project = Project(Path(folder), {"project_dir": folder, "profiles_dir": folder})
+assert project.run(["--quiet", "run", "--full-refresh"]).success
+java = next(each for each in psutil.Process().children(recursive=True) if each.name() == "java")
+for seconds in (0, 60 * int(minutes)):
+    time.sleep(seconds)
+    print(java.memory_info().rss >> 20)
+"""
 _EVERY = 0.1
 
 
@@ -78,6 +94,8 @@ def run(options: Options) -> list[Report]:
     rows.append(
         [f"{count:,} rows into a primary-key table, heap of {HEAP}", None, None, *_watched(large, "run")]
     )
+    options.say(f"memory: {_IDLE_MINUTES} idle minutes")
+    busy, idle = _idle(large)
     return [
         Report(
             "memory",
@@ -89,6 +107,8 @@ def run(options: Options) -> list[Report]:
                 "Whole processes, one run each, one thread; memory is the most that was resident, looked at every "
                 f"{_EVERY} s. Kinds of models as in `overhead`; no table is there before the run.",
                 "dbt-spark's tables are Parquet.",
+                f"A shell's JVM after the load of {count:,} rows: {busy} MiB; after {_IDLE_MINUTES} idle minutes: "
+                f"{idle} MiB.",
             ],
         )
     ]
@@ -97,6 +117,23 @@ def run(options: Options) -> list[Report]:
 def _one(adapter: str) -> dict[str, str]:
     """One table."""
     return {"model_000.sql": models(100, adapter)["model_000.sql"]}
+
+
+def _idle(project: Project) -> tuple[int, int]:
+    """MiB that the JVM of a shell has after a build, and after idle minutes."""
+    environment = {name: value for name, value in project.environment().items() if name not in UNUSUAL}
+    done = subprocess.run(
+        [sys.executable, "-c", _SHELL, str(project.folder), str(_IDLE_MINUTES)],
+        cwd=project.lake,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if done.returncode:
+        raise RuntimeError(f"The shell failed: {done.stdout}{done.stderr}")
+    busy, idle = done.stdout.split()[-2:]
+    return int(busy), int(idle)
 
 
 def _watched(project: Project, *arguments: str) -> tuple[float, int, int]:

@@ -49,6 +49,8 @@ _CHECKSUMS: Final = "-Divy.checksums=sha1,md5"
 _TEMPORARY_PROPERTY: Final = "java.io.tmpdir"
 # Variables with Java options, in addition to the command line.
 _JAVA_VARIABLES: Final = ("JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "_JAVA_OPTIONS")
+# Milliseconds without a collection after which an idle JVM collects, and gives memory back (JEP 346, from Java 12).
+_IDLE: Final = ("-XX:G1PeriodicGCInterval=60000", 12)
 # Seconds until a JVM answers, without and with jars to download first.
 _LONGEST_START: Final = 600.0
 _LONGEST_DOWNLOAD: Final = 1800.0
@@ -86,7 +88,13 @@ def launch(conf: Mapping[str, str], secrets: Sequence[str]) -> None:
             raise DbtRuntimeError("Spark is not started: this process is shutting down.")
         shown[JAVA_OPTIONS] = " ".join(
             part
-            for part in (_temporary_option(), _CHECKSUMS, shown.get(JAVA_OPTIONS, ""), log_options(log))
+            for part in (
+                _temporary_option(),
+                _CHECKSUMS,
+                _idle_option(conf),
+                shown.get(JAVA_OPTIONS, ""),
+                log_options(log),
+            )
             if part
         )
         gateway = _with_archive(shown, downloads, log, secrets, _archive_options(conf))
@@ -187,6 +195,15 @@ def _temporary_option() -> str:
     if any(_TEMPORARY_PROPERTY in os.environ.get(name, "") for name in _JAVA_VARIABLES):
         return ""
     return f'-D{_TEMPORARY_PROPERTY}="{private_files.temporary_folder()}"'
+
+
+def _idle_option(conf: Mapping[str, str]) -> str:
+    """The Java option with which an idle JVM gives memory back; none for a driver on a cluster's machine."""
+    from pyspark import __version__
+
+    option, since = _IDLE
+    here = conf["spark.master"].startswith("local")
+    return option if here and java.find_java(os.environ, __version__).major >= since else ""
 
 
 def _archive_options(conf: Mapping[str, str]) -> list[str]:
