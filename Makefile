@@ -243,9 +243,10 @@ release-files: $(STAMP)
 release: $(STAMP) ## Everything up to the upload, for VERSION=0.2.0: changelog, version, dist, its checks, the wheel on each Python, commit and tag
 	$(BIN)/python scripts/release.py $(VERSION)
 
+# All of dist/*: uv takes the signatures from among the files that it is given.
 publish: ## Sign and upload dist/: the release workflow does it, whose identity the registry knows
 	$(GROUP) release pypi-attestations sign dist/*.tar.gz dist/*.whl
-	"$(UV)" publish --trusted-publishing always dist/*.tar.gz dist/*.whl
+	"$(UV)" publish --trusted-publishing always 'dist/*'
 
 clean: ## Remove everything that was built: the environment, the lakehouse, logs and caches
 	rm -rf $(VENV) target logs dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
