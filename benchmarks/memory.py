@@ -19,7 +19,7 @@ from benchmarks.report import Report
 
 LOAD = """{{ config(materialized='incremental', primary_key='id') }}
 
-select id, concat('name ', id) as name, id % 100 as n, id / 7 as share
+select id, concat('name ', id) as name, id %% 100 as n, id / 7 as share
 from range(%d)
 """
 ROWS = 10_000_000
