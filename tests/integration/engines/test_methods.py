@@ -189,12 +189,12 @@ class Methods:
         run_dbt(["run", "--select", "upserted", "--full-refresh"])
         run_dbt(["run", "--select", "upserted"])
         (table,) = answer("report", project, "--json")["tables"]
-        assert table["problem"] is None
+        assert not table["problem"]
         assert [(table["files"], table["rows"], table["bytes"])] == rows(
             "select count(*), sum(record_count), sum(file_size_in_bytes) from {schema}.`upserted$files`"
         )
         found = answer("diff", project, "--output", "json")
-        assert (found["added"], found["gone"], found["changed"]) == (1, 0, 1)
+        assert (found["added"], found["gone"], found["changed"]) == (1, 0, 1), json.dumps(found)
 
     def test_errors_name_the_line_of_the_file(self, project):
         run_dbt(["run", "--select", "upserted"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
@@ -341,9 +342,9 @@ def _option_changes(old: _State, new: _State) -> list[str]:
 
 def _sample(asked: Statements, row: Sequence[Any]) -> Sample:
     if not asked.key:
-        kind, values = row
+        kind, values = row[0], json.loads(row[1])
         return Sample(kind, {c.after: _text(v) for c, v in zip(asked.columns, values, strict=True)})
-    kind, keys, flags, old, new = row
+    kind, (keys, flags, old, new) = row[0], map(json.loads, row[1:5])
     key = {c.after: _text(v) for c, v in zip(asked.key, keys, strict=True)}
     shown = [
         (column.after, _text(before), _text(after))

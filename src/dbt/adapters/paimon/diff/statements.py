@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -102,15 +102,17 @@ class Statements:
         return f"select {', '.join(counts)}\n{self._joined()}"
 
     def samples(self, most: int) -> str:
-        """Rows that differ: kind, the key's values, the flags of `rest`, its values before and after, as text.
+        """Rows that differ: kind, the key's values, the flags of `rest`, its values before and after, as JSON of texts.
 
         Args:
             most: rows of each kind.
         """
         if not self.key:
-            values = ", ".join(f"cast({_name(index)} as string)" for index in range(len(self.columns)))
+            values = _json(
+                (f"cast({_name(index)} as string)" for index in range(len(self.columns))), "string"
+            )
             return (
-                f"select kind, array({values}) from (\n"
+                f"select kind, {values} from (\n"
                 "  select *, if(n > 0, 'added', 'gone') as kind, row_number() over (partition by n > 0 order by "
                 f"{_name(0)}) as number\n  from ({self._whole_rows()})\n) where number <= {most} order by kind, number"
             )
@@ -122,14 +124,14 @@ class Statements:
         order = ", ".join(f"coalesce({c.values('after')}, {c.values('before')})" for c in self.key)
 
         def texts(side: str) -> str:
-            return f"array({', '.join(f'cast({column.values(side)} as string)' for column in self.rest)})"
+            return _json((f"cast({column.values(side)} as string)" for column in self.rest), "string")
 
         return (
             "select kind, key, flags, old, new from (\n"
             "  select *, row_number() over (partition by kind order by __dbt_order) as number from (\n"
             f"    select case when before.{_THERE} is null then 'added' when after.{_THERE} is null then 'gone' "
-            f"else 'changed' end as kind,\n    array({', '.join(keys)}) as key,\n"
-            f"    array({', '.join(column.differs for column in self.rest)}) as flags,\n"
+            f"else 'changed' end as kind,\n    {_json(keys, 'string')} as key,\n"
+            f"    {_json((column.differs for column in self.rest), 'boolean')} as flags,\n"
             f"    {texts('before')} as old,\n    {texts('after')} as new,\n    struct({order}) as __dbt_order\n"
             f"    {self._joined()}\n"
             f"    where before.{_THERE} is null or after.{_THERE} is null or {changed}\n  )\n"
@@ -170,6 +172,11 @@ class Statements:
             f"    {side('after', self.after, self.where_after, 1)}\n"
             f"  ) group by {names} having sum(sign) <> 0"
         )
+
+
+def _json(values: Iterable[str], kind: str) -> str:
+    """An expression for a JSON array: a Thrift server sends an array as a text that nothing can read back."""
+    return f"to_json(cast(array({', '.join(values)}) as array<{kind}>))"
 
 
 def _name(index: int) -> str:
