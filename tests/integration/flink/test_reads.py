@@ -169,9 +169,7 @@ class TestStates:
         run_dbt(["run", "--select", "over_made"])
         assert sorted(rows("select * from {schema}.over_made")) == [(1, 10), (2, 20)]
 
-    def test_a_table_that_flink_made_and_dbt_goes_on_with(
-        self, flink: Session, rows: Rows, folder: Path
-    ) -> None:
+    def test_a_table_that_flink_made_and_dbt_goes_on_with(self, flink: Session, rows: Rows) -> None:
         flink.run(
             "create table {schema}.taken_over (id bigint, v bigint, primary key (id) not enforced) "
             "with ('bucket' = '1', 'sink.parallelism' = '1')"
@@ -181,6 +179,5 @@ class TestStates:
         expected = [(1, 10), (2, 2), (3, 30)]
         query = "select * from {schema}.taken_over order by id"
         assert rows(query) == flink.rows(query) == expected
-        # In the same table: the rows of before are not written anew.
-        assert [path.name for path in sorted((folder / "taken_over" / "schema").iterdir())][0] == "schema-0"
-        assert rows("select min(snapshot_id) from {schema}.`taken_over$snapshots`") == [(1,)]
+        # The same table with another commit, not one made anew.
+        assert rows("select count(*) from {schema}.`taken_over$snapshots`") == [(2,)]
