@@ -28,6 +28,13 @@ def flink(project: Any, jvm: Any, warehouse: Path) -> service.Session:
     return service.Session(jvm, warehouse, project.test_schema)
 
 
+@pytest.fixture
+def compactor(project: Any, warehouse: Path, tmp_path: Path) -> Iterator[service.Session]:
+    """A Flink that ends with the test, and with it the jobs of procedures."""
+    with service.flink(tmp_path, CONNECTOR) as gateway:
+        yield service.Session(gateway, warehouse, project.test_schema)
+
+
 @pytest.fixture(scope="class")
 def warehouse(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The warehouse of a test."""

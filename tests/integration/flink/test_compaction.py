@@ -29,6 +29,10 @@ KINDS = "select commit_kind, count(*) from {{schema}}.`{}$snapshots` group by co
 RUNS = 6
 
 
+def compact(project: Any, table: str) -> str:
+    return f"call sys.compact(`table` => '{project.test_schema}.{table}')"
+
+
 def values(step: int) -> list[tuple[int, int]]:
     return [(number, step * 100 + number) for number in range(10)]
 
@@ -49,38 +53,37 @@ class TestDedicatedCompaction:
         # Two buckets, a file for each run: more than the five at which a writer that compacts would have merged them.
         assert rows(files) == [(2 * RUNS, 0)]
         assert dict(rows(KINDS.format("once"))) == {"APPEND": RUNS}
-        flink.run("call sys.compact(`table` => '%s.once')" % project.test_schema)
+        flink.run(compact(project, "once"))
         assert rows(files) == [(2, 5)]
         assert dict(rows(KINDS.format("once"))) == {"APPEND": RUNS, "COMPACT": 1}
         assert sorted(rows("select * from {schema}.once")) == values(RUNS)
 
     def test_changelog_of_a_compaction(self, project: Any, flink: Session) -> None:
         write(1, "logged")
-        flink.run("call sys.compact(`table` => '%s.logged')" % project.test_schema)
+        flink.run(compact(project, "logged"))
         with flink.reading("select id, v from {schema}.logged where id = 3") as reader:
             assert reader.take(1) == [("+I", 3, 103)]
             write(2, "logged")
             write(3, "logged")
-            flink.run("call sys.compact(`table` => '%s.logged')" % project.test_schema)
+            flink.run(compact(project, "logged"))
             assert reader.take(3)[1:] == [("-U", 3, 103), ("+U", 3, 303)]
 
-    def test_a_job_beside_runs(self, project: Any, flink: Session, rows: Rows) -> None:
+    def test_a_job_beside_runs(self, project: Any, compactor: Session, rows: Rows) -> None:
         write(1, "beside", "reader")
-        call = "call sys.compact(`table` => '%s.beside')" % project.test_schema
-        with flink.writing(call):
-            for step in range(2, RUNS + 1):
-                write(step, "beside")
-                write(step, "reader")
-                assert sorted(rows("select * from {schema}.reader")) == values(step)
-            end = time.monotonic() + TIMEOUT
-            while dict(rows("select level, count(*) from {schema}.`beside$files` group by level")).keys() != {
-                5
-            }:
-                assert time.monotonic() < end
-                time.sleep(0.5)
+        compactor.go_on(compact(project, "beside"))
+        for step in range(2, RUNS + 1):
+            write(step, "beside")
+            write(step, "reader")
+            assert sorted(rows("select id, v from {schema}.reader")) == values(step)
+        end = time.monotonic() + TIMEOUT
+        while "COMPACT" not in (kinds := dict(rows(KINDS.format("beside")))):
+            assert time.monotonic() < end, kinds
+            time.sleep(0.5)
+        (merged,) = rows("select count(*) from {schema}.`beside$files` where level > 0")
+        assert merged > (0,)
         kinds = dict(rows(KINDS.format("beside")))
-        # Not a run of dbt was lost or made twice, and all compactions are Flink's.
-        assert kinds["APPEND"] == RUNS and kinds["COMPACT"] > 0
+        # No run of dbt was lost or made twice, and all compactions are Flink's.
+        assert kinds["APPEND"] == RUNS
         assert sorted(rows("select * from {schema}.beside")) == values(RUNS)
         compacted = "select distinct commit_user from {schema}.`beside$snapshots` where commit_kind = '%s'"
         assert not set(rows(compacted % "COMPACT")) & set(rows(compacted % "APPEND"))

@@ -22,8 +22,8 @@ from pathlib import Path
 from typing import Any, Final
 
 import pyspark
-from py4j.java_gateway import GatewayParameters, JavaGateway
-from py4j.protocol import Py4JJavaError
+from py4j.java_gateway import GatewayClient, GatewayParameters, JavaGateway, JavaObject
+from py4j.protocol import ERROR, REFERENCE_TYPE
 
 from integration.services import maven
 from integration.services.process import LOOPBACK, SHORT_LIVED, free_port, running
@@ -70,14 +70,24 @@ class FlinkError(RuntimeError):
     """What Flink says, with all that caused it."""
 
 
-@contextlib.contextmanager
-def _told() -> Iterator[None]:
-    """Of an error of Java only a handle is here, which is worth nothing once the JVM is gone."""
-    try:
-        yield
-    except Py4JJavaError as error:
-        lines = str(error).splitlines()
-        raise FlinkError("\n".join(line for line in lines if not line.startswith("\tat "))) from None
+class _Client(GatewayClient):  # type: ignore[misc]
+    """PySpark takes each error of any JVM for one of Spark's; here it is Flink's."""
+
+    def send_command(self, command: str, retry: bool = True, binary: bool = False) -> Any:
+        answer = super().send_command(command, retry, binary)
+        text = answer[0] if binary else answer
+        if not text.startswith(ERROR + REFERENCE_TYPE):
+            return answer
+        error, told = JavaObject(text[2:], self), []
+        while error is not None:
+            told.append(str(error.toString()))
+            error = error.getCause()
+        raise FlinkError("\n".join(told))
+
+
+class _Gateway(JavaGateway):  # type: ignore[misc]
+    def _create_gateway_client(self) -> GatewayClient:
+        return _Client(gateway_parameters=self.gateway_parameters)
 
 
 @dataclass
@@ -92,8 +102,9 @@ class Job:
         """`RUNNING`, `FINISHED`, `FAILED`, …; `CLOSED` once its mini cluster is gone."""
         try:
             return str(self._client().getJobStatus().get())
-        except Exception as error:  # py4j's; the cluster of a job that has ended does not answer
-            if "shut down" in str(error) or "not running" in str(error).lower():
+        except FlinkError as error:
+            # The cluster of a job that has ended does not answer.
+            if "already been shut down" in str(error):
                 return "CLOSED"
             raise
 
@@ -103,12 +114,11 @@ class Job:
         Raises:
             FlinkError: it failed, or was not done in time.
         """
-        with _told():
-            getattr(self.result, "await")(TIMEOUT, self.gateway.jvm.java.util.concurrent.TimeUnit.SECONDS)
+        getattr(self.result, "await")(TIMEOUT, self.gateway.jvm.java.util.concurrent.TimeUnit.SECONDS)
 
     def cancel(self) -> None:
         """End it, if it has not ended; what no checkpoint has is not committed."""
-        with contextlib.suppress(Exception):
+        with contextlib.suppress(FlinkError):
             self._client().cancel().get()
 
     def _client(self) -> Any:
@@ -123,7 +133,13 @@ class Reader:
     _rows: list[Row] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        threading.Thread(target=self._read, daemon=True).start()
+        self._thread = threading.Thread(target=self._read, daemon=True)
+        self._thread.start()
+
+    def close(self) -> None:
+        """End it."""
+        self.job.cancel()
+        self._thread.join(TIMEOUT)
 
     def take(self, count: int) -> list[Row]:
         """The first rows, each with its kind (`+I`, `-U`, `+U`, `-D`) in front.
@@ -137,13 +153,9 @@ class Reader:
             time.sleep(0.1)
         return self._rows[:count]
 
-    def so_far(self) -> list[Row]:
-        """All that there are."""
-        return list(self._rows)
-
     def _read(self) -> None:
         # It ends with an error when the job is cancelled.
-        with contextlib.suppress(Exception):
+        with contextlib.suppress(FlinkError):
             for row in _each(self.job.result):
                 self._rows.append((str(row.getKind().shortString()), *_values(row)))
 
@@ -164,22 +176,20 @@ class Session:
     def rows(self, sql: str, settings: Mapping[str, str] | None = None) -> list[Row]:
         """The rows of a batch query, in their order."""
         environment = self._environment(streaming=False, settings=settings)
-        with _told():
-            return [_values(row) for row in _each(environment.executeSql(self._text(sql)))]
+        return [_values(row) for row in _each(environment.executeSql(self._text(sql)))]
 
     def run(self, sql: str, settings: Mapping[str, str] | None = None) -> None:
         """A statement, or an INSERT or CALL as a batch job, until it is done."""
         environment = self._environment(streaming=False, settings=settings)
-        with _told():
-            result = environment.executeSql(self._text(sql))
-            getattr(result, "await")()
-            # A procedure's job is done when its answer is read.
-            for _ in _each(result):
-                pass
+        result = environment.executeSql(self._text(sql))
+        getattr(result, "await")()
+        # A procedure's job is done when its answer is read.
+        for _ in _each(result):
+            pass
 
     @contextlib.contextmanager
     def writing(self, sql: str, settings: Mapping[str, str] | None = None) -> Iterator[Job]:
-        """An INSERT or CALL as a streaming job, which is ended with the block if it has not ended."""
+        """An INSERT as a streaming job, which is ended with the block if it has not ended."""
         job = self._job(sql, settings)
         try:
             yield job
@@ -193,19 +203,21 @@ class Session:
         try:
             yield reader
         finally:
-            reader.job.cancel()
+            reader.close()
+
+    def go_on(self, sql: str) -> None:
+        """A CALL whose job goes on until Flink's JVM ends: a procedure gives no handle of it."""
+        self._environment(streaming=True, settings=None).executeSql(self._text(sql))
 
     def define(self, sql: str) -> None:
         """A temporary table or view, for batch and for streaming statements."""
         for streaming in (False, True):
             environment = self._environment(streaming=streaming, settings=None)
-            with _told():
-                environment.executeSql(self._text(sql))
+            environment.executeSql(self._text(sql))
 
     def _job(self, sql: str, settings: Mapping[str, str] | None = None) -> Job:
         environment = self._environment(streaming=True, settings=settings)
-        with _told():
-            return Job(self.gateway, environment.executeSql(self._text(sql)))
+        return Job(self.gateway, environment.executeSql(self._text(sql)))
 
     def _text(self, sql: str) -> str:
         return sql.replace("{schema}", f"paimon.`{self.schema}`").replace("{warehouse}", str(self.warehouse))
@@ -219,6 +231,9 @@ class Session:
     def _made(self, streaming: bool, settings: Mapping[str, str]) -> Any:
         api = self.gateway.jvm.org.apache.flink
         configuration = api.configuration.Configuration()
+        if not streaming:
+            # Else the call of a procedure does not wait for its job.
+            settings = {"table.dml-sync": "true", **settings}
         for name, value in settings.items():
             configuration.setString(name, value)
         builder = api.table.api.EnvironmentSettings.newInstance().withConfiguration(configuration)
@@ -256,7 +271,7 @@ def flink(folder: Path, connector: str) -> Iterator[JavaGateway]:
         parameters = GatewayParameters(
             address=LOOPBACK, port=port, auto_convert=True, enable_memory_management=False
         )
-        gateway = JavaGateway(gateway_parameters=parameters)
+        gateway = _Gateway(gateway_parameters=parameters)
         try:
             yield gateway
         finally:
@@ -324,7 +339,7 @@ def _each(result: Any) -> Iterator[Any]:
             yield rows.next()
     finally:
         # It ends the job, whose cluster may be gone already.
-        with contextlib.suppress(Py4JJavaError):
+        with contextlib.suppress(FlinkError):
             rows.close()
 
 
