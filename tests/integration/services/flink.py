@@ -82,7 +82,8 @@ class _Client(GatewayClient):  # type: ignore[misc]
         while error is not None:
             told.append(str(error.toString()))
             error = error.getCause()
-        raise FlinkError("\n".join(told))
+        # A parser lists all words that it knows.
+        raise FlinkError("\n".join(told).partition("Was expecting one of")[0])
 
 
 class _Gateway(JavaGateway):  # type: ignore[misc]
