@@ -210,10 +210,10 @@ class Session:
         """A CALL whose job goes on until Flink's JVM ends: a procedure gives no handle of it."""
         self._environment(streaming=True, settings=None).executeSql(self._text(sql))
 
-    def define(self, sql: str) -> None:
-        """A temporary table or view, for batch and for streaming statements."""
+    def define(self, sql: str, settings: Mapping[str, str] | None = None) -> None:
+        """A temporary table or view, for batch and for streaming statements with the same settings."""
         for streaming in (False, True):
-            environment = self._environment(streaming=streaming, settings=None)
+            environment = self._environment(streaming=streaming, settings=settings)
             environment.executeSql(self._text(sql))
 
     def _job(self, sql: str, settings: Mapping[str, str] | None = None) -> Job:
