@@ -25,8 +25,13 @@ READER = """
 {{ config(materialized='incremental', primary_key='id', bucket=1, rowkind_field='_row_kind') }}
 select id, v, _row_kind from {{ paimon_changes(ref('beside')) }}
 """
-KINDS = "select commit_kind, count(*) from {{schema}}.`{}$snapshots` group by commit_kind"
 RUNS = 6
+
+
+def kinds(rows: Rows, table: str) -> dict[str, int]:
+    """How many commits of each kind a table has."""
+    query = f"select commit_kind, count(*) from {{schema}}.`{table}$snapshots` group by commit_kind"
+    return {kind: count for kind, count in rows(query)}  # noqa: C416 - typed
 
 
 def compact(project: Any, table: str) -> str:
@@ -52,10 +57,10 @@ class TestDedicatedCompaction:
         files = "select count(*), min(level) from {schema}.`once$files`"
         # Two buckets, a file for each run: more than the five at which a writer that compacts would have merged them.
         assert rows(files) == [(2 * RUNS, 0)]
-        assert dict(rows(KINDS.format("once"))) == {"APPEND": RUNS}
+        assert kinds(rows, "once") == {"APPEND": RUNS}
         flink.run(compact(project, "once"))
         assert rows(files) == [(2, 5)]
-        assert dict(rows(KINDS.format("once"))) == {"APPEND": RUNS, "COMPACT": 1}
+        assert kinds(rows, "once") == {"APPEND": RUNS, "COMPACT": 1}
         assert sorted(rows("select * from {schema}.once")) == values(RUNS)
 
     def test_changelog_of_a_compaction(self, project: Any, flink: Session) -> None:
@@ -76,14 +81,13 @@ class TestDedicatedCompaction:
             write(step, "reader")
             assert sorted(rows("select id, v from {schema}.reader")) == values(step)
         end = time.monotonic() + TIMEOUT
-        while "COMPACT" not in (kinds := dict(rows(KINDS.format("beside")))):
-            assert time.monotonic() < end, kinds
+        while "COMPACT" not in kinds(rows, "beside"):
+            assert time.monotonic() < end
             time.sleep(0.5)
         (merged,) = rows("select count(*) from {schema}.`beside$files` where level > 0")
         assert merged > (0,)
-        kinds = dict(rows(KINDS.format("beside")))
         # No run of dbt was lost or made twice, and all compactions are Flink's.
-        assert kinds["APPEND"] == RUNS
+        assert kinds(rows, "beside")["APPEND"] == RUNS
         assert sorted(rows("select * from {schema}.beside")) == values(RUNS)
         compacted = "select distinct commit_user from {schema}.`beside$snapshots` where commit_kind = '%s'"
         assert not set(rows(compacted % "COMPACT")) & set(rows(compacted % "APPEND"))
