@@ -57,7 +57,7 @@ def test_each_test_is_there() -> None:
 )
 def test_a_newer_paimon_has_shown_it(feature: Feature) -> None:
     """In a committed run, on code that is still the same."""
-    runs = [json.loads(path.read_text()) for path in RESULTS.glob(f"paimon-{feature.paimon}-*.json")]
+    runs = [json.loads(path.read_text()) for path in RESULTS.rglob(f"paimon-{feature.paimon}-*.json")]
     for test in feature.tests:
         shown = [
             sitting["commit"] for run in runs for sitting in run["sittings"] if passed(sitting["tests"], test)

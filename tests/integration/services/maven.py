@@ -11,13 +11,18 @@ from pathlib import Path
 CENTRAL = "https://repo1.maven.org/maven2"
 
 
+def cache() -> Path:
+    """The folder of what tests download."""
+    return Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "dbt-paimon"
+
+
 def jar(group: str, artifact: str, version: str) -> Path:
     """The path of an artifact's jar, without what it depends on.
 
     Raises:
         urllib.error.URLError: it is neither here nor to be had.
     """
-    folder = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "dbt-paimon" / "jars"
+    folder = cache() / "jars"
     name = f"{artifact}-{version}.jar"
     path = folder / name
     if not path.exists():

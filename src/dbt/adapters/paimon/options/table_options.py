@@ -134,6 +134,9 @@ _GONE: Final[Mapping[str, str]] = MappingProxyType(
         "first-row.ignore-delete": "it is an old name. Use 'ignore-delete'",
         "deduplicate.ignore-delete": "it is an old name. Use 'ignore-delete'",
         "partial-update.ignore-delete": "it is an old name. Use 'ignore-delete'",
+        "changelog-producer.lookup-wait": "it is an old name. Use 'lookup-wait'",
+        "write.compaction-skip": "it is an old name. Use 'write-only'",
+        "log.scan": "it is an old name. Use 'scan.mode'",
     }
 )
 
