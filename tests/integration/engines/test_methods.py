@@ -41,6 +41,7 @@ select id, {{ 2 if is_incremental() else 1 }} as run from range({{ 3 if is_incre
 select id, run from {{ ref('looked_at') }}""",
     "five.sql": SEEN % (5, "Asia/Tokyo"),
     "seven.sql": SEEN % (7, "America/Lima"),
+    "rekeyed.sql": "{{ config(materialized='table', primary_key=var('key', 'id')) }} select 1 as id, 2 as other",
     "refused.sql": "{{ config(materialized='table', spark_config={var('name', 'spark.sql.ansi.enabled'): true}) }} select 1 as id",
     "looked_at.sql": "{{ config(materialized='view') }} select * from {{ ref('upserted') }}",
     "schema.yml": """
@@ -183,6 +184,15 @@ class Methods:
             (Path(project.project_root) / "models" / "limited.sql").write_text(sql)
             run_dbt(["run", "--select", "limited"], expect_pass=allowed)
             assert bool(rows("show tables in {schema} like 'limited'")) is allowed
+
+    def test_history_that_a_new_table_loses(self, project, rows):
+        """One write is none; a tag is, and has a name."""
+        run_dbt(["run", "--select", "rekeyed"])
+        run_dbt(["run", "--select", "rekeyed", "--vars", "key: other"])
+        rows("call paimon.sys.create_tag(table => '{schema}.rekeyed', tag => 'kept')")
+        (refused,) = run_dbt(["run", "--select", "rekeyed"], expect_pass=False)
+        assert "1 tag (kept)" in refused.message
+        assert rows("select tag_name from {schema}.`rekeyed$tags`") == [("kept",)]
 
     def test_report_and_diff(self, project, rows):
         """Where Paimon's classes are out of reach, both ask by SQL."""

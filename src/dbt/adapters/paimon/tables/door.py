@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -92,7 +93,7 @@ class Tables:
         """The table snapshots and tags of a table, in one statement."""
         sql = rebuilds.history_sql(relation.system_table("snapshots"), relation.system_table("tags"))
         ((snapshots, writes, tags),) = self._host.query(sql)
-        return History(int(snapshots), int(writes), tuple(tags or ()))
+        return History(int(snapshots), int(writes), tuple(json.loads(tags or "[]")))
 
     def refuse_loss(
         self, model: Mapping[str, Any], relation: PaimonRelation, rebuild: Rebuild, full_refresh: bool

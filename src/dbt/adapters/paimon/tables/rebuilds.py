@@ -75,14 +75,14 @@ def rebuild_of(spec: TableSpec, table_changes: Changeset, column_changes: Column
 
 
 def history_sql(snapshots: str, tags: str) -> str:
-    """One row: table snapshots, those that are not compactions, and an array of tags.
+    """One row: table snapshots, those that are not compactions, and the tags, as JSON.
 
     Args:
         snapshots, tags: the rendered system tables.
     """
     return (
         f"select count(*), count_if(commit_kind <> {string_literal('COMPACT')}), "
-        f"(select sort_array(collect_list(tag_name)) from {tags}) from {snapshots}"
+        f"(select to_json(sort_array(collect_list(tag_name))) from {tags}) from {snapshots}"
     )
 
 
