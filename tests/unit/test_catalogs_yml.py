@@ -11,6 +11,7 @@ import yaml
 from dbt.adapters.capability import Capability
 from dbt.adapters.catalogs import CatalogIntegration, InvalidCatalogIntegrationConfigError
 from dbt.adapters.catalogs._client import CatalogIntegrationClient
+from dbt.config import catalogs as core_catalogs
 from dbt_common.exceptions import CompilationError, DbtBaseException
 
 from dbt.adapters.paimon import catalogs_yml
@@ -33,6 +34,7 @@ def version_2(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(catalogs_yml, "_is_version_2", lambda: True)
 
 
+@pytest.mark.skipif(not hasattr(core_catalogs, "load_catalogs_v2"), reason="version 2 is of dbt-core 1.12")
 @pytest.mark.usefixtures("version_2")
 class TestVersion2:
     def test_dbt_is_told(self) -> None:
