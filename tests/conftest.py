@@ -16,6 +16,7 @@ settings.load_profile("tests")
 
 pytest_plugins = [
     "first_session",
+    "query_rows",
     "full",
     "quicker_dbt",
     "timing",

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from dbt.adapters.factory import reset_adapters
-from dbt.tests.util import get_connection
 
 from dbt.adapters.paimon.capabilities import DEFAULT_PAIMON_VERSION, Versions, parse_version
 from dbt.adapters.paimon.credentials import PaimonCredentials
@@ -50,23 +49,6 @@ def dbt_profile_target(warehouse: Path, spark_config: dict[str, Any]) -> dict[st
         "threads": 2,
         "spark_config": spark_config,
     }
-
-
-Rows = Callable[[str], list[tuple[Any, ...]]]
-
-
-@pytest.fixture(scope="class")
-def rows(project: Any) -> Rows:
-    """Run a query on the test's own session and give its rows as tuples; `{schema}` is the test's schema."""
-
-    def run(sql: str) -> list[tuple[Any, ...]]:
-        with get_connection(project.adapter):
-            return [
-                tuple(row)
-                for row in project.adapter.query(sql.format(schema=f"paimon.{project.test_schema}"))
-            ]
-
-    return run
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from dbt.tests.util import run_dbt
 
-from functional.conftest import Rows
+from query_rows import Rows
 
 ON = "skip_unchanged=true"
 

@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
-from dbt.tests.util import get_connection
 
 from integration.services import spark
 from integration.services.process import free_port
-
-Rows = Callable[[str], list[tuple[Any, ...]]]
 
 
 @pytest.fixture(scope="session")
@@ -49,20 +45,6 @@ def connect_pages() -> int:
 def connect_port(tmp_path_factory: pytest.TempPathFactory, lake: Path, connect_pages: int) -> Iterator[int]:
     with spark.connect_server(tmp_path_factory.mktemp("connect"), lake, with_pages(connect_pages)) as port:
         yield port
-
-
-@pytest.fixture(scope="class")
-def rows(project: Any) -> Rows:
-    """Run a query on the test's own engine and give its rows as tuples; `{schema}` is the test's schema."""
-
-    def run(sql: str) -> list[tuple[Any, ...]]:
-        with get_connection(project.adapter):
-            return [
-                tuple(row)
-                for row in project.adapter.query(sql.format(schema=f"paimon.{project.test_schema}"))
-            ]
-
-    return run
 
 
 @pytest.fixture(scope="class", autouse=True)

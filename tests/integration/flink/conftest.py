@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from dbt.tests.util import get_connection
 
 from integration.conftest import CONNECTOR
 from integration.services import flink as service
-
-Rows = Callable[[str], list[tuple[Any, ...]]]
 
 
 @pytest.fixture(scope="session")
@@ -51,17 +48,3 @@ def dbt_profile_target(warehouse: Path, spark_config: dict[str, Any]) -> dict[st
         "threads": 2,
         "spark_config": spark_config | {"spark.sql.session.timeZone": "UTC"},
     }
-
-
-@pytest.fixture(scope="class")
-def rows(project: Any) -> Rows:
-    """Run a query on the test's own Spark session and give its rows as tuples; `{schema}` is the test's schema."""
-
-    def run(sql: str) -> list[tuple[Any, ...]]:
-        with get_connection(project.adapter):
-            return [
-                tuple(row)
-                for row in project.adapter.query(sql.format(schema=f"paimon.{project.test_schema}"))
-            ]
-
-    return run

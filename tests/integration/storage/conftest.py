@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import pytest
-from dbt.tests.util import get_connection
 
 from integration.services.hdfs import Hdfs
 from integration.services.oss import Oss
@@ -67,17 +66,3 @@ def dbt_profile_target(storage: Warehouse, spark_config: dict[str, Any]) -> dict
         "spark_config": spark_config,
         **storage.target,
     }
-
-
-@pytest.fixture(scope="class")
-def rows(project: Any) -> Callable[[str], list[tuple[Any, ...]]]:
-    """Run a query on the test's own session and give its rows as tuples; `{schema}` is the test's schema."""
-
-    def run(sql: str) -> list[tuple[Any, ...]]:
-        with get_connection(project.adapter):
-            return [
-                tuple(row)
-                for row in project.adapter.query(sql.format(schema=f"paimon.{project.test_schema}"))
-            ]
-
-    return run
