@@ -19,7 +19,7 @@ import yaml
 
 from benchmarks.contestants import SPARK
 from benchmarks.jars import connector
-from benchmarks.measure import Spent, command
+from benchmarks.measure import Spent, command, usual
 
 _DBT = "from dbt.cli.main import cli; cli()"
 
@@ -77,8 +77,15 @@ class Project:
 
     def dbt(self, *arguments: str) -> list[str]:
         """A command of dbt on this project."""
-        places = ["--project-dir", str(self.folder), "--profiles-dir", str(self.folder)]
-        return [sys.executable, "-c", _DBT, *arguments, *places]
+        return [sys.executable, "-c", _DBT, *arguments, *self._places]
+
+    def dbt_paimon(self, *arguments: str) -> list[str]:
+        """A command of dbt-paimon on this project."""
+        return [str(Path(sys.executable).with_name("dbt-paimon")), *arguments, *self._places]
+
+    @property
+    def _places(self) -> list[str]:
+        return ["--project-dir", str(self.folder), "--profiles-dir", str(self.folder)]
 
     def record(self) -> list[str]:
         """The statements of a run."""
@@ -118,7 +125,7 @@ class Project:
     def environment(self) -> dict[str, str]:
         """Both get the connector as a file, so that neither asks Ivy."""
         return {
-            **os.environ,
+            **usual(os.environ),
             "DBT_PAIMON_JARS": str(connector()),
             "DBT_SEND_ANONYMOUS_USAGE_STATS": "0",
             "PYTHONPATH": str(Path(__file__).parent.parent),

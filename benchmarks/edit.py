@@ -6,13 +6,11 @@ import os
 import pty
 import select
 import subprocess
-import sys
 import time
 from collections.abc import Callable
-from pathlib import Path
 
 from benchmarks.cold import Project
-from benchmarks.measure import UNUSUAL, Spent, in_turns, medians, stop
+from benchmarks.measure import Spent, command, in_turns, medians, stop
 from benchmarks.options import Options
 from benchmarks.report import Report
 
@@ -22,7 +20,6 @@ select id, id * {number} as n from range(1000)
 """
 # Other models of the project: parsing is a part of what is measured.
 OTHERS = 40
-_DBT_PAIMON = str(Path(sys.executable).with_name("dbt-paimon"))
 # Builds before those that count: Java compiles what is run often.
 _WARM = 6
 _SECONDS = 300.0
@@ -35,13 +32,13 @@ class _Shell:
         self._file = project.folder / "models" / "one.sql"
         self._ours, theirs = pty.openpty()
         self.process = subprocess.Popen(
-            [_DBT_PAIMON, "shell", "--watch", *_places(project)],
+            project.dbt_paimon("shell", "--watch"),
             stdin=theirs,
             stdout=theirs,
             stderr=theirs,
             cwd=project.folder,
             env={
-                **{name: value for name, value in project.environment().items() if name not in UNUSUAL},
+                **project.environment(),
                 "TERM": "xterm",
                 "PROMPT_TOOLKIT_NO_CPR": "1",
                 "DBT_USE_COLORS": "false",
@@ -82,14 +79,11 @@ def run(options: Options) -> list[Report]:
     project = _prepared(options, "edit", models)
     asked = _prepared(options, "edit-asked", models)
     warm = _prepared(options, "edit-warm", models, method="connect")
-    server = [_DBT_PAIMON, "server"]
-    subprocess.run([*server, "start", *_places(warm)], env=warm.environment(), check=True)
+    subprocess.run(warm.dbt_paimon("server", "start"), env=warm.environment(), check=True)
     shells = [_Shell(_prepared(options, "edit-shell", models)), _Shell(asked)]
     contestants: dict[str, Callable[[int], Spent]] = {
         "shell --watch, from save to OK": shells[0].saved,
-        "dbt-paimon run, a shell is running": _edited(
-            asked, [_DBT_PAIMON, "run", "--select", "one", *_places(asked)]
-        ),
+        "dbt-paimon run, a shell is running": _edited(asked, asked.dbt_paimon("run", "--select", "one")),
         "dbt run, warm server": _edited(warm, warm.dbt("run", "--select", "one")),
         "dbt run": _edited(project, project.dbt("run", "--select", "one")),
     }
@@ -102,7 +96,7 @@ def run(options: Options) -> list[Report]:
     finally:
         for shell in shells:
             stop(shell.process)
-        subprocess.run([*server, "stop", *_places(warm)], env=warm.environment(), check=False)
+        subprocess.run(warm.dbt_paimon("server", "stop"), env=warm.environment(), check=False)
     rows = [
         [name, spent.wall, min(each.wall for each in found[name]), max(each.wall for each in found[name])]
         for name, spent in ((name, medians(spent)) for name, spent in found.items())
@@ -136,27 +130,12 @@ def _prepared(options: Options, name: str, models: dict[str, str], method: str =
     return project
 
 
-def _places(project: Project) -> list[str]:
-    return ["--project-dir", str(project.folder), "--profiles-dir", str(project.folder)]
-
-
 def _edited(project: Project, arguments: list[str]) -> Callable[[int], Spent]:
     """A contestant: save the model, then run the command, on the warehouse as it has become."""
 
     def once(number: int) -> Spent:
         (project.folder / "models" / "one.sql").write_text(MODEL.format(number=number))
-        started = time.perf_counter()
-        done = subprocess.run(
-            arguments,
-            cwd=project.folder,
-            env={name: value for name, value in project.environment().items() if name not in UNUSUAL},
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        wall = time.perf_counter() - started
-        if done.returncode:
-            raise RuntimeError(f"{' '.join(arguments)} failed: {done.stdout}{done.stderr}")
-        return Spent(wall, 0.0)
+        log = project.folder / f"edited-{number}.log"
+        return command(arguments, project.folder, project.environment(), log)
 
     return once

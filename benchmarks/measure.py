@@ -20,7 +20,7 @@ import psutil
 # <linux/prctl.h>: orphans come to this process, which can then wait for them and see what they cost.
 _PR_SET_CHILD_SUBREAPER: Final = 36
 # Without bytecode every import compiles dbt again.
-UNUSUAL: Final = ("PYTHONDONTWRITEBYTECODE",)
+_UNUSUAL: Final = ("PYTHONDONTWRITEBYTECODE",)
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ def command(arguments: Sequence[str], cwd: Path, environment: Mapping[str, str],
         ended = subprocess.run(
             list(arguments),
             cwd=cwd,
-            env={name: value for name, value in environment.items() if name not in UNUSUAL},
+            env=environment,
             stdout=output,
             stderr=subprocess.STDOUT,
             check=False,
@@ -62,6 +62,11 @@ def command(arguments: Sequence[str], cwd: Path, environment: Mapping[str, str],
     if ended.returncode:
         raise RuntimeError(f"{' '.join(arguments)} failed: see {log}")
     return Spent(wall, _cpu_of_children() - before)
+
+
+def usual(environment: Mapping[str, str]) -> dict[str, str]:
+    """An environment without what makes a process slower than a user's."""
+    return {name: value for name, value in environment.items() if name not in _UNUSUAL}
 
 
 def cpu_of(process: psutil.Process) -> float:

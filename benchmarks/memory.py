@@ -12,7 +12,6 @@ from contextlib import contextmanager, suppress
 import psutil
 
 from benchmarks.cold import Project
-from benchmarks.measure import UNUSUAL
 from benchmarks.options import Options
 from benchmarks.overhead import models
 from benchmarks.report import Report
@@ -56,9 +55,11 @@ class _Peaks:
     def watched(self) -> Iterator[None]:
         """Look at them as long as the block takes."""
         self._thread.start()
-        yield
-        self._ended.set()
-        self._thread.join()
+        try:
+            yield
+        finally:
+            self._ended.set()
+            self._thread.join()
 
     def _look(self) -> None:
         while not self._ended.wait(_EVERY):
@@ -121,11 +122,10 @@ def _one(adapter: str) -> dict[str, str]:
 
 def _idle(project: Project) -> tuple[int, int]:
     """MiB that the JVM of a shell has after a build, and after idle minutes."""
-    environment = {name: value for name, value in project.environment().items() if name not in UNUSUAL}
     done = subprocess.run(
         [sys.executable, "-c", _SHELL, str(project.folder), str(_IDLE_MINUTES)],
         cwd=project.lake,
-        env=environment,
+        env=project.environment(),
         capture_output=True,
         text=True,
         check=False,
@@ -138,14 +138,13 @@ def _idle(project: Project) -> tuple[int, int]:
 
 def _watched(project: Project, *arguments: str) -> tuple[float, int, int]:
     """Seconds of a command of dbt, and the peaks of dbt and of Java in MiB."""
-    environment = {name: value for name, value in project.environment().items() if name not in UNUSUAL}
     log = project.folder / f"{arguments[0]}.log"
     with log.open("w") as output:
         started = time.perf_counter()
         process = subprocess.Popen(
             project.dbt(*arguments),
             cwd=project.lake,
-            env=environment,
+            env=project.environment(),
             stdout=output,
             stderr=subprocess.STDOUT,
         )

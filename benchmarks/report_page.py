@@ -9,13 +9,9 @@ from __future__ import annotations
 import json
 import shutil
 import statistics
-import subprocess
-import sys
-import time
-from pathlib import Path
 
 from benchmarks.cold import Project
-from benchmarks.measure import UNUSUAL
+from benchmarks.measure import command
 from benchmarks.options import Options
 from benchmarks.report import Report
 
@@ -31,7 +27,7 @@ def run(options: Options) -> list[Report]:
     project = Project("paimon", options.scratch / "report-page", threads=THREADS)
     project.write({"first.sql": _MODEL})
     for count in (1000, 1500, 2000, 2500):
-        _command(project, project.dbt("run", "--vars", f"rows: {count}"))
+        _run(project, project.dbt("run", "--vars", f"rows: {count}"))
     tables = project.lake / "warehouse" / "bench.db"
     rows = []
     for size in SIZES[: 2 if options.quick else None]:
@@ -48,8 +44,11 @@ def run(options: Options) -> list[Report]:
         }
         (project.folder / "models" / "sources.yml").write_text(json.dumps({"sources": [source]}))
         page = project.folder / "report.html"
-        seconds = [_reported(project, page) for _ in range(options.rounds)]
-        cost = json.loads(_command(project, _report(project, "--json")).splitlines()[-1])["cost"]
+        command_line = project.dbt_paimon("report", "--output", str(page))
+        seconds = [_run(project, command_line)[0] for _ in range(options.rounds)]
+        _, printed = _run(project, project.dbt_paimon("report", "--json"))
+        (found,) = [json.loads(line) for line in printed.splitlines() if line.startswith("{")]
+        cost = found["cost"]
         rows.append(
             [
                 f"{size:,} tables",
@@ -74,22 +73,7 @@ def run(options: Options) -> list[Report]:
     ]
 
 
-def _reported(project: Project, page: Path) -> float:
-    started = time.perf_counter()
-    _command(project, _report(project, "--output", str(page)))
-    return time.perf_counter() - started
-
-
-def _report(project: Project, *arguments: str) -> list[str]:
-    places = ("--project-dir", str(project.folder), "--profiles-dir", str(project.folder))
-    return [str(Path(sys.executable).with_name("dbt-paimon")), "report", *arguments, *places]
-
-
-def _command(project: Project, arguments: list[str]) -> str:
-    environment = {name: value for name, value in project.environment().items() if name not in UNUSUAL}
-    done = subprocess.run(
-        arguments, cwd=project.lake, env=environment, capture_output=True, text=True, check=False
-    )
-    if done.returncode:
-        raise RuntimeError(f"{' '.join(arguments)} failed: {done.stdout}{done.stderr}")
-    return done.stdout.strip()
+def _run(project: Project, arguments: list[str]) -> tuple[float, str]:
+    """Seconds of a command, and what it printed."""
+    log = project.folder / "last.log"
+    return command(arguments, project.lake, project.environment(), log).wall, log.read_text()

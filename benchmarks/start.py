@@ -5,7 +5,6 @@ from __future__ import annotations
 import shutil
 import subprocess
 import sys
-from pathlib import Path
 
 from benchmarks.cold import Project
 from benchmarks.measure import in_turns, medians
@@ -29,9 +28,7 @@ def run(options: Options) -> list[Report]:
     warm = Project("paimon", options.scratch / "start-warm")
     warm.write({"one.sql": MODEL}, method="connect")
     shutil.copytree(project.folder / "as-built", warm.folder / "as-built")
-    server = [str(Path(sys.executable).with_name("dbt-paimon")), "server"]
-    places = ["--project-dir", str(warm.folder), "--profiles-dir", str(warm.folder)]
-    subprocess.run([*server, "start", *places], env=warm.environment(), check=True)
+    subprocess.run(warm.dbt_paimon("server", "start"), env=warm.environment(), check=True)
     try:
         found = in_turns(
             {
@@ -46,7 +43,7 @@ def run(options: Options) -> list[Report]:
             options.rounds,
         )
     finally:
-        subprocess.run([*server, "stop", *places], env=warm.environment(), check=False)
+        subprocess.run(warm.dbt_paimon("server", "stop"), env=warm.environment(), check=False)
     middle = {name: medians(spent) for name, spent in found.items()}
     plain = middle["a plain script, the same statements"]
     rows = [
