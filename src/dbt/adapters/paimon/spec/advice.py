@@ -96,7 +96,7 @@ def _unread_by_this_version(spec: TableSpec, versions: Versions) -> _Advice:
     if name in spec.options and not versions.supports(Capability.FULL_COMPACTION_ON_WRITE):
         yield name, f"does nothing here: {versions.explain(Capability.FULL_COMPACTION_ON_WRITE)}"
     name = "file.compression.zstd-level"
-    parquet = spec.options.get("file.format", "parquet").lower() == "parquet"
+    parquet = spec.file_format == "parquet"
     if name in spec.options and parquet and not versions.supports(Capability.PARQUET_ZSTD_LEVEL_IS_ITS_OWN):
         yield (
             name,

@@ -324,7 +324,7 @@ def _pattern_rules(spec: TableSpec, types: _Types, versions: Versions) -> _Found
 
 
 def _file_format_rules(spec: TableSpec, types: _Types, versions: Versions) -> _Found:
-    file_format = spec.options.get("file.format", "parquet").lower()
+    file_format = spec.file_format
     capability = Capability.DECIMAL_FIRST_IN_STRUCT
     for name, data_type in types.items():
         if file_format == "parquet" and _DECIMAL_FIRST.search(data_type):

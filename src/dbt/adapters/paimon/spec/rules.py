@@ -505,7 +505,7 @@ def _record_expiry_rules(spec: TableSpec, versions: Versions) -> _Found:
 
 def _codec_rules(spec: TableSpec, versions: Versions) -> _Found:
     # RowDataParquetBuilder, OrcFile: refused only when rows are written.
-    file_format = spec.options.get("file.format", "parquet").lower()
+    file_format = spec.file_format
     per_level = pairs(spec.options.get("file.format.per.level", ""))
 
     def fault_of(level_format: str, codec: str) -> str | None:

@@ -66,6 +66,11 @@ class TableSpec:
         return int(text) if re.fullmatch(r"-?\d+", text) else -1
 
     @property
+    def file_format(self) -> str:
+        """The format of data files: the option 'file.format', in lower case, or its default."""
+        return self.options.get("file.format", "parquet").lower()
+
+    @property
     def crosses_partitions(self) -> bool:
         """Whether a key may move to another partition: TableSchema.crossPartitionUpdate."""
         return bool(self.primary_key) and not set(self.partition_by) <= set(self.primary_key)
