@@ -594,6 +594,12 @@ def java_versions(spark_version: str | Version) -> tuple[int, ...]:
     return next(versions for since, versions in _JAVAS.items() if spark >= Version(since))
 
 
+# The first Java with archives of the classes that a run loaded (JEP 350).
+JAVA_WITH_CLASS_ARCHIVES: Final = 13
+# The first Java whose collector gives memory back when it is idle (JEP 346).
+JAVA_WITH_IDLE_COLLECTIONS: Final = 12
+
+
 def install_command(extra: str) -> str:
     """The command that installs dbt-paimon with an extra; quoted for a shell."""
     return f"`pip install 'dbt-paimon[{extra}]'`"

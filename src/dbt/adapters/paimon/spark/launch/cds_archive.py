@@ -16,6 +16,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
+from dbt.adapters.paimon.capabilities import JAVA_WITH_CLASS_ARCHIVES
 from dbt.adapters.paimon.machine.cache_folder import cache_folder, fingerprint, stamp
 from dbt.adapters.paimon.machine.java import JavaRuntime
 from dbt.adapters.paimon.machine.private_files import is_own_file, read_own, write_own
@@ -24,8 +25,6 @@ from dbt.adapters.paimon.machine.processes import is_alive
 # If this variable is 0, archives are neither used nor created.
 VARIABLE: Final = "DBT_PAIMON_CLASS_ARCHIVE"
 _QUIET: Final = ("-Xlog:cds=off", "-Xlog:cds+dynamic=off")
-# -XX:ArchiveClassesAtExit.
-_SINCE_JAVA: Final = 13
 # CDS_DYNAMIC_ARCHIVE_MAGIC of HotSpot's cds.h; written last, so that an incomplete archive lacks it.
 _MAGIC: Final = 0xF00BABA8
 # Archives of jars that no longer exist are deleted, except for so many.
@@ -45,7 +44,7 @@ def java_options(java: JavaRuntime, class_path: Sequence[Path], conf: Mapping[st
     """
     own = f"{conf.get('spark.driver.extraJavaOptions', '')} {os.environ.get('JDK_JAVA_OPTIONS', '')}"
     unwanted = os.environ.get(VARIABLE, "1") in ("0", "false") or "Archive" in own or "-Xshare" in own
-    if unwanted or java.major < _SINCE_JAVA or os.name == "nt":
+    if unwanted or java.major < JAVA_WITH_CLASS_ARCHIVES or os.name == "nt":
         return []
     with suppress(OSError):
         archive = cache_folder() / f"classes-{_kind(java, class_path)}.jsa"

@@ -14,6 +14,7 @@ from dbt.adapters.events.logging import AdapterLogger
 from dbt_common.exceptions import DbtRuntimeError
 from dbt_common.invocation import get_invocation_id
 
+from dbt.adapters.paimon.capabilities import JAVA_WITH_IDLE_COLLECTIONS
 from dbt.adapters.paimon.machine import java, private_files
 from dbt.adapters.paimon.machine.waiting import Wait, watched
 from dbt.adapters.paimon.spark.launch import cds_archive
@@ -49,8 +50,8 @@ _CHECKSUMS: Final = "-Divy.checksums=sha1,md5"
 _TEMPORARY_PROPERTY: Final = "java.io.tmpdir"
 # Variables with Java options, in addition to the command line.
 _JAVA_VARIABLES: Final = ("JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "_JAVA_OPTIONS")
-# Milliseconds without a collection after which an idle JVM collects, and gives memory back (JEP 346, from Java 12).
-_IDLE: Final = ("-XX:G1PeriodicGCInterval=60000", 12)
+# After so many milliseconds without a collection an idle JVM collects, and gives memory back.
+_IDLE: Final = "-XX:G1PeriodicGCInterval=60000"
 # Seconds until a JVM answers, without and with jars to download first.
 _LONGEST_START: Final = 600.0
 _LONGEST_DOWNLOAD: Final = 1800.0
@@ -75,6 +76,7 @@ def launch(conf: Mapping[str, str], secrets: Sequence[str]) -> None:
         os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
         # Where Spark's UI listens if a profile enables it (WebUI.bind); by default on every interface.
         os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
+    runtime = _own_java(conf)
     log = log_path()
     downloads = tuple(filter(None, conf.get("spark.jars.packages", "").split(",")))
     if why := _unresolved.get((get_invocation_id(), downloads)):
@@ -91,13 +93,13 @@ def launch(conf: Mapping[str, str], secrets: Sequence[str]) -> None:
             for part in (
                 _temporary_option(),
                 _CHECKSUMS,
-                _idle_option(conf),
+                _idle_option(runtime),
                 shown.get(JAVA_OPTIONS, ""),
                 log_options(log),
             )
             if part
         )
-        gateway = _with_archive(shown, downloads, log, secrets, _archive_options(conf))
+        gateway = _with_archive(shown, downloads, log, secrets, _archive_options(conf, runtime))
     keep_out_of_the_log(gateway, secrets)
     _guard_callbacks(gateway)
     SparkContext._ensure_initialized(gateway=gateway)
@@ -197,23 +199,25 @@ def _temporary_option() -> str:
     return f'-D{_TEMPORARY_PROPERTY}="{private_files.temporary_folder()}"'
 
 
-def _idle_option(conf: Mapping[str, str]) -> str:
-    """The Java option with which an idle JVM gives memory back; none for a driver on a cluster's machine."""
+def _own_java(conf: Mapping[str, str]) -> java.JavaRuntime | None:
+    """The Java that starts; None for a driver on a cluster's machine."""
     from pyspark import __version__
 
-    option, since = _IDLE
-    here = conf["spark.master"].startswith("local")
-    return option if here and java.find_java(os.environ, __version__).major >= since else ""
+    return java.find_java(os.environ, __version__) if conf["spark.master"].startswith("local") else None
 
 
-def _archive_options(conf: Mapping[str, str]) -> list[str]:
-    """The options of `cds_archive`; none for a driver on a cluster's machine."""
-    from pyspark import __version__
+def _idle_option(runtime: java.JavaRuntime | None) -> str:
+    """The Java option with which an idle JVM gives memory back; one of the user's, which comes later, wins."""
+    return _IDLE if runtime and runtime.major >= JAVA_WITH_IDLE_COLLECTIONS else ""
+
+
+def _archive_options(conf: Mapping[str, str], runtime: java.JavaRuntime | None) -> list[str]:
+    """The options of `cds_archive`."""
     from pyspark.find_spark_home import _find_spark_home
 
-    if not conf["spark.master"].startswith("local"):
+    if runtime is None:
         return []
     first = conf.get("spark.driver.extraClassPath", "").split(os.pathsep)
     jars = [Path(jar) for jar in first if jar.endswith(".jar")]
     jars += sorted(Path(_find_spark_home(), "jars").glob("*.jar"))
-    return cds_archive.java_options(java.find_java(os.environ, __version__), jars, conf)
+    return cds_archive.java_options(runtime, jars, conf)
