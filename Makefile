@@ -121,7 +121,7 @@ costs: $(STAMP) ## Count what models cost and make that the baseline (tests/func
 
 bench: $(STAMP) ## Compare with other formats and adapters, into benchmarks/results: make bench ARGS='--quick'
 	@"$(UV)" sync --quiet --frozen --inexact --python $(BIN)/python --extra connect --extra thrift $(EXTRAS) --group bench
-	$(BIN)/python -m benchmarks $(ARGS)
+	PYTHONPATH=tests $(BIN)/python -m benchmarks $(ARGS)
 
 bench-all: ## Every benchmark at full size, hours; started again it goes on where it was
 	@$(MAKE) --no-print-directory bench ARGS='--resume $(ARGS)'

@@ -23,9 +23,15 @@ NAMES = (
     "threads",
     "incremental",
     "scale",
+    "streaming",
 )
 # Where a benchmark makes more than one report, or under another name.
-REPORTS = {"report_page": ("report-page",), "threads": ("threads", "microbatch"), "incremental": ()}
+REPORTS = {
+    "report_page": ("report-page",),
+    "threads": ("threads", "microbatch"),
+    "incremental": (),
+    "streaming": ("streaming-throughput", "streaming-lag"),
+}
 RESULTS = Path(__file__).parent / "results"
 
 

@@ -33,6 +33,8 @@ class Project:
     threads: int = 1
     # Settings of Spark beside those that all have.
     settings: Mapping[str, str] = field(default_factory=dict)
+    # More of its profile.
+    target: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def lake(self) -> Path:
@@ -64,6 +66,7 @@ class Project:
             target |= {"warehouse": str(self.lake / "warehouse"), "spark_config": {**SPARK, **self.settings}}
         else:
             target |= {"host": "none", "server_side_parameters": {**SPARK, **self._hive()}}
+        target |= self.target
         profile = {"bench": {"target": "bench", "outputs": {"bench": target}}}
         (self.folder / "profiles.yml").write_text(yaml.safe_dump(profile))
 

@@ -46,6 +46,8 @@ class Contestant:
     config: Mapping[str, Any]
     compaction: str = ""
     conf: Mapping[str, str] = field(default_factory=dict)
+    # More of its profile.
+    target: Mapping[str, Any] = field(default_factory=dict)
 
 
 def _paimon(name: str, **config: Any) -> Contestant:
@@ -169,6 +171,7 @@ class Worker:
         target = {"type": contestant.adapter, "method": "session", "schema": "bench", "threads": threads}
         if ours:
             target |= {"warehouse": str(self.warehouse), "spark_config": {**SPARK, **contestant.conf}}
+            target |= contestant.target
         else:
             target |= {"host": "none"}
         profile = {"bench": {"target": "bench", "outputs": {"bench": target}}}
@@ -204,6 +207,10 @@ class Worker:
         """Run a statement; `{table}` stands for schema.table of the model `facts`. Raises FailedError."""
         answer = self._ask({"sql": text.replace("{table}", "bench.facts")})
         return answer["rows"], Spent(**answer["total"])
+
+    def stream(self, given: Mapping[str, Any]) -> Spent:
+        """Run Spark's own stream (`delta_sink.Stream`) to its end. Raises FailedError."""
+        return Spent(**self._ask({"stream": dict(given)})["total"])
 
     def close(self) -> None:
         """End the process and its JVM."""
