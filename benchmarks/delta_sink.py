@@ -54,14 +54,15 @@ class Stream:
         if self.source == "json":
             return reader.schema(self.columns).load()
         value = f"from_json(cast(value as string), '{self.columns}') as row"
-        return reader.load().selectExpr(value, "timestamp as sent_at").selectExpr("row.*", "sent_at")
+        return reader.load().selectExpr(value).selectExpr("row.*")
 
     def _merge(self, batch: DataFrame, number: int) -> None:
+        names = ", ".join(column.split()[0] for column in self.columns.split(","))
         # A merge wants one row a key: the newest of the batch.
         batch.createOrReplaceTempView("batch")
         session = batch.sparkSession
         newest = (
-            f"select * except (place) from (select *, row_number() over (partition by {self.key} "
+            f"select {names} from (select *, row_number() over (partition by {self.key} "
             "order by message_no desc) as place from batch) where place = 1"
         )
         if not (Path(self.table) / "_delta_log").exists():

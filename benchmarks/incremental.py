@@ -133,6 +133,7 @@ def _report(courses: dict[str, Course], conditions: dict[str, int]) -> Report:
                 course.compaction.wall if course.compaction else None,
                 course.scan_after.wall if course.scan_after else None,
                 course.load.wall,
+                course.load.cpu,
             ]
         )
     columns = [
@@ -149,6 +150,7 @@ def _report(courses: dict[str, Course], conditions: dict[str, int]) -> Report:
         "compaction s",
         "scan s after compaction",
         "first load s",
+        "first load CPU s",
     ]
     return Report(
         f"incremental-{base}-{size}",
