@@ -15,6 +15,7 @@ from dbt.adapters.paimon.spark.commits import own_user
 from dbt.adapters.paimon.spec.build import build_table_spec
 from dbt.adapters.paimon.spec.problems import ConfigErrors
 from dbt.adapters.paimon.unchanged import keys, nodes, queries
+from dbt.adapters.paimon.unchanged.passes import FILE, Pass, Passes
 
 _LOGICAL = "org.apache.spark.sql.catalyst.plans.logical."
 _EXPRESSIONS = "org.apache.spark.sql.catalyst.expressions."
@@ -185,3 +186,38 @@ def test_config_of_another_type_is_refused(value):
 @pytest.mark.parametrize("value", [True, False, None])
 def test_config(value):
     build_table_spec({"skip_unchanged": value}, model="m", versions=Versions.of("0.9.0"))
+
+
+class TestPasses:
+    KEY = keys.key_of({"sql": "select 1"}, {"t": "3.ab"})
+
+    def test_the_last_line_counts(self, tmp_path):
+        other = keys.key_of({"sql": "select 2"}, {"t": "3.ab"})
+        for key in (self.KEY, other):
+            Passes(tmp_path).keep(Pass.of("test.a", key))
+        assert Passes(tmp_path).last("test.a").key == other
+        assert Passes(tmp_path).last("test.b") is None
+
+    def test_lines_that_are_none(self, tmp_path):
+        """Cut off, of another version, no JSON."""
+        Passes(tmp_path).keep(Pass.of("test.a", self.KEY))
+        path = tmp_path / FILE
+        path.write_text(path.read_text() + '{"test": "test.a", "no\n{"test": "test.a"}\n[]\n7')
+        passes = Passes(tmp_path)
+        assert passes.last("test.a").key == self.KEY
+        passes.keep(Pass.of("test.b", self.KEY))
+        assert Passes(tmp_path).last("test.b").key == self.KEY
+
+    def test_two_runs_side_by_side(self, tmp_path):
+        one, two = Passes(tmp_path), Passes(tmp_path)
+        assert one.last("test.b") is two.last("test.a") is None
+        one.keep(Pass.of("test.a", self.KEY))
+        two.keep(Pass.of("test.b", self.KEY))
+        found = Passes(tmp_path)
+        assert found.last("test.a").key == found.last("test.b").key == self.KEY
+
+    def test_it_does_not_grow_without_end(self, tmp_path):
+        for _ in range(300):
+            Passes(tmp_path).keep(Pass.of("test.a", self.KEY))
+        assert len((tmp_path / FILE).read_text().split()) < 1000
+        assert Passes(tmp_path).last("test.a").key == self.KEY

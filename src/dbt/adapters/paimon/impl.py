@@ -58,7 +58,9 @@ from dbt.adapters.paimon.tables.schemas import Schemas
 from dbt.adapters.paimon.tables.statements import Statements
 from dbt.adapters.paimon.time_travel.audits_door import Audits
 from dbt.adapters.paimon.time_travel.door import History
+from dbt.adapters.paimon.unchanged.data_tests import DataTests
 from dbt.adapters.paimon.unchanged.door import Unchanged
+from dbt.adapters.paimon.unchanged.making import Making
 from dbt.adapters.paimon.views.door import Views
 from dbt.adapters.paimon.writing import node_settings
 from dbt.adapters.paimon.writing.builds import Builds
@@ -145,7 +147,17 @@ class PaimonAdapter(SparkAdapter):
     @door
     def unchanged(self) -> Unchanged:
         """Nodes that have nothing to do."""
-        return Unchanged(self, self.tables)
+        return Unchanged(self, self.tables, self.making)
+
+    @door
+    def unchanged_tests(self) -> DataTests:
+        """Data tests that have passed over the same rows."""
+        return DataTests(self, self.making)
+
+    @door
+    def making(self) -> Making:
+        """What a node is made of."""
+        return Making(self)
 
     @door
     def streams(self) -> Streams:

@@ -193,6 +193,16 @@ def of_reuse(snapshot: int, same: str) -> PaimonAdapterResponse:
     )
 
 
+def of_passed(at: str) -> PaimonAdapterResponse:
+    """The response of a data test that was not run.
+
+    Args:
+        at: when it passed over the same rows.
+    """
+    reason = f"inputs and query as when it passed at {at}"
+    return PaimonAdapterResponse(_message=f"REUSED: {reason}", code="REUSED", reason=reason)
+
+
 def unknown(kind: str, query_id: str) -> PaimonAdapterResponse:
     """The response to a statement that wrote a table, whose commit could not be looked for."""
     code = code_of(kind)

@@ -1,0 +1,11 @@
+{#- dbt's own, but for a test with `skip_unchanged` that has passed over the same rows (docs/skip-unchanged.md). -#}
+{% materialization test, adapter='paimon' %}
+  {%- set passed = adapter.unchanged_tests.passed(model, stores_failures=should_store_failures()) -%}
+  {%- if passed -%}
+    {{ store_result('main', response=passed.response, agate_table=passed.table) }}
+    {{ return({'relations': []}) }}
+  {%- endif -%}
+  {%- set made = dbt.materialization_test_default() -%}
+  {%- do adapter.unchanged_tests.note(model, load_result('main').table) -%}
+  {{ return(made) }}
+{% endmaterialization %}
