@@ -148,7 +148,9 @@ version-newest: WANTED = --upgrade
 compat: $(STAMP) ## The functional tests on another connector: make compat JARS=/path/connector.jar [PYSPARK=4.1.1]
 ifdef PYSPARK
 	"$(UV)" venv --quiet --allow-existing target/compat/$(PYSPARK)
-	"$(UV)" pip install --quiet --no-config --overrides <(echo "$(NO_PARSER)") --python target/compat/$(PYSPARK) --editable '.[$(if $(filter 4.%,$(PYSPARK)),spark4,connect),thrift]' 'pyspark==$(PYSPARK)' --group dev
+	"$(UV)" pip install --quiet --no-config --overrides <(echo "$(NO_PARSER)") --python target/compat/$(PYSPARK) --editable '.[$(if $(filter 4.%,$(PYSPARK)),spark4,connect),thrift]' 'pyspark==$(PYSPARK)' --group dev --group readers
+else
+	@"$(UV)" sync --quiet --frozen --inexact --python $(BIN)/python --extra connect --extra thrift $(EXTRAS) --group readers
 endif
 	DBT_PAIMON_JARS=$(JARS) $(if $(PYSPARK),target/compat/$(PYSPARK)/bin/python -m pytest,$(PYTEST)) $(XDIST) --timeout $(TIMEOUT) --results docs/compatibility --full --old-python $(abspath $(BIN))/python tests/functional $(ARGS)
 

@@ -174,7 +174,7 @@ class PaimonAdapter(SparkAdapter):
     @door
     def history(self) -> History:
         """Earlier states of tables, tags and branches."""
-        return History(self)
+        return History(self, self.tables)
 
     @door
     def maintenance(self) -> Maintenance:

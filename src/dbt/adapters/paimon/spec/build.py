@@ -22,7 +22,7 @@ from dbt.adapters.paimon.options.table_options import (
     validate_option,
 )
 from dbt.adapters.paimon.options.values import split_columns
-from dbt.adapters.paimon.spec import bucket_numbers, run_tag, safeguards, skipping
+from dbt.adapters.paimon.spec import bucket_numbers, iceberg, run_tag, safeguards, skipping
 from dbt.adapters.paimon.spec.foreign_config import is_foreign, is_table_format, partition_column, refusals
 from dbt.adapters.paimon.spec.maintenance_policy import read_policy
 from dbt.adapters.paimon.spec.maintenance_rules import policy_rules
@@ -97,6 +97,7 @@ TABLE_KEYS: Final = (
     *GROUPED_KEYS,
     "table_tag",
     "wap",
+    iceberg.KEY,
     "compact_after_build",
     *safeguards.KEYS,
     skipping.KEY,
@@ -210,10 +211,12 @@ def collect_table_spec(
     compacts = _compact_after_build(config, problems)
     safeguards.check(config, problems)
     skipping.check(config, problems)
+    iceberg.read(config, options, problems)
     auto = _auto_buckets(config, options, problems)
     spec = TableSpec(
         primary_key, partition_by, MappingProxyType(options), engine, tag, wap, policy, compacts, auto
     )
+    spec = iceberg.with_compaction(spec)
     spec = _with_policy(spec, problems, versions)
     for name, other in doubled_options(options):
         problems.add(name, options[name], f"'{other}' sets it, too. Keep one of the two")
@@ -603,6 +606,8 @@ class Written:
             for key, option in keys.items():
                 if isinstance(given, Mapping) and given.get(key) is not None:
                     self._written[option] = (template.format(key), given[key])
+        if config.get(iceberg.KEY) is not None:
+            self._written[iceberg.STORAGE] = (iceberg.KEY, config[iceberg.KEY])
         properties = config.get("tblproperties")
         if isinstance(properties, Mapping):
             for option, value in properties.items():

@@ -34,6 +34,7 @@ class PaimonConfig(AdapterConfig):
     rowkind_field: str | None = None
     file_format: str | None = None
     deletion_vectors: bool | str | None = None
+    iceberg: bool | str | None = None
     snapshot_retention: dict[str, Any] | None = None
     # Any: a name, or {name, time_retained, if_exists}
     table_tag: Any = None

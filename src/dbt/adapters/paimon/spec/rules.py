@@ -18,6 +18,7 @@ from dbt.adapters.paimon.options.table_options import (
     split_field_option,
 )
 from dbt.adapters.paimon.options.values import codec_fault, split_columns
+from dbt.adapters.paimon.spec import iceberg
 from dbt.adapters.paimon.spec.table import DYNAMIC_BUCKET, POSTPONE_BUCKET, TableSpec
 from dbt.adapters.paimon.sql.text import is_plain
 
@@ -696,6 +697,7 @@ RULES: Final[tuple[Callable[[TableSpec, Versions], _Found], ...]] = (
     _chain_rules,
     _snapshot_ordering_rules,
     _branch_rules,
+    iceberg.rules,
 )
 # The rules for options that Paimon silently ignores (the flag `require_strict_config`).
 UNREAD_RULES: Final[tuple[Callable[[TableSpec, Versions], _Found], ...]] = (

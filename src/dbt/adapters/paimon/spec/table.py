@@ -51,9 +51,15 @@ class TableSpec:
 
     @property
     def properties(self) -> dict[str, str]:
-        """The TBLPROPERTIES for CREATE TABLE: the options and the primary key."""
+        """The TBLPROPERTIES for CREATE TABLE: the options and the primary key, without `late_options`."""
         key = {"primary-key": ",".join(self.primary_key)} if self.primary_key else {}
-        return {**key, **self.options}
+        late = self.late_options
+        return {**key, **{name: value for name, value in self.options.items() if name not in late}}
+
+    @property
+    def late_options(self) -> dict[str, str]:
+        """Options that are set once a new table has its name: Iceberg's metadata has the paths of all files."""
+        return {name: value for name, value in self.options.items() if name.startswith("metadata.iceberg.")}
 
     def is_true(self, name: str) -> bool:
         """Whether a boolean option is switched on."""

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
+from dbt.adapters.events.logging import AdapterLogger
 from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.paimon.catalogs.catalog import SESSION_CATALOG
 from dbt.adapters.paimon.column import PaimonColumn
 from dbt.adapters.paimon.doors import while_parsing
+from dbt.adapters.paimon.spark.table_name import TableName
 from dbt.adapters.paimon.spec import bucket_numbers, column_rules
 from dbt.adapters.paimon.sql import names
 from dbt.adapters.paimon.sql.data_types import is_whole
@@ -26,6 +28,10 @@ if TYPE_CHECKING:
     from dbt.adapters.paimon.tables.changeset import Changeset, ExistingColumn, ExistingTable
     from dbt.adapters.paimon.tables.column_changes import ColumnChanges
     from dbt.adapters.paimon.tables.rebuilds import Rebuild
+
+logger = AdapterLogger("Paimon")
+# What the commit user of a commit of metadata begins with.
+_METADATA_MARK: Final = "dbt-metadata"
 
 
 class Tables:
@@ -73,6 +79,23 @@ class Tables:
             self._host.versions,
             catalog_options=self._host.credentials.catalog_options,
         )
+
+    def missing_options(self, wanted: Mapping[str, str], there: Mapping[str, str]) -> dict[str, str]:
+        """The wanted options that a table has not, or not so."""
+        return {name: value for name, value in wanted.items() if there.get(name) != value}
+
+    @while_parsing(lambda *_: None)
+    def commit_metadata(self, relation: PaimonRelation) -> None:
+        """Commit a table snapshot without rows, with which Paimon writes metadata for Iceberg's readers.
+
+        A server cannot be asked for it: there they see the table from its next commit on.
+        """
+        spark = self._host.handle.in_process()
+        if spark is None:
+            logger.info(f"{relation}: Iceberg's readers see it from its next commit on")
+            return
+        name = TableName(relation.database or "", relation.schema or "", relation.identifier or "")
+        spark.commit_nothing(name, _METADATA_MARK)
 
     def column_changes(
         self, wanted: Sequence[ExistingColumn], existing: ExistingTable, model: Mapping[str, Any]

@@ -11,12 +11,13 @@ from dbt.adapters.paimon.capabilities import Capability
 from dbt.adapters.paimon.doors import while_parsing
 from dbt.adapters.paimon.host import Host
 from dbt.adapters.paimon.relation import PaimonRelation
-from dbt.adapters.paimon.spec import run_tag
+from dbt.adapters.paimon.spec import iceberg, run_tag
 from dbt.adapters.paimon.sql import procedures
 from dbt.adapters.paimon.time_travel import branches, rollbacks, states
 
 if TYPE_CHECKING:
     from dbt.adapters.paimon.spec.table import TableSpec
+    from dbt.adapters.paimon.tables.door import Tables
 
 
 class History:
@@ -24,10 +25,12 @@ class History:
 
     Args:
         host: the adapter.
+        tables: describes existing tables.
     """
 
-    def __init__(self, host: Host) -> None:
+    def __init__(self, host: Host, tables: Tables) -> None:
         self._host = host
+        self._tables = tables
 
     @while_parsing(lambda relation, *a, **k: relation)
     def at(
@@ -95,6 +98,25 @@ class History:
                 for row in self._host.query(f"select branch_name from {relation.system_table('branches')}")
             ]
         branches.refuse_missing(spec, model["config"], model["name"], there)
+
+    @while_parsing(lambda *_: None)
+    def refuse_stale_readers(self, operation: str, relation: PaimonRelation) -> None:
+        """Refuse to take back table snapshots whose Iceberg metadata would stay.
+
+        IcebergCommitCallback writes no metadata for a number that has some: readers would get the rows that were taken
+        back, and with them all later ones [ran, 1.4.2].
+
+        Raises:
+            DbtRuntimeError: the table has metadata for Iceberg's readers.
+        """
+        if not self._host.versions.supports(Capability.ICEBERG_METADATA):
+            return
+        if iceberg.is_on(self._tables.existing(relation).as_spec()):
+            raise DbtRuntimeError(
+                f"{operation} on {relation}: Iceberg's readers would go on to read the rows that are taken back, "
+                "because Paimon keeps their metadata. Write the earlier rows again instead: insert overwrite "
+                f"{relation} select * from {relation} version as of …"
+            )
 
     @while_parsing(lambda relation, version: version)
     def rollback_version(self, relation: PaimonRelation, version: Any) -> Any:

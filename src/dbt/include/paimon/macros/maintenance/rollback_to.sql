@@ -13,6 +13,7 @@
     {%- set version = adapter.history.snapshot_at(paimon__named_relation(relation), timestamp) -%}
   {%- endif -%}
   {%- if execute -%}
+    {%- do adapter.history.refuse_stale_readers('rollback_to', paimon__named_relation(relation)) -%}
     {%- set version = adapter.history.rollback_version(paimon__named_relation(relation), version) -%}
   {%- endif -%}
   {%- do return(paimon__call_procedure('rollback_to', relation, {'version': version})) -%}

@@ -36,6 +36,7 @@
   {%- elif existing is none -%}
     {%- do paimon__create_streamed(target, spec, strategy) -%}
     {%- do adapter.cache_added(target) -%}
+    {%- do paimon__set_late_options(target, spec) -%}
     {%- do paimon__stream_into(target, spec, strategy, settings, on_schema_change, dead_letters) -%}
   {%- else -%}
     {%- set staging = adapter.builds.staging(target) -%}
@@ -54,6 +55,7 @@
       {%- do adapter.rename_relation(staging, target) -%}
       {%- do paimon__drop_if_view(existing) -%}
     {%- endif -%}
+    {%- do paimon__set_late_options(target, spec) -%}
     {%- do adapter.builds.release() -%}
     {%- do paimon__drop_deletes_of_others(target, spec.options['dbt.stream-id']) -%}
     {%- do adapter.streams.drop_checkpoint(target, settings, before) -%}

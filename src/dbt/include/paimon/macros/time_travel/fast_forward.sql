@@ -3,6 +3,9 @@
   be lost, unless discard is true.
 -#}
 {% macro fast_forward(relation, branch, discard=false) -%}
+  {%- if execute -%}
+    {%- do adapter.history.refuse_stale_readers('fast_forward', paimon__named_relation(relation)) -%}
+  {%- endif -%}
   {%- if execute and not discard -%}
     {%- do adapter.history.refuse_lossy_fast_forward(paimon__named_relation(relation), branch) -%}
   {%- endif -%}

@@ -32,6 +32,7 @@
       {%- do paimon__build_from_changes(target_relation, existing_relation, spec, source) -%}
     {%- else -%}
       {%- do paimon__build_table(target_relation, existing_relation, spec, source) -%}
+      {%- do paimon__set_late_options(target_relation, spec) -%}
     {%- endif -%}
     {%- do adapter.maintenance.after_first_load(target_relation, spec) -%}
   {%- elif spec.wap -%}

@@ -36,6 +36,7 @@
     {%- set spec = adapter.specs.spelled(spec, versions.columns) -%}
     {%- set source = adapter.rows.ordered(versions, spec, model) -%}
     {%- do paimon__build_table(target_relation, none, spec, source) -%}
+    {%- do paimon__set_late_options(target_relation, spec) -%}
   {%- else -%}
     {{ adapter.assert_valid_snapshot_target_given_strategy(target_relation, columns, strategy) }}
     {%- set source = adapter.rows.query(snapshot_staging_table(strategy, node.compiled_code, target_relation)) -%}

@@ -44,6 +44,7 @@ left anti join {{ deletes.render() }} as __dbt_deletes
     {%- do paimon__keep_deletes(deletes, spec, kept, changes) -%}
   {%- endif -%}
   {%- do paimon__build_table(target, existing, spec, source) -%}
+  {%- do paimon__set_late_options(target, spec) -%}
   {%- if kept.fits and there is not none -%}
     {%- do paimon__keep_deletes(deletes, spec, kept, changes, overwrite=true) -%}
   {%- elif there is not none -%}

@@ -1,0 +1,78 @@
+"""`iceberg: true`: a table that Iceberg's readers can read, too.
+
+Paimon writes Iceberg metadata beside its own with each commit. Of a table with a primary key it shows the files of the
+highest level only, which are those of the last full compaction (IcebergCommitCallback.shouldAddFileToIceberg, 1.4).
+Source: https://paimon.apache.org/docs/1.4/iceberg/overview/
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from types import MappingProxyType
+from typing import Any, Final
+
+from dbt.adapters.paimon.capabilities import Capability, Versions
+from dbt.adapters.paimon.spec.problems import Problems
+from dbt.adapters.paimon.spec.table import POSTPONE_BUCKET, TableSpec
+
+KEY: Final = "iceberg"
+STORAGE: Final = "metadata.iceberg.storage"
+_AT_THE_TABLE: Final = "table-location"
+# From 1.4 on, every write of Spark then ends with a full compaction (DataWrite.needFullCompaction).
+_COMPACTS: Final = "full-compaction.delta-commits"
+_OFF: Final = "disabled"
+# The option of Paimon 0.9.
+_OLD: Final = "metadata.iceberg-compatible"
+
+
+def read(config: Mapping[str, Any], options: dict[str, str], problems: Problems) -> None:
+    """Add the option that the key stands for; a problem for a value that is neither true nor false."""
+    value = config.get(KEY)
+    if value is None or str(value).lower() == "false":
+        return
+    if str(value).lower() != "true":
+        problems.add(KEY, value, "true or false (the default) is needed")
+    elif STORAGE not in options:
+        options[STORAGE] = _AT_THE_TABLE
+    elif options[STORAGE] == _OFF:
+        problems.add(KEY, value, f"contradicts '{STORAGE}'='{_OFF}'. Keep one of the two")
+
+
+def is_on(spec: TableSpec) -> bool:
+    """Whether the table has metadata for Iceberg's readers."""
+    return spec.options.get(STORAGE, _OFF).lower() != _OFF
+
+
+def with_compaction(spec: TableSpec) -> TableSpec:
+    """The table, with a full compaction in each write if it has a primary key and its config does not say when."""
+    chosen = spec.maintenance is not None and spec.maintenance.compact is not None
+    if not is_on(spec) or not spec.primary_key or chosen or _COMPACTS in spec.options:
+        return spec
+    if spec.is_true("write-only") or spec.options.get("changelog-producer") == "lookup":
+        return spec
+    return replace(spec, options=MappingProxyType({**spec.options, _COMPACTS: "1"}))
+
+
+def rules(spec: TableSpec, versions: Versions) -> Iterable[tuple[str, str]]:
+    """What does not go together with it; in the form of a rule of `rules`."""
+    if spec.is_true(_OLD):
+        yield (
+            _OLD,
+            "its files have no field ids, so that Iceberg's readers find no columns, and commits of timestamps, small "
+            f"integers and nested types fail halfway. Remove it; {versions.explain(Capability.ICEBERG_METADATA)}",
+        )
+    if not is_on(spec):
+        return
+    if not versions.supports(Capability.ICEBERG_METADATA):
+        yield STORAGE, versions.explain(Capability.ICEBERG_METADATA)
+        return
+    if spec.file_format != "parquet":
+        yield (
+            STORAGE,
+            f"Iceberg's readers are only known to read parquet, not {spec.file_format}. Use parquet",
+        )
+    if spec.wap:
+        yield STORAGE, "a branch's commits would write the table's metadata. Remove iceberg, or wap"
+    if spec.bucket == POSTPONE_BUCKET:
+        yield STORAGE, "rows of postpone buckets have no level yet. Use another bucket, or remove iceberg"
