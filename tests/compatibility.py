@@ -96,7 +96,6 @@ class _Results:
         versions = {
             "paimon": paimon,
             "spark": spark,
-            "connector": _connector(),
             "python": platform.python_version(),
             "dbt-core": version("dbt-core"),
         }
@@ -109,6 +108,7 @@ class _Results:
         counted = Counter(self._outcomes.values())
         return {
             "commit": _git("rev-parse", "HEAD"),
+            "connector": _connector(),
             "changed since": sorted(_git("status", "--porcelain", "--untracked-files=no").splitlines()),
             "totals": {name: counted[name] for name in _TOTALS},
             "reasons": dict(sorted(self._reasons.items())),
@@ -124,13 +124,15 @@ def _earlier(path: Path, versions: dict[str, Any], run_again: set[str]) -> list[
     if {name: found.get(name) for name in versions} != versions:
         return []
     kept = []
+    # Builds of one release differ; before, a file had one for all of its sittings.
+    of_file = {"connector": found["connector"]} if "connector" in found else {}
     for sitting in found["sittings"]:
         tests = {test: outcome for test, outcome in sitting["tests"].items() if test not in run_again}
         if tests:
             counted = Counter(tests.values())
             reasons = {test: reason for test, reason in sitting["reasons"].items() if test in tests}
             totals = {name: counted[name] for name in _TOTALS}
-            kept.append(sitting | {"totals": totals, "reasons": reasons, "tests": tests})
+            kept.append(of_file | sitting | {"totals": totals, "reasons": reasons, "tests": tests})
     return kept
 
 
