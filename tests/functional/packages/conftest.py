@@ -36,12 +36,6 @@ def packages(package_name: str) -> dict[str, Any]:
 
 
 @pytest.fixture(scope="class")
-def project_config_update(package_name: str) -> dict[str, Any]:
-    """The `dispatch` config that docs/packages.md asks for."""
-    return {"dispatch": [{"macro_namespace": package_name, "search_order": ["test", "dbt", package_name]}]}
-
-
-@pytest.fixture(scope="class")
 def installed(project: Any) -> None:
     """The package, as `dbt deps` installs it."""
     run_dbt(["deps"])

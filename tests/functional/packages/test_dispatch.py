@@ -1,4 +1,4 @@
-"""A package's macros find Spark's implementations and the adapter's own, by the `dispatch` config of docs/packages.md."""
+"""A package's macros find Spark's implementations and the adapter's own, unless the project's `dispatch` config says otherwise."""
 
 from __future__ import annotations
 
@@ -57,3 +57,16 @@ class TestDispatch:
             ("Events_view", "view", project.test_schema),
             ("events_1", "table", project.test_schema),
         ]
+
+
+class TestOwnSearchOrder(TestDispatch):
+    @pytest.fixture(scope="class")
+    def project_config_update(self):
+        return {"dispatch": [{"macro_namespace": "dbt_utils", "search_order": ["dbt_utils", "dbt"]}]}
+
+    @pytest.mark.usefixtures("project", "installed")
+    def test_macros(self, rows):
+        run_dbt(["run", "--select", "spark_words"])
+        assert rows("select word from {schema}.spark_words") == [("spark",)]
+        [result] = run_dbt(["run", "--select", "found"], expect_pass=False)
+        assert "information_schema" in result.message

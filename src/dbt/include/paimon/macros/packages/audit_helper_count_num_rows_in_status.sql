@@ -1,7 +1,7 @@
 {#-
   For audit_helper.compare_and_classify_query_results: Spark refuses count(distinct …) over a window, which is the package's
-  default. Two dense ranks count the same, as neither column is ever null. Used if the project's dispatch config lists `dbt`
-  before `audit_helper` (docs/packages.md).
+  default. Two dense ranks count the same, as neither column is ever null. Found by the search order of `dispatch.py`
+  (docs/packages.md).
 -#}
 {% macro paimon___count_num_rows_in_status() %}
   dense_rank() over (

@@ -1,7 +1,7 @@
 {#-
-  For audit_helper.compare_and_classify_query_results: Spark has no set operations on maps, so columns with one are compared, and
-  shown, as JSON. Everything else is the package's default. Used if the project's dispatch config lists `dbt` before
-  `audit_helper` (docs/packages.md).
+  For audit_helper.compare_and_classify_query_results: Spark has no set operations on maps, so columns with one are
+  compared, and shown, as JSON. Everything else is the package's default. Found by the search order of `dispatch.py`
+  (docs/packages.md).
 -#}
 {% macro paimon___generate_set_results(a_query, b_query, primary_key_columns, columns, event_time_props) %}
   {%- set maps = [] -%}

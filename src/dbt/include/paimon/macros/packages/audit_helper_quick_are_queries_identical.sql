@@ -1,8 +1,8 @@
 {#-
   For audit_helper.quick_are_queries_identical and quick_are_relations_identical, which the package has for Snowflake and
-  BigQuery only. Rows count as often as they occur: their number and the sum of their hashes must agree. The hash is of JSON,
-  because xxhash64 of columns leaves out nulls, so that ('a', null) and (null, 'a') would be equal; to_json alone would cut
-  off microseconds. Used if the project's dispatch config lists `dbt` before `audit_helper` (docs/packages.md).
+  BigQuery only. Rows count as often as they occur: their number and the sum of their hashes must agree. The hash is of
+  JSON, because xxhash64 of columns leaves out nulls, so that ('a', null) and (null, 'a') would be equal; to_json alone
+  would cut off microseconds. Found by the search order of `dispatch.py` (docs/packages.md).
 -#}
 {% macro paimon__quick_are_queries_identical(query_a, query_b, columns, event_time) %}
   {%- set bounds = audit_helper._get_comparison_bounds(query_a, query_b, event_time) if event_time -%}

@@ -1,8 +1,8 @@
 {#-
   For dbt_expectations' tests of regular expressions. The package's macro for Spark ignores `flags` and `is_raw`, so that
-  `\d` is read as `d`, and takes a match of no characters (`^$`) for none. Here the position of the match is asked for, a raw
-  expression reaches Spark as it is, and flags are Java's. Used if the project's dispatch config lists `dbt` before
-  `dbt_expectations` (docs/packages.md).
+  `\d` is read as `d`, and takes a match of no characters (`^$`) for none. Here the position of the match is asked for, a
+  raw expression reaches Spark as it is, and flags are Java's. Found by the search order of `dispatch.py`
+  (docs/packages.md).
 -#}
 {% macro paimon__regexp_instr(source_value, regexp, position, occurrence, is_raw, flags) %}
   {%- if execute and (position != 1 or occurrence != 1) -%}

@@ -1,6 +1,6 @@
 {#-
   For automate_dv's `vault_insert_by_period`: the package's query for Databricks casts with `::`, which Spark 3.5 has not.
-  Used if the project's dispatch config lists `dbt` before `automate_dv` (docs/packages.md).
+  Found by the search order of `dispatch.py` (docs/packages.md).
 -#}
 {% macro paimon__get_period_boundaries(target_relation, timestamp_field, start_date, stop_date, period) -%}
   {%- set stop = "cast(nullif('" ~ stop_date | lower ~ "', 'none') as timestamp)" -%}

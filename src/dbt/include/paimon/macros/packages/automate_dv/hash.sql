@@ -1,7 +1,6 @@
 {#-
   Two macros ask for `hash`: dbt's own with one field, whose answer stays dbt's, and automate_dv's with `columns`, which the
-  package has as `databricks__hash`. The second is used if the project's dispatch config lists `dbt` before `automate_dv`
-  (docs/packages.md).
+  package has as `databricks__hash`. Found by the search order of `dispatch.py` (docs/packages.md).
 -#}
 {% macro paimon__hash(field=none) -%}
   {%- if 'columns' in kwargs -%}

@@ -1,6 +1,6 @@
 {#-
   For automate_dv: what the log says of the sources of a table. The package has it as `databricks__log_relation_sources`.
-  Used if the project's dispatch config lists `dbt` before `automate_dv` (docs/packages.md).
+  Found by the search order of `dispatch.py` (docs/packages.md).
 -#}
 {% macro paimon__log_relation_sources() -%}
   {{- return(automate_dv.databricks__log_relation_sources(*varargs, **kwargs)) -}}

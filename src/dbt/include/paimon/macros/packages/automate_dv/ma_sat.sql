@@ -1,7 +1,7 @@
 {#-
-  For automate_dv: the SQL of a multi-active satellite without QUALIFY, which Spark has not. The package writes it that way for a
-  `target.type` of postgres only, so it is told that one: `target` is a dict of this node's own, and is put back.
-  Used if the project's dispatch config lists `dbt` before `automate_dv` (docs/packages.md).
+  For automate_dv: the SQL of a multi-active satellite without QUALIFY, which Spark has not. The package writes it that way
+  for a `target.type` of postgres only, so it is told that one: `target` is a dict of this node's own, and is put back.
+  Found by the search order of `dispatch.py` (docs/packages.md).
 -#}
 {% macro paimon__ma_sat() -%}
   {%- set real_type = target.type -%}

@@ -1,6 +1,6 @@
 {#-
-  For automate_dv: the SQL of a point-in-time table. The package has it as `databricks__pit`.
-  Used if the project's dispatch config lists `dbt` before `automate_dv` (docs/packages.md).
+  For automate_dv: the SQL of a point-in-time table. The package has it as `databricks__pit`. Found by the search order of
+  `dispatch.py` (docs/packages.md).
 -#}
 {% macro paimon__pit() -%}
   {{- return(automate_dv.databricks__pit(*varargs, **kwargs)) -}}

@@ -1,6 +1,6 @@
 {#-
-  For elementary, which inserts rows into an intermediate relation: a table beside the one that it is for. The package's default
-  is its temporary relation, which is a view in Spark. Used if the project's dispatch config lists `dbt` before `elementary`
+  For elementary, which inserts rows into an intermediate relation: a table beside the one that it is for. The package's
+  default is its temporary relation, which is a view in Spark. Found by the search order of `dispatch.py`
   (docs/packages.md).
 -#}
 {% macro paimon__edr_make_intermediate_relation(base_relation) %}

@@ -1,7 +1,7 @@
 {#-
-  For elementary: Paimon 0.9 refuses a `merge` whose source is another table of Paimon (both have `__paimon_file_path`), which is
-  what the package does for Spark. So the source is a query, with each key once. Used if the project's dispatch config lists
-  `dbt` before `elementary` (docs/packages.md).
+  For elementary: Paimon 0.9 refuses a `merge` whose source is another table of Paimon (both have `__paimon_file_path`),
+  which is what the package does for Spark. So the source is a query, with each key once. Found by the search order of
+  `dispatch.py` (docs/packages.md).
 -#}
 {% macro paimon__get_delete_and_insert_queries(relation, insert_relation, delete_relation, delete_column_key) %}
   {%- set queries = [] -%}
