@@ -1,4 +1,4 @@
-"""What dbt_audit_helper asks of an adapter: counts per status, sets of rows with maps, and whether two queries are alike."""
+"""What dbt_audit_helper asks of an adapter: counts per status, and whether two queries are alike."""
 
 from __future__ import annotations
 
@@ -11,18 +11,6 @@ PACKAGE = """
 {% endmacro %}
 {% macro default___count_num_rows_in_status() %}
   count(distinct dbt_audit_surrogate_key, dbt_audit_pk_row_num) over (partition by dbt_audit_row_status)
-{% endmacro %}
-
-{% macro _generate_set_results(a_query, b_query, primary_key_columns, columns, event_time_props=None) %}
-  {{ return(adapter.dispatch('_generate_set_results', 'audit_helper')
-    (a_query, b_query, primary_key_columns, columns, event_time_props)) }}
-{% endmacro %}
-{% macro default___generate_set_results(a_query, b_query, primary_key_columns, columns, event_time_props) %}
-  a as (select {{ columns | join(', ') }} from ({{ a_query }}) {{ audit_helper.event_time_filter(event_time_props) }}),
-  b as (select {{ columns | join(', ') }} from ({{ b_query }}) {{ audit_helper.event_time_filter(event_time_props) }}),
-  a_intersect_b as (select * from a intersect select * from b),
-  a_except_b as (select * from a except select * from b),
-  b_except_a as (select * from b except select * from a)
 {% endmacro %}
 
 {% macro quick_are_queries_identical(query_a, query_b, columns=[], event_time=None) %}
@@ -47,24 +35,6 @@ COUNTED = """
 select distinct dbt_audit_row_status, {{ audit_helper._count_num_rows_in_status() }} as number
 from values ('added', 'a', 1), ('added', 'a', 2), ('added', 'b', 1), ('modified', 'c', 1), ('modified', 'c', 1)
   as t (dbt_audit_row_status, dbt_audit_surrogate_key, dbt_audit_pk_row_num)
-"""
-SETS = """
-{{ config(materialized='table') }}
-with
-{{ audit_helper._generate_set_results(
-  "select id, day, map('k', v) as tags from values (1, 'x', '2024-01-02'), (2, 'x', '2024-01-02'), (3, 'x', '2023-01-01') as t (id, v, day)",
-  "select id, day, map('k', v) as tags from values (1, 'x', '2024-01-02'), (2, 'y', '2024-01-02') as t (id, v, day)",
-  ['id'], ['id', 'tags'], {'event_time': 'day', 'min_event_time': '2024-01-01', 'max_event_time': '2024-12-31'}
-) }}
-select 'both' as found, * from a_intersect_b
-union all select 'a', * from a_except_b
-union all select 'b', * from b_except_a
-"""
-WITHOUT_MAPS = """
-{{ config(materialized='table') }}
-with
-{{ audit_helper._generate_set_results("select 1.0 as price", "select 1.00 as price", ['price'], ['price']) }}
-select count(*) as number from a_intersect_b
 """
 
 # (the first query, the second, event time, whether they are alike)
@@ -104,8 +74,6 @@ class TestAuditHelper:
         ]
         return {
             "counted.sql": COUNTED,
-            "sets.sql": SETS,
-            "without_maps.sql": WITHOUT_MAPS,
             "pairs.sql": "{{ config(materialized='table') }}\n" + "\nunion all\n".join(pairs),
         }
 
@@ -113,12 +81,6 @@ class TestAuditHelper:
     def test_macros(self, rows):
         run_dbt(["run"])
         assert rows("select * from {schema}.counted order by 1") == [("added", 3), ("modified", 1)]
-        assert rows("select found, id, tags from {schema}.sets order by 2, 1") == [
-            ("both", 1, '{"k":"x"}'),
-            ("a", 2, '{"k":"x"}'),
-            ("b", 2, '{"k":"y"}'),
-        ]
-        assert rows("select number from {schema}.without_maps") == [(1,)]
         assert dict(rows("select pair, are_tables_identical from {schema}.pairs")) == {
             name: alike for name, (*_, alike) in PAIRS.items()
         }
