@@ -1,4 +1,4 @@
-"""A package's macros find Spark's implementations and the adapter's own, by the `dispatch` config of docs/packages.md."""
+"""A package's macros find Spark's implementations and the adapter's own, unless the project's `dispatch` config says otherwise."""
 
 from __future__ import annotations
 
@@ -28,20 +28,13 @@ FOUND = """
 
 
 class TestDispatch:
-    @pytest.fixture(scope="class", autouse=True)
-    def package(self, project_root):
-        package = project_root.join("packages", "dbt_utils")
-        package.join("macros").ensure_dir()
-        package.join("dbt_project.yml").write("name: dbt_utils\nversion: '1.0'\nconfig-version: 2\n")
-        package.join("macros", "all.sql").write(PACKAGE)
+    @pytest.fixture(scope="class")
+    def package_name(self):
+        return "dbt_utils"
 
     @pytest.fixture(scope="class")
-    def packages(self):
-        return {"packages": [{"local": "packages/dbt_utils"}]}
-
-    @pytest.fixture(scope="class")
-    def project_config_update(self):
-        return {"dispatch": [{"macro_namespace": "dbt_utils", "search_order": ["test", "dbt", "dbt_utils"]}]}
+    def package_macros(self):
+        return PACKAGE
 
     @pytest.fixture(scope="class")
     def models(self):
@@ -56,11 +49,24 @@ class TestDispatch:
             "spark_words.sql": "{{ config(materialized='table') }} select {{ dbt_utils.words() }} as word",
         }
 
+    @pytest.mark.usefixtures("installed")
     def test_macros(self, project, rows):
-        run_dbt(["deps"])
         run_dbt(["run"])
         assert rows("select word from {schema}.spark_words") == [("spark",)]
         assert rows("select table_name, table_type, table_schema from {schema}.found order by 1") == [
             ("Events_view", "view", project.test_schema),
             ("events_1", "table", project.test_schema),
         ]
+
+
+class TestOwnSearchOrder(TestDispatch):
+    @pytest.fixture(scope="class")
+    def project_config_update(self):
+        return {"dispatch": [{"macro_namespace": "dbt_utils", "search_order": ["dbt_utils", "dbt"]}]}
+
+    @pytest.mark.usefixtures("project", "installed")
+    def test_macros(self, rows):
+        run_dbt(["run", "--select", "spark_words"])
+        assert rows("select word from {schema}.spark_words") == [("spark",)]
+        [result] = run_dbt(["run", "--select", "found"], expect_pass=False)
+        assert "information_schema" in result.message

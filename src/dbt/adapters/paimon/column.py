@@ -2,9 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
 
 from dbt.adapters.spark.column import SparkColumn
+
+if TYPE_CHECKING:
+    from dbt.adapters.base.column import Column
+
+_SIZED: Final = re.compile(r"(?:var)?char(?:acter)?\s*\(\s*(\d+)\s*\)")
+# Paimon's STRING is a varchar of this length.
+_UNLIMITED: Final = 2_147_483_647
 
 
 @dataclass
@@ -25,8 +34,20 @@ class PaimonColumn(SparkColumn):
         return self.dtype.lower().startswith(("string", "varchar", "char"))
 
     def string_size(self) -> int:
-        """Paimon does not limit the length of text unless a contract says so; dbt never needs to widen a column."""
-        return 2_147_483_647
+        """The most characters that the type holds; only `varchar(n)` and `char(n)` limit them."""
+        sized = _SIZED.match(self.dtype.lower())
+        return int(sized[1]) if sized else _UNLIMITED
+
+    def can_expand_to(self, other_column: Column) -> bool:
+        """Whether the other column is text that may be longer (`adapter.expand_target_column_types`)."""
+        return (
+            self.is_string() and other_column.is_string() and other_column.string_size() > self.string_size()
+        )
+
+    @classmethod
+    def string_type(cls, size: int) -> str:
+        """Spark's type for text of at most that many characters."""
+        return "string" if size >= _UNLIMITED else f"varchar({size})"
 
     def is_numeric(self) -> bool:
         """Whether the type is an exact decimal."""

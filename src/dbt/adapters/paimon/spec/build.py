@@ -527,7 +527,8 @@ def _own_options(config: Mapping[str, Any], problems: Problems) -> Iterator[tupl
                 continue
         elif key == "merge_engine" and isinstance(value, str):
             value = value.strip().lower().replace("_", "-")
-        elif key == "file_format" and is_table_format(value):
+        elif key == "file_format" and (value == "" or is_table_format(value)):
+            # Empty: what is left of another target's, as in "{{ 'delta' if target.type == 'databricks' else '' }}".
             continue
         yield key, name, value
     for group in GROUPED_KEYS:

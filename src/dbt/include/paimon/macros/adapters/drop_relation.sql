@@ -1,4 +1,13 @@
 {% macro paimon__drop_relation(relation) -%}
+  {%- if relation.is_view and not relation.schema -%}
+    {#-
+      A temporary view, as materializations of packages drop it. `if exists` does not help where there is none: Spark then asks
+      the catalog, which may have no views at all. So there is one.
+    -#}
+    {%- call statement('drop_relation_first', auto_begin=False) -%}
+      create or replace temporary view {{ adapter.quote(relation.identifier) }} as select 1 as dropped
+    {%- endcall -%}
+  {%- endif -%}
   {%- call statement('drop_relation', auto_begin=False) -%}
     drop {{ 'view' if relation.is_view else 'table' }} if exists {{ relation.render() }}
   {%- endcall -%}

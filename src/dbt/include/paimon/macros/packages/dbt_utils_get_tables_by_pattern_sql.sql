@@ -1,7 +1,6 @@
 {#-
   For dbt_utils.get_relations_by_pattern and get_relations_by_prefix: Paimon's catalogs have no information_schema, but
-  dbt's cache has the tables and views of a schema. Used if the project's dispatch config lists `dbt` before `dbt_utils`
-  (docs/packages.md).
+  dbt's cache has the tables and views of a schema. Found by the search order of `dispatch.py` (docs/packages.md).
 -#}
 {% macro paimon__get_tables_by_pattern_sql(schema_pattern, table_pattern, exclude='', database=target.database) %}
   {%- set found = adapter.tables.relations_like(database, schema_pattern, table_pattern, exclude) -%}
