@@ -8,6 +8,7 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from pathlib import Path
 
 import psutil
 
@@ -66,10 +67,11 @@ class _Peaks:
             java = others = 0
             with suppress(psutil.NoSuchProcess):
                 for process in (self._root, *self._root.children(recursive=True)):
-                    with suppress(psutil.NoSuchProcess):
+                    with suppress(psutil.NoSuchProcess, psutil.AccessDenied):
                         used = process.memory_info().rss
-                        if process.name() == "java":
-                            java += used
+                        # What Java forks has its memory and the name of a thread, until it runs something else.
+                        if Path(process.exe()).name == "java":
+                            java = max(java, used)
                         else:
                             others += used
             self.java, self.others = max(self.java, java // _MIB), max(self.others, others // _MIB)
