@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 from click.testing import CliRunner
 from dbt.tests.util import run_dbt, write_file
 
@@ -149,6 +149,21 @@ class Branches:
         return read
 
     @pytest.fixture(scope="class")
+    def differs(self, project: Any) -> Callable[..., dict[str, Any]]:
+        """What `dbt-paimon diff` says about `sales`."""
+
+        def run(*arguments: str) -> dict[str, Any]:
+            places = ["--project-dir", project.project_root, "--profiles-dir", project.profiles_dir]
+            done = CliRunner().invoke(
+                main, ["diff", "sales", "--target", "pr", "--output", "json", *places, *arguments]
+            )
+            (line,) = (json.loads(text) for text in done.stdout.splitlines() if text.startswith("{"))
+            assert "problem" not in line, line["problem"]
+            return line
+
+        return run
+
+    @pytest.fixture(scope="class")
     def of_clone(self, rows: Any, there: str) -> Callable[[str], list[Any]]:
         return lambda name: sorted(rows(f"select * from spark_catalog.{there}.{name}"))
 
@@ -207,6 +222,14 @@ class TestIncrements(Branches):
         assert of_clone("sales")[-1] == (3, "2026-01-03", 18)
         assert {name: main_of(name) for name in MODELS} == before
 
+    def test_the_difference_reads_what_differs(self, differs):
+        line = differs("--state", "production")
+        assert (line["added"], line["gone"], line["changed"]) == (0, 0, 1)
+        assert line["samples"][0]["key"] == {"day": "2026-01-03", "id": "3"}
+        assert line["read"].endswith("of 1 of 3 partitions")
+        # Without a state: what the last run did.
+        assert differs()["changed"] == 1
+
     def test_a_new_column_is_added_to_the_branch_only(self, build, main_of, of_clone, project):
         before = main_of("sales")
         write_file(SALES.replace(" as amount\n", " as amount, id as code\n"), project.project_root, "models", "sales.sql")
@@ -218,17 +241,10 @@ class TestIncrements(Branches):
         ]
         assert main_of("sales") == before
 
-    def test_the_difference_reads_what_differs(self, project, build):
-        places = ["--project-dir", project.project_root, "--profiles-dir", project.profiles_dir]
-        arguments = ["diff", "sales", "--target", "pr", "--state", "production", "--output", "json", *places]
-        done = CliRunner().invoke(main, arguments)
-        line = yaml.safe_load(next(text for text in done.stdout.splitlines() if text.startswith("{")))
+    def test_the_difference_of_columns(self, differs):
+        line = differs("--state", "production")
         assert (line["added"], line["gone"], line["changed"]) == (0, 0, 1)
         assert line["schema"] == ["adds code int"]
-        assert line["read"].endswith("of 1 of 3 partitions")
-        done = CliRunner().invoke(main, ["diff", "sales", "--target", "pr", "--output", "json", *places])
-        line = yaml.safe_load(next(text for text in done.stdout.splitlines() if text.startswith("{")))
-        assert "problem" not in line
 
     def test_with_full_refresh_a_clone_begins_anew(self, clone, of_clone, main_of, commits):
         before = main_of("sales")
