@@ -270,7 +270,9 @@ class Diffs:
         if ours.identifier != old.relation.identifier or theirs.identifier != new.relation.identifier:
             # FilesTable of 0.9.0 looks for the schemas of a branch's files among those of the table [ran].
             of_old, of_new = (state.relation.replace(travel="") for state in (old, new))
-            schemas = [f"select schema_id, fields from {each.system_table('schemas')}" for each in (of_old, of_new)]
+            schemas = [
+                f"select schema_id, fields from {each.system_table('schemas')}" for each in (of_old, of_new)
+            ]
             ((own,),) = self._host.query(f"select count(*) from ({schemas[1]} except {schemas[0]})")
             ((others,),) = self._host.query(f"select count(*) from ({schemas[0]} except {schemas[1]})")
             if own or others:
