@@ -74,6 +74,8 @@ STATIC_CONF = frozenset(
 
 # Ports of a server if the profile does not set one: Spark's defaults.
 _PORTS = {"connect": 15002, "thrift": 10000}
+# How a clone is made; the first is the default.
+CLONE_BY = ("copy", "branch")
 # PyHive's values, named after hive.server2.authentication.
 _AUTHS = ("NONE", "NOSASL", "LDAP", "CUSTOM", "KERBEROS")
 # Keys that only some methods have.
@@ -135,6 +137,7 @@ class PaimonCredentials(Credentials):
         lock_timeout: seconds to wait for a table that another run writes.
         s3_lock: whether runs lock the tables of a filesystem catalog on S3 by leases in its bucket; None: if they can.
         stall_timeout: seconds that a statement may run without a Spark job.
+        clone_by: how `dbt clone` makes a clone of an incremental model: copy or branch.
         integrations: the catalogs in catalogs.yml, by their names in Spark; dbt reads that file after the profile.
     """
 
@@ -163,6 +166,7 @@ class PaimonCredentials(Credentials):
     lock_timeout: int = int(LONGEST_WAIT)
     s3_lock: bool | None = None
     stall_timeout: int = int(LONGEST_STALL)
+    clone_by: str = CLONE_BY[0]
 
     _ALIASES: ClassVar[dict[str, str]] = {"catalog": "database"}
 
@@ -279,6 +283,7 @@ class PaimonCredentials(Credentials):
             "lock_timeout",
             "s3_lock",
             "stall_timeout",
+            "clone_by",
         )
 
     def connection_info(self, *, with_aliases: bool = False) -> Iterable[tuple[str, Any]]:
@@ -662,6 +667,7 @@ _CHECKS: dict[str, Callable[[Any], Iterable[str]]] = {
     "lock_timeout": _seconds,
     "s3_lock": _boolean,
     "stall_timeout": _seconds,
+    "clone_by": _one_of(*CLONE_BY),
 }
 
 

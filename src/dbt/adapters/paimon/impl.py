@@ -57,6 +57,7 @@ from dbt.adapters.paimon.tables.operations import Operations
 from dbt.adapters.paimon.tables.schemas import Schemas
 from dbt.adapters.paimon.tables.statements import Statements
 from dbt.adapters.paimon.time_travel.audits_door import Audits
+from dbt.adapters.paimon.time_travel.clones_door import Clones
 from dbt.adapters.paimon.time_travel.door import History
 from dbt.adapters.paimon.unchanged.data_tests import DataTests
 from dbt.adapters.paimon.unchanged.door import Unchanged
@@ -143,7 +144,7 @@ class PaimonAdapter(SparkAdapter):
     @door
     def changes(self) -> Changes:
         """Incremental reads of the rows that changed."""
-        return Changes(self, self.tables, self.builds, self.unchanged)
+        return Changes(self, self.tables, self.builds, self.unchanged, self.clones.behind)
 
     @door
     def unchanged(self) -> Unchanged:
@@ -173,6 +174,11 @@ class PaimonAdapter(SparkAdapter):
         return Audits(self)
 
     @door
+    def clones(self) -> Clones:
+        """`dbt clone` by branches."""
+        return Clones(self, self.specs, self.tables, views.DIRECTORY)
+
+    @door
     def history(self) -> History:
         """Earlier states of tables, tags and branches."""
         return History(self, self.tables)
@@ -190,12 +196,12 @@ class PaimonAdapter(SparkAdapter):
     @door
     def previews(self) -> Previews:
         """What a run would do, and the limit of what it reads."""
-        return Previews(self, self.specs, self.tables, self.rows, self.maintenance, self.streams)
+        return Previews(self, self.specs, self.tables, self.rows, self.maintenance, self.streams, self.clones)
 
     @door
     def diffs(self) -> Diffs:
         """How two states of a table differ."""
-        return Diffs(self, self.tables, self.history)
+        return Diffs(self, self.tables, self.history, self.clones)
 
     @door
     def reports(self) -> Reports:

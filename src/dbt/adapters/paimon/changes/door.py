@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any, Final
 
@@ -35,13 +35,22 @@ class Changes:
         tables: the door of tables.
         builds: the door of locks.
         unchanged: the door of the keys of nodes that read no changes.
+        behind: the branch that a view made by `dbt clone` reads.
     """
 
-    def __init__(self, host: Host, tables: Tables, builds: Builds, unchanged: Unchanged) -> None:
+    def __init__(
+        self,
+        host: Host,
+        tables: Tables,
+        builds: Builds,
+        unchanged: Unchanged,
+        behind: Callable[[PaimonRelation], PaimonRelation | None],
+    ) -> None:
         self._host = host
         self._tables = tables
         self._builds = builds
         self._unchanged = unchanged
+        self._behind = behind
         # By node; a node runs on one thread.
         self._readings: dict[str, Reading] = {}
 
@@ -52,6 +61,7 @@ class Changes:
         self,
         model: Mapping[str, Any],
         own: PaimonRelation,
+        kept: PaimonRelation,
         relation: PaimonRelation,
         *,
         full_refresh: bool,
@@ -65,7 +75,8 @@ class Changes:
 
         Args:
             model: the node.
-            own: the model's own table.
+            own: the model's own table, or the branch that it writes.
+            kept: its positions table.
             relation: the relation that ref() or source() returned.
             full_refresh: whether the model's table is rebuilt, so that all rows are read.
             row_kind: the name of the row kind column.
@@ -85,6 +96,7 @@ class Changes:
             return self._sql(
                 model,
                 own,
+                kept,
                 relation,
                 Output(row_kind, snapshot_column, before),
                 full_refresh=full_refresh,
@@ -101,6 +113,7 @@ class Changes:
         self,
         model: Mapping[str, Any],
         own: PaimonRelation,
+        kept: PaimonRelation,
         relation: PaimonRelation,
         output: Output,
         *,
@@ -110,10 +123,15 @@ class Changes:
     ) -> str:
         what = f"model '{model['name']}': paimon_changes({relation.schema}.{relation.identifier})"
         found = self._host.get_relation(relation.database, relation.schema, relation.identifier)
+        branch = self._behind(found) if found is not None and found.is_view else None
+        if branch is not None:
+            found = relation = branch.replace(
+                limit=relation.limit, event_time_filter=relation.event_time_filter
+            )
         self._refuse(what, model, found or relation, on_expired)
         if found is None:
             return ""
-        reading = self._reading(model, own)
+        reading = self._reading(model, own, kept)
         name = relation.render()
         source = reading.sources.get(name)
         if source is None:
@@ -128,7 +146,7 @@ class Changes:
             return reads.whole_sql(table, source.end.snapshot, output)
         return self._range_sql(what, source, table, output)
 
-    def _reading(self, model: Mapping[str, Any], own: PaimonRelation) -> Reading:
+    def _reading(self, model: Mapping[str, Any], own: PaimonRelation, kept: PaimonRelation) -> Reading:
         """What a model reads.
 
         Raises:
@@ -136,18 +154,18 @@ class Changes:
         """
         reading = self._readings.get(model["unique_id"])
         if reading is None:
-            reading = self._readings[model["unique_id"]] = Reading(own, self._kept_version(own))
+            reading = self._readings[model["unique_id"]] = Reading(own, kept, self._kept_version(kept))
         return reading
 
-    def _kept_version(self, own: PaimonRelation) -> int | None:
-        kept = self._kept(own)
-        if kept is None:
+    def _kept_version(self, kept: PaimonRelation) -> int | None:
+        found = self._there(kept)
+        if found is None:
             return None
-        return version_in(Kind.POSITIONS, self._tables.existing(kept).options, kept)
+        return version_in(Kind.POSITIONS, self._tables.existing(found).options, found)
 
-    def _kept(self, own: PaimonRelation) -> PaimonRelation | None:
-        """A model's positions table, if there is one."""
-        return self._host.get_relation(own.database, own.schema, f"{own.identifier}{POSITIONS_SUFFIX}")
+    def _there(self, kept: PaimonRelation) -> PaimonRelation | None:
+        """A positions table, if it exists."""
+        return self._host.get_relation(kept.database, kept.schema, kept.identifier)
 
     def incremental_catalog(self) -> str:
         """The catalog whose changes Paimon before 1.1 can read: the session's, unless its metastore is SQLite.
@@ -207,8 +225,12 @@ class Changes:
         """
         if reading.commits is None:
             reading.commits = self._commits(reading.own)
-            reading.saved = self._saved_positions(reading.own)
-        start = positions.find(source.key, reading.commits, reading.saved.get(source.key), reading.own)
+            reading.saved = self._saved_positions(reading.kept)
+        start = None
+        for key in source.keys:
+            start = positions.find(key, reading.commits, reading.saved.get(key), reading.own)
+            if start is not None:
+                break
         placed = replace(source, start=start)
         problem = placed.lost
         if not problem:
@@ -225,13 +247,17 @@ class Changes:
         reading.lost[source.table.name] = problem
         return source
 
-    def _saved_positions(self, own: PaimonRelation) -> dict[str, SavedPosition]:
-        kept = self._kept(own)
-        if kept is None:
+    def _saved_positions(self, kept: PaimonRelation) -> dict[str, SavedPosition]:
+        return {fingerprint(name): saved for name, saved in self._named_positions(kept).items()}
+
+    def _named_positions(self, kept: PaimonRelation) -> dict[str, SavedPosition]:
+        """The rows of a positions table, by the name of the source."""
+        found = self._there(kept)
+        if found is None:
             return {}
-        rows = self._host.query(positions.saved_positions_sql(kept.render()))
+        rows = self._host.query(positions.saved_positions_sql(found.render()))
         return {
-            fingerprint(row[0]): SavedPosition(Position(int(row[1]), row[2]), Position(int(row[3]), row[4]))
+            str(row[0]): SavedPosition(Position(int(row[1]), row[2]), Position(int(row[3]), row[4]))
             for row in rows
         }
 
@@ -343,7 +369,7 @@ class Changes:
         planned = reading.starts
         if not planned:
             return
-        own, kept = self._commits(reading.own), self._saved_positions(reading.own)
+        own, kept = self._commits(reading.own), self._saved_positions(reading.kept)
         if any(positions.find(key, own, kept.get(key)) != start for key, start in planned.items()):
             raise DbtRuntimeError(
                 f"model '{model['name']}': another run has read the same changes in the meantime. Nothing was "
@@ -382,6 +408,29 @@ class Changes:
         if reading is None or not reading.sources:
             return ""
         moved = reading.moved(positions.latest(self._commits(reading.own)))
+        return positions.keep_sql(kept.render(), moved) if moved else ""
+
+    @while_parsing(lambda *_, **__: "")
+    def hand_over_sql(self, original: PaimonRelation, branch: PaimonRelation, kept: PaimonRelation) -> str:
+        """The statement that gives a clone the positions of its original; empty if that has none.
+
+        A branch has only the newest table snapshot of its table, so they are worked out from the table's own.
+
+        Args:
+            original: the table.
+            branch: the branch of it that the clone is, to which nothing is written yet.
+            kept: the positions table of the clone.
+        """
+        beside = original.replace_path(identifier=f"{original.identifier}{POSITIONS_SUFFIX}")
+        named = self._named_positions(beside)
+        if not named:
+            return ""
+        base = positions.latest(self._commits(branch))
+        commits = [commit for commit in self._commits(original) if commit.snapshot <= base.snapshot]
+        found = {
+            name: positions.find(fingerprint(name), commits, saved, original) for name, saved in named.items()
+        }
+        moved = {name: SavedPosition(at, base) for name, at in found.items() if at is not None}
         return positions.keep_sql(kept.render(), moved) if moved else ""
 
     @while_parsing(lambda *_, **__: [])

@@ -51,6 +51,12 @@ class Source:
         return fingerprint(self.table.name)
 
     @property
+    def keys(self) -> tuple[str, ...]:
+        """The keys under which a position may be: its own, and that of the table if it is a branch of it."""
+        table, is_branch, _ = self.table.name.partition("$branch_")
+        return (self.key, fingerprint(f"{table}`")) if is_branch else (self.key,)
+
+    @property
     def start_tag(self) -> str:
         """The adapter's tag that keeps the table snapshot where the range starts; empty if there is none."""
         if self.start is None:
@@ -91,7 +97,10 @@ class Source:
 class Reading:
     """The sources that a model reads in this run."""
 
+    # What it writes: its table, or a branch of another.
     own: PaimonRelation
+    # Its positions table, whether it is there or not.
+    kept: PaimonRelation
     # The version of its positions table; None if it has none.
     kept_version: int | None = None
     sources: dict[str, Source] = field(default_factory=dict)

@@ -19,6 +19,8 @@ from dbt.adapters.paimon.sql.text import string_literal
 from dbt.adapters.paimon.tables import metadata
 from dbt.adapters.paimon.tables.changeset import PROTECTED_OPTIONS
 from dbt.adapters.paimon.tables.door import Tables
+from dbt.adapters.paimon.time_travel import clones
+from dbt.adapters.paimon.time_travel.clones_door import Clones
 from dbt.adapters.paimon.time_travel.door import History
 
 if TYPE_CHECKING:
@@ -44,13 +46,14 @@ class Diffs:
 
     Args:
         host: the adapter.
-        tables, history: doors that it goes through.
+        tables, history, cloned: doors that it goes through.
     """
 
-    def __init__(self, host: Host, tables: Tables, history: History) -> None:
+    def __init__(self, host: Host, tables: Tables, history: History, cloned: Clones) -> None:
         self._host = host
         self._tables = tables
         self._history = history
+        self._clones = cloned
 
     def of(
         self, node: Mapping[str, Any], before: Side, after: Side, *, key: Sequence[str], samples: int
@@ -155,6 +158,13 @@ class Diffs:
         found = self._host.get_relation(*place) if place is not None else None
         if found is None:
             return None
+        branch = self._clones.behind(found)
+        if branch is not None:
+            # A clone is read where its rows are: only then is it known which files it shares with its original.
+            self._clones.check(found)
+            if side.kind is Kind.BRANCH:
+                raise DbtRuntimeError(f"{side}: {found} is a branch itself, {branch}, and has no branches.")
+            found = branch
         if side.kind is Kind.NOW or side.kind in ELSEWHERE:
             existing = self._tables.existing(found) if found.is_table else None
             return self._with_columns(found, existing)
@@ -246,10 +256,8 @@ class Diffs:
         """
         if old.existing is None or new.existing is None or not new.existing.partition_by:
             return None
-        same = (old.relation.schema, old.relation.identifier) == (
-            new.relation.schema,
-            new.relation.identifier,
-        )
+        ours, theirs = clones.table_of(old.relation), clones.table_of(new.relation)
+        same = (ours.schema, ours.identifier) == (theirs.schema, theirs.identifier)
         if not same or old.existing.partition_by != new.existing.partition_by:
             return None
         if any(
@@ -258,6 +266,17 @@ class Diffs:
             if state.existing
         ):
             return None
+
+        if ours.identifier != old.relation.identifier or theirs.identifier != new.relation.identifier:
+            # FilesTable of 0.9.0 looks for the schemas of a branch's files among those of the table [ran].
+            of_old, of_new = (state.relation.replace(travel="") for state in (old, new))
+            schemas = [
+                f"select schema_id, fields from {each.system_table('schemas')}" for each in (of_old, of_new)
+            ]
+            ((own,),) = self._host.query(f"select count(*) from ({schemas[1]} except {schemas[0]})")
+            ((others,),) = self._host.query(f"select count(*) from ({schemas[0]} except {schemas[1]})")
+            if own or others:
+                return None
 
         def files(state: _State) -> str:
             return f"{state.relation.replace(travel='').system_table('files')} {state.relation.travel}"

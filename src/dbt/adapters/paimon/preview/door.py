@@ -22,6 +22,7 @@ from dbt.adapters.paimon.tables import metadata
 from dbt.adapters.paimon.tables.column_changes import ColumnChanges
 from dbt.adapters.paimon.tables.door import Tables
 from dbt.adapters.paimon.tables.rebuilds import may_need_asking, rebuild_of
+from dbt.adapters.paimon.time_travel.clones_door import Clones
 from dbt.adapters.paimon.writing.door import Rows
 
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ class Previews:
 
     Args:
         host: the adapter.
-        specs, tables, rows, maintenance, streams: doors that it goes through.
+        specs, tables, rows, maintenance, streams, clones: doors that it goes through.
     """
 
     def __init__(
@@ -49,6 +50,7 @@ class Previews:
         rows: Rows,
         maintenance: Maintenance,
         streams: Streams,
+        clones: Clones,
     ) -> None:
         self._host = host
         self._specs = specs
@@ -56,6 +58,7 @@ class Previews:
         self._rows = rows
         self._maintenance = maintenance
         self._streams = streams
+        self._clones = clones
 
     def of(self, node: Mapping[str, Any], full_refresh: bool) -> Preview:
         """What a run would do with a compiled node; a problem that would fail it is in the preview.
@@ -106,6 +109,11 @@ class Previews:
             if problem := limits.problem(node, found.scans):
                 return replace(found, does=Does.FAIL, problem=problem)
         existing = self._existing(node)
+        clone = self._clones.of(node, existing, full_refresh=full_refresh) if strategy else None
+        if clone is not None and not clone.rebuild:
+            current = self._tables.existing(clone.branch)
+            columns = self._column_changes(node, spec, query, current)
+            return self._of_increment(node, found, spec, strategy, current, columns)
         if existing is None or not existing.is_table:
             return replace(found, does=Does.CREATE)
         found = replace(found, maintenance=tuple(self._maintenance.due_after_run(existing, spec)))

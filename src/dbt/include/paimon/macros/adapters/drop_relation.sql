@@ -1,3 +1,4 @@
+{#- A view that `dbt clone` made takes its branch along. -#}
 {% macro paimon__drop_relation(relation) -%}
   {%- if relation.is_view and not relation.schema -%}
     {#-
@@ -8,10 +9,14 @@
       create or replace temporary view {{ adapter.quote(relation.identifier) }} as select 1 as dropped
     {%- endcall -%}
   {%- endif -%}
+  {%- set branch = adapter.clones.behind(relation) if relation.schema else none -%}
   {%- call statement('drop_relation', auto_begin=False) -%}
     drop {{ 'view' if relation.is_view else 'table' }} if exists {{ relation.render() }}
   {%- endcall -%}
   {%- if relation.is_view -%}
     {%- do adapter.views.forget(relation) -%}
+  {%- endif -%}
+  {%- if branch is not none -%}
+    {%- do adapter.clones.end(branch) -%}
   {%- endif -%}
 {%- endmacro %}

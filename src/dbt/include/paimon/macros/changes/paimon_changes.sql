@@ -20,9 +20,17 @@
       {%- do adapter.builds.hold(this) -%}
     {%- endif -%}
     {%- set existing = load_cached_relation(this) -%}
-    {%- set full_refresh = existing is none or not existing.is_table or should_full_refresh() -%}
+    {%- set own = this.incorporate(type='table') -%}
+    {%- set kept = paimon__positions_relation(own) -%}
+    {%- set clone = adapter.clones.of(model, existing, full_refresh=should_full_refresh()) -%}
+    {%- if clone is not none and not clone.rebuild -%}
+      {%- set own = clone.branch -%}
+      {%- set full_refresh = false -%}
+    {%- else -%}
+      {%- set full_refresh = existing is none or not existing.is_table or should_full_refresh() -%}
+    {%- endif -%}
     {%- set sql = adapter.changes.sql(
-      model, this.incorporate(type='table'), relation, full_refresh=full_refresh, row_kind=row_kind,
+      model, own, kept, relation, full_refresh=full_refresh, row_kind=row_kind,
       snapshot_column=snapshot_column, before=before, on_expired=on_expired, keep=keep
     ) -%}
     {%- if sql -%}

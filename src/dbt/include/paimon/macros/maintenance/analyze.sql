@@ -9,6 +9,7 @@
 {% macro analyze(relation, columns=none) -%}
   {%- if not execute -%}{%- do return('') -%}{%- endif -%}
   {%- set target_relation = paimon__named_relation(relation) -%}
+  {%- if paimon__is_clone('analyze', target_relation) -%}{%- do return('') -%}{%- endif -%}
   {%- if columns == 'all' -%}
     {%- set of_columns = ' for all columns' -%}
   {%- elif columns is none -%}

@@ -2,6 +2,7 @@
   {%- set target_relation = this.incorporate(type='view') -%}
   {%- set existing_relation = load_cached_relation(this) -%}
   {%- do adapter.specs.check_node(model) -%}
+  {%- set branch = adapter.clones.behind(existing_relation) if existing_relation is not none -%}
 
   {{ run_hooks(pre_hooks, inside_transaction=False) }}
   {{ run_hooks(pre_hooks, inside_transaction=True) }}
@@ -16,6 +17,9 @@
     {{ adapter.views.create_sql(target_relation, definition) }}
   {%- endcall -%}
   {%- do adapter.views.remember(definition) -%}
+  {%- if branch -%}
+    {%- do adapter.clones.end(branch) -%}
+  {%- endif -%}
   {#- Drops the table that the model was before, once the view exists. -#}
   {%- if existing_relation is not none and existing_relation.is_table -%}
     {%- do adapter.drop_relation(existing_relation) -%}

@@ -8,11 +8,14 @@
   {%- set strategy_macro = adapter.get_incremental_strategy_macro(context, strategy) -%}
   {#- Batches of one model are prepared concurrently, and written one after the other. -#}
   {%- set existing_relation = paimon__load_existing(target_relation, hold=(strategy != 'microbatch')) -%}
-  {%- if paimon__reuse(target_relation, existing_relation, spec, strategy) -%}
+  {#- A clone that is a branch: the view over it is what exists, and stays. -#}
+  {%- set clone = adapter.clones.of(model, existing_relation, full_refresh=should_full_refresh()) -%}
+  {%- if clone is none and paimon__reuse(target_relation, existing_relation, spec, strategy) -%}
     {{ return({'relations': [target_relation]}) }}
   {%- endif -%}
   {%- do adapter.changes.check_positions(model) -%}
   {%- set rebuild = adapter.changes.rebuild(model) or should_full_refresh() -%}
+  {%- set branch = paimon__branch_to_write(clone, rebuild) -%}
 
   {{ run_hooks(pre_hooks, inside_transaction=False) }}
   {{ run_hooks(pre_hooks, inside_transaction=True) }}
@@ -26,8 +29,13 @@
   {%- if strategy == 'apply_changes' -%}
     {%- set source = paimon__stage_changes(target_relation, source, spec) -%}
   {%- endif -%}
-  {%- do paimon__keep_source_tags() -%}
-  {%- if existing_relation is none or existing_relation.is_view or rebuild -%}
+  {%- if branch is none -%}
+    {%- do paimon__keep_source_tags() -%}
+  {%- endif -%}
+  {%- if branch is not none -%}
+    {%- do paimon__increment(branch, spec, strategy, strategy_macro, on_schema_change, source) -%}
+    {%- do paimon__view_of_branch(target_relation, branch) -%}
+  {%- elif existing_relation is none or existing_relation.is_view or rebuild -%}
     {%- if strategy == 'apply_changes' -%}
       {%- do paimon__build_from_changes(target_relation, existing_relation, spec, source) -%}
     {%- else -%}
@@ -51,17 +59,39 @@
   {%- if staged.view != source.view -%}
     {%- do paimon__drop_staged(staged) -%}
   {%- endif -%}
-  {%- do paimon__drop_if_view(existing_relation) -%}
-  {%- do paimon__tag_run(target_relation, spec) -%}
+  {#- Tags and maintenance are for the table that the model will be, not for a branch. -#}
+  {%- if branch is none -%}
+    {%- do paimon__drop_if_view(existing_relation) -%}
+    {%- do paimon__tag_run(target_relation, spec) -%}
+  {%- endif -%}
   {%- do adapter.unchanged.note(model) -%}
 
   {{ run_hooks(post_hooks, inside_transaction=True) }}
   {{ adapter.commit() }}
   {{ run_hooks(post_hooks, inside_transaction=False) }}
+  {%- if branch is not none -%}
+    {{ return({'relations': [existing_relation]}) }}
+  {%- endif -%}
   {%- do adapter.maintenance.after_run(target_relation, spec) -%}
 
   {{ return({'relations': [target_relation]}) }}
 {% endmaterialization %}
+
+{#- The branch that an increment goes to, or none: also if the clone has to give way to a table, which a warning says. -#}
+{% macro paimon__branch_to_write(clone, rebuild) %}
+  {%- if clone is none -%}
+    {%- do return(none) -%}
+  {%- endif -%}
+  {%- set why = clone.rebuild or ('the changes since its last run are lost' if rebuild else '') -%}
+  {%- if not why -%}
+    {%- do return(clone.branch) -%}
+  {%- endif -%}
+  {%- do exceptions.warn(
+    "model '" ~ model.name ~ "' is built as a table of its own, with all its rows, and not on the branch "
+    ~ clone.branch ~ ', which is deleted: ' ~ why ~ '.'
+  ) -%}
+  {%- do return(none) -%}
+{% endmacro %}
 
 {#- One increment into an existing table: options, columns, then the strategy's one statement. -#}
 {% macro paimon__increment(target, spec, strategy, strategy_macro, on_schema_change, source) %}

@@ -1,0 +1,172 @@
+"""Clones that are branches: their names, the views over them, and tables that cannot have one. Runs no statement.
+
+`dbt clone` in a target with `clone_by: branch` makes a branch of the original table, which shares its data files, and a
+view over it that has the model's name. The view's stored query is what tells it from a view of the user's.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from dbt.adapters.contracts.relation import RelationType
+
+from dbt.adapters.paimon.relation import PaimonRelation
+from dbt.adapters.paimon.spec import iceberg
+from dbt.adapters.paimon.spec.strategies import APPLY_CHANGES, MICROBATCH
+from dbt.adapters.paimon.spec.table import POSTPONE_BUCKET, TableSpec
+from dbt.adapters.paimon.sql import names
+from dbt.adapters.paimon.sql.text import quoted
+from dbt.adapters.paimon.time_travel import audits, branches
+from dbt.adapters.paimon.time_travel.states import branch_of
+
+BY_BRANCH: Final = "branch"
+# In the middle of the query: Spark drops comments before and after it.
+_MARK: Final = "/* made by dbt clone */"
+_NAME: Final = r"`((?:[^`]|``)+)`"
+_QUERY: Final = re.compile(rf"select {re.escape(_MARK)} \* from {_NAME}\.{_NAME}\.{_NAME}")
+_IN_A_NAME: Final = "$branch_"
+# With room for what Paimon and the tag put before it.
+_LONGEST: Final = 200
+_FOREIGN: Final = re.compile(r"[/:,$\x00-\x1f]")
+# Options with which a commit, also one to a branch, does something outside of the table, or reads another branch.
+_ACTING_OUTSIDE: Final = (
+    "metastore.partitioned-table",
+    "metastore.tag-to-partition",
+    "tag.to-partition",
+    "commit.callbacks",
+    "tag.callbacks",
+)
+# A tag without a time of its own gets that of the table, and its files would go with it.
+DEFAULT_RETENTION: Final = "tag.default-time-retained"
+KEPT: Final = "36500 d"
+
+
+@dataclass(frozen=True)
+class Clone:
+    """A model's clone that is a branch.
+
+    Attributes:
+        branch: what is written and read.
+        rebuild: why this run builds a table in its place; '' if the run adds to the branch.
+    """
+
+    branch: PaimonRelation
+    rebuild: str = ""
+
+
+def branch_name(schema: str) -> str:
+    """The name of the branches whose views are in a schema: its own, as far as a branch can have it."""
+    name = _FOREIGN.sub("_", schema).strip()
+    if names.branch_problem(name) or name == audits.BRANCH:
+        name = f"schema_{name}"
+    if len(name.encode()) <= _LONGEST:
+        return name
+    print_ = hashlib.sha256(name.encode()).hexdigest()[:8]
+    return f"{name.encode()[: _LONGEST - 9].decode(errors='ignore')}_{print_}"
+
+
+def tag_name(branch: str) -> str:
+    """The tag at which a branch begins, as of the macro `create_branch`."""
+    return f"branch_{branch}"
+
+
+def query(branch: PaimonRelation) -> str:
+    """The query of the view over a branch."""
+    name = quoted(branch.database or "", branch.schema or "", branch.identifier or "")
+    return f"select {_MARK} * from {name}"
+
+
+def branch_in(text: str, schema: str) -> PaimonRelation | None:
+    """The branch that a view reads, if `dbt clone` made it; else None.
+
+    Args:
+        text: the view's stored query.
+        schema: the view's schema. A copy of the view elsewhere has no branch of its own.
+    """
+    found = _QUERY.fullmatch(" ".join(text.split()))
+    if found is None:
+        return None
+    database, original, identifier = (part.replace("``", "`") for part in found.groups())
+    table, _, branch = identifier.partition(_IN_A_NAME)
+    if not table or branch != branch_name(schema):
+        return None
+    relation = PaimonRelation.create(
+        database=database, schema=original, identifier=table, type=RelationType.Table
+    )
+    return branch_of(relation, branch)
+
+
+def table_of(branch: PaimonRelation) -> PaimonRelation:
+    """The table that a branch is of; a table itself."""
+    table, _, _ = (branch.identifier or "").partition(_IN_A_NAME)
+    relation: PaimonRelation = branch.replace_path(identifier=table)
+    return relation
+
+
+def name_of(branch: PaimonRelation) -> str:
+    """The name of a branch."""
+    return (branch.identifier or "").partition(_IN_A_NAME)[2]
+
+
+def unsuited(spec: TableSpec, strategy: str) -> str:
+    """Why rows of a model cannot be written to a branch of its table; '' if they can.
+
+    Args:
+        spec: the table that the model asks for, or that is there.
+        strategy: its strategy; '' where the question is about the table.
+    """
+    if strategy == APPLY_CHANGES:
+        return f"{strategy} keeps the deletes in a table beside its own"
+    if strategy == MICROBATCH:
+        return "dbt takes a view for a model without rows, and would run all batches"
+    if spec.bucket == POSTPONE_BUCKET:
+        return "rows of postpone buckets cannot be read before they are compacted"
+    if iceberg.is_on(spec):
+        return "a branch's commits would write the table's Iceberg metadata"
+    if branches.named(spec):
+        return "the table's options name a branch"
+    acting = [name for name in _ACTING_OUTSIDE if spec.options.get(name, "false").lower() != "false"]
+    return f"its commits act outside of the table ({', '.join(acting)})" if acting else ""
+
+
+def missing(
+    view: object, branch: PaimonRelation, here: Collection[str], there: Collection[str] | None
+) -> str:
+    """The message about a clone whose branch cannot be relied on any more; '' if it can.
+
+    Args:
+        view: the view over it.
+        branch: the branch.
+        here: ('branch' or 'tag') and name of what the table has; empty if there is no such table.
+        there: names of the branch's own tags; None if it is not there.
+    """
+    tag = tag_name(name_of(branch))
+    if f"branch {name_of(branch)}" not in here or there is None:
+        why = f"{table_of(branch)} has no branch {name_of(branch)}: it was dropped or recreated"
+    elif tag in there and f"tag {tag}" not in here:
+        why = f"{table_of(branch)} has no tag {tag}: it was rolled back, with files that the branch needs"
+    else:
+        return ""
+    return (
+        f"{view} is a clone of a table that has changed since: {why}. Clone it again: `dbt clone --full-refresh`, with "
+        "the --select and --state of before."
+    )
+
+
+def occupied(view: object, branch: PaimonRelation) -> str:
+    """The message about a branch that is in the way of a new clone."""
+    name, table = name_of(branch), table_of(branch)
+    return (
+        f"{view} cannot be cloned: {table} has a branch {name} with commits of its own already. If nothing needs them, "
+        "clone with --full-refresh, which replaces it, or delete it: dbt run-operation delete_branch --args "
+        f"'{{relation: {table.schema}.{table.identifier}, branch: {name}}}'"
+    )
+
+
+def retention(options: Mapping[str, str]) -> str | None:
+    """How long to keep the tag of a branch; None where Paimon keeps it until it is deleted."""
+    return KEPT if DEFAULT_RETENTION in options else None
