@@ -18,7 +18,7 @@ import yaml
 from dbt_here import dbt_passes
 
 # Seconds of work for each of two threads, unless it is cancelled.
-ENDLESS = "(select sum(hash(a.id, b.id)) from range(1000000) as a cross join range(1000000) as b)"
+ENDLESS = "(select sum(hash(a.id, b.id)) from range(10000000000) as a cross join range(1000) as b)"
 MODELS = {
     "rebuilt": "{{ config(materialized='table', primary_key='id') }} select 1 as id, 'old' as note",
     "upserted": "{{ config(materialized='incremental', primary_key='id') }} select 1 as id, 'old' as note",

@@ -20,7 +20,7 @@ from dbt.adapters.base.impl import DEFAULT_BASE_BEHAVIOR_FLAGS
 from dbt.adapters.paimon.shell.project import Project
 from dbt.adapters.paimon.shell.prompt import build_saved, execute
 
-LONG = "select count(*) as n from range(1000000) as a cross join range(1000000) as b where a.id * b.id = 7"
+LONG = "select count(*) as n from range(10000000000) as a cross join range(1000) as b where a.id * b.id = 7"
 MODELS = {
     "small.sql": "{{ config(materialized='table') }} select 1 as id",
     "calling.sql": "{{ config(materialized='table') }} select {{ number() }} as id",

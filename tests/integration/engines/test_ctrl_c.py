@@ -19,7 +19,7 @@ from integration import own_group
 
 # Hours of work.
 ENDLESS = """{{ config(materialized='table') }}
-select sum(hash(a.id, b.id)) as id from range(1000000) as a cross join range(1000000) as b"""
+select sum(hash(a.id, b.id)) as id from range(10000000000) as a cross join range(1000) as b"""
 QUICK = "{{ config(materialized='table') }} select 2L as id"
 NODE = "model.broken_off.kept"
 
