@@ -6,8 +6,6 @@ an empty one in the place of dbt-core 1.12's parser, whose source distribution d
 
 from __future__ import annotations
 
-import base64
-import hashlib
 import json
 import os
 import re
@@ -22,13 +20,14 @@ from pathlib import Path
 import pytest
 import yaml
 
+import wheels
+
 ROOT = Path(__file__).parents[2]
 # What would let the checkout, the environment that runs this test, or its caches into the empty one.
 LEAKS = (
     *("PYTHONPATH", "PYTHONHOME", "VIRTUAL_ENV", "SPARK_HOME", "DBT_PROFILES_DIR", "DBT_PAIMON_JARS"),
     *("PYTEST_ADDOPTS", "XDG_CACHE_HOME", "PIP_CACHE_DIR", "PIP_CONSTRAINT"),
 )
-PARSER = "dbt-core-experimental-parser"
 
 
 @dataclass
@@ -73,31 +72,9 @@ def commands_of(page: str, heading: str) -> list[str]:
     return [line.partition("  #")[0].strip() for line in block[1].splitlines()]
 
 
-def empty_wheel(name: str, version: str, folder: Path) -> None:
-    """A wheel with nothing in it (binary distribution format of packaging.python.org)."""
-    base = f"{name.replace('-', '_')}-{version}"
-    info = f"{base}.dist-info"
-    content = {
-        f"{info}/METADATA": f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n",
-        f"{info}/WHEEL": "Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
-    }
-    lines = [f"{path},sha256={_digest(text)},{len(text)}\n" for path, text in content.items()]
-    content[f"{info}/RECORD"] = "".join(lines) + f"{info}/RECORD,,\n"
-    with zipfile.ZipFile(folder / f"{base}-py3-none-any.whl", "w") as wheel:
-        for path, text in content.items():
-            wheel.writestr(path, text)
-
-
-def _digest(text: str) -> str:
-    return base64.urlsafe_b64encode(hashlib.sha256(text.encode()).digest()).rstrip(b"=").decode()
-
-
 @pytest.fixture(scope="module")
 def uv() -> str:
-    beside = Path(sys.executable).with_name("uv")
-    found = str(beside) if beside.exists() else shutil.which("uv")
-    assert found, "uv is neither beside Python nor on the PATH: run `make venv`"
-    return found
+    return wheels.find_uv()
 
 
 @pytest.fixture(scope="module")
@@ -109,7 +86,7 @@ def links(uv: str, request: pytest.FixtureRequest, tmp_path_factory: pytest.Temp
         shutil.copy(wheel, folder)
     else:
         Shell(ROOT, dict(os.environ)).run(f"{uv} build --wheel --out-dir {folder}", attempts=3)
-    empty_wheel(PARSER, "2.999", folder)
+    wheels.write_empty(wheels.PARSER, folder)
     return folder
 
 
