@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import wheels
 
+import wheels
 from dbt.adapters.paimon.connections import open_handle
 from dbt.adapters.paimon.credentials import PaimonCredentials
 from integration.kubernetes.lakehouse import Lakehouse, manifests
@@ -27,10 +27,15 @@ ROOT = Path(__file__).parents[3]
 PROJECT = Path(__file__).parent / "project"
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    for item in items:
-        if Path(__file__).parent in item.path.parents:
-            item.add_marker(pytest.mark.full)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Only who names this folder wants its cluster, which needs root and a build of Kubernetes (`make kubernetes`)."""
+    here = Path(__file__).parent
+    asked = [(config.invocation_params.dir / each.partition("::")[0]).resolve() for each in config.args]
+    if any(path.is_relative_to(here) for path in asked):
+        return
+    of_here = [item for item in items if item.path.is_relative_to(here)]
+    config.hook.pytest_deselected(items=of_here)
+    items[:] = [item for item in items if not item.path.is_relative_to(here)]
 
 
 @pytest.fixture(scope="session")
