@@ -60,7 +60,7 @@ def image(project_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Pat
     base = re.search(r"^FROM (\S+)$", dockerfile.read_text(), re.MULTILINE)
     assert base
     # Not another one that a registry has.
-    version = f"DBT_PAIMON=dbt-paimon=={wheel.name.split('-')[1]}"
+    version = f"DBT_PAIMON=dbt-paimon[s3]=={wheel.name.split('-')[1]}"
     return images.project(name, project_folder, dockerfile, f"docker.io/{base[1]}", folder, version)
 
 

@@ -31,8 +31,11 @@ from integration.services.kubernetes.addresses import (
 
 _CONTAINERD = "/run/containerd/containerd.sock"
 PAUSE_IMAGE = "registry.example.com/pause:1"
-# What must not be changed for the whole machine; the kubelet would.
-_KERNEL = ("/proc/sys/kernel", "/proc/sys/vm")
+# What the kubelet would set for the whole machine (k8s.io/component-helpers/node/util/sysctl).
+_KERNEL = (
+    *("vm/overcommit_memory", "vm/panic_on_oom", "kernel/panic", "kernel/panic_on_oops"),
+    *("kernel/keys/root_maxkeys", "kernel/keys/root_maxbytes"),
+)
 
 
 class Node:
@@ -67,9 +70,10 @@ class Node:
         logs = self.folder / "log"
         logs.mkdir()
         _run("mount", "--bind", logs, "/var/log")
-        for path in _KERNEL:
-            _run("mount", "--bind", path, path)
-            _run("mount", "-o", "remount,bind,ro", path)
+        for number, name in enumerate(_KERNEL):
+            setting, own = Path("/proc/sys", name), Path(f"/run/kernel{number}")
+            own.write_bytes(setting.read_bytes())
+            _run("mount", "--bind", own, setting)
 
     def _connect(self) -> None:
         """Take the cable's end, once it is there."""
@@ -229,8 +233,6 @@ runtime_type = "io.containerd.runc.v2"
             "oomScoreAdj": 0,
             "podLogsDir": "/var/log/pods",
             "volumePluginDir": str(self._folder("plugins")),
-            # It cannot set what the whole machine has, and does not insist on it.
-            "featureGates": {"KubeletInUserNamespace": True},
         }
         self._start(
             "kubelet",
