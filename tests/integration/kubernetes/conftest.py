@@ -81,7 +81,7 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[S3]:
 def lakehouse(cluster: Cluster, store: S3, request: pytest.FixtureRequest) -> Iterator[Lakehouse]:
     """The namespace; empty before and after."""
     endpoint = f"http://{MACHINE}:{store.endpoint.rpartition(':')[2]}"
-    found = Lakehouse(cluster, store, endpoint, request.node.name)
+    found = Lakehouse(cluster, store, endpoint, re.sub(r"\W+", "-", request.node.name))
     yield found
     (namespace,) = manifests("namespace.yaml")
     cluster.kubectl("delete", "namespace", namespace["metadata"]["name"], "--ignore-not-found")

@@ -63,6 +63,11 @@ class Cluster:
     kubeconfig: Path
     kubectl_program: tuple[str, ...]
 
+    @property
+    def certificate(self) -> Path:
+        """What the API server's certificate is signed by."""
+        return self.folder / "certificates" / "apiserver.crt"
+
     def kubectl(self, *arguments: str, given: str | None = None, check: bool = True) -> str:
         """Run kubectl as the administrator; returns what it prints.
 
@@ -133,7 +138,7 @@ def cluster(folder: Path, images: Sequence[Path]) -> Iterator[Cluster]:
         "--mount-proc",
     ]
     command += [sys.executable, "-m", "integration.services.kubernetes.node", folder, own]
-    with running(command, folder / "node.log", [], cwd=Path(__file__).parents[3]) as node:
+    with _without_cgroups(), running(command, folder / "node.log", [], cwd=Path(__file__).parents[3]) as node:
         _plug_in(node)
         found = Cluster(
             folder,
@@ -154,15 +159,26 @@ def _check_machine() -> None:
         raise RuntimeError(f"install {' '.join(missing)} (the names are Debian's)")
 
 
+@contextlib.contextmanager
+def _without_cgroups() -> Iterator[None]:
+    """Remove what a node leaves of its groups of processes: they have no namespace."""
+    try:
+        yield
+    finally:
+        for group in sorted(Path("/sys/fs/cgroup").glob("**/kubepods*/**/"), reverse=True):
+            with contextlib.suppress(OSError):
+                group.rmdir()
+
+
 def _write_access(folder: Path) -> None:
     tokens = {name: secrets.token_hex(16) for name in _USERS}
     lines = [f'{tokens[name]},{user},{user},"{group}"' for name, (user, group) in _USERS.items()]
     (folder / "tokens.csv").write_text("\n".join(lines) + "\n")
     for name, token in tokens.items():
-        write_kubeconfig(folder / f"{name}.kubeconfig", folder, token)
+        _write_kubeconfig(folder / f"{name}.kubeconfig", folder, token)
 
 
-def write_kubeconfig(path: Path, folder: Path, token: str) -> None:
+def _write_kubeconfig(path: Path, folder: Path, token: str) -> None:
     """Write a kubeconfig with a token.
 
     Args:

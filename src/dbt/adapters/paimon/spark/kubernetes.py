@@ -37,7 +37,7 @@ LONGEST_HOPELESS: Final = 60.0
 # Seconds until the log says what executors wait for, and between two looks.
 NOTICE_AFTER: Final = 20.0
 LOOK_EVERY: Final = 2.0
-# Why a container waits, where waiting does not help (Kubernetes: pkg/kubelet/images/types.go, container/sync_result.go).
+# Why a container waits, where waiting does not help (pkg/kubelet/images/types.go, container/sync_result.go).
 _HOPELESS: Final = frozenset(
     {
         "CreateContainerConfigError",
@@ -77,8 +77,8 @@ def require_rights(jvm: Any, conf: Mapping[str, str]) -> None:
     if lacking:
         raise DbtRuntimeError(
             f"In the namespace {namespace} of the Kubernetes cluster (spark.kubernetes.namespace) dbt may not "
-            f"{lacking}, so Spark would get no executors. Bind its service account (serviceAccountName of its pod; outside of the "
-            f"cluster, the user of its kubeconfig) to the Role of {_ROLE}."
+            f"{lacking}, so Spark would get no executors. Bind its service account (serviceAccountName of its pod; "
+            f"outside of the cluster, the user of its kubeconfig) to the Role of {_ROLE}."
         )
 
 
