@@ -1,7 +1,7 @@
 {#- Applies a changed config to an existing table, before its data is written; logs each change. -#}
 {% macro paimon__alter_options(relation, changes) %}
   {%- for change in changes.altered -%}
-    {%- do log(relation ~ ' is altered: ' ~ change, info=true) -%}
+    {%- do log(relation.shown ~ ' is altered: ' ~ change, info=true) -%}
   {%- endfor -%}
   {%- if changes.unset_first -%}
     {%- do paimon__unset_options(relation, changes.unset_options) -%}

@@ -33,7 +33,7 @@
     {%- if rebuild.swaps -%}
       {%- do adapter.tables.refuse_loss(model, existing, rebuild, should_full_refresh()) -%}
       {%- do log(
-        target ~ ' is rebuilt and swapped, which loses its table snapshots and tags (' ~ rebuild ~ ')', info=true
+        target.shown ~ ' is rebuilt and swapped, which loses its table snapshots and tags (' ~ rebuild ~ ')', info=true
       ) -%}
       {%- do paimon__build_staged(target, existing, columns, new_spec, source, comment) -%}
     {%- else -%}
