@@ -1,8 +1,8 @@
 """Pages of the docs as something to do: files to write, commands to type, and what they print.
 
-A block whose info string has a title is a file (`sql title="models/flights.sql"`), `sh` is what is typed, and `text` is what
-the commands before it print: some of its lines, in their order, with `…` for what differs from run to run, and every row of
-its tables. `sh exit="1"` is a block whose last command fails.
+A block whose info string has a title is a file (`sql title="models/flights.sql"`), `sh` is what is typed, with a comment
+`exit code 1` behind what fails, and `text` is what the commands before it print: some of its lines, in their order, with
+`…` for what differs from run to run, and every row of its tables.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import re
 import subprocess
 import tempfile
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import groupby
 from pathlib import Path
@@ -23,7 +23,8 @@ _FENCE = re.compile(
     r"^(?P<ticks>`{3,})(?P<language>\w*)(?P<info>[^\n`]*)\n(?P<text>.*?)^(?P=ticks)$",
     re.MULTILINE | re.DOTALL,
 )
-_ATTRIBUTE = re.compile(r'(\w+)="([^"]*)"')
+_TITLE = re.compile(r'title="([^"]*)"')
+_CODE = re.compile(r"\bexit code (\d+)")
 _HEADING = re.compile(r"^#+ (.+)$", re.MULTILINE)
 # Colours, and the time that a line of dbt's begins with.
 _UNSEEN = re.compile(r"^(?:\x1b\[[\d;]*m)*\d\d:\d\d:\d\d  |\x1b\[[\d;]*m", re.MULTILINE)
@@ -36,18 +37,25 @@ LEAKS = (
 
 @dataclass(frozen=True)
 class Block:
-    """A fenced block, and the heading that it stands under."""
+    """A fenced block: of a file, its title is the name; and the heading that it stands under."""
 
     language: str
     text: str
+    title: str = ""
     heading: str = ""
     place: str = ""
-    attributes: dict[str, str] = field(default_factory=dict)
 
     def commands(self) -> list[str]:
         """What is typed, without comments."""
-        lines = (line.partition("  #")[0].strip() for line in self.text.splitlines())
-        return [line for line in lines if line and not line.startswith("#")]
+        return [command for command, _ in self.codes()]
+
+    def codes(self) -> Iterator[tuple[str, int]]:
+        """What is typed, and the exit code that it ends with."""
+        for line in self.text.splitlines():
+            command, _, comment = line.partition("  #")
+            if command.strip() and not command.startswith("#"):
+                code = _CODE.search(comment)
+                yield command.strip(), int(code[1]) if code else 0
 
 
 def blocks_of(page: str, under: str = "") -> list[Block]:
@@ -73,14 +81,13 @@ def blocks_in(text: str, page: str, under: str = "") -> list[Block]:
     found: list[Block] = []
     prose_from = start
     for fence in _FENCE.finditer(text, start):
-        attributes = dict(_ATTRIBUTE.findall(fence["info"]))
+        titled = _TITLE.search(fence["info"])
+        title = titled[1] if titled else ""
         place = f"{page}:{text.count(chr(10), 0, fence.start()) + 1}"
-        if "title" in attributes and f"`{attributes['title']}`" not in text[prose_from : fence.start()]:
-            raise ValueError(f"{place}: the text above does not say that this is `{attributes['title']}`")
+        if title and f"`{title}`" not in text[prose_from : fence.start()]:
+            raise ValueError(f"{place}: the text above does not say that this is `{title}`")
         headings = _HEADING.findall(_FENCE.sub("", text[: fence.start()]))
-        found.append(
-            Block(fence["language"], fence["text"], headings[-1] if headings else "", place, attributes)
-        )
+        found.append(Block(fence["language"], fence["text"], title, headings[-1] if headings else "", place))
         prose_from = fence.end()
     return found
 
@@ -128,37 +135,35 @@ def follow(blocks: Iterable[Block], shell: Shell) -> None:
     """
     printed = ""
     for block in blocks:
-        if title := block.attributes.get("title"):
-            file = shell.folder / title
+        if block.title:
+            file = shell.folder / block.title
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_text(block.text, "utf-8")
         elif block.language == "sh":
             printed = ""
-            commands = block.commands()
-            for number, command in enumerate(commands, 1):
-                returns = int(block.attributes.get("exit", 0)) if number == len(commands) else 0
+            for command, returns in block.codes():
                 # A registry may be away for a moment.
                 printed += shell.run(command, returns=returns, attempts=3 if "pip install" in command else 1)
         elif block.language == "text":
-            for fault in differences(block.text, printed):
+            if fault := difference(block.text, printed):
                 pytest.fail(
                     f"{block.place}: {fault}\n\nThe page has\n{block.text}\nand it printed\n{printed}"
                 )
 
 
-def differences(shown: str, printed: str) -> list[str]:
-    """What a page shows and a command did not print: one line, or a table of other rows. Empty if there is nothing."""
+def difference(shown: str, printed: str) -> str:
+    """The first thing that a page shows and a command did not print: a table's rows, or a line. Empty if there is none."""
     wanted, got = _tables(shown), _tables(printed)
     if wanted and wanted != got:
-        return ["the tables differ"]
+        return "the tables differ"
     lines = iter([line for line in _lines(printed) if not line.startswith("|")])
     for line in _lines(shown):
         if line.startswith("|"):
             continue
         pattern = re.compile(".*".join(re.escape(part) for part in re.split(r"\s*…\s*", line)))
         if not any(pattern.fullmatch(each) for each in lines):
-            return [f"this line is not there, or not where it should be: {line}"]
-    return []
+            return f"this line is not there, or not where it should be: {line}"
+    return ""
 
 
 def _lines(text: str) -> list[str]:
