@@ -144,11 +144,8 @@ def follow(blocks: Iterable[Block], shell: Shell) -> None:
             for command, returns in block.codes():
                 # A registry may be away for a moment.
                 printed += shell.run(command, returns=returns, attempts=3 if "pip install" in command else 1)
-        elif block.language == "text":
-            if fault := difference(block.text, printed):
-                pytest.fail(
-                    f"{block.place}: {fault}\n\nThe page has\n{block.text}\nand it printed\n{printed}"
-                )
+        elif block.language == "text" and (fault := difference(block.text, printed)):
+            pytest.fail(f"{block.place}: {fault}\n\nThe page has\n{block.text}\nand it printed\n{printed}")
 
 
 def difference(shown: str, printed: str) -> str:
