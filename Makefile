@@ -41,7 +41,7 @@ FULL ?= --full
 SHIPPED := target/shipped
 QUERY := select carrier_name, scheduled, late_percent from {{ ref('mart_carrier_punctuality') }} order by late_percent
 
-.PHONY: help venv landing run examples test test-full unit functional conformance integration faults s3-kills differential streaming flink image costs bench bench-all wheel-check versions compat compatibility console-picture lint lint-python lint-types lint-imports lint-picture lint-sql lint-lock lint-workflows lint-actions lint-site floor-plan format docs site debug changelog dist dist-check release-files release publish clean
+.PHONY: help venv landing run examples test test-full unit functional conformance integration faults s3-kills differential streaming flink image costs bench bench-all wheel-check docs-test versions compat compatibility console-picture lint lint-python lint-types lint-imports lint-picture lint-sql lint-lock lint-workflows lint-actions lint-site floor-plan format docs site debug changelog dist dist-check release-files release publish clean
 
 help: ## List the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/\1\t\2/' | expand -t 14
@@ -131,6 +131,9 @@ bench-all: ## Every benchmark at full size, hours; started again it goes on wher
 
 wheel-check: $(STAMP) ## Install the wheel into an empty environment and do what the README says; on each Python: ARGS=--every-python; another wheel: ARGS='--wheels dist'
 	$(PYTEST) tests/packaging $(ARGS)
+
+docs-test: $(STAMP) ## Do what the docs say: all of docs/tutorial.md and the README's commands in empty environments, the loop of docs/pull-requests.md
+	$(PYTEST) tests/packaging/test_tutorial.py::test_every_step tests/packaging/test_wheel.py::test_first_hour tests/functional/pull_requests/test_the_loop.py $(ARGS)
 
 versions: $(VERSIONS:%=version-%) ## Unit tests and a part of the tests on Spark with the oldest versions of everything, dbt 1.10, dbt 1.11 and the newest of everything
 

@@ -1,14 +1,25 @@
-"""What the tests of the wheel take: `--every-python`, `--wheels`, and a table of what they saw."""
+"""What the tests of the wheel take: `--every-python`, `--wheels`, a table of what they saw, and the shell of a new user.
+
+Added to the shell are `--find-links` (as PIP_FIND_LINKS) with the wheel itself and with an empty one in the place of
+dbt-core 1.12's parser, whose source distribution downloads while it builds.
+"""
 
 from __future__ import annotations
 
+import base64
+import hashlib
+import os
+import shutil
 import sys
+import zipfile
 from pathlib import Path
 
 import pytest
 
+import doc_pages
+from doc_pages import ROOT, Shell
+
 PYTHONS = ("3.10", "3.11", "3.12", "3.13")
-ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "install.md"
 # Between these lines of the page is what the tests saw.
 MARKS = ("<!-- figures -->", "<!-- end of figures -->")
@@ -16,6 +27,7 @@ HEADER = (
     "| install | Python | dbt-core | dbt-adapters | PySpark | pandas, pyarrow, numpy | environment | `pip install` | to the first rows |\n"
     "|---|---|---|---|---|---|---|---|---|\n"
 )
+_PARSER = "dbt-core-experimental-parser"
 _ROWS = pytest.StashKey[list[str]]()
 
 
@@ -70,3 +82,58 @@ def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
 def _what(row: str) -> tuple[str, ...]:
     """The extra and the Python of a row."""
     return tuple(row.split("|")[1:3])
+
+
+def _empty_wheel(name: str, version: str, folder: Path) -> None:
+    """A wheel with nothing in it (binary distribution format of packaging.python.org)."""
+    base = f"{name.replace('-', '_')}-{version}"
+    info = f"{base}.dist-info"
+    content = {
+        f"{info}/METADATA": f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n",
+        f"{info}/WHEEL": "Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
+    }
+    lines = [f"{path},sha256={_digest(text)},{len(text)}\n" for path, text in content.items()]
+    content[f"{info}/RECORD"] = "".join(lines) + f"{info}/RECORD,,\n"
+    with zipfile.ZipFile(folder / f"{base}-py3-none-any.whl", "w") as wheel:
+        for path, text in content.items():
+            wheel.writestr(path, text)
+
+
+def _digest(text: str) -> str:
+    return base64.urlsafe_b64encode(hashlib.sha256(text.encode()).digest()).rstrip(b"=").decode()
+
+
+@pytest.fixture(scope="session")
+def uv() -> str:
+    beside = Path(sys.executable).with_name("uv")
+    found = str(beside) if beside.exists() else shutil.which("uv")
+    assert found, "uv is neither beside Python nor on the PATH: run `make venv`"
+    return found
+
+
+@pytest.fixture(scope="session")
+def links(uv: str, request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the wheel, and with the empty one."""
+    folder = tmp_path_factory.mktemp("dist")
+    if given := request.config.getoption("--wheels"):
+        (wheel,) = (ROOT / given).glob("*.whl")
+        shutil.copy(wheel, folder)
+    else:
+        Shell(ROOT, dict(os.environ)).run(f"{uv} build --wheel --out-dir {folder}", attempts=3)
+    _empty_wheel(_PARSER, "2.999", folder)
+    return folder
+
+
+@pytest.fixture
+def shell(links: Path, tmp_path: Path) -> Shell:
+    """A new user's: an empty home, and no cache of anything."""
+    environ = {key: value for key, value in os.environ.items() if key not in doc_pages.LEAKS}
+    (tmp_path / "home").mkdir()
+    environ |= {
+        "HOME": str(tmp_path / "home"),
+        "PIP_FIND_LINKS": str(links),
+        "DBT_SEND_ANONYMOUS_USAGE_STATS": "false",
+        # Java asks the system for the home, not HOME.
+        "JAVA_TOOL_OPTIONS": f"-Duser.home={tmp_path / 'home'}",
+    }
+    return Shell(tmp_path, environ)

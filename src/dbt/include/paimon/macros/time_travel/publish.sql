@@ -25,5 +25,5 @@
     {%- do paimon__swap_tables(staged, existing) -%}
   {%- endif -%}
   {%- do adapter.builds.release() -%}
-  {%- do log(target ~ ' PUBLISH' ~ (' by ' ~ written.response if written), info=true) -%}
+  {%- do log(target.shown ~ ' PUBLISH' ~ (' by ' ~ written.response if written), info=true) -%}
 {% endmacro %}
