@@ -80,7 +80,7 @@ CLONE_BY = ("copy", "branch")
 # PyHive's values, named after hive.server2.authentication.
 _AUTHS = ("NONE", "NOSASL", "LDAP", "CUSTOM", "KERBEROS")
 # Keys that only some methods have.
-_METHODS_OF = {
+METHODS_OF = {
     "host": ("connect", "thrift"),
     "port": ("connect", "thrift"),
     "user": ("connect", "thrift"),
@@ -435,7 +435,7 @@ class PaimonCredentials(Credentials):
         for key in self._connection_keys():
             value = getattr(self, key)
             unset = value is None or value in ({}, [])
-            if unset and (key in _METHODS_OF or not with_aliases):
+            if unset and (key in METHODS_OF or not with_aliases):
                 continue
             yield key, str(value) if isinstance(value, PaimonConnectionMethod) else redacted(key, value)
         if with_aliases:
@@ -577,7 +577,7 @@ def _name_problems(given: Mapping[str, Any]) -> Iterable[str]:
 
 def _server_problems(given: Mapping[str, Any]) -> Iterable[str]:
     method = given.get("method", "session")
-    for key, methods in _METHODS_OF.items():
+    for key, methods in METHODS_OF.items():
         if key in given and method in _ONE_OF_METHODS and method not in methods:
             where = " or ".join(methods)
             hint = ", or name a cluster in spark_config as spark.master" if key == "host" else ""

@@ -10,7 +10,6 @@ _METADATA: Final = "dbt_paimon_key"
 
 COLUMNS: Final = "a column, or a list of them"
 BOOLEAN: Final = "`true` or `false`"
-TEXT: Final = "text"
 NUMBER: Final = "a whole number"
 MAPPING: Final = "a mapping"
 CONDITION: Final = "an SQL condition"
@@ -24,7 +23,7 @@ class Key:
 
     Attributes:
         meaning: what it does, in one line without a full stop.
-        takes: what its values are, in words.
+        takes: what its values are, in words; '' if they are the option's, or text.
         values: the values, if there are only these.
         default: what holds without it; '' if that is nothing.
         option: Paimon's option that it becomes.
@@ -32,7 +31,7 @@ class Key:
     """
 
     meaning: str
-    takes: str = TEXT
+    takes: str = ""
     values: tuple[str, ...] = ()
     default: str = ""
     option: str = ""

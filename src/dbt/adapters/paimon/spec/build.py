@@ -79,7 +79,9 @@ DYNAMIC_BUCKET_KEYS: Final[Mapping[str, Key]] = MappingProxyType(
             default="one a task",
             option="dynamic-bucket.initial-buckets",
         ),
-        "max_buckets": Key("The most buckets, whatever the target", option="dynamic-bucket.max-buckets"),
+        "max_buckets": Key(
+            "The most buckets, whatever the target; from Paimon 1.1", option="dynamic-bucket.max-buckets"
+        ),
         "assigner_parallelism": Key(
             "Tasks that assign buckets", option="dynamic-bucket.assigner-parallelism"
         ),

@@ -10,7 +10,8 @@ from typing import Any, Final, TypeAlias
 from dbt.adapters.base import AdapterConfig
 from dbt_common.contracts.config.base import MergeBehavior
 
-from dbt.adapters.paimon.keys import BOOLEAN, COLUMNS, CONDITION, MAPPING, NUMBER, TEXT, Key
+from dbt.adapters.paimon.capabilities import FILE_FORMATS, OLDEST_PAIMON, reaches
+from dbt.adapters.paimon.keys import BOOLEAN, COLUMNS, CONDITION, MAPPING, NUMBER, Key
 from dbt.adapters.paimon.spec import safeguards
 
 # dbt validates these types with jsonschema, whose message has no remedy and stops at the first mistake. So the types
@@ -20,6 +21,7 @@ _Columns: TypeAlias = str | list[str] | None
 DEAD_LETTER: Final = "dead_letter"
 FAIL: Final = "fail"
 DEFAULT_PROCESSING_TIME: Final = "10 seconds"
+STREAM_KEYS: Final = ("processing_time", "checkpoint_location", "on_bad_message")
 
 
 @dataclass
@@ -33,7 +35,7 @@ class PaimonConfig(AdapterConfig):
     primary_key: _Columns = field(
         default=None,
         metadata=Key(
-            "Rows with the same values here are one row; so does a primary-key constraint of an enforced contract",
+            "Rows with the same values here are one row. Or give a contract a primary-key constraint",
             COLUMNS,
             option="primary-key",
             page="models.md",
@@ -118,7 +120,11 @@ class PaimonConfig(AdapterConfig):
     file_format: str | None = field(
         default=None,
         metadata=Key(
-            "The format of the data files: `parquet`, `orc`, `avro`, and from Paimon 1.3 more",
+            "The format of the data files",
+            ", ".join(
+                f"`{name}`" if reaches(OLDEST_PAIMON, since) else f"`{name}` (from {since})"
+                for name, since in FILE_FORMATS.items()
+            ),
             page="maintenance.md#formats-and-codecs-by-level",
         ).metadata,
     )
@@ -212,9 +218,9 @@ class PaimonConfig(AdapterConfig):
     tblproperties: dict[str, Any] | None = field(
         default=None,
         metadata=Key(
-            "Any other [option of Paimon](paimon-options.md), under its own name",
+            "Any other option of Paimon, under its own name",
             "a mapping of options to values",
-            page="config.md#what-is-checked",
+            page="reference/paimon-options.md",
         ).metadata,
     )
 
@@ -289,7 +295,7 @@ class PaimonConfig(AdapterConfig):
         ).metadata,
     )
 
-    # Streaming models (see `streaming.settings`).
+    # Streaming models: STREAM_KEYS (see `streaming.settings`).
     processing_time: str | None = field(
         default=None,
         metadata=Key(
@@ -350,7 +356,7 @@ FIELD_KEYS: Final[Mapping[str, Key]] = MappingProxyType(
         "map.shared_shredding.max_columns": Key("The most columns that a shredded map is stored in", NUMBER),
         "map.shared_shredding.column_placement_policy": Key("Which keys of a shredded map get which column"),
         "pk_vector.index.type": Key("The type of a vector index of the column"),
-        "pk_vector.index.options": Key("Options of that index", TEXT),
+        "pk_vector.index.options": Key("Options of that index"),
         "pk_vector.distance.metric": Key("The metric of that index"),
         "pk_full_text.index.options": Key("Options of a full-text index of the column"),
         "pk_btree.index.options": Key("Options of a B-tree index of the column"),
