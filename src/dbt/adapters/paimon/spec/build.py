@@ -228,7 +228,11 @@ def collect_table_spec(
     tag = run_tag.read(config.get("table_tag"), problems)
     wap = _wap(config, problems, versions)
     if wap and options.get("bucket") == "-2":
-        problems.add("wap", True, "rows of postpone buckets cannot be audited before they are compacted")
+        problems.add(
+            "wap",
+            True,
+            "rows of postpone buckets cannot be audited before they are compacted. Use other buckets, or remove it",
+        )
     policy = read_policy(config.get("maintenance"), problems)
     compacts = _compact_after_build(config, problems)
     safeguards.check(config, problems)
@@ -293,7 +297,7 @@ def _wap(config: Mapping[str, Any], problems: Problems, versions: Versions) -> b
     if value is None or str(value).lower() == "false":
         return False
     if str(value).lower() != "true":
-        problems.add("wap", value, "true or false is needed")
+        problems.add("wap", value, "true or false is needed. Write it without quotes")
     elif config.get("materialized") in ("seed", "snapshot"):
         problems.add(
             "wap", value, f"a {config['materialized']} cannot be audited before its commit. Use it on models"
@@ -326,7 +330,7 @@ def _auto_buckets(config: Mapping[str, Any], options: Mapping[str, str], problem
 def _compact_after_build(config: Mapping[str, Any], problems: Problems) -> bool:
     value = config.get("compact_after_build")
     if value is not None and str(value).lower() not in ("true", "false"):
-        problems.add("compact_after_build", value, "true or false is needed")
+        problems.add("compact_after_build", value, "true or false is needed. Write it without quotes")
     return str(value).lower() != "false"
 
 

@@ -147,7 +147,7 @@ _UPDATES: Final = "Use matched_condition"
 _INSERTS: Final = "Use not_matched_condition"
 _DELETES: Final = "Use merge_delete_condition"
 _SETS: Final = "Compute the values in the query, with merge_update_columns for which of them are written"
-_SEES: Final = "Every reader sees all rows and values: leave them out in a view"
+_SEES: Final = "Leave rows and values out in a view: every reader of the table sees them"
 # Keys that decide which rows a query writes or shows. Key -> (the adapter, what to use instead).
 _IN_INCREMENTAL: Final[Mapping[str, tuple[str, str]]] = MappingProxyType(
     {

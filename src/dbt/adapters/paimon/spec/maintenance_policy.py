@@ -305,10 +305,13 @@ class _Reader:
         value = self.get(key)
         if value is None:
             return default
-        if isinstance(value, bool) or (size := parse_memory_size(str(value))) <= 0:
+        try:
+            size = 0 if isinstance(value, bool) else parse_memory_size(str(value))
+        except ValueError:
+            size = 0
+        if size <= 0:
             self.add(key, "a size is needed. Write a number and a unit, as in '1 gb'")
-            return default
-        return size
+        return size or default
 
     def flag(self, key: str, default: bool) -> bool:
         value = self.get(key)
@@ -380,7 +383,8 @@ def _read_snapshots(where: str, value: Any, problems: Problems) -> ExpireSnapsho
     if reader.get("retain_max") is None and reader.get("older_than") is None:
         reader.problems.add(where, None, "has nothing to expire. Set retain_max, older_than, or both")
     if low is not None and high is not None and low > high:
-        reader.add("retain_min", f"is above retain_max={high}. Lower it")
+        reader.add("retain_min", f"is above retain_max={high}. Use {high} or less")
+        low = high
     if low is None:
         # If only the number is limited, all of them are kept, however old.
         low = high if high is not None and not age else min(RETAIN_MIN, high or RETAIN_MIN)

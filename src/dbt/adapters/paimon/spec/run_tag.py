@@ -51,16 +51,22 @@ def read(value: Any, problems: Problems) -> RunTag | None:
             hint = f"Did you mean '{near}'?" if near else f"Known: {', '.join(KEYS)}"
             problems.add(f"table_tag.{key}", given[key], f"unknown key. {hint}")
     name, retained, if_exists = (given.get(key) for key in KEYS)
-    problem = tag_problem(name) if isinstance(name, str) else "the name of the tag is needed, as a string."
+    problem = (
+        tag_problem(name)
+        if isinstance(name, str)
+        else "the name of the tag is needed. Write it as in 'month_end'"
+    )
     if problem:
         problems.add("table_tag", value, problem)
     if retained is not None:
         try:
             parse_duration(str(retained))
         except ValueError:
-            problems.add("table_tag.time_retained", retained, "a duration is needed, as in '7 d' or '12 h'")
+            problems.add(
+                "table_tag.time_retained", retained, "a duration is needed. Write it as in '7 d' or '12 h'"
+            )
     if if_exists not in (None, REPLACE, KEEP):
-        problems.add("table_tag.if_exists", if_exists, f"one of {REPLACE}, {KEEP} is needed")
+        problems.add("table_tag.if_exists", if_exists, f"not allowed. Use {REPLACE} or {KEEP}")
     return RunTag(str(name), None if retained is None else str(retained), if_exists or REPLACE)
 
 
