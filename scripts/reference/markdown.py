@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
@@ -9,6 +10,8 @@ from dbt.adapters.paimon.keys import Key
 
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "docs" / "reference"
+# What would be Markdown in a text; an underscore within a word is none.
+_MARKS = re.compile(r"[\\*\[\]]|(?<!\w)_|_(?!\w)")
 # A cell without a value.
 NOTHING = "\N{EN DASH}"
 
@@ -31,6 +34,14 @@ def code(text: object) -> str:
     """Text as code, whatever is in it."""
     shown = str(text)
     return f"`` {shown} ``" if "`" in shown else f"`{shown}`"
+
+
+def plain(text: str) -> str:
+    """Text of which only what is in backticks is Markdown."""
+    parts = text.split("`")
+    for at in range(0, len(parts), 2):
+        parts[at] = _MARKS.sub(r"\\\g<0>", parts[at]).replace("<", "&lt;")
+    return "`".join(parts)
 
 
 def codes(texts: Iterable[object]) -> str:

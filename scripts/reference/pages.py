@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from reference import cli, config_keys, macros, options, profile_keys
+from reference import cli, config_keys, errors, macros, options, profile_keys
 from reference.markdown import FOLDER
 
 PAGES: Final[Mapping[str, Callable[[], str]]] = {
@@ -15,6 +15,7 @@ PAGES: Final[Mapping[str, Callable[[], str]]] = {
     "macros.md": macros.macros,
     "operations.md": macros.operations,
     "cli.md": cli.page,
+    "errors.md": errors.page,
 }
 
 
