@@ -41,7 +41,7 @@ FULL ?= --full
 SHIPPED := target/shipped
 QUERY := select carrier_name, scheduled, late_percent from {{ ref('mart_carrier_punctuality') }} order by late_percent
 
-.PHONY: help venv landing run examples test test-full unit functional conformance integration faults s3-kills differential streaming flink image costs bench bench-all wheel-check docs-test versions compat compatibility console-picture lint lint-python lint-types lint-imports lint-picture lint-sql lint-lock lint-workflows lint-actions lint-site floor-plan format docs site debug changelog dist dist-check release-files release publish clean
+.PHONY: help venv landing run examples test test-full unit functional conformance integration faults s3-kills differential streaming flink image costs bench bench-all wheel-check docs-test versions compat compatibility reference console-picture lint lint-python lint-types lint-imports lint-picture lint-sql lint-lock lint-workflows lint-actions lint-site floor-plan format docs site debug changelog dist dist-check release-files release publish clean
 
 help: ## List the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/\1\t\2/' | expand -t 14
@@ -162,6 +162,9 @@ endif
 
 compatibility: $(STAMP) ## Write docs/compatibility.md from the capabilities and the results of `make compat`
 	$(BIN)/python scripts/compatibility.py
+
+reference: $(STAMP) ## Write docs/reference from the code: keys, options, macros, commands, errors
+	PYTHONPATH=scripts $(BIN)/python -m reference
 
 console-picture: $(STAMP) ## Draw docs/make-run.svg, what `make run` prints
 	"$(UV)" run --quiet --script scripts/console_picture.py

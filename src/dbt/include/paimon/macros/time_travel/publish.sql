@@ -1,8 +1,4 @@
-{#-
-  Publish the rows of a model whose audit failed, unchanged.
-
-  dbt run-operation publish --args '{relation: orders}'
--#}
+{#- Publish the rows of a model whose audit failed, unchanged. -#}
 {% macro publish(relation) %}
   {%- set target = paimon__named_relation(relation) -%}
   {%- set existing = adapter.get_relation(target.database, target.schema, target.identifier) -%}
