@@ -5,8 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
+import yaml
 
 from integration.tools import environments, pages
 from integration.tools.environments import Environment
@@ -38,10 +40,14 @@ def installed(wheel: Path) -> Callable[[str, str], Environment]:
 
 
 @pytest.fixture
-def shop(tmp_path: Path) -> Path:
-    """The project of docs/tools/README.md, with a warehouse of the test's own."""
+def shop(tmp_path: Path, spark_config: dict[str, Any]) -> Path:
+    """The project of docs/tools/README.md, with a warehouse of the test's own, on a Spark for a test machine."""
     folder = tmp_path / "shop"
-    pages.write(folder, "README.md", {"/data/warehouse": str(tmp_path / "warehouse")})
+    pages.write(folder, "README.md")
+    profiles = yaml.safe_load((folder / "profiles.yml").read_text())
+    small = {key: value for key, value in spark_config.items() if key != "spark.jars.packages"}
+    profiles["shop"]["outputs"]["dev"] |= {"warehouse": str(tmp_path / "warehouse"), "spark_config": small}
+    (folder / "profiles.yml").write_text(yaml.safe_dump(profiles))
     return folder
 
 

@@ -15,12 +15,20 @@ pytestmark = pytest.mark.full
 Installed = Callable[[str, str], Environment]
 
 
-def test_tasks(installed: Installed, shop: Path, tmp_path: Path, ran_with: Callable[..., None]) -> None:
+@pytest.mark.parametrize("mode", ["LOCAL", "WATCHER"])
+def test_tasks(
+    mode: str, installed: Installed, shop: Path, tmp_path: Path, ran_with: Callable[..., None]
+) -> None:
     of_airflow, of_dbt, test = pages.commands("airflow.md")
     airflow = installed("airflow", of_airflow)
     dbt = installed("dbt", of_dbt.replace("/opt/dbt/bin/", ""))
     home = tmp_path / "airflow"
-    pages.write(home, "airflow.md", {"/opt/shop": str(shop), "/opt/dbt": str(dbt.folder)})
+    places = {
+        "/opt/shop": str(shop),
+        "/opt/dbt": str(dbt.folder),
+        "ExecutionMode.LOCAL": f"ExecutionMode.{mode}",
+    }
+    pages.write(home, "airflow.md", places)
     environ = {"AIRFLOW_HOME": str(home), "AIRFLOW__CORE__LOAD_EXAMPLES": "false", "DO_NOT_TRACK": "1"}
     airflow.run("airflow db migrate", home, **environ)
     airflow.run(test, home, **environ)
