@@ -42,5 +42,11 @@ def test_query(
     assert revenue(environment, shop, QUERY) == REVENUE
     ran_with("metricflow", environment, "dbt-metricflow", "metricflow", "dbt-core")
 
+    # By the dbt before, and with the patch.
+    older = installed("metricflow-dbt-1.11", f"{INSTALL} 'dbt-core<1.12'")
+    older.run("dbt parse --no-partial-parse", shop)
+    assert older.versions()["dbt-core"].startswith("1.11.")
+    assert revenue(older, shop, QUERY) == REVENUE
     upstream = patched(PAGE, INSTALL, wheel, tmp_path / "patched")
+    upstream.run("dbt parse --no-partial-parse", shop)
     assert revenue(upstream, shop, QUERY.replace("python mf.py", "mf")) == REVENUE

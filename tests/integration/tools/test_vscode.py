@@ -12,12 +12,13 @@ import pytest
 import yaml
 
 from integration.services import maven
-from integration.tools import pages, power_user
+from integration.tools import pages
 from integration.tools.environments import Environment
 
 pytestmark = pytest.mark.full
 
 PAGE = "vscode.md"
+SCRIPT = Path(__file__).with_name("power_user.py")
 PACKAGE = "@altimateai/dbt-integration@0.2.14"
 
 
@@ -51,8 +52,8 @@ def test_the_extensions_python(
     (shop / "profiles.yml").write_text(yaml.safe_dump(profiles))
 
     environment.run("dbt build", shop)
-    script = f"{python} {power_user.__file__} {shop}"
-    answers = json.loads(environment.run(script, shop, PYTHONPATH=str(extension)).splitlines()[-1])
+    told = environment.run(f"{python} {SCRIPT} {shop}", shop, PYTHONPATH=str(extension))
+    answers = json.loads(told.splitlines()[-1])
     rows = [[1, "ada", "2026-11-01", 10], [2, "bob", "2026-11-01", 20], [3, "ada", "2026-11-02", 30]]
     assert sorted(answers["preview"]) == sorted(answers["after a switch"]) == rows
     assert answers["limited"] == rows[:1]
