@@ -41,7 +41,7 @@ FULL ?= --full
 SHIPPED := target/shipped
 QUERY := select carrier_name, scheduled, late_percent from {{ ref('mart_carrier_punctuality') }} order by late_percent
 
-.PHONY: help venv landing run examples test test-full unit functional conformance integration faults s3-kills differential streaming flink image costs bench bench-all wheel-check docs-test versions compat compatibility reference console-picture lint lint-python lint-types lint-imports lint-picture lint-sql lint-lock lint-workflows lint-actions lint-site floor-plan format docs site debug changelog dist dist-check release-files release publish clean
+.PHONY: help venv landing run examples test test-full unit functional conformance integration faults s3-kills differential streaming flink tools image costs bench bench-all wheel-check docs-test versions compat compatibility reference console-picture lint lint-python lint-types lint-imports lint-picture lint-sql lint-lock lint-workflows lint-actions lint-site floor-plan format docs site debug changelog dist dist-check release-files release publish clean
 
 help: ## List the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/\1\t\2/' | expand -t 14
@@ -118,6 +118,9 @@ flink: $(STAMP) ## Flink 1.20 reads, writes and compacts tables that dbt makes (
 
 image: $(STAMP) ## Build deploy/docker/Dockerfile by buildah on a Debian of debootstrap, and run dbt in it (as root)
 	$(PYTEST) --full tests/integration/image $(ARGS)
+
+tools: $(STAMP) ## Dagster, Airflow, OpenLineage, MetricFlow, sqlfluff, pre-commit and VS Code's extension on a project, into docs/compatibility/tools
+	$(PYTEST) --full --results docs/compatibility/tools tests/integration/tools $(ARGS)
 
 costs: $(STAMP) ## Count what models cost and make that the baseline (tests/functional/costs/baseline.json)
 	DBT_PAIMON_WRITE_COSTS=1 $(PYTEST) tests/functional/costs
