@@ -42,7 +42,7 @@ FULL ?= --full
 SHIPPED := target/shipped
 QUERY := select carrier_name, scheduled, late_percent from {{ ref('mart_carrier_punctuality') }} order by late_percent
 
-.PHONY: help venv landing run examples test test-full unit functional conformance integration faults s3-kills differential streaming flink kubernetes costs bench bench-all wheel-check versions compat compatibility console-picture lint lint-python lint-types lint-imports lint-picture lint-sql lint-lock lint-workflows lint-actions lint-images lint-site floor-plan format docs site debug changelog dist dist-check release-files release publish clean
+.PHONY: help venv landing run examples test test-full unit functional conformance integration faults s3-kills differential streaming flink kubernetes tools image costs bench bench-all wheel-check docs-test versions compat compatibility reference console-picture lint lint-python lint-types lint-imports lint-picture lint-sql lint-lock lint-workflows lint-actions lint-images lint-site floor-plan format docs site debug changelog dist dist-check release-files release publish clean
 
 help: ## List the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/\1\t\2/' | expand -t 14
@@ -120,6 +120,12 @@ flink: $(STAMP) ## Flink 1.20 reads, writes and compacts tables that dbt makes (
 kubernetes: $(STAMP) ## dbt as a Job of deploy/kubernetes on a cluster of one node (needs Linux, root, Go and packages of Debian's), into docs/compatibility/kubernetes
 	$(PYTEST) --results docs/compatibility/kubernetes tests/integration/kubernetes $(ARGS)
 
+image: $(STAMP) ## Build deploy/docker/Dockerfile by buildah on a Debian of debootstrap, and run dbt in it (as root)
+	$(PYTEST) --full tests/integration/image $(ARGS)
+
+tools: $(STAMP) ## Dagster, Airflow, OpenLineage, MetricFlow, sqlfluff, pre-commit and VS Code's extension on a project, into docs/compatibility/tools
+	$(PYTEST) --full --results docs/compatibility/tools tests/integration/tools $(ARGS)
+
 costs: $(STAMP) ## Count what models cost and make that the baseline (tests/functional/costs/baseline.json)
 	DBT_PAIMON_WRITE_COSTS=1 $(PYTEST) tests/functional/costs
 
@@ -132,6 +138,9 @@ bench-all: ## Every benchmark at full size, hours; started again it goes on wher
 
 wheel-check: $(STAMP) ## Install the wheel into an empty environment and do what the README says; on each Python: ARGS=--every-python; another wheel: ARGS='--wheels dist'
 	$(PYTEST) tests/packaging $(ARGS)
+
+docs-test: $(STAMP) ## Do what the docs say: all of docs/tutorial.md and the README's commands in empty environments, the loop of docs/pull-requests.md
+	$(PYTEST) tests/packaging/test_tutorial.py::test_every_step tests/packaging/test_wheel.py::test_first_hour tests/functional/pull_requests/test_the_loop.py $(ARGS)
 
 versions: $(VERSIONS:%=version-%) ## Unit tests and a part of the tests on Spark with the oldest versions of everything, dbt 1.10, dbt 1.11 and the newest of everything
 
@@ -160,6 +169,9 @@ endif
 
 compatibility: $(STAMP) ## Write docs/compatibility.md from the capabilities and the results of `make compat`
 	$(BIN)/python scripts/compatibility.py
+
+reference: $(STAMP) ## Write docs/reference from the code: keys, options, macros, commands, errors
+	PYTHONPATH=scripts $(BIN)/python -m reference
 
 console-picture: $(STAMP) ## Draw docs/make-run.svg, what `make run` prints
 	"$(UV)" run --quiet --script scripts/console_picture.py

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import posixpath
 import re
 from pathlib import Path, PurePosixPath
 from typing import Any, Final
 
 _SECTION: Final = re.compile(r"^## (?P<name>.+)$", re.MULTILINE)
 _PAGE: Final = re.compile(r"^\| \[(?P<name>[^\]]+)\]\((?P<file>[^)#]+\.md)\)", re.MULTILINE)
-# A link out of docs/, its text and its target.
-_OUTSIDE: Final = re.compile(r"\[(?P<text>[^\]]+)\]\((?P<target>\.\./[^)]+)\)")
+# A link upwards, its text and its target: out of docs/, or from a folder in it.
+_UPWARDS: Final = re.compile(r"\[(?P<text>[^\]]+)\]\((?P<target>\.\./[^)]+)\)")
 _INDEX: Final = "README.md"
 
 
@@ -26,12 +27,16 @@ def on_config(config: Any) -> Any:
 
 def on_page_markdown(markdown: str, page: Any, config: Any, files: Any) -> str:
     """Let links that leave docs/ lead to the repository; without its address only their text stays."""
+    folder = posixpath.dirname(page.file.src_uri)
 
     def led(link: re.Match[str]) -> str:
+        place = posixpath.normpath(posixpath.join(folder, link["target"]))
+        if not place.startswith("../"):
+            return link[0]
         if not config.repo_url:
             return link["text"]
-        place = PurePosixPath(link["target"].removeprefix("../"))
-        kind = "blob" if place.suffix else "tree"
+        place = place.removeprefix("../")
+        kind = "blob" if PurePosixPath(place).suffix else "tree"
         return f"[{link['text']}]({config.repo_url.rstrip('/')}/{kind}/main/{place})"
 
-    return _OUTSIDE.sub(led, markdown)
+    return _UPWARDS.sub(led, markdown)

@@ -1,14 +1,23 @@
-"""What the tests of the wheel take: `--every-python`, `--wheels`, and a table of what they saw."""
+"""What the tests of the wheel take: `--every-python`, `--wheels`, a table of what they saw, and the shell of a new user.
+
+Added to the shell are `--find-links` (as PIP_FIND_LINKS) with the wheel itself and with an empty one in the place of
+dbt-core 1.12's parser, whose source distribution downloads while it builds.
+"""
 
 from __future__ import annotations
 
+import os
+import shutil
 import sys
 from pathlib import Path
 
 import pytest
 
+import doc_pages
+import wheels
+from doc_pages import ROOT, Shell
+
 PYTHONS = ("3.10", "3.11", "3.12", "3.13")
-ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "install.md"
 # Between these lines of the page is what the tests saw.
 MARKS = ("<!-- figures -->", "<!-- end of figures -->")
@@ -70,3 +79,36 @@ def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
 def _what(row: str) -> tuple[str, ...]:
     """The extra and the Python of a row."""
     return tuple(row.split("|")[1:3])
+
+
+@pytest.fixture(scope="session")
+def uv() -> str:
+    return wheels.find_uv()
+
+
+@pytest.fixture(scope="session")
+def links(uv: str, request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the wheel, and with the empty one."""
+    folder = tmp_path_factory.mktemp("dist")
+    if given := request.config.getoption("--wheels"):
+        (wheel,) = (ROOT / given).glob("*.whl")
+        shutil.copy(wheel, folder)
+    else:
+        Shell(ROOT, dict(os.environ)).run(f"{uv} build --wheel --out-dir {folder}", attempts=3)
+    wheels.write_empty(wheels.PARSER, folder)
+    return folder
+
+
+@pytest.fixture
+def shell(links: Path, tmp_path: Path) -> Shell:
+    """A new user's: an empty home, and no cache of anything."""
+    environ = {key: value for key, value in os.environ.items() if key not in doc_pages.LEAKS}
+    (tmp_path / "home").mkdir()
+    environ |= {
+        "HOME": str(tmp_path / "home"),
+        "PIP_FIND_LINKS": str(links),
+        "DBT_SEND_ANONYMOUS_USAGE_STATS": "false",
+        # Java asks the system for the home, not HOME.
+        "JAVA_TOOL_OPTIONS": f"-Duser.home={tmp_path / 'home'}",
+    }
+    return Shell(tmp_path, environ)

@@ -1,108 +1,20 @@
 """The wheel in an empty environment: the commands of the README and of docs/deployment.md, as a user types them.
 
-Nothing holds pip but what the wheel asks for. Added are `--find-links` (as PIP_FIND_LINKS) with the wheel itself and with
-an empty one in the place of dbt-core 1.12's parser, whose source distribution downloads while it builds.
+Nothing holds pip but what the wheel asks for.
 """
 
 from __future__ import annotations
 
 import json
 import os
-import re
-import shutil
-import subprocess
 import sys
-import time
 import zipfile
-from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
 import yaml
 
-import wheels
-
-ROOT = Path(__file__).parents[2]
-# What would let the checkout, the environment that runs this test, or its caches into the empty one.
-LEAKS = (
-    *("PYTHONPATH", "PYTHONHOME", "VIRTUAL_ENV", "SPARK_HOME", "DBT_PROFILES_DIR", "DBT_PAIMON_JARS"),
-    *("PYTEST_ADDOPTS", "XDG_CACHE_HOME", "PIP_CACHE_DIR", "PIP_CONSTRAINT"),
-)
-
-
-@dataclass
-class Shell:
-    """A user's shell: where it stands, and what `dbt` and `pip` are there."""
-
-    folder: Path
-    environ: dict[str, str]
-    seconds: dict[str, float] = field(default_factory=dict)
-
-    def run(self, command: str, answers: str = "", returns: int = 0, attempts: int = 1) -> str:
-        """Run a line, its output returned; if it ends with another code (`attempts` times), its output is the error."""
-        if command.startswith("cd "):
-            self.folder /= command.removeprefix("cd ")
-            return ""
-        started = time.monotonic()
-        done = subprocess.run(
-            ["bash", "-c", command],
-            cwd=self.folder,
-            env=self.environ,
-            input=answers,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            timeout=900,
-            check=False,
-        )
-        self.seconds[command] = time.monotonic() - started
-        if done.returncode != returns and attempts > 1:
-            time.sleep(10)
-            return self.run(command, answers, returns, attempts - 1)
-        if done.returncode != returns:
-            pytest.fail(f"{command} ended with {done.returncode}:\n{done.stdout}")
-        return done.stdout
-
-
-def commands_of(page: str, heading: str) -> list[str]:
-    """The first block of shell commands after a heading of a page, without its comments."""
-    text = (ROOT / page).read_text().split(f"\n{heading}\n", 1)[1]
-    block = re.search(r"```sh\n(.*?)```", text, re.DOTALL)
-    assert block
-    return [line.partition("  #")[0].strip() for line in block[1].splitlines()]
-
-
-@pytest.fixture(scope="module")
-def uv() -> str:
-    return wheels.find_uv()
-
-
-@pytest.fixture(scope="module")
-def links(uv: str, request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with the wheel, and with the empty one."""
-    folder = tmp_path_factory.mktemp("dist")
-    if given := request.config.getoption("--wheels"):
-        (wheel,) = (ROOT / given).glob("*.whl")
-        shutil.copy(wheel, folder)
-    else:
-        Shell(ROOT, dict(os.environ)).run(f"{uv} build --wheel --out-dir {folder}", attempts=3)
-    wheels.write_empty(wheels.PARSER, folder)
-    return folder
-
-
-@pytest.fixture
-def shell(links: Path, tmp_path: Path) -> Shell:
-    """A new user's: an empty home, and no cache of anything."""
-    environ = {key: value for key, value in os.environ.items() if key not in LEAKS}
-    (tmp_path / "home").mkdir()
-    environ |= {
-        "HOME": str(tmp_path / "home"),
-        "PIP_FIND_LINKS": str(links),
-        "DBT_SEND_ANONYMOUS_USAGE_STATS": "false",
-        # Java asks the system for the home, not HOME.
-        "JAVA_TOOL_OPTIONS": f"-Duser.home={tmp_path / 'home'}",
-    }
-    return Shell(tmp_path, environ)
+from doc_pages import ROOT, Shell, blocks_of
 
 
 def new_environment(shell: Shell, python: str, uv: str) -> Path:
@@ -154,7 +66,7 @@ def test_content(links: Path) -> None:
 @pytest.mark.slow
 def test_first_hour(shell: Shell, uv: str, python_of_user: str, figures: list[str]) -> None:
     environment = new_environment(shell, python_of_user, uv)
-    commands = commands_of("README.md", "## Use it in a project of your own")
+    commands = blocks_of("README.md", "## Use it in a project of your own")[0].commands()
     assert [command.split()[:2] for command in commands] == [
         ["pip", "install"],
         ["dbt", "init"],
@@ -212,7 +124,9 @@ def model(dbt, session):
 def test_warm_server(shell: Shell, uv: str, python_by_hand: str, figures: list[str]) -> None:
     """`dbt-paimon server`, as docs/deployment.md has it, and pandas: run by hand (make wheel-check)."""
     environment = new_environment(shell, python_by_hand, uv)
-    install, start, run, status, stop = commands_of("docs/deployment.md", "## A warm local server")
+    install, start, run, status, stop = blocks_of("docs/deployment.md", "## A warm local server")[
+        0
+    ].commands()
     shell.run(install, attempts=3)
     shell.run("dbt init --skip-profile-setup my_lakehouse")
     target = {"type": "paimon", "schema": "analytics", "paimon_version": "0.9.0", "threads": 2}

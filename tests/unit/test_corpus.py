@@ -18,7 +18,7 @@ BAD, GOOD, CHANGES = corpus.bad(), corpus.good(), corpus.changes()
 
 # The words that a remedy begins with.
 REMEDY = re.compile(
-    r"\b(Add|Allowed|Cast|Did you mean|Drop|Give|Join|Keep|Known|Leave out|List|Make|Name|Put|Remove|Run|Set|Use|Write"
+    r"\b(Add|Allowed|Cast|Did you mean|Drop|Give|Join|Keep|Known|Leave|List|Make|Name|Put|Remove|Rename|Run|Set|Use|Write"
     r"|Its columns)\b"
 )
 

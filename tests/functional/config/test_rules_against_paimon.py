@@ -111,7 +111,7 @@ class Tables:
         for group, (keys, _) in GROUPED_KEYS.items():
             for key, value in (config.get(group) or {}).items():
                 if value is not None:
-                    found[keys[key]] = value
+                    found[keys[key].option] = value
         for column, settings in (config.get("fields") or {}).items():
             for key, value in (settings or {}).items():
                 if value is not None:

@@ -14,8 +14,9 @@ from click.testing import CliRunner
 from dbt.tests.util import run_dbt, write_file
 
 from dbt.adapters.paimon.cli import main
+from doc_pages import ROOT, Block, blocks_of
 
-PAGE = (Path(__file__).parents[3] / "docs/pull-requests.md").read_text().partition("## A pull request")[2]
+BLOCKS = blocks_of("docs/pull-requests.md", "## A pull request")
 
 ORDERS = """
 {{ config(materialized='table') }}
@@ -35,16 +36,12 @@ PROPERTIES = "models: [{name: customers, columns: [{name: revenue, data_tests: [
 BEFORE, AFTER = "sum(amount)", "sum(amount) filter (where status = 'paid')"
 
 
-def blocks(language: str) -> list[str]:
-    return re.findall(rf"^(`{{3,}}){language}\n(.*?)^\1$", PAGE, re.MULTILINE | re.DOTALL)
-
-
-def block(language: str, number: int = 0) -> str:
-    return blocks(language)[number][1]
+def block(language: str, number: int = 0) -> Block:
+    return [each for each in BLOCKS if each.language == language][number]
 
 
 def commands() -> list[str]:
-    return [line for line in block("sh").splitlines() if line and not line.startswith("#")]
+    return block("sh").commands()
 
 
 def of_dbt(lines: list[str]) -> list[str]:
@@ -52,11 +49,11 @@ def of_dbt(lines: list[str]) -> list[str]:
 
 
 def test_the_workflow_has_the_same_commands() -> None:
-    workflow = yaml.safe_load(block("yaml", 1))
+    workflow = yaml.safe_load(block("yaml", 1).text)
     steps = [step for job in workflow["jobs"].values() for step in job["steps"]]
     lines = [line for step in steps for line in step.get("run", "").splitlines()]
     assert of_dbt(commands()) == of_dbt(lines)
-    assert AFTER in PAGE
+    assert AFTER in (ROOT / "docs/pull-requests.md").read_text()
 
 
 class TheLoop:
@@ -77,7 +74,7 @@ class TheLoop:
     @pytest.fixture(scope="class")
     def profiles_config_update(self, dbt_profile_target: dict[str, Any]) -> dict[str, Any]:
         """The profile of the page, on the warehouse of the test."""
-        outputs = yaml.safe_load(block("yaml"))["shop"]["outputs"]
+        outputs = yaml.safe_load(block("yaml").text)["shop"]["outputs"]
         assert outputs["pr"].pop("clone_by") == "branch"
         outputs["pr"]["clone_by"] = self.way
         return {
@@ -146,7 +143,7 @@ class TheLoop:
         # What files are read depends on the way, and their size on the version of Parquet.
         reads = r"^Read .*$" if self.way == "copy" else r"[\d.]+ KiB"
         told = Path(project.project_root, "diff.md").read_text()
-        shown, told = (re.sub(reads, "", text, flags=re.MULTILINE) for text in (block("markdown"), told))
+        shown, told = (re.sub(reads, "", text, flags=re.MULTILINE) for text in (block("markdown").text, told))
         assert shown.strip() in told
 
         self.run(project, drop)

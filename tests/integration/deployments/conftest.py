@@ -20,6 +20,8 @@ from dbt.adapters.paimon.spark.session import open_session
 from integration import build
 from integration.services import spark
 from integration.services.process import SHORT_LIVED
+from integration.services.yarn import Yarn
+from integration.services.yarn import yarn as yarn_cluster
 
 ROOT = Path(__file__).parents[3]
 # Three days of flights: every model has rows, and a build is about the deployment.
@@ -115,6 +117,14 @@ def standalone(folder: Path, request: pytest.FixtureRequest) -> Iterator[Deploym
 
 
 @contextmanager
+def yarn(folder: Path, request: pytest.FixtureRequest) -> Iterator[Deployment]:
+    cluster: Yarn = request.getfixturevalue("cluster")
+    variables = {"FLIGHTS_WAREHOUSE": str(folder / "warehouse"), "HADOOP_CONF_DIR": str(cluster.conf)}
+    yield Deployment("yarn", variables)
+    assert cluster.last_application()["Final-State"] == "SUCCEEDED"
+
+
+@contextmanager
 def thrift(folder: Path, request: pytest.FixtureRequest) -> Iterator[Deployment]:
     with spark.thrift_server(folder / "services", folder / "warehouse") as port:
         yield Deployment("thrift", _of_server(folder, port))
@@ -173,6 +183,7 @@ def _of_server(folder: Path, port: int) -> dict[str, str]:
 DEPLOYMENTS: dict[Start, tuple[str, str, str]] = {
     local: ("filesystem", "local", "session"),
     standalone: ("filesystem", "local", "standalone"),
+    yarn: ("filesystem", "local", "YARN"),
     thrift: ("filesystem", "local", "thrift"),
     connect: ("filesystem", "local", "connect"),
     hive: ("hive", "local", "session"),
@@ -187,6 +198,12 @@ def running_spark(tmp_path_factory: pytest.TempPathFactory, spark_config: dict[s
     """The Spark of this process, with the jars of every test's target."""
     warehouse = str(tmp_path_factory.mktemp("running"))
     open_session(PaimonCredentials(schema="any", warehouse=warehouse, spark_config=spark_config))
+
+
+@pytest.fixture(scope="session")
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Yarn]:
+    with yarn_cluster(tmp_path_factory.mktemp("yarn")) as service:
+        yield service
 
 
 @pytest.fixture(scope="session")

@@ -12,7 +12,7 @@ from integration.services.maven import jar
 from integration.services.process import LOOPBACK, free_port, running
 
 # PySpark 3.5.7 brings the client of this version.
-_HADOOP = "3.3.4"
+HADOOP = "3.3.4"
 _MANAGER = "org.apache.hadoop.test.MiniDFSClusterManager"
 
 
@@ -44,6 +44,13 @@ class Hdfs:
         return found
 
 
+def spark_jars() -> Path:
+    """PySpark's jars for a class path; they bring Hadoop's client and what its servers depend on."""
+    from pyspark.find_spark_home import _find_spark_home
+
+    return Path(_find_spark_home()) / "jars" / "*"
+
+
 @contextlib.contextmanager
 def hdfs(folder: Path, port: int | None = None) -> Iterator[Hdfs]:
     """Run an empty HDFS; what it holds is gone when the block ends.
@@ -55,14 +62,12 @@ def hdfs(folder: Path, port: int | None = None) -> Iterator[Hdfs]:
     Raises:
         RuntimeError: it did not start.
     """
-    from pyspark.find_spark_home import _find_spark_home
-
     port = port or free_port()
     jars = [
-        jar("org.apache.hadoop", "hadoop-client-minicluster", _HADOOP),
+        jar("org.apache.hadoop", "hadoop-client-minicluster", HADOOP),
         jar("org.mockito", "mockito-core", "2.28.2"),
         jar("junit", "junit", "4.13.2"),
-        Path(_find_spark_home()) / "jars" / "*",
+        spark_jars(),
     ]
     folder.mkdir(parents=True, exist_ok=True)
     # Written when the data node is there, too.

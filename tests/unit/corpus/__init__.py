@@ -11,10 +11,13 @@ from typing import Any
 import yaml
 
 from dbt.adapters.paimon.capabilities import Versions
+from dbt.adapters.paimon.spec.advice import advice
 from dbt.adapters.paimon.spec.build import build_table_spec
 from dbt.adapters.paimon.spec.column_rules import check_columns
+from dbt.adapters.paimon.spec.spark_settings import settings_of
 from dbt.adapters.paimon.spec.strategies import plan_incremental
 from dbt.adapters.paimon.spec.table import TableSpec
+from dbt.adapters.paimon.streaming.settings import plan_stream
 
 FOLDER = Path(__file__).parent
 MODEL = "orders"
@@ -33,6 +36,7 @@ class Case:
     reason: str = ""
     remedy: str = ""
     version: str = "0.9.0"
+    catalog: str = "filesystem"
     columns: tuple[tuple[str, str], ...] = ()
     contract: Mapping[str, Any] = field(default_factory=dict)
     paimon: str = ""
@@ -48,7 +52,8 @@ class Case:
         Raises:
             ConfigErrors: what is wrong with it.
         """
-        versions = Versions.of(self.version)
+        versions = Versions.of(self.version, catalog_kind=self.catalog)
+        settings_of(MODEL, self.config.get("spark_config"), versions.paimon)
         contract = {
             "model": MODEL,
             "versions": versions,
@@ -57,6 +62,8 @@ class Case:
         }
         if self.config.get("materialized") == "incremental":
             spec = plan_incremental(self.config, **contract).spec
+        elif self.config.get("materialized") == "streaming":
+            spec = plan_stream({"name": MODEL, "config": self.config}, versions).spec
         else:
             spec = build_table_spec(self.config, **contract)
         check_columns(spec, self.columns, config=self.config, model=MODEL, versions=versions)
@@ -81,7 +88,7 @@ def good() -> list[Case]:
 def bad() -> list[Case]:
     """Every config that is to be refused."""
     cases = []
-    for group, common in _groups("bad_tables.yml"):
+    for group, common in (*_groups("bad_tables.yml"), *_groups("bad_policies.yml")):
         for config, where, reason, remedy in group["cases"]:
             cases.append(
                 Case(**common, config={**group.get("config", {}), **config}, **_said(where, reason, remedy))
@@ -92,6 +99,34 @@ def bad() -> list[Case]:
             where = f"tblproperties['{name}']={value!r}"
             cases.append(Case(**common, config=config, **_said(where, reason, remedy)))
     return cases
+
+
+@dataclass(frozen=True)
+class Warned:
+    """A config that is allowed, with a warning: see warnings.yml."""
+
+    config: Mapping[str, Any]
+    where: str
+    reason: str
+    remedy: str
+    versions: tuple[str, ...]
+    silent: tuple[str, ...] = ()
+    columns: Mapping[str, str] = field(default_factory=dict)
+
+    def told(self, version: str) -> tuple[str, ...]:
+        """The warnings of a Paimon."""
+        versions = Versions.of(version)
+        spec = build_table_spec(self.config, model=MODEL, versions=versions)
+        return advice(spec, self.config, MODEL, versions, self.columns)
+
+
+def warned() -> list[Warned]:
+    """Every config with a warning."""
+    tuples = ("versions", "silent")
+    return [
+        Warned(**{key: tuple(value) if key in tuples else value for key, value in case.items()})
+        for case in _load("warnings.yml")
+    ]
 
 
 def changes() -> list[dict[str, Any]]:
@@ -116,6 +151,7 @@ def _groups(name: str) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
             {
                 "about": group["about"],
                 "version": group.get("version", "0.9.0"),
+                "catalog": group.get("catalog", "filesystem"),
                 "columns": tuple(columns.items()),
                 "contract": contract,
                 "paimon": group.get("paimon", ""),

@@ -300,7 +300,9 @@ _RULES: Final[Mapping[Capability, _Rule]] = MappingProxyType(
         ),
         Capability.COMPACT_ORDER: _Rule("sys.compact with order, zorder and hilbert (append tables)"),
         # CompactProcedure's parameter compact_strategy, from 1.0.
-        Capability.COMPACT_STRATEGY: _Rule("sys.compact with compact_strategy", paimon="1.0"),
+        Capability.COMPACT_STRATEGY: _Rule(
+            "sys.compact with compact_strategy", paimon="1.0", remedy="Use 'full', which it does without."
+        ),
         # ExpireSnapshotsProcedure: older_than is a TIMESTAMP at 0.9 and a STRING from 1.0.
         Capability.EXPIRE_SNAPSHOTS_OLDER_THAN_TEXT: _Rule(
             "sys.expire_snapshots with older_than as text", paimon="1.0", shown=False
@@ -360,7 +362,9 @@ _RULES: Final[Mapping[Capability, _Rule]] = MappingProxyType(
             remedy="Use table_tag, which gives the table snapshot of a run a tag.",
         ),
         # JdbcCatalog.assertMainBranch, at 0.9.0 to 2.0.0.
-        Capability.BRANCHES: _Rule("branches", catalogs=_WITH_BRANCHES),
+        Capability.BRANCHES: _Rule(
+            "branches", catalogs=_WITH_BRANCHES, remedy="Use another kind of catalog."
+        ),
         Capability.FAST_FORWARD: _Rule("sys.fast_forward", catalogs=_WITH_BRANCHES),
         # IcebergCommitCallback. 0.9 (`metadata.iceberg-compatible`) writes no field ids into Parquet, and fails after
         # the commit for timestamps, small integers and nested types; pyiceberg and DuckDB read 1.4's [ran, both].

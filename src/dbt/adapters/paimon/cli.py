@@ -172,7 +172,13 @@ def stream(
 @click.option("--state", help="Folder of an earlier manifest, for state:modified and --defer.")
 @click.option("--full-refresh", is_flag=True, help="Say what a run with --full-refresh would do.")
 @click.option("--threads", type=int, help="Nodes to look at at once.")
-@click.option("--output", type=click.Choice(["text", "json"]), default="text", show_default=True)
+@click.option(
+    "--output",
+    type=click.Choice(["text", "json"]),
+    default="text",
+    show_default=True,
+    help="For people, or a line of JSON for each node.",
+)
 @click.option(
     "--fail-on-loss", is_flag=True, help="Exit with 3 if the run would lose table snapshots or tags."
 )
@@ -295,6 +301,7 @@ def _dbt_arguments(options: Mapping[str, object], select: Sequence[str], exclude
     type=click.Choice([diffs.TEXT, diffs.JSON, diffs.MARKDOWN]),
     default=diffs.TEXT,
     show_default=True,
+    help="For people, a line of JSON for each table, or the comment of a pull request.",
 )
 @click.option("--fail-on-diff", is_flag=True, help="Exit with 3 if a table differs.")
 def diff(

@@ -35,6 +35,7 @@ from dbt.adapters.paimon.errors.redaction import (
     secrets_of,
     tell_dbt,
 )
+from dbt.adapters.paimon.keys import BOOLEAN, NUMBER, SECONDS, Key
 from dbt.adapters.paimon.machine.waiting import LONGEST_STALL, LONGEST_WAIT
 from dbt.adapters.paimon.options.read_options import read_fault
 
@@ -79,7 +80,7 @@ CLONE_BY = ("copy", "branch")
 # PyHive's values, named after hive.server2.authentication.
 _AUTHS = ("NONE", "NOSASL", "LDAP", "CUSTOM", "KERBEROS")
 # Keys that only some methods have.
-_METHODS_OF = {
+METHODS_OF = {
     "host": ("connect", "thrift"),
     "port": ("connect", "thrift"),
     "user": ("connect", "thrift"),
@@ -116,57 +117,197 @@ class PaimonConnectionMethod(StrEnum):
 class PaimonCredentials(Credentials):
     """One target of a profile.
 
+    `jars`, `packages` and `repositories` may be comma-separated text in the profile.
+
     Attributes:
-        database: the Spark catalog (profile key `catalog`).
-        schema: Paimon's database.
-        method: how dbt reaches Spark.
-        host, port: the server, for connect and thrift; without `host`, connect means this machine's warm server.
-        user, password, token, auth, kerberos_service_name, use_ssl: the login to the server.
-        metastore: the kind of the catalog: filesystem, hive, jdbc or rest.
-        warehouse: where its tables are; a rest catalog's name of it.
-        uri: the address of its metastore.
-        catalog_options: Paimon's other options of the catalog.
-        view_catalog: the Spark catalog that stores views; None: the catalog itself, if it can.
-        kafka_options: the broker and its login, for streams.
-        spark_config: Spark's settings.
-        paimon_version: the connector's version; DEFAULT_PAIMON_VERSION if the profile has none.
-        names_paimon_version: whether the profile has one.
-        jars: paths of jars to use, on this machine or in a store.
-        packages, repositories: Maven coordinates to fetch, and where from. These two and `jars` may be
-            comma-separated text in the profile.
-        lock_timeout: seconds to wait for a table that another run writes.
-        s3_lock: whether runs lock the tables of a filesystem catalog on S3 by leases in its bucket; None: if they can.
-        stall_timeout: seconds that a statement may run without a Spark job.
-        clone_by: how `dbt clone` makes a clone of an incremental model: copy or branch.
+        names_paimon_version: whether the profile has a `paimon_version`.
         integrations: the catalogs in catalogs.yml, by their names in Spark; dbt reads that file after the profile.
     """
 
-    database: str = DEFAULT_CATALOG
-    schema: str = ""
-    method: PaimonConnectionMethod = PaimonConnectionMethod.SESSION
-    host: str | None = None
-    port: int | None = None
-    user: str | None = None
-    password: str | None = None
-    token: str | None = None
-    auth: str | None = None
-    kerberos_service_name: str | None = None
-    use_ssl: bool | None = None
-    metastore: str = "filesystem"
-    warehouse: str | None = None
-    uri: str | None = None
-    catalog_options: dict[str, str] = field(default_factory=dict)
-    view_catalog: str | None = None
-    kafka_options: dict[str, str] = field(default_factory=dict)
-    spark_config: dict[str, str] = field(default_factory=dict)
-    paimon_version: str = ""
-    jars: list[str] = field(default_factory=list)
-    packages: list[str] = field(default_factory=list)
-    repositories: list[str] = field(default_factory=list)
-    lock_timeout: int = int(LONGEST_WAIT)
-    s3_lock: bool | None = None
-    stall_timeout: int = int(LONGEST_STALL)
-    clone_by: str = CLONE_BY[0]
+    database: str = field(
+        default=DEFAULT_CATALOG,
+        metadata=Key(
+            "The Spark catalog; every name is `catalog.schema.table`",
+            default=f"`{DEFAULT_CATALOG}`",
+            page="catalogs.md",
+        ).metadata,
+    )
+    schema: str = field(
+        default="",
+        metadata=Key(
+            "Paimon's database that models are built in; `database` means the same", default="required"
+        ).metadata,
+    )
+    method: PaimonConnectionMethod = field(
+        default=PaimonConnectionMethod.SESSION,
+        metadata=Key(
+            "Where Spark runs: in dbt's process or on a cluster, or behind a Spark Connect or Thrift server",
+            values=tuple(str(method) for method in PaimonConnectionMethod),
+            page="deployment.md#which-engine",
+        ).metadata,
+    )
+    host: str | None = field(
+        default=None,
+        metadata=Key(
+            "The machine of the server; without it `connect` means the warm server of this machine",
+            page="deployment.md#a-warm-local-server",
+        ).metadata,
+    )
+    port: int | None = field(
+        default=None,
+        metadata=Key(
+            "The port of the server",
+            NUMBER,
+            default=", ".join(f"`{port}` for {method}" for method, port in _PORTS.items()),
+            page="deployment.md#spark-thrift-server",
+        ).metadata,
+    )
+    user: str | None = field(
+        default=None,
+        metadata=Key("The user at the server", page="deployment.md#spark-thrift-server").metadata,
+    )
+    password: str | None = field(
+        default=None,
+        metadata=Key(
+            "The password there, with `auth: LDAP` or `CUSTOM`", page="deployment.md#spark-thrift-server"
+        ).metadata,
+    )
+    token: str | None = field(
+        default=None,
+        metadata=Key(
+            "The token that a proxy of Spark Connect asks for", page="deployment.md#spark-connect"
+        ).metadata,
+    )
+    auth: str | None = field(
+        default=None,
+        metadata=Key(
+            "How the Thrift server asks who one is", values=_AUTHS, page="deployment.md#spark-thrift-server"
+        ).metadata,
+    )
+    kerberos_service_name: str | None = field(
+        default=None,
+        metadata=Key(
+            "The service's name, with `auth: KERBEROS`", page="deployment.md#spark-thrift-server"
+        ).metadata,
+    )
+    use_ssl: bool | None = field(
+        default=None,
+        metadata=Key(
+            "Whether the connection is encrypted",
+            BOOLEAN,
+            default="`false`",
+            page="deployment.md#spark-connect",
+        ).metadata,
+    )
+    metastore: str = field(
+        default="filesystem",
+        metadata=Key("The kind of the Paimon catalog", values=METASTORES, page="catalogs.md").metadata,
+    )
+    warehouse: str | None = field(
+        default=None,
+        metadata=Key(
+            "Where the tables are: a path, or `hdfs://…`, `s3://…`, `oss://…`; of a `rest` catalog its name there",
+            "a path",
+            default="required for `filesystem` and `jdbc`",
+            page="storage.md",
+        ).metadata,
+    )
+    uri: str | None = field(
+        default=None,
+        metadata=Key(
+            "The address of the catalog: `thrift://host:9083`, `jdbc:postgresql://host/db`, `http://host:8080`",
+            default="required for `hive`, `jdbc` and `rest`",
+            page="catalogs.md",
+        ).metadata,
+    )
+    catalog_options: dict[str, str] = field(
+        default_factory=dict,
+        metadata=Key(
+            "Further options of the catalog, such as keys of the store; `table-default.…` are for every new table",
+            "a mapping of options to values",
+            page="catalogs.md",
+        ).metadata,
+    )
+    view_catalog: str | None = field(
+        default=None,
+        metadata=Key(
+            "The Spark catalog that views are created in",
+            default="the catalog itself if it has views, else `spark_catalog`",
+            page="catalogs.md#views",
+        ).metadata,
+    )
+    kafka_options: dict[str, str] = field(
+        default_factory=dict,
+        metadata=Key(
+            "The broker, and the login there, for streams; each begins with `kafka.`",
+            "a mapping of settings to values",
+            page="streaming.md#kafka",
+        ).metadata,
+    )
+    spark_config: dict[str, str] = field(
+        default_factory=dict,
+        metadata=Key(
+            "Any of Spark's settings, `spark.master` among them",
+            "a mapping of settings to values",
+            page="deployment.md#which-engine",
+        ).metadata,
+    )
+    paimon_version: str = field(
+        default="",
+        metadata=Key(
+            "The Paimon release, from which the connector for your Spark follows, which is downloaded once",
+            "a full release number, in quotes",
+            default=f"`{DEFAULT_PAIMON_VERSION}`, with a warning to set it",
+            page="compatibility.md",
+        ).metadata,
+    )
+    jars: list[str] = field(
+        default_factory=list,
+        metadata=Key(
+            "Jars to use instead of downloads, on this machine or in a store",
+            "a list of paths",
+            page="storage.md",
+        ).metadata,
+    )
+    packages: list[str] = field(
+        default_factory=list,
+        metadata=Key("Further jars to download", "a list of Maven coordinates", page="storage.md").metadata,
+    )
+    repositories: list[str] = field(
+        default_factory=list,
+        metadata=Key(
+            "Maven repositories to look in first", "a list of addresses", page="storage.md"
+        ).metadata,
+    )
+    lock_timeout: int = field(
+        default=int(LONGEST_WAIT),
+        metadata=Key(
+            "How long a run waits for a table that another run writes", SECONDS, page="reliability.md#waits"
+        ).metadata,
+    )
+    s3_lock: bool | None = field(
+        default=None,
+        metadata=Key(
+            "Whether runs lock tables of a filesystem catalog on S3 by leases in its bucket; needs `dbt-paimon[s3]`",
+            BOOLEAN,
+            default="`true` if the store can",
+            page="storage.md#leases-on-s3",
+        ).metadata,
+    )
+    stall_timeout: int = field(
+        default=int(LONGEST_STALL),
+        metadata=Key(
+            "How long a statement may run without a Spark job", SECONDS, page="reliability.md#waits"
+        ).metadata,
+    )
+    clone_by: str = field(
+        default=CLONE_BY[0],
+        metadata=Key(
+            "What `dbt clone` makes of an incremental model: a copy of its rows, or a branch and a view over it",
+            values=CLONE_BY,
+            page="pull-requests.md#a-pull-request",
+        ).metadata,
+    )
 
     _ALIASES: ClassVar[dict[str, str]] = {"catalog": "database"}
 
@@ -294,7 +435,7 @@ class PaimonCredentials(Credentials):
         for key in self._connection_keys():
             value = getattr(self, key)
             unset = value is None or value in ({}, [])
-            if unset and (key in _METHODS_OF or not with_aliases):
+            if unset and (key in METHODS_OF or not with_aliases):
                 continue
             yield key, str(value) if isinstance(value, PaimonConnectionMethod) else redacted(key, value)
         if with_aliases:
@@ -436,7 +577,7 @@ def _name_problems(given: Mapping[str, Any]) -> Iterable[str]:
 
 def _server_problems(given: Mapping[str, Any]) -> Iterable[str]:
     method = given.get("method", "session")
-    for key, methods in _METHODS_OF.items():
+    for key, methods in METHODS_OF.items():
         if key in given and method in _ONE_OF_METHODS and method not in methods:
             where = " or ".join(methods)
             hint = ", or name a cluster in spark_config as spark.master" if key == "host" else ""

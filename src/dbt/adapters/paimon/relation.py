@@ -93,6 +93,11 @@ class PaimonRelation(BaseRelation):
         return event_time.condition(event_time.column_sql(event_time_filter.field_name), window)
 
     @property
+    def shown(self) -> str:
+        """`schema.identifier`, as dbt's own lines name a table."""
+        return f"{self.schema}.{self.identifier}"
+
+    @property
     def in_catalog(self) -> str:
         """`schema.identifier` without the catalog, quoted, for RENAME TO, which takes none before Paimon 1.1."""
         return str(self.include(database=False).replace(type=RelationType.Table).render())

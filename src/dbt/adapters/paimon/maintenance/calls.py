@@ -61,7 +61,7 @@ class Calls:
         response = (
             responses.of_operation(name, effect, statement) if effect else responses.unknown(name, statement)
         )
-        logger.info(f"{relation} {response} in {time.monotonic() - began:.1f} s")
+        logger.info(f"{relation.shown} {response} in {time.monotonic() - began:.1f} s")
         return result, response
 
     def _read(self, relation: PaimonRelation, read: Callable[[], R]) -> R | None:

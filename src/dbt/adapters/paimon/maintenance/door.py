@@ -170,7 +170,7 @@ class Maintenance:
             assert spec.maintenance is not None
             actions = self._planned(relation, spec.maintenance, spec, force=force)
             for line in plan.lines(actions, dry_run=dry_run):
-                logger.info(f"{relation} {line}")
+                logger.info(f"{relation.shown} {line}")
             for action in actions:
                 failed = [] if dry_run or not action.due else self._run(relation, action)
                 failures += failed

@@ -93,7 +93,7 @@ _OPEN_FAMILIES: Final[tuple[tuple[re.Pattern[str], str], ...]] = (
 
 # Options of Paimon's Flink connector that Spark never reads. Source: FlinkConnectorOptions at the release tags, and the
 # keys of Flink's own DDL.
-_FLINK_ONLY: Final = frozenset(
+FLINK_ONLY: Final = frozenset(
     """
     connector scan.infer-parallelism scan.infer-parallelism.max scan.parallelism scan.push-down
     scan.partitions
@@ -124,10 +124,10 @@ _FLINK_ONLY: Final = frozenset(
 )
 
 # In CoreOptions, but only Flink's table factory reads it.
-_FLINK_ACTED: Final = frozenset({"auto-create"})
+FLINK_ACTED: Final = frozenset({"auto-create"})
 
 # Options older than the catalogue that are still copied from documents.
-_GONE: Final[Mapping[str, str]] = MappingProxyType(
+GONE: Final[Mapping[str, str]] = MappingProxyType(
     {
         "write-mode": "Paimon 0.6 removed it: a table without a primary key is an append table. "
         "Leave out primary_key instead",
@@ -250,9 +250,9 @@ def validate_option(name: str, value: Any, paimon_version: Version | str) -> lis
         return [REFUSAL]
     if name in RESERVED_PROPERTIES:
         return [RESERVED_PROPERTIES[name]]
-    if name in _GONE:
-        return [_GONE[name]]
-    if name in _FLINK_ONLY or name in _FLINK_ACTED:
+    if name in GONE:
+        return [GONE[name]]
+    if name in FLINK_ONLY or name in FLINK_ACTED:
         return ["only Flink reads this option; on Spark it does nothing. Remove it"]
     definition = lookup(name, paimon_version)
     if definition is None:

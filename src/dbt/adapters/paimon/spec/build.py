@@ -12,6 +12,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
 from dbt.adapters.paimon.capabilities import FIELD_ATTRIBUTES, OLDEST_PAIMON, Capability, names_at
+from dbt.adapters.paimon.keys import Key
 from dbt.adapters.paimon.options.table_options import (
     canonical,
     normalize,
@@ -48,40 +49,61 @@ OPTION_KEYS: Final[Mapping[str, str]] = MappingProxyType(
         "deletion_vectors": "deletion-vectors.enabled",
     }
 )
-RETENTION_KEYS: Final[Mapping[str, str]] = MappingProxyType(
+RETENTION_KEYS: Final[Mapping[str, Key]] = MappingProxyType(
     {
-        "num_retained_min": "snapshot.num-retained.min",
-        "num_retained_max": "snapshot.num-retained.max",
-        "time_retained": "snapshot.time-retained",
+        "num_retained_min": Key("How many stay, however old they are", option="snapshot.num-retained.min"),
+        "num_retained_max": Key("How many stay at most", option="snapshot.num-retained.max"),
+        "time_retained": Key("How long one stays", option="snapshot.time-retained"),
     }
 )
-AUTO_TAG_KEYS: Final[Mapping[str, str]] = MappingProxyType(
+AUTO_TAG_KEYS: Final[Mapping[str, Key]] = MappingProxyType(
     {
-        "creation": "tag.automatic-creation",
-        "period": "tag.creation-period",
-        "delay": "tag.creation-delay",
-        "formatter": "tag.period-formatter",
-        "num_retained_max": "tag.num-retained-max",
-        "time_retained": "tag.default-time-retained",
+        "creation": Key(
+            "Which clock ends a period; on Spark `process-time`, and from Paimon 1.1 `batch`, a tag a run",
+            option="tag.automatic-creation",
+        ),
+        "period": Key("How often", option="tag.creation-period"),
+        "delay": Key("How long after a period's end its tag is made", option="tag.creation-delay"),
+        "formatter": Key("How the period is written in the tag's name", option="tag.period-formatter"),
+        "num_retained_max": Key("How many automatic tags stay at most", option="tag.num-retained-max"),
+        "time_retained": Key("How long a tag stays", option="tag.default-time-retained"),
     }
 )
-DYNAMIC_BUCKET_KEYS: Final[Mapping[str, str]] = MappingProxyType(
+DYNAMIC_BUCKET_KEYS: Final[Mapping[str, Key]] = MappingProxyType(
     {
-        "target_row_num": "dynamic-bucket.target-row-num",
-        "initial_buckets": "dynamic-bucket.initial-buckets",
-        "max_buckets": "dynamic-bucket.max-buckets",
-        "assigner_parallelism": "dynamic-bucket.assigner-parallelism",
+        "target_row_num": Key(
+            "Keys per bucket: new keys go to a new one above that", option="dynamic-bucket.target-row-num"
+        ),
+        "initial_buckets": Key(
+            "How many buckets are filled in parallel at first; never more than tasks write",
+            default="one a task",
+            option="dynamic-bucket.initial-buckets",
+        ),
+        "max_buckets": Key(
+            "The most buckets, whatever the target; from Paimon 1.1", option="dynamic-bucket.max-buckets"
+        ),
+        "assigner_parallelism": Key(
+            "Tasks that assign buckets", option="dynamic-bucket.assigner-parallelism"
+        ),
     }
 )
-POSTPONE_BUCKET_KEYS: Final[Mapping[str, str]] = MappingProxyType(
+POSTPONE_BUCKET_KEYS: Final[Mapping[str, Key]] = MappingProxyType(
     {
-        "batch_write_fixed_bucket": "postpone.batch-write-fixed-bucket",
-        "default_bucket_num": "postpone.default-bucket-num",
-        "max_parallelism": "postpone.batch-write-fixed-bucket.max-parallelism",
+        "batch_write_fixed_bucket": Key(
+            "Whether Spark writes to real buckets at once; otherwise rows wait for a compaction",
+            option="postpone.batch-write-fixed-bucket",
+        ),
+        "default_bucket_num": Key(
+            "Buckets per partition that a compaction makes", option="postpone.default-bucket-num"
+        ),
+        "max_parallelism": Key(
+            "The most buckets that a direct write makes",
+            option="postpone.batch-write-fixed-bucket.max-parallelism",
+        ),
     }
 )
 # Config keys that are a mapping of such keys, with an example.
-GROUPED_KEYS: Final[Mapping[str, tuple[Mapping[str, str], str]]] = MappingProxyType(
+GROUPED_KEYS: Final[Mapping[str, tuple[Mapping[str, Key], str]]] = MappingProxyType(
     {
         "snapshot_retention": (RETENTION_KEYS, "{'num_retained_max': 20}"),
         "auto_tags": (AUTO_TAG_KEYS, "{'creation': 'process-time', 'period': 'daily'}"),
@@ -206,7 +228,11 @@ def collect_table_spec(
     tag = run_tag.read(config.get("table_tag"), problems)
     wap = _wap(config, problems, versions)
     if wap and options.get("bucket") == "-2":
-        problems.add("wap", True, "rows of postpone buckets cannot be audited before they are compacted")
+        problems.add(
+            "wap",
+            True,
+            "rows of postpone buckets cannot be audited before they are compacted. Use other buckets, or remove it",
+        )
     policy = read_policy(config.get("maintenance"), problems)
     compacts = _compact_after_build(config, problems)
     safeguards.check(config, problems)
@@ -271,7 +297,7 @@ def _wap(config: Mapping[str, Any], problems: Problems, versions: Versions) -> b
     if value is None or str(value).lower() == "false":
         return False
     if str(value).lower() != "true":
-        problems.add("wap", value, "true or false is needed")
+        problems.add("wap", value, "true or false is needed. Write it without quotes")
     elif config.get("materialized") in ("seed", "snapshot"):
         problems.add(
             "wap", value, f"a {config['materialized']} cannot be audited before its commit. Use it on models"
@@ -304,7 +330,7 @@ def _auto_buckets(config: Mapping[str, Any], options: Mapping[str, str], problem
 def _compact_after_build(config: Mapping[str, Any], problems: Problems) -> bool:
     value = config.get("compact_after_build")
     if value is not None and str(value).lower() not in ("true", "false"):
-        problems.add("compact_after_build", value, "true or false is needed")
+        problems.add("compact_after_build", value, "true or false is needed. Write it without quotes")
     return str(value).lower() != "false"
 
 
@@ -548,7 +574,7 @@ def _grouped_options(group: str, given: Any, problems: Problems) -> Iterator[tup
         if value is None:
             continue
         if key in keys:
-            yield f"{group}.{key}", keys[key], value
+            yield f"{group}.{key}", keys[key].option, value
         else:
             near = suggestion(str(key), keys, cutoff=0.6)
             hint = f"Did you mean '{near}'?" if near else f"Known: {known}"
@@ -599,12 +625,12 @@ class Written:
 
     def __init__(self, config: Mapping[str, Any]) -> None:
         self._written: dict[str, tuple[str, Any]] = {}
-        groups: list[tuple[str, Mapping[str, str], Any]] = [
-            ("{}", OPTION_KEYS, config),
-            *((f"{group}.{{}}", keys, config.get(group)) for group, (keys, _) in GROUPED_KEYS.items()),
-        ]
-        for template, keys, given in groups:
-            for key, option in keys.items():
+        groups: list[tuple[str, Mapping[str, str], Any]] = [("{}", OPTION_KEYS, config)]
+        for group, (keys, _) in GROUPED_KEYS.items():
+            by_key = {name: key.option for name, key in keys.items()}
+            groups.append((f"{group}.{{}}", by_key, config.get(group)))
+        for template, options, given in groups:
+            for key, option in options.items():
                 if isinstance(given, Mapping) and given.get(key) is not None:
                     self._written[option] = (template.format(key), given[key])
         if config.get(iceberg.KEY) is not None:

@@ -1,66 +1,365 @@
-"""`PaimonConfig`: the config keys of models, seeds and snapshots that this adapter reads."""
+"""`PaimonConfig`: the config keys of models, seeds and snapshots that this adapter reads, and what each means."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from types import MappingProxyType
+from typing import Any, Final, TypeAlias
 
 from dbt.adapters.base import AdapterConfig
 from dbt_common.contracts.config.base import MergeBehavior
+
+from dbt.adapters.paimon.capabilities import FILE_FORMATS, OLDEST_PAIMON, reaches
+from dbt.adapters.paimon.keys import BOOLEAN, COLUMNS, CONDITION, MAPPING, NUMBER, Key
+from dbt.adapters.paimon.spec import safeguards
 
 # dbt validates these types with jsonschema, whose message has no remedy and stops at the first mistake. So the types
 # are wide, and `build` and `strategies` check the values.
 _Columns: TypeAlias = str | list[str] | None
 
+DEAD_LETTER: Final = "dead_letter"
+FAIL: Final = "fail"
+DEFAULT_PROCESSING_TIME: Final = "10 seconds"
+STREAM_KEYS: Final = ("processing_time", "checkpoint_location", "on_bad_message")
+
 
 @dataclass
 class PaimonConfig(AdapterConfig):
-    """Config of models, seeds and snapshots; None means "not set". `build` and `strategies` check the values."""
+    """Config of models, seeds and snapshots; None means "not set". `build` and `strategies` check the values.
+
+    What a key that stands for an option of Paimon takes, and its default, are the option's (`options.table_options`).
+    """
 
     # The table.
-    primary_key: _Columns = None
+    primary_key: _Columns = field(
+        default=None,
+        metadata=Key(
+            "Rows with the same values here are one row. Or give a contract a primary-key constraint",
+            COLUMNS,
+            option="primary-key",
+            page="models.md",
+        ).metadata,
+    )
     # Any: columns, or a mapping or mappings as in dbt-bigquery (see `foreign_config`).
-    partition_by: Any = None
-    bucket: int | str | None = None
-    bucket_key: _Columns = None
+    partition_by: Any = field(
+        default=None,
+        metadata=Key(
+            "The table is partitioned by these columns, `PARTITIONED BY`",
+            COLUMNS,
+            page="models.md",
+        ).metadata,
+    )
+    bucket: int | str | None = field(
+        default=None,
+        metadata=Key(
+            "Over how many buckets the rows of a partition are spread: `auto` sizes them by the first rows, `-1` is "
+            "dynamic, `-2` postpone",
+            "a number, or `auto`",
+            default="`auto` with a primary key, else `-1`",
+            page="buckets.md",
+        ).metadata,
+    )
+    bucket_key: _Columns = field(
+        default=None,
+        metadata=Key(
+            "Which columns decide a row's bucket",
+            COLUMNS,
+            default="the primary key without the partition columns",
+            page="buckets.md",
+        ).metadata,
+    )
     # Any: target_row_num, initial_buckets, …; batch_write_fixed_bucket, default_bucket_num, …
-    dynamic_bucket: dict[str, Any] | None = None
-    postpone_bucket: dict[str, Any] | None = None
-    merge_engine: str | None = None
+    dynamic_bucket: dict[str, Any] | None = field(
+        default=None,
+        metadata=Key("How dynamic buckets grow", MAPPING, page="buckets.md#dynamic-buckets").metadata,
+    )
+    postpone_bucket: dict[str, Any] | None = field(
+        default=None,
+        metadata=Key(
+            "How postponed rows get their bucket", MAPPING, page="buckets.md#postpone-buckets"
+        ).metadata,
+    )
+    merge_engine: str | None = field(
+        default=None,
+        metadata=Key(
+            "Which row of a key wins, or what becomes of its rows", page="merge-engines.md"
+        ).metadata,
+    )
     # Any: column -> {aggregate_function, ignore_retract, default_value, sequence_group, …}
-    fields: dict[str, Any] | None = None
-    sequence_field: _Columns = None
-    changelog_producer: str | None = None
-    rowkind_field: str | None = None
-    file_format: str | None = None
-    deletion_vectors: bool | str | None = None
-    iceberg: bool | str | None = None
-    snapshot_retention: dict[str, Any] | None = None
+    fields: dict[str, Any] | None = field(
+        default=None,
+        metadata=Key(
+            "Settings of single columns",
+            "a mapping of columns to mappings",
+            page="merge-engines.md#aggregate-functions",
+        ).metadata,
+    )
+    sequence_field: _Columns = field(
+        default=None,
+        metadata=Key(
+            "Of two rows of a key the one with the greater value wins, whichever comes last",
+            COLUMNS,
+            page="merge-engines.md",
+        ).metadata,
+    )
+    changelog_producer: str | None = field(
+        default=None,
+        metadata=Key(
+            "Which changes readers see: none, those of the input, or old and new values", page="changelog.md"
+        ).metadata,
+    )
+    rowkind_field: str | None = field(
+        default=None,
+        metadata=Key(
+            "The column that says what a row does: `+I`, `-U`, `+U`, `-D`",
+            "a column",
+            page="strategies.md#apply_changes-change-rows",
+        ).metadata,
+    )
+    file_format: str | None = field(
+        default=None,
+        metadata=Key(
+            "The format of the data files",
+            ", ".join(
+                f"`{name}`" if reaches(OLDEST_PAIMON, since) else f"`{name}` (from {since})"
+                for name, since in FILE_FORMATS.items()
+            ),
+            page="maintenance.md#formats-and-codecs-by-level",
+        ).metadata,
+    )
+    deletion_vectors: bool | str | None = field(
+        default=None,
+        metadata=Key(
+            "Whether deleted rows are marked in a bitmap, which readers apply instead of merging files",
+            page="update.md#what-to-use-in-a-model",
+        ).metadata,
+    )
+    iceberg: bool | str | None = field(
+        default=None,
+        metadata=Key(
+            "Whether Iceberg's readers can read the table, too; from Paimon 1.4 on",
+            BOOLEAN,
+            default="`false`",
+            option="metadata.iceberg.storage",
+            page="iceberg.md",
+        ).metadata,
+    )
+    snapshot_retention: dict[str, Any] | None = field(
+        default=None,
+        metadata=Key(
+            "How many table snapshots are kept, and for how long",
+            MAPPING,
+            page="maintenance.md#table-snapshots",
+        ).metadata,
+    )
     # Any: a name, or {name, time_retained, if_exists}
-    table_tag: Any = None
-    auto_tags: dict[str, Any] | None = None
-    wap: bool | str | None = None
-    compact_after_build: bool | str | None = None
-    on_rebuild: str | None = None
-    max_bytes_read: int | str | None = None
-    skip_unchanged: bool | str | None = None
-    tblproperties: dict[str, Any] | None = None
+    table_tag: Any = field(
+        default=None,
+        metadata=Key(
+            "Each run tags the table snapshot that it has written",
+            "a name, or a mapping",
+            page="time-travel.md#tags",
+        ).metadata,
+    )
+    auto_tags: dict[str, Any] | None = field(
+        default=None,
+        metadata=Key(
+            "Paimon tags a table snapshot once a period", MAPPING, page="time-travel.md#tags"
+        ).metadata,
+    )
+    wap: bool | str | None = field(
+        default=None,
+        metadata=Key(
+            "Whether the rows of a model are published only when its data tests have passed on them",
+            BOOLEAN,
+            default="`false`",
+            page="time-travel.md#write-audit-publish-wap-true",
+        ).metadata,
+    )
+    compact_after_build: bool | str | None = field(
+        default=None,
+        metadata=Key(
+            "Whether the run that makes a large first load of an incremental model also compacts it",
+            BOOLEAN,
+            default="`true`",
+            page="maintenance.md#a-first-load",
+        ).metadata,
+    )
+    on_rebuild: str | None = field(
+        default=None,
+        metadata=Key(
+            "Whether any run may replace the table by a new one, which loses its table snapshots and tags "
+            f"(`{safeguards.DROP_HISTORY}`), or only one with `--full-refresh` (`{safeguards.ASK}`)",
+            values=(safeguards.ASK, safeguards.DROP_HISTORY),
+            default=f"`{safeguards.ASK}`",
+            page="results.md#limits",
+        ).metadata,
+    )
+    max_bytes_read: int | str | None = field(
+        default=None,
+        metadata=Key(
+            "A query that would read more, by the size of the data files, is refused before it runs",
+            "a size, as in `'10 gb'`",
+            default="no limit",
+            page="results.md#limits",
+        ).metadata,
+    )
+    skip_unchanged: bool | str | None = field(
+        default=None,
+        metadata=Key(
+            "Whether a run leaves the table alone when query, config and inputs are those of its last commit, and does "
+            "not repeat a data test that has passed",
+            BOOLEAN,
+            default="`false`",
+            page="skip-unchanged.md",
+        ).metadata,
+    )
+    tblproperties: dict[str, Any] | None = field(
+        default=None,
+        metadata=Key(
+            "Any other option of Paimon, under its own name",
+            "a mapping of options to values",
+            page="reference/paimon-options.md",
+        ).metadata,
+    )
 
     # Keeps the table small and fast; actions of a folder and of a model are combined (see `maintenance_policy`).
-    maintenance: dict[str, Any] = field(default_factory=dict, metadata=MergeBehavior.Update.meta())
+    maintenance: dict[str, Any] = field(
+        default_factory=dict,
+        metadata={
+            **MergeBehavior.Update.meta(),
+            **Key(
+                "When the table is compacted and cleaned up, after runs and by `dbt run-operation maintain`",
+                MAPPING,
+                page="maintenance.md",
+            ).metadata,
+        },
+    )
 
     # Spark settings while the node runs (see `spark_settings`); those of a folder and of a model are combined.
-    spark_config: dict[str, Any] = field(default_factory=dict, metadata=MergeBehavior.Update.meta())
+    spark_config: dict[str, Any] = field(
+        default_factory=dict,
+        metadata={
+            **MergeBehavior.Update.meta(),
+            **Key(
+                "Spark's settings for the statements of this node only",
+                "a mapping of settings to values",
+                page="results.md#spark-settings-of-one-model",
+            ).metadata,
+        },
+    )
 
     # Incremental models, in addition to dbt's own incremental_strategy and unique_key.
-    merge_update_columns: _Columns = None
-    merge_exclude_columns: _Columns = None
-    matched_condition: str | None = None
-    not_matched_condition: str | None = None
-    merge_delete_condition: str | None = None
-    incremental_predicates: _Columns = None
+    merge_update_columns: _Columns = field(
+        default=None,
+        metadata=Key(
+            "Of `merge`: the columns that a row with a known key updates",
+            COLUMNS,
+            default="all",
+            page="strategies.md#columns",
+        ).metadata,
+    )
+    merge_exclude_columns: _Columns = field(
+        default=None,
+        metadata=Key(
+            "Of `merge`: the columns that it does not update",
+            COLUMNS,
+            page="strategies.md#columns",
+        ).metadata,
+    )
+    matched_condition: str | None = field(
+        default=None,
+        metadata=Key(
+            "Of `merge`: only rows with a known key that meet it are updated", CONDITION, page="strategies.md"
+        ).metadata,
+    )
+    not_matched_condition: str | None = field(
+        default=None,
+        metadata=Key(
+            "Of `merge`: only rows with a new key that meet it are inserted", CONDITION, page="strategies.md"
+        ).metadata,
+    )
+    merge_delete_condition: str | None = field(
+        default=None,
+        metadata=Key(
+            "Of `merge`: rows with a known key that meet it are deleted", CONDITION, page="strategies.md"
+        ).metadata,
+    )
+    incremental_predicates: _Columns = field(
+        default=None,
+        metadata=Key(
+            "Of `merge`, `delete+insert` and `microbatch`: further conditions on the rows that are looked at",
+            "an SQL condition, or a list of them",
+            page="strategies.md",
+        ).metadata,
+    )
 
-    # Streaming models (see `streaming.settings`).
-    processing_time: str | None = None
-    checkpoint_location: str | None = None
-    on_bad_message: str | None = None
+    # Streaming models: STREAM_KEYS (see `streaming.settings`).
+    processing_time: str | None = field(
+        default=None,
+        metadata=Key(
+            "How often `dbt-paimon stream` looks for rows; `dbt run` ignores it",
+            "an interval, as in `'5 minutes'`",
+            default=f"`{DEFAULT_PROCESSING_TIME}`",
+            page="streaming.md#continuous-streams",
+        ).metadata,
+    )
+    checkpoint_location: str | None = field(
+        default=None,
+        metadata=Key(
+            "The folder of the stream's checkpoint, on any file system that Hadoop can reach",
+            "a path",
+            default="the table's folder",
+            page="streaming.md#exactly-once",
+        ).metadata,
+    )
+    on_bad_message: str | None = field(
+        default=None,
+        metadata=Key(
+            f"What becomes of a message that cannot be parsed: `{DEAD_LETTER}` sets it aside, `{FAIL}` stops the run",
+            values=(DEAD_LETTER, FAIL),
+            default=f"`{DEAD_LETTER}`",
+            page="streaming.md#dead-letters",
+        ).metadata,
+    )
+
+
+# Keys of a column in `fields`; `capabilities.FIELD_ATTRIBUTES` has the first Paimon of each.
+FIELD_KEYS: Final[Mapping[str, Key]] = MappingProxyType(
+    {
+        "aggregate_function": Key("The function that merges the column's values", page="merge-engines.md"),
+        "ignore_retract": Key("Whether the function leaves out `-U` and `-D` rows", page="merge-engines.md"),
+        "default_value": Key(
+            "What the column has where a row gives NULL; until Paimon 1.1", page="merge-engines.md"
+        ),
+        "sequence_group": Key(
+            "The columns that are updated together, in the order of this one",
+            COLUMNS,
+            page="merge-engines.md",
+        ),
+        "distinct": Key("Whether `collect` and `listagg` keep each value once", page="merge-engines.md"),
+        "list_agg_delimiter": Key(
+            "What `listagg` puts between values", default="a comma", page="merge-engines.md"
+        ),
+        "stats_mode": Key(
+            "Which statistics files have of the column: `none`, `counts`, `full`, `truncate(16)`"
+        ),
+        "nested_key": Key("The key of the nested rows of `nested_update`", COLUMNS, page="merge-engines.md"),
+        "count_limit": Key(
+            "The most nested rows that `nested_update` keeps", NUMBER, page="merge-engines.md"
+        ),
+        "ts_field": Key("The field of `merge_map_with_keytime` that has the time of a value", "a field"),
+        "nested_sequence_field": Key("The field that orders nested rows with one key", "a field"),
+        "nested_key_null_strategy": Key("What becomes of nested rows whose key is NULL"),
+        "map.storage_layout": Key("How a map is laid out in files"),
+        "map.shared_shredding.max_columns": Key("The most columns that a shredded map is stored in", NUMBER),
+        "map.shared_shredding.column_placement_policy": Key("Which keys of a shredded map get which column"),
+        "pk_vector.index.type": Key("The type of a vector index of the column"),
+        "pk_vector.index.options": Key("Options of that index"),
+        "pk_vector.distance.metric": Key("The metric of that index"),
+        "pk_full_text.index.options": Key("Options of a full-text index of the column"),
+        "pk_btree.index.options": Key("Options of a B-tree index of the column"),
+        "pk_bitmap.index.options": Key("Options of a bitmap index of the column"),
+    }
+)

@@ -30,7 +30,7 @@ _OPTIONS: Final = "Use `tblproperties` with Paimon's option names"
 _NOTHING: Final = "Remove it: Paimon has no equivalent"
 
 # (the adapter, what to use instead, keys).
-_LEFT_OUT: Final = (
+LEFT_OUT: Final = (
     ("dbt-spark", _BUCKETS, "buckets clustered_by"),
     ("dbt-spark", _PLACE, "location_root include_full_name_in_path"),
     ("dbt-spark", _OPTIONS, "options"),
@@ -137,7 +137,7 @@ _LEFT_OUT: Final = (
 )
 # Key -> (the adapter, what to use instead).
 _KEYS: Final[Mapping[str, tuple[str, str]]] = MappingProxyType(
-    {key: (owner, instead) for owner, instead, keys in _LEFT_OUT for key in keys.split()}
+    {key: (owner, instead) for owner, instead, keys in LEFT_OUT for key in keys.split()}
 )
 
 _SOURCE_ROWS: Final = (
@@ -147,9 +147,9 @@ _UPDATES: Final = "Use matched_condition"
 _INSERTS: Final = "Use not_matched_condition"
 _DELETES: Final = "Use merge_delete_condition"
 _SETS: Final = "Compute the values in the query, with merge_update_columns for which of them are written"
-_SEES: Final = "Every reader sees all rows and values: leave them out in a view"
+_SEES: Final = "Leave rows and values out in a view: every reader of the table sees them"
 # Keys that decide which rows a query writes or shows. Key -> (the adapter, what to use instead).
-_IN_INCREMENTAL: Final[Mapping[str, tuple[str, str]]] = MappingProxyType(
+IN_INCREMENTAL: Final[Mapping[str, tuple[str, str]]] = MappingProxyType(
     {
         "not_matched_by_source_action": ("dbt-databricks", _SOURCE_ROWS),
         "not_matched_by_source_condition": ("dbt-databricks", _SOURCE_ROWS),
@@ -174,7 +174,7 @@ _IN_INCREMENTAL: Final[Mapping[str, tuple[str, str]]] = MappingProxyType(
         "overwrite_columns": ("dbt-snowflake", "Give all columns in the query"),
     }
 )
-_ALWAYS: Final[Mapping[str, tuple[str, str]]] = MappingProxyType(
+ALWAYS: Final[Mapping[str, tuple[str, str]]] = MappingProxyType(
     {
         "row_filter": ("dbt-databricks", _SEES),
         "row_access_policy": ("dbt-snowflake", _SEES),
@@ -191,18 +191,18 @@ _TABLE_FORMATS: Final = frozenset(
 
 def is_foreign(key: str) -> bool:
     """Whether a config key belongs to another adapter."""
-    return key in _KEYS or key in _IN_INCREMENTAL or key in _ALWAYS or key == _PARTITIONS
+    return key in _KEYS or key in IN_INCREMENTAL or key in ALWAYS or key == _PARTITIONS
 
 
 def refusals(config: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """(key, reason with remedy) for keys that decide which rows there are or who may see them."""
     decides = "decides {}, and is not read here. {}"
-    for key, (owner, instead) in _ALWAYS.items():
+    for key, (owner, instead) in ALWAYS.items():
         if config.get(key):
             yield key, f"a key of {owner} that {decides.format('who sees which rows', instead)}"
     if config.get("materialized") != "incremental":
         return
-    for key, (owner, instead) in _IN_INCREMENTAL.items():
+    for key, (owner, instead) in IN_INCREMENTAL.items():
         if config.get(key):
             yield key, f"a key of {owner} that {decides.format('which rows there are', instead)}"
     if config.get(_PARTITIONS) and config.get("incremental_strategy") == "insert_overwrite":
@@ -253,7 +253,7 @@ def _no_column(kind: str, column: str, instead: str) -> str:
 def warnings(config: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """(key, reason with remedy) for keys that are ignored or read differently."""
     refused = {key for key, _ in refusals(config)}
-    others = {**_KEYS, **_IN_INCREMENTAL, _PARTITIONS: ("dbt-bigquery", _NOTHING)}
+    others = {**_KEYS, **IN_INCREMENTAL, _PARTITIONS: ("dbt-bigquery", _NOTHING)}
     for key, (owner, instead) in others.items():
         # dbt-spark's config class may have set an empty default.
         if config.get(key) and key not in refused:

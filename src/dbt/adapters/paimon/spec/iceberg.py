@@ -32,7 +32,7 @@ def read(config: Mapping[str, Any], options: dict[str, str], problems: Problems)
     if value is None or str(value).lower() == "false":
         return
     if str(value).lower() != "true":
-        problems.add(KEY, value, "true or false (the default) is needed")
+        problems.add(KEY, value, "true or false (the default) is needed. Write it without quotes")
     elif STORAGE not in options:
         options[STORAGE] = _AT_THE_TABLE
     elif options[STORAGE] == _OFF:

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
+from dbt.adapters.paimon.keys import BOOLEAN, COLUMNS, DURATION, NUMBER, Key
 from dbt.adapters.paimon.options.table_options import parse_duration, parse_memory_size, suggestion
 from dbt.adapters.paimon.sql.procedures import COMPACT_STRATEGIES, EXPIRE_STRATEGIES, ORDER_STRATEGIES
 
@@ -125,7 +127,92 @@ class MaintenancePolicy:
         return not any(getattr(self, action) for action in ACTIONS)
 
 
-ACTIONS: Final = ("compact", "expire_snapshots", "expire_partitions", "remove_orphan_files", "rescale")
+_AFTER_RUN: Final = "Whether a run does it after its commit, too, and not only `maintain`"
+# The keys of each action.
+ACTION_KEYS: Final[Mapping[str, Mapping[str, Key]]] = MappingProxyType(
+    {
+        "compact": {
+            "strategy": Key(
+                "`full` merges all levels of a bucket; `minor`, from Paimon 1.0, what Paimon's own trigger would",
+                values=COMPACT_STRATEGIES,
+                default="`full`",
+            ),
+            "order": Key(
+                "In which order `order_by` sorts the rows of an append table",
+                values=ORDER_STRATEGIES,
+                default="`order` with `order_by`",
+            ),
+            "order_by": Key("Sort the rows by these while merging", COLUMNS),
+            "partitions": Key(
+                "Only these partitions: with the greatest values, not written for that long, or that meet a condition",
+                "`newest`, `{newest: 3}`, `{older_than: '1 d'}` or `{where: \"dt > '2024-01-01'\"}`",
+                default="all",
+            ),
+            "small_files": Key(
+                "Due when a bucket has so many files smaller than 7/10 of `target-file-size`",
+                NUMBER,
+                default=f"`{SMALL_FILES}`, without `every_commits`",
+            ),
+            "every_commits": Key("Due after so many commits since the last compaction", NUMBER),
+            "after_run": Key(_AFTER_RUN, BOOLEAN, default="`true`"),
+        },
+        "expire_snapshots": {
+            "retain_max": Key(
+                "How many table snapshots stay at most; this or `older_than` is required", NUMBER
+            ),
+            "retain_min": Key(
+                "How many stay however old they are",
+                NUMBER,
+                default=f"`{RETAIN_MIN}`, or `retain_max` without `older_than`",
+            ),
+            "older_than": Key("How old one may get", DURATION),
+            "after_run": Key(_AFTER_RUN, BOOLEAN, default="`true`"),
+        },
+        "expire_partitions": {
+            "expiration_time": Key("How old a partition may get", DURATION, default="required"),
+            "timestamp_formatter": Key(
+                "The pattern by which a partition's value is read as a time", "a Java pattern"
+            ),
+            "timestamp_pattern": Key(
+                "How the partition columns make up that value",
+                "text, as in `$day $hour:00:00`",
+                default="the first column",
+            ),
+            "expire_strategy": Key(
+                "A partition's age goes by its value, or by its last write",
+                values=EXPIRE_STRATEGIES,
+                default="`values-time`",
+            ),
+            "after_run": Key(_AFTER_RUN, BOOLEAN, default="`true`"),
+        },
+        "remove_orphan_files": {
+            "older_than": Key(
+                "How old a file has to be, one day at least", DURATION, default=f"`{ORPHAN_AGE}`"
+            ),
+            "after_run": Key(_AFTER_RUN, BOOLEAN, default="`false`: it lists the table's whole folder"),
+        },
+        "rescale": {
+            "max_bucket_size": Key(
+                "A table with `bucket: auto` gets more buckets when one is larger",
+                "a size, as in `'1 gb'`",
+                default="`2 gb`",
+            ),
+            "after_run": Key(_AFTER_RUN, BOOLEAN, default="`false`: it writes all rows again"),
+        },
+    }
+)
+ACTIONS: Final = tuple(ACTION_KEYS)
+# The keys of a policy beside its actions.
+POLICY_KEYS: Final[Mapping[str, Key]] = MappingProxyType(
+    {
+        "on_failure": Key(
+            "What a failed action does to the run, whose rows are committed: a warning, or an error",
+            values=ON_FAILURE,
+            default="`warn`",
+        ),
+        "enabled": Key("`false` removes all actions, those of the folder, too", BOOLEAN, default="`true`"),
+    }
+)
 
 
 def read_policy(value: Any, problems: Problems) -> MaintenancePolicy | None:
@@ -139,7 +226,7 @@ def read_policy(value: Any, problems: Problems) -> MaintenancePolicy | None:
         "maintenance",
         value,
         problems,
-        (*ACTIONS, "on_failure", "enabled"),
+        (*ACTIONS, *POLICY_KEYS),
         "{'compact': {'small_files': 10}}",
     )
     if not top.flag("enabled", default=True):
@@ -218,10 +305,13 @@ class _Reader:
         value = self.get(key)
         if value is None:
             return default
-        if isinstance(value, bool) or (size := parse_memory_size(str(value))) <= 0:
+        try:
+            size = 0 if isinstance(value, bool) else parse_memory_size(str(value))
+        except ValueError:
+            size = 0
+        if size <= 0:
             self.add(key, "a size is needed. Write a number and a unit, as in '1 gb'")
-            return default
-        return size
+        return size or default
 
     def flag(self, key: str, default: bool) -> bool:
         value = self.get(key)
@@ -242,8 +332,7 @@ class _Reader:
 
 
 def _read_compact(where: str, value: Any, problems: Problems) -> Compact:
-    keys = ("strategy", "order", "order_by", "partitions", "small_files", "every_commits", "after_run")
-    reader = _Reader(where, value, problems, keys, "{'small_files': 10}")
+    reader = _Reader(where, value, problems, tuple(ACTION_KEYS["compact"]), "{'small_files': 10}")
     order_by = reader.columns("order_by")
     order = reader.one_of("order", ORDER_STRATEGIES, "order" if order_by else "")
     if order and not order_by:
@@ -288,14 +377,14 @@ def _read_partitions(reader: _Reader, problems: Problems) -> tuple[int, str, str
 
 
 def _read_snapshots(where: str, value: Any, problems: Problems) -> ExpireSnapshots:
-    keys = ("retain_max", "retain_min", "older_than", "after_run")
-    reader = _Reader(where, value, problems, keys, "{'retain_max': 20}")
+    reader = _Reader(where, value, problems, tuple(ACTION_KEYS["expire_snapshots"]), "{'retain_max': 20}")
     high, low = reader.number("retain_max"), reader.number("retain_min")
     age = reader.duration("older_than")
     if reader.get("retain_max") is None and reader.get("older_than") is None:
         reader.problems.add(where, None, "has nothing to expire. Set retain_max, older_than, or both")
     if low is not None and high is not None and low > high:
-        reader.add("retain_min", f"is above retain_max={high}. Lower it")
+        reader.add("retain_min", f"is above retain_max={high}. Use {high} or less")
+        low = high
     if low is None:
         # If only the number is limited, all of them are kept, however old.
         low = high if high is not None and not age else min(RETAIN_MIN, high or RETAIN_MIN)
@@ -303,7 +392,7 @@ def _read_snapshots(where: str, value: Any, problems: Problems) -> ExpireSnapsho
 
 
 def _read_expire_partitions(where: str, value: Any, problems: Problems) -> ExpirePartitions:
-    keys = ("expiration_time", "timestamp_formatter", "timestamp_pattern", "expire_strategy", "after_run")
+    keys = tuple(ACTION_KEYS["expire_partitions"])
     reader = _Reader(where, value, problems, keys, "{'expiration_time': '90 d'}")
     if reader.get("expiration_time") is None:
         reader.problems.add(
@@ -319,7 +408,8 @@ def _read_expire_partitions(where: str, value: Any, problems: Problems) -> Expir
 
 
 def _read_orphans(where: str, value: Any, problems: Problems) -> RemoveOrphanFiles:
-    reader = _Reader(where, value, problems, ("older_than", "after_run"), "{'older_than': '3 d'}")
+    keys = tuple(ACTION_KEYS["remove_orphan_files"])
+    reader = _Reader(where, value, problems, keys, "{'older_than': '3 d'}")
     age = reader.duration("older_than", ORPHAN_AGE)
     if parse_duration(age) < parse_duration(ORPHAN_AGE):
         reader.add("older_than", f"the files of a running writer may be younger. Use '{ORPHAN_AGE}' or more")
@@ -327,7 +417,7 @@ def _read_orphans(where: str, value: Any, problems: Problems) -> RemoveOrphanFil
 
 
 def _read_rescale(where: str, value: Any, problems: Problems) -> Rescale:
-    reader = _Reader(where, value, problems, ("max_bucket_size", "after_run"), "{'max_bucket_size': '1 gb'}")
+    reader = _Reader(where, value, problems, tuple(ACTION_KEYS["rescale"]), "{'max_bucket_size': '1 gb'}")
     return Rescale(reader.size("max_bucket_size", MAX_BUCKET_SIZE), reader.flag("after_run", default=False))
 
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
+from dbt.adapters.paimon.keys import DURATION, Key
 from dbt.adapters.paimon.options.table_options import parse_duration, suggestion
 from dbt.adapters.paimon.relation import PaimonRelation
 from dbt.adapters.paimon.sql.names import tag_problem
@@ -16,7 +18,17 @@ if TYPE_CHECKING:
 
 REPLACE: Final = "replace"
 KEEP: Final = "keep"
-_KEYS: Final = ("name", "time_retained", "if_exists")
+KEYS: Final[Mapping[str, Key]] = MappingProxyType(
+    {
+        "name": Key("The tag's name", default="required"),
+        "time_retained": Key("How long the tag stays", DURATION, default="for good"),
+        "if_exists": Key(
+            "If an older table snapshot has the tag: move it, or leave it there",
+            values=(REPLACE, KEEP),
+            default=f"`{REPLACE}`",
+        ),
+    }
+)
 
 
 @dataclass(frozen=True)
@@ -34,21 +46,27 @@ def read(value: Any, problems: Problems) -> RunTag | None:
         return None
     given = value if isinstance(value, Mapping) else {"name": value}
     for key in given:
-        if key not in _KEYS:
-            near = suggestion(str(key), _KEYS, cutoff=0.6)
-            hint = f"Did you mean '{near}'?" if near else f"Known: {', '.join(_KEYS)}"
+        if key not in KEYS:
+            near = suggestion(str(key), KEYS, cutoff=0.6)
+            hint = f"Did you mean '{near}'?" if near else f"Known: {', '.join(KEYS)}"
             problems.add(f"table_tag.{key}", given[key], f"unknown key. {hint}")
-    name, retained, if_exists = (given.get(key) for key in _KEYS)
-    problem = tag_problem(name) if isinstance(name, str) else "the name of the tag is needed, as a string."
+    name, retained, if_exists = (given.get(key) for key in KEYS)
+    problem = (
+        tag_problem(name)
+        if isinstance(name, str)
+        else "the name of the tag is needed. Write it as in 'month_end'"
+    )
     if problem:
         problems.add("table_tag", value, problem)
     if retained is not None:
         try:
             parse_duration(str(retained))
         except ValueError:
-            problems.add("table_tag.time_retained", retained, "a duration is needed, as in '7 d' or '12 h'")
+            problems.add(
+                "table_tag.time_retained", retained, "a duration is needed. Write it as in '7 d' or '12 h'"
+            )
     if if_exists not in (None, REPLACE, KEEP):
-        problems.add("table_tag.if_exists", if_exists, f"one of {REPLACE}, {KEEP} is needed")
+        problems.add("table_tag.if_exists", if_exists, f"not allowed. Use {REPLACE} or {KEEP}")
     return RunTag(str(name), None if retained is None else str(retained), if_exists or REPLACE)
 
 

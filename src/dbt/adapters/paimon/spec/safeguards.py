@@ -21,13 +21,13 @@ def check(config: Mapping[str, Any], problems: Problems) -> None:
     """Add a problem for each value that these keys do not have."""
     on_rebuild = config.get(ON_REBUILD)
     if on_rebuild not in (None, ASK, DROP_HISTORY):
-        problems.add(ON_REBUILD, on_rebuild, f"{ASK} (the default) or {DROP_HISTORY} is needed")
+        problems.add(ON_REBUILD, on_rebuild, f"not allowed. Use {ASK} (the default) or {DROP_HISTORY}")
     materialized = config.get("materialized")
     if config.get(MAX_BYTES_READ) is not None and materialized in _READ_NO_TABLES:
         problems.add(
             MAX_BYTES_READ,
             config[MAX_BYTES_READ],
-            f"a {materialized} node has no query that could be refused before it runs",
+            f"a {materialized} node has no query that could be refused before it runs. Remove it",
         )
     try:
         max_bytes_read(config)

@@ -69,7 +69,7 @@ def settings_of(name: str, given: Any, version: Version | str) -> dict[str, str]
         return {}
     problems = Problems(name)
     if not isinstance(given, Mapping):
-        problems.add(KEY, given, "must be a mapping of Spark settings to values")
+        problems.add(KEY, given, "must be a mapping. Write it as in {'spark.sql.shuffle.partitions': 400}")
         problems.raise_if_any()
     for key, value in given.items():
         if reason := _fault(key, value, version):

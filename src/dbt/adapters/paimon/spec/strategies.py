@@ -13,6 +13,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
 from dbt.adapters.paimon.capabilities import Capability
+from dbt.adapters.paimon.keys import COLUMNS, Key
 from dbt.adapters.paimon.options.table_options import squash, suggestion
 from dbt.adapters.paimon.spec.build import STRATEGY_KEYS, collect_table_spec, column_list
 from dbt.adapters.paimon.spec.change_rows import ROWKIND, ordered_by_kind
@@ -464,5 +465,29 @@ STRATEGIES: Final[Mapping[str, Callable[[_Request], _Faults]]] = MappingProxyTyp
         DELETE_INSERT: _delete_insert,
         MICROBATCH: _microbatch,
         APPLY_CHANGES: _apply_changes,
+    }
+)
+
+# dbt's own keys of incremental models whose values are the adapter's.
+DBT_KEYS: Final[Mapping[str, Key]] = MappingProxyType(
+    {
+        "incremental_strategy": Key(
+            "How the rows of an increment are written",
+            values=tuple(STRATEGIES),
+            default=f"`{UPSERT}` with a primary key, `{MERGE}` with a `unique_key` alone, else `{APPEND}`",
+            page="strategies.md",
+        ),
+        "unique_key": Key(
+            f"By which columns `{MERGE}` and `{DELETE_INSERT}` match rows",
+            COLUMNS,
+            default="the primary key",
+            page="strategies.md#columns",
+        ),
+        "on_schema_change": Key(
+            "What happens when the query has other columns than the table",
+            values=ON_SCHEMA_CHANGE,
+            default="`ignore`",
+            page="strategies.md#columns",
+        ),
     }
 )

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from dbt.adapters.paimon.spec.build import collect_table_spec
 from dbt.adapters.paimon.spec.change_rows import ordered_by_kind
+from dbt.adapters.paimon.spec.config import DEAD_LETTER, DEFAULT_PROCESSING_TIME, FAIL
 from dbt.adapters.paimon.spec.problems import Problems
 from dbt.adapters.paimon.spec.strategies import (
     APPLY_CHANGES,
@@ -23,10 +24,7 @@ from dbt.adapters.paimon.spec.table import TableSpec
 if TYPE_CHECKING:
     from dbt.adapters.paimon.capabilities import Versions
 
-DEAD_LETTER: Final = "dead_letter"
-FAIL: Final = "fail"
 _ON_BAD_MESSAGE: Final = (DEAD_LETTER, FAIL)
-_DEFAULT_PROCESSING_TIME: Final = "10 seconds"
 # The intervals of Spark's Trigger.ProcessingTime (CalendarInterval) that are useful for a stream.
 _INTERVAL: Final = re.compile(
     r"(?:\d+(?:\.\d+)? +seconds?|\d+ +(?:milliseconds?|minutes?|hours?))", re.IGNORECASE
@@ -45,7 +43,7 @@ class StreamSettings:
         on_bad_message: 'dead_letter' writes messages that cannot be parsed to `<model>__dead_letters`, 'fail' stops.
     """
 
-    processing_time: str = _DEFAULT_PROCESSING_TIME
+    processing_time: str = DEFAULT_PROCESSING_TIME
     checkpoint_location: str = ""
     on_bad_message: str = DEAD_LETTER
 
@@ -89,7 +87,7 @@ def collect_settings(
     config: Mapping[str, Any], spec: TableSpec, strategy: str, problems: Problems
 ) -> StreamSettings:
     """Read the settings from a model's config; appends what is wrong to `problems`."""
-    processing_time = str(config.get("processing_time") or _DEFAULT_PROCESSING_TIME)
+    processing_time = str(config.get("processing_time") or DEFAULT_PROCESSING_TIME)
     if not _INTERVAL.fullmatch(processing_time.strip()):
         problems.add(
             "processing_time", processing_time, "is not an interval. Write '10 seconds', for example"

@@ -1,17 +1,6 @@
 {#-
-  The rows of a table that were committed since this model's last successful run, as a subquery after FROM:
-
-    select flight_id, status, _row_kind from {{ paimon_changes(ref('int_flight_status')) }}
-
-  relation: the relation that ref() or source() returns, a Paimon table.
-  row_kind: the name of the row kind column: `+I` inserted, `+U` changed (the new row), `-D` deleted.
-  snapshot_column: the name of a further column with the table snapshot up to which this run reads; orders the runs.
-  before: whether to also return the old rows of changed keys as `-U`, for models that subtract and add.
-  on_expired: what to do when the changes are lost (expired, rolled back, the table recreated) or were never read this
-    way: 'error', or 'full' to rebuild this model from the whole table.
-  keep: whether a tag keeps the table snapshot that this model has read up to from expiring.
-
-  The first run and --full-refresh read the whole table as `+I`. See docs/incremental-reads.md.
+  The rows of a table that were committed since this model's last successful run, as a subquery after FROM (see the Python
+  module changes.positions).
 -#}
 {% macro paimon_changes(relation, row_kind='_row_kind', snapshot_column=none, before=false, on_expired='error', keep=false) -%}
   {%- if execute and model.resource_type != 'unit_test' -%}

@@ -1,22 +1,8 @@
 {#-
-  The query of a type-2 dimension: one row per version of a key, with its interval; rows may arrive in any order:
-
-    {{ config(materialized='incremental', primary_key=['user_id', 'valid_from']) }}
-    {{ scd2(paimon_changes(ref('user_updates')), key='user_id', columns=['name', 'email'], valid_from='updated_at') }}
+  The query of a type-2 dimension: one row per version of a key, with its interval; rows may arrive in any order.
 
   An increment reads the versions of the keys in the new rows from the model's own table, merges the new ones into them,
   and returns all of these keys with their intervals: a late version splits the interval that it falls into.
-
-  rows: what can follow FROM, a relation or a subquery; on an incremental run it only needs the new rows.
-  key: the column (or a list) that identifies the entity.
-  columns: the columns that have versions.
-  valid_from: the column of rows with the time from which a version is valid; never NULL.
-  order_by: a column of rows that is also stored: of two versions of one key and time, the one with the greater value
-    wins. Without it, the one from the later run.
-  row_kind: the row kind column of rows, if versions can be retracted: `-D` and `-U` rows do that.
-    Give the model rowkind_field with the same name, and paimon_changes before=true.
-  valid_from_as, valid_to, is_current: the names of the dimension's columns. The first defaults to
-    valid_from; the primary key of the model is the key and this column.
 -#}
 {% macro scd2(rows, key, columns, valid_from, order_by=none, row_kind=none, valid_from_as='valid_from', valid_to='valid_to', is_current='is_current') -%}
   {%- set keys = [key] if key is string else key | list -%}

@@ -1,11 +1,4 @@
-{#-
-  Gather statistics with ANALYZE TABLE, for Spark's optimizer: the table's rows and bytes, and of columns the number of
-  distinct and NULL values, minimum, maximum and length. They are of the table snapshot that is read; statistics_of shows them.
-
-  columns: a column, a list of them, or 'all'; none: of the table alone.
-
-  dbt run-operation analyze --args '{relation: orders, columns: [customer_id]}'
--#}
+{#- `statistics_of` shows what it gathers, of the table snapshot that is read. -#}
 {% macro analyze(relation, columns=none) -%}
   {%- if not execute -%}{%- do return('') -%}{%- endif -%}
   {%- set target_relation = paimon__named_relation(relation) -%}

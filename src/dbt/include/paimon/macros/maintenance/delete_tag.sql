@@ -1,4 +1,4 @@
-{#- Delete a tag; its table snapshot expires with the others. -#}
+{#- Delete a tag. -#}
 {% macro delete_tag(relation, tag) -%}
   {%- do return(paimon__call_procedure('delete_tag', relation, {'tag': tag})) -%}
 {%- endmacro %}

@@ -1,6 +1,4 @@
-{#-
-  Drop partitions older than expiration_time (for example '30 d'), by their partition values.
--#}
+{#- Drop old partitions. -#}
 {% macro expire_partitions(relation, expiration_time, timestamp_formatter=none, timestamp_pattern=none) -%}
   {%- do return(paimon__call_procedure('expire_partitions', relation, {
     'expiration_time': expiration_time,

@@ -1,8 +1,4 @@
-{#-
-  Expire old table snapshots; tagged ones stay readable.
-
-  retain_max, retain_min: how many to keep; older_than: timestamp; max_deletes: the most that one call expires.
--#}
+{#- Expire old table snapshots. -#}
 {% macro expire_snapshots(relation, retain_max=none, retain_min=none, older_than=none, max_deletes=none) -%}
   {%- do return(paimon__call_procedure('expire_snapshots', relation, {
     'retain_max': retain_max,

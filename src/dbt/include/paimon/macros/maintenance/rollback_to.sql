@@ -1,7 +1,4 @@
-{#-
-  Roll a table back to a table snapshot (number), a tag (name) or a timestamp; deletes later table snapshots and the
-  tags on them.
--#}
+{#- Roll a table back to a table snapshot, a tag or a timestamp. -#}
 {% macro rollback_to(relation=none, version=none, timestamp=none) -%}
   {%- if relation is none -%}
     {%- do exceptions.raise_compiler_error("rollback_to: name the table, as in --args '{relation: my_model, version: 3}'.") -%}

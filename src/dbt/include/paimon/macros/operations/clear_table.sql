@@ -1,11 +1,4 @@
-{#-
-  Delete all rows of a table, in one commit: its table snapshots and tags stay.
-
-  table: the name of a model, seed or snapshot, or `table`, `schema.table`, `catalog.schema.table`; confirm: the same
-  name again (or the var `confirm`); without it, the operation says what would be lost and does nothing.
-
-  dbt run-operation clear_table --args '{table: fct_flights, confirm: fct_flights}'
--#}
+{#- Delete all rows of a table, with those of its helper tables. -#}
 {% macro clear_table(table, confirm=none) %}
   {%- set relation = paimon__confirmed_table('clear_table', table, confirm) -%}
   {%- for each in paimon__with_deletes(relation) -%}

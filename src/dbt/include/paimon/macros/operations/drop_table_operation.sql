@@ -1,10 +1,6 @@
 {#-
-  Drop a table with its table snapshots and tags: `dbt run-operation drop_table`. dbt has a macro of that name, which
-  returns the DDL for a relation; adapter.execute_macro calls this one for the operation.
-
-  table, confirm: as for clear_table.
-
-  dbt run-operation drop_table --args '{table: old_flights, confirm: old_flights}'
+  `dbt run-operation drop_table`. dbt has a macro of that name, which returns the DDL for a relation; adapter.execute_macro
+  calls this one for the operation.
 -#}
 {% macro paimon__drop_table_operation(table, confirm=none) %}
   {%- set relation = paimon__confirmed_table('drop_table', table, confirm) -%}

@@ -1,12 +1,4 @@
-{#-
-  The properties of models as YAML, from their built tables: descriptions, columns with the types that a contract needs,
-  NOT NULL and the primary key as constraints. Printed, or written to a file if `path` is given.
-
-  model_names: a model or a list of them; contract: whether the file enforces the contract; path, overwrite: as for
-  generate_sources.
-
-  dbt run-operation generate_model_yaml --args '{model_names: [fct_flights], contract: true}'
--#}
+{#- The properties of models as YAML, from their built tables. -#}
 {% macro generate_model_yaml(model_names, contract=false, path=none, overwrite=false) %}
   {%- set wanted = [model_names] if model_names is string else model_names -%}
   {%- set nodes = [] -%}

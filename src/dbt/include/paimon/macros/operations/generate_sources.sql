@@ -1,13 +1,4 @@
-{#-
-  The sources of a schema as YAML: tables and views, their comments, columns with types and NOT NULL, primary keys and
-  partitions. Printed, or written to a file if `path` is given.
-
-  schema_name: Paimon's database, by default the target's; database_name: the Spark catalog, by default the target's;
-  name: of the source, by default the schema's; table_names: only these; table_pattern, exclude: ILIKE patterns;
-  generate_columns: whether to write columns; path: a file of the project, replaced only with overwrite=true.
-
-  dbt run-operation generate_sources --args '{schema_name: raw, path: models/_raw.yml}'
--#}
+{#- The sources of a schema as YAML. -#}
 {% macro generate_sources(
   schema_name=none, database_name=none, name=none, table_names=none, table_pattern='%', exclude='',
   generate_columns=true, path=none, overwrite=false

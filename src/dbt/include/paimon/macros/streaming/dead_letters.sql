@@ -1,8 +1,4 @@
-{#-
-  The table of messages that a streaming model could not parse, for FROM: the reason, their place, and their content.
-
-    select reason, count(*) from {{ dead_letters(ref('flight_status')) }} group by reason
--#}
+{#- The table of messages that a streaming model could not parse, for FROM. -#}
 {% macro dead_letters(relation) -%}
   {%- do return(paimon__dead_letters_relation(relation)) -%}
 {%- endmacro %}

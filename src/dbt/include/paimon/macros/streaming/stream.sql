@@ -1,19 +1,6 @@
 {#-
-  An input of a model that is materialized as `streaming`, after FROM:
-
-    select flight_id, status from {{ stream(source('airport', 'flight_status')) }}
-
-  relation: the relation that ref() or source() returns: a Paimon table, or a source whose YAML describes a folder or a
-    Kafka topic (`external`).
-  options: for a topic or a folder Spark's reader options, for example {'maxOffsetsPerTrigger': 100000}; for a Paimon
-    table read.stream.maxRowsPerTrigger, maxSnapshotsPerTrigger, consumer-id, and those of scan_mode.
-  row_kind: the name of a column with the row kind: `+I`, `+U` or `-D`.
-  scan_mode: for a Paimon table, where the first run begins: 'full' (existing rows, then changes; the default), 'latest'
-    (changes from now on), 'from-snapshot' or 'from-snapshot-full' (with scan.snapshot-id among the options), or
-    'from-timestamp' (with scan.timestamp or scan.timestamp-millis).
-
-  Outside a run of such a model (`dbt show`) it returns the relation itself, with all rows as `+I`; in a unit test, the
-  test's rows.
+  An input of a model that is materialized as `streaming`, after FROM. Outside a run of such a model (`dbt show`) it is the
+  relation itself, with all rows as `+I`; in a unit test, the test's rows.
 -#}
 {% macro stream(relation, options={}, row_kind=none, scan_mode=none) -%}
   {%- set runs = execute and flags.WHICH in ('run', 'build', 'retry') and model.resource_type == 'model' -%}

@@ -1,8 +1,4 @@
-{#-
-  Create a branch of a table, which is written and read separately as `table$branch_name`.
-
-  It begins at a tag, or at a table snapshot (which gets the tag `branch_<name>`), or else empty.
--#}
+{#- Create a branch; one that begins at a table snapshot needs a tag on it. -#}
 {% macro create_branch(relation, branch, tag=none, snapshot=none) -%}
   {%- if tag is not none and snapshot is not none -%}
     {%- do exceptions.raise_compiler_error('create_branch on ' ~ relation ~ ': give tag or snapshot, not both.') -%}

@@ -1,4 +1,4 @@
-{#- Delete a branch; its data files are left for remove_orphan_files. -#}
+{#- Delete a branch. -#}
 {% macro delete_branch(relation, branch) -%}
   {%- do return(paimon__call_procedure('delete_branch', relation, {'branch': branch})) -%}
 {%- endmacro %}

@@ -1,7 +1,4 @@
-{#-
-  Make a table's state that of its branch. Refused if the table has commits or tags that the branch lacks, which would
-  be lost, unless discard is true.
--#}
+{#- Make a table's state that of its branch. Refused if the table has commits or tags that the branch lacks. -#}
 {% macro fast_forward(relation, branch, discard=false) -%}
   {%- if execute -%}
     {%- do adapter.history.refuse_stale_readers('fast_forward', paimon__named_relation(relation)) -%}

@@ -1,8 +1,4 @@
-{#-
-  Publish the rows of a model whose audit failed, unchanged.
-
-  dbt run-operation publish --args '{relation: orders}'
--#}
+{#- Publish the rows of a model whose audit failed, unchanged. -#}
 {% macro publish(relation) %}
   {%- set target = paimon__named_relation(relation) -%}
   {%- set existing = adapter.get_relation(target.database, target.schema, target.identifier) -%}
@@ -25,5 +21,5 @@
     {%- do paimon__swap_tables(staged, existing) -%}
   {%- endif -%}
   {%- do adapter.builds.release() -%}
-  {%- do log(target ~ ' PUBLISH' ~ (' by ' ~ written.response if written), info=true) -%}
+  {%- do log(target.shown ~ ' PUBLISH' ~ (' by ' ~ written.response if written), info=true) -%}
 {% endmacro %}

@@ -1,6 +1,4 @@
-{#-
-  A data test: no bucket holds more than `max_gb` GB. If it fails, increase the number of buckets.
--#}
+{#- A data test: no bucket holds more than `max_gb` GB. -#}
 {% test bucket_size(model, max_gb=5) %}
 select partition, bucket, row_count, byte_count
 from ({{ adapter.health.buckets_sql(model, 'bucket_size') }}) as buckets

@@ -1,7 +1,4 @@
-{#-
-  A data test: no bucket holds more than `max_skew` times the mean of its partition's buckets, including empty ones; for
-  partitions with at least `min_rows` rows. If it fails, choose a bucket_key with many, evenly distributed values.
--#}
+{#- A data test: no bucket holds more than `max_skew` times the mean of its partition's buckets, including empty ones. -#}
 {% test bucket_skew(model, max_skew=3, min_rows=10000) %}
 select partition, bucket, row_count, mean_rows, skew
 from ({{ adapter.health.buckets_sql(model, 'bucket_skew') }}) as buckets

@@ -1,8 +1,4 @@
-{#-
-  A data test: no bucket of a primary-key table has more than `max_sorted_runs` sorted runs, which every reader merges
-  (Paimon's writers start to compact at 5, num-sorted-run.compaction-trigger), and no bucket of another table more than
-  `max_small_files` small files.
--#}
+{#- A data test: no bucket has more sorted runs, which every reader merges, or more small files. -#}
 {% test compaction_needed(model, max_sorted_runs=5, max_small_files=50) %}
 select partition, bucket, files, small_files, sorted_runs
 from ({{ adapter.health.buckets_sql(model, 'compaction_needed') }}) as buckets

@@ -1,7 +1,4 @@
-{#-
-  A data test: no more than `max_files` files that a compaction would merge, that is, smaller than 7/10 of
-  target-file-size and not alone in their bucket.
--#}
+{#- A data test: no more than `max_files` files that a compaction would merge, and that are not alone in their bucket. -#}
 {% test small_files(model, max_files=20) %}
 select * from ({{ adapter.health.sql(model, 'small_files') }}) as health
 where small_files > {{ max_files | int }}

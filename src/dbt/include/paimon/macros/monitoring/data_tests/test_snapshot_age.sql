@@ -1,7 +1,4 @@
-{#-
-  A data test: no table snapshot is older than `max_age` (old ones expire), and the newest is not older than
-  `newest_max_age` (the table is still written). Either may be none.
--#}
+{#- A data test: no table snapshot is too old, and the newest is new enough. Either age may be none. -#}
 {% test snapshot_age(model, max_age='7 d', newest_max_age=none) %}
 select * from ({{ adapter.health.sql(model, 'snapshot_age') }}) as health
 where false

@@ -1,4 +1,3 @@
-{#- The columns of a table with their aggregate functions. -#}
 {% macro aggregation_fields_of(relation) -%}
   {{- adapter.health.system_table(relation, 'aggregation_fields') -}}
 {%- endmacro %}

@@ -1,4 +1,3 @@
-{#- The branches of a table. -#}
 {% macro branches_of(relation) -%}
   {{- adapter.health.system_table(relation, 'branches') -}}
 {%- endmacro %}

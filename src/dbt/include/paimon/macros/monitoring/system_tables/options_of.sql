@@ -1,4 +1,3 @@
-{#- The options of a table. -#}
 {% macro options_of(relation) -%}
   {{- adapter.health.system_table(relation, 'options') -}}
 {%- endmacro %}

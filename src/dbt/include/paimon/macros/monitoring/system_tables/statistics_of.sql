@@ -1,4 +1,3 @@
-{#- The statistics that ANALYZE TABLE has gathered. -#}
 {% macro statistics_of(relation) -%}
   {{- adapter.health.system_table(relation, 'statistics') -}}
 {%- endmacro %}

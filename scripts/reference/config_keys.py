@@ -1,0 +1,108 @@
+"""config-keys.md: the keys of models, seeds and snapshots, and Paimon's option that each becomes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+
+from dbt.adapters.paimon.capabilities import FIELD_ATTRIBUTES
+from dbt.adapters.paimon.keys import Key, keys_of
+from dbt.adapters.paimon.spec.build import GROUPED_KEYS, OPTION_KEYS, STRATEGY_KEYS, TABLE_KEYS
+from dbt.adapters.paimon.spec.config import FIELD_KEYS, STREAM_KEYS, PaimonConfig
+from dbt.adapters.paimon.spec.maintenance_policy import ACTION_KEYS, POLICY_KEYS
+from dbt.adapters.paimon.spec.run_tag import KEYS as TAG_KEYS
+from dbt.adapters.paimon.spec.spark_settings import KEY as SPARK_CONFIG
+from dbt.adapters.paimon.spec.strategies import DBT_KEYS
+from reference.markdown import NOTHING, code, explained, table, takes
+from reference.options import default_of, takes_of
+
+_HEAD = ("key", "takes", "default", "Paimon's option", "")
+_PAGE = """\
+# Config keys
+
+The keys of this adapter for models, seeds and snapshots: in `config()`, in YAML, or for a folder in `dbt_project.yml`.
+dbt's own keys work as usual. [Models](../models.md) says which to use for which table, [config](../config.md) what is
+checked and what a changed key does. `make reference` writes this page from the code.
+
+## A table
+
+For models that are tables, seeds and snapshots.
+
+{table}
+
+## Incremental models
+
+Keys of [strategies](../strategies.md); the first three are dbt's, with this adapter's values.
+
+{incremental}
+
+## Streaming models
+
+{streaming}
+
+{groups}
+"""
+# Keys with a table of their own.
+_MAPPINGS = (*GROUPED_KEYS, "table_tag", "fields", "maintenance")
+
+
+def page() -> str:
+    """The whole page."""
+    keys = keys_of(PaimonConfig)
+    incremental = {**DBT_KEYS, **{name: keys[name] for name in STRATEGY_KEYS}}
+    return _PAGE.format(
+        table=_table({name: keys[name] for name in (*TABLE_KEYS, SPARK_CONFIG)}),
+        incremental=_table(incremental),
+        streaming=_table({name: keys[name] for name in STREAM_KEYS}),
+        groups="\n\n".join(_groups()),
+    )
+
+
+def _groups() -> Iterator[str]:
+    yield "## Keys that are mappings"
+    for group, (keys, example) in GROUPED_KEYS.items():
+        yield f"### `{group}`\n\nAs in {code(example)}.\n\n{_table(keys)}"
+    yield f"### `table_tag`\n\n{_table(TAG_KEYS)}"
+    yield (
+        "### `fields`\n\nOf each column, as in `{'amount': {'aggregate_function': 'sum'}}`.\n\n"
+        + table(("key", "takes", "from Paimon", "Paimon's option", ""), map(_field_row, FIELD_KEYS))
+    )
+    yield (
+        "### `maintenance`\n\nA policy has these keys, and an action for each table below. `true` takes an action "
+        f"with its defaults, `null` takes a folder's away.\n\n{_table(POLICY_KEYS)}"
+    )
+    for action, keys in ACTION_KEYS.items():
+        yield f"#### `{action}`\n\n{_table(keys)}"
+
+
+def _table(keys: Mapping[str, Key]) -> str:
+    rows = [_row(name, key) for name, key in keys.items()]
+    # Where no key is an option, the column would be empty.
+    if any(option != NOTHING for *_, option, _ in rows):
+        return table(_HEAD, rows)
+    return table((*_HEAD[:3], _HEAD[4]), [(*row[:3], row[4]) for row in rows])
+
+
+def _row(name: str, key: Key) -> tuple[str, ...]:
+    option = OPTION_KEYS.get(name, key.option)
+    if name in _MAPPINGS:
+        key = replace(key, takes=f"[{key.takes}](#{name})")
+    is_own = name in OPTION_KEYS or bool(key.option)
+    return (
+        code(name),
+        takes(key) or takes_of(option) or "text",
+        key.default or (default_of(option) if is_own else NOTHING),
+        code(option) if option else NOTHING,
+        explained(key),
+    )
+
+
+def _field_row(name: str) -> tuple[str, ...]:
+    key, option = FIELD_KEYS[name], name.replace("_", "-")
+    return (
+        code(name),
+        takes(key) or takes_of(f"fields.<column>.{option}") or "text",
+        FIELD_ATTRIBUTES[option],
+        code(f"fields.<column>.{option}"),
+        explained(key),
+    )

@@ -1,0 +1,129 @@
+"""paimon-options.md: the table options of each Paimon, and what Paimon's options are for the other pages."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from dbt.adapters.paimon.capabilities import OPTION_CATALOGUES
+from dbt.adapters.paimon.options.read_options import READ_OPTIONS
+from dbt.adapters.paimon.options.table_options import (
+    FLINK_ACTED,
+    FLINK_ONLY,
+    GONE,
+    RESERVED_PROPERTIES,
+    OptionDefinition,
+    lookup,
+    table_options,
+)
+from dbt.adapters.paimon.spec.build import GROUPED_KEYS, OPTION_KEYS
+from reference.markdown import NOTHING, code, codes, table
+
+# In the words of a config; a type that is missing here is text.
+_TYPES: Final = {
+    "Boolean": "`true` or `false`",
+    "Integer": "a whole number",
+    "Long": "a whole number",
+    "Float": "a number",
+    "Double": "a number",
+    "Duration": "a duration, as in `'1 h'`",
+    "MemorySize": "a size, as in `'128 mb'`",
+    "Map": "pairs, as in `'0:avro,5:parquet'`",
+}
+_NEWEST: Final = OPTION_CATALOGUES[-1]
+_PAGE: Final = """\
+# Paimon's table options
+
+What a model may put into [`tblproperties`](config-keys.md#a-table); those with a config key of their own are better set
+by that. A name that the Paimon in use does not have is refused. The table has the options that Paimon {versions} list;
+a release between two of them may have those of both. `make reference` writes this page from the code.
+
+- Under a release stands the option's default there, or *yes* if it has none.
+- *fixed*: a table has it from its creation; a change needs a new table ([config](../config.md#when-a-config-changes)).
+- Beside them: `fields.<column>.…` ([`fields`](config-keys.md#fields)), `file-index.<type>.columns`,
+  `file-index.<type>.<column>.…`, `commit.callback.<class>.param`, `tag.callback.<class>.param`,
+  `metadata.iceberg.…`, and a file format's own options under its name, as `parquet.…`.
+
+## Options
+
+{options}
+
+## Options that a model is refused
+
+Each would change what every reader sees, would do nothing, or is not a model's to set.
+
+{refused}
+
+Only Flink reads these, so on Spark they do nothing, and are refused, too: {flink}.
+"""
+
+
+def page() -> str:
+    """The whole page."""
+    return _PAGE.format(
+        versions=", ".join(OPTION_CATALOGUES),
+        options=table(("option", "takes", *OPTION_CATALOGUES, "", "config key"), map(_row, _names())),
+        refused=table(("option", "instead"), _refused()),
+        flink=codes(sorted({*FLINK_ONLY, *FLINK_ACTED})),
+    )
+
+
+def takes_of(name: str) -> str:
+    """What values an option has, in words; '' for a name that is no option."""
+    definition = _definition(name)
+    if definition is None:
+        return ""
+    return codes(definition.values) if definition.values else _TYPES.get(definition.type, "text")
+
+
+def default_of(name: str) -> str:
+    """An option's default, in each Paimon where it is another one."""
+    defaults = {version: table_options(version)[name].default for version in versions_with(name)}
+    shown = {version: code(default) if default else NOTHING for version, default in defaults.items()}
+    if len(set(shown.values())) <= 1:
+        return next(iter(shown.values()), NOTHING)
+    return ", ".join(f"{default} ({version})" for version, default in shown.items())
+
+
+def versions_with(name: str) -> list[str]:
+    """Those Paimons that list an option."""
+    return [version for version in OPTION_CATALOGUES if name in table_options(version)]
+
+
+def _definition(name: str) -> OptionDefinition | None:
+    return next((found for version in reversed(OPTION_CATALOGUES) if (found := lookup(name, version))), None)
+
+
+def _names() -> list[str]:
+    every = {name for version in OPTION_CATALOGUES for name in table_options(version)}
+    return sorted(every - {*READ_OPTIONS, *RESERVED_PROPERTIES, *GONE, *FLINK_ONLY, *FLINK_ACTED})
+
+
+def _row(name: str) -> tuple[str, ...]:
+    versions = versions_with(name)
+    fixed = any(table_options(version)[name].immutable for version in versions)
+    cells = [_default(name, version) if version in versions else "" for version in OPTION_CATALOGUES]
+    return code(name), takes_of(name), *cells, "*fixed*" if fixed else "", _key(name)
+
+
+def _default(name: str, version: str) -> str:
+    default = table_options(version)[name].default
+    return code(default) if default else "*yes*"
+
+
+def _key(name: str) -> str:
+    own = {option: key for key, option in OPTION_KEYS.items()}
+    grouped = {
+        key.option: f"{group}.{name}"
+        for group, (keys, _) in GROUPED_KEYS.items()
+        for name, key in keys.items()
+    }
+    found = {**own, **grouped, "primary-key": "primary_key", "partition": "partition_by"}.get(name)
+    return code(found) if found else ""
+
+
+def _refused() -> Iterator[tuple[str, str]]:
+    by_remedy: dict[str, list[str]] = {}
+    for name, instead in {**READ_OPTIONS, **RESERVED_PROPERTIES, **GONE}.items():
+        by_remedy.setdefault(instead.format(name="…"), []).append(name)
+    return ((codes(names), instead) for instead, names in by_remedy.items())

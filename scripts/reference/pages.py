@@ -1,0 +1,31 @@
+"""The pages of docs/reference, each with what writes it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Final
+
+from reference import cli, config_keys, errors, macros, options, profile_keys
+from reference.markdown import FOLDER
+
+PAGES: Final[Mapping[str, Callable[[], str]]] = {
+    "config-keys.md": config_keys.page,
+    "profile-keys.md": profile_keys.page,
+    "paimon-options.md": options.page,
+    "macros.md": macros.macros,
+    "operations.md": macros.operations,
+    "cli.md": cli.page,
+    "errors.md": errors.page,
+}
+
+
+def written() -> dict[str, str]:
+    """Each page by its name, as the code has it now."""
+    return {name: page() for name, page in PAGES.items()}
+
+
+def out_of_date() -> list[str]:
+    """The names of the committed pages that are not what the code has, and of those that nothing writes."""
+    wanted = written()
+    there = {path.name: path.read_text("utf-8") for path in FOLDER.glob("*.md")}
+    return sorted(name for name in wanted.keys() | there.keys() if wanted.get(name) != there.get(name))

@@ -1,0 +1,173 @@
+"""Pages of the docs as something to do: files to write, commands to type, and what they print.
+
+A block whose info string has a title is a file (`sql title="models/flights.sql"`), `sh` is what is typed, with a comment
+`exit code 1` behind what fails, and `text` is what the commands before it print: some of its lines, in their order, with
+`…` for what differs from run to run, and every row of its tables.
+"""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from itertools import groupby
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+_FENCE = re.compile(
+    r"^(?P<ticks>`{3,})(?P<language>\w*)(?P<info>[^\n`]*)\n(?P<text>.*?)^(?P=ticks)$",
+    re.MULTILINE | re.DOTALL,
+)
+_TITLE = re.compile(r'title="([^"]*)"')
+_CODE = re.compile(r"\bexit code (\d+)")
+_HEADING = re.compile(r"^#+ (.+)$", re.MULTILINE)
+# Colours, and the time that a line of dbt's begins with.
+_UNSEEN = re.compile(r"^(?:\x1b\[[\d;]*m)*\d\d:\d\d:\d\d  |\x1b\[[\d;]*m", re.MULTILINE)
+# What would let the checkout, the environment that runs this test, or its caches into an empty one.
+LEAKS = (
+    *("PYTHONPATH", "PYTHONHOME", "VIRTUAL_ENV", "SPARK_HOME", "DBT_PROFILES_DIR", "DBT_PAIMON_JARS"),
+    *("PYTEST_ADDOPTS", "XDG_CACHE_HOME", "PIP_CACHE_DIR", "PIP_CONSTRAINT"),
+)
+
+
+@dataclass(frozen=True)
+class Block:
+    """A fenced block: of a file, its title is the name; and the heading that it stands under."""
+
+    language: str
+    text: str
+    title: str = ""
+    heading: str = ""
+    place: str = ""
+
+    def commands(self) -> list[str]:
+        """What is typed, without comments."""
+        return [command for command, _ in self.codes()]
+
+    def codes(self) -> Iterator[tuple[str, int]]:
+        """What is typed, and the exit code that it ends with."""
+        for line in self.text.splitlines():
+            command, _, comment = line.partition("  #")
+            if command.strip() and not command.startswith("#"):
+                code = _CODE.search(comment)
+                yield command.strip(), int(code[1]) if code else 0
+
+
+def blocks_of(page: str, under: str = "") -> list[Block]:
+    """The blocks of a page.
+
+    Args:
+        page: its path in the repository.
+        under: a heading, as `## Install`: only the blocks below it, to the end of the page.
+
+    Raises:
+        ValueError: a file's name stands in its title alone, which a forge does not show; or there is no such heading.
+    """
+    return blocks_in((ROOT / page).read_text("utf-8"), page, under)
+
+
+def blocks_in(text: str, page: str, under: str = "") -> list[Block]:
+    """As `blocks_of`, of a text."""
+    start = 0
+    if under:
+        if (below := re.search(rf"^{re.escape(under)}$", text, re.MULTILINE)) is None:
+            raise ValueError(f"{page} has no heading {under!r}")
+        start = below.end()
+    found: list[Block] = []
+    prose_from = start
+    for fence in _FENCE.finditer(text, start):
+        titled = _TITLE.search(fence["info"])
+        title = titled[1] if titled else ""
+        place = f"{page}:{text.count(chr(10), 0, fence.start()) + 1}"
+        if title and f"`{title}`" not in text[prose_from : fence.start()]:
+            raise ValueError(f"{place}: the text above does not say that this is `{title}`")
+        headings = _HEADING.findall(_FENCE.sub("", text[: fence.start()]))
+        found.append(Block(fence["language"], fence["text"], title, headings[-1] if headings else "", place))
+        prose_from = fence.end()
+    return found
+
+
+@dataclass
+class Shell:
+    """A user's shell: the folder it stands in and its variables, which commands change, and how long each took."""
+
+    folder: Path
+    environ: dict[str, str]
+    seconds: dict[str, float] = field(default_factory=dict)
+
+    def run(self, command: str, answers: str = "", returns: int = 0, attempts: int = 1) -> str:
+        """Run a line, its output returned; if it ends with another code (`attempts` times), its output is the error."""
+        started = time.monotonic()
+        with tempfile.NamedTemporaryFile() as left:
+            done = subprocess.run(
+                ["bash", "-c", f"trap 'env -0 >{left.name}' EXIT\n{command}"],
+                cwd=self.folder,
+                env=self.environ,
+                input=answers,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                text=True,
+                timeout=900,
+                check=False,
+            )
+            variables = Path(left.name).read_text().split("\0")
+        self.seconds[command] = time.monotonic() - started
+        if done.returncode != returns and attempts > 1:
+            time.sleep(10)
+            return self.run(command, answers, returns, attempts - 1)
+        if done.returncode != returns:
+            pytest.fail(f"{command} ended with {done.returncode}:\n{done.stdout}")
+        self.environ = dict(line.partition("=")[::2] for line in variables if line)
+        self.folder = Path(self.environ["PWD"])
+        return done.stdout
+
+
+def follow(blocks: Iterable[Block], shell: Shell) -> None:
+    """Do what blocks say, one after the other, and compare what is printed with what they show.
+
+    Raises:
+        pytest.fail.Exception: a command ends with another code than it should, or does not print what the page shows.
+    """
+    printed = ""
+    for block in blocks:
+        if block.title:
+            file = shell.folder / block.title
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(block.text, "utf-8")
+        elif block.language == "sh":
+            printed = ""
+            for command, returns in block.codes():
+                # A registry may be away for a moment.
+                printed += shell.run(command, returns=returns, attempts=3 if "pip install" in command else 1)
+        elif block.language == "text" and (fault := difference(block.text, printed)):
+            pytest.fail(f"{block.place}: {fault}\n\nThe page has\n{block.text}\nand it printed\n{printed}")
+
+
+def difference(shown: str, printed: str) -> str:
+    """The first thing that a page shows and a command did not print: a table's rows, or a line. Empty if there is none."""
+    wanted, got = _tables(shown), _tables(printed)
+    if wanted and wanted != got:
+        return "the tables differ"
+    lines = iter([line for line in _lines(printed) if not line.startswith("|")])
+    for line in _lines(shown):
+        if line.startswith("|"):
+            continue
+        pattern = re.compile(".*".join(re.escape(part) for part in re.split(r"\s*…\s*", line)))
+        if not any(pattern.fullmatch(each) for each in lines):
+            return f"this line is not there, or not where it should be: {line}"
+    return ""
+
+
+def _lines(text: str) -> list[str]:
+    return [line.strip() for line in _UNSEEN.sub("", text).splitlines() if line.strip("… ")]
+
+
+def _tables(text: str) -> list[list[str]]:
+    """Runs of lines that begin with a bar."""
+    lines = (line.strip() for line in text.splitlines())
+    return [list(rows) for is_table, rows in groupby(lines, lambda line: line.startswith("|")) if is_table]

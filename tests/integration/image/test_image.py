@@ -1,0 +1,66 @@
+"""deploy/docker/Dockerfile, built and used as docs/deployment.md says: dbt of the wheel, as a user that is not root."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+
+from integration.services.image import Images
+
+ROOT = Path(__file__).parents[3]
+IMAGE = "dbt-paimon"
+USER = 1000
+UPSERTED = """
+{{ config(materialized='incremental', primary_key='id') }}
+select id, {{ var('step') }} as step from range(10) {% if is_incremental() %} where id < 4 {% endif %}
+"""
+QUERY = "select step, count(*) as n from {{ ref('upserted') }} group by step order by step"
+
+pytestmark = pytest.mark.full
+
+
+@pytest.fixture(scope="module")
+def images(tmp_path_factory: pytest.TempPathFactory) -> Images:
+    context = tmp_path_factory.mktemp("context")
+    subprocess.run(
+        ["uv", "build", "--quiet", "--wheel", "--out-dir", str(context / "dist"), str(ROOT)],
+        check=True,
+        env={**os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"},
+    )
+    (wheel,) = (context / "dist").glob("*.whl")
+    built = Images(tmp_path_factory.mktemp("images"))
+    dockerfile = ROOT / "deploy" / "docker" / "Dockerfile"
+    built.build(IMAGE, dockerfile, context, {"DBT_PAIMON": f"./dist/{wheel.name}[session]"})
+    return built
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    target = {"type": "paimon", "method": "session", "schema": "boxed", "warehouse": "/project/lake"}
+    (tmp_path / "profiles.yml").write_text(
+        yaml.safe_dump({"it": {"target": "it", "outputs": {"it": target}}})
+    )
+    (tmp_path / "dbt_project.yml").write_text(yaml.safe_dump({"name": "boxed", "profile": "it"}))
+    (tmp_path / "models").mkdir()
+    (tmp_path / "models" / "upserted.sql").write_text(UPSERTED)
+    for path in (tmp_path, *tmp_path.rglob("*")):
+        os.chown(path, USER, USER)
+    return tmp_path
+
+
+def test_dbt_in_the_image(images: Images, project: Path) -> None:
+    for step in (1, 2):
+        images.run(IMAGE, project, "dbt", "run", "--vars", f"step: {step}")
+    shown = images.run(
+        IMAGE, project, "dbt", "--quiet", "show", "--output", "json", "--vars", "step: 2", "--inline", QUERY
+    )
+    assert json.loads(shown)["show"] == [{"step": 1, "n": 6}, {"step": 2, "n": 4}]
+    # Not root's, and no jar was downloaded.
+    assert {path.stat().st_uid for path in (project / "lake").rglob("*")} == {USER}
+    assert images.run(IMAGE, project, "find", "/home/dbt", "-name", "*.jar") == ""

@@ -1,0 +1,153 @@
+"""YARN of one resource manager and one node manager: Hadoop's own daemons, from the jar of its test cluster."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import subprocess
+import time
+import urllib.request
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+from integration.services.hdfs import HADOOP, spark_jars
+from integration.services.maven import jar
+from integration.services.process import LOOPBACK, free_port, running
+
+_RESOURCES = "org.apache.hadoop.yarn.server.resourcemanager.ResourceManager"
+_APPLICATIONS = "org.apache.hadoop.yarn.client.cli.ApplicationCLI"
+_NODE = "org.apache.hadoop.yarn.server.nodemanager.NodeManager"
+# What a test machine can spare.
+_MEGABYTES = 4096
+_CORES = 4
+
+
+@dataclass(frozen=True)
+class Yarn:
+    """A running cluster.
+
+    Attributes:
+        conf: the folder for HADOOP_CONF_DIR.
+        address: of the resource manager's REST interface.
+    """
+
+    conf: Path
+    address: str
+
+    def last_application(self) -> dict[str, str]:
+        """What the resource manager says of the newest application, once it has ended.
+
+        Returns:
+            Columns of `yarn application -list`: `Application-Id`, `Application-Type`, `State`, `Final-State`, …
+
+        Raises:
+            TimeoutError: it has not ended after two minutes.
+        """
+        end = time.monotonic() + 120
+        while time.monotonic() < end:
+            newest = max(self._applications(), key=lambda application: application["Application-Id"])
+            if newest["State"] in ("FINISHED", "FAILED", "KILLED"):
+                return newest
+        raise TimeoutError(f"{newest['Application-Id']} is {newest['State']}")
+
+    def containers(self) -> int:
+        """How many containers run on its nodes."""
+        return sum(int(node["numContainers"]) for node in self.nodes())
+
+    def nodes(self) -> list[dict[str, Any]]:
+        """The nodes that have registered."""
+        with urllib.request.urlopen(f"{self.address}/ws/v1/cluster/nodes", timeout=10) as answer:
+            found: list[dict[str, Any]] = json.load(answer)["nodes"]
+        return found
+
+    def _applications(self) -> list[dict[str, str]]:
+        # Not by REST: on Java 17 the shaded jar answers 500, or with applications that have no state.
+        ended = subprocess.run(
+            [*_command(self.conf, _APPLICATIONS), "application", "-list", "-appStates", "ALL"],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            check=True,
+            text=True,
+        )
+        lines = [[cell.strip() for cell in line.split("\t")] for line in ended.stdout.splitlines()]
+        names = next(line for line in lines if line[0] == "Application-Id")
+        return [dict(zip(names, line, strict=False)) for line in lines if line[0].startswith("application_")]
+
+
+@contextlib.contextmanager
+def yarn(folder: Path) -> Iterator[Yarn]:
+    """Run a cluster on local disks; its applications end with the block.
+
+    Args:
+        folder: for its configuration, its files and its logs.
+
+    Raises:
+        RuntimeError: it did not start.
+    """
+    manager = {name: free_port() for name in ("address", "scheduler", "resource-tracker", "admin", "webapp")}
+    node = {name: free_port() for name in ("address", "localizer", "webapp")}
+    conf = folder / "conf"
+    conf.mkdir(parents=True)
+    _write(conf / "core-site.xml", {"fs.defaultFS": "file:///", "hadoop.tmp.dir": folder / "data"})
+    _write(
+        conf / "yarn-site.xml",
+        {
+            **_addresses("yarn.resourcemanager", manager),
+            **_addresses("yarn.nodemanager", node),
+            # The other scheduler would need a file of queues.
+            "yarn.resourcemanager.scheduler.class": "org.apache.hadoop.yarn.server.resourcemanager.scheduler.fifo."
+            "FifoScheduler",
+            "yarn.nodemanager.resource.memory-mb": _MEGABYTES,
+            "yarn.nodemanager.resource.cpu-vcores": _CORES,
+            "yarn.scheduler.minimum-allocation-mb": 256,
+            # A JVM reserves much more than it uses.
+            "yarn.nodemanager.vmem-check-enabled": "false",
+            # Not because the disk of a test machine is nearly full.
+            "yarn.nodemanager.disk-health-checker.enable": "false",
+            "yarn.nodemanager.local-dirs": folder / "local",
+            "yarn.nodemanager.log-dirs": folder / "containers",
+        },
+    )
+    with contextlib.ExitStack() as stack:
+        for main, ports in ((_RESOURCES, manager), (_NODE, node)):
+            log = folder / f"{main.rpartition('.')[2]}.log"
+            stack.enter_context(running(_command(conf, main), log, list(ports.values()), cwd=folder))
+        cluster = Yarn(conf, f"http://{LOOPBACK}:{manager['webapp']}")
+        end = time.monotonic() + 600
+        while not cluster.nodes():
+            if time.monotonic() > end:
+                raise RuntimeError(f"YARN has no node: see {folder}")
+            time.sleep(0.5)
+        yield cluster
+
+
+def _command(conf: Path, main: str) -> list[str | Path]:
+    jars = [
+        jar("org.apache.hadoop", "hadoop-client-minicluster", HADOOP),
+        # The cluster's jar brings all but what signs its certificates.
+        jar("org.bouncycastle", "bcprov-jdk15on", "1.68"),
+        jar("org.bouncycastle", "bcpkix-jdk15on", "1.68"),
+        spark_jars(),
+    ]
+    # Guice makes its classes by reflection.
+    opens = "--add-opens=java.base/java.lang=ALL-UNNAMED"
+    return ["java", opens, "-Xmx512m", "-cp", ":".join(map(str, (conf, *jars))), main]
+
+
+def _addresses(daemon: str, ports: dict[str, int]) -> dict[str, object]:
+    """A daemon's addresses: its own is `<daemon>.address`, that of a part `<daemon>.<part>.address`."""
+    own = ports["address"]
+    parts = {f"{daemon}.{name}.address": f"{LOOPBACK}:{port}" for name, port in ports.items() if port != own}
+    return {f"{daemon}.hostname": LOOPBACK, f"{daemon}.address": f"{LOOPBACK}:{own}", **parts}
+
+
+def _write(path: Path, settings: dict[str, object]) -> None:
+    root = ElementTree.Element("configuration")
+    for name, value in settings.items():
+        entry = ElementTree.SubElement(root, "property")
+        ElementTree.SubElement(entry, "name").text = name
+        ElementTree.SubElement(entry, "value").text = str(value)
+    ElementTree.ElementTree(root).write(path)
