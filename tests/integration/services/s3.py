@@ -70,20 +70,23 @@ class S3:
 
 
 @contextlib.contextmanager
-def s3(folder: Path, bucket: str = "warehouse", port: int | None = None) -> Iterator[S3]:
+def s3(
+    folder: Path, bucket: str = "warehouse", port: int | None = None, interface: str = LOOPBACK
+) -> Iterator[S3]:
     """Run a server with an empty bucket; what it holds is gone when the block ends.
 
     Args:
         folder: for its log.
         bucket: the name of the bucket.
         port: where it listens, if it has to be a certain one.
+        interface: the address that it listens on; the loopback interface's must be among them.
 
     Raises:
         RuntimeError: it did not start.
     """
     port = port or free_port()
     tests = Path(__file__).parents[2]
-    command = [sys.executable, "-m", "integration.services.s3_server", "-H", LOOPBACK, "-p", str(port)]
+    command = [sys.executable, "-m", "integration.services.s3_server", "-H", interface, "-p", str(port)]
     signed = str(folder.resolve() / "signed.jsonl")
     env = {
         "INITIAL_NO_AUTH_ACTION_COUNT": str(_UNCHECKED_REQUESTS),

@@ -15,7 +15,7 @@ from dbt.adapters.paimon.catalogs import jdbc, reachable
 from dbt.adapters.paimon.catalogs.storage import Storage
 from dbt.adapters.paimon.credentials import PaimonCredentials
 from dbt.adapters.paimon.machine import installation, java
-from dbt.adapters.paimon.spark import cluster_managers, commits, scans, upkeep, work
+from dbt.adapters.paimon.spark import cluster_managers, commits, kubernetes, scans, upkeep, work
 from dbt.adapters.paimon.spark.conf import EXTENSIONS, spark_conf
 from dbt.adapters.paimon.spark.frames import FrameCursor, FrameHandle
 from dbt.adapters.paimon.spark.handles import session_conf
@@ -250,12 +250,17 @@ def start_spark(conf: Mapping[str, str], secrets: Sequence[str]) -> SparkSession
     from pyspark import SparkContext
     from pyspark.sql import SparkSession
 
-    if SparkContext._active_spark_context is None:
+    starts = SparkContext._active_spark_context is None
+    if starts:
         jvm.launch(conf, secrets)
         _STARTED_WITH.clear()
         _STARTED_WITH.update(conf)
+        kubernetes.require_rights(SparkContext._jvm, conf)
     builder = SparkSession.builder
     # The builder does not know the settings that the gateway was launched with: pass all of them.
     for key, value in conf.items():
         builder = builder.config(key, value)
-    return builder.getOrCreate()
+    session = builder.getOrCreate()
+    if starts:
+        kubernetes.after_start(session.sparkContext, conf)
+    return session

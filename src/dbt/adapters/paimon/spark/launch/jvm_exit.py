@@ -33,7 +33,8 @@ def error(exc: BaseException) -> DbtDatabaseError | None:
     unanswered = isinstance(exc, OSError) or (
         isinstance(exc, Py4JError) and not isinstance(exc, Py4JJavaError)
     )
-    status = jvm_process.exit_status(_LONGEST_END if unanswered else 0)
+    # A JVM that was told to exit cancels its jobs first.
+    status = jvm_process.exit_status(_LONGEST_END if unanswered or jvm_process.ended_because() else 0)
     return None if status is None else DbtDatabaseError(_message(status))
 
 

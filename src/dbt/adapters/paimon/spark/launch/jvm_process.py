@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import subprocess
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from threading import Event, Lock
 from typing import Any, Final
@@ -43,6 +43,20 @@ def end(why: str) -> None:
     """
     Spawned.ended_because = why
     Spawned.kill_last()
+
+
+def end_by(way: Callable[[], object], why: str) -> None:
+    """Make this process's JVM exit in order, or kill it if it does not within some seconds.
+
+    Args:
+        way: tells it to; may raise, as its connection ends with it.
+        why: the reason, for the error of whoever finds it gone.
+    """
+    Spawned.ended_because = why
+    with suppress(Exception):
+        way()
+    if Spawned.status_of_last(_LONGEST_END) is None:
+        Spawned.kill_last()
 
 
 def ended_because() -> str:

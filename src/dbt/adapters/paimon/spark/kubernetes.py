@@ -1,0 +1,210 @@
+"""Kubernetes: tells what keeps executors from running, for which Spark waits without end, and gives them back.
+
+Spark asks for pods again and again, whatever the API server or the nodes answer, and says so in its log alone.
+"""
+
+from __future__ import annotations
+
+import atexit
+import json
+import re
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from threading import Thread
+from typing import Any, Final
+
+from dbt.adapters.events.logging import AdapterLogger
+from dbt_common.exceptions import DbtRuntimeError
+
+from dbt.adapters.paimon.spark.launch import jvm_process
+from dbt.adapters.paimon.spark.launch.spark_log import log_path
+
+logger = AdapterLogger("Paimon")
+
+_MASTER: Final = "k8s://"
+# What Spark does at its start, during a run and at its end.
+_NEEDED: Final = {
+    "pods": ("get", "list", "watch", "create", "delete", "deletecollection"),
+    "configmaps": ("create", "list", "delete", "deletecollection"),
+}
+_ROLE: Final = "deploy/kubernetes/service-account.yaml"
+# Seconds within which the first executor has to come: a cluster that grows by a node takes some minutes.
+LONGEST_WAIT: Final = 900.0
+# Seconds after which pods that cannot start by themselves are given up.
+LONGEST_HOPELESS: Final = 60.0
+# Seconds until the log says what executors wait for, and between two looks.
+NOTICE_AFTER: Final = 20.0
+LOOK_EVERY: Final = 2.0
+# Why a container waits, where waiting does not help (pkg/kubelet/images/types.go, container/sync_result.go).
+_HOPELESS: Final = frozenset(
+    {
+        "CreateContainerConfigError",
+        "CreateContainerError",
+        "ErrImageNeverPull",
+        "ErrImagePull",
+        "ImageInspectError",
+        "ImagePullBackOff",
+        "InvalidImageName",
+        "RunContainerError",
+    }
+)
+# What the API server answered, in Spark's log.
+_REFUSAL: Final = re.compile(r"KubernetesClientException: .*? Message: (?P<message>.+)")
+_LAST_OF_LOG: Final = 65536
+
+
+def require_rights(jvm: Any, conf: Mapping[str, str]) -> None:
+    """Check that dbt's account may do what Spark will; other masters pass.
+
+    Args:
+        jvm: py4j's view of the JVM.
+        conf: Spark's settings.
+
+    Raises:
+        DbtRuntimeError: the API server does not answer, or a right is missing; with the remedy.
+    """
+    if not conf["spark.master"].startswith(_MASTER):
+        return
+    namespace = _namespace(conf)
+    with _client(jvm, conf) as client:
+        missing = {
+            resource: [verb for verb in verbs if not _may(jvm, client, namespace, verb, resource)]
+            for resource, verbs in _NEEDED.items()
+        }
+    lacking = " and ".join(f"{', '.join(verbs)} {resource}" for resource, verbs in missing.items() if verbs)
+    if lacking:
+        raise DbtRuntimeError(
+            f"In the namespace {namespace} of the Kubernetes cluster (spark.kubernetes.namespace) dbt may not "
+            f"{lacking}, so Spark would get no executors. Bind its service account (serviceAccountName of its pod; "
+            f"outside of the cluster, the user of its kubeconfig) to the Role of {_ROLE}."
+        )
+
+
+def after_start(context: Any, conf: Mapping[str, str]) -> None:
+    """Watch, until the first one comes, over the executors of a Spark that has just started; give them back at the end.
+
+    Args:
+        context: the SparkContext.
+        conf: Spark's settings.
+    """
+    if not conf["spark.master"].startswith(_MASTER):
+        return
+    # In a container all processes end with dbt's, and Spark's own way out, when it misses dbt, is cut short.
+    atexit.register(_stop, context)
+    # With dynamic allocation executors come with the first job.
+    if conf.get("spark.dynamicAllocation.enabled", "false") != "true":
+        log = log_path()
+        since = log.stat().st_size if log.exists() else 0
+        Thread(target=_watch, args=(context, conf, log, since), name="executors", daemon=True).start()
+
+
+def _stop(context: Any) -> None:
+    if jvm_process.exit_status(0) is None:
+        with suppress(Exception):
+            context.stop()
+
+
+def _watch(context: Any, conf: Mapping[str, str], log: Path, since: int) -> None:
+    """Say what executors wait for; end the JVM when it is no use to wait any longer."""
+    jvm, spark = context._jvm, context._jsc.sc()
+    began = time.monotonic()
+    hopeless_since: float | None = None
+    told = ""
+    with suppress(Exception), _client(jvm, conf) as client:
+        own = (
+            client.pods().inNamespace(_namespace(conf)).withLabel("spark-app-selector", spark.applicationId())
+        )
+        # The driver is one of them.
+        while spark.getExecutorMemoryStatus().size() < 2:
+            time.sleep(LOOK_EVERY)
+            now = time.monotonic()
+            as_json = jvm.io.fabric8.kubernetes.client.utils.Serialization.asJson
+            pods = json.loads(as_json(own.withLabel("spark-role", "executor").list()))["items"]
+            reason = _reason(pods) or (_refusal(log, since) if not pods else "")
+            hopeless = (not pods and bool(reason)) or any(each in reason for each in _HOPELESS)
+            hopeless_since = (hopeless_since or now) if hopeless else None
+            seconds = now - began
+            if seconds >= LONGEST_WAIT or (hopeless_since and now - hopeless_since >= LONGEST_HOPELESS):
+                _end(jvm, seconds, reason)
+                return
+            if seconds >= NOTICE_AFTER and reason and reason != told:
+                logger.info(f"Waiting for executors: {reason}")
+                told = reason
+
+
+def _end(jvm: Any, seconds: float, reason: str) -> None:
+    jvm_process.end_by(
+        lambda: jvm.java.lang.System.exit(1),
+        f"no executor came within {seconds:.0f} s: {reason or 'their pods do not say why'}; "
+        "see `kubectl describe pods -l spark-role=executor`",
+    )
+
+
+def _reason(pods: Sequence[Mapping[str, Any]]) -> str:
+    """Why pods do not run, in the words of Kubernetes; '' if that is only a matter of time."""
+    for pod in pods:
+        status = pod.get("status", {})
+        for container in status.get("containerStatuses", []):
+            waiting = container.get("state", {}).get("waiting", {})
+            if waiting.get("reason") in _HOPELESS:
+                return f"{waiting['reason']}: {waiting.get('message', container.get('image', ''))}"
+        for condition in status.get("conditions", []):
+            if condition["type"] == "PodScheduled" and condition["status"] == "False":
+                return f"{condition.get('reason', 'Unschedulable')}: {condition.get('message', '')}"
+    return ""
+
+
+def _refusal(log: Path, since: int) -> str:
+    """What the API server last refused, by Spark's log from some byte on; '' if nothing."""
+    with suppress(OSError), log.open("rb") as file:
+        file.seek(max(since, log.stat().st_size - _LAST_OF_LOG))
+        found = _REFUSAL.findall(file.read().decode(errors="replace"))
+        return str(found[-1]).strip() if found else ""
+    return ""
+
+
+def _may(jvm: Any, client: Any, namespace: str, verb: str, resource: str) -> bool:
+    review = (
+        jvm.io.fabric8.kubernetes.api.model.authorization.v1.SelfSubjectAccessReviewBuilder()
+        .withNewSpec()
+        .withNewResourceAttributes()
+        .withNamespace(namespace)
+        .withVerb(verb)
+        .withResource(resource)
+        .endResourceAttributes()
+        .endSpec()
+        .build()
+    )
+    answer = client.authorization().v1().selfSubjectAccessReview().create(review)
+    return bool(answer.getStatus().getAllowed())
+
+
+@contextmanager
+def _client(jvm: Any, conf: Mapping[str, str]) -> Iterator[Any]:
+    """A client that signs in as Spark's own does (KubernetesClusterManager.createSchedulerBackend)."""
+    spark = jvm.org.apache.spark.SparkConf(False)
+    for key, value in conf.items():
+        if key.startswith("spark.kubernetes."):
+            spark.set(key, value)
+    factory = jvm.org.apache.spark.deploy.k8s.SparkKubernetesClientFactory
+    kinds = getattr(jvm.org.apache.spark.deploy.k8s, "SparkKubernetesClientFactory$ClientType$")
+    nothing = jvm.scala.Option.empty()
+    master = jvm.org.apache.spark.util.Utils.checkAndGetK8sMasterUrl(conf["spark.master"])
+    client = factory.createKubernetesClient(
+        str(master).removeprefix(_MASTER),
+        jvm.scala.Option.apply(_namespace(conf)),
+        "spark.kubernetes.authenticate",
+        getattr(kinds, "MODULE$").Driver(),
+        spark,
+        nothing,
+    )
+    try:
+        yield client
+    finally:
+        client.close()
+
+
+def _namespace(conf: Mapping[str, str]) -> str:
+    return conf.get("spark.kubernetes.namespace", "default")

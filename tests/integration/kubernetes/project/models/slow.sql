@@ -1,0 +1,10 @@
+-- A table at once, or one that takes some seconds for each of eight tasks, whose rows are shuffled.
+{{ config(materialized='table', primary_key='id', bucket=4) }}
+
+{% if var('slowly', false) %}
+select a.id, sum(hash(a.id, b.id)) as total
+from range(0, 2000, 1, 8) as a cross join range(200000) as b
+group by a.id
+{% else %}
+select id, id as total from range(2000)
+{% endif %}
