@@ -24,10 +24,14 @@ def follow(
         folder: Path = tmp_path_factory.mktemp("how_to")
         target = dbt_profile_target | {"schema": name.removesuffix(".md").replace("-", "_")}
         profiles = {"lake": {"target": "dev", "outputs": {"dev": target}}}
-        (folder / "profiles.yml").write_text(yaml.safe_dump(profiles))
         for project in projects or (".",):
-            (folder / project).mkdir(exist_ok=True)
-            named = {"name": "lake" if project == "." else project, "profile": "lake"}
+            (folder / project).mkdir(parents=True, exist_ok=True)
+            (folder / project / "profiles.yml").write_text(yaml.safe_dump(profiles))
+            named = {
+                "name": "lake" if project == "." else Path(project).name,
+                "profile": "lake",
+                "flags": {"send_anonymous_usage_stats": False},
+            }
             (folder / project / "dbt_project.yml").write_text(yaml.safe_dump(named))
         return Page(name, folder, target)
 

@@ -52,7 +52,12 @@ class Page:
         """Run a command, which has to succeed; returns what `dbt-paimon` prints."""
         program, *words = shlex.split(command, comments=True)
         if program == "dbt":
-            dbt_passes(self.folder, *words)
+            folder = self.folder
+            if "--project-dir" in words:
+                at = words.index("--project-dir")
+                folder = folder / words[at + 1]
+                del words[at : at + 2]
+            dbt_passes(folder, *words)
             return ""
         places = ["--project-dir", str(self.folder), "--profiles-dir", str(self.folder)]
         done = CliRunner().invoke(main, [*words, *places])

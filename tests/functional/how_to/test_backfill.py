@@ -8,7 +8,7 @@ SALES = """
 select cast(id as int) as sale_id, timestamp '2022-12-15 12:00:00' + make_interval(0, cast(id as int)) as sold_at, 10 as amount
 from range(15)
 """
-# (year, rows, revenue)
+# Of each year the rows, and what they add up to.
 YEARS = "select substr(month, 1, 4), count(*), sum(revenue) from revenue group by 1"
 MODEL, YEAR, AT_ONCE = "A model in batches", "The year", "Without batches"
 
