@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import time
+import zlib
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Protocol
 
 from integration.services.connect import TIMEOUT, Connect
+from integration.services.mariadb import DATABASE, MariaDb
 from integration.services.postgres import Postgres
 from integration.services.process import LOOPBACK
 
@@ -62,7 +64,7 @@ class Feed(ABC):
             tables: their names.
             settings: of the connector, beside those that it needs; `_` for `.`.
         """
-        self.server.lines(f"create table {_MARKS} (id serial primary key);")
+        self.server.lines(f"create table if not exists {_MARKS} (id serial primary key);")
         has_schema = str(self.with_schema).lower()
         config = {
             **_COMMON,
@@ -86,8 +88,9 @@ class Feed(ABC):
         """
         there, end = self.position(), time.monotonic() + TIMEOUT
         while not self._has_read(there):
-            if time.monotonic() > end:
-                raise RuntimeError(f"{self.name} does not come to {there}: {self.worker.status(self.name)}")
+            status = self.worker.status(self.name)
+            if time.monotonic() > end or any(task["state"] == "FAILED" for task in status.get("tasks", ())):
+                raise RuntimeError(f"{self.name} does not come to {there}: {status}")
             # Rows of the first snapshot are at the place in the log that the snapshot is of, not at that of a change.
             self.server.lines(f"insert into {_MARKS} values (default);")
             time.sleep(0.2)
@@ -146,3 +149,46 @@ class PostgresFeed(Feed):
 
     def place(self, offset: Mapping[str, Any]) -> int:
         return int(offset["lsn"])
+
+
+@dataclass(kw_only=True)
+class MariaDbFeed(Feed):
+    """The changes of a MariaDB with a binary log of rows.
+
+    Attributes:
+        broker: the address of Kafka, where the connector keeps what it knows of the tables' columns.
+    """
+
+    server: MariaDb
+    broker: str
+
+    @property
+    def schema(self) -> str:
+        return DATABASE
+
+    def settings(self, tables: tuple[str, ...]) -> dict[str, str]:
+        return {
+            "connector.class": "io.debezium.connector.mysql.MySqlConnector",
+            "connector.adapter": "mariadb",
+            "database.protocol": "jdbc:mariadb",
+            "database.jdbc.driver": "org.mariadb.jdbc.Driver",
+            # The default is a word of MySQL's driver.
+            "database.ssl.mode": "disabled",
+            # Each connector is a replica to the server.
+            "database.server.id": str(zlib.crc32(self.name.encode())),
+            "database.include.list": DATABASE,
+            "table.include.list": ",".join(f"{DATABASE}.{table}" for table in tables),
+            "schema.history.internal.kafka.bootstrap.servers": self.broker,
+            "schema.history.internal.kafka.topic": f"{self.name}.history",
+        }
+
+    def position(self) -> tuple[int, int]:
+        file, position, *_ = self.server.lines("show master status;")[0].split("\t")
+        return _number(file), int(position)
+
+    def place(self, offset: Mapping[str, Any]) -> tuple[int, int]:
+        return _number(offset["file"]), int(offset["pos"])
+
+
+def _number(file: str) -> int:
+    return int(file.rpartition(".")[2])

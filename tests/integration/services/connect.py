@@ -75,7 +75,10 @@ class Connect:
             RuntimeError: it does not run.
         """
         self.connectors[name] = dict(config)
-        self.ask("PUT", f"/connectors/{name}/config", config)
+        try:
+            self.ask("PUT", f"/connectors/{name}/config", config)
+        except urllib.error.HTTPError as error:
+            raise RuntimeError(f"the connector {name} is refused: {error.read().decode()}") from error
         self.wait(name)
 
     def wait(self, name: str) -> None:
@@ -179,7 +182,7 @@ def _java(folder: Path) -> list[str | Path]:
     java = Path(os.environ["JAVA_HOME"], "bin", "java") if os.environ.get("JAVA_HOME") else "java"
     return [
         *(java, "-Xmx384m", *SHORT_LIVED["JAVA_TOOL_OPTIONS"].split(), f"-Djava.io.tmpdir={folder}"),
-        *("-Dorg.slf4j.simpleLogger.defaultLogLevel=info", "-Dorg.slf4j.simpleLogger.showDateTime=true"),
+        *("-Dorg.slf4j.simpleLogger.defaultLogLevel=warn", "-Dorg.slf4j.simpleLogger.log.io.debezium=info"),
         *("-cp", f"{with_dependencies(*RUNTIME)}/*{os.pathsep}{jar(*_LOGGING)}"),
     ]
 
