@@ -180,6 +180,9 @@ class MariaDbFeed(Feed):
             "table.include.list": ",".join(f"{DATABASE}.{table}" for table in tables),
             "schema.history.internal.kafka.bootstrap.servers": self.broker,
             "schema.history.internal.kafka.topic": f"{self.name}.history",
+            "schema.history.internal.producer.max.block.ms": "60000",
+            # Between two looks whether the server is there, in milliseconds.
+            "connect.keep.alive.interval.ms": "1000",
         }
 
     def position(self) -> tuple[int, int]:
