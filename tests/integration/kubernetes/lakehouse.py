@@ -29,6 +29,9 @@ SMALL = {
     "spark.executor.memory": "512m",
     "spark.kubernetes.executor.request.cores": "100m",
     "spark.driver.memory": "1g",
+    # JVMs that live for a minute.
+    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1",
+    "spark.executor.extraJavaOptions": "-XX:TieredStopAtLevel=1",
 }
 
 
@@ -140,10 +143,9 @@ class Lakehouse:
         self.start(*arguments)
         assert self.outcome() == "Complete", self.said()
 
-    def driver(self) -> dict[str, Any]:
-        """The Job's pod."""
-        (pod,) = self.cluster.list("pods", NAMESPACE, f"app.kubernetes.io/name={JOB}")
-        return pod
+    def drivers(self) -> list[dict[str, Any]]:
+        """The Job's pod, once there is one."""
+        return self.cluster.list("pods", NAMESPACE, f"app.kubernetes.io/name={JOB}")
 
     def executors(self) -> list[dict[str, Any]]:
         """The executors' pods that there are, whatever became of them."""
@@ -177,6 +179,8 @@ class Lakehouse:
             try:
                 yield seen
             finally:
+                # It is told a moment later.
+                time.sleep(2)
                 watch.terminate()
                 watch.wait()
         seen.events += _documents(path.read_text())

@@ -5,9 +5,10 @@ from __future__ import annotations
 import time
 
 import pytest
+import yaml
 
 from dbt.adapters.paimon.spark.kubernetes import LONGEST_HOPELESS
-from integration.kubernetes.lakehouse import NAMESPACE, Lakehouse, manifests
+from integration.kubernetes.lakehouse import NAMESPACE, Lakehouse, config, manifests
 
 # Seconds for the start of a pod, dbt and Spark on a busy machine.
 START = 240
@@ -51,3 +52,14 @@ def test_no_such_image(lakehouse: Lakehouse) -> None:
     said = _fails(lakehouse, None, START + LONGEST_HOPELESS)
     assert image in said
     assert lakehouse.wait_for(lambda: lakehouse.executors() == [], 60)
+
+
+def test_pods_that_the_namespace_refuses(lakehouse: Lakehouse) -> None:
+    """The namespace enforces Kubernetes' standard `restricted`, and this template keeps nothing of it."""
+    lakehouse.create()
+    found = config(lakehouse.warehouse, lakehouse.endpoint)
+    found["data"]["executor.yaml"] = yaml.safe_dump({"apiVersion": "v1", "kind": "Pod"})
+    lakehouse.cluster.apply(found)
+    said = _fails(lakehouse, None, START + LONGEST_HOPELESS)
+    assert "violates PodSecurity" in said
+    assert lakehouse.executors() == []

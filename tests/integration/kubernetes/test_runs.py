@@ -31,7 +31,7 @@ def test_upserts_and_python(lakehouse: Lakehouse, rows: Rows, tmp_path: Path) ->
     lakehouse.build(*chosen, "step: 1")
     with lakehouse.watched(tmp_path) as seen:
         lakehouse.build(*chosen, "step: 2")
-        driver = lakehouse.driver()
+        (driver,) = lakehouse.drivers()
         lakehouse.wait_for(lambda: not lakehouse.executors(), 60)
     assert rows(f"select step, count(*), min(id) from {TABLE}.upserted group by step order by step") == [
         (1, 1000, 1000),

@@ -219,7 +219,10 @@ def _plug_in(node: subprocess.Popen[bytes]) -> None:
         f"link set {device} up",
         f"route add {PODS} via {NODE}",
     ):
-        subprocess.run(["ip", *command.split()], check=True, capture_output=True)
+        done = subprocess.run(["ip", *command.split()], capture_output=True, text=True, check=False)
+        if done.returncode != 0:
+            # Its addresses are fixed: one at a time on a machine.
+            raise RuntimeError(f"ip {command}: {done.stderr.strip()}; is there another test's cluster?")
 
 
 def _inside(pid: int, own: Path) -> int | None:
