@@ -34,6 +34,12 @@ class Database(Protocol):
     password: str
     port: int
 
+    def start(self) -> None:
+        """Start it again."""
+
+    def kill(self) -> None:
+        """End it at once."""
+
     def lines(self, script: str) -> list[str]:
         """Run a script; the lines of its results."""
 

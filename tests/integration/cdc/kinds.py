@@ -52,13 +52,13 @@ class Settings:
         name: the feed's, the source's and the model's.
         with_schema: whether a message brings its schema.
         decimals: `decimal.handling.mode`.
-        times: `time.precision.mode`.
+        in_millis: whether `time.precision.mode` is `connect`.
     """
 
     name: str
     with_schema: bool
     decimals: str
-    times: str
+    in_millis: bool
 
     def semantic(self, kind: Kind) -> str:
         """What the column's YAML has to say where the messages do not."""
@@ -67,11 +67,15 @@ class Settings:
         if kind.moment:
             return (
                 f"{_CONNECT}.{kind.moment.replace('Micro', '')}"
-                if self.times == "connect"
+                if self.in_millis
                 else f"{_DEBEZIUM}.{kind.moment}"
             )
         in_bytes = self.decimals == "precise" or kind.always_decimal
-        return {"Decimal": _DECIMAL, "VariableScaleDecimal": _VARIABLE_DECIMAL}.get(kind.decimal, "") if in_bytes else ""
+        return (
+            {"Decimal": _DECIMAL, "VariableScaleDecimal": _VARIABLE_DECIMAL}.get(kind.decimal, "")
+            if in_bytes
+            else ""
+        )
 
     def source(self, kinds: Sequence[Kind], location: str) -> dict[str, Any]:
         """The source's YAML."""
@@ -95,10 +99,10 @@ class Settings:
 
 
 ALL: Final = (
-    Settings("plain", with_schema=True, decimals="precise", times="adaptive"),
-    Settings("bare", with_schema=False, decimals="string", times="adaptive"),
-    Settings("millis", with_schema=True, decimals="string", times="connect"),
-    Settings("bare_millis", with_schema=False, decimals="precise", times="connect"),
+    Settings("plain", with_schema=True, decimals="precise", in_millis=False),
+    Settings("bare", with_schema=False, decimals="string", in_millis=False),
+    Settings("millis", with_schema=True, decimals="string", in_millis=True),
+    Settings("bare_millis", with_schema=False, decimals="precise", in_millis=True),
 )
 
 
@@ -121,9 +125,8 @@ def texts_here(kinds: Sequence[Kind], table: str) -> str:
 
 def texts_there(kinds: Sequence[Kind], settings: Settings) -> dict[str, str]:
     """The database's expression of each column's text, for a connector with these settings."""
-    in_millis = settings.times == "connect"
     return {
-        kind.name: ((in_millis and kind.shown_in_millis) or kind.shown_there).format(kind.name)
+        kind.name: ((settings.in_millis and kind.shown_in_millis) or kind.shown_there).format(kind.name)
         for kind in kinds
     }
 

@@ -13,6 +13,8 @@ from typing import Any, Final
 
 import yaml
 
+from dbt.adapters.paimon.credentials import PaimonCredentials
+from dbt.adapters.paimon.spark.session import open_session
 from integration.cdc.feeds import Database
 from integration.services.kafka import Kafka
 
@@ -95,7 +97,9 @@ class Orders:
                 number = self._next
             self._next = max(self._next, number + 1)
             self._there.append(number)
-            return f"insert into orders values ({number}, 'new', {amount}, current_timestamp(6), {self.made});"
+            return (
+                f"insert into orders values ({number}, 'new', {amount}, current_timestamp(6), {self.made});"
+            )
         index = self.random.randrange(len(self._there))
         number = self._there[index]
         if kind < 0.75:
@@ -241,6 +245,51 @@ class Project:
 
     def _checkpoints(self, *tables: Path) -> list[Path]:
         return [path for table in tables or self._tables() for path in table.glob("__dbt_checkpoint/*")]
+
+
+@dataclass(frozen=True)
+class Found:
+    """What the tables of the project have.
+
+    Attributes:
+        rows: those of `orders`, without what Debezium says of them.
+        changes: kind, id and number of each change, as text.
+        messages: how many rows `messages` has.
+        places: of how many places in the topic.
+        sent: of how many changes.
+        dead_letters: how many there are, of all models.
+    """
+
+    rows: list[tuple[Any, ...]]
+    changes: list[tuple[str, ...]]
+    messages: int
+    places: int
+    sent: int
+    dead_letters: int
+
+    @classmethod
+    def of(cls, project: Project, spark_config: dict[str, Any]) -> Found:
+        """Read the tables."""
+        warehouse = str(project.folder / "lake")
+        credentials = PaimonCredentials(schema=NAME, warehouse=warehouse, spark_config=dict(spark_config))
+        session = open_session(credentials).session
+
+        def query(sql: str) -> list[tuple[Any, ...]]:
+            return [tuple(row) for row in session.sql(sql).collect()]
+
+        counts = (
+            "select count(*), count(distinct _partition, _offset), count(distinct _row_kind, id, made) "
+            f"from paimon.{NAME}.messages"
+        )
+        dead = "__dead_letters union all select * from ".join(
+            f"paimon.{NAME}.{name.removesuffix('.sql')}" for name in MODELS
+        )
+        return cls(
+            query(f"select id, name, amount, changed, made from paimon.{NAME}.orders"),
+            query(f"select _row_kind, string(id), string(made) from paimon.{NAME}.changes"),
+            *query(counts)[0],
+            *query(f"select count(*) from (select * from {dead}__dead_letters)")[0],
+        )
 
 
 def _numbers(folder: Path, part: str, pattern: str) -> list[int]:

@@ -10,7 +10,9 @@ import signal
 import subprocess
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import Decimal
 from pathlib import Path
@@ -18,10 +20,8 @@ from typing import Any
 
 import pytest
 
-from dbt.adapters.paimon.credentials import PaimonCredentials
-from dbt.adapters.paimon.spark.session import open_session
 from integration.cdc import shop
-from integration.cdc.feeds import Feed, MariaDbFeed, PostgresFeed
+from integration.cdc.feeds import Database, Feed, MariaDbFeed, PostgresFeed
 from integration.report import KILLS
 from integration.services.connect import Connect, connect
 from integration.services.kafka import Kafka
@@ -33,6 +33,8 @@ pytestmark = pytest.mark.full
 # What comes between two kills: some batches.
 CHANGES_A_KILL = 1000
 AT_FIRST = 300
+# Seconds for a run of dbt, on a machine that does other things too.
+WAIT = 1800
 SEED = int(os.environ.get("DBT_PAIMON_KILL_SEED", "0")) or 20240229
 
 
@@ -68,15 +70,61 @@ def kill_at_a_moment(project: shop.Project, chance: random.Random, process: subp
     return False
 
 
-@contextlib.contextmanager
-def meanwhile(task: Callable[[], None]) -> Iterator[None]:
-    """Have another thread do something while the block runs, and wait for it."""
-    thread = threading.Thread(target=task)
-    thread.start()
-    try:
-        yield
-    finally:
-        thread.join()
+@dataclass
+class Kills:
+    """Kills the stream, the worker and the database in turn, each while changes are made.
+
+    Attributes:
+        made: how often each was killed.
+        within: how often a stream was within a batch.
+        unnoted: how often its batch was in the table, and not noted yet.
+    """
+
+    project: shop.Project
+    feed: Feed
+    orders: shop.Orders
+    chance: random.Random
+    made: Counter[str] = field(default_factory=Counter)
+    within: int = 0
+    unnoted: int = 0
+
+    def make(self, wanted: int) -> None:
+        """Each of them so many times."""
+        while self.made["stream"] < wanted:
+            process = self.project.start()
+            with self._changes():
+                killed = kill_at_a_moment(self.project, self.chance, process)
+            self.made["stream"] += killed
+            self.within += killed and self.project.within() > 0
+            self.unnoted += killed and self.project.unnoted() > 0
+            for victim in ("Connect", "database"):
+                if self.made[victim] < wanted:
+                    self._kill(victim)
+
+    def _kill(self, victim: str) -> None:
+        service: Connect | Database = self.feed.worker if victim == "Connect" else self.feed.server
+        process = self.project.start()
+        with self._changes():
+            time.sleep(self.chance.uniform(0.3, 2))
+            service.kill()
+            service.start()
+        self.made[victim] += 1
+        self.feed.wait()
+        assert process.wait(timeout=WAIT) == 0, self.project.said()
+
+    @contextlib.contextmanager
+    def _changes(self) -> Iterator[None]:
+        thread = threading.Thread(target=self._change)
+        thread.start()
+        try:
+            yield
+        finally:
+            thread.join()
+
+    def _change(self) -> None:
+        # What a database that is killed has not committed did not happen.
+        with contextlib.suppress(RuntimeError):
+            self.orders.change(CHANGES_A_KILL)
 
 
 class Restarts:
@@ -100,7 +148,6 @@ class Restarts:
         self,
         feed: Feed,
         server: Any,
-        worker: Connect,
         broker: Kafka,
         tmp_path: Path,
         spark_config: dict[str, Any],
@@ -109,9 +156,6 @@ class Restarts:
     ) -> None:
         began = time.monotonic()
         chance = random.Random(SEED)
-        wanted: int = pytestconfig.getoption("--stream-kills")
-        kills = dict.fromkeys(("stream", "Connect", "database"), 0)
-        within = unnoted = 0
         server.lines(self.TABLE)
         orders = shop.Orders(server, chance)
         orders.change(AT_FIRST)
@@ -119,45 +163,15 @@ class Restarts:
         server.lines("delete from counted; insert into counted select '+I', id, made from orders;")
         feed.begin("orders")
         project = shop.Project.make(tmp_path / "shop", broker, feed.topic("orders"), spark_config)
-
-        def change() -> None:
-            # What a database that is killed has not committed did not happen.
-            with contextlib.suppress(RuntimeError):
-                orders.change(CHANGES_A_KILL)
-
-        feed.wait()
-        while min(kills.values()) < wanted:
-            victim = min(kills, key=lambda name: (kills[name], chance.random()))
-            process = project.start()
-            killed = True
-            with meanwhile(change):
-                if victim == "stream":
-                    killed = kill_at_a_moment(project, chance, process)
-                    within += killed and project.within() > 0
-                    unnoted += killed and project.unnoted() > 0
-                else:
-                    time.sleep(chance.uniform(0.3, 2))
-                    service: Connect | Postgres | MariaDb = worker if victim == "Connect" else server
-                    service.kill()
-                    service.start()
-            kills[victim] += killed
-            feed.wait()
-            assert process.wait(timeout=1200) == 0 or (victim == "stream" and killed), project.said()
+        kills = Kills(project, feed, orders, chance)
+        kills.make(pytestconfig.getoption("--stream-kills"))
         orders.change(CHANGES_A_KILL)
         feed.wait()
-        worker.stop()
+        feed.worker.stop()
         process = project.start()
-        assert process.wait(timeout=1200) == 0, project.said()
+        assert process.wait(timeout=WAIT) == 0, project.said()
 
-        credentials = PaimonCredentials(
-            schema=shop.NAME, warehouse=str(project.folder / "lake"), spark_config=dict(spark_config)
-        )
-        session = open_session(credentials).session
-
-        def query(sql: str) -> list[tuple[Any, ...]]:
-            return [tuple(row) for row in session.sql(sql).collect()]
-
-        here = query("select id, name, amount, changed, made from paimon.shop.orders")
+        here = shop.Found.of(project, spark_config)
         there = [
             (row["id"], row["name"], Decimal(str(row["amount"])), _moment(row["changed"]), row["made"])
             for row in self.rows(server)
@@ -166,37 +180,32 @@ class Restarts:
             tuple(line.split(","))
             for line in server.lines("select concat_ws(',', kind, id, made) from counted;")
         ]
-        changes = query("select _row_kind, string(id), string(made) from paimon.shop.changes")
-        messages, places = query("select count(*), count(distinct _partition, _offset) from paimon.shop.messages")[0]
-        sent = query("select count(distinct _row_kind, id, made) from paimon.shop.messages")[0][0]
-        dead = sum(query(f"select count(*) from paimon.shop.{name}__dead_letters")[0][0] for name in ("orders", "changes", "messages"))
         in_kafka = sum(value is not None for _, value in broker.messages(feed.topic("orders")))
         figures = {
             "changes in the database": len(counted),
-            "changes in Paimon": len(changes),
-            "changes lost": len(set(counted) - set(changes)),
-            "changes twice": len(changes) - len(set(changes)),
-            "changes that never were": len(set(changes) - set(counted)),
-            "messages": in_kafka,
-            "of them sent again": places - sent,
-            "messages in Paimon": messages,
-            "messages lost": in_kafka - places,
-            "messages twice": messages - places,
-            "dead letters": dead,
+            "changes in Paimon": len(here.changes),
+            "changes lost": len(set(counted) - set(here.changes)),
+            "changes twice": len(here.changes) - len(set(here.changes)),
+            "messages in Kafka": in_kafka,
+            "of them sent again": in_kafka - here.sent,
+            "messages in Paimon": here.messages,
+            "messages lost": in_kafka - here.places,
+            "messages twice": here.messages - here.places,
+            "dead letters": here.dead_letters,
             "rows in the database": len(there),
-            "rows in Paimon": len(here),
-            "rows that differ": len(set(here) ^ set(there)),
-            **{f"kills of {name}": count for name, count in kills.items()},
-            "within a batch": within,
-            "batch not noted": unnoted,
+            "rows in Paimon": len(here.rows),
+            "rows that differ": len(set(here.rows) ^ set(there)),
+            **{f"kills of {name}": count for name, count in kills.made.items()},
+            "within a batch": kills.within,
+            "batch not noted": kills.unnoted,
             "seconds": round(time.monotonic() - began),
         }
         record_property(KILLS, json.dumps(figures))
-        assert sorted(here) == sorted(there)
-        assert sorted(changes) == sorted(counted)
-        assert (figures["messages lost"], figures["messages twice"], dead) == (0, 0, 0)
+        assert sorted(here.rows) == sorted(there)
+        assert sorted(here.changes) == sorted(counted)
+        assert (figures["messages lost"], figures["messages twice"], here.dead_letters) == (0, 0, 0)
         # Otherwise nothing was tried.
-        assert figures["of them sent again"] > 0 and within > 0 and len(there) > 100
+        assert figures["of them sent again"] > 0 and kills.within > 0 and len(there) > 100
 
 
 class TestPostgresRestarts(Restarts):

@@ -52,9 +52,7 @@ class MariaDb:
         By the main thread only: a process of `running` ends with the thread that started it.
         """
         log = self._folder.with_suffix(".log")
-        self._server = self._process.enter_context(
-            running(self._command, log, [self.port], cwd=self._folder)
-        )
+        self._server = self._process.enter_context(running(self._command, log, [self.port], cwd=self._folder))
         # It listens before it takes connections.
         while self._ask("select 1;").returncode:
             time.sleep(0.1)
@@ -86,8 +84,20 @@ class MariaDb:
 
     def _ask(self, script: str) -> subprocess.CompletedProcess[str]:
         command = [
-            *(_program("mariadb"), "--no-defaults", "--protocol=tcp", f"--host={LOOPBACK}", f"--port={self.port}"),
-            *(f"--user={self.user}", "--batch", "--raw", "--skip-column-names", "--default-character-set=utf8mb4"),
+            *(
+                _program("mariadb"),
+                "--no-defaults",
+                "--protocol=tcp",
+                f"--host={LOOPBACK}",
+                f"--port={self.port}",
+            ),
+            *(
+                f"--user={self.user}",
+                "--batch",
+                "--raw",
+                "--skip-column-names",
+                "--default-character-set=utf8mb4",
+            ),
             *("--init-command=set time_zone = '+00:00'", DATABASE),
         ]
         environment = os.environ | {"MYSQL_PWD": self.password}
@@ -129,7 +139,11 @@ def mariadb(**settings: str) -> Iterator[MariaDb]:
         command = [
             *(*as_user, server, "--no-defaults", f"--datadir={data}", f"--port={port}"),
             *(f"--bind-address={LOOPBACK}", f"--socket={folder / 'socket'}", f"--init-file={first}"),
-            *("--innodb-buffer-pool-size=16M", "--innodb-log-file-size=8M", "--innodb-flush-log-at-trx-commit=2"),
+            *(
+                "--innodb-buffer-pool-size=16M",
+                "--innodb-log-file-size=8M",
+                "--innodb-flush-log-at-trx-commit=2",
+            ),
             *("--character-set-server=utf8mb4", "--skip-name-resolve"),
             *(f"--{name.replace('_', '-')}={value}" for name, value in settings.items()),
         ]

@@ -52,9 +52,7 @@ class Postgres:
         By the main thread only: a process of `running` ends with the thread that started it.
         """
         log = self._folder.with_suffix(".log")
-        self._server = self._process.enter_context(
-            running(self._command, log, [self.port], cwd=self._folder)
-        )
+        self._server = self._process.enter_context(running(self._command, log, [self.port], cwd=self._folder))
         ready = [_programs() / "pg_isready", "-q", "-h", LOOPBACK, "-p", str(self.port)]
         # It listens before it takes connections.
         while subprocess.run(ready, check=False).returncode:
@@ -76,9 +74,13 @@ class Postgres:
         Raises:
             RuntimeError: what PostgreSQL says.
         """
-        command = [_programs() / "psql", "-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1", "-f", "-"]
         done = subprocess.run(
-            command, input=script, env=self.environment, capture_output=True, text=True, check=False
+            [*self.client, "-f", "-"],
+            input=script,
+            env=self.environment,
+            capture_output=True,
+            text=True,
+            check=False,
         )
         if done.returncode:
             raise RuntimeError(done.stderr)
@@ -88,6 +90,11 @@ class Postgres:
         """The rows of a query, as JSON has them; numbers with a point are decimals."""
         lines = self.lines(f"select row_to_json(t) from ({query}) as t;")
         return [json.loads(line, parse_float=Decimal) for line in lines]
+
+    @property
+    def client(self) -> list[str]:
+        """The command of PostgreSQL's own client, which reads statements and writes bare values."""
+        return [str(_programs() / "psql"), "-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1"]
 
     @property
     def environment(self) -> dict[str, str]:

@@ -421,8 +421,8 @@ def _position_sql() -> str:
     """The position of a change in its source's log, as sortable text; NULL if there is none.
 
     The positions of a key's changes increase: whoever changes a row holds its lock until the change is in the log.
-    PostgreSQL's log has changes when they are made, not when they are committed: one that a snapshot does not see may be
-    at a lower position than the snapshot. So rows of snapshots come before all changes there.
+    In PostgreSQL's log a change is where it was made, not where it was committed: one that a snapshot does not see may
+    be at a lower position than the snapshot. So rows of snapshots come before all changes there.
     """
     source = "__tmp_source['{}']".format
 
