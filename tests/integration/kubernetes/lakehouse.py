@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
+import os
 import subprocess
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -173,7 +174,7 @@ class Lakehouse:
         with path.open("w") as output:
             watch = subprocess.Popen(
                 [*command, "--watch", "--output-watch-events", "-o", "json"],
-                env={"KUBECONFIG": str(self.cluster.kubeconfig)},
+                env={**os.environ, "KUBECONFIG": str(self.cluster.kubeconfig)},
                 stdout=output,
             )
             try:
