@@ -48,7 +48,8 @@ def test_types_that_are_none(written: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("written", "data_type"), [("decimal(5,2)", "decimal(5,2)"), ("array<array<decimal(5,2)>>", "decimal(5,2)")]
+    ("written", "data_type"),
+    [("decimal(5,2)", "decimal(5,2)"), ("array<array<decimal(5,2)>>", "decimal(5,2)")],
 )
 def test_what_an_array_is_of(written: str, data_type: str) -> None:
     assert innermost(target(written)).data_type == data_type

@@ -284,7 +284,13 @@ class TestDebezium:
                     change(
                         "c",
                         91,
-                        {"id": 5, "name": None, "built": 19723, "price": in_bytes(123456), "seen": 1704067200123},
+                        {
+                            "id": 5,
+                            "name": None,
+                            "built": 19723,
+                            "price": in_bytes(123456),
+                            "seen": 1704067200123,
+                        },
                     ),
                     id={"type": "int64"},
                     name={"type": "string"},
