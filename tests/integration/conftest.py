@@ -24,8 +24,7 @@ CONNECTOR = packages.effective_paimon_version(PaimonCredentials(schema="any"))
 EVERY_PACKAGE = [
     f"org.apache.paimon:paimon-s3:{CONNECTOR}",
     f"org.apache.paimon:paimon-oss:{CONNECTOR}",
-    JDBC_DRIVERS["sqlite"],
-    JDBC_DRIVERS["postgresql"],
+    *JDBC_DRIVERS.values(),
     kafka_artifact(spark_version()),
 ]
 

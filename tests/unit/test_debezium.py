@@ -9,7 +9,7 @@ from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.paimon.streaming.descriptions import Description, SourceColumn
 from dbt.adapters.paimon.streaming.formats.debezium import DebeziumMessages
-from dbt.adapters.paimon.streaming.formats.debezium_types import UnknownTypeError, target
+from dbt.adapters.paimon.streaming.formats.debezium_types import UnknownTypeError, innermost, target
 from dbt.adapters.paimon.streaming.inputs import StreamCall
 
 
@@ -47,6 +47,20 @@ def test_types_that_are_none(written: str) -> None:
         target(written)
 
 
+@pytest.mark.parametrize(
+    ("written", "data_type"),
+    [("decimal(5,2)", "decimal(5,2)"), ("array<array<decimal(5,2)>>", "decimal(5,2)")],
+)
+def test_what_an_array_is_of(written: str, data_type: str) -> None:
+    assert innermost(target(written)).data_type == data_type
+
+
+def test_an_array_of_decimals_has_their_scale() -> None:
+    decimals = {"semantic": "org.apache.kafka.connect.data.Decimal"}
+    (found,) = messages({"prices": "array<decimal(5,2)>"}, {"prices": decimals}).columns
+    assert (found.semantic, found.scale) == (decimals["semantic"], None)
+
+
 def test_columns() -> None:
     found = messages(
         {"id": "bigint", "price": "string"},
@@ -70,6 +84,11 @@ def test_columns() -> None:
         ({"day": "timestamp"}, {"day": {"semantic": "MicroTimestamp"}}, "io.debezium.time.MicroTimestamp"),
         ({"price": "string"}, {"price": {"semantic": "org.apache.kafka.connect.data.Decimal"}}, "meta.scale"),
         ({"price": "decimal(5,2)"}, {"price": {"scale": "two"}}, "meta.scale"),
+        (
+            {"prices": "array<string>"},
+            {"prices": {"semantic": "org.apache.kafka.connect.data.Decimal"}},
+            "meta.scale",
+        ),
     ],
 )
 def test_what_is_wrong_is_told(columns: dict[str, str], meta: dict[str, Any], said: str) -> None:

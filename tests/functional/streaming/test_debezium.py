@@ -42,6 +42,8 @@ sources:
           - {name: flag, data_type: boolean}
           - {name: data, data_type: binary}
           - {name: days, data_type: "array<array<date>>"}
+          - {name: walls, data_type: "array<timestamp_ntz>", meta: {semantic: io.debezium.time.MicroTimestamp}}
+          - {name: prices, data_type: "array<decimal(10,2)>", meta: {semantic: org.apache.kafka.connect.data.Decimal}}
           - {name: code, data_type: varchar(3)}
           - {name: text, data_type: string}
 """
@@ -169,6 +171,8 @@ VALUES: list[tuple[str, dict[str, Any] | None, str, Any]] = [
     ("flag", None, "true", True),
     ("data", None, '"AQI="', b"\x01\x02"),
     ("days", None, "[[1,null],null,[]]", [[date(1970, 1, 2), None], None, []]),
+    ("walls", None, "[1704067200500000,null]", [datetime(2024, 1, 1, 0, 0, 0, 500000), None]),
+    ("prices", None, f'["{in_bytes(-225)}",null]', [Decimal("-2.25"), None]),
     ("code", None, '"äbc"', "äbc"),
 ]
 # Values that would have to be changed to fit.
@@ -251,6 +255,9 @@ class TestDebezium:
             change("c", 60, {"id": 3, "name": "three"}),
             change("u", 80, {"id": 4, "name": "__debezium_unavailable_value"}, {"id": 4, "name": "long"}),
             change("c", 70, {"id": 4, "name": "long"}),
+            # In the log before the snapshot, committed after it.
+            change("r", 66, {"id": 6, "name": "as the snapshot sees it"}),
+            change("u", 64, {"id": 6, "name": "six"}),
         ]
         put(landing / "planes", "a.json", [*first, *NO_CHANGES])
         put(
@@ -260,7 +267,7 @@ class TestDebezium:
         )
         run_dbt(["run", "--select", "planes", "typed"])
         planes = "select id, name from {schema}.planes order by id"
-        assert rows(planes) == [(1, "one, last"), (3, "three"), (4, "long")]
+        assert rows(planes) == [(1, "one, last"), (3, "three"), (4, "long"), (6, "six")]
         dead = rows("select decode(value, 'UTF-8'), reason from {schema}.planes__dead_letters")
         assert sorted(value for value, _ in dead) == sorted(NO_CHANGES)
         assert all(reason for _, reason in dead)
@@ -274,7 +281,17 @@ class TestDebezium:
                 change("d", 35, {"id": 1, "name": "older than its update"}),
                 change("u", 90, {"id": 3, "name": "three", "seats": 180, "tail": "0042", "nothing": None}),
                 described(
-                    change("c", 91, {"id": 5, "name": None, "built": 19723, "price": in_bytes(123456)}),
+                    change(
+                        "c",
+                        91,
+                        {
+                            "id": 5,
+                            "name": None,
+                            "built": 19723,
+                            "price": in_bytes(123456),
+                            "seen": 1704067200123,
+                        },
+                    ),
                     id={"type": "int64"},
                     name={"type": "string"},
                     built={"type": "int32", "name": "io.debezium.time.Date"},
@@ -283,16 +300,22 @@ class TestDebezium:
                         "name": DECIMAL,
                         "parameters": {"scale": "2", "connect.decimal.precision": "12"},
                     },
+                    seen={"type": "int64", "name": "io.debezium.time.Timestamp"},
                 ),
             ],
         )
         run_dbt(["run", "--select", "planes"])
-        assert rows("select id, name, seats, tail, built, price from {schema}.planes order by id") == [
-            (1, "one, last", None, None, None, None),
-            (3, "three", 180, "0042", None, None),
-            (4, "long", None, None, None, None),
-            (5, None, None, None, date(2024, 1, 1), Decimal("1234.56")),
+        assert rows("select id, name, seats, tail, built, price, seen from {schema}.planes order by id") == [
+            (1, "one, last", None, None, None, None, None),
+            (3, "three", 180, "0042", None, None, None),
+            (4, "long", None, None, None, None, None),
+            (
+                *(5, None, None, None, date(2024, 1, 1), Decimal("1234.56")),
+                datetime(2024, 1, 1, 0, 0, 0, 123000),
+            ),
+            (6, "six", None, None, None, None, None),
         ]
+        assert "timestamp_ntz" in [row[1] for row in rows("describe {schema}.planes") if row[0] == "seen"]
         assert rows("select count(*) from {schema}.planes__dead_letters") == [(len(NO_CHANGES),)]
 
         # What the checkpoint says of new columns, as a process leaves it that is killed while it replaces it.

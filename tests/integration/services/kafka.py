@@ -134,6 +134,28 @@ class Kafka:
             raise RuntimeError(f"{len(failed) + left} of {count} messages were not taken: {failed[:3]}")
         return count
 
+    def messages(self, topic: str) -> list[tuple[bytes | None, bytes | None]]:
+        """Keys and values of all messages that a topic has now, each partition in its order."""
+        from confluent_kafka import Consumer, TopicPartition
+
+        consumer = Consumer(
+            {"bootstrap.servers": self.address, "group.id": "tests", "enable.auto.commit": False}
+        )
+        found: list[tuple[bytes | None, bytes | None]] = []
+        try:
+            for number in consumer.list_topics(topic, timeout=_TIMEOUT).topics[topic].partitions:
+                at, end = consumer.get_watermark_offsets(TopicPartition(topic, number), timeout=_TIMEOUT)
+                consumer.assign([TopicPartition(topic, number, at)])
+                while at < end:
+                    message = consumer.poll(_TIMEOUT)
+                    if message is None or message.error():
+                        raise RuntimeError(f"{topic} is not to be read: {message and message.error()}")
+                    found.append((message.key(), message.value()))
+                    at = message.offset() + 1
+        finally:
+            consumer.close()
+        return found
+
     @contextlib.contextmanager
     def away(self) -> Iterator[None]:
         """The broker is stopped within the block; after it, it is there again with all that it had."""

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import subprocess
+import tempfile
 import time
 import urllib.request
 from http.client import IncompleteRead
 from pathlib import Path
 
 CENTRAL = "https://repo1.maven.org/maven2"
+# What a jar is in poms that say more than `jar`.
+_TYPES = ("jar", "bundle")
+# Seconds: the poms of a hundred artifacts are fetched one by one.
+_RESOLVED_IN = 1800
 
 
 def cache() -> Path:
@@ -31,6 +38,44 @@ def jar(group: str, artifact: str, version: str) -> Path:
         part.write_bytes(_download(f"{CENTRAL}/{group.replace('.', '/')}/{artifact}/{version}/{name}"))
         part.rename(path)
     return path
+
+
+def with_dependencies(group: str, artifact: str, version: str) -> Path:
+    """The folder with an artifact's jar and those of all that it needs when it runs; PySpark's Ivy fetches them once.
+
+    Raises:
+        RuntimeError: not all of them are to be had.
+    """
+    folder = cache() / "with-dependencies" / f"{artifact}-{version}"
+    if not folder.exists():
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=folder.parent) as part:
+            _retrieve(Path(part), group, artifact, version)
+            with contextlib.suppress(OSError):  # another process was faster
+                Path(part, "lib").rename(folder)
+    return folder
+
+
+def _retrieve(folder: Path, group: str, artifact: str, version: str) -> None:
+    import pyspark
+
+    (ivy,) = (Path(pyspark.__file__).parent / "jars").glob("ivy-*.jar")
+    java = Path(os.environ["JAVA_HOME"], "bin", "java") if os.environ.get("JAVA_HOME") else "java"
+    command = [
+        *(java, "-jar", ivy, "-cache", folder / "cache", "-confs", "compile,runtime,master"),
+        *("-dependency", group, artifact, version, "-types", *_TYPES),
+        *("-retrieve", folder / "lib" / "[artifact]-[revision](-[classifier]).[ext]"),
+    ]
+    done = subprocess.run(
+        [str(part) for part in command],
+        check=False,
+        capture_output=True,
+        text=True,
+        timeout=_RESOLVED_IN,
+        cwd=folder,
+    )
+    if done.returncode:
+        raise RuntimeError(f"{group}:{artifact}:{version} is not to be had:\n{done.stdout[-3000:]}")
 
 
 def _download(url: str) -> bytes:

@@ -68,6 +68,6 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
     index = pages.FOLDER / "README.md"
     text = index.read_text()
     for page, versions in session.config.stash[_VERSIONS].items():
-        row = re.compile(rf"^(\| \[[^\]]+\]\({page}\.md\) \|.*\|)[^|]*\|$", re.MULTILINE)
+        row = re.compile(rf"^(\| \[[^\]]+\]\({page}\.md\)[^|]*\|[^|]*\|)[^|]*\|$", re.MULTILINE)
         text = row.sub(lambda found, versions=versions: f"{found[1]} {versions} |", text)
     index.write_text(text)

@@ -19,7 +19,7 @@ Installed = Callable[[str, str], Environment]
 def test_tasks(
     mode: str, installed: Installed, shop: Path, tmp_path: Path, ran_with: Callable[..., None]
 ) -> None:
-    of_airflow, of_dbt, test = pages.commands("airflow.md")
+    of_airflow, of_dbt, parse, test = pages.commands("airflow.md")
     airflow = installed("airflow", of_airflow)
     dbt = installed("dbt", of_dbt.replace("/opt/dbt/bin/", ""))
     home = tmp_path / "airflow"
@@ -29,7 +29,10 @@ def test_tasks(
         "ExecutionMode.LOCAL": f"ExecutionMode.{mode}",
     }
     pages.write(home, "airflow.md", places)
+    dbt.run(parse.replace("/opt/dbt/bin/", "").replace("/opt/shop", str(shop)), shop)
     environ = {"AIRFLOW_HOME": str(home), "AIRFLOW__CORE__LOAD_EXAMPLES": "false", "DO_NOT_TRACK": "1"}
+    # A machine that does other things too.
+    environ |= {"AIRFLOW__CORE__DAGBAG_IMPORT_TIMEOUT": "300"}
     airflow.run("airflow db migrate", home, **environ)
     airflow.run(test, home, **environ)
     assert_built(dbt, shop)

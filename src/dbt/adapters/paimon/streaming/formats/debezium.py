@@ -382,7 +382,7 @@ def _column(column: SourceColumn, meta: Mapping[str, Any], problems: list[str]) 
     semantic, scale = str(meta.get("semantic") or ""), meta.get("scale")
     kind = ""
     try:
-        kind = debezium_types.target(column.data_type).kind
+        kind = debezium_types.innermost(debezium_types.target(column.data_type)).kind
     except UnknownTypeError as exc:
         problems.append(f"columns: {column.name}: {exc}")
     if semantic and semantic not in debezium_types.SEMANTICS:
@@ -421,6 +421,8 @@ def _position_sql() -> str:
     """The position of a change in its source's log, as sortable text; NULL if there is none.
 
     The positions of a key's changes increase: whoever changes a row holds its lock until the change is in the log.
+    In PostgreSQL's log a change is where it was made, not where it was committed: one that a snapshot does not see may
+    be at a lower position than the snapshot. So rows of snapshots come before all changes there.
     """
     source = "__tmp_source['{}']".format
 
@@ -434,7 +436,7 @@ def _position_sql() -> str:
     serial = f"coalesce({number('event_serial_no', 10)}, '0000000000')"
     log_file = f"lpad(regexp_extract({source('file')}, '([0-9]+)$', 1), 10, '0')"
     orders = [
-        number("lsn"),
+        f"concat(if(__tmp_op = 'r', '0', '1'), '.', {number('lsn')})",
         f"if({source('file')} rlike '[0-9]{{1,10}}$', "
         f"concat_ws('.', {log_file}, {number('pos')}, coalesce({number('row', 10)}, '0000000000')), null)",
         f"concat({text('commit_lsn')}, '.', coalesce({text('change_lsn')}, ''), '.', {serial})",

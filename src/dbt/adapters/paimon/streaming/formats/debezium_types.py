@@ -159,21 +159,30 @@ def target(data_type: str) -> Target:
     )
 
 
+def innermost(to: Target) -> Target:
+    """What an array is of, at any depth; any other type itself."""
+    return innermost(to.element) if to.element else to
+
+
 def value_sql(value: Text, to: Target, semantic: str = "", scale: int | None = None) -> str:
     """SQL of a value converted to a declared type; NULL if it does not fit.
 
     Args:
         value: the value in the message.
         to: the declared type.
-        semantic: the logical type named in the YAML, for messages without schema.
+        semantic: the logical type named in the YAML, for messages without schema; of an array, that of its items.
         scale: the scale of a decimal in bytes, as in the YAML.
     """
     if semantic:
-        declared_scale = to.scale if scale is None else scale
+        declared_scale = innermost(to).scale if scale is None else scale
+        semantic, scale_text = string_literal(semantic), f"'{declared_scale}'"
         value = replace(
             value,
-            semantic=f"coalesce({value.semantic}, {string_literal(semantic)})",
-            scale=f"coalesce({value.scale}, '{declared_scale}')",
+            semantic=f"coalesce({value.semantic}, {semantic})",
+            scale=f"coalesce({value.scale}, {scale_text})",
+            # Of an array the YAML names the type of its items.
+            item_semantic=f"coalesce({value.item_semantic}, {semantic})",
+            item_scale=f"coalesce({value.item_scale}, {scale_text})",
         )
     return _READERS[to.kind](value, to)
 
@@ -203,7 +212,8 @@ def _simple_type_sql(field: str) -> str:
     )
     return (
         f"case when {field}.name in ({_listed(DATES)}) then 'date' "
-        f"when {field}.name in ({_listed((*MILLIS, *MICROS, ZONED))}) then 'timestamp' "
+        f"when {field}.name in ({_listed((*MILLIS, *MICROS))}) then 'timestamp_ntz' "
+        f"when {field}.name = {string_literal(ZONED)} then 'timestamp' "
         f"when {field}.name in ({_listed((DECIMAL, VARIABLE_DECIMAL))}) then 'string' "
         f"else case {field}.type {kinds} end end"
     )

@@ -1,8 +1,7 @@
-"""The changes of a real PostgreSQL, by Kafka: the table here has the rows of the table there, whatever happens to it."""
+"""The changes of a PostgreSQL, by Debezium: the table here has the rows of the table there, whatever happens to it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from datetime import date, datetime
 from decimal import Decimal
 from typing import Any
@@ -10,11 +9,10 @@ from typing import Any
 import pytest
 from dbt.tests.util import run_dbt
 
-from integration.services.kafka import Kafka
-from integration.services.postgres import postgres
-from integration.services.postgres_changes import Feed, Psql
+from integration.cdc.feeds import PostgresFeed
+from integration.services.connect import Connect
+from integration.services.postgres import Postgres
 
-TOPIC = "airport.public.planes"
 TABLE = """
 create table planes (
   tail text, model int, name text, price numeric(12,2), ratio numeric, built date, seen timestamp, checked timestamp(3),
@@ -28,28 +26,28 @@ select 'N' || n % 7, n, case when n % 3 > 0 then 'é"\\' || n end, (n * 7919 % 1
 from generate_series(1, 50) as n;
 insert into planes (tail, model) values ('bare', 0);
 """
-SOURCES = f"""
+SOURCES = """
 sources:
   - name: airport
     schema: airport
     tables:
       - name: planes
-        external: {{using: kafka, location: {TOPIC}, value_format: debezium}}
+        external: {using: kafka, location: airport.public.planes, value_format: debezium}
         columns:
-          - {{name: tail, data_type: string}}
-          - {{name: model, data_type: int}}
-          - {{name: name, data_type: string}}
-          - {{name: price, data_type: "decimal(12,2)"}}
-          - {{name: ratio, data_type: "decimal(20,6)"}}
-          - {{name: built, data_type: date}}
-          - {{name: seen, data_type: timestamp_ntz}}
-          - {{name: checked, data_type: timestamp_ntz}}
-          - {{name: landed, data_type: timestamp}}
-          - {{name: flies, data_type: boolean}}
-          - {{name: wear, data_type: double}}
-          - {{name: photo, data_type: binary}}
-          - {{name: about, data_type: string}}
-          - {{name: engines, data_type: "array<int>"}}
+          - {name: tail, data_type: string}
+          - {name: model, data_type: int}
+          - {name: name, data_type: string}
+          - {name: price, data_type: "decimal(12,2)"}
+          - {name: ratio, data_type: "decimal(20,6)"}
+          - {name: built, data_type: date}
+          - {name: seen, data_type: timestamp_ntz}
+          - {name: checked, data_type: timestamp_ntz}
+          - {name: landed, data_type: timestamp}
+          - {name: flies, data_type: boolean}
+          - {name: wear, data_type: double}
+          - {name: photo, data_type: binary}
+          - {name: about, data_type: string}
+          - {name: engines, data_type: "array<int>"}
 """
 MODEL = """
 {{ config(
@@ -66,12 +64,6 @@ THERE = """
 select tail, model, name, price, ratio, built, seen, checked, extract(epoch from landed)::numeric * 1000000 as landed, flies,
   wear, photo, about::text, engines{more} from planes order by tail collate "C", model
 """
-
-
-@pytest.fixture(scope="module")
-def database() -> Iterator[Psql]:
-    with postgres(wal_level="logical") as server:
-        yield Psql(server)
 
 
 def plain(value: Any) -> Any:
@@ -95,27 +87,25 @@ def moments(row: dict[str, Any]) -> list[Any]:
     ]
 
 
-class TestDebezium:
+class TestPostgres:
     @pytest.fixture(scope="class")
     def models(self) -> dict[str, str]:
         return {"sources.yml": SOURCES, "planes.sql": MODEL}
 
     def test_the_table_here_is_the_table_there(
-        self, project: Any, rows: Any, broker: Kafka, database: Psql
+        self, project: Any, rows: Any, database: Postgres, worker: Connect
     ) -> None:
-        def send(messages: list[tuple[str, str | None]]) -> None:
-            keys, values = zip(*messages, strict=True)
-            broker.send(TOPIC, values, keys=keys)
-
         def assert_same(more: str = "") -> None:
+            feed.wait()
+            run_dbt(["run"])
             here = [[plain(value) for value in row] for row in rows(HERE.format(more=more))]
             there = [moments(row) for row in database.rows(THERE.format(more=more))]
             assert here == there
 
-        broker.create(TOPIC, partitions=3)
         database.lines(TABLE)
-        feed = Feed(database, with_schema=True)
-        send(feed.begin("planes"))
+        feed = PostgresFeed(worker=worker, server=database, name="airport", with_schema=True)
+        feed.begin("planes", skipped_operations="none")
+        assert_same()
         database.lines(
             """
             begin; delete from planes; insert into planes (tail, model) values ('never', 1); rollback;
@@ -126,10 +116,6 @@ class TestDebezium:
             update planes set tail = 'N3' where tail = 'N4' and model = 4;
             """
         )
-        # A feed that has forgotten how far it was tells everything twice.
-        send(feed.messages(keep=True))
-        send(feed.messages())
-        run_dbt(["run"])
         assert_same()
 
         database.lines(
@@ -139,8 +125,6 @@ class TestDebezium:
             update planes set name = (select string_agg(md5(n::text), '') from generate_series(1, 1000) as n) where model = 3;
             """
         )
-        send(feed.messages())
-        run_dbt(["run"])
         assert_same(", seats, fee")
         assert rows("select count(*) from {schema}.planes__dead_letters") == [(0,)]
 
@@ -149,7 +133,7 @@ class TestDebezium:
             "update planes set wear = 1 where model = 3; alter table planes replica identity full;"
         )
         database.lines("update planes set wear = 2 where model = 3; truncate planes;")
-        send(feed.messages())
+        feed.wait()
         run_dbt(["run"])
         wear = rows("select wear, length(name) from {schema}.planes where model = 3")
         assert wear == [(2.0, 32000)]

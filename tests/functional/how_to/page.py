@@ -1,0 +1,65 @@
+"""A page of docs/how-to as a test follows it: its files are written, its commands are run."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from pathlib import Path
+from typing import Any
+
+from click.testing import CliRunner
+
+from dbt.adapters.paimon.cli import main
+from dbt_here import dbt_passes
+
+DOCS = Path(__file__).parents[3] / "docs" / "how-to"
+_BLOCK = re.compile(r"^```(?P<language>\w+)\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL)
+# The first line of a block that is a file.
+_FILE = re.compile(r"(?:--|#) (?P<path>\S+\.(?:sql|yml|py))\n")
+
+
+class Page:
+    """A page, and the project in which a test follows it."""
+
+    def __init__(self, name: str, folder: Path, target: dict[str, Any]) -> None:
+        self.text = (DOCS / name).read_text("utf-8")
+        self.folder, self.target = folder, target
+
+    def section(self, heading: str = "") -> str:
+        """What stands under a heading; without one, what stands before the first."""
+        parts = re.split(r"^## (.+)\n", self.text, flags=re.MULTILINE)
+        return dict(zip(["", *parts[1::2]], parts[::2], strict=True))[heading]
+
+    def blocks(self, language: str, heading: str = "") -> list[str]:
+        """The blocks of a language in a section."""
+        found = _BLOCK.finditer(self.section(heading))
+        return [block["text"] for block in found if block["language"] == language]
+
+    def write(self, heading: str = "") -> None:
+        """Write the files of a section, in its order."""
+        for block in _BLOCK.finditer(self.section(heading)):
+            if named := _FILE.match(block["text"]):
+                path = self.folder / named["path"]
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_text(block["text"])
+
+    def commands(self, heading: str = "") -> list[str]:
+        """The commands of a section, without comments."""
+        lines = "".join(self.blocks("sh", heading)).replace("\\\n", " ").splitlines()
+        return [line for line in lines if line.startswith(("dbt ", "dbt-paimon "))]
+
+    def run(self, command: str) -> str:
+        """Run a command, which has to succeed; returns what `dbt-paimon` prints."""
+        program, *words = shlex.split(command, comments=True)
+        if program == "dbt":
+            folder = self.folder
+            if "--project-dir" in words:
+                at = words.index("--project-dir")
+                folder = folder / words[at + 1]
+                del words[at : at + 2]
+            dbt_passes(folder, *words)
+            return ""
+        places = ["--project-dir", str(self.folder), "--profiles-dir", str(self.folder)]
+        done = CliRunner().invoke(main, [*words, *places])
+        assert done.exit_code == 0, done.output
+        return done.output

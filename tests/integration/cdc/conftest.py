@@ -1,0 +1,46 @@
+"""Change data capture: Debezium in Kafka Connect, from a database of the test's own into a local warehouse."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from integration.services.connect import Connect, connect
+from integration.services.kafka import Kafka
+from integration.services.postgres import Postgres, postgres
+
+
+@pytest.fixture(scope="module")
+def database() -> Iterator[Postgres]:
+    with postgres(wal_level="logical") as server:
+        yield server
+
+
+@pytest.fixture(scope="module")
+def worker(broker: Kafka, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Connect]:
+    """Kafka Connect, which notes twice a second how far it is."""
+    with connect(tmp_path_factory.mktemp("connect"), broker.address, offset_flush_interval_ms="500") as it:
+        it.start()
+        yield it
+
+
+@pytest.fixture(scope="class")
+def warehouse(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The warehouse of a test."""
+    return tmp_path_factory.mktemp("warehouse")
+
+
+@pytest.fixture(scope="class")
+def dbt_profile_target(warehouse: Path, broker: Kafka, spark_config: dict[str, Any]) -> dict[str, Any]:
+    """A target that names the broker."""
+    return {
+        "type": "paimon",
+        "method": "session",
+        "warehouse": str(warehouse),
+        "threads": 2,
+        "kafka_options": {"kafka.bootstrap.servers": broker.address},
+        "spark_config": spark_config,
+    }

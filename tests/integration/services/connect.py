@@ -1,0 +1,194 @@
+"""Kafka Connect of one worker (standalone) with Debezium's connectors, from Maven Central."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import signal
+import subprocess
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+from integration.services.maven import jar, with_dependencies
+from integration.services.process import LOOPBACK, SHORT_LIVED, free_port, running
+
+RUNTIME: Final = ("org.apache.kafka", "connect-runtime", "3.9.1")
+# Each is a plugin of its own, with its own class loader: they need different versions of Debezium's core.
+PLUGINS: Final = (
+    ("io.debezium", "debezium-connector-postgres", "2.7.4.Final"),
+    # The last one before MariaDB's connector became one of its own: its adapter is among its classes.
+    ("io.debezium", "debezium-connector-mysql", "2.6.2.Final"),
+)
+_LOGGING: Final = ("org.slf4j", "slf4j-simple", "1.7.36")
+# Seconds for what takes some, on a machine that does other things too.
+TIMEOUT: Final = 300
+_JSON: Final = "org.apache.kafka.connect.json.JsonConverter"
+
+
+@dataclass
+class Connect:
+    """A worker and its connectors, which are there again after each start, where their offsets say.
+
+    Attributes:
+        folder: its configuration, its offsets and its log.
+        settings: of the worker.
+        connectors: name -> settings, as in `PUT /connectors/<name>/config`.
+    """
+
+    folder: Path
+    settings: Mapping[str, str]
+    connectors: dict[str, dict[str, str]] = field(default_factory=dict)
+    _port: int = field(default_factory=free_port)
+    _process: contextlib.ExitStack = field(default_factory=contextlib.ExitStack)
+    _worker: subprocess.Popen[bytes] | None = None
+
+    def start(self) -> None:
+        """Start the worker with its connectors, and wait until each has a task that runs.
+
+        Raises:
+            RuntimeError: one of them does not run.
+        """
+        listeners = {"listeners": f"http://{LOOPBACK}:{self._port}"}
+        files = [_file(self.folder / "worker.properties", {**self.settings, **listeners})]
+        for name, config in self.connectors.items():
+            files.append(_file(self.folder / f"{name}.properties", {"name": name, **config}))
+        command = [*_java(self.folder), "org.apache.kafka.connect.cli.ConnectStandalone", *files]
+        log = self.folder / f"connect-{time.time_ns()}.log"
+        self._worker = self._process.enter_context(running(command, log, [self._port], cwd=self.folder))
+        # It listens before it knows its own paths.
+        end = time.monotonic() + TIMEOUT
+        while not self._knows_its_paths() and time.monotonic() < end:
+            time.sleep(0.1)
+        for name in self.connectors:
+            self.wait(name)
+
+    def create(self, name: str, **config: str) -> None:
+        """Add a connector to a worker that runs, and wait until it runs.
+
+        Raises:
+            RuntimeError: it does not run.
+        """
+        self.connectors[name] = dict(config)
+        try:
+            self.ask("PUT", f"/connectors/{name}/config", config)
+        except urllib.error.HTTPError as error:
+            raise RuntimeError(f"the connector {name} is refused: {error.read().decode()}") from error
+        self.wait(name)
+
+    def wait(self, name: str) -> None:
+        """Until a connector and its task run.
+
+        Raises:
+            RuntimeError: they failed, or did not run in time; with what they say.
+        """
+        end, said = time.monotonic() + TIMEOUT, ""
+        while time.monotonic() < end:
+            status = self.status(name)
+            states = [each["state"] for each in (status.get("connector"), *status.get("tasks", ())) if each]
+            if len(states) > 1 and set(states) == {"RUNNING"}:
+                return
+            said = json.dumps(status)
+            if "FAILED" in states:
+                break
+            time.sleep(0.1)
+        raise RuntimeError(f"the connector {name} does not run: {said[-3000:]}")
+
+    def status(self, name: str) -> Mapping[str, Any]:
+        """What the worker says of a connector; empty while it does not know it."""
+        try:
+            return dict(self.ask("GET", f"/connectors/{name}/status"))
+        except urllib.error.HTTPError as error:
+            # 409: while it sets its connectors up.
+            if error.code in (404, 409):
+                return {}
+            raise
+
+    def ask(self, method: str, path: str, body: Mapping[str, Any] | None = None) -> Any:
+        """Send a request to the worker's REST API; its answer's JSON.
+
+        Raises:
+            urllib.error.HTTPError: the worker refuses it.
+        """
+        request = urllib.request.Request(
+            f"http://{LOOPBACK}:{self._port}{path}",
+            method=method,
+            data=None if body is None else json.dumps(body).encode(),
+            headers={"Content-Type": "application/json"},
+        )
+        with urllib.request.urlopen(request, timeout=TIMEOUT) as answer:
+            text = answer.read()
+        return json.loads(text) if text else None
+
+    def _knows_its_paths(self) -> bool:
+        with contextlib.suppress(urllib.error.HTTPError):
+            self.ask("GET", "/connectors")
+            return True
+        return False
+
+    def stop(self) -> None:
+        """End the worker in good order: all that it has read is in Kafka, and its offsets say so."""
+        self._process.close()
+
+    def kill(self) -> None:
+        """End the worker at once, wherever it is."""
+        assert self._worker is not None
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(self._worker.pid, signal.SIGKILL)
+        self._process.close()
+
+
+@contextlib.contextmanager
+def connect(folder: Path, broker: str, **settings: str) -> Iterator[Connect]:
+    """A worker without connectors, which `start` starts; it is stopped when the block ends.
+
+    Args:
+        folder: keeps its configuration, offsets and log.
+        broker: the address of Kafka.
+        settings: of the worker, beside those that it needs; `_` for `.`.
+
+    Raises:
+        RuntimeError: jars are not to be had.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    plugins = folder / "plugins"
+    plugins.mkdir(exist_ok=True)
+    for plugin in PLUGINS:
+        link = plugins / plugin[1]
+        if not link.exists():
+            link.symlink_to(with_dependencies(*plugin))
+    own = {
+        "bootstrap.servers": broker,
+        "key.converter": _JSON,
+        "value.converter": _JSON,
+        "offset.storage.file.filename": str(folder / "offsets"),
+        "plugin.path": str(plugins),
+        # Their manifests name them all: no class has to be looked at.
+        "plugin.discovery": "service_load",
+    }
+    worker = Connect(folder, own | {key.replace("_", "."): text for key, text in settings.items()})
+    try:
+        yield worker
+    finally:
+        worker.stop()
+
+
+def _java(folder: Path) -> list[str | Path]:
+    java = Path(os.environ["JAVA_HOME"], "bin", "java") if os.environ.get("JAVA_HOME") else "java"
+    return [
+        *(java, "-Xmx384m", *SHORT_LIVED["JAVA_TOOL_OPTIONS"].split(), f"-Djava.io.tmpdir={folder}"),
+        *("-Dorg.slf4j.simpleLogger.defaultLogLevel=warn", "-Dorg.slf4j.simpleLogger.log.io.debezium=info"),
+        *("-cp", f"{with_dependencies(*RUNTIME)}/*{os.pathsep}{jar(*_LOGGING)}"),
+    ]
+
+
+def _file(path: Path, settings: Mapping[str, str]) -> Path:
+    """A file of Java's properties."""
+    lines = (f"{name}={text}\n".replace("\\", "\\\\") for name, text in settings.items())
+    path.write_text("".join(lines))
+    return path
