@@ -58,7 +58,7 @@ def test_pods_that_the_namespace_refuses(lakehouse: Lakehouse) -> None:
     """The namespace enforces Kubernetes' standard `restricted`, and this template keeps nothing of it."""
     lakehouse.create()
     found = config(lakehouse.warehouse, lakehouse.endpoint)
-    found["data"]["executor.yaml"] = yaml.safe_dump({"apiVersion": "v1", "kind": "Pod"})
+    found["data"]["executor.yaml"] = yaml.safe_dump({"apiVersion": "v1", "kind": "Pod", "spec": {}})
     lakehouse.cluster.apply(found)
     said = _fails(lakehouse, None, START + LONGEST_HOPELESS)
     assert "violates PodSecurity" in said
