@@ -4,7 +4,7 @@
 -#}
 {% macro paimon_changes(relation, row_kind='_row_kind', snapshot_column=none, before=false, on_expired='error', keep=false) -%}
   {%- if execute and model.resource_type != 'unit_test' -%}
-    {%- if flags.WHICH in ('run', 'build', 'retry') -%}
+    {%- if paimon__builds_now() -%}
       {#- What has been read must not change until it is written. -#}
       {%- do adapter.builds.hold(this) -%}
     {%- endif -%}
