@@ -355,7 +355,7 @@ class TestMariaDbTypes(Types):
         Kind("photo", "varbinary(10)", "binary", ["x'00ff10'", "''"], "lower(hex({}))", HEX),
         Kind("padded", "binary(4)", "binary", ["x'01ff'"], "lower(hex({}))", HEX),
         Kind("about", "json", "string", ["""'{"a": [1, 2.50], "é": null}'""", "'[]'"]),
-        Kind("mood", "enum('sad', 'hap,py', 'é')", "string", ["'é'", "'hap,py'"]),
+        Kind("mood", "enum('sad', 'happy', 'é')", "string", ["'é'", "'happy'"]),
         Kind("extras", "set('a', 'b', 'c')", "string", ["'c,a'", "''"]),
         Kind("twice", "int as (id * 2) stored", "int", ["default"]),
     )
