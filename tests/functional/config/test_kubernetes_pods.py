@@ -63,11 +63,23 @@ class TestExecutorPod:
 
     def test_spark_has_each_key(self, jvm, conf):
         """Spark ignores keys that it does not have: those of the profile and of the page."""
-        getattr(getattr(jvm.org.apache.spark.deploy.k8s, "Config$"), "MODULE$").KUBERNETES_NAMESPACE()
+        config = getattr(getattr(jvm.org.apache.spark.deploy.k8s, "Config$"), "MODULE$")
+        config.KUBERNETES_NAMESPACE()
+        # Spark puts together the names of the keys of a client's credentials; they are no entries.
+        prefix = config.KUBERNETES_AUTH_CLIENT_MODE_PREFIX()
+        suffixes = [
+            config.CA_CERT_FILE_CONF_SUFFIX(),
+            config.CLIENT_CERT_FILE_CONF_SUFFIX(),
+            config.CLIENT_KEY_FILE_CONF_SUFFIX(),
+            config.OAUTH_TOKEN_CONF_SUFFIX(),
+            config.OAUTH_TOKEN_FILE_CONF_SUFFIX(),
+        ]
+        credentials = {f"{prefix}.{suffix}" for suffix in suffixes}
         known = jvm.org.apache.spark.internal.config.ConfigEntry.findEntry
         asked = {line.partition("=")[0] for line in conf.toDebugString().splitlines()}
         asked |= set(re.findall(r"spark\.kubernetes\.[\w.]*\w", PAGE.read_text()))
         keys = {key for key in asked if key.startswith("spark.kubernetes.")}
         assert len(keys) > 5
-        assert {key for key in keys if known(key) is None} == set()
+        assert {key for key in keys - credentials if known(key) is None} == set()
+        assert "spark.kubernetes.authenticate.serviceAccountName" not in credentials
         assert known("spark.kubernetes.authenticate.serviceAccountName") is None
