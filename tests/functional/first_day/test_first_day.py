@@ -43,6 +43,12 @@ class TestFirstDay:
             {"name": "raw", "schema": "{{ target.schema }}", "tables": [{"name": "order"}]},
             {"name": "elsewhere", "schema": "analytcs", "tables": [{"name": "orders"}]},
             {"name": "far", "database": "hve", "schema": "lake", "tables": [{"name": "orders"}]},
+            {
+                "name": "former",
+                "database": "spark_catalog",
+                "schema": "default",
+                "tables": [{"name": "taken_over"}],
+            },
         ]
         described = [
             {"name": node["name"], "columns": node["columns"]} for node in MODELS if "columns" in node

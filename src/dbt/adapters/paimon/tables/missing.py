@@ -43,6 +43,7 @@ def function_in(text: str) -> str:
 def advice(
     parts: Sequence[str],
     node: str,
+    home: str,
     catalogs: Sequence[str],
     schemas: Schemas,
     tables: Tables,
@@ -52,7 +53,8 @@ def advice(
     Args:
         parts: its name, as `table_in` gives it; the last one is '' where only its catalog and schema are known.
         node: name of the node whose statement failed.
-        catalogs: Spark's catalogs; the first one is the target's.
+        home: the target's catalog, in which nodes are built.
+        catalogs: Spark's catalogs.
         schemas, tables: functions that list what exists.
 
     Returns:
@@ -69,7 +71,7 @@ def advice(
         there = f"Spark has no catalog {quoted(catalog)}, but {_listed(catalogs, catalog)}"
         return f"{there} Correct `database` of the source, or leave it out: it is the Spark catalog."
     there = _what_there_is(catalog, schema, table, schemas, tables)
-    if table == node:
+    if (catalog, table) == (home, node):
         return (
             f"{there} The node reads its own table, which is not built yet: put that part under "
             "{% if is_incremental() %}."

@@ -61,13 +61,16 @@ class Suggestions:
         try:
             named = [parts[0]] if len(parts) > 2 and self._host.has_catalog(parts[0]) else []
             known = sorted({*named, *self._catalogs()})
-            return missing.advice(parts, node, known, self._schema_names, self._table_or_view_names)
+            home = self._host.credentials.catalog
+            return missing.advice(parts, node, home, known, self._schema_names, self._table_or_view_names)
         except DbtRuntimeError:
             # The statement's own error is the one to report.
             return ""
 
     def _schema_names(self, catalog: str) -> list[str]:
-        return [row[0] for row in self._host.query(f"show databases in {quoted(catalog)}")]
+        # Spark quotes those that are no identifiers.
+        names = [str(row[0]) for row in self._host.query(f"show databases in {quoted(catalog)}")]
+        return [name[1:-1].replace("``", "`") if name.startswith("`") else name for name in names]
 
     def _table_or_view_names(self, catalog: str, schema: str) -> list[str]:
         found: Sequence[Any] = self._host.list_relations(catalog, schema)
