@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from dbt.adapters.paimon.capabilities import DEFAULT_PAIMON_VERSION, Capability, Versions
 from dbt.adapters.paimon.machine import installation
-from dbt.adapters.paimon.spark import commits, scans, upkeep
 from dbt.adapters.paimon.spark.handles import with_conf
+from dbt.adapters.paimon.spark.seen_by_queries import SeenByQueries
 from dbt.adapters.paimon.sql import predicates
 from dbt.adapters.paimon.sql.data_types import type_text
 from dbt.adapters.paimon.sql.text import bound, quoted, statements
@@ -22,12 +22,6 @@ from dbt.adapters.paimon.sql.timestamps import on_session_clock
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-    from dbt.adapters.paimon.spark.commits import Committed
-    from dbt.adapters.paimon.spark.in_process import InProcess
-    from dbt.adapters.paimon.spark.scans import Scan
-    from dbt.adapters.paimon.spark.table_name import TableName
-    from dbt.adapters.paimon.spark.upkeep import Effect, Kept
-    from dbt.adapters.paimon.spark.work import Progress, Work
 
 # Seconds; a job that starts after Ctrl-C is cancelled within this time.
 _CANCEL_EVERY = 0.2
@@ -164,7 +158,7 @@ class FrameCursor(ABC):
         self._frame = self._rows = None
 
 
-class FrameHandle(ABC):
+class FrameHandle(SeenByQueries):
     """A handle (see `handles.Handle`) over a session that no other thread uses."""
 
     def __init__(self, session: SparkSession) -> None:
@@ -227,39 +221,6 @@ class FrameHandle(ABC):
     def describe(self, node: str, text: str) -> None:
         """Name the node, and say what it is (see `handles.Handle`)."""
 
-    def _rows_of(self, sql: str) -> list[Any]:
-        cursor = self.cursor()
-        cursor.execute(sql)
-        return cursor.fetchall()
-
-    def committed(self, table: TableName, user: str, since: float, whole: bool) -> Committed | None:
-        """The newest commit to a table by a user, by a query."""
-        return commits.by_sql(self._rows_of, table, user, whole)
-
-    def kept(self, table: TableName) -> Kept:
-        """The table snapshots that a table has, by a query."""
-        return upkeep.kept_by_sql(self._rows_of, table)
-
-    def effect(self, table: TableName, before: Kept) -> Effect:
-        """What became of a table since it had these table snapshots, by a query."""
-        return upkeep.effect_by_sql(self._rows_of, table, before)
-
-    def work_of(self, statement_id: str) -> Work | None:
-        """None: what a server did cannot be seen from here."""
-        return None
-
-    def in_process(self) -> InProcess | None:
-        """None: the Spark of this handle is in a server."""
-        return None
-
-    def scans(self, sql: str) -> tuple[Scan, ...]:
-        """What a query would read, as EXPLAIN COST says it."""
-        return scans.by_explain(self._rows_of, sql)
-
-    def progress(self, since: float) -> Progress | None:
-        """None: what a server does cannot be seen from here."""
-        return None
-
     def cancel(self) -> None:
         """Cancel the Spark jobs of this thread, also those that its current statement has not started yet.
 
@@ -268,16 +229,6 @@ class FrameHandle(ABC):
         self._cancelled.set()
         # Spark 3.5 only cancels the jobs of a tag that run now, no later ones.
         Thread(target=self._cancel_until_closed, name="cancel", daemon=True).start()
-
-    def begins(self) -> None:  # noqa: B027 - only an embedded Spark needs it
-        """Nothing to do."""
-
-    def ends(self) -> None:  # noqa: B027 - only an embedded Spark needs it
-        """Nothing to do."""
-
-    def is_busy(self) -> bool:
-        """Always true: what a server does for a statement cannot be seen from here."""
-        return True
 
     def interrupt(self) -> None:
         """Cancel the Spark jobs of this thread; a server also interrupts the statement itself."""
@@ -298,5 +249,5 @@ class FrameHandle(ABC):
         """Stop cancelling. The session is freed with its last reference, and its Spark keeps running."""
         self._closed.set()
 
-    def rollback(self) -> None:  # noqa: B027 - nothing to do for any kind of handle
+    def rollback(self) -> None:
         """Nothing to do: every statement is its own commit."""

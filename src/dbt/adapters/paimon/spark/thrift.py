@@ -17,20 +17,15 @@ from dbt.adapters.paimon.credentials import PaimonCredentials
 from dbt.adapters.paimon.errors import messages
 from dbt.adapters.paimon.machine import addresses
 from dbt.adapters.paimon.machine.waiting import Wait
-from dbt.adapters.paimon.spark import commits, scans, upkeep
 from dbt.adapters.paimon.spark.conf import EXTENSIONS, remote_conf
 from dbt.adapters.paimon.spark.handles import session_conf, with_conf
+from dbt.adapters.paimon.spark.seen_by_queries import SeenByQueries
 from dbt.adapters.paimon.sql import predicates, views
 from dbt.adapters.paimon.sql.text import bound, commented, quoted, statements
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-    from dbt.adapters.paimon.spark.commits import Committed
-    from dbt.adapters.paimon.spark.scans import Scan
-    from dbt.adapters.paimon.spark.table_name import TableName
-    from dbt.adapters.paimon.spark.upkeep import Effect, Kept
-    from dbt.adapters.paimon.spark.work import Progress, Work
 
 logger = AdapterLogger("Paimon")
 
@@ -235,7 +230,7 @@ class ThriftServerError(Exception):
     """The server's complete error text, with its stack."""
 
 
-class ThriftHandle:
+class ThriftHandle(SeenByQueries):
     """A dbt thread's session of the server, which no other thread uses."""
 
     def __init__(self, connection: Any) -> None:
@@ -305,48 +300,6 @@ class ThriftHandle:
     def describe(self, node: str, text: str) -> None:
         """Begin each statement with the text: the server describes jobs by their statement's text."""
         self._running.comment = text
-
-    def _rows_of(self, sql: str) -> list[Any]:
-        cursor = self.cursor()
-        cursor.execute(sql)
-        return cursor.fetchall()
-
-    def committed(self, table: TableName, user: str, since: float, whole: bool) -> Committed | None:
-        """The newest commit to a table by a user, by a query."""
-        return commits.by_sql(self._rows_of, table, user, whole)
-
-    def kept(self, table: TableName) -> Kept:
-        """The table snapshots that a table has, by a query."""
-        return upkeep.kept_by_sql(self._rows_of, table)
-
-    def effect(self, table: TableName, before: Kept) -> Effect:
-        """What became of a table since it had these table snapshots, by a query."""
-        return upkeep.effect_by_sql(self._rows_of, table, before)
-
-    def work_of(self, statement_id: str) -> Work | None:
-        """None: what a server did cannot be seen from here."""
-        return None
-
-    def in_process(self) -> None:
-        """None: Spark is in the server."""
-
-    def scans(self, sql: str) -> tuple[Scan, ...]:
-        """What a query would read, as EXPLAIN COST says it."""
-        return scans.by_explain(self._rows_of, sql)
-
-    def progress(self, since: float) -> Progress | None:
-        """None: Spark's Thrift server gives neither progress nor logs of a statement."""
-        return None
-
-    def begins(self) -> None:
-        """Nothing to do."""
-
-    def ends(self) -> None:
-        """Nothing to do."""
-
-    def is_busy(self) -> bool:
-        """Always true: what a server does for a statement cannot be seen from here."""
-        return True
 
     def interrupt(self) -> None:
         """Make the server cancel the running statement."""
