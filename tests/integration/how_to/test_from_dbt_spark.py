@@ -40,6 +40,20 @@ select * from {{ ref('orders') }}
 {% endsnapshot %}
 """,
 }
+# The schema of the old project.
+SCHEMA = {"iceberg": "shop_in_iceberg", "delta": "shop_in_delta"}
+# What each format's documentation says for Spark's own catalog.
+SPARK = {
+    "iceberg": {
+        "spark.sql.extensions": "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions",
+        "spark.sql.catalog.spark_catalog": "org.apache.iceberg.spark.SparkSessionCatalog",
+        "spark.sql.catalog.spark_catalog.type": "hive",
+    },
+    "delta": {
+        "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension",
+        "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
+    },
+}
 PAID = [[1, "new", "10.00"], [2, "paid", "20.50"], [3, "new", "30.00"]]
 
 
@@ -67,54 +81,63 @@ def _rows(folder: Path, query: str) -> list[list[Any]]:
 
 
 class TestFromDbtSpark:
-    @pytest.fixture(params=["delta", "iceberg"])
+    @pytest.fixture(params=["iceberg", "delta"])
     def kind(self, request: pytest.FixtureRequest) -> str:
         return str(request.param)
 
     @pytest.fixture
     def page(self, kind: str, hive: Metastore, tmp_path: Path) -> Page:
-        """The page, and its profile with this metastore."""
+        """The page, with its profile and its sources for this metastore."""
         page = Page("from-dbt-spark.md", tmp_path / "new", {})
-        profile, iceberg = (yaml.safe_load(text) for text in page.blocks("yaml", "The profile"))
+        profile, delta = (yaml.safe_load(text) for text in page.blocks("yaml", "The profile"))
         target = profile["lake"]["outputs"]["dev"]
-        if kind == "iceberg":
-            target |= iceberg
-        target["spark_config"]["spark.hadoop.hive.metastore.uris"] = hive.uri
-        target |= {"warehouse": str(tmp_path / "lake"), "schema": f"shop_{kind}", "threads": 1}
-        page.folder.mkdir()
+        if kind == "delta":
+            target |= delta
+        else:
+            target["spark_config"]["spark.sql.catalog.old.uri"] = hive.uri
+        target |= {"warehouse": str(tmp_path / "lake"), "threads": 1}
+        page.target.update(target)
+        page.write("The rows")
         (page.folder / "profiles.yml").write_text(yaml.safe_dump(profile))
         (page.folder / "dbt_project.yml").write_text(yaml.safe_dump({"name": "shop", "profile": "lake"}))
-        page.target.update(target)
+        (page.folder / "models" / "order_messages.sql").write_text(OLD["models/order_messages.sql"])
+        described = yaml.safe_load((page.folder / "models" / "old.yml").read_text())
+        (source,) = described["sources"]
+        if kind == "delta":
+            source |= {"database": "spark_catalog", "schema": "delta"}
+            for table in source["tables"]:
+                table["identifier"] = f"{hive.warehouse}/{SCHEMA[kind]}.db/{table['name']}"
+        else:
+            source["schema"] = SCHEMA[kind]
+        (page.folder / "models" / "old.yml").write_text(yaml.safe_dump(described))
         return page
 
     @pytest.fixture
     def old(self, kind: str, hive: Metastore, page: Page, tmp_path: Path) -> Path:
-        """The old project, run once: the same settings of Spark's, in dbt-spark's profile."""
+        """The old project, run once."""
         folder = tmp_path / "old"
-        settings = page.target["spark_config"] | {
+        settings = SPARK[kind] | {
             "spark.jars.packages": page.target["packages"][0],
+            "spark.sql.catalogImplementation": "hive",
+            "spark.hadoop.hive.metastore.uris": hive.uri,
             "spark.sql.warehouse.dir": str(hive.warehouse),
             "spark.master": "local[2]",
             "spark.sql.shuffle.partitions": "2",
             "spark.ui.enabled": "false",
             "spark.driver.host": "127.0.0.1",
         }
-        target = {"type": "spark", "method": "session", "host": "none", "schema": f"shop_{kind}"}
+        target = {"type": "spark", "method": "session", "host": "none", "schema": SCHEMA[kind]}
         profile = {"shop": {"target": kind, "outputs": {kind: target | {"server_side_parameters": settings}}}}
         project = yaml.safe_dump({"name": "shop", "profile": "shop"})
-        for name, text in (OLD | {"profiles.yml": yaml.safe_dump(profile), "dbt_project.yml": project}).items():
+        for name, text in (
+            OLD | {"profiles.yml": yaml.safe_dump(profile), "dbt_project.yml": project}
+        ).items():
             (folder / name).parent.mkdir(exist_ok=True, parents=True)
             (folder / name).write_text(text)
         _run(folder, "dbt build")
         return folder
 
     def test_the_page(self, kind: str, page: Page, old: Path) -> None:
-        page.write("The rows")
-        (page.folder / "models" / "order_messages.sql").write_text(OLD["models/order_messages.sql"])
-        sources = (page.folder / "models" / "old.yml").read_text()
-        (page.folder / "models" / "old.yml").write_text(
-            sources.replace("schema: shop\n", f"schema: shop_{kind}\n")
-        )
         _run(page.folder, "dbt debug")
         (take_over,) = page.commands("The rows")
         _run(page.folder, take_over)
@@ -127,10 +150,11 @@ class TestFromDbtSpark:
         # in a second run here ("in another format").
         if kind == "delta":
             _run(old, "dbt build --vars 'day: 2'")
+        there, here = (shlex.split(compare)[-1] for compare in page.commands("Compare"))
+        assert len(_rows(page.folder, there)) == (2 if kind == "delta" else 0)
         _run(page.folder, take_over)
-        for compare in page.commands("Compare"):
-            query = shlex.split(compare)[-1]
-            assert _rows(page.folder, query) == []
+        assert _rows(page.folder, there) == []
+        assert _rows(page.folder, here) == []
 
         # Switched: the new project takes the messages, and goes on with the history.
         _run(page.folder, "dbt build --vars 'day: 2'")
@@ -143,4 +167,6 @@ class TestFromDbtSpark:
             [2, "paid", True],
             [3, "new", True],
         ]
-        assert _rows(page.folder, "select count(distinct dbt_scd_id) from {{ ref('order_history') }}") == [[4]]
+        assert _rows(page.folder, "select count(distinct dbt_scd_id) from {{ ref('order_history') }}") == [
+            [4]
+        ]
