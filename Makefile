@@ -42,7 +42,7 @@ FULL ?= --full
 SHIPPED := target/shipped
 QUERY := select carrier_name, scheduled, late_percent from {{ ref('mart_carrier_punctuality') }} order by late_percent
 
-.PHONY: help venv landing run examples test test-full unit functional conformance integration faults s3-kills differential streaming flink kubernetes tools image costs bench bench-all wheel-check docs-test versions compat compatibility reference console-picture lint lint-python lint-types lint-imports lint-picture lint-sql lint-lock lint-workflows lint-actions lint-images lint-site floor-plan format docs site debug changelog dist dist-check release-files release publish clean
+.PHONY: help venv landing run examples test test-full unit functional conformance integration faults s3-kills differential streaming cdc flink kubernetes tools image costs bench bench-all wheel-check docs-test versions compat compatibility reference console-picture lint lint-python lint-types lint-imports lint-picture lint-sql lint-lock lint-workflows lint-actions lint-images lint-site floor-plan format docs site debug changelog dist dist-check release-files release publish clean
 
 help: ## List the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/\1\t\2/' | expand -t 14
@@ -110,9 +110,12 @@ s3-kills: $(STAMP) ## Two runs write the tables of one bucket; kill or stop one 
 differential: $(STAMP) ## Random sequences of runs (1000, or SEQUENCES=200) beside a plain model; goes on where it was broken off
 	$(PYTEST) tests/differential --full --sequences $(SEQUENCES) --sequence-state target/differential/state.json
 
-streaming: $(STAMP) ## Streams from files, a real Kafka and a real PostgreSQL, and one that is killed ten times: the figures
+streaming: $(STAMP) ## Streams from tables, files and a real Kafka
 	$(PYTEST) --full tests/functional/streaming
-	$(PYTEST) tests/integration/streaming --stream-kills 10
+	$(PYTEST) tests/integration/streaming
+
+cdc: $(STAMP) ## Debezium in Kafka Connect on a PostgreSQL and a MariaDB, killed on the way, and a JDBC catalog on MariaDB (needs both servers), into docs/compatibility/cdc
+	$(PYTEST) --full --results docs/compatibility/cdc tests/integration/cdc tests/integration/catalogs/test_jdbc_mariadb.py $(ARGS)
 
 flink: $(STAMP) ## Flink 1.20 reads, writes and compacts tables that dbt makes (fetches 280 MB once), into docs/compatibility/flink
 	$(PYTEST) --full --results docs/compatibility/flink tests/integration/flink $(ARGS)

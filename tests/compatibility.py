@@ -19,6 +19,7 @@ from dbt.adapters.paimon.capabilities import Capability, Versions
 from dbt.adapters.paimon.credentials import PaimonCredentials
 from dbt.adapters.paimon.machine import installation
 from dbt.adapters.paimon.spark.launch import packages
+from integration.report import BUCKET_KILLS, KILLS
 
 ROOT = Path(__file__).parents[1]
 _TOTALS = ("passed", "failed", "skipped", "xfailed")
@@ -73,6 +74,7 @@ class _Results:
         self._folder = folder
         self._outcomes: dict[str, str] = {}
         self._reasons: dict[str, str] = {}
+        self._figures: dict[str, dict[str, Any]] = {}
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         expected = hasattr(report, "wasxfail")
@@ -87,6 +89,9 @@ class _Results:
             return
         else:
             outcome = "passed"
+        for name, figures in report.user_properties:
+            if name in (KILLS, BUCKET_KILLS):
+                self._figures[report.nodeid] = json.loads(str(figures))
         # A test that passed and whose teardown failed has failed.
         if self._outcomes.get(report.nodeid) != "failed":
             self._outcomes[report.nodeid] = outcome
@@ -112,6 +117,7 @@ class _Results:
             "changed since": sorted(_git("status", "--porcelain", "--untracked-files=no").splitlines()),
             "totals": {name: counted[name] for name in _TOTALS},
             "reasons": dict(sorted(self._reasons.items())),
+            "figures": dict(sorted(self._figures.items())),
             "tests": dict(sorted(self._outcomes.items())),
         }
 
@@ -131,8 +137,10 @@ def _earlier(path: Path, versions: dict[str, Any], run_again: set[str]) -> list[
         if tests:
             counted = Counter(tests.values())
             reasons = {test: reason for test, reason in sitting["reasons"].items() if test in tests}
+            figures = {test: each for test, each in sitting.get("figures", {}).items() if test in tests}
             totals = {name: counted[name] for name in _TOTALS}
-            kept.append(of_file | sitting | {"totals": totals, "reasons": reasons, "tests": tests})
+            now = {"totals": totals, "reasons": reasons, "figures": figures, "tests": tests}
+            kept.append(of_file | sitting | now)
     return kept
 
 

@@ -17,7 +17,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--stream-kills",
         type=int,
         default=3,
-        help="how often a stream is killed: 3 times in CI, 10 by `make streaming`",
+        help="how often a stream, and what feeds it, are killed each: never in CI, 3 times by `make cdc`",
     )
     parser.addoption(
         "--s3-kills",

@@ -19,7 +19,7 @@ def database() -> Iterator[Postgres]:
         yield server
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="class")
 def worker(broker: Kafka, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Connect]:
     """Kafka Connect, which notes twice a second how far it is."""
     with connect(tmp_path_factory.mktemp("connect"), broker.address, offset_flush_interval_ms="500") as it:

@@ -18,7 +18,7 @@ pytestmark = pytest.mark.full
 TABLE = """
 create table planes (tail varchar(10), model int, name text, price decimal(12,2), primary key (tail, model));
 insert into planes
-select concat('N', seq % 7), seq, if(seq % 3 > 0, concat('é"', seq), null), (seq * 7919 % 100000 - 50000) / 100
+select concat('N', seq % 7), seq, if(seq % 3 > 0, concat('é"', seq), null), (cast(seq as signed) * 7919 % 100000 - 50000) / 100
 from seq_1_to_50;
 insert into planes (tail, model) values ('bare', 0);
 """
