@@ -13,14 +13,17 @@ from dbt.adapters.exceptions import FailedToConnectError
 from dbt.adapters.spark.connections import SparkConnectionManager
 from dbt_common.exceptions import DbtDatabaseError, DbtRuntimeError
 
+from dbt.adapters.paimon.capabilities import Capability
 from dbt.adapters.paimon.concurrency import conflicts, leases
 from dbt.adapters.paimon.credentials import PaimonConnectionMethod, PaimonCredentials
 from dbt.adapters.paimon.errors import messages
 from dbt.adapters.paimon.late_listing import LateListing
 from dbt.adapters.paimon.machine import installation
-from dbt.adapters.paimon.spark import progress, responses, stalls
+from dbt.adapters.paimon.spark import branch_schemas, progress, responses, stalls
 from dbt.adapters.paimon.spark.handles import Handle
 from dbt.adapters.paimon.spark.launch import jvm_exit
+from dbt.adapters.paimon.spark.versions import versions_of
+from dbt.adapters.paimon.sql.text import statements
 
 if TYPE_CHECKING:
     import agate
@@ -90,6 +93,24 @@ class PaimonConnectionManager(SparkConnectionManager):
         """Say what the node of this thread is, such as `incremental, upsert`; '' if it is at its end."""
         with self.lock:
             self._nodes[self.get_thread_identifier()] = text
+
+    def add_query(self, sql: str, *arguments: Any, **more: Any) -> tuple[Connection, Any]:
+        """As dbt's; a branch that is created can read all rows of its table (see `branch_schemas`)."""
+        connection, cursor = super().add_query(sql, *arguments, **more)
+        if branch_schemas.may_create_branch(sql):
+            self._complete_branches(connection, sql)
+        return connection, cursor
+
+    def _complete_branches(self, connection: Connection, sql: str) -> None:
+        credentials = connection.credentials
+        assert isinstance(credentials, PaimonCredentials)
+        handle: Any = connection.handle
+        spark = handle.in_process()
+        if spark is None or versions_of(credentials).supports(Capability.BRANCHES_WITH_ALL_SCHEMAS):
+            return
+        for statement in filter(branch_schemas.may_create_branch, statements(sql)):
+            with self.exception_handler(statement):
+                spark.complete_branch(statement)
 
     def execute(
         self,
