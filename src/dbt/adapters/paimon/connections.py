@@ -19,7 +19,7 @@ from dbt.adapters.paimon.credentials import PaimonConnectionMethod, PaimonCreden
 from dbt.adapters.paimon.errors import messages
 from dbt.adapters.paimon.late_listing import LateListing
 from dbt.adapters.paimon.machine import installation
-from dbt.adapters.paimon.spark import branch_schemas, progress, responses, stalls
+from dbt.adapters.paimon.spark import branch_schemas, cached_rows, progress, responses, stalls
 from dbt.adapters.paimon.spark.handles import Handle
 from dbt.adapters.paimon.spark.launch import jvm_exit
 from dbt.adapters.paimon.spark.versions import versions_of
@@ -133,6 +133,7 @@ class PaimonConnectionManager(SparkConnectionManager):
         Returns:
             The response and the rows as an agate table (empty unless `fetch`).
         """
+        conf = {**cached_rows.conf(sql), **(conf or {})}
         sql = self._add_query_comment(sql)
         if may_repeat or conflicts.may_repeat_procedure(sql):
             for seconds in conflicts.BACK_OFF:

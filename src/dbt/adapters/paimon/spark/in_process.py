@@ -53,6 +53,14 @@ class InProcess:
         with self._configured(_WHOLE_TEXT):
             return analysis.by_plan(self._frame_of(sql))
 
+    def reads_alike(self, sql: str) -> bool:
+        """Whether a query that is read twice gives the same rows both times (see `analysis.reads_alike`).
+
+        Raises:
+            Exception: the query is invalid, or this Spark cannot be asked in this way.
+        """
+        return analysis.reads_alike(self._frame_of(sql))
+
     def explained(self, sql: str) -> str:
         """A query's plans with Spark's estimates, as EXPLAIN COST prints them.
 
