@@ -117,7 +117,8 @@
   {%- set column_changes = adapter.tables.column_changes(columns, current, model) -%}
   {%- do adapter.tables.check_schema_change(model, on_schema_change, strategy, spec, column_changes) -%}
   {%- set table_columns = column_changes.synced(current.columns, on_schema_change) | list -%}
-  {%- set spec = adapter.tables.check_columns(model, spec, table_columns, columns) -%}
+  {%- set dropped = column_changes.drop if on_schema_change == 'sync_all_columns' else [] -%}
+  {%- set spec = adapter.tables.check_columns(model, spec, table_columns, columns, dropped) -%}
   {%- set source = adapter.rows.checked(source, table_columns, model, spec) -%}
   {%- set kept_deletes = paimon__fitting_deletes(target, spec, table_columns) if strategy == 'apply_changes' -%}
 
