@@ -210,6 +210,11 @@ class Rows:
             return source
         return snapshots.spelled_rows(source, [column.name for column in table.columns])
 
+    @while_parsing(lambda source, *_, **__: source)
+    def with_fields_of_table(self, source: ModelQuery, table: ExistingTable) -> ModelQuery:
+        """A query whose structs have their fields as its table has them (see `snapshots.with_fields_of_table`)."""
+        return snapshots.with_fields_of_table(source, table.columns)
+
     @while_parsing(lambda names, *_, **__: list(names))
     def spelled_names(self, names: Sequence[str], columns: Sequence[PaimonColumn]) -> list[str]:
         """Names spelled as the given columns are; a name that is not among them is unchanged."""
