@@ -168,4 +168,4 @@ class TestOtherRowsEachTime:
         for name in OTHER_ROWS:
             found = rows(f"select id, run from {{schema}}.{name} order by id")
             changed = sum(run == 2 for _, run in found)
-            assert [id for id, _ in found] == list(range(200)) and 0 < changed < 200, name
+            assert [number for number, _ in found] == list(range(200)) and 0 < changed < 200, name

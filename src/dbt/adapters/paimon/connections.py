@@ -108,11 +108,11 @@ class PaimonConnectionManager(SparkConnectionManager):
         spark = handle.in_process()
         if spark is None or versions_of(credentials).supports(Capability.BRANCHES_WITH_ALL_SCHEMAS):
             return
-        for statement in filter(branch_schemas.may_create_branch, statements(sql)):
-            try:
+        try:
+            for statement in filter(branch_schemas.may_create_branch, statements(sql)):
                 spark.complete_branch(statement)
-            except Exception as exc:  # noqa: BLE001 - a branch that needs them says so when it is read
-                logger.debug(f"The branch may lack schemas of its table: {statement}\n{messages.error_text(exc)}")
+        except Exception as exc:  # noqa: BLE001 - a branch that needs them says so when it is read
+            logger.debug(f"A branch may lack schemas of its table:\n{sql}\n{messages.error_text(exc)}")
 
     def execute(
         self,

@@ -73,9 +73,9 @@ REMEDIES: tuple[Remedy, ...] = (
     ),
     Remedy(
         re.compile(r"branch/branch-[^/\s]+/schema/schema-\d+"),
-        "The branch lacks a schema of its table, which Paimon 0.9 leaves out, so rows older than the table's last ALTER "
-        "cannot be read there. Create it again with `method: session`, where dbt-paimon copies them, or with Paimon 1.0 "
-        "or later.",
+        "The branch lacks a schema of its table, which Paimon 0.9 leaves out, so rows older than the table's last "
+        "ALTER cannot be read there. Create it again with `method: session`, where dbt-paimon copies the schemas, or "
+        "with Paimon 1.0 or later.",
     ),
     Remedy(
         conflicts.SIGNS,

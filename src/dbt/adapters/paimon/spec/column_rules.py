@@ -150,7 +150,8 @@ def check_columns(
     for where, column in named_columns(spec):
         given_too = where not in _GIVEN or among(column, names, versions.case_sensitive)
         if column not in types or column in dropped or not given_too:
-            reason = f"the query has no column '{column}'. {hint(column, names if not given_too or column in dropped else types)}"
+            known = types if given_too and column not in dropped else names
+            reason = f"the query has no column '{column}'. {hint(column, known)}"
             problems.add(*written.find(where, spec), reason)
     unknown = unknown_columns(
         config, names, table=list(types), case_sensitive=versions.case_sensitive, builds=builds

@@ -38,8 +38,8 @@ def spelled_rows(source: ModelQuery, columns: Iterable[str]) -> ModelQuery:
 def with_fields_of_table(source: ModelQuery, columns: Iterable[ExistingColumn]) -> ModelQuery:
     """The same rows, with the fields of structs as the table has them.
 
-    dbt's macros compare and unite the query's columns with the table's, for which Spark wants the same fields in the same
-    order. What does not fit its column is left as it is, and refused later (`row_checks`).
+    dbt's macros compare and unite the query's columns with the table's, for which Spark wants the same fields in the
+    same order. What does not fit its column is left as it is, and refused later (`row_checks`).
     """
     wanted = {column.name.lower(): column.data_type for column in columns}
     selected, changed = [], []
