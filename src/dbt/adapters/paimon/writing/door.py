@@ -98,7 +98,7 @@ class Rows:
 
     @while_parsing(lambda source, *_, **__: source)
     def ordered(self, source: ModelQuery, spec: TableSpec, model: Mapping[str, Any]) -> ModelQuery:
-        """A model's rows; a NaN in a sequence column fails the statement (see `ordering_values`)."""
+        """A model's rows; a NaN in a key or a sequence fails the statement (see `ordering_values`)."""
         selected = ordering_values.checked(source.columns, spec, model)
         return source if selected is None else source.selecting(selected)
 
