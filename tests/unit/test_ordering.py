@@ -59,6 +59,15 @@ def test_a_sequence_has_no_nan(data_type, condition):
         assert selected is not None and selected.startswith(f"`id`, if({condition}, raise_error(")
 
 
+def test_a_key_has_no_nan():
+    columns = [PaimonColumn("id", "double"), PaimonColumn("v", "double")]
+    selected = checked(columns, TableSpec(primary_key=("id",)), {"name": "m", "resource_type": "model"})
+    assert selected is not None and selected.startswith(
+        "if(isnan(`id`), raise_error('model \\'m\\': the key column id"
+    )
+    assert selected.endswith("as `id`, `v`")
+
+
 @pytest.mark.parametrize("data_type", ["map<int,int>", "struct<a:array<map<int,int>>>", "struct<a:variant>"])
 def test_a_sequence_has_no_map(data_type):
     spec = TableSpec(primary_key=("id",), options={"sequence.field": "s"})

@@ -100,22 +100,27 @@ class TestValues:
         return {
             f"{name}.sql": f"{{{{ config(primary_key='id', {head}) }}}} {rows}"
             for name, head in heads.items()
-        } | {"nested.sql": f"{{{{ config(primary_key='id', {heads['sequence']}) }}}} {nested}"}
+        } | {
+            "nested.sql": f"{{{{ config(primary_key='id', {heads['sequence']}) }}}} {nested}",
+            "keyed.sql": f"{{{{ config(materialized='table', primary_key='at') }}}} {rows}",
+        }
 
     def test_a_sequence_that_is_no_number(self, project, rows):
         for at in ("NaN", "7", "NaN", "5"):
             results = run_dbt(["run", "--vars", f"{{at: '{at}', v: 2}}"], expect_pass=at != "NaN")
             if at == "NaN":
-                assert {str(result.status) for result in results} == {"error"} and len(results) == 4
+                assert {str(result.status) for result in results} == {"error"} and len(results) == 5
                 for result in results:
                     assert f"model '{result.node.name}'" in result.message
-                    assert "the sequence column at " in result.message and " NaN, which" in result.message
+                    kind = "key" if result.node.name == "keyed" else "sequence"
+                    assert f"the {kind} column at " in result.message and " NaN, which" in result.message
         assert [rows(f"select at from {{schema}}.{name}") for name in ("sequence", "groups", "built")] == [
             [(7.0,)],
             [(7.0,)],
             [(5.0,)],
         ]
         assert rows("select at.a[1] from {schema}.nested") == [(7.0,)]
+        assert rows("select at, v from {schema}.keyed") == [(5.0, 2)]
 
     def test_options_of_a_read_that_others_put_onto_a_table(self, project, rows):
         table = "{schema}.sequence"

@@ -104,11 +104,31 @@ NO_ALTER = {
     "day": ("primary_key='id'", "date'2024-01-01'", "timestamp'2024-01-02 03:04:00'"),
 }
 
+# Whose config names `gone`, which their second run drops.
+NAMED = {
+    "aggregated": GREATEST,
+    "indexed": "primary_key='id', tblproperties={'file-index.bloom-filter.columns': 'gone'}",
+}
+REQUIRED = (
+    "  - {{name: added_model, config: {{contract: {{enforced: true}}}}, columns: [{{name: id, data_type: int}}, "
+    "{{name: kept, data_type: string}}, {{name: gone, data_type: int}}{}]}}\n"
+)
+FRESH = ", {name: fresh, data_type: bigint, constraints: [{type: not_null}]}"
+
 
 class TestSchemaChange:
     @pytest.fixture(scope="class")
     def models(self):
         return {
+            "added_model.sql": model(
+                "append_new_columns", "select 2 as id, 'b' as kept, 20 as gone, cast(7 as bigint) as fresh"
+            ),
+            **{
+                f"{name}_model.sql": model("sync_all_columns", "select 1 as id, 'b' as kept").replace(
+                    "primary_key='id'", config
+                )
+                for name, config in NAMED.items()
+            },
             "sync_model.sql": model("sync_all_columns"),
             "append_model.sql": model("append_new_columns"),
             "fail_model.sql": model("fail"),
@@ -131,7 +151,8 @@ class TestSchemaChange:
             "contracts.yml": contract(
                 [*LESS, *SYNCED],
                 "{name: gone, data_type: int, constraints: [{type: not_null}]}, ",
-            ),
+            )
+            + REQUIRED.format(""),
             **{
                 f"{name}_model.sql": model(
                     "sync_all_columns", f"select 1 as id, 'b' as kept, {second} as gone"
@@ -146,7 +167,8 @@ class TestSchemaChange:
     def results(self, project):
         run_dbt(["run", *WINDOW])
         # dbt has no sync_all_columns with a contract.
-        write_file(contract([*LESS, "required_table"]), project.project_root, "models", "contracts.yml")
+        contracts = contract([*LESS, "required_table"]) + REQUIRED.format(FRESH)
+        write_file(contracts, project.project_root, "models", "contracts.yml")
         found = run_dbt(["run", *WINDOW, "--vars", "second: true"], expect_pass=False)
         return {r.node.name: r for r in found}
 
@@ -188,6 +210,16 @@ class TestSchemaChange:
             assert f"model '{name}'" in results[name].message, name
             assert "its table has no column 'fresh'" in results[name].message, name
             assert rows(f"select * from {{schema}}.{name}") == [(1, "a", 10)], name
+
+    def test_a_column_that_the_config_names_is_not_dropped(self, results, rows):
+        for name in NAMED:
+            assert "the query has no column 'gone'" in results[f"{name}_model"].message, name
+            assert rows(f"select * from {{schema}}.{name}_model") == [(1, "a", 10)], name
+
+    def test_a_required_column_is_not_added_to_rows_that_are_there(self, results, rows):
+        message = results["added_model"].message
+        assert "model 'added_model'" in message and "fresh" in message and "--full-refresh" in message
+        assert rows("select * from {schema}.added_model") == [(1, "a", 10)]
 
     def test_ignore_leaves_a_new_column_out(self, results, rows):
         assert sorted(rows("select * from {schema}.ignore_add_model")) == [(1, "a", 10), (2, "b", 20)]

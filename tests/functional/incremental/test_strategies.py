@@ -122,3 +122,50 @@ class TestNullKeys:
         for name in ("merge_by_1", "merge_by_2", "delete_by_1", "delete_by_2"):
             found = sorted(rows(f"select coalesce(part, '-'), run from {{schema}}.{name}"))
             assert found == [("-", 1), ("-", 2), ("a", 2)], name
+
+
+# Each part has a row of the first day and one of the second.
+PARTS = """
+{{ config(materialized='table', event_time='at') }}
+select id, id % 100 as part, timestamp'2024-01-01' + make_interval(0, 0, 0, cast(id / 100 as int)) as at from range(200)
+"""
+CHANGING = """
+{{{{ config(materialized='incremental', {config}) }}}}
+select id, part, at, {{{{ var('run', 1) }}}} as run from {{{{ ref('parts') }}}}
+{{% if var('run', 1) > 1 %}} {choice} {{% endif %}}
+"""
+DAYS = "incremental_strategy='microbatch', event_time='at', batch_size='day', begin='2024-01-01', partition_by='part'"
+# name -> (config, what the second run chooses)
+OTHER_ROWS = {
+    "replaced_at_random": ("incremental_strategy='delete+insert', unique_key='id'", "where rand() < 0.5"),
+    "replaced_by_key_at_random": (
+        "incremental_strategy='delete+insert', unique_key='id', primary_key=['id', 'run']",
+        "where rand() < 0.5",
+    ),
+    "replaced_by_sample": (
+        "incremental_strategy='delete+insert', unique_key='id'",
+        "tablesample (50 percent)",
+    ),
+    "batches_at_random": (DAYS, "where rand() < 0.5"),
+}
+
+
+class TestOtherRowsEachTime:
+    """A statement that reads the model's rows twice reads the same ones."""
+
+    @pytest.fixture(scope="class")
+    def models(self):
+        models = {
+            f"{name}.sql": CHANGING.format(config=config, choice=choice)
+            for name, (config, choice) in OTHER_ROWS.items()
+        }
+        return models | {"parts.sql": PARTS}
+
+    def test_no_row_is_lost_or_doubled(self, project, rows):
+        run_dbt(["run", "--event-time-start", "2024-01-01", "--event-time-end", "2024-01-03"])
+        second = ["--event-time-start", "2024-01-02", "--event-time-end", "2024-01-03", "--vars", "run: 2"]
+        run_dbt(["run", *second, "--exclude", "parts"])
+        for name in OTHER_ROWS:
+            found = rows(f"select id, run from {{schema}}.{name} order by id")
+            changed = sum(run == 2 for _, run in found)
+            assert [number for number, _ in found] == list(range(200)) and 0 < changed < 200, name

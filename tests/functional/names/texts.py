@@ -68,6 +68,8 @@ CURATED = [
     "%s %(x)s ? :x",
     "x" * 200,
     "/* a */ -- b",
+    "# of rows",
+    "last",
 ]
 FEW = settings(
     max_examples=2,

@@ -18,8 +18,25 @@ select ID, Owner, cast(at as timestamp) as AT, cast(at as date) as DAY from valu
   (1, 'a', '2024-01-01 10:00:00'), (2, 'B', '2024-01-02 10:00:00'), (3, 'c', '2024-01-02 10:00:00') as t(ID, Owner, at)
 {% endif %}
 """
+# On the second day a column has gone, and a struct has its fields in another order.
+SHAPES = """
+{{ config(materialized='view') }}
+{% if var('day', 1) == 1 %}
+select id, 5 as n, array(named_struct('x', id, 'y', 'a')) as s, timestamp'2024-01-01' as at from values (1), (2), (3) as v(id)
+{% else %}
+select id, array(named_struct('y', if(id = 2, 'b', 'a'), 'x', id)) as s,
+  if(id = 2, timestamp'2024-01-02', timestamp'2024-01-01') as at
+from values (1), (2) as v(id)
+{% endif %}
+"""
 YAML = """
 snapshots:
+  - name: shapes_by_check
+    relation: ref('shapes')
+    config: {unique_key: id, strategy: check, check_cols: [s], hard_deletes: invalidate}
+  - name: shapes_by_time
+    relation: ref('shapes')
+    config: {unique_key: id, strategy: timestamp, updated_at: at, hard_deletes: new_record}
   - name: by_check
     relation: ref('planes')
     config: {unique_key: id, strategy: check, check_cols: [OWNER]}
@@ -64,12 +81,15 @@ VERSIONS = {
     "by_record": [*ONCE, (4, "d", False), (4, "d", True)],
     "by_day": [*ONCE, (4, "d", False), (4, "d", True)],
 }
+# name -> (id, n, s[0].y, whether the version is the last) on the second day
+SHAPED = [(1, 5, "a", True), (2, 5, "a", False), (2, None, "b", True), (3, 5, "a", False)]
+SHAPES_THEN = {"shapes_by_check": SHAPED, "shapes_by_time": [*SHAPED, (3, None, "a", True)]}
 
 
 class TestSnapshot:
     @pytest.fixture(scope="class")
     def models(self):
-        return {"planes.sql": PLANES}
+        return {"planes.sql": PLANES, "shapes.sql": SHAPES}
 
     @pytest.fixture(scope="class")
     def snapshots(self):
@@ -100,6 +120,11 @@ class TestSnapshot:
             for name, expected in VERSIONS.items():
                 found = rows(
                     f"select id, owner, dbt_valid_to is null from {{schema}}.{name} order by 1, 3, 2 desc"
+                )
+                assert found == expected, name
+            for name, expected in SHAPES_THEN.items():
+                found = rows(
+                    f"select id, n, s[0].y, dbt_valid_to is null from {{schema}}.{name} order by 1, 4, 3"
                 )
                 assert found == expected, name
         # But that of the run is, which ends a version of days.

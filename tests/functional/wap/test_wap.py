@@ -206,3 +206,34 @@ class TestWap:
         before = state("payments")
         run_dbt(["run-operation", "publish", "--args", "{relation: payments}"], expect_pass=False)
         assert state("payments") == before
+
+
+GROWING = """
+{{ config(
+    materialized='incremental', incremental_strategy='merge', unique_key='id', on_schema_change='append_new_columns',
+    wap=true, post_hook=[
+        "{{ create_tag(this, 'run' ~ var('run', 1)) }}",
+        "{{ create_branch(this, 'side' ~ var('run', 1), tag='run' ~ var('run', 1)) }}",
+    ]
+) }}
+select id, {{ var('run', 1) }} as run {{ ", 'new' as added" if var('run', 1) > 1 }}
+from values {{ '(1), (2)' if var('run', 1) == 1 else '(2), (3)' }} as v(id)
+"""
+GROWING_TESTS = "models: [{name: growing, columns: [{name: id, data_tests: [unique, not_null]}]}]"
+
+
+class TestAlteredTable:
+    """Paimon 0.9 gives a branch one schema, and the files of a table have been written with several."""
+
+    @pytest.fixture(scope="class")
+    def models(self):
+        return {"growing.sql": GROWING, "growing.yml": GROWING_TESTS}
+
+    def test_all_rows_are_audited_and_published(self, project, rows):
+        for run in (1, 2, 3):
+            run_dbt(["build", "--vars", f"run: {run}"])
+            new = None if run == 1 else "new"
+            expected = [(1, 1, None), (2, run, new)] + [(3, run, new)] * (run > 1)
+            columns = "id, run, added" if run > 1 else "id, run, null"
+            for table in ("growing", f"`growing$branch_side{run}`"):
+                assert rows(f"select {columns} from {{schema}}.{table} order by id") == expected, (run, table)

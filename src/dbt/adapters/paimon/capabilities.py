@@ -88,6 +88,7 @@ class Capability(_TextEnum):
     REPLACE_TAG = "replace tag"
     BATCH_TAGS = "batch tags"
     BRANCHES = "branches"
+    BRANCHES_WITH_ALL_SCHEMAS = "branches_with_all_schemas"
     FAST_FORWARD = "fast forward"
     INCREMENTAL_QUERY_IN_ANY_CATALOG = "incremental query in any catalog"
     INCREMENTAL_QUERY_MERGES = "incremental query merges"
@@ -364,6 +365,13 @@ _RULES: Final[Mapping[Capability, _Rule]] = MappingProxyType(
         # JdbcCatalog.assertMainBranch, at 0.9.0 to 2.0.0.
         Capability.BRANCHES: _Rule(
             "branches", catalogs=_WITH_BRANCHES, remedy="Use another kind of catalog."
+        ),
+        # BranchManager.createBranch of 0.9 copies one schema, and files of the others cannot be read [ran, 0.9.0].
+        Capability.BRANCHES_WITH_ALL_SCHEMAS: _Rule(
+            "branches that read rows older than the last ALTER of their table",
+            paimon="1.0",
+            remedy="Use method: session, which copies the schemas that Paimon leaves out.",
+            shown=False,
         ),
         Capability.FAST_FORWARD: _Rule("sys.fast_forward", catalogs=_WITH_BRANCHES),
         # IcebergCommitCallback. 0.9 (`metadata.iceberg-compatible`) writes no field ids into Parquet, and fails after

@@ -13,14 +13,17 @@ from dbt.adapters.exceptions import FailedToConnectError
 from dbt.adapters.spark.connections import SparkConnectionManager
 from dbt_common.exceptions import DbtDatabaseError, DbtRuntimeError
 
+from dbt.adapters.paimon.capabilities import Capability
 from dbt.adapters.paimon.concurrency import conflicts, leases
 from dbt.adapters.paimon.credentials import PaimonConnectionMethod, PaimonCredentials
 from dbt.adapters.paimon.errors import messages
 from dbt.adapters.paimon.late_listing import LateListing
 from dbt.adapters.paimon.machine import installation
-from dbt.adapters.paimon.spark import progress, responses, stalls
+from dbt.adapters.paimon.spark import branch_schemas, cached_rows, progress, responses, stalls
 from dbt.adapters.paimon.spark.handles import Handle
 from dbt.adapters.paimon.spark.launch import jvm_exit
+from dbt.adapters.paimon.spark.versions import versions_of
+from dbt.adapters.paimon.sql.text import statements
 
 if TYPE_CHECKING:
     import agate
@@ -91,6 +94,26 @@ class PaimonConnectionManager(SparkConnectionManager):
         with self.lock:
             self._nodes[self.get_thread_identifier()] = text
 
+    def add_query(self, sql: str, *arguments: Any, **more: Any) -> tuple[Connection, Any]:
+        """As dbt's; a branch that is created can read all rows of its table (see `branch_schemas`)."""
+        connection, cursor = super().add_query(sql, *arguments, **more)
+        if branch_schemas.may_create_branch(sql):
+            self._complete_branches(connection, sql)
+        return connection, cursor
+
+    def _complete_branches(self, connection: Connection, sql: str) -> None:
+        credentials = connection.credentials
+        assert isinstance(credentials, PaimonCredentials)
+        handle: Any = connection.handle
+        spark = handle.in_process()
+        if spark is None or versions_of(credentials).supports(Capability.BRANCHES_WITH_ALL_SCHEMAS):
+            return
+        try:
+            for statement in filter(branch_schemas.may_create_branch, statements(sql)):
+                spark.complete_branch(statement)
+        except Exception as exc:  # noqa: BLE001 - a branch that needs them says so when it is read
+            logger.debug(f"A branch may lack schemas of its table:\n{sql}\n{messages.error_text(exc)}")
+
     def execute(
         self,
         sql: str,
@@ -112,6 +135,7 @@ class PaimonConnectionManager(SparkConnectionManager):
         Returns:
             The response and the rows as an agate table (empty unless `fetch`).
         """
+        conf = {**cached_rows.conf(sql), **(conf or {})}
         sql = self._add_query_comment(sql)
         if may_repeat or conflicts.may_repeat_procedure(sql):
             for seconds in conflicts.BACK_OFF:

@@ -72,6 +72,12 @@ REMEDIES: tuple[Remedy, ...] = (
         "and keep table snapshots longer than the longest read takes (snapshot_retention).",
     ),
     Remedy(
+        re.compile(r"branch/branch-[^/\s]+/schema/schema-\d+"),
+        "The branch lacks a schema of its table, which Paimon 0.9 leaves out, so rows older than the table's last "
+        "ALTER cannot be read there. Create it again with `method: session`, where dbt-paimon copies the schemas, or "
+        "with Paimon 1.0 or later.",
+    ),
+    Remedy(
         conflicts.SIGNS,
         "Another writer changed the table's files in the meantime. Check its $snapshots before you run the "
         "model again: if only the compaction of an INSERT failed, its rows are committed.",

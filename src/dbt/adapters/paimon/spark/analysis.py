@@ -45,6 +45,12 @@ _NONDETERMINISTIC: Final = "org.apache.spark.sql.catalyst.expressions.Nondetermi
 _KNOWN: dict[str, bool] = {}
 
 
+# Nodes whose rows are another choice each time, though their expressions are deterministic.
+_CHOOSING: Final = frozenset(
+    f"org.apache.spark.sql.catalyst.plans.logical.{node}" for node in ("GlobalLimit", "LocalLimit", "Sample")
+)
+
+
 @dataclass(frozen=True)
 class Analyzed:
     """What Spark makes of a query.
@@ -104,6 +110,24 @@ def by_plan(frame: DataFrame) -> Analyzed:
         reader.files,
         tuple(reader.others),
     )
+
+
+def reads_alike(frame: DataFrame) -> bool:
+    """Whether a query whose text is in a statement twice gives the same rows in both places.
+
+    It does not if it calls `rand`, `uuid` and the like, takes a sample, or has a limit.
+
+    Args:
+        frame: the query, which has not run.
+
+    Raises:
+        Exception: this Spark cannot be asked in this way.
+    """
+    plan: Any = frame._jdf.queryExecution().analyzed()
+    if not plan.deterministic():
+        return False
+    texts = (str(part.toJSON()) for part in (plan, *_each(plan.subqueriesAll())))
+    return not any(_CHOOSING & set(_CLASS.findall(text)) for text in texts)
 
 
 class _Leaves:

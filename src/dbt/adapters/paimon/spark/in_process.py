@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any, Final
 
-from dbt.adapters.paimon.spark import analysis, heads, sizes
+from dbt.adapters.paimon.spark import analysis, branch_schemas, heads, sizes
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -53,6 +53,14 @@ class InProcess:
         with self._configured(_WHOLE_TEXT):
             return analysis.by_plan(self._frame_of(sql))
 
+    def reads_alike(self, sql: str) -> bool:
+        """Whether a query that is read twice gives the same rows both times (see `analysis.reads_alike`).
+
+        Raises:
+            Exception: the query is invalid, or this Spark cannot be asked in this way.
+        """
+        return analysis.reads_alike(self._frame_of(sql))
+
     def explained(self, sql: str) -> str:
         """A query's plans with Spark's estimates, as EXPLAIN COST prints them.
 
@@ -93,6 +101,14 @@ class InProcess:
             Exception: it could not be committed.
         """
         heads.commit_nothing(self._session._jvm, heads.paimon_table(self._session, table), mark)
+
+    def complete_branch(self, statement: str) -> None:
+        """Give a branch that a statement has created the older schemas of its table (see `branch_schemas`).
+
+        Raises:
+            Exception: they cannot be copied.
+        """
+        branch_schemas.complete(self._session, statement)
 
     def settings(self) -> dict[str, str]:
         """All settings of the session that are set, and its time zone."""

@@ -8,7 +8,7 @@ the FieldAggregator classes and RowKindGenerator at release-0.9.0, 1.4.2 and 2.0
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, Final
@@ -122,6 +122,7 @@ def check_columns(
     versions: Versions,
     given: Sequence[str] | None = None,
     builds: bool = False,
+    dropped: Collection[str] = (),
 ) -> TableSpec:
     """Check a table's columns against the config that names them.
 
@@ -133,6 +134,7 @@ def check_columns(
         versions: the versions to check against.
         given: the columns of the model's query, if they differ from the table's.
         builds: whether the table is created, rather than written to.
+        dropped: those of `columns` that are dropped once the rows are written.
 
     Returns:
         The table, with its columns named as they are spelled.
@@ -147,8 +149,9 @@ def check_columns(
     names = list(types) if given is None else given
     for where, column in named_columns(spec):
         given_too = where not in _GIVEN or among(column, names, versions.case_sensitive)
-        if column not in types or not given_too:
-            reason = f"the query has no column '{column}'. {hint(column, types if given_too else names)}"
+        if column not in types or column in dropped or not given_too:
+            known = types if given_too and column not in dropped else names
+            reason = f"the query has no column '{column}'. {hint(column, known)}"
             problems.add(*written.find(where, spec), reason)
     unknown = unknown_columns(
         config, names, table=list(types), case_sensitive=versions.case_sensitive, builds=builds

@@ -1,8 +1,9 @@
-"""Checks that sequence values are comparable: NaN is refused.
+"""Checks that the values of keys and sequences are comparable: NaN is refused.
 
 Paimon compares with `<` and `>`, by which NaN is neither less nor greater than any value: whichever row comes after it
 wins, and of 7, NaN and 5 the 5 is kept (UserDefinedSeqComparator) [ran, 0.9.0]. The same happens with NaN inside an
-array or a struct. Most floating-point sequences have no NaN, so the values are checked and not the type.
+array or a struct. A NaN in a primary key breaks the order of the rows around it, too: their keys are there twice, or
+not at all [ran, 0.9.0]. Most floating-point columns have no NaN, so the values are checked and not the type.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ _FLOATING = ("float", "double")
 
 
 def checked(columns: Sequence[PaimonColumn], spec: TableSpec, model: Mapping[str, Any]) -> str | None:
-    """A SELECT list that fails if a sequence is NaN or contains NaN; None if no sequence can.
+    """A SELECT list that fails if a key or a sequence is NaN or contains NaN; None if none can.
 
     Args:
         columns: columns of the model's query.
@@ -28,7 +29,7 @@ def checked(columns: Sequence[PaimonColumn], spec: TableSpec, model: Mapping[str
         model: the model's node, for messages.
     """
     ordering = {name for group in spec.sequence_groups for name in group}
-    ordering |= set(split_columns(spec.options.get("sequence.field", "")))
+    ordering |= {*split_columns(spec.options.get("sequence.field", "")), *spec.primary_key}
     faulty = {
         column.name: condition
         for column in columns
@@ -39,7 +40,9 @@ def checked(columns: Sequence[PaimonColumn], spec: TableSpec, model: Mapping[str
     if not faulty:
         return None
     return ", ".join(
-        _checked(column, faulty[column.name], model) if column.name in faulty else column.quoted
+        _checked(column, faulty[column.name], model, column.name in spec.primary_key)
+        if column.name in faulty
+        else column.quoted
         for column in columns
     )
 
@@ -59,10 +62,11 @@ def _has_nan(expression: str, tree: TypeTree, depth: int = 0) -> str:
     return ""
 
 
-def _checked(column: PaimonColumn, has_nan: str, model: Mapping[str, Any]) -> str:
+def _checked(column: PaimonColumn, has_nan: str, model: Mapping[str, Any], is_key: bool) -> str:
     verb = "is" if column.dtype in _FLOATING else "has a value that is"
     fault = string_literal(
-        f"{model.get('resource_type', 'model')} '{model['name']}': the sequence column {column.name} {verb} NaN, which "
+        f"{model.get('resource_type', 'model')} '{model['name']}': the {'key' if is_key else 'sequence'} column "
+        f"{column.name} {verb} NaN, which "
         "comes neither before nor after another value. Filter such rows out, or give another value, in the model."
     )
     return f"if({has_nan}, raise_error({fault}), {column.quoted}) as {column.quoted}"

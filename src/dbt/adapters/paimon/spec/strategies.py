@@ -35,6 +35,9 @@ DELETE_INSERT: Final = "delete+insert"
 MICROBATCH: Final = "microbatch"
 APPLY_CHANGES: Final = "apply_changes"
 
+# Their statement reads the model's rows once. A MERGE reads them to find the rows that they change, and again to write.
+READING_ONCE: Final = (APPEND, UPSERT, PARTIAL_UPDATE, INSERT_OVERWRITE, APPLY_CHANGES)
+
 # Their rows are merged into the rows with the same keys, as the merge engine does it.
 UPSERTING: Final = (UPSERT, PARTIAL_UPDATE, MERGE)
 

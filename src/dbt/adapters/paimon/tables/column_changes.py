@@ -237,6 +237,13 @@ def refuse_schema_change(
             f"model '{model}': the columns changed and on_schema_change is 'fail': {described}. "
             "Set on_schema_change to append_new_columns or sync_all_columns, or run once with --full-refresh."
         )
+    required = [column.name for column in changes.add if not column.nullable]
+    if required and on_schema_change in ("append_new_columns", "sync_all_columns"):
+        # SchemaManager.commitChanges: "Column … cannot specify NOT NULL".
+        raise CompilationError(
+            f"model '{model}': new columns are NOT NULL, and the rows that are there have no value for them: "
+            f"{', '.join(required)}. Take their not_null constraint away, or run once with --full-refresh."
+        )
     # These merge engines are meant for feeds that write only some columns of a row; where rows are replaced, columns
     # that the feed does not write are lost.
     fills_part = strategy in UPSERTING and merge_engine in ("partial-update", "aggregation")

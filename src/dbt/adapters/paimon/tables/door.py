@@ -157,6 +157,7 @@ class Tables:
         spec: TableSpec,
         columns: Iterable[ExistingColumn],
         given: Iterable[ExistingColumn | PaimonColumn] | None = None,
+        dropped: Iterable[str] = (),
     ) -> TableSpec:
         """Refuse a config that does not match the columns of its table, before any DDL.
 
@@ -165,6 +166,7 @@ class Tables:
             spec: see `Specs.of`.
             columns: the table's columns.
             given: the columns of the model's query, if they differ.
+            dropped: those of the table that are dropped once the rows are written.
 
         Returns:
             The table spec, its columns spelled as the table has them.
@@ -181,6 +183,7 @@ class Tables:
             versions=self._host.versions,
             given=None if given is None else [column.name for column in given],
             builds=given is None,
+            dropped=tuple(dropped),
         )
         self._specs.advise(model, checked, types)
         return checked
@@ -253,7 +256,7 @@ class Tables:
             raise
         columns: list[PaimonColumn] = []
         for name, data_type, *_ in rows:
-            if not name or name.startswith("# "):
+            if metadata.ends_columns(name, data_type):
                 break
             columns.append(PaimonColumn(column=name, dtype=data_type, column_index=len(columns)))
         if any(not is_whole(column.dtype) for column in columns):

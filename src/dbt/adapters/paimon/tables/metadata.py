@@ -88,11 +88,19 @@ def then_called(schemas: Iterable[Sequence[Any]], then: int, now: int) -> dict[s
     return {name.lower(): ids[then][key] for key, name in ids[now].items() if key in ids[then]}
 
 
+def ends_columns(name: str, data_type: str) -> bool:
+    """Whether a row of DESCRIBE TABLE is the first that is no column, such as `# Partition Information`.
+
+    Any column has a type, also one whose name begins with `# `.
+    """
+    return not name or not data_type
+
+
 def comments(rows: Sequence[Sequence[Any]]) -> dict[str, str]:
     """The comments of columns, by column name, from the rows of DESCRIBE TABLE."""
     found: dict[str, str] = {}
-    for name, _, comment, *_ in rows:
-        if not name or name.startswith("# "):
+    for name, data_type, comment, *_ in rows:
+        if ends_columns(name, data_type):
             break
         if comment:
             found[name] = comment

@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from dbt.adapters.events.logging import AdapterLogger
+
 from dbt.adapters.paimon.column import PaimonColumn
 from dbt.adapters.paimon.doors import while_parsing
+from dbt.adapters.paimon.errors import messages
 from dbt.adapters.paimon.host import Host, is_empty_run
 from dbt.adapters.paimon.spec import change_rows, ordering_values, spelling, strategies
 from dbt.adapters.paimon.spec.table import TableSpec
@@ -19,6 +22,8 @@ from dbt.adapters.paimon.writing.model_query import ModelQuery
 
 if TYPE_CHECKING:
     import agate
+
+logger = AdapterLogger("Paimon")
 
 
 class Rows:
@@ -93,7 +98,7 @@ class Rows:
 
     @while_parsing(lambda source, *_, **__: source)
     def ordered(self, source: ModelQuery, spec: TableSpec, model: Mapping[str, Any]) -> ModelQuery:
-        """A model's rows; a NaN in a sequence column fails the statement (see `ordering_values`)."""
+        """A model's rows; a NaN in a key or a sequence fails the statement (see `ordering_values`)."""
         selected = ordering_values.checked(source.columns, spec, model)
         return source if selected is None else source.selecting(selected)
 
@@ -128,6 +133,23 @@ class Rows:
         if selected == [column.quoted for column in source.columns]:
             return source
         return source.selecting(", ".join(selected))
+
+    @while_parsing(lambda *_: True)
+    def reads_alike(self, source: ModelQuery, strategy: str) -> bool:
+        """Whether a strategy's statement, which may read a model's rows several times, reads the same ones each time.
+
+        Otherwise it could delete other rows than it inserts.
+        """
+        if strategy in strategies.READING_ONCE:
+            return True
+        spark = self._host.handle.in_process()
+        if spark is None:
+            return model_query.seems_stable(source)
+        try:
+            return spark.reads_alike(f"select * from {source}")
+        except Exception as exc:  # noqa: BLE001 - of py4j or Spark; what is wrong with the query, its run says
+            logger.debug(f"not known whether the rows are the same each time: {messages.error_text(exc)}")
+            return model_query.seems_stable(source)
 
     def change_rows_sql(self, source: ModelQuery, spec: TableSpec, model: Mapping[str, Any]) -> str | None:
         """The query that turns a model's change rows into rows of its table (see `spec.change_rows`).
@@ -187,6 +209,11 @@ class Rows:
         if self._host.versions.case_sensitive:
             return source
         return snapshots.spelled_rows(source, [column.name for column in table.columns])
+
+    @while_parsing(lambda source, *_, **__: source)
+    def with_fields_of_table(self, source: ModelQuery, table: ExistingTable) -> ModelQuery:
+        """A query whose structs have their fields as its table has them (see `snapshots.with_fields_of_table`)."""
+        return snapshots.with_fields_of_table(source, table.columns)
 
     @while_parsing(lambda names, *_, **__: list(names))
     def spelled_names(self, names: Sequence[str], columns: Sequence[PaimonColumn]) -> list[str]:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, replace
+from typing import Final
 
 from dbt_common.exceptions import CompilationError
 
@@ -10,6 +12,12 @@ from dbt.adapters.paimon.column import PaimonColumn
 from dbt.adapters.paimon.relation import PaimonRelation
 from dbt.adapters.paimon.sql.data_types import typed_nulls
 from dbt.adapters.paimon.sql.text import quoted, statements
+
+# What gives other rows each time that a query is read.
+_UNSTABLE: Final = re.compile(
+    r"\b(?:rand|randn|random|randstr|uniform|uuid|shuffle|monotonically_increasing_id)\s*\(|\btablesample\b|\blimit\b",
+    re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True)
@@ -43,6 +51,11 @@ class ModelQuery:
     def read_from(self, relation: PaimonRelation) -> ModelQuery:
         """The same rows, read from the relation that they have already been written to."""
         return replace(self, text=relation.render())
+
+
+def seems_stable(query: ModelQuery) -> bool:
+    """Whether a query gives the same rows each time that it is read, as far as its own text says."""
+    return _UNSTABLE.search(query.text) is None
 
 
 def one_query(sql: str) -> str:

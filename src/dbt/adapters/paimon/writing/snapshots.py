@@ -8,11 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any, Final
 
 from dbt.adapters.paimon.column import PaimonColumn
 from dbt.adapters.paimon.spec.spelling import speller
-from dbt.adapters.paimon.sql.text import quoted
+from dbt.adapters.paimon.sql.assignment import Refusal, assigned, misfits
+from dbt.adapters.paimon.sql.text import quoted, string_literal
+from dbt.adapters.paimon.sql.type_trees import Array, Map, Struct, type_tree
+from dbt.adapters.paimon.tables.changeset import ExistingColumn
 from dbt.adapters.paimon.writing.model_query import ModelQuery
 
 _TIMES: Final = ("dbt_valid_from", "dbt_valid_to", "dbt_updated_at")
@@ -29,6 +33,36 @@ def spelled_rows(source: ModelQuery, columns: Iterable[str]) -> ModelQuery:
     )
     renamed = (replace(column, column=name) for column, name in zip(source.columns, names, strict=True))
     return ModelQuery(f"(select {selected} from {source})", tuple(renamed), source.view)
+
+
+def with_fields_of_table(source: ModelQuery, columns: Iterable[ExistingColumn]) -> ModelQuery:
+    """The same rows, with the fields of structs as the table has them.
+
+    dbt's macros compare and unite the query's columns with the table's, for which Spark wants the same fields in the
+    same order. What does not fit its column is left as it is, and refused later (`row_checks`).
+    """
+    wanted = {column.name.lower(): column.data_type for column in columns}
+    selected, changed = [], []
+    for column in source.columns:
+        has, wants = type_tree(column.dtype), type_tree(wanted.get(column.name.lower(), ""))
+        fits = isinstance(wants, (Array, Map, Struct)) and has is not None and not misfits(has, wants)
+        if not fits or has == wants:
+            selected.append(column.quoted)
+            changed.append(column)
+            continue
+        assert has is not None
+        assert wants is not None
+        value = assigned(column.quoted, has, wants, partial(_refused, column.name))
+        selected.append(f"{value} as {column.quoted}")
+        changed.append(replace(column, dtype=str(wants)))
+    if selected == [column.quoted for column in source.columns]:
+        return source
+    return ModelQuery(f"(select {', '.join(selected)} from {source})", tuple(changed), source.view)
+
+
+def _refused(column: str, refusal: Refusal) -> str:
+    fault = string_literal(f"snapshot: column {column}: {refusal.reason}: ")
+    return f"raise_error(concat({fault}, {refusal.value}))"
 
 
 def time_columns(model: Mapping[str, Any]) -> frozenset[str]:

@@ -32,10 +32,15 @@
   {%- if branch is none -%}
     {%- do paimon__keep_source_tags() -%}
   {%- endif -%}
+  {%- set builds = branch is none and (existing_relation is none or existing_relation.is_view or rebuild) -%}
+  {%- if not builds and ((spec.wap and branch is none) or not adapter.rows.reads_alike(source, strategy)) -%}
+    {#- Read once: exactly the audited rows are published, and a statement that reads its rows twice has the same. -#}
+    {%- set source = paimon__read_once(target_relation, source) -%}
+  {%- endif -%}
   {%- if branch is not none -%}
     {%- do paimon__increment(branch, spec, strategy, strategy_macro, on_schema_change, source) -%}
     {%- do paimon__view_of_branch(target_relation, branch) -%}
-  {%- elif existing_relation is none or existing_relation.is_view or rebuild -%}
+  {%- elif builds -%}
     {%- if strategy == 'apply_changes' -%}
       {%- do paimon__build_from_changes(target_relation, existing_relation, spec, source) -%}
     {%- else -%}
@@ -44,8 +49,6 @@
     {%- endif -%}
     {%- do adapter.maintenance.after_first_load(target_relation, spec) -%}
   {%- elif spec.wap -%}
-    {#- Read once, so that exactly the audited rows are published. -#}
-    {%- set source = paimon__read_once(target_relation, source) -%}
     {%- set branch = adapter.audits.begin(target_relation, with_rows=true) -%}
     {%- do paimon__increment(branch, spec, strategy, strategy_macro, on_schema_change, source) -%}
     {%- do paimon__audit(target_relation, branch, spec, source) -%}
@@ -114,7 +117,8 @@
   {%- set column_changes = adapter.tables.column_changes(columns, current, model) -%}
   {%- do adapter.tables.check_schema_change(model, on_schema_change, strategy, spec, column_changes) -%}
   {%- set table_columns = column_changes.synced(current.columns, on_schema_change) | list -%}
-  {%- set spec = adapter.tables.check_columns(model, spec, table_columns, columns) -%}
+  {%- set dropped = column_changes.drop if on_schema_change == 'sync_all_columns' else [] -%}
+  {%- set spec = adapter.tables.check_columns(model, spec, table_columns, columns, dropped) -%}
   {%- set source = adapter.rows.checked(source, table_columns, model, spec) -%}
   {%- set kept_deletes = paimon__fitting_deletes(target, spec, table_columns) if strategy == 'apply_changes' -%}
 

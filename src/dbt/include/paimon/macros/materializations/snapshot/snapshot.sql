@@ -24,7 +24,7 @@
   {%- do paimon__require_check_cols(query.columns) -%}
   {%- if exists -%}
     {%- set current = adapter.tables.existing(target_relation) -%}
-    {%- set query = adapter.rows.spelled(query, current) -%}
+    {%- set query = adapter.rows.with_fields_of_table(adapter.rows.spelled(query, current), current) -%}
   {%- endif -%}
   {%- set node = dict(model, compiled_code='select * from ' ~ query) -%}
   {%- set strategy = strategy_dispatch(config.get('strategy'))(node, 'snapshotted_data', 'source_data', model['config'], exists) -%}
