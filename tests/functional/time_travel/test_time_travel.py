@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 
 import pytest
-from dbt.tests.util import run_dbt
+from dbt.tests.util import run_dbt, run_dbt_and_capture
 from tests.functional.conftest import VERSIONS
 
 from dbt.adapters.paimon.capabilities import Capability
@@ -26,7 +26,7 @@ READERS = {
     "by_time.sql": "{{ config(materialized='table') }} select * from {{ at(ref('prices'), timestamp='2999-01-01') }}",
     "by_branch.sql": "{{ config(materialized='table') }} select * from {{ at(ref('prices'), branch='first') }}",
 }
-VAR = "{{ config(materialized='view') }} select * from {{ at(ref('prices'), **var('at', {'snapshot': 1})) }}"
+VAR = "{{ config(materialized='view') }} select * from {{ at(var('of', ref('prices')), **var('at', {'snapshot': 1})) }}"
 FALLING = """
 {{ config(
     materialized=var('as', 'incremental'), partition_by='p',
@@ -158,6 +158,18 @@ class TestTimeTravel:
         message = failure("run", "--select", "any", "--vars", f"at: {asked}")
         assert said in message
         assert "prices" in message
+
+    def test_a_name_instead_of_a_relation(self, project):
+        message = failure("run", "--select", "any", "--vars", "{of: prices}")
+        assert "at('prices'): give ref('prices')" in message
+
+    def test_a_tag_that_is_not_there_rolls_nothing_back(self, project, rows):
+        before = rows("select snapshot_id from {schema}.`prices$snapshots` order by 1")
+        words = ["run-operation", "rollback_to", "--args", "{relation: prices, version: run 9}"]
+        _, output = run_dbt_and_capture(words, expect_pass=False)
+        assert "there is no tag run 9. It has: " in output
+        assert "run 1" in output
+        assert rows("select snapshot_id from {schema}.`prices$snapshots` order by 1") == before
 
     def test_branches(self, project, rows):
         operate("create_branch", branch="b", tag="run 3")
