@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 
 import pytest
 from dbt.tests.util import run_dbt, run_dbt_and_capture
+from dbt_common.exceptions import DbtBaseException
 from tests.functional.conftest import VERSIONS
 
 from dbt.adapters.paimon.capabilities import Capability
@@ -26,7 +27,7 @@ READERS = {
     "by_time.sql": "{{ config(materialized='table') }} select * from {{ at(ref('prices'), timestamp='2999-01-01') }}",
     "by_branch.sql": "{{ config(materialized='table') }} select * from {{ at(ref('prices'), branch='first') }}",
 }
-VAR = "{{ config(materialized='view') }} select * from {{ at(var('of', ref('prices')), **var('at', {'snapshot': 1})) }}"
+VAR = "{{ config(materialized='view') }} select * from {{ at(ref('prices'), **var('at', {'snapshot': 1})) }}"
 FALLING = """
 {{ config(
     materialized=var('as', 'incremental'), partition_by='p',
@@ -159,9 +160,11 @@ class TestTimeTravel:
         assert said in message
         assert "prices" in message
 
-    def test_a_name_instead_of_a_relation(self, project):
-        message = failure("run", "--select", "any", "--vars", "{of: prices}")
-        assert "at('prices'): give ref('prices')" in message
+    @pytest.mark.parametrize("macro", ["at", "files_of", "paimon_changes", "stream", "dead_letters"])
+    def test_a_name_instead_of_a_relation(self, project, macro):
+        of = f"{macro}('prices'{', snapshot=1' if macro == 'at' else ''})"
+        with pytest.raises(DbtBaseException, match=rf"{macro}\('prices'\): give ref\('prices'\)"):
+            run_dbt(["compile", "--inline", f"select * from {{{{ {of} }}}}"])
 
     def test_a_tag_that_is_not_there_rolls_nothing_back(self, project, rows):
         before = rows("select snapshot_id from {schema}.`prices$snapshots` order by 1")

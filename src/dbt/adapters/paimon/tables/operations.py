@@ -183,7 +183,7 @@ class Operations:
         argument = _SHARED_NAMES.get(name)
         if argument and isinstance(asked := arguments.get("relation"), str):
             raise DbtRuntimeError(
-                f"{name}: takes {argument}, not relation: --args '{{{argument}: {asked}, confirm: {asked}}}'."
+                f"{name}: takes {argument}, not relation: --args '{{{argument}: {asked}}}'."
             )
         if argument not in arguments or project is not None or resolver is None:
             return name

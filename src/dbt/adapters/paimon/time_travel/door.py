@@ -34,15 +34,13 @@ class History:
 
     @while_parsing(lambda relation, *a, **k: relation)
     def at(
-        self, relation: PaimonRelation | str, arguments: Mapping[str, Any], model: Mapping[str, Any]
+        self, relation: PaimonRelation, arguments: Mapping[str, Any], model: Mapping[str, Any]
     ) -> PaimonRelation:
         """A table at an earlier state, or a branch of it (see `time_travel.states`); a unit test's fixture as it is.
 
         Raises:
             DbtRuntimeError: not exactly one state is given, the table does not have it, or it is not a table.
         """
-        if isinstance(relation, str):
-            raise DbtRuntimeError(f"at('{relation}'): give ref('{relation}') or a source(), not a name.")
         asked = states.version("at", relation, arguments)
         if asked.kind == states.BRANCH:
             self._host.versions.require(Capability.BRANCHES, f"at({relation}, branch='{asked.value}')")
