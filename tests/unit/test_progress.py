@@ -37,6 +37,7 @@ def test_line(progress, seconds, expected) -> None:
         ("test.shop.unique_orders_id.fed79b3a6e", "unique_orders_id"),
         ("operation.shop.shop-on-run-end-0", "shop-on-run-end-0"),
         ("macro_compact", "macro_compact"),
+        ("list_paimon_analytics", "listing paimon_analytics"),
         ("dbt", "dbt"),
     ],
 )

@@ -15,8 +15,10 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 from dbt.adapters.base.impl import DEFAULT_BASE_BEHAVIOR_FLAGS
 
+from dbt.adapters.paimon.cli import main
 from dbt.adapters.paimon.shell.project import Project
 from dbt.adapters.paimon.shell.prompt import build_saved, execute
 
@@ -161,6 +163,11 @@ class TestShell:
         terminal.close()
         assert client("run", "-s", "small").wait(SECONDS) == 2, "without the shell it would need Java"
 
+    def test_without_a_project(self, tmp_path):
+        done = CliRunner().invoke(main, ["shell", "--project-dir", str(tmp_path)])
+        assert done.exit_code == 1
+        assert f"There is no dbt_project.yml in {tmp_path}" in done.stderr
+
     def test_what_is_saved_is_built(self, project, rows):
         root = Path(project.project_root)
         of_project = Project(root, {"profiles_dir": str(project.profiles_dir)})
@@ -184,6 +191,13 @@ class TestShell:
         assert rows("select * from {schema}.small") == [(3,)]
         assert build_saved(of_project, [root / "models" / "models.yml"], []) == []
         assert execute(of_project, "rnu") is False
+
+        # A query that fails spoils neither the next one nor what `dbt retry` reads.
+        assert execute(of_project, "show --inline 'select nothing'") is False
+        assert execute(of_project, "show --inline 'select 40 + 2 as answer'") is True
+        results = json.loads((root / "target" / "run_results.json").read_text())
+        assert results["args"]["which"] == "build"
+        assert execute(of_project, "retry") is True
 
         manifest = json.loads((root / "target" / "manifest.json").read_text())
         assert "3 as id" in manifest["nodes"]["model.test.small"]["raw_code"]

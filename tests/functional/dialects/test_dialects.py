@@ -26,6 +26,8 @@ select 1 as id, 'Ann' as name, timestamp'2024-01-02 03:04:05' as ts, 1.5d as amo
 # A query, and what its remedy says.
 FAILING = [
     ("select id, name, from `d`.`t`", "a comma too many, before FROM"),
+    ("optimize t", "the config `maintenance`"),
+    ("/* a comment */ vacuum t retain 168 hours", "the config `maintenance`"),
     ("select id::bigint from t", "cast(x as type)"),
     ("select ok::boolean::int from t", "cast(x as type)"),
     ("select\n  id,\n  '2024-01-01'::timestamp as x\nfrom t", "cast(x as type)"),

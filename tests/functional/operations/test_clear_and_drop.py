@@ -48,9 +48,7 @@ class TestClearAndDrop:
         count, snapshots = f"select count(*) from {{schema}}.{name}", f"{{schema}}.`{name}$snapshots`"
         before = rows(f"select count(*) from {snapshots}")[0][0]
         message = refusal("clear_table", name)
-        assert (
-            f"paimon.{project.test_schema}.{name}, which holds 3 rows, 1 table snapshots, 0 tags" in message
-        )
+        assert f"paimon.{project.test_schema}.{name}, which holds 3 rows, 1 table snapshot, 0 tags" in message
         assert f"confirm: {name}" in message
         assert "which is a different name" in refusal("clear_table", name, "something")
         assert rows(count) == [(3,)]
@@ -70,7 +68,7 @@ class TestClearAndDrop:
         try:
             operate("clear_table", "a place.things", variable="a place.things")
             assert rows("select * from paimon.`a place`.things") == []
-            assert "holds 1 rows. They cannot be restored" in refusal(
+            assert "holds 1 row. They cannot be restored" in refusal(
                 "clear_table", "spark_catalog.elsewhere.facts"
             )
             for table in ("paimon.a place.things", "spark_catalog.elsewhere.facts"):
@@ -85,7 +83,7 @@ class TestClearAndDrop:
         rows("create table {schema}.old using paimon as select 1 as id")
         rows(f"call paimon.sys.create_tag(table => '{project.test_schema}.old', tag => 'kept')")
         message = refusal("drop_table", "old")
-        assert "1 rows, 1 table snapshots, 1 tags (kept). They cannot be restored" in message
+        assert "1 row, 1 table snapshot, 1 tag (kept). They cannot be restored" in message
         assert rows("select * from {schema}.old") == [(1,)]
         operate("drop_table", "old", "old")
         assert "old" not in {row[1] for row in rows("show tables in {schema}")}
@@ -103,6 +101,24 @@ class TestClearAndDrop:
         assert said in refusal(macro, table, table)
         assert rows("select * from {schema}.keyed limit 1")
         assert rows(f"select count(*) from spark_catalog.{project.test_schema}.viewed") == [(1,)]
+
+    def test_a_name_that_is_no_table(self, project, rows):
+        def says(macro, **arguments):
+            words = ["run-operation", macro, "--args", str(arguments)]
+            return run_dbt_and_capture(words, expect_pass=False)[1]
+
+        assert "Did you mean keyed?" in says("create_tag", relation="keyd", tag="a")
+        assert "drop_table: takes table, not relation" in says(
+            "drop_table", relation="keyed", confirm="keyed"
+        )
+        assert rows("select count(*) from {schema}.`keyed$tags`") == [(0,)]
+        # Of another process, which the cache of this one does not know.
+        rows("create table {schema}.late using paimon as select 1 as id")
+        run_dbt(["run-operation", "create_tag", "--args", "{relation: late, tag: a}"])
+        rows("insert into {schema}.late values (2)")
+        assert "Delete it first" in says("create_tag", relation="late", tag="a")
+        assert rows("select tag_name from {schema}.`late$tags`") == [("a",)]
+        rows("drop table {schema}.late")
 
 
 class TestFailedOperation:

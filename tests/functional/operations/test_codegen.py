@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 import yaml
-from dbt.tests.util import get_manifest, run_dbt
+from dbt.tests.util import get_manifest, run_dbt, run_dbt_and_capture
 
 # Everything that YAML, Jinja and SQL take for their own.
 TEXTS = [
@@ -143,11 +143,21 @@ class TestGenerateSources:
         assert "plain" in path.read_text()
         path.unlink()
 
-    @pytest.mark.parametrize("arguments", [{"schema_name": "nowhere"}, {"table_names": ["plain", "nothing"]}])
-    def test_nothing_found(self, project, arguments):
+    @pytest.mark.parametrize(
+        ("arguments", "said"),
+        [
+            ({"schema_name": "nowhere"}, "paimon has no schema nowhere. It has "),
+            ({"table_names": ["plain", "nothing"]}, " has no table nothing."),
+            ({"table_pattern": "x%"}, " has no table like x%."),
+        ],
+    )
+    def test_nothing_found(self, project, arguments, said):
         path = Path(project.project_root, "models", "none.yml")
         arguments["path"] = "models/none.yml"
-        run_dbt(["run-operation", "generate_sources", "--args", str(arguments)], expect_pass=False)
+        _, output = run_dbt_and_capture(
+            ["run-operation", "generate_sources", "--args", str(arguments)], expect_pass=False
+        )
+        assert said in output
         assert not path.exists()
 
 

@@ -148,6 +148,13 @@ class TestPlan(Plans):
             ("50",)
         ]
 
+    def test_a_name_that_nothing_has(self, project):
+        places = ["--project-dir", project.project_root, "--profiles-dir", project.profiles_dir]
+        done = CliRunner().invoke(main, ["plan", *places, "--select", "nope"])
+        assert (done.exit_code, done.stdout) == (1, "")
+        assert "The project has nothing of the name nope." in done.stderr
+        assert CliRunner().invoke(main, ["plan", *places, "--select", "tag:nope"]).exit_code == 0
+
     def test_a_query_that_reads_too_much(self, later, project, plan, of_files, rows):
         """The limit is what the query reads: one partition may be read, all of them may not."""
         _, _, part = of_files("log", "partition like '%2024-01-02%'")

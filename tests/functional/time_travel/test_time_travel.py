@@ -5,7 +5,8 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 
 import pytest
-from dbt.tests.util import run_dbt
+from dbt.tests.util import run_dbt, run_dbt_and_capture
+from dbt_common.exceptions import DbtBaseException
 from tests.functional.conftest import VERSIONS
 
 from dbt.adapters.paimon.capabilities import Capability
@@ -158,6 +159,20 @@ class TestTimeTravel:
         message = failure("run", "--select", "any", "--vars", f"at: {asked}")
         assert said in message
         assert "prices" in message
+
+    @pytest.mark.parametrize("macro", ["at", "files_of", "paimon_changes", "stream", "dead_letters"])
+    def test_a_name_instead_of_a_relation(self, project, macro):
+        of = f"{macro}('prices'{', snapshot=1' if macro == 'at' else ''})"
+        with pytest.raises(DbtBaseException, match=rf"{macro}\('prices'\): give ref\('prices'\)"):
+            run_dbt(["compile", "--inline", f"select * from {{{{ {of} }}}}"])
+
+    def test_a_tag_that_is_not_there_rolls_nothing_back(self, project, rows):
+        before = rows("select snapshot_id from {schema}.`prices$snapshots` order by 1")
+        words = ["run-operation", "rollback_to", "--args", "{relation: prices, version: run 9}"]
+        _, output = run_dbt_and_capture(words, expect_pass=False)
+        assert "there is no tag run 9. It has: " in output
+        assert "run 1" in output
+        assert rows("select snapshot_id from {schema}.`prices$snapshots` order by 1") == before
 
     def test_branches(self, project, rows):
         operate("create_branch", branch="b", tag="run 3")

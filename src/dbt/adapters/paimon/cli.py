@@ -53,6 +53,7 @@ def _with_target(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 @click.group()
+@click.version_option(package_name="dbt-paimon")
 def main() -> None:
     """Commands besides dbt for Apache Paimon."""
 
@@ -348,7 +349,12 @@ def diff(
 def shell(watch: bool, **target: str | None) -> None:
     """A prompt for dbt commands that keeps Spark and the project loaded, so that each begins at once."""
     with _clear_errors():
-        prompt.start(Project(project_root(target["project_dir"]), target), watch)
+        folder = project_root(target["project_dir"])
+        if not (folder / "dbt_project.yml").is_file():
+            raise click.ClickException(
+                f"There is no dbt_project.yml in {folder}. Go to the project's folder, or give it with --project-dir."
+            )
+        prompt.start(Project(folder, target), watch)
 
 
 def _start(

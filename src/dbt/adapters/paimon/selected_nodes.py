@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Final, Generic, TypeVar
 
 import click
-from dbt_common.exceptions import DbtBaseException
+from dbt_common.exceptions import DbtBaseException, DbtRuntimeError
 
 T = TypeVar("T")
 
@@ -53,18 +53,31 @@ def ask(
         One answer for each node, in the order in which a run would build them.
 
     Raises:
-        DbtBaseException: the project or the profile cannot be read, or the selection is wrong.
+        DbtBaseException: the project or the profile cannot be read, or the selection is wrong, or names nothing.
     """
     from dbt.cli.main import dbtRunner
 
     found: dict[str, T] = {}
+    unknown: list[str] = []
+
+    def see(event: Any) -> None:
+        if event.info.name == "NoNodesForSelectionCriteria":
+            unknown.append(event.data.spec_raw)
+        sees(event)
+
     with _asked(found, question, compiled, resources, begins):
         # Without JSON, or dbt would write over the results of the last run.
-        ran = dbtRunner(callbacks=[sees]).invoke(["--quiet", "--no-write-json", "compile", *arguments])
+        # Without a log on the console, where an error would stand twice.
+        ran = dbtRunner(callbacks=[see]).invoke(
+            ["--log-level", "none", "--no-write-json", "compile", *arguments]
+        )
     if ran.exception is not None:
         if isinstance(ran.exception, DbtBaseException):
             raise ran.exception
         raise click.ClickException(str(ran.exception))
+    # A method, such as state:modified, may find nothing.
+    if named := [name for name in unknown if ":" not in name]:
+        raise DbtRuntimeError(f"The project has nothing of the name {', '.join(named)}.")
     results = getattr(ran.result, "results", ())
     return [
         Answer(result.node, found.get(result.node.unique_id), str(result.message or "")) for result in results

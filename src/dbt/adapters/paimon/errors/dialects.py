@@ -58,6 +58,11 @@ _PATTERN: Final = "with Java's pattern letters, as in 'yyyy-MM-dd HH:mm:ss'"
 _UNIT: Final = r"'?(?:year|quarter|month|week|day|hour|minute|second)"
 
 IDIOMS: Final[tuple[Idiom, ...]] = (
+    _syntax(
+        "OPTIMIZE, VACUUM: of Delta's tables; here the config `maintenance` compacts and expires",
+        r"^\s*(/\*.*?\*/\s*)?$",
+        r"(optimize|vacuum)\b",
+    ),
     _syntax("`x::type`: cast(x as type), or try_cast", after="::"),
     _syntax(f"`x:a`: {_JSON}", after=r":\w"),
     _syntax('"x": names are quoted in backticks, `x`; double quotes make a string', after='"'),

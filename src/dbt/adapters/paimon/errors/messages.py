@@ -127,6 +127,10 @@ REMEDIES: tuple[Remedy, ...] = (
         "user's permissions on the bucket.",
     ),
     Remedy(
+        re.compile(r"Tag name '.*' already exists"),
+        "Delete it first (`delete_tag`), or take another name.",
+    ),
+    Remedy(
         re.compile(r"NoSuchBucket|UnknownStoreException|The specified bucket does not exist"),
         "The bucket does not exist: create it, or correct `warehouse` (or the endpoint, if it is on another server) "
         "in the profile.",

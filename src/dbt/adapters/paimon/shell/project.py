@@ -51,6 +51,7 @@ _PLACES: Final = ("project_dir", "profiles_dir")
 _SHORT: Final = {"-t": "--target"}
 # Commands that read the project themselves, or need none.
 _WITHOUT_MANIFEST: Final = frozenset({"parse", "deps", "clean", "init", "debug"})
+_SAYS_WHAT_IT_WRITES: Final = frozenset({"--write-json", "--no-write-json"})
 # Commands that write target/manifest.json at their end: written after parsing, too, it would be twice.
 _WRITES_MANIFEST: Final = frozenset({"run", "build", "test", "seed", "snapshot", "compile"})
 
@@ -80,9 +81,14 @@ class Project:
         """
         from dbt.cli.main import dbtRunner
 
-        writes = bool(_given(words) & _WRITES_MANIFEST)
-        manifest = None if self._parses(words) else self._fresh_manifest(write=not writes)
-        return dbtRunner(manifest=manifest).invoke(self._with_target(words))
+        given = _given(words)
+        manifest = None if self._parses(words) else self._fresh_manifest(write=not given & _WRITES_MANIFEST)
+        # Its results would replace those of the last run, which `dbt retry` and the report read.
+        first = ["--no-write-json"] if "show" in given and not given & _SAYS_WHAT_IT_WRITES else []
+        try:
+            return dbtRunner(manifest=manifest).invoke([*first, *self._with_target(words)])
+        finally:
+            _forget_inline_queries(manifest)
 
     @property
     def profiles_dir(self) -> Path | None:
@@ -170,6 +176,13 @@ class Project:
                 continue
             found[path] = (told.st_mtime_ns, told.st_size)
         return found
+
+
+def _forget_inline_queries(manifest: Manifest | None) -> None:
+    """Remove what `--inline` has added: dbt leaves it there if the query fails, and refuses the next one."""
+    nodes = manifest.nodes if manifest is not None else {}
+    for unique_id in [name for name, node in nodes.items() if str(node.resource_type) == "sql_operation"]:
+        del nodes[unique_id]
 
 
 def _given(words: Sequence[str]) -> set[str]:

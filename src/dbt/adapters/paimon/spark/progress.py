@@ -110,7 +110,8 @@ def short_name(node: str) -> str:
     """A node's name by its unique id (`model.shop.orders`); any other text as it is."""
     kind, *parts = node.split(".")
     if len(parts) < 2:
-        return node
+        # dbt's name for the listing of a catalog or a schema is `list_paimon_analytics`.
+        return f"listing {node.removeprefix('list_')}" if node.startswith("list_") else node
     # A test's id ends with a hash.
     return parts[1] if kind in ("test", "operation") else ".".join(parts[1:])
 

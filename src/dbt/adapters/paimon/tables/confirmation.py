@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.paimon.relation import PaimonRelation
+from dbt.adapters.paimon.spark.figures import counted
 
 
 @dataclass(frozen=True)
@@ -19,11 +20,11 @@ class Holdings:
     tags: Sequence[str] = ()
 
     def __str__(self) -> str:
-        parts = [f"{self.rows} rows"]
+        parts = [counted(self.rows, "row")]
         if self.snapshots is not None:
-            parts.append(f"{self.snapshots} table snapshots")
+            parts.append(counted(self.snapshots, "table snapshot"))
             named = f" ({', '.join(self.tags)})" if self.tags else ""
-            parts.append(f"{len(self.tags)} tags{named}")
+            parts.append(f"{counted(len(self.tags), 'tag')}{named}")
         return ", ".join(parts)
 
 

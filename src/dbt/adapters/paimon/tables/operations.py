@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.paimon.doors import while_parsing
+from dbt.adapters.paimon.options.table_options import suggestion
 from dbt.adapters.paimon.relation import PaimonRelation
 from dbt.adapters.paimon.spark.figures import counted
 from dbt.adapters.paimon.spec.change_rows import DELETES_SUFFIX
@@ -68,9 +69,12 @@ class Operations:
         ]
         missing = sorted(set(table_names or ()) - {relation.identifier for relation in relations})
         if missing or not relations:
+            schemas = self._host.list_schemas(database)
+            wanted = ", ".join(missing) or ("" if table_pattern == "%" else f"like {table_pattern}")
             raise DbtRuntimeError(
-                f"generate_sources: {database}.{schema} has no table {', '.join(missing) or table_pattern}. "
-                f"Its catalog has the schemas {', '.join(self._host.list_schemas(database))}."
+                f"generate_sources: {database} has no schema {schema}. It has {', '.join(sorted(schemas))}."
+                if schema not in schemas
+                else f"generate_sources: {database}.{schema} has no table{wanted and f' {wanted}'}."
             )
         relations.sort(key=lambda relation: relation.identifier or "")
         return codegen.sources_yaml(
@@ -80,6 +84,30 @@ class Operations:
             [self._found(relation) for relation in relations],
             columns=columns,
         )
+
+    def refuse_missing_table(self, asked: str, relation: PaimonRelation, nodes: Sequence[str]) -> None:
+        """Refuse a name that is no table.
+
+        Args:
+            asked: what the user wrote.
+            relation: the table that it means.
+            nodes: the names of models, seeds and snapshots.
+
+        Raises:
+            DbtRuntimeError: there is no such table, and which may have been meant.
+        """
+        if self._host.get_relation(relation.database or "", relation.schema or "", relation.identifier or ""):
+            return
+        # The cache of a shell may be older than the table.
+        tables = {
+            table.identifier or ""
+            for table in self._host.list_relations_without_caching(relation.without_identifier())
+        }
+        if relation.identifier in tables:
+            return
+        near = suggestion(asked.rpartition(".")[2], [*nodes, *sorted(tables)], cutoff=0.6)
+        hint = "Run it first." if asked in nodes else f"Did you mean {near}?" if near else ""
+        raise DbtRuntimeError(f"{asked}: there is no table {relation}. {hint}".rstrip())
 
     @while_parsing(lambda *a, **k: "")
     def models_yaml(self, nodes: Sequence[Mapping[str, Any]], contract: bool = False) -> str:
@@ -148,8 +176,15 @@ class Operations:
             resolver: dbt's manifest; None before it is loaded.
             project: the package that the macro is asked of; None: any.
             arguments: the macro's arguments.
+
+        Raises:
+            DbtRuntimeError: the operation's argument has the name of that of dbt's macro.
         """
         argument = _SHARED_NAMES.get(name)
+        if argument and isinstance(asked := arguments.get("relation"), str):
+            raise DbtRuntimeError(
+                f"{name}: takes {argument}, not relation: --args '{{{argument}: {asked}}}'."
+            )
         if argument not in arguments or project is not None or resolver is None:
             return name
         found = resolver.find_macro_by_name(name, self._host.config.project_name, project)

@@ -58,10 +58,7 @@ class History:
                 f"at({relation}): a view has no history. Materialize it as table or incremental."
             )
         if found is not None:
-            rows = self._host.query(states.recorded_sql(found, asked))
-            recorded = [states.Recorded(*row) for row in rows]
-            if problem := states.missing("at", relation, asked, recorded):
-                raise DbtRuntimeError(problem)
+            self._recorded("at", found, asked)
         return states.read(relation, asked)
 
     @while_parsing(lambda *a, **k: "")
@@ -72,12 +69,22 @@ class History:
             DbtRuntimeError: there is none, or the value is not a timestamp.
         """
         asked = states.version("rollback_to", relation, {states.TIMESTAMP: timestamp})
-        recorded = [states.Recorded(*row) for row in self._host.query(states.recorded_sql(relation, asked))]
-        if problem := states.missing("rollback_to", relation, asked, recorded):
-            raise DbtRuntimeError(problem)
-        latest = states.latest_at(recorded)
+        latest = states.latest_at(self._recorded("rollback_to", relation, asked))
         assert latest is not None
         return latest.name
+
+    def _recorded(
+        self, function: str, relation: PaimonRelation, asked: states.Version
+    ) -> list[states.Recorded]:
+        """The states that a table has, of the kind that is asked for.
+
+        Raises:
+            DbtRuntimeError: it does not have this one.
+        """
+        recorded = [states.Recorded(*row) for row in self._host.query(states.recorded_sql(relation, asked))]
+        if problem := states.missing(function, relation, asked, recorded):
+            raise DbtRuntimeError(problem)
+        return recorded
 
     def check_branches(
         self, model: Mapping[str, Any], spec: TableSpec, relation: PaimonRelation | None = None
@@ -123,11 +130,14 @@ class History:
         """The state to roll back to for the rows of a table snapshot (number) or a tag (see `time_travel.rollbacks`).
 
         Raises:
-            DbtRuntimeError: every possible rollback would delete data files that are still needed.
+            DbtRuntimeError: the table has no such tag, or every possible rollback would delete data files that are
+                still needed.
         """
+        asked = str(version).strip()
+        if not asked.isdigit():
+            self._recorded("rollback_to", relation, states.Version(states.TAG, asked))
         if self._host.versions.supports(Capability.ROLLBACK_KEEPS_FILES):
             return version
-        asked = str(version).strip()
         commits = [rollbacks.Commit(*row) for row in self._host.query(rollbacks.commits_sql(relation))]
         if asked.isdigit():
             numbers = [commit.number for commit in commits if commit.number == int(asked)]

@@ -3,6 +3,7 @@
   module changes.positions).
 -#}
 {% macro paimon_changes(relation, row_kind='_row_kind', snapshot_column=none, before=false, on_expired='error', keep=false) -%}
+  {%- do paimon__require_relation('paimon_changes', relation) -%}
   {%- if execute and model.resource_type != 'unit_test' -%}
     {%- if paimon__builds_now() -%}
       {#- What has been read must not change until it is written. -#}

@@ -40,7 +40,8 @@
   {%- if model.resource_type == 'macro' -%}
     {%- set answer = adapter.maintenance.run_operation(target_relation, name, sql).table -%}
     {%- for row in answer.rows -%}
-      {%- for column in answer.column_names -%}
+      {#- Of most procedures the one column `result`, true. -#}
+      {%- for column in answer.column_names if row[column] is not sameas true -%}
         {%- do log('  ' ~ column ~ ': ' ~ row[column], info=true) -%}
       {%- endfor -%}
     {%- endfor -%}

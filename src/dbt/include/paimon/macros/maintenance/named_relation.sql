@@ -4,20 +4,30 @@
     {%- do return(relation) -%}
   {%- endif -%}
   {%- set parts = relation.split('.') -%}
-  {%- if parts | length == 1 -%}
-    {%- for node in graph.nodes.values() if node.name == relation and node.resource_type in ('model', 'seed', 'snapshot') -%}
-      {%- do return(api.Relation.create(database=node.database, schema=node.schema, identifier=node.alias, type='table')) -%}
-    {%- endfor -%}
-  {%- endif -%}
+  {%- set named = [] -%}
+  {%- set nodes = [] -%}
+  {%- for node in graph.nodes.values() if node.resource_type in ('model', 'seed', 'snapshot') -%}
+    {%- do nodes.append(node.name) -%}
+    {%- if node.name == relation -%}
+      {%- do named.append(
+        api.Relation.create(database=node.database, schema=node.schema, identifier=node.alias, type='table')
+      ) -%}
+    {%- endif -%}
+  {%- endfor -%}
   {%- if parts | length > 3 -%}
     {%- do exceptions.raise_compiler_error(
       "'" ~ relation ~ "' is not a table: name a model, or write table, schema.table or catalog.schema.table."
     ) -%}
   {%- endif -%}
-  {%- do return(api.Relation.create(
+  {%- do named.append(api.Relation.create(
     database=parts[-3] if parts | length == 3 else target.database,
     schema=parts[-2] if parts | length > 1 else target.schema,
     identifier=parts[-1],
     type='table'
   )) -%}
+  {#- In an operation the `model` of dbt's context is the macro itself. A `$` begins the name of a branch. -#}
+  {%- if execute and model.resource_type == 'macro' and '$' not in relation -%}
+    {%- do adapter.operations.refuse_missing_table(relation, named[0], nodes) -%}
+  {%- endif -%}
+  {%- do return(named[0]) -%}
 {% endmacro %}

@@ -1,5 +1,6 @@
 {#- The table of messages that a streaming model could not parse, for FROM. -#}
 {% macro dead_letters(relation) -%}
+  {%- do paimon__require_relation('dead_letters', relation) -%}
   {%- do return(paimon__dead_letters_relation(relation)) -%}
 {%- endmacro %}
 

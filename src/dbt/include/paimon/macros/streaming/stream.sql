@@ -3,6 +3,7 @@
   relation itself, with all rows as `+I`; in a unit test, the test's rows.
 -#}
 {% macro stream(relation, options={}, row_kind=none, scan_mode=none) -%}
+  {%- do paimon__require_relation('stream', relation) -%}
   {%- set runs = paimon__builds_now() and model.resource_type == 'model' -%}
   {%- if not runs or model.config.materialized != 'streaming' -%}
     {%- if not execute or not row_kind or model.resource_type == 'unit_test' or paimon__source_node(relation).external -%}
