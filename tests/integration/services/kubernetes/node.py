@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import ssl
 import subprocess
 import sys
@@ -53,6 +54,8 @@ class Node:
 
     def run(self) -> None:
         """Start everything, and end when one of its processes does."""
+        # What a shell starts in the background has SIGINT ignored, and all that it starts: containers would, too.
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
         self._make_mounts()
         self._connect()
         self._start_control_plane()
