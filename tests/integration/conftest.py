@@ -16,6 +16,7 @@ from integration.services.kafka import Kafka, kafka
 from integration.services.metastore import Metastore, metastore
 from integration.services.oss import Oss, oss
 from integration.services.postgres import Postgres, postgres
+from integration.services.rest_catalog import RestCatalog, rest_catalog
 from integration.services.s3 import S3, s3
 from integration.services.spark import spark_version
 
@@ -61,6 +62,12 @@ def hadoop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hdfs]:
 @pytest.fixture(scope="session")
 def hive(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Metastore]:
     with metastore(tmp_path_factory.mktemp("metastore")) as service:
+        yield service
+
+
+@pytest.fixture(scope="session")
+def rest(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RestCatalog]:
+    with rest_catalog(tmp_path_factory.mktemp("rest")) as service:
         yield service
 
 
