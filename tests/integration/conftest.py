@@ -21,10 +21,11 @@ from integration.services.s3 import S3, s3
 from integration.services.spark import spark_version
 
 CONNECTOR = packages.effective_paimon_version(PaimonCredentials(schema="any"))
+# Paimon's plug-ins for stores; who names a connector by DBT_PAIMON_JARS names them there, too.
+PLUG_INS = [] if os.environ.get("DBT_PAIMON_JARS") else ["paimon-s3", "paimon-oss"]
 # A JVM gets its jars when it starts, whichever test starts it: those of all of them.
 EVERY_PACKAGE = [
-    f"org.apache.paimon:paimon-s3:{CONNECTOR}",
-    f"org.apache.paimon:paimon-oss:{CONNECTOR}",
+    *(f"org.apache.paimon:{plug_in}:{CONNECTOR}" for plug_in in PLUG_INS),
     *JDBC_DRIVERS.values(),
     kafka_artifact(spark_version()),
 ]
