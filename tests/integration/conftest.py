@@ -16,14 +16,16 @@ from integration.services.kafka import Kafka, kafka
 from integration.services.metastore import Metastore, metastore
 from integration.services.oss import Oss, oss
 from integration.services.postgres import Postgres, postgres
+from integration.services.rest_catalog import RestCatalog, rest_catalog
 from integration.services.s3 import S3, s3
 from integration.services.spark import spark_version
 
 CONNECTOR = packages.effective_paimon_version(PaimonCredentials(schema="any"))
+# Paimon's plug-ins for stores; who names a connector by DBT_PAIMON_JARS names them there, too.
+PLUG_INS = [] if os.environ.get("DBT_PAIMON_JARS") else ["paimon-s3", "paimon-oss"]
 # A JVM gets its jars when it starts, whichever test starts it: those of all of them.
 EVERY_PACKAGE = [
-    f"org.apache.paimon:paimon-s3:{CONNECTOR}",
-    f"org.apache.paimon:paimon-oss:{CONNECTOR}",
+    *(f"org.apache.paimon:{plug_in}:{CONNECTOR}" for plug_in in PLUG_INS),
     *JDBC_DRIVERS.values(),
     kafka_artifact(spark_version()),
 ]
@@ -61,6 +63,12 @@ def hadoop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hdfs]:
 @pytest.fixture(scope="session")
 def hive(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Metastore]:
     with metastore(tmp_path_factory.mktemp("metastore")) as service:
+        yield service
+
+
+@pytest.fixture(scope="session")
+def rest(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RestCatalog]:
+    with rest_catalog(tmp_path_factory.mktemp("rest")) as service:
         yield service
 
 

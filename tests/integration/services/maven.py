@@ -23,14 +23,17 @@ def cache() -> Path:
     return Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "dbt-paimon"
 
 
-def jar(group: str, artifact: str, version: str) -> Path:
+def jar(group: str, artifact: str, version: str, classifier: str = "") -> Path:
     """The path of an artifact's jar, without what it depends on.
+
+    Args:
+        classifier: of its other jars, `tests` for example.
 
     Raises:
         urllib.error.URLError: it is neither here nor to be had.
     """
     folder = cache() / "jars"
-    name = f"{artifact}-{version}.jar"
+    name = f"{artifact}-{version}{classifier and f'-{classifier}'}.jar"
     path = folder / name
     if not path.exists():
         folder.mkdir(parents=True, exist_ok=True)

@@ -18,6 +18,8 @@ _SECRET_KEY: Final = re.compile(
     r"|(access|account|api|encryption|shared|private)[._-]?key|keystore[._-]key",
     re.IGNORECASE,
 )
+# Settings that say where a secret comes from, as `token.provider: bear`.
+_ABOUT_SECRETS: Final = re.compile(r"[._-](provider|loader|path|file|enabled)$", re.IGNORECASE)
 # The same as a Java regular expression, for what Spark redacts in SET, its UI and SHOW TBLPROPERTIES.
 SPARK_REDACTION: Final = f"(?i){_SECRET_KEY.pattern}"
 # `https://user:pass@host`, and `…?password=x`, `-Dsome.secret=x`, `;pwd='x'` inside a longer text.
@@ -42,7 +44,7 @@ _SHORTEST: Final = 4
 @lru_cache(maxsize=1024)
 def is_secret(key: str) -> bool:
     """Whether an option's name says that its value is secret."""
-    return _SECRET_KEY.search(key) is not None
+    return _SECRET_KEY.search(key) is not None and _ABOUT_SECRETS.search(key) is None
 
 
 def redact_text(text: str) -> str:

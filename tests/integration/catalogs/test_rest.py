@@ -1,0 +1,29 @@
+"""`metastore: rest`: Paimon's own test server."""
+
+from __future__ import annotations
+
+import pytest
+
+from dbt.adapters.paimon.capabilities import parse_version
+from integration.catalogs.base import CatalogTests
+
+
+@pytest.fixture(autouse=True)
+def _needs_a_client(connector) -> None:
+    if connector < parse_version("1.1"):
+        pytest.skip("Paimon 0.9.0 has no REST catalog")
+
+
+class TestRest(CatalogTests):
+    @pytest.fixture(scope="class")
+    def dbt_profile_target(self, rest, spark_config):
+        return {
+            "type": "paimon",
+            "method": "session",
+            "metastore": "rest",
+            "uri": rest.uri,
+            "warehouse": rest.warehouse,
+            "catalog_options": {"token.provider": "bear", "token": rest.token},
+            "threads": 2,
+            "spark_config": spark_config,
+        }
