@@ -63,10 +63,12 @@ class Tables:
                 ) from exc
             raise
         if not found:
-            # Someone set the table option 'branch': Paimon then looks for the schema there [ran, 0.9.0].
+            # With the option 'branch' Paimon looks for the schema there [ran, 0.9.0]. Some servers of REST catalogs keep
+            # the tables of a schema whose folder they delete.
             raise DbtRuntimeError(
-                f"{relation} has an option that redirects all reads and writes. Remove it from the table: "
-                f"alter table {relation} unset tblproperties ('branch')"
+                f"{relation} is in the catalog, and Paimon finds no schema of it. Either its option `branch` redirects "
+                f"all reads and writes: alter table {relation} unset tblproperties ('branch'). Or its files are gone: "
+                f"drop table {relation}, and build it again."
             )
         return metadata.existing_table(found[0])
 
