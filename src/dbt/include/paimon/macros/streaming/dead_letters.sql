@@ -1,6 +1,8 @@
 {#- The table of messages that a streaming model could not parse, for FROM. -#}
 {% macro dead_letters(relation) -%}
   {%- do paimon__require_relation('dead_letters', relation) -%}
+  {#- While dbt parses. -#}
+  {%- if relation is string -%}{%- do return(relation) -%}{%- endif -%}
   {%- do return(paimon__dead_letters_relation(relation)) -%}
 {%- endmacro %}
 

@@ -1,3 +1,3 @@
 {% macro aggregation_fields_of(relation) -%}
-  {{- adapter.health.system_table(relation, 'aggregation_fields') -}}
+  {{- system_table(relation, 'aggregation_fields') -}}
 {%- endmacro %}

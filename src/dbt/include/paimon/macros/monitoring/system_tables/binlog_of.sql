@@ -1,3 +1,3 @@
 {% macro binlog_of(relation) -%}
-  {{- adapter.health.system_table(relation, 'binlog') -}}
+  {{- system_table(relation, 'binlog') -}}
 {%- endmacro %}

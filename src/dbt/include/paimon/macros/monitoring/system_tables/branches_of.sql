@@ -1,3 +1,3 @@
 {% macro branches_of(relation) -%}
-  {{- adapter.health.system_table(relation, 'branches') -}}
+  {{- system_table(relation, 'branches') -}}
 {%- endmacro %}

@@ -1,3 +1,3 @@
 {% macro buckets_of(relation) -%}
-  {{- adapter.health.system_table(relation, 'buckets') -}}
+  {{- system_table(relation, 'buckets') -}}
 {%- endmacro %}

@@ -1,3 +1,3 @@
 {% macro consumers_of(relation) -%}
-  {{- adapter.health.system_table(relation, 'consumers') -}}
+  {{- system_table(relation, 'consumers') -}}
 {%- endmacro %}

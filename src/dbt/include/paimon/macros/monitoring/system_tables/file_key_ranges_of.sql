@@ -1,3 +1,3 @@
 {% macro file_key_ranges_of(relation) -%}
-  {{- adapter.health.system_table(relation, 'file_key_ranges') -}}
+  {{- system_table(relation, 'file_key_ranges') -}}
 {%- endmacro %}

@@ -1,3 +1,3 @@
 {% macro files_of(relation) -%}
-  {{- adapter.health.system_table(relation, 'files') -}}
+  {{- system_table(relation, 'files') -}}
 {%- endmacro %}

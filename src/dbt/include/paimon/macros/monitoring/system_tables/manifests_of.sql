@@ -1,3 +1,3 @@
 {% macro manifests_of(relation) -%}
-  {{- adapter.health.system_table(relation, 'manifests') -}}
+  {{- system_table(relation, 'manifests') -}}
 {%- endmacro %}

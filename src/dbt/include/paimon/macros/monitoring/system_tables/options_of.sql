@@ -1,3 +1,3 @@
 {% macro options_of(relation) -%}
-  {{- adapter.health.system_table(relation, 'options') -}}
+  {{- system_table(relation, 'options') -}}
 {%- endmacro %}

@@ -1,3 +1,3 @@
 {% macro partitions_of(relation) -%}
-  {{- adapter.health.system_table(relation, 'partitions') -}}
+  {{- system_table(relation, 'partitions') -}}
 {%- endmacro %}

@@ -1,3 +1,3 @@
 {% macro ro_of(relation) -%}
-  {{- adapter.health.system_table(relation, 'ro') -}}
+  {{- system_table(relation, 'ro') -}}
 {%- endmacro %}

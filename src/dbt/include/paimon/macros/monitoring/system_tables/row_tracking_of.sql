@@ -1,3 +1,3 @@
 {% macro row_tracking_of(relation) -%}
-  {{- adapter.health.system_table(relation, 'row_tracking') -}}
+  {{- system_table(relation, 'row_tracking') -}}
 {%- endmacro %}

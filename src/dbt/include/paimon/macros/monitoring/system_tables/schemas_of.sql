@@ -1,3 +1,3 @@
 {% macro schemas_of(relation) -%}
-  {{- adapter.health.system_table(relation, 'schemas') -}}
+  {{- system_table(relation, 'schemas') -}}
 {%- endmacro %}

@@ -1,3 +1,3 @@
 {% macro snapshots_of(relation) -%}
-  {{- adapter.health.system_table(relation, 'snapshots') -}}
+  {{- system_table(relation, 'snapshots') -}}
 {%- endmacro %}

@@ -1,3 +1,3 @@
 {% macro statistics_of(relation) -%}
-  {{- adapter.health.system_table(relation, 'statistics') -}}
+  {{- system_table(relation, 'statistics') -}}
 {%- endmacro %}

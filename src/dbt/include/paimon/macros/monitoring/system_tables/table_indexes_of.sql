@@ -1,3 +1,3 @@
 {% macro table_indexes_of(relation) -%}
-  {{- adapter.health.system_table(relation, 'table_indexes') -}}
+  {{- system_table(relation, 'table_indexes') -}}
 {%- endmacro %}

@@ -1,3 +1,3 @@
 {% macro tags_of(relation) -%}
-  {{- adapter.health.system_table(relation, 'tags') -}}
+  {{- system_table(relation, 'tags') -}}
 {%- endmacro %}
