@@ -63,8 +63,8 @@ class Tables:
                 ) from exc
             raise
         if not found:
-            # With the option 'branch' Paimon looks for the schema there [ran, 0.9.0]. Some servers of REST catalogs keep
-            # the tables of a schema whose folder they delete.
+            # With the option 'branch' Paimon looks for the schema there [ran, 0.9.0]. Some REST catalogs keep the
+            # tables of a schema whose folder they delete.
             raise DbtRuntimeError(
                 f"{relation} is in the catalog, and Paimon finds no schema of it. Either its option `branch` redirects "
                 f"all reads and writes: alter table {relation} unset tblproperties ('branch'). Or its files are gone: "
