@@ -28,6 +28,8 @@ class TestRest(CatalogTests):
             "spark_config": spark_config,
         }
 
-    @pytest.mark.xfail(strict=True, reason="Paimon's test server keeps the tables of a schema that is dropped")
+    @pytest.mark.xfail(
+        strict=True, reason="Paimon's test server keeps the tables of a schema that is dropped"
+    )
     def test_a_schema_goes_with_its_files(self, project, reader):
         super().test_a_schema_goes_with_its_files(project, reader)
