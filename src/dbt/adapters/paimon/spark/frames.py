@@ -22,7 +22,6 @@ from dbt.adapters.paimon.sql.timestamps import on_session_clock
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-
 # Seconds; a job that starts after Ctrl-C is cancelled within this time.
 _CANCEL_EVERY = 0.2
 # What the tags of all handles begin with.

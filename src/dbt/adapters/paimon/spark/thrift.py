@@ -26,7 +26,6 @@ from dbt.adapters.paimon.sql.text import bound, commented, quoted, statements
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-
 logger = AdapterLogger("Paimon")
 
 # Milliseconds for a server to open a session; one that expects another handshake never answers.
