@@ -39,7 +39,10 @@ public class Server {
         return (T) field.get(of);
     }
 
-    /** A rename moves the files of a table; without this the server looks for its files and table snapshots by the old name. */
+    /**
+     * A rename moves the files of a table; without this the server looks for its files and table snapshots by the old name.
+     * One request at a time: the server keeps all that it knows in maps that threads must not share.
+     */
     private static class Moving extends Dispatcher {
         private static final List<String> STORES =
                 List.of("tableLatestSnapshotStore", "tableWithSnapshotId2SnapshotStore", "tablePartitionsStore");
@@ -52,7 +55,7 @@ public class Server {
         }
 
         @Override
-        public MockResponse dispatch(RecordedRequest request) throws InterruptedException {
+        public synchronized MockResponse dispatch(RecordedRequest request) throws InterruptedException {
             boolean renames = request.getPath().endsWith("/tables/rename");
             String body = renames ? request.getBody().clone().readUtf8() : "";
             MockResponse response = inner.dispatch(request);
