@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 from dbt.adapters.paimon.spark import heads
 from dbt.adapters.paimon.spark.table_name import TableName
 from dbt.adapters.paimon.sql.data_types import type_text
+from dbt.adapters.paimon.sql.scala import elements
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -87,7 +88,7 @@ def by_plan(frame: DataFrame) -> Analyzed:
     """
     jvm: Any = frame.sparkSession._jvm
     plan = frame._jdf.queryExecution().analyzed()
-    plans = [plan, *_each(plan.subqueriesAll())]
+    plans = [plan, *elements(plan.subqueriesAll())]
     reader = _Leaves(jvm)
     for part in plans:
         for node in _nodes(part):
@@ -126,7 +127,7 @@ def reads_alike(frame: DataFrame) -> bool:
     plan: Any = frame._jdf.queryExecution().analyzed()
     if not plan.deterministic():
         return False
-    texts = (str(part.toJSON()) for part in (plan, *_each(plan.subqueriesAll())))
+    texts = (str(part.toJSON()) for part in (plan, *elements(plan.subqueriesAll())))
     return not any(_CHOOSING & set(_CLASS.findall(text)) for text in texts)
 
 
@@ -188,7 +189,7 @@ class _Leaves:
         if found.size() > _MOST_FILES:
             self.others.append(f"{found.size():,} files")
             return
-        for status in _each(found):
+        for status in elements(found):
             path = str(status.getPath().toString())
             self.files[path] = f"{status.getLen()} {status.getModificationTime()}"
         self.texts.append(f"files {relation.fileFormat().toString()} {relation.options().toString()}")
@@ -196,7 +197,7 @@ class _Leaves:
 
 def _nodes(plan: Any) -> Iterator[Any]:
     yield plan
-    for child in _each(plan.children()):
+    for child in elements(plan.children()):
         yield from _nodes(child)
 
 
@@ -228,9 +229,3 @@ def _is_nondeterministic(jvm: Any, name: str) -> bool:
         loader = jvm.java.lang.Class
         _KNOWN[name] = bool(loader.forName(_NONDETERMINISTIC).isAssignableFrom(loader.forName(name)))
     return _KNOWN[name]
-
-
-def _each(seq: Any) -> Iterator[Any]:
-    """The elements of a Scala sequence."""
-    for index in range(seq.size()):
-        yield seq.apply(index)

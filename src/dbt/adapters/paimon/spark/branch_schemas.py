@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from dbt.adapters.paimon.spark import heads
 from dbt.adapters.paimon.spark.table_name import TableName
+from dbt.adapters.paimon.sql.scala import elements
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -42,13 +43,13 @@ def complete(session: SparkSession, statement: str) -> None:
     call = parser.parsePlan(statement)
     if call.getClass().getSimpleName() != "PaimonCallStatement":
         return
-    names = [str(name) for name in _items(call.name())]
+    names = [str(name) for name in elements(call.name())]
     if names[-1].lower() != "create_branch":
         return
     given = _arguments(call.args())
     # Its catalog is that of the table, unless the name has one.
     catalog = names[0] if len(names) > len(_PROCEDURE) else session.catalog.currentCatalog()
-    *above, schema, identifier = map(str, _items(parser.parseMultipartIdentifier(given["table"])))
+    *above, schema, identifier = map(str, elements(parser.parseMultipartIdentifier(given["table"])))
     table = heads.paimon_table(session, TableName(above[0] if above else catalog, schema, identifier))
     files = table.fileIO()
     schemas = jvm.org.apache.paimon.schema.SchemaManager
@@ -61,12 +62,8 @@ def complete(session: SparkSession, statement: str) -> None:
 
 def _arguments(arguments: Any) -> dict[str, str]:
     given = {}
-    for place, argument in enumerate(_items(arguments)):
+    for place, argument in enumerate(elements(arguments)):
         named = argument.getClass().getSimpleName() == "PaimonNamedArgument"
         name = str(argument.name()).lower() if named else "".join(_ORDER[place : place + 1])
         given[name] = str(argument.expr().value())
     return given
-
-
-def _items(sequence: Any) -> list[Any]:
-    return [sequence.apply(place) for place in range(sequence.size())]

@@ -11,6 +11,8 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
+from dbt.adapters.paimon.sql.scala import elements
+
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
@@ -55,8 +57,8 @@ def by_plan(frame: DataFrame) -> tuple[Scan, ...]:
 def _scans(plan: Any) -> Iterator[tuple[Any, str]]:
     """Paimon's scans and their tables, also in subqueries."""
     subqueries = plan.subqueriesAll()
-    for each in (plan, *_each(subqueries)):
-        for leaf in _each(each.collectLeaves()):
+    for each in (plan, *elements(subqueries)):
+        for leaf in elements(each.collectLeaves()):
             if leaf.getClass().getSimpleName() != _SCAN:
                 continue
             scan = leaf.scan()
@@ -73,7 +75,7 @@ def _read(scan: Any, table: str) -> Scan:
         return Scan(table, 0, 0, 0, 0)
     try:
         for part in scan.toBatch().planInputPartitions():
-            for split in _each(part.splits()):
+            for split in elements(part.splits()):
                 partitions.add(split.partition().hashCode())
                 for file in split.dataFiles():
                     files += 1
@@ -108,9 +110,3 @@ def explained(lines: Iterable[str]) -> tuple[Scan, ...]:
             table = ".".join(parts[1:] if len(parts) == 3 else parts)
             found[match[0]] = Scan(table, None if rows is None else round(float(rows)))
     return tuple(found.values())
-
-
-def _each(seq: Any) -> Iterator[Any]:
-    """The elements of a Scala sequence."""
-    for index in range(seq.size()):
-        yield seq.apply(index)

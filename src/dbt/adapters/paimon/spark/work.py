@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
+from dbt.adapters.paimon.sql.scala import elements
+
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
@@ -74,7 +76,7 @@ def by_tag(session: SparkSession, tag: str) -> Work | None:
         return None
     jobs = tuple(sorted(context.statusTracker().getJobIdsForTag(tag)))
     store = context.statusStore()
-    stages = [number for job in jobs for number in _numbers(store.job(job).stageIds())]
+    stages = [number for job in jobs for number in elements(store.job(job).stageIds())]
     if len(stages) > _MOST_STAGES:
         return Work(jobs)
     milliseconds = shuffled = spilled = 0
@@ -108,7 +110,7 @@ def so_far(session: SparkSession, tag: str, since: float) -> Progress:
         submitted = job.submissionTime()
         if submitted.isDefined() and submitted.get().getTime() < since * 1000:
             break
-        of_job = [(each, _stage(store, each)) for each in _numbers(job.stageIds())[:_MOST_STAGES]]
+        of_job = [(each, _stage(store, each)) for each in elements(job.stageIds())[:_MOST_STAGES]]
         states = {each: _state(stage) for each, stage in of_job}
         running = [each for each, state in states.items() if state == _ACTIVE]
         # One that waits before a running one will be skipped: its rows are there from an earlier job.
@@ -142,7 +144,3 @@ def _stage(store: Any, number: int) -> Any:
         return store.lastStageAttempt(number)
     except Exception:  # noqa: BLE001 - java.util.NoSuchElementException, by py4j
         return None
-
-
-def _numbers(sequence: Any) -> list[int]:
-    return [sequence.apply(index) for index in range(sequence.size())]

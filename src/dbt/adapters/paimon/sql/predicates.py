@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.paimon.errors.messages import error_text, shorten
+from dbt.adapters.paimon.sql.scala import elements
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -119,8 +120,7 @@ def _start_of(text: str, identifier: Any) -> int:
 
 def _walk(expression: Any, arguments: frozenset[str]) -> Iterable[Reference]:
     kind = expression.getClass().getSimpleName()
-    children = expression.children()
-    nodes = [children.apply(index) for index in range(children.size())]
+    nodes = elements(expression.children())
     if kind == "LambdaFunction":
         # The first child is the lambda's body, the others are the names of its arguments.
         arguments |= {_parts(node)[0] for node in nodes[1:]}
@@ -135,5 +135,4 @@ def _walk(expression: Any, arguments: frozenset[str]) -> Iterable[Reference]:
 
 
 def _parts(name: Any) -> tuple[str, ...]:
-    parts = name.nameParts()
-    return tuple(str(parts.apply(index)) for index in range(parts.size()))
+    return tuple(map(str, elements(name.nameParts())))

@@ -11,6 +11,7 @@ from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.paimon.errors import messages
 from dbt.adapters.paimon.spark.launch import jvm_exit
+from dbt.adapters.paimon.sql.scala import elements
 from dbt.adapters.paimon.streaming.batches import BatchWriter
 from dbt.adapters.paimon.streaming.checkpoints import Checkpoint
 from dbt.adapters.paimon.streaming.inputs import UnavailableError
@@ -158,7 +159,7 @@ def refuse_joins_of_streams(plan: Any, model: str) -> None:
     Raises:
         DbtRuntimeError: the query joins two streams; with the remedy.
     """
-    below, nested = _all_of(plan.children()), _all_of(plan.subqueries())
+    below, nested = elements(plan.children()), elements(plan.subqueries())
     joined = plan.nodeName() in _JOINS and all(child.isStreaming() for child in below)
     if joined or (plan.isStreaming() and any(query.isStreaming() for query in nested)):
         raise DbtRuntimeError(
@@ -168,10 +169,6 @@ def refuse_joins_of_streams(plan: Any, model: str) -> None:
         )
     for child in (*below, *nested):
         refuse_joins_of_streams(child, model)
-
-
-def _all_of(scala: Any) -> list[Any]:
-    return [scala.apply(index) for index in range(scala.size())]
 
 
 def _cancelled(name: str) -> DbtRuntimeError:
