@@ -42,7 +42,7 @@ FULL ?= --full
 SHIPPED := target/shipped
 QUERY := select carrier_name, scheduled, late_percent from {{ ref('mart_carrier_punctuality') }} order by late_percent
 
-.PHONY: help venv landing run examples test test-full unit functional conformance integration faults s3-kills differential streaming cdc flink kubernetes tools image costs bench bench-all wheel-check docs-test versions compat compatibility reference console-picture lint lint-python lint-types lint-imports lint-picture lint-sql lint-lock lint-workflows lint-actions lint-images lint-site floor-plan format docs site debug changelog dist dist-check release-files release publish clean
+.PHONY: help venv landing run examples test test-full unit functional conformance integration faults s3-kills differential streaming cdc flink kubernetes tools image costs bench bench-all wheel-check docs-test versions compat compatibility reference console-picture shell-recording lint lint-python lint-types lint-imports lint-picture lint-sql lint-lock lint-workflows lint-actions lint-images lint-site floor-plan format docs site debug changelog dist dist-check release-files release publish clean
 
 help: ## List the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/\1\t\2/' | expand -t 14
@@ -178,6 +178,10 @@ reference: $(STAMP) ## Write docs/reference from the code: keys, options, macros
 
 console-picture: $(STAMP) ## Draw docs/make-run.svg, what `make run` prints
 	"$(UV)" run --quiet --script scripts/console_picture.py
+
+shell-recording: $(STAMP) ## Write docs/shell-recording.txt, what `dbt-paimon shell` says and how long it takes (after make run)
+	@"$(UV)" sync --quiet --frozen --inexact --python $(BIN)/python $(EXTRAS) --extra shell
+	"$(UV)" run --quiet --script scripts/shell_recording.py
 
 lint: lint-python lint-types lint-imports lint-picture lint-sql lint-lock lint-workflows lint-images lint-site ## ruff, mypy (strict), the floor plan, sqlfluff, .github, hadolint; uv.lock fits pyproject.toml (side by side: make -j lint)
 

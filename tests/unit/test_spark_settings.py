@@ -50,6 +50,7 @@ def test_no_mapping(given) -> None:
         ("spark.sql.sources.partitionOverwriteMode", "dynamic", "incremental_strategy='insert_overwrite'"),
         ("spark.paimon.commit.user-prefix", "me", "Remove it"),
         ("spark.paimon.branch", "b", "wap=true"),
+        ("spark.paimon.write.use-v2-write", True, "after they have committed"),
         ("spark.paimon.merge-engine", "aggregation", "config of the model"),
         ("spark.sql.parser.escapedStringLiterals", True, "Remove it"),
     ],

@@ -19,6 +19,12 @@ GENERIC_CATALOG_CLASS = "org.apache.paimon.spark.SparkGenericCatalog"
 # Cached metadata of a table outlives its drop by another session: this session would read wrong rows of a new table
 # with that name, and from Paimon 1.4 an INSERT here would corrupt it.
 _CACHE = "cache-enabled"
+V2_WRITE = "spark.paimon.write.use-v2-write"
+# Compatibility.getExecutionMetrics asks Spark for the query's metrics after the commit; Spark notes them in another
+# thread, maybe later: NoSuchElementException [ran, 1.4.2; the same code at 2.0.0].
+V2_WRITE_FAILS = (
+    "some statements fail after they have committed their rows, and a MERGE may not hold rand() or a sample"
+)
 
 
 def catalog_conf(
@@ -135,6 +141,8 @@ def _contradictions(credentials: PaimonCredentials, conf: Mapping[str, str]) -> 
         elif short in credentials.catalog_options and value != conf[key]:
             shown = "another value" if is_secret(key) else value
             yield f"spark_config: {key} is {shown}, but catalog_options differs; keep one"
+    if credentials.spark_config.get(V2_WRITE, "false").strip().lower() == "true":
+        yield f"spark_config: {V2_WRITE}=true: with it, {V2_WRITE_FAILS}; remove it"
     for place, cached in (
         ("spark_config", credentials.spark_config.get(f"{prefix}.{_CACHE}", "false")),
         ("catalog_options", credentials.catalog_options.get(_CACHE, "false")),

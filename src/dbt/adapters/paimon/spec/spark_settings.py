@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 from dbt.adapters.paimon.catalogs.catalog import option_text
 from dbt.adapters.paimon.credentials import STATIC_CONF
 from dbt.adapters.paimon.options import table_options
+from dbt.adapters.paimon.spark.catalog_conf import V2_WRITE, V2_WRITE_FAILS
 from dbt.adapters.paimon.spec.problems import Problems
 
 if TYPE_CHECKING:
@@ -48,6 +49,7 @@ _RELIED_ON: Final[Mapping[str, str]] = MappingProxyType(
         "spark.sql.datetime.java8API.enabled": (
             "without it Paimon stores dates before October 1582 some days off. Remove it"
         ),
+        V2_WRITE: f"{V2_WRITE_FAILS}. Remove it",
         "spark.sql.parser.escapedStringLiterals": "values in dbt-paimon's own statements are escaped. Remove it",
         "spark.sql.parser.quotedRegexColumnNames": "names in dbt-paimon's own statements are quoted. Remove it",
     }

@@ -1,0 +1,107 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["pexpect>=4.9,<5"]
+# ///
+"""Write docs/shell-recording.txt: what `dbt-paimon shell` says in this project, each line with its second.
+
+`make shell-recording`, after `make run`. A model is saved on the way, and is afterwards as it was.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+import time
+from pathlib import Path
+
+import pexpect
+
+ROOT = Path(__file__).parent.parent
+RECORDING = ROOT / "docs" / "shell-recording.txt"
+MODEL = ROOT / "models" / "marts" / "mart_carrier_punctuality.sql"
+SECONDS = 300
+_ESCAPES = re.compile(r"\x1b\[[0-9;?]*[a-zA-Z]|\x1b[=>]|\r")
+_DBTS_CLOCK = re.compile(r"^\d\d:\d\d:\d\d  ?")
+PROMPT = "dbt> "
+
+
+class Recording:
+    """The shell on a terminal, and what has been said, by the seconds since the last thing that was done."""
+
+    def __init__(self) -> None:
+        self._shell = pexpect.spawn(
+            str(ROOT / ".venv" / "bin" / "dbt-paimon"),
+            ["shell", "--profiles-dir", "profiles"],
+            cwd=ROOT,
+            env={**os.environ, "TERM": "dumb", "DBT_USE_COLORS": "false", "DBT_PRINTER_WIDTH": "70"},
+            encoding="utf-8",
+            timeout=SECONDS,
+            dimensions=(50, 200),
+            echo=False,
+        )
+        self._begun = time.monotonic()
+        self.lines = [f"{'':>7}  $ dbt-paimon shell"]
+
+    def type(self, text: str) -> None:
+        """Type a command."""
+        self._begin(f"{PROMPT}{text}")
+        self._shell.sendline(text)
+
+    def save(self, path: Path, text: str) -> None:
+        """Save a file, as an editor does."""
+        self._begin(f"(saved {path.relative_to(ROOT)})")
+        path.write_text(text)
+
+    def interrupt(self) -> None:
+        """Ctrl-C."""
+        self._begin("(Ctrl-C)")
+        self._shell.sendintr()
+
+    def until(self, end: str) -> None:
+        """Keep what is said until a text comes."""
+        while True:
+            found = self._shell.expect([r"\n", re.escape(end), pexpect.EOF])
+            line = _DBTS_CLOCK.sub("", _ESCAPES.sub("", self._shell.before)).rstrip()
+            if found == 1 and end != PROMPT:
+                line += end
+            if line and not line.startswith(PROMPT):
+                self.lines.append(f"{time.monotonic() - self._begun:6.1f}s  {line}")
+            if found == 1:
+                return
+            if found == 2:
+                sys.exit("\n".join(self.lines))
+
+    def _begin(self, what: str) -> None:
+        self._begun = time.monotonic()
+        self.lines += ["", f"{'':>7}  {what}"]
+
+
+def main() -> None:
+    """Record."""
+    recording = Recording()
+    recording.until(PROMPT)
+    name = MODEL.stem
+    for command in (f"run -s {name}", f"run -s {name}", f"test -s {name}"):
+        recording.type(command)
+        recording.until(PROMPT)
+    recording.type("watch")
+    recording.until("Ctrl-C ends it.")
+    before = MODEL.read_text()
+    try:
+        time.sleep(2)
+        for number in (1, 2):
+            recording.save(MODEL, f"{before}-- edit {number}\n")
+            recording.until("Done. PASS")
+            recording.until("\n")
+            time.sleep(3)
+    finally:
+        MODEL.write_text(before)
+    recording.interrupt()
+    recording.until(PROMPT)
+    RECORDING.write_text("\n".join(recording.lines) + "\n")
+    print(f"{len(recording.lines)} lines in {RECORDING.relative_to(ROOT)}")
+
+
+if __name__ == "__main__":
+    main()
