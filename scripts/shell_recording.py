@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import os
 import re
-import sys
 import time
 from pathlib import Path
 
@@ -41,11 +40,13 @@ class Recording:
             echo=False,
         )
         self._begun = time.monotonic()
+        self._typed = ""
         self.lines = [f"{'':>7}  $ dbt-paimon shell"]
 
     def type(self, text: str) -> None:
         """Type a command."""
         self._begin(f"{PROMPT}{text}")
+        self._typed = text
         self._shell.sendline(text)
 
     def save(self, path: Path, text: str) -> None:
@@ -58,19 +59,23 @@ class Recording:
         self._begin("(Ctrl-C)")
         self._shell.sendintr()
 
-    def until(self, end: str) -> None:
-        """Keep what is said until a text comes."""
+    def until_prompt(self) -> None:
+        """Keep what is said until a command can be typed."""
+        while self._shell.expect_exact(["\r\n", PROMPT]) == 0:
+            self._keep()
+
+    def until(self, part: str) -> None:
+        """Keep what is said, to the end of the line that has a text."""
         while True:
-            found = self._shell.expect([r"\n", re.escape(end), pexpect.EOF])
-            line = _DBTS_CLOCK.sub("", _ESCAPES.sub("", self._shell.before)).rstrip()
-            if found == 1 and end != PROMPT:
-                line += end
-            if line and not line.startswith(PROMPT):
-                self.lines.append(f"{time.monotonic() - self._begun:6.1f}s  {line}")
-            if found == 1:
+            self._shell.expect_exact("\r\n")
+            self._keep()
+            if part in self._shell.before:
                 return
-            if found == 2:
-                sys.exit("\n".join(self.lines))
+
+    def _keep(self) -> None:
+        line = _DBTS_CLOCK.sub("", _ESCAPES.sub("", self._shell.before)).rstrip()
+        if line and line != self._typed:
+            self.lines.append(f"{time.monotonic() - self._begun:6.1f}s  {line}")
 
     def _begin(self, what: str) -> None:
         self._begun = time.monotonic()
@@ -80,11 +85,11 @@ class Recording:
 def main() -> None:
     """Record."""
     recording = Recording()
-    recording.until(PROMPT)
+    recording.until_prompt()
     name = MODEL.stem
     for command in (f"run -s {name}", f"run -s {name}", f"test -s {name}"):
         recording.type(command)
-        recording.until(PROMPT)
+        recording.until_prompt()
     recording.type("watch")
     recording.until("Ctrl-C ends it.")
     before = MODEL.read_text()
@@ -93,12 +98,12 @@ def main() -> None:
         for number in (1, 2):
             recording.save(MODEL, f"{before}-- edit {number}\n")
             recording.until("Done. PASS")
-            recording.until("\n")
+            recording.until(" s")
             time.sleep(3)
     finally:
         MODEL.write_text(before)
     recording.interrupt()
-    recording.until(PROMPT)
+    recording.until_prompt()
     RECORDING.write_text("\n".join(recording.lines) + "\n")
     print(f"{len(recording.lines)} lines in {RECORDING.relative_to(ROOT)}")
 

@@ -6,6 +6,7 @@ import shlex
 import signal
 import time
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -192,15 +193,15 @@ def _watch(project: Project, selector: list[str], requests: Requests | None) -> 
         *folders,
         debounce=_SETTLED,
         step=_SETTLED // 2,
-        raise_interrupt=False,
         rust_timeout=_ASKED_EVERY,
         yield_on_timeout=True,
     )
-    for changes in saves:
-        if changes:
-            build_saved(project, [Path(path) for _, path in changes], selector)
-        if requests is not None:
-            answer_waiting(project, requests)
+    with suppress(KeyboardInterrupt):
+        for changes in saves:
+            if changes:
+                build_saved(project, [Path(path) for _, path in changes], selector)
+            if requests is not None:
+                answer_waiting(project, requests)
 
 
 def build_saved(project: Project, saved: Iterable[Path], selector: list[str]) -> list[str]:
