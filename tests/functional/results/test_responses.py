@@ -59,7 +59,8 @@ class TestResponses:
     def models(self):
         a_view = "{{ config(materialized='view') }} select 1 as one"
         models = {f"{name}.sql": sql for name, sql in MODELS.items()}
-        return {**models, "a_view.sql": a_view, "history.yml": SNAPSHOT}
+        empty = "{{ config(materialized='table') }} select 1 as one where false"
+        return {**models, "a_view.sql": a_view, "empty.sql": empty, "history.yml": SNAPSHOT}
 
     @pytest.fixture(scope="class")
     def seeds(self):
@@ -140,6 +141,10 @@ class TestResponses:
 
     def test_a_view(self, responses):
         assert responses[1]["a_view"]["_message"] == "CREATE VIEW"
+
+    def test_a_table_without_rows(self, responses):
+        said = [each["empty"]["_message"] for each in responses]
+        assert said == ["CREATE TABLE 0 rows", "INSERT OVERWRITE 0 rows, 0 files, snapshot 1"]
 
     def test_a_build_without_news_says_so(self, responses, rows):
         before = rows("select max(snapshot_id) from {schema}.`upsert$snapshots`")

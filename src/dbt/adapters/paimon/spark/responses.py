@@ -212,7 +212,8 @@ def unknown(kind: str, query_id: str) -> PaimonAdapterResponse:
 def _message(response: PaimonAdapterResponse) -> str:
     """The console's words: `UPSERT 12,408 rows, 2 files, 1.3 MiB, snapshot 7`."""
     if response.snapshot_id is None:
-        return f"{response.code} 0 rows, table unchanged"
+        created = response.code == _CODES[STAGING]
+        return f"{response.code} 0 rows" + ("" if created else ", table unchanged")
     parts = []
     if response.rows_affected is not None:
         parts.append(counted(response.rows_affected, "row"))
