@@ -117,7 +117,7 @@ streaming: $(STAMP) ## Streams from tables, files and a real Kafka
 cdc: $(STAMP) ## Debezium in Kafka Connect on a PostgreSQL and a MariaDB, killed on the way, and a JDBC catalog on MariaDB (needs both servers), into docs/compatibility/cdc
 	$(PYTEST) --full --results docs/compatibility/cdc tests/integration/cdc tests/integration/catalogs/test_jdbc_mariadb.py $(ARGS)
 
-flink: $(STAMP) ## Flink 1.20 reads, writes and compacts tables that dbt makes (fetches 280 MB once), into docs/compatibility/flink
+flink: $(STAMP) ## Flink 1.20 reads, writes and compacts tables that dbt makes (fetches 310 MB once), into docs/compatibility/flink
 	$(PYTEST) --full --results docs/compatibility/flink tests/integration/flink $(ARGS)
 
 kubernetes: $(STAMP) ## dbt as a Job of deploy/kubernetes on a cluster of one node (needs Linux, root, Go and packages of Debian's), into docs/compatibility/kubernetes

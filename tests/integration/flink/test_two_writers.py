@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
@@ -26,6 +27,16 @@ SHARED = """
 {{ config(materialized='incremental', primary_key='id', bucket=1, sequence_field='v' MORE) }}
 select id, if(id between 50 and 99, -1L, 1000000L) * {{ var('step', 1) }} as v from range(110)
 """
+# One partition, of which dbt writes the keys of two buckets and Flink those of the others: `n` says how often, `v` what came last.
+BUCKETS = """
+{{ config(materialized='incremental', primary_key=['part', 'id'], partition_by='part', bucket=4, merge_engine='aggregation',
+    fields={'n': {'aggregate_function': 'sum'}, 'v': {'aggregate_function': 'last_value'}}, tblproperties={MORE}) }}
+select 'one' as part, cast(trim(both '[]' from min_key) as bigint) as id, 1L as n,
+  cast({{ var('step', 1) }} as bigint) as v
+from {{ system_table(ref('keys'), 'files') }} where bucket < 2
+"""
+# A conflict ends Flink's job. dbt's run fails by one: sums are not sent again.
+NO_SECOND_TRY = {"restart-strategy.type": "none"}
 # Merged beside the writes, which do not wait for it: Paimon's settings for asynchronous compaction.
 ASYNCHRONOUS = (
     "{'num-sorted-run.stop-trigger': '2147483647', 'sort-spill-threshold': '10', 'lookup-wait': 'false'}"
@@ -36,6 +47,13 @@ MODELS = {
     changelog_producer='lookup', tblproperties={ASYNCHRONOUS}) }}}}
 select 'dbt' as part, id, {{{{ var('step', 1) }}}} * 1000 + id as v from range(100)
 """,
+    # Its files say which bucket a key is in: each has one.
+    "keys.sql": """
+{{ config(materialized='incremental', primary_key=['part', 'id'], partition_by='part', bucket=4) }}
+select id as part, id from range(40)
+""",
+    "buckets_compacted_by_both.sql": BUCKETS.replace("MORE", "'num-sorted-run.compaction-trigger': '2'"),
+    "buckets_compacted_by_none.sql": BUCKETS.replace("MORE", "'write-only': 'true'"),
     "compacted_by_one.sql": SHARED.replace("MORE", ", tblproperties={'write-only': 'true'}"),
     "compacted_by_both.sql": SHARED.replace("MORE", ""),
     # Without a compaction no commit is refused, after which Flink would start again.
@@ -54,6 +72,8 @@ select id, {{ var('step', 1) }} as v from range({{ var('from', 0) }}, {{ var('to
 select id from range(10, 60)
 """,
 }
+# What a commit of a batch has for the number of a checkpoint.
+BATCH = 2**63 - 1
 KINDS = "select commit_kind, count(*) from {{schema}}.`{}$snapshots` group by commit_kind"
 
 
@@ -95,6 +115,7 @@ class TestTwoWriters:
     def _first(self, project: Any, flink: Session) -> None:
         run_dbt(["run"])
         flink.define(GENERATED)
+        flink.define(GENERATED, NO_SECOND_TRY)
 
     def test_a_partition_each(self, flink: Session, rows: Rows) -> None:
         query = "insert into {schema}.partitions select 'flink', mod(id, 100), id from generated"
@@ -107,6 +128,51 @@ class TestTwoWriters:
         of_flink = {("flink", number % 100): number for number in range(1, ROWS + 1)}
         assert found == {("dbt", key): step * 1000 + key for key in range(100)} | of_flink
         assert "COMPACT" in dict(rows(KINDS.format("partitions")))
+
+    @pytest.mark.parametrize(
+        ("table", "compacts"), [("buckets_compacted_by_both", True), ("buckets_compacted_by_none", False)]
+    )
+    def test_buckets_each_of_one_partition(
+        self, flink: Session, rows: Rows, table: str, compacts: bool
+    ) -> None:
+        """No commit is refused: Flink's job would end, and dbt's run fail."""
+        files = rows("select min_key, bucket from {schema}.`keys$files`")
+        buckets = {int(key.strip("[]")): bucket for key, bucket in files}
+        of_dbt, of_flink = [[key for key in buckets if (buckets[key] < 2) is dbts] for dbts in (True, False)]
+        place = f"cast(mod(id, {len(of_flink)}) as int) + 1"
+        with flink.writing(
+            f"insert into {{schema}}.{table} "
+            f"select 'one', cast(array{of_flink}[{place}] as bigint), cast(1 as bigint), id from generated",
+            NO_SECOND_TRY,
+        ) as job:
+            step = runs_beside(job, table)
+        assert step > 2
+        sent = {number: of_flink[number % len(of_flink)] for number in range(1, ROWS + 1)}
+        times = dict.fromkeys(of_dbt, step) | Counter(sent.values())
+        last = dict.fromkeys(of_dbt, step) | {key: number for number, key in sent.items()}
+        expected = [(key, times[key], last[key]) for key in sorted(buckets)]
+        result = f"select id, n, v from {{schema}}.{table}"
+        assert sorted(rows(result)) == expected
+
+        # A commit of dbt's for each run, and one more if it compacts; all others are those of Flink's one job.
+        commits = rows(
+            f"select commit_user, commit_kind, commit_identifier from {{schema}}.`{table}$snapshots`"
+        )
+        (flinks,) = {user for user, _, number in commits if number < BATCH}
+        assert len({user for user, _, _ in commits if user != flinks}) == step
+        kinds = Counter(kind for user, kind, _ in commits if user != flinks)
+        assert kinds == Counter(APPEND=step, COMPACT=(step - 1) * compacts)
+        kinds = Counter(kind for user, kind, _ in commits if user == flinks)
+        assert set(kinds) == ({"APPEND", "COMPACT"} if compacts else {"APPEND"})
+
+        # The keys are in the buckets that they were taken for, and a compaction of all of them changes no row.
+        flink.run(f"call sys.compact(`table` => '{flink.schema}.{table}')")
+        in_bucket = [sorted(key for key in buckets if buckets[key] == number) for number in range(4)]
+        files = rows(f"select bucket, min_key, max_key, record_count from {{schema}}.`{table}$files`")
+        assert sorted(files) == [
+            (number, f"[{found[0]}]", f"[{found[-1]}]", len(found)) for number, found in enumerate(in_bucket)
+        ]
+        assert sorted(rows(result)) == expected
 
     def test_one_bucket_that_a_third_compacts(
         self, project: Any, flink: Session, compactor: Session, rows: Rows

@@ -57,6 +57,8 @@ _SETTINGS: Final = {
     "parallelism.default": "1",
     "table.local-time-zone": "UTC",
     "rest.bind-port": "0",
+    # Threads of Paimon's outlive the job that began them; on S3 the next job's writes failed in them.
+    "classloader.check-leaked-classloader": "false",
     # A mini cluster takes its buffers when it starts, and several may run at once.
     "taskmanager.memory.network.min": "32 mb",
     "taskmanager.memory.network.max": "32 mb",
@@ -290,11 +292,11 @@ def _logging(folder: Path) -> Path:
 
 
 def _jars(connector: str) -> list[Path]:
-    """Those of the class path: Flink's, Paimon's for it, and Hadoop's."""
+    """Those of the class path: Flink's, Paimon's for it and for S3, and Hadoop's."""
     of_spark = Path(pyspark.__file__).parent / "jars"
     return [
         *sorted(_distribution().glob("*.jar")),
-        maven.jar("org.apache.paimon", f"paimon-flink-{_LINE}", connector),
+        *(maven.jar("org.apache.paimon", name, connector) for name in (f"paimon-flink-{_LINE}", "paimon-s3")),
         *(jar for pattern in _OF_SPARK for jar in sorted(of_spark.glob(f"{pattern}.jar"))),
     ]
 
