@@ -127,7 +127,7 @@ REMEDIES: tuple[Remedy, ...] = (
         "user's permissions on the bucket.",
     ),
     Remedy(
-        re.compile(r"Tag name '.*' already exists"),
+        re.compile(r"Tag (name )?'.*' already exists"),
         "Delete it first (`delete_tag`), or take another name.",
     ),
     Remedy(
