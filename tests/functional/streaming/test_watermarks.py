@@ -153,8 +153,8 @@ def models() -> dict[str, Any]:
     }
 
 
-class _Windows:
-    SOURCE = ""
+class TestWatermarks:
+    SOURCE = "events"
 
     @pytest.fixture(scope="class")
     def there(self, project, write):
@@ -175,10 +175,6 @@ class _Windows:
         assert sorted(rows(f"select * from {{schema}}.{model}")) == expected
         assert said == ["8 rows read in …, 1 late", "7 rows read in …, 1 late"]
 
-
-class TestWatermarks(_Windows):
-    SOURCE = "events"
-
     def test_refused(self, there, rows):
         messages = run("bad", wrong=True)
         assert {name for name, (_, reason) in BAD.items() if reason not in messages[name]} == set()
@@ -186,12 +182,12 @@ class TestWatermarks(_Windows):
 
 
 @pytest.mark.full
-class TestLocalTimes(_Windows):
+class TestLocalTimes(TestWatermarks):
     SOURCE = "local"
 
 
 @pytest.mark.full
-class TestKeys(_Windows):
+class TestKeys(TestWatermarks):
     SOURCE = "keyed"
 
 
