@@ -104,6 +104,7 @@ class Streams:
         options: Mapping[str, Any],
         row_kind: str | None,
         scan_mode: str | None,
+        watermark: Any,
     ) -> str:
         """The quoted name of the view that replaces a `stream(...)` in a model's SQL.
 
@@ -114,6 +115,7 @@ class Streams:
             options: Spark's reader options.
             row_kind: the name of the row kind column, or None.
             scan_mode: Paimon's `scan.mode` for the first run, or None.
+            watermark: its column, delay and window, or None.
         """
         call = StreamCall(
             "",
@@ -128,6 +130,7 @@ class Streams:
             },
             row_kind,
             scan_mode,
+            watermark,
         )
         return self._stream(model).view(call)
 

@@ -46,6 +46,7 @@ class StreamCall:
         options: Spark's reader options, in addition to those of the source's YAML.
         row_kind: the name of the row kind column, or None.
         scan_mode: Paimon's `scan.mode` for the first run, for a Paimon table; or None.
+        watermark: as it is written in the model (see `sources.watermarks`), for a Paimon table; or None.
     """
 
     name: str
@@ -56,6 +57,7 @@ class StreamCall:
     options: Mapping[str, Any] = field(default_factory=dict)
     row_kind: str | None = None
     scan_mode: str | None = None
+    watermark: Any = None
 
     @property
     def label(self) -> str:
@@ -158,6 +160,9 @@ class PlannedInput(Input, Protocol):
 
     def planned_rows(self, batch: int) -> int:
         """How many rows a batch of this run had."""
+
+    def late_rows(self, batch: int) -> int:
+        """How many of them came too late (see `sources.watermarks`)."""
 
     def batch_rows_sql(self, session: SparkSession, raw: str, batch: int) -> str:
         """The query of the rows of a batch; `rows_sql` of such an input only has their columns.

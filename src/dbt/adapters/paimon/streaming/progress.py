@@ -27,6 +27,7 @@ class Totals:
     rows: int = 0
     batches: int = 0
     dead_letters: int = 0
+    late: int = 0
 
     def add(self, written: Written) -> None:
         """Add what a query has written."""
@@ -37,7 +38,8 @@ class Totals:
         """The totals as the adapter response that dbt shows for a model."""
         read = f"{_counted(self.rows, 'row')} read in {_counted(self.batches, 'batch', 'es')}"
         dead = f", {_counted(self.dead_letters, 'dead letter')}" if self.dead_letters else ""
-        return AdapterResponse(f"{read}{dead}", rows_affected=self.rows)
+        late = f", {self.late:,} late" if self.late else ""
+        return AdapterResponse(f"{read}{dead}{late}", rows_affected=self.rows)
 
 
 class Watch:
@@ -58,8 +60,13 @@ class Watch:
             for each, source in zip(self._inputs, progress["sources"], strict=False)
         )
         self._totals.rows += rows
+        late = sum(
+            each.late_rows(progress["batchId"]) for each in self._inputs if isinstance(each, PlannedInput)
+        )
+        self._totals.late += late
         seconds = progress["durationMs"].get("triggerExecution", 0) / 1000
-        done = f"{_counted(rows, 'row')} in {seconds:.1f} s, {self._totals.rows:,} in all"
+        dropped = f", {late:,} of them late" if late else ""
+        done = f"{_counted(rows, 'row')}{dropped} in {seconds:.1f} s, {self._totals.rows:,} in all"
         logger.info(f"{self._model}: batch {progress['batchId']}: {done}{self._behind(progress['sources'])}")
 
     def _behind(self, sources: Sequence[Mapping[str, Any]]) -> str:

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from dbt_common.exceptions import DbtRuntimeError
+
 from dbt.adapters.paimon.sql.text import quoted
 from dbt.adapters.paimon.streaming import batches, checkpoints
 from dbt.adapters.paimon.streaming.inputs import Input, MarkingInput, PlannedInput, StreamCall, view_name
@@ -51,8 +53,14 @@ class Stream:
             note: has the columns that messages added, if the stream continues.
 
         Raises:
-            DbtRuntimeError: a source is missing or not described, with the remedy.
+            DbtRuntimeError: a source is missing or not described, or has a watermark beside another one; with the
+                remedy.
         """
+        if len(self.calls) > 1 and any(call.watermark is not None for call in self.calls.values()):
+            raise DbtRuntimeError(
+                "A model with a watermark reads one stream: another one's windows would close at other times. Let a "
+                "model of its own union the streams into a table, and stream(…, watermark=…) from that."
+            )
         opened = [kinds.open_input(call, access) for call in self.calls.values()]
         if note is not None:
             opened = [each.with_columns(note.columns.get(each.call.label, {})) for each in opened]

@@ -56,6 +56,11 @@ def _refuse_arguments_of_tables(call: StreamCall, description: Description) -> N
             else "All files are read; move away those that should not be"
         )
         raise DbtRuntimeError(f"{where} and has no scan_mode. {remedy}.")
+    if call.watermark is not None:
+        raise DbtRuntimeError(
+            f"{where}, which keeps the rows of windows that are still open. Write its messages into a table by a "
+            "streaming model of their own, and stream(ref('that model'), watermark=…) from there."
+        )
     if call.row_kind is not None and description.value_format != DEBEZIUM:
         raise DbtRuntimeError(
             f"{where}, and only value_format: debezium gives its rows a row kind. Leave row_kind out: each "

@@ -26,7 +26,8 @@ from dbt.adapters.paimon.streaming.hadoop_files import HadoopFolder
 from dbt.adapters.paimon.streaming.inputs import Input, SourceChangedError, StreamCall
 from dbt.adapters.paimon.streaming.sources import ranges, scan_modes
 from dbt.adapters.paimon.streaming.sources.ranges import Limits, PlannedRanges, Range
-from dbt.adapters.paimon.streaming.sources.scan_modes import Beginning
+from dbt.adapters.paimon.streaming.sources.scan_modes import Beginning, ScanMode
+from dbt.adapters.paimon.streaming.sources.watermarks import Marks, Watermark
 from dbt.adapters.paimon.tables import metadata
 
 if TYPE_CHECKING:
@@ -40,6 +41,8 @@ CONSUMER: Final = "consumer-id"
 SNAPSHOT: Final = "_snapshot"
 # Spark's default is a week, relative to the newest file: after one wrong clock all later ranges would be skipped.
 MAX_FILE_AGE: Final = "36500d"
+# The folder of a watermark's marks, beside the ranges.
+_MARKS: Final = "watermark"
 # The name of the row kind if the model does not ask for it.
 _KIND: Final = "__dbt_row_kind"
 # Characters of a path that Spark takes for a pattern.
@@ -81,6 +84,7 @@ class PaimonTableInput:
         limits: the limits of a batch.
         consumer: the name of the consumer; empty if there is none.
         keeps_consumer: whether the consumer only moves if that lets nothing expire that it holds.
+        watermark: if the model gets the rows of windows that are over, and not each batch's; else None.
     """
 
     call: StreamCall
@@ -94,9 +98,12 @@ class PaimonTableInput:
     limits: Limits
     consumer: str = ""
     keeps_consumer: bool = False
-    # The number of rows in the commits of each batch.
+    watermark: Watermark | None = None
+    # The number of rows in the commits of each batch, and of those that came too late.
     _rows: dict[int, int] = field(default_factory=dict, repr=False)
+    _late: dict[int, int] = field(default_factory=dict, repr=False)
     _planned: PlannedRanges | None = field(default=None, repr=False)
+    _marks: Marks | None = field(default=None, repr=False)
     # Of the current or last batch.
     _batch: Range | None = None
 
@@ -146,13 +153,18 @@ class PaimonTableInput:
             begins,
             limits,
             consumer,
+            watermark=_watermark(call, begins, table, what),
         )
 
     @property
     def identity(self) -> dict[str, str]:
-        """The table, its creation time, and where the first run begins: another beginning would mean other rows."""
+        """The table, its creation time, where the first run begins, and the windows: others would mean other rows."""
         found = {"table": f"{self.call.database}.{self.call.label}", "made": self.made}
-        return found | ({"from": self.begins.identity} if self.begins.identity else {})
+        if self.begins.identity:
+            found["from"] = self.begins.identity
+        if self.watermark is not None:
+            found["watermark"] = self.watermark.identity
+        return found
 
     def unmarked(self) -> PaimonTableInput:
         """See `MarkingInput`: the consumer holds what another stream has not read yet."""
@@ -160,7 +172,8 @@ class PaimonTableInput:
 
     def placed(self, session: SparkSession, folder: str) -> PaimonTableInput:
         """The input with its ranges in a folder of the stream's checkpoint."""
-        return replace(self, _planned=PlannedRanges(session, folder))
+        marks = Marks(session, f"{folder}/{_MARKS}") if self.watermark is not None else None
+        return replace(self, _planned=PlannedRanges(session, folder), _marks=marks)
 
     def read(self, session: SparkSession) -> DataFrame:
         """The ranges as a streaming frame, planned up to the present.
@@ -238,6 +251,10 @@ class PaimonTableInput:
         """The number of rows in the commits of a batch; can be asked once per batch."""
         return self._rows.pop(batch, 0)
 
+    def late_rows(self, batch: int) -> int:
+        """How many of them came too late for their window."""
+        return self._late.pop(batch, 0)
+
     def check_offset(self, session: SparkSession, offset: str) -> None:
         """Does nothing: the offset only counts ranges, and `read` checks the last of them."""
 
@@ -278,11 +295,12 @@ class PaimonTableInput:
         in_it = [each for each in commits if read.start.snapshot < each.snapshot <= read.end.snapshot]
         if read.start == NOTHING_READ:
             self._rows[batch] = next((each.rows for each in in_it if Position.at(each) == read.end), 0)
-            return self._seen(reads.whole_sql(table, read.end.snapshot, self._output), table, False)
+            sql = self._seen(reads.whole_sql(table, read.end.snapshot, self._output), table, False)
+            return self._over(session, sql, table, read, batch)
         at = {each.snapshot: each.rows for each in commits}
         self._rows[batch] = sum(ranges.written(each, at) for each in in_it)
         sql, has_kinds = self._changes(session, table, read, in_it, at)
-        return self._seen(sql, table, has_kinds)
+        return self._over(session, self._seen(sql, table, has_kinds), table, read, batch)
 
     def faults_sql(self, raw: str) -> str | None:
         """None: the rows of a table need no parsing."""
@@ -348,6 +366,21 @@ class PaimonTableInput:
             )
         old = self._then_called(session, start)
         return reads.compare_sql(table, start, old, end, self._output), True
+
+    def _over(self, session: SparkSession, rows: str, table: SourceTable, read: Range, batch: int) -> str:
+        """The rows of the windows that a batch closes; with no watermark, the batch's rows."""
+        if self.watermark is None or self._marks is None:
+            return rows
+        before = self._marks.before(batch)
+        mark = self._marks.of(batch)
+        if mark is None:
+            seen = session.sql(self.watermark.seen_sql(rows, before)).first()
+            assert seen is not None
+            mark = self.watermark.following(before, *seen)
+            self._marks.write(batch, mark)
+        self._late[batch] = mark.late
+        every = self._seen(reads.whole_sql(table, read.end.snapshot, self._output), table, False)
+        return self.watermark.closed_sql(every, before, mark)
 
     def _seen(self, sql: str, table: SourceTable, has_deletes: bool) -> str:
         """The rows of a batch as the model sees them: with the columns that the table had when it was opened."""
@@ -464,6 +497,19 @@ def _options(call: StreamCall, what: str) -> tuple[Limits, str]:
             raise DbtRuntimeError(f"{what}: {name}='{text}' is not a number above 0.")
         numbers.append(int(text or 0))
     return Limits(*numbers), str(call.options.get(CONSUMER, ""))
+
+
+def _watermark(call: StreamCall, begins: Beginning, table: SourceTable, what: str) -> Watermark | None:
+    if call.watermark is None:
+        return None
+    if call.row_kind is not None or begins.mode is not ScanMode.FULL:
+        raise DbtRuntimeError(
+            f"{what}: a window has all rows that the table has of it, so watermark goes without row_kind and scan_mode."
+        )
+    try:
+        return Watermark.of(call.watermark, table.columns)
+    except DbtRuntimeError as exc:
+        raise DbtRuntimeError(f"{what}: {exc.msg}") from None
 
 
 def _without_own_order(table: SourceTable, row_kind: str | None, what: str) -> SourceTable:

@@ -2,7 +2,7 @@
   An input of a model that is materialized as `streaming`, after FROM. Outside a run of such a model (`dbt show`) it is the
   relation itself, with all rows as `+I`; in a unit test, the test's rows.
 -#}
-{% macro stream(relation, options={}, row_kind=none, scan_mode=none) -%}
+{% macro stream(relation, options={}, row_kind=none, scan_mode=none, watermark=none) -%}
   {%- do paimon__require_relation('stream', relation) -%}
   {%- set runs = paimon__builds_now() and model.resource_type == 'model' -%}
   {%- if not runs or model.config.materialized != 'streaming' -%}
@@ -22,7 +22,8 @@ from {{ relation }}
     {%- do return(sql) -%}
   {%- endif -%}
   {%- do return(adapter.streams.view(
-    model, relation, source=paimon__source_node(relation), options=options, row_kind=row_kind, scan_mode=scan_mode
+    model, relation, source=paimon__source_node(relation), options=options, row_kind=row_kind, scan_mode=scan_mode,
+    watermark=watermark
   )) -%}
 {%- endmacro %}
 
