@@ -16,7 +16,7 @@ from dbt.adapters.paimon.connections import open_handle
 from dbt.adapters.paimon.credentials import PaimonCredentials
 from functional.how_to.page import Page
 from integration.services import spark
-from integration.services.yarn import yarn_cluster
+from integration.services.yarn import yarn
 
 # A cluster for each, and a JVM for each command.
 pytestmark = pytest.mark.full
@@ -90,7 +90,7 @@ def test_standalone(page: Page, rows: Callable[[str], list[tuple[Any, ...]]], ma
 def test_yarn(
     page: Page, rows: Callable[[str], list[tuple[Any, ...]]], tmp_path_factory: pytest.TempPathFactory
 ) -> None:
-    with yarn_cluster(tmp_path_factory.mktemp("yarn")) as cluster:
+    with yarn(tmp_path_factory.mktemp("yarn")) as cluster:
         follow(page, "YARN", {"spark.yarn.stagingDir": str(page.folder)}, HADOOP_CONF_DIR=str(cluster.conf))
         assert cluster.last_application()["Final-State"] == "SUCCEEDED"
     assert rows("select count(*) from paimon.shop.orders") == [(100,)]
