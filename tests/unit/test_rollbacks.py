@@ -40,4 +40,4 @@ def test_later_compactions_are_looked_at(number, looked_at):
 def test_the_adapters_own_tags_may_go() -> None:
     own = ["dbt_audit", "dbt_changes_1a2b_7"]
     assert lost_tags(TABLE, "1", own) == ""
-    assert "the tags dbt_audits, month are on later" in lost_tags(TABLE, "1", [*own, "dbt_audits", "month"])
+    assert "later table snapshots: dbt_audits, month." in lost_tags(TABLE, "1", [*own, "dbt_audits", "month"])

@@ -83,9 +83,9 @@ def lost_tags(relation: PaimonRelation, version: str, tags: Sequence[str]) -> st
     if not (users := [tag for tag in tags if tag != audits.BRANCH and not tag.startswith(f"{TAG}_")]):
         return ""
     return (
-        f"rollback_to({relation}, '{version}'): the tags {', '.join(users)} are on later table snapshots, and would be "
-        "deleted with them. Nothing was done. To delete them, set drop_tags=true; to keep their rows, copy them first: "
-        f"create table … as select * from {relation} version as of {string_literal(users[0])}"
+        f"rollback_to({relation}, '{version}'): would delete these tags, which are on later table snapshots: "
+        f"{', '.join(users)}. Nothing was done. To delete them, add drop_tags: true to the arguments; to keep their "
+        f"rows, copy them first: create table … as select * from {relation} version as of {string_literal(users[0])}"
     )
 
 
