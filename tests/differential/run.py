@@ -243,7 +243,10 @@ class _Block:
                 # The run that the tag was for was refused, or its table was made anew.
                 continue
             refusal = self._is_refused(sequence.plan, operation)
-            fault = self._project.operate(sequence.plan.name, operation.name, dict(operation.arguments))
+            arguments = dict(operation.arguments)
+            if operation.name == "rollback_to":
+                arguments["drop_tags"] = True
+            fault = self._project.operate(sequence.plan.name, operation.name, arguments)
             if refusal:
                 self._outcome.figures["refusals"] += 1
                 if fault:

@@ -200,3 +200,13 @@ def test_without_pygal(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(builtins, "__import__", refused)
     with pytest.raises(DbtRuntimeError, match=r"pip install 'dbt-paimon\[report\]'"):
         page.ready()
+
+
+def test_the_line_counts_what_failed_last(tmp_path: Path) -> None:
+    made = report(2)
+    (run,) = made.runs
+    failed = replace(run, nodes=(replace(run.nodes[0], status="error"), *run.nodes[1:]))
+    assert "2 tables, 0 to mend;" in page.write(made, tmp_path / "report.html")
+    assert "1 node failed in the last run;" in page.write(
+        replace(made, runs=(run, failed)), tmp_path / "report.html"
+    )

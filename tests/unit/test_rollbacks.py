@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from dbt.adapters.paimon.relation import PaimonRelation
-from dbt.adapters.paimon.time_travel.rollbacks import Commit, lost_files_sql, states
+from dbt.adapters.paimon.time_travel.rollbacks import Commit, lost_files_sql, lost_tags, states
 
 TABLE = PaimonRelation.create(database="paimon", schema="s", identifier="t")
 
@@ -35,3 +35,9 @@ def test_later_compactions_are_looked_at(number, looked_at):
     assert [
         n for n in range(1, 6) if f"version as of {n})" not in sql and f"version as of {n}" in sql
     ] == looked_at
+
+
+def test_the_adapters_own_tags_may_go() -> None:
+    own = ["dbt_audit", "dbt_changes_1a2b_7"]
+    assert lost_tags(TABLE, "1", own) == ""
+    assert "later table snapshots: dbt_audits, month." in lost_tags(TABLE, "1", [*own, "dbt_audits", "month"])

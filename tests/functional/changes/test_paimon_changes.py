@@ -90,7 +90,7 @@ class TestLostChanges:
         assert rows(positions) == before
 
     def test_an_emptied_model_starts_over(self, built, rows):
-        run_dbt(["run-operation", "clear_table", "--args", "{table: kept, confirm: kept}"])
+        run_dbt(["run-operation", "clear_table", "--args", "{relation: kept, confirm: kept}"])
         assert rows(IDS.format(name="kept")) == []
         run_dbt(["run", "--select", "kept"])
         assert rows(IDS.format(name="kept")) == rows(IDS.format(name="events"))

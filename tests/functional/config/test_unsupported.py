@@ -26,6 +26,7 @@ class TestUnsupported:
             "granted_view.sql": f"{{{{ config(materialized='view', {grants}) }}}} select 1 as id",
             "granted_increment.sql": f"{{{{ config(materialized='incremental', {grants}) }}}} select 1 as id",
             "materialized.sql": "{{ config(materialized='materialized_view') }} select 1 as id",
+            "dynamic.sql": "{{ config(materialized='dynamic_table', target_lag='1 hour') }} select 1 as id",
             "good.sql": "{{ config(materialized='table', grants={}) }} select 1 as id",
         }
 
@@ -50,6 +51,7 @@ class TestUnsupported:
         assert (
             "'materialized': materialized_view: Spark has no materialized views" in messages["materialized"]
         )
+        assert "'dynamic': dynamic_table: a table of Snowflake's" in messages["dynamic"]
         for name in ("doubled", "summed"):
             assert f"function '{name}': functions: Spark 3.5" in messages[name]
             assert "Write a macro" in messages[name]

@@ -13,14 +13,14 @@ CONFIGS = {
 
 
 def operate(macro, table, confirm=None, *, variable=None):
-    arguments = {"table": table} | ({} if confirm is None else {"confirm": confirm})
+    arguments = {"relation": table} | ({} if confirm is None else {"confirm": confirm})
     flags = [] if variable is None else ["--vars", f"confirm: {variable}"]
     return run_dbt(["run-operation", macro, "--args", str(arguments), *flags])
 
 
 def refusal(macro, table, confirm=None) -> str:
     """The message that the user gets."""
-    arguments = {"table": table} | ({} if confirm is None else {"confirm": confirm})
+    arguments = {"relation": table} | ({} if confirm is None else {"confirm": confirm})
     _, output = run_dbt_and_capture(["run-operation", macro, "--args", str(arguments)], expect_pass=False)
     assert "Traceback" not in output
     return " ".join(output.split())
@@ -108,9 +108,7 @@ class TestClearAndDrop:
             return run_dbt_and_capture(words, expect_pass=False)[1]
 
         assert "Did you mean keyed?" in says("create_tag", relation="keyd", tag="a")
-        assert "drop_table: takes table, not relation" in says(
-            "drop_table", relation="keyed", confirm="keyed"
-        )
+        assert "drop_schema: takes schema, not relation" in says("drop_schema", relation="keyed")
         assert rows("select count(*) from {schema}.`keyed$tags`") == [(0,)]
         # Of another process, which the cache of this one does not know.
         rows("create table {schema}.late using paimon as select 1 as id")

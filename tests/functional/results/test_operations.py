@@ -79,6 +79,6 @@ class TestOperations:
 
     def test_clear_table(self, project, events, rows, files, table_snapshots):
         """The operation as users type it, with the rest of the table's history."""
-        run_dbt(["run-operation", "clear_table", "--args", "{table: events, confirm: events}"])
+        run_dbt(["run-operation", "clear_table", "--args", "{relation: events, confirm: events}"])
         assert rows("select count(*) from {schema}.events") == [(0,)]
         assert files()[0] == 0

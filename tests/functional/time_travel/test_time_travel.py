@@ -174,7 +174,7 @@ class TestTimeTravel:
         assert "run 1" in output
         assert rows("select snapshot_id from {schema}.`prices$snapshots` order by 1") == before
 
-    def test_branches(self, project, rows):
+    def test_branches(self, project, rows, tags):
         operate("create_branch", branch="b", tag="run 3")
         rows("insert into {schema}.`prices$branch_b` values (9, 9)")
         assert rows("select count(*) from {schema}.prices") == [(4,)]
@@ -183,7 +183,15 @@ class TestTimeTravel:
         # The commit and the tag that the branch has not would be gone.
         operate("fast_forward", branch="b", expect_pass=False)
         assert rows("select max(id) from {schema}.prices") == [(8,)]
-        operate("rollback_to", version="run 3")
+        # A tag on a later table snapshot goes only if that is said.
+        made = tags("%")
+        assert "mine" in dict(made)
+        for version in ("run 3", 1):
+            operate("rollback_to", version=version, expect_pass=False)
+            assert tags("%") == made
+            assert rows("select max(id) from {schema}.prices") == [(8,)]
+        operate("rollback_to", version="run 3", drop_tags=True)
+        assert tags("%") == [tag for tag in made if tag[1] <= dict(made)["run 3"]]
         operate("fast_forward", branch="b")
         assert rows("select max(id) from {schema}.prices") == [(9,)]
         operate("fast_forward", branch="first", expect_pass=False)

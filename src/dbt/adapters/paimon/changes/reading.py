@@ -13,7 +13,7 @@ from dbt.adapters.paimon.changes.reads import Output, SourceTable
 if TYPE_CHECKING:
     from dbt.adapters.paimon.relation import PaimonRelation
 
-_TAG: Final = "dbt_changes"
+TAG: Final = "dbt_changes"
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ class Source:
         if self.start is None:
             return ""
         end = f"_{self.start.snapshot}_{self.start.commit}"
-        return next((name for _, name in self.tags if name.startswith(_TAG) and name.endswith(end)), "")
+        return next((name for _, name in self.tags if name.startswith(TAG) and name.endswith(end)), "")
 
     @property
     def start_is_there(self) -> bool:
@@ -178,5 +178,5 @@ def without_added(table: SourceTable, output: Output, what: str) -> SourceTable:
 
 def _tag(own: PaimonRelation, at: Position | None) -> str:
     """The name of the tag that keeps a table snapshot for a model; without a position, the prefix of all its tags."""
-    prefix = f"{_TAG}_{fingerprint(own.render())}_"
+    prefix = f"{TAG}_{fingerprint(own.render())}_"
     return prefix if at is None else f"{prefix}{at.snapshot}_{at.commit}"

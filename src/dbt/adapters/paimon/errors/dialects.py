@@ -101,6 +101,11 @@ IDIOMS: Final[tuple[Idiom, ...]] = (
     _syntax("`~`: rlike, with '(?i)…' for `~*`", after="~"),
     _syntax("SIMILAR TO: rlike", after=r"similar\s+to\b"),
     _syntax(
+        "a table as it was: {{ at(ref('x'), timestamp='…') }}, or x timestamp as of '…'",
+        r"\b(at|before)\s*\(\s*\w+\s*$",
+        "=>",
+    ),
+    _syntax(
         "AT TIME ZONE: from_utc_timestamp(ts, zone), or convert_timezone(from, to, ts)",
         r"\bat\s+$",
         r"time\s+zone\b",
@@ -274,7 +279,7 @@ TYPES: Final[Mapping[str, str]] = MappingProxyType(
         "int8": "bigint",
         "json": "string, read with get_json_object",
         "jsonb": "string, read with get_json_object",
-        "number": "decimal(18, 2)",
+        "number": "decimal, as in decimal(10, 2); alone it is decimal(38, 0)",
         "nvarchar": "string",
         "text": "string",
         "timestamptz": "timestamp",

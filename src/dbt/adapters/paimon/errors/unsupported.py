@@ -19,6 +19,10 @@ UNSUPPORTED: Final[Mapping[str, str]] = MappingProxyType(
             "Spark 3.5 cannot create functions in SQL, and from Spark 4 only Paimon's REST catalogs keep them. Write "
             "a macro that renders the expression, or a Python model."
         ),
+        "dynamic_table": (
+            "a table of Snowflake's that refreshes itself. Use materialized='incremental' with a primary_key, or "
+            "'streaming' for input that keeps arriving."
+        ),
         # Source: Paimon's documentation, "Materialized Table": Flink's catalog only.
         "materialized_view": (
             "Spark has no materialized views, and Paimon's materialized tables are refreshed only by Flink. Use "

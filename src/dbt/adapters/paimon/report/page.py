@@ -45,6 +45,8 @@ def write(report: Report, path: Path) -> str:
     parts = [counted(len(report.tables), "table"), f"{len(report.advice)} to mend"]
     if report.unread:
         parts.append(f"{len(report.unread)} could not be read")
+    if failed := sum(node.status in ("error", "fail") for run in report.runs[-1:] for node in run.nodes):
+        parts.append(f"{counted(failed, 'node')} failed in the last run")
     seconds, held = words.seconds(report.cost.seconds), size(len(text.encode()))
     return f"{path}: {', '.join(parts)}; {counted(report.cost.statements, 'statement')}, {seconds}, {held}"
 

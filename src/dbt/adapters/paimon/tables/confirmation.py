@@ -57,5 +57,5 @@ def refuse_unconfirmed(
     given = "" if confirmation is None else f" confirm is '{confirmation}', which is a different name."
     raise DbtRuntimeError(
         f"{operation} {lost}. {kept} Nothing was done.{given} "
-        f"To go on, confirm the table's name: --args '{{table: {asked}, confirm: {asked}}}'"
+        f"To go on, confirm the table's name: --args '{{relation: {asked}, confirm: {asked}}}'"
     )

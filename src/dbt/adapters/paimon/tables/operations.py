@@ -26,8 +26,10 @@ if TYPE_CHECKING:
     from dbt.adapters.paimon.sql.views import ViewDirectory
     from dbt.adapters.paimon.tables.door import Tables
 
-# Operations that have the name of a macro of dbt's, and the argument by which they are told apart.
-_SHARED_NAMES: Final[Mapping[str, str]] = MappingProxyType({"drop_table": "table", "drop_schema": "schema"})
+# Operations that have the name of a macro of dbt's, and their argument: a name, where dbt's takes a `relation`.
+_SHARED_NAMES: Final[Mapping[str, str]] = MappingProxyType(
+    {"drop_table": "relation", "drop_schema": "schema"}
+)
 
 
 class Operations:
@@ -180,12 +182,10 @@ class Operations:
         Raises:
             DbtRuntimeError: the operation's argument has the name of that of dbt's macro.
         """
-        argument = _SHARED_NAMES.get(name)
-        if argument and isinstance(asked := arguments.get("relation"), str):
-            raise DbtRuntimeError(
-                f"{name}: takes {argument}, not relation: --args '{{{argument}: {asked}}}'."
-            )
-        if argument not in arguments or project is not None or resolver is None:
+        argument = _SHARED_NAMES.get(name, "")
+        if argument == "schema" and isinstance(asked := arguments.get("relation"), str):
+            raise DbtRuntimeError(f"{name}: takes schema, not relation: --args '{{schema: {asked}}}'.")
+        if not isinstance(arguments.get(argument), str) or project is not None or resolver is None:
             return name
         found = resolver.find_macro_by_name(name, self._host.config.project_name, project)
         return f"paimon__{name}_operation" if getattr(found, "package_name", None) == "dbt" else name

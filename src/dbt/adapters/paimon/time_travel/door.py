@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from dbt.adapters.events.logging import AdapterLogger
 from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.paimon.capabilities import Capability
@@ -18,6 +19,8 @@ from dbt.adapters.paimon.time_travel import branches, rollbacks, states
 if TYPE_CHECKING:
     from dbt.adapters.paimon.spec.table import TableSpec
     from dbt.adapters.paimon.tables.door import Tables
+
+logger = AdapterLogger("Paimon")
 
 
 class History:
@@ -153,6 +156,20 @@ class History:
                 return state
             lost = lost or found
         raise DbtRuntimeError(rollbacks.refusal(relation, asked, lost))
+
+    @while_parsing(lambda *_: None)
+    def drop_later_tags(self, relation: PaimonRelation, version: Any, agreed: bool) -> None:
+        """Say which tags the rollback to a state deletes; refuse it if users made some, unless they agree.
+
+        Raises:
+            DbtRuntimeError: the tags, and how to agree.
+        """
+        asked = str(version).strip()
+        tags = [tag for (tag,) in self._host.query(rollbacks.later_tags_sql(relation, asked))]
+        if not agreed and (problem := rollbacks.lost_tags(relation, asked, tags)):
+            raise DbtRuntimeError(problem)
+        if tags:
+            logger.info(f"rollback_to on {relation}: deletes the tags {', '.join(tags)}")
 
     @while_parsing(lambda *a, **k: [])
     def run_tag_statements(self, relation: PaimonRelation, spec: TableSpec) -> list[str]:

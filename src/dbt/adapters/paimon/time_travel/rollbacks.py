@@ -1,4 +1,4 @@
-"""Finds table snapshots to which a rollback deletes no file that is still needed. Runs no statement.
+"""What a rollback would lose: data files that are still needed, and tags. Runs no statement.
 
 RollbackHelper.cleanSnapshotsDataFiles (0.9.0 to 1.1.1) deletes every file that a later table snapshot added. A
 compaction that only moves a file to another level (DataFileMeta.upgrade) adds it again under its old name: the rollback
@@ -10,8 +10,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from dbt.adapters.paimon.changes.reading import TAG
 from dbt.adapters.paimon.relation import PaimonRelation
 from dbt.adapters.paimon.sql.text import string_literal
+from dbt.adapters.paimon.time_travel import audits
 
 _COMPACT = "COMPACT"
 
@@ -64,6 +66,26 @@ def lost_files_sql(relation: PaimonRelation, version: str, number: int, commits:
         "select count(distinct kept.file_path)\n"
         f"from (select file_path, level from {files} version as of {state}) as kept\n"
         f"join (\n  {lifted}\n) as lifted on lifted.file_path = kept.file_path and lifted.level <> kept.level"
+    )
+
+
+def later_tags_sql(relation: PaimonRelation, version: str) -> str:
+    """The query of the tags that a rollback deletes: those on later table snapshots (RollbackHelper.cleanTags)."""
+    tags = relation.system_table("tags")
+    number = version
+    if not version.isdigit():
+        number = f"(select snapshot_id from {tags} where tag_name = {string_literal(version)})"
+    return f"select tag_name from {tags} where snapshot_id > {number} order by snapshot_id, tag_name"
+
+
+def lost_tags(relation: PaimonRelation, version: str, tags: Sequence[str]) -> str:
+    """The message about a rollback that would delete tags which users made; empty if there are none."""
+    if not (users := [tag for tag in tags if tag != audits.BRANCH and not tag.startswith(f"{TAG}_")]):
+        return ""
+    return (
+        f"rollback_to({relation}, '{version}'): would delete these tags, which are on later table snapshots: "
+        f"{', '.join(users)}. Nothing was done. To delete them, add drop_tags: true to the arguments; to keep their "
+        f"rows, copy them first: create table … as select * from {relation} version as of {string_literal(users[0])}"
     )
 
 

@@ -1,5 +1,5 @@
 {#- Roll a table back to a table snapshot, a tag or a timestamp. -#}
-{% macro rollback_to(relation=none, version=none, timestamp=none) -%}
+{% macro rollback_to(relation=none, version=none, timestamp=none, drop_tags=false) -%}
   {%- if relation is none -%}
     {%- do exceptions.raise_compiler_error("rollback_to: name the table, as in --args '{relation: my_model, version: 3}'.") -%}
   {%- endif -%}
@@ -12,6 +12,7 @@
   {%- if execute -%}
     {%- do adapter.history.refuse_stale_readers('rollback_to', paimon__named_relation(relation)) -%}
     {%- set version = adapter.history.rollback_version(paimon__named_relation(relation), version) -%}
+    {%- do adapter.history.drop_later_tags(paimon__named_relation(relation), version, drop_tags) -%}
   {%- endif -%}
   {%- do return(paimon__call_procedure('rollback_to', relation, {'version': version})) -%}
 {%- endmacro %}

@@ -1,7 +1,7 @@
 {#- Delete all rows of a table, with those of its helper tables. -#}
-{% macro clear_table(table, confirm=none) %}
-  {%- set relation = paimon__confirmed_table('clear_table', table, confirm) -%}
-  {%- for each in paimon__with_deletes(relation) -%}
+{% macro clear_table(relation, confirm=none) %}
+  {%- set table = paimon__confirmed_table('clear_table', relation, confirm) -%}
+  {%- for each in paimon__with_deletes(table) -%}
     {%- do adapter.maintenance.run_operation(each, 'clear_table', 'truncate table ' ~ each.render()) -%}
   {%- endfor -%}
 {% endmacro %}
