@@ -52,6 +52,7 @@ def test_no_mapping(given) -> None:
         ("spark.paimon.branch", "b", "wap=true"),
         ("spark.paimon.merge-engine", "aggregation", "config of the model"),
         ("spark.sql.parser.escapedStringLiterals", True, "Remove it"),
+        ("spark.sql.timestampType", "TIMESTAMP_NTZ", "write `timestamp_ntz`"),
     ],
 )
 def test_refused(key, value, remedy) -> None:
