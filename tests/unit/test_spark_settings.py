@@ -53,6 +53,7 @@ def test_no_mapping(given) -> None:
         ("spark.paimon.write.use-v2-write", True, "after they have committed"),
         ("spark.paimon.merge-engine", "aggregation", "config of the model"),
         ("spark.sql.parser.escapedStringLiterals", True, "Remove it"),
+        ("spark.sql.timestampType", "TIMESTAMP_NTZ", "write `timestamp_ntz`"),
     ],
 )
 def test_refused(key, value, remedy) -> None:

@@ -35,8 +35,11 @@ select '{{ row.table.split('.')[1] }}' as name, {{ row.partitions }} as partitio
 {{ 'union all' if not loop.last }}
 {% endfor %}
 """,
+    # In a session where double quotes are for names.
     "kept_health": """
-{{ config(materialized='table') }}
+{{ config(
+    materialized='table', spark_config={'spark.sql.ansi.enabled': true, 'spark.sql.ansi.doubleQuotedIdentifiers': true}
+) }}
 -- depends_on: {{ ref('tended') }} {{ ref('untended') }}
 {% set found = table_health(select='tag:watched') or [] %}
 {% for row in found %}

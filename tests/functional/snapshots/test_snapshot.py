@@ -29,8 +29,36 @@ select id, array(named_struct('y', if(id = 2, 'b', 'a'), 'x', id)) as s,
 from values (1), (2) as v(id)
 {% endif %}
 """
+# On the second day numbers are wider, and a map has its entries in another order, but that of row 2 another value.
+GROWN = """
+{{ config(materialized='view') }}
+{% if var('day', 1) == 1 %}
+select id, cast(id as decimal(10,2)) as price, map('a', 1, 'b', 2) as m, array(map(1, named_struct('x', map('k', 1)))) as deep
+from values (1), (2), (3) as v(id)
+{% else %}
+select cast(id as bigint) as ID, cast(id as decimal(20,4)) as price, map('b', 2, 'a', 1) as m,
+  array(map(1, named_struct('x', map('k', if(id = 2, 5, 1))))) as deep
+from values (1L), (2L), (10000000000L) as v(id)
+{% endif %}
+"""
+# On the second day a row has come a second time.
+REPEATED = """
+{{ config(materialized='view') }}
+select * from values (1, 'a'), (2, 'b') {% if var('day', 1) == 2 %}, (2, 'c') {% endif %} as v(id, word)
+"""
 YAML = """
 snapshots:
+  - name: grown
+    relation: ref('grown_planes')
+    config:
+      unique_key: id
+      strategy: check
+      check_cols: all
+      hard_deletes: new_record
+      spark_config: {spark.sql.ansi.enabled: true, spark.sql.ansi.enforceReservedKeywords: true}
+  - name: repeated
+    relation: ref('planes_repeated')
+    config: {unique_key: id, strategy: check, check_cols: [word]}
   - name: shapes_by_check
     relation: ref('shapes')
     config: {unique_key: id, strategy: check, check_cols: [s], hard_deletes: invalidate}
@@ -83,13 +111,19 @@ VERSIONS = {
 }
 # name -> (id, n, s[0].y, whether the version is the last) on the second day
 SHAPED = [(1, 5, "a", True), (2, 5, "a", False), (2, None, "b", True), (3, 5, "a", False)]
+GROWN_THEN = [(1, 1, True), (2, 1, False), (2, 5, True), (3, 1, False), (3, 1, True), (10000000000, 1, True)]
 SHAPES_THEN = {"shapes_by_check": SHAPED, "shapes_by_time": [*SHAPED, (3, None, "a", True)]}
 
 
 class TestSnapshot:
     @pytest.fixture(scope="class")
     def models(self):
-        return {"planes.sql": PLANES, "shapes.sql": SHAPES}
+        return {
+            "planes.sql": PLANES,
+            "shapes.sql": SHAPES,
+            "grown_planes.sql": GROWN,
+            "planes_repeated.sql": REPEATED,
+        }
 
     @pytest.fixture(scope="class")
     def snapshots(self):
@@ -113,8 +147,17 @@ class TestSnapshot:
         write_file(TIMES, project.project_root, "snapshots", "days.yml")
         for _ in range(2):
             results = run_dbt(["snapshot"], expect_pass=False)
-            # A time is not cut to the day that the table keeps.
-            assert {result.node.name for result in results if result.status == "error"} == set(days)
+            # A time is not cut to the day that the table keeps, and no version of several is kept.
+            assert {result.node.name for result in results if result.status == "error"} == {*days, "repeated"}
+            assert rows("select id, word from {schema}.repeated order by 1") == [(1, "a"), (2, "b")]
+            assert [tuple(row[1:]) for row in rows("describe {schema}.grown")[:2]] == [
+                ("bigint", None),
+                ("decimal(20,4)", None),
+            ]
+            found = rows(
+                "select id, deep[0][1].x['k'], dbt_valid_to is null from {schema}.grown order by 1, 2, 3"
+            )
+            assert found == GROWN_THEN
             for name, before in days.items():
                 assert rows(f"select * from {{schema}}.{name}") == before, name
             for name, expected in VERSIONS.items():

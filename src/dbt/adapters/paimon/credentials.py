@@ -40,6 +40,8 @@ from dbt.adapters.paimon.machine.waiting import LONGEST_STALL, LONGEST_WAIT
 from dbt.adapters.paimon.options.read_options import read_fault
 
 DEFAULT_CATALOG = "paimon"
+# What `timestamp` means in a statement: a moment (TIMESTAMP_LTZ), or a wall-clock time (TIMESTAMP_NTZ).
+TIMESTAMP_TYPE = "spark.sql.timestampType"
 # Spark SQL settings that are fixed when Spark starts; a session cannot have its own.
 # Source: SQLConf.staticConfKeys of Spark 3.5.
 STATIC_CONF = frozenset(
@@ -738,6 +740,11 @@ def _options(value: Any) -> Iterable[str]:
 def _spark_config(value: Any) -> Iterable[str]:
     yield from _options(value)
     if isinstance(value, Mapping):
+        if str(value.get(TIMESTAMP_TYPE, "TIMESTAMP_LTZ")).upper() != "TIMESTAMP_LTZ":
+            yield (
+                f"{TIMESTAMP_TYPE}: a column that is `timestamp` in a query would lose its time zone in the table; "
+                "write `timestamp_ntz` where a time has none"
+            )
         for name in value:
             if isinstance(name, str) and not name.startswith("spark."):
                 hint = f"; did you mean spark.hadoop.{name}?" if name.startswith("fs.") else ""

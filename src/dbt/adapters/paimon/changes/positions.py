@@ -135,7 +135,7 @@ def keep_sql(kept: str, moved: Mapping[str, SavedPosition]) -> str:
     """The statement that writes new positions; `moved`: by the name of the source."""
     rows = ",\n  ".join(
         f"({string_literal(name)}, {at.position.snapshot}, '{at.position.commit}', "
-        f"{at.own.snapshot}, '{at.own.commit}', current_timestamp())"
+        f"{at.own.snapshot}, '{at.own.commit}', now())"
         for name, at in moved.items()
     )
     return f"insert into {kept} values\n  {rows}"

@@ -41,7 +41,7 @@ SYSTEM_TABLES: Final[Mapping[str, Capability | None]] = MappingProxyType(
 
 # CoreOptions.TARGET_FILE_SIZE: by default 128 MB, or 256 MB without a primary key; a compaction leaves files above 7/10
 # of it alone (CoreOptions.compactionFileSize).
-_SIZE: Final = "get_json_object(options, \"$['target-file-size']\")"
+_SIZE: Final = "get_json_object(options, '$.target-file-size')"
 _TARGET_SIZE: Final = f"""coalesce(
       cast(regexp_extract({_SIZE}, '([0-9]+)', 1) as bigint)
         * case lower(substring(regexp_extract({_SIZE}, '[0-9]+ *([A-Za-z]*)', 1), 1, 1))
@@ -104,7 +104,7 @@ def _settings_sql(relation: PaimonRelation) -> str:
     return f"""
     select
       {_TARGET_SIZE} * 0.7 as small_below,
-      greatest(coalesce(cast(get_json_object(options, "$['bucket']") as int), 0), 0) as fixed_buckets,
+      greatest(coalesce(cast(get_json_object(options, '$.bucket') as int), 0), 0) as fixed_buckets,
       primary_keys <> '[]' as is_keyed
     from (
       select max_by(options, schema_id) as options, max_by(primary_keys, schema_id) as primary_keys

@@ -97,7 +97,7 @@ def state_sql(table: PaimonRelation, policy: MaintenancePolicy) -> str:
     Returns only counts and short texts, which are the same over every connection method.
     """
     sources = [
-        f"(select date_format(current_timestamp(), '{_SECOND}') as now, "
+        f"(select date_format(now(), '{_SECOND}') as now, "
         f"date_format({wall_clock()}, '{_SECOND}') as wall_clock)",
         f"(select max_by(fields, schema_id) as fields from {table.system_table('schemas')})",
         _snapshots_sql(table, policy),

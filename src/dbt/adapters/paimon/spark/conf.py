@@ -10,7 +10,7 @@ from pathlib import Path
 
 from dbt.adapters.paimon.capabilities import Versions
 from dbt.adapters.paimon.catalogs.storage import Storage
-from dbt.adapters.paimon.credentials import PaimonCredentials
+from dbt.adapters.paimon.credentials import TIMESTAMP_TYPE, PaimonCredentials
 from dbt.adapters.paimon.errors.redaction import SPARK_REDACTION
 from dbt.adapters.paimon.machine import private_files
 from dbt.adapters.paimon.spark.catalog_conf import catalog_conf
@@ -119,6 +119,9 @@ def _session_settings(
     return {
         # The timestamps of a model must not depend on whose machine runs it.
         "spark.sql.session.timeZone": "UTC",
+        # Otherwise a column that is `timestamp` in a model's query has no time zone in its table, which this adapter
+        # creates with the same word.
+        TIMESTAMP_TYPE: "TIMESTAMP_LTZ",
         # Templates are Jinja's. Spark's own substitution blanks every `${word}` in a statement, even in a regular
         # expression or a comment, and `${env:WORD}` would write the machine's environment into tables.
         "spark.sql.variable.substitute": "false",

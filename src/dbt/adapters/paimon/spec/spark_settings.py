@@ -50,6 +50,10 @@ _RELIED_ON: Final[Mapping[str, str]] = MappingProxyType(
             "without it Paimon stores dates before October 1582 some days off. Remove it"
         ),
         V2_WRITE: f"{V2_WRITE_FAILS}. Remove it",
+        "spark.sql.timestampType": (
+            "in dbt-paimon's own statements `timestamp` has a time zone. "
+            "Remove it, and write `timestamp_ntz` where a time has none"
+        ),
         "spark.sql.parser.escapedStringLiterals": "values in dbt-paimon's own statements are escaped. Remove it",
         "spark.sql.parser.quotedRegexColumnNames": "names in dbt-paimon's own statements are quoted. Remove it",
     }

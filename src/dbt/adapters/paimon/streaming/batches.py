@@ -178,7 +178,7 @@ class BatchWriter:
             columns = ", ".join(quoted(name) for name, _ in FAULT_COLUMNS)
             session.sql(
                 f"insert into {sink.dead_letters}\n"
-                f"select source, {columns}, {string_literal(self._stream)}, {batch}L, current_timestamp()\n"
+                f"select source, {columns}, {string_literal(self._stream)}, {batch}L, now()\n"
                 f"from (\n{faults}\n)"
             )
         self.written.dead_letters += int(count)

@@ -55,6 +55,18 @@ class ColumnChanges:
         )
         return (*same, *self.add)
 
+    def widened(self, columns: Sequence[ExistingColumn]) -> tuple[ExistingColumn, ...]:
+        """A table's columns with the types of `wider`."""
+        types = {column.name.lower(): column.data_type for column in self.wider}
+        return tuple(
+            replace(column, data_type=types.get(column.name.lower(), column.data_type)) for column in columns
+        )
+
+    @property
+    def wider(self) -> tuple[ExistingColumn, ...]:
+        """Those of `alter` that stay what they are, a number or a text, and only hold more."""
+        return tuple(column for column in self.alter if column in self.retype)
+
     @property
     def relax_to_drop(self) -> tuple[str, ...]:
         """NOT NULL columns to be dropped: rows written before the drop have no values for them."""

@@ -118,7 +118,7 @@ def last_modified_sql(relations: Sequence[PaimonRelation]) -> str:
         f"select {string_literal(relation.schema or '')} as schema, "
         f"{string_literal(relation.identifier or '')} as identifier,\n"
         f"  {in_utc(f'coalesce({changed}, min(commit_time))')} as last_modified,\n"
-        "  to_utc_timestamp(current_timestamp(), current_timezone()) as snapshotted_at\n"
+        "  to_utc_timestamp(now(), current_timezone()) as snapshotted_at\n"
         f"from {relation.system_table('snapshots')}"
         for relation in relations
     )
@@ -142,10 +142,10 @@ def in_utc(commit_time: str) -> str:
 
 def wall_clock() -> str:
     """SQL for the current time in the form of `commit_time` of `$snapshots` and `creation_time` of `$files`."""
-    return f"from_utc_timestamp(to_utc_timestamp(current_timestamp(), current_timezone()), {_JVM_ZONE})"
+    return f"from_utc_timestamp(to_utc_timestamp(now(), current_timezone()), {_JVM_ZONE})"
 
 
 def age_in_seconds(commit_time: str) -> str:
     """SQL for the seconds since a `commit_time` of `$snapshots` or a `creation_time` of `$files`."""
-    now = "to_utc_timestamp(current_timestamp(), current_timezone())"
+    now = "to_utc_timestamp(now(), current_timezone())"
     return f"(unix_timestamp({now}) - unix_timestamp({in_utc(commit_time)}))"

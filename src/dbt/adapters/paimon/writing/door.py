@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from dbt.adapters.events.logging import AdapterLogger
+from dbt_common.exceptions import CompilationError
 
 from dbt.adapters.paimon.column import PaimonColumn
 from dbt.adapters.paimon.doors import while_parsing
@@ -202,6 +203,23 @@ class Rows:
         return event_time.batch_condition(model, columns)
 
     # -- snapshots --------------------------------------------------------------------------------------------------
+
+    @while_parsing(lambda *_: None)
+    def refuse_repeated_keys(
+        self, source: ModelQuery, unique_key: str | Sequence[str], model: Mapping[str, Any]
+    ) -> None:
+        """Refuse a snapshot's query that has several rows of a key, of which the table would keep any one.
+
+        Raises:
+            CompilationError: the key, and the remedy.
+        """
+        if found := self._host.query(snapshots.repeated_keys_sql(source, unique_key)):
+            raise CompilationError(snapshots.repeated_key_fault(model["name"], unique_key, found[0]))
+
+    @while_parsing(lambda row_changed, *_: row_changed)
+    def comparing_maps(self, row_changed: str, table: ExistingTable) -> str:
+        """The condition of the check strategy, for maps as well (see `snapshots.comparing_maps`)."""
+        return snapshots.comparing_maps(row_changed, table.columns)
 
     @while_parsing(lambda source, *_, **__: source)
     def spelled(self, source: ModelQuery, table: ExistingTable) -> ModelQuery:

@@ -1,4 +1,4 @@
-"""The rows of a dbt snapshot: columns spelled as in its table, and the types of dbt's timestamps.
+"""The rows of a dbt snapshot: one of each key, columns spelled as in its table, and the types of dbt's timestamps.
 
 dbt's macros compare names case-sensitively. A column that the query spells in another case than the table would look
 new to the check strategy in every run, and would be written as NULL.
@@ -6,7 +6,7 @@ new to the check strategy in every run, and would be written as NULL.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any, Final
@@ -15,7 +15,7 @@ from dbt.adapters.paimon.column import PaimonColumn
 from dbt.adapters.paimon.spec.spelling import speller
 from dbt.adapters.paimon.sql.assignment import Refusal, assigned, misfits
 from dbt.adapters.paimon.sql.text import quoted, string_literal
-from dbt.adapters.paimon.sql.type_trees import Array, Map, Struct, type_tree
+from dbt.adapters.paimon.sql.type_trees import Array, Map, Struct, TypeTree, type_tree
 from dbt.adapters.paimon.tables.changeset import ExistingColumn
 from dbt.adapters.paimon.writing.model_query import ModelQuery
 
@@ -63,6 +63,60 @@ def with_fields_of_table(source: ModelQuery, columns: Iterable[ExistingColumn]) 
 def _refused(column: str, refusal: Refusal) -> str:
     fault = string_literal(f"snapshot: column {column}: {refusal.reason}: ")
     return f"raise_error(concat({fault}, {refusal.value}))"
+
+
+def comparing_maps(row_changed: str, columns: Iterable[ExistingColumn]) -> str:
+    """The condition of the check strategy, with maps as arrays of their entries: Spark cannot compare maps.
+
+    Args:
+        row_changed: what dbt's `snapshot_check_strategy` returns.
+        columns: the table's columns.
+    """
+    for column in columns:
+        tree, name = type_tree(column.data_type), quoted(column.name)
+        sides = [f"{alias}.{name}" for alias in ("snapshotted_data", "source_data")]
+        if tree is not None and (compared := [_comparable(side, tree) for side in sides]) != sides:
+            row_changed = row_changed.replace(" != ".join(sides), " != ".join(compared))
+    return row_changed
+
+
+def _comparable(expression: str, tree: TypeTree, depth: int = 0) -> str:
+    """A value with every map in it as an array of entries in the order of their keys; itself if it has no map."""
+    inner = f"__dbt_{depth}"
+    if isinstance(tree, Array):
+        element = _comparable(inner, tree.element, depth + 1)
+        return expression if element == inner else f"transform({expression}, {inner} -> {element})"
+    if isinstance(tree, Map):
+        entry = ", ".join(
+            _comparable(f"{inner}.{part}", kind, depth + 1)
+            for part, kind in (("key", tree.key), ("value", tree.value))
+        )
+        return f"array_sort(transform(map_entries({expression}), {inner} -> struct({entry})))"
+    if isinstance(tree, Struct):
+        paths = [f"{expression}.{quoted(name)}" for name, _ in tree.fields]
+        fields = [_comparable(path, kind, depth) for path, (_, kind) in zip(paths, tree.fields, strict=True)]
+        if fields != paths:
+            return f"if({expression} is null, null, struct({', '.join(fields)}))"
+    return expression
+
+
+def repeated_keys_sql(source: ModelQuery, unique_key: str | Sequence[str]) -> str:
+    """The query for a key that several rows of a snapshot's query have, and for how many."""
+    keys = ", ".join([unique_key] if isinstance(unique_key, str) else unique_key)
+    return f"select count(*), {keys} from {source} group by {keys} having count(*) > 1 limit 1"
+
+
+def repeated_key_fault(name: str, unique_key: str | Sequence[str], found: Sequence[Any]) -> str:
+    """The message for a row of `repeated_keys_sql`."""
+    keys = [unique_key] if isinstance(unique_key, str) else unique_key
+    shown = ", ".join(
+        f"{key} = {'NULL' if value is None else value}" for key, value in zip(keys, found[1:], strict=True)
+    )
+    return (
+        f"snapshot '{name}': {found[0]} rows of its query have the same unique_key ({shown}), and a snapshot keeps "
+        "one version of a key at a time. Nothing was written. Make them one (row_number() … = 1), or name more "
+        "columns in unique_key."
+    )
 
 
 def time_columns(model: Mapping[str, Any]) -> frozenset[str]:

@@ -80,7 +80,7 @@ class Beginning:
             snapshots: the rendered name of the table's `$snapshots`.
         """
         return (
-            f"select max(snapshot_id), {self.moment} > current_timestamp() from {snapshots} "
+            f"select max(snapshot_id), {self.moment} > now() from {snapshots} "
             f"where {in_utc('commit_time')} < to_utc_timestamp({self.moment}, current_timezone())"
         )
 

@@ -22,6 +22,7 @@
 
   {%- set query = paimon__model_query(target_relation, model['compiled_code']) -%}
   {%- do paimon__require_check_cols(query.columns) -%}
+  {%- do adapter.rows.refuse_repeated_keys(query, config.get('unique_key'), model) -%}
   {%- if exists -%}
     {%- set current = adapter.tables.existing(target_relation) -%}
     {%- set query = adapter.rows.with_fields_of_table(adapter.rows.spelled(query, current), current) -%}
@@ -39,6 +40,7 @@
     {%- do paimon__set_late_options(target_relation, spec) -%}
   {%- else -%}
     {{ adapter.assert_valid_snapshot_target_given_strategy(target_relation, columns, strategy) }}
+    {%- do strategy.update(row_changed=adapter.rows.comparing_maps(strategy.row_changed, current)) -%}
     {%- set source = adapter.rows.query(snapshot_staging_table(strategy, node.compiled_code, target_relation)) -%}
     {%- set source = adapter.rows.timed_by_versions(adapter.rows.spelled(source, current), versions, model) -%}
     {%- set spec = adapter.specs.spelled(spec, source.columns) -%}
@@ -52,12 +54,18 @@
       {%- for key in strategy.unique_key -%}{%- do helpers.append('dbt_unique_key_' ~ loop.index) -%}{%- endfor -%}
     {%- endif -%}
     {%- set added = current.lacks(source.columns) | rejectattr('name', 'in', helpers) | list -%}
-    {%- set table_columns = (current.columns | list) + (adapter.tables.wanted_columns(added, model, spec) | list) -%}
+    {%- set wanted = adapter.tables.wanted_columns(adapter.rows.spelled(versions, current).columns, model, spec) -%}
+    {%- set changes = adapter.tables.column_changes(wanted, current, model) -%}
+    {%- set added_columns = adapter.tables.wanted_columns(added, model, spec) | list -%}
+    {%- set table_columns = (changes.widened(current.columns) | list) + added_columns -%}
     {%- set spec = adapter.tables.check_columns(model, spec, table_columns, source.columns) -%}
     {#- For a version that ends, only its end is written. -#}
     {%- set source = adapter.rows.checked(source, table_columns, model, spec, "dbt_change_type = 'insert'") -%}
     {%- set spec = adapter.buckets.decide(spec, target_relation, current, source) -%}
     {%- do create_columns(target_relation, added) -%}
+    {%- for column in changes.wider -%}
+      {%- do paimon__alter_column_type(target_relation, column.name, column.data_type) -%}
+    {%- endfor -%}
     {%- do paimon__alter_options(target_relation, table_changes) -%}
     {%- set written = source.columns | rejectattr('name', 'in', helpers) | list -%}
     {%- call paimon__write_table('main', target_relation, 'snapshot', spec) -%}
