@@ -188,30 +188,16 @@ def test_setting_what_is_wanted_ends_the_drift(versions):
     ("wanted", "present", "unset_first"),
     [
         ({}, {"write-only": "true"}, False),
+        (
+            {"snapshot.num-retained.max": "20"},
+            {"snapshot.num-retained.max": "8", "snapshot.num-retained.min": "5"},
+            False,
+        ),
         ({"streaming-read-overwrite": "true"}, {"changelog-producer": "lookup"}, True),
     ],
 )
 def test_the_order_of_the_two_statements_keeps_the_table_valid(wanted, present, unset_first):
     assert compare(wanted, present).unset_first is unset_first
-
-
-@pytest.mark.parametrize(
-    ("wanted", "unset_first"),
-    [({"snapshot.num-retained.max": "20"}, False), ({"snapshot.num-retained.min": "12"}, True)],
-)
-def test_what_only_commits_go_by_waits_for_the_rows(wanted, unset_first):
-    """They are altered in the order that keeps the table valid, too."""
-    present = {"snapshot.num-retained.max": "8", "snapshot.num-retained.min": "5", "file.format": "orc"}
-    changes = compare({**wanted, "tag.automatic-creation": "process-time"}, present)
-    assert changes.unset_options == ("file.format",)
-    assert not changes.set_options
-    after = changes.after_write
-    assert after.set_options == {**wanted, "tag.automatic-creation": "process-time"}
-    assert after.unset_options == tuple(
-        {"snapshot.num-retained.max", "snapshot.num-retained.min"} - set(wanted)
-    )
-    assert after.unset_first is unset_first
-    assert len(changes.alters) == 4
 
 
 def test_an_immutable_change_reads_as_a_sentence():
