@@ -415,7 +415,6 @@ class PaimonAdapter(SparkAdapter):
         """Called when a node ends, successfully or not: drops its incomplete tables; the next run retries failures."""
         self._describe_node("")
         self.builds.drop_half_built()
-        self.tables.after_rebuild()
         self._release_locks()
         node_settings.closed(context)
 

@@ -135,7 +135,7 @@ class Previews:
     ) -> Preview:
         changes = self._tables.changes(spec, current)
         self._tables.refuse_immutable_changes(node, changes)
-        alters = [str(change) for change in changes.alters]
+        alters = [str(change) for change in changes.altered]
         on_schema_change = node["config"].get("on_schema_change") or "ignore"
         if columns is not None:
             self._tables.check_schema_change(node, on_schema_change, strategy, spec, columns)
@@ -162,7 +162,7 @@ class Previews:
             history = self._tables.history(existing)
             asks = not full_refresh and may_need_asking(node, rebuild) and history.is_worth_asking
             return replace(found, does=Does.SWAP, reasons=rebuild.reasons, lost=history, asks=asks)
-        alters = [str(change) for change in changes.alters]
+        alters = [str(change) for change in changes.altered]
         if columns is not None:
             alters += _added(columns)
             alters += [f"type of {column.name}: {column.data_type}" for column in columns.retype]

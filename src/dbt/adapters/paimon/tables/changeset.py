@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
@@ -36,18 +36,6 @@ PROTECTED_OPTIONS: Final = frozenset(
     }
 )
 TABLE_DEFAULT_PREFIX: Final = "table-default."
-# What begins with these says only what commits expire and tag: rows are written without it.
-_OF_LATER_COMMITS: Final = (
-    "snapshot.num-retained.",
-    "snapshot.time-retained",
-    "snapshot.expire.",
-    "changelog.num-retained.",
-    "changelog.time-retained",
-    "consumer.expiration-time",
-    "partition.expiration-",
-    "partition.timestamp-",
-    "tag.",
-)
 
 
 @dataclass(frozen=True)
@@ -106,28 +94,15 @@ class Changeset:
     """The changes that give a table its wanted options.
 
     `altered` is for ALTER TABLE; with `immutable` ones it only says what differs, since the new table is created with
-    all its options. `later` waits until the rows are written, so that a run that fails leaves these options as they
-    were. With `needs_overwrite`, existing data has the old layout, and Paimon refuses to append to it: overwrite it
-    right after the ALTER. `unset_first`, `later_unset_first`: of the two ALTER statements, the one that resets options
-    must run first.
+    all its options. With `needs_overwrite`, existing data has the old layout, and Paimon refuses to append to it:
+    overwrite it right after the ALTER. `unset_first`: of the two ALTER statements, the one that resets options must run
+    first.
     """
 
     altered: tuple[PropertyChange, ...] = ()
     immutable: tuple[PropertyChange, ...] = ()
-    later: tuple[PropertyChange, ...] = ()
     needs_overwrite: bool = False
     unset_first: bool = False
-    later_unset_first: bool = False
-
-    @property
-    def alters(self) -> tuple[PropertyChange, ...]:
-        """All that ALTER TABLE changes, before and after the rows are written."""
-        return (*self.altered, *self.later)
-
-    @property
-    def after_write(self) -> Changeset:
-        """What is altered once the rows are written."""
-        return Changeset(self.later, unset_first=self.later_unset_first)
 
     @property
     def set_options(self) -> Mapping[str, str]:
@@ -142,7 +117,7 @@ class Changeset:
     @property
     def is_empty(self) -> bool:
         """Whether nothing has to change."""
-        return not (self.alters or self.immutable)
+        return not (self.altered or self.immutable)
 
 
 def compute_changeset(
@@ -172,7 +147,6 @@ def compute_changeset(
     wanted = {**defaults, **spec.options}
     immutable = _key_changes(spec, existing)
     altered: list[PropertyChange] = []
-    later: list[PropertyChange] = []
 
     for name in sorted({*wanted, *existing.options} - PROTECTED_OPTIONS):
         definition = lookup(name, versions.paimon)
@@ -185,22 +159,14 @@ def compute_changeset(
         if fixed or _guarded(name, old, new, existing.options, versions):
             immutable.append(PropertyChange(name, old, new))
         else:
-            (later if name.startswith(_OF_LATER_COMMITS) else altered).append(PropertyChange(name, old, new))
+            altered.append(PropertyChange(name, old, new))
 
     return Changeset(
         tuple(altered),
         tuple(immutable),
-        tuple(later),
         needs_overwrite=any(change.name == "bucket" for change in altered),
         unset_first=_unset_first(existing, altered, versions),
-        later_unset_first=_unset_first(_after(existing, altered), later, versions),
     )
-
-
-def _after(existing: ExistingTable, altered: Sequence[PropertyChange]) -> ExistingTable:
-    """The table with changed options."""
-    options = {**existing.options, **{change.name: change.new for change in altered}}
-    return replace(existing, options={name: value for name, value in options.items() if value is not None})
 
 
 def _unset_first(existing: ExistingTable, altered: Sequence[PropertyChange], versions: Versions) -> bool:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import threading
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
@@ -46,8 +45,6 @@ class Tables:
     def __init__(self, host: Host, specs: Specs) -> None:
         self._host = host
         self._specs = specs
-        # Of this thread's node: what is altered once its table is rebuilt.
-        self._waiting = threading.local()
 
     def existing(self, relation: PaimonRelation) -> ExistingTable:
         """The existing table as the catalog describes it, in one statement.
@@ -114,20 +111,8 @@ class Tables:
         changeset.refuse_rebuild(model["resource_type"], model["name"], changes)
 
     def rebuild(self, spec: TableSpec, changes: Changeset, columns: ColumnChanges) -> Rebuild:
-        """How the existing table is rebuilt to get a spec and columns (see `rebuilds`).
-
-        If it stays, the changes that wait until its rows are written are kept for `after_rebuild`.
-        """
-        rebuild = rebuilds.rebuild_of(spec, changes, columns)
-        if not rebuild.swaps:
-            self._waiting.changes = changes.after_write
-        return rebuild
-
-    @while_parsing(changeset.Changeset)
-    def after_rebuild(self) -> Changeset:
-        """What to alter of a table once this thread's node has rebuilt it, each change once; a new table has it all."""
-        changes: Changeset = self._waiting.__dict__.pop("changes", changeset.Changeset())
-        return changes
+        """How the existing table is rebuilt to get a spec and columns (see `rebuilds`)."""
+        return rebuilds.rebuild_of(spec, changes, columns)
 
     def history(self, relation: PaimonRelation) -> History:
         """The table snapshots and tags of a table, in one statement."""

@@ -157,7 +157,7 @@ class Unchanged:
             columns = [replace(each, dtype=kinds.get(each.name.lower(), each.dtype)) for each in columns]
         changes = self._tables.changes(spec, existing)
         if not changes.is_empty:
-            raise RunIt(f"its table has to be altered ({(*changes.alters, *changes.immutable)[0]})")
+            raise RunIt(f"its table has to be altered ({(*changes.altered, *changes.immutable)[0]})")
         wanted = self._tables.wanted_columns(columns, model, spec)
         altered = self._tables.column_changes(wanted, existing, model)
         config = model["config"]

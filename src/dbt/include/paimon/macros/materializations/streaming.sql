@@ -98,8 +98,6 @@
   {%- set strategy_macro = adapter.get_incremental_strategy_macro(context, strategy) -%}
   {%- do adapter.builds.hold(relation) -%}
   {%- set increment = paimon__prepare_increment(relation, spec, strategy, strategy_macro, on_schema_change, source) -%}
-  {#- At once: a stream may have no end. -#}
-  {%- do paimon__alter_options(relation, increment.later) -%}
   {%- do adapter.builds.release() -%}
   {{ write(increment.sql) }}
   {%- set ended = adapter.streams.run(

@@ -47,7 +47,6 @@
       {%- do paimon__build_table(target_relation, existing_relation, spec, source) -%}
       {%- do paimon__set_late_options(target_relation, spec) -%}
     {%- endif -%}
-    {%- do paimon__alter_options(target_relation, adapter.tables.after_rebuild()) -%}
     {%- do adapter.maintenance.after_first_load(target_relation, spec) -%}
   {%- elif spec.wap -%}
     {%- set branch = adapter.audits.begin(target_relation, with_rows=true) -%}
@@ -97,20 +96,16 @@
   {%- do return(none) -%}
 {% endmacro %}
 
-{#-
-  One increment into an existing table: columns and options, the strategy's one statement, then the options that no row
-  depends on: a statement that fails leaves those as they were.
--#}
+{#- One increment into an existing table: options, columns, then the strategy's one statement. -#}
 {% macro paimon__increment(target, spec, strategy, strategy_macro, on_schema_change, source) %}
   {%- set increment = paimon__prepare_increment(target, spec, strategy, strategy_macro, on_schema_change, source) -%}
   {%- call paimon__write_table('main', target, strategy, increment.spec, increment.conf) -%}
     {{ increment.sql }}
   {%- endcall -%}
-  {%- do paimon__alter_options(target, increment.later) -%}
   {%- do paimon__finish_increment(target, on_schema_change, increment) -%}
 {% endmacro %}
 
-{#- The steps before an increment is written, and the statement that writes it: {sql, conf, spec, current, changes, later}. -#}
+{#- The steps before an increment is written, and the statement that writes it: {sql, conf, spec, current, changes}. -#}
 {% macro paimon__prepare_increment(target, spec, strategy, strategy_macro, on_schema_change, source) %}
   {%- set current = adapter.tables.existing(target) -%}
   {%- set spec = adapter.buckets.settled(spec, current) -%}
@@ -144,7 +139,7 @@
   }) -%}
   {%- do return({
     'sql': sql, 'conf': paimon__strategy_conf(strategy, spec), 'spec': spec, 'current': current,
-    'changes': column_changes, 'later': table_changes.after_write,
+    'changes': column_changes,
   }) -%}
 {% endmacro %}
 

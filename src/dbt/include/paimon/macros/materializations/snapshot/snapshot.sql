@@ -71,7 +71,6 @@
     {%- call paimon__write_table('main', target_relation, 'snapshot', spec) -%}
       {{ snapshot_merge_sql(target_relation, source, paimon__quoted_names(written)) }}
     {%- endcall -%}
-    {%- do paimon__alter_options(target_relation, table_changes.after_write) -%}
   {%- endif -%}
   {%- do paimon__drop_staged(source) -%}
   {%- if exists -%}
