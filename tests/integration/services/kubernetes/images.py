@@ -58,6 +58,7 @@ def project(name: str, folder: Path, dockerfile: Path, base: str, wheels: Path, 
         _build_spark(base)
         pip = _empty("pip") / "pip.conf"
         pip.write_text("[global]\nfind-links = /wheels\n")
+        # Without layers: a kept one of pip's would have another wheel of the same name.
         given = (f"--volume={pip}:/etc/pip.conf:ro", f"--volume={wheels}:/wheels:ro")
         _build(name, dockerfile, folder, *given, *(f"--build-arg={argument}" for argument in arguments))
         _save(name, archive)
@@ -68,7 +69,8 @@ def _build_spark(name: str) -> None:
     context = cache() / "kubernetes" / "spark-context"
     debian(context / "debian.tar", *_PACKAGES)
     shutil.copy2(_SPARK / "entrypoint.sh", context)
-    _build(name, _SPARK / "Dockerfile", context, f"--build-context=pyspark={Path(pyspark.__file__).parent}")
+    files = f"--build-context=pyspark={Path(pyspark.__file__).parent}"
+    _build(name, _SPARK / "Dockerfile", context, "--layers", files)
 
 
 def _images() -> Images:
@@ -78,7 +80,7 @@ def _images() -> Images:
 def _build(name: str, dockerfile: Path, context: Path, *options: str) -> None:
     # What this machine trusts, behind a proxy, for example.
     trusted = f"--volume={_CERTIFICATES}:{_CERTIFICATES}:ro"
-    _images().build(name, dockerfile, context, "--layers", trusted, *options)
+    _images().build(name, dockerfile, context, trusted, *options)
 
 
 def _save(name: str, archive: Path) -> None:
