@@ -123,7 +123,7 @@ flink: $(STAMP) ## Flink 1.20 reads, writes and compacts tables that dbt makes (
 kubernetes: $(STAMP) ## dbt as a Job of deploy/kubernetes on a cluster of one node (needs Linux, root, Go and packages of Debian's), into docs/compatibility/kubernetes
 	$(PYTEST) --results docs/compatibility/kubernetes tests/integration/kubernetes $(ARGS)
 
-image: $(STAMP) ## Build deploy/docker/Dockerfile by buildah on a Debian of debootstrap, and run dbt in it (as root)
+image: $(STAMP) ## Build deploy/docker/Dockerfile by buildah on a Debian of mmdebstrap, and run dbt in it (as root)
 	$(PYTEST) --full tests/integration/image $(ARGS)
 
 tools: $(STAMP) ## Dagster, Airflow, OpenLineage, MetricFlow, sqlfluff, pre-commit and VS Code's extension on a project, into docs/compatibility/tools

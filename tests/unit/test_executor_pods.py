@@ -47,4 +47,14 @@ def test_refusal(tmp_path: Path) -> None:
     assert _refusal(log, since) == ""
     with log.open("a") as file:
         file.write(line.format("WARN", "pods is forbidden.") + "\tat io.fabric8\n")
-    assert _refusal(log, since) == "pods is forbidden."
+    assert _refusal(log, since) == "Kubernetes refused the executors' pods: pods is forbidden"
+    # As the client words every 403, whatever the reason.
+    guess = (
+        "Forbidden!Configured service account doesn't have access. Service account may have been revoked. "
+    )
+    with log.open("a") as file:
+        file.write(line.format("WARN", f'{guess}pods "x" is forbidden: exceeded quota.'))
+    assert (
+        _refusal(log, since)
+        == 'Kubernetes refused the executors\' pods: pods "x" is forbidden: exceeded quota'
+    )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -11,9 +12,11 @@ from pathlib import Path
 import pytest
 import yaml
 
-from integration.services.image import Images
+from integration.services.buildah import Images, debian
+from integration.services.maven import cache
 
 ROOT = Path(__file__).parents[3]
+DEBIAN = "docker.io/library/debian:bookworm-slim"
 IMAGE = "dbt-paimon"
 USER = 1000
 UPSERTED = """
@@ -21,6 +24,12 @@ UPSERTED = """
 select id, {{ var('step') }} as step from range(10) {% if is_incremental() %} where id < 4 {% endif %}
 """
 QUERY = "select step, count(*) as n from {{ ref('upserted') }} group by step order by step"
+
+# Behind a proxy pip trusts what this machine trusts. dbt-core 1.12 asks for a package whose source distribution downloads a
+# binary, which not every network allows.
+CERTIFICATES = "/etc/ssl/certs/ca-certificates.crt"
+PIP = "[global]\ncert = /host/certificates\nconstraint = /host/constraints\n"
+CONSTRAINTS = "dbt-core<1.12\n"
 
 pytestmark = pytest.mark.full
 
@@ -35,8 +44,20 @@ def images(tmp_path_factory: pytest.TempPathFactory) -> Images:
     )
     (wheel,) = (context / "dist").glob("*.whl")
     built = Images(tmp_path_factory.mktemp("images"))
-    dockerfile = ROOT / "deploy" / "docker" / "Dockerfile"
-    built.build(IMAGE, dockerfile, context, {"DBT_PAIMON": f"./dist/{wheel.name}[session]"})
+    base = tmp_path_factory.mktemp("base")
+    shutil.copy(debian(cache() / "debian-bookworm.tar"), base / "debian.tar")
+    (base / "Dockerfile").write_text("FROM scratch\nADD debian.tar /\n")
+    built.build(DEBIAN, base / "Dockerfile", base)
+    (base / "pip.conf").write_text(PIP)
+    (base / "constraints").write_text(CONSTRAINTS)
+    mounted = {
+        base / "pip.conf": "/etc/pip.conf",
+        base / "constraints": "/host/constraints",
+        CERTIFICATES: "/host/certificates",
+    }
+    volumes = [f"--volume={source}:{target}:ro" for source, target in mounted.items()]
+    package = f"--build-arg=DBT_PAIMON=./dist/{wheel.name}[session]"
+    built.build(IMAGE, ROOT / "deploy" / "docker" / "Dockerfile", context, package, *volumes)
     return built
 
 

@@ -50,7 +50,9 @@ def test_a_run(lakehouse: Lakehouse, rows: Callable[[str], list[tuple[Any, ...]]
     (project / "profiles.yml").write_text(yaml.safe_dump(profiles))
     command = [sys.executable, "-m", "dbt.cli.main", "run", "--select", "upserted", "tripled"]
     environ = {**os.environ, "DBT_SEND_ANONYMOUS_USAGE_STATS": "false"}
-    environ.pop("POD_NAME", None)
+    # What this process's own Spark has set holds for this machine alone.
+    for name in ("POD_NAME", "PYSPARK_PYTHON", "SPARK_LOCAL_IP"):
+        environ.pop(name, None)
     with lakehouse.watched(tmp_path) as seen:
         ended = subprocess.run(
             command, cwd=project, env=environ, capture_output=True, text=True, timeout=900, check=False

@@ -1,4 +1,4 @@
-"""The container images of a test's cluster, built by buildah: Spark's, dbt's by deploy/kubernetes/Dockerfile on top of it,
+"""The container images of a test's cluster: Spark's, dbt's by deploy/kubernetes/Dockerfile on top of it,
 and the one that holds a pod.
 
 Built once for what they are made of, and kept beside what the tests download.
@@ -7,20 +7,19 @@ Built once for what they are made of, and kept beside what the tests download.
 from __future__ import annotations
 
 import hashlib
-import os
 import shutil
-import subprocess
 from collections.abc import Iterable
 from pathlib import Path
 
 import pyspark
 
+from integration.services.buildah import Images, debian
 from integration.services.kubernetes.programs import programs
 from integration.services.maven import cache
 
 _SPARK = Path(__file__).parent / "spark_image"
 # The packages of the image that it stands for; `tini` starts its processes.
-_DEBIAN = "bash,ca-certificates,openjdk-17-jre-headless,procps,python3,python3-pip,tini"
+_PACKAGES = ("bash", "ca-certificates", "openjdk-17-jre-headless", "procps", "python3", "python3-pip", "tini")
 _PAUSE_DOCKERFILE = 'FROM scratch\nCOPY pause /pause\nENTRYPOINT ["/pause"]\n'
 _CERTIFICATES = "/etc/ssl/certs"
 
@@ -37,7 +36,7 @@ def pause(name: str) -> Path:
         context = _empty("pause-context")
         shutil.copy2(program, context / "pause")
         (context / "Dockerfile").write_text(_PAUSE_DOCKERFILE)
-        _build(name, context, context / "Dockerfile")
+        _build(name, context / "Dockerfile", context)
         _save(name, archive)
     return archive
 
@@ -59,67 +58,35 @@ def project(name: str, folder: Path, dockerfile: Path, base: str, wheels: Path, 
         _build_spark(base)
         pip = _empty("pip") / "pip.conf"
         pip.write_text("[global]\nfind-links = /wheels\n")
+        # Without layers: a kept one of pip's would have another wheel of the same name.
         given = (f"--volume={pip}:/etc/pip.conf:ro", f"--volume={wheels}:/wheels:ro")
-        _build(name, folder, dockerfile, *given, *(f"--build-arg={argument}" for argument in arguments))
+        _build(name, dockerfile, folder, *given, *(f"--build-arg={argument}" for argument in arguments))
         _save(name, archive)
     return archive
 
 
 def _build_spark(name: str) -> None:
     context = cache() / "kubernetes" / "spark-context"
-    context.mkdir(parents=True, exist_ok=True)
-    debian = context / "debian.tar"
-    if not debian.exists():
-        part = debian.with_name(f"{os.getpid()}.tar")
-        subprocess.run(
-            ["mmdebstrap", "--variant=minbase", f"--include={_DEBIAN}", "bookworm", part], check=True
-        )
-        part.rename(debian)
+    debian(context / "debian.tar", *_PACKAGES)
     shutil.copy2(_SPARK / "entrypoint.sh", context)
-    _build(name, context, _SPARK / "Dockerfile", f"--build-context=pyspark={Path(pyspark.__file__).parent}")
+    files = f"--build-context=pyspark={Path(pyspark.__file__).parent}"
+    _build(name, _SPARK / "Dockerfile", context, "--layers", files)
 
 
-def _buildah(command: str, *arguments: str | Path) -> None:
-    store = cache() / "kubernetes" / "buildah"
-    store.mkdir(parents=True, exist_ok=True)
-    policy = store / "policy.json"
-    policy.write_text('{"default": [{"type": "insecureAcceptAnything"}]}')
-    ended = subprocess.run(
-        [
-            *("buildah", "--root", store / "root", "--runroot", store / "run"),
-            *(command, "--signature-policy", policy, *arguments),
-        ],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        check=False,
-    )
-    if ended.returncode != 0:
-        raise RuntimeError(f"buildah {command} failed:\n{ended.stdout[-3000:]}")
+def _images() -> Images:
+    return Images(cache() / "kubernetes" / "buildah")
 
 
-def _build(name: str, context: Path, dockerfile: Path, *options: str) -> None:
-    _buildah(
-        "build",
-        # No namespaces for a build, so that it works in a container, too.
-        "--isolation=chroot",
-        "--pull=never",
-        "--layers",
-        # What this machine trusts, behind a proxy, for example.
-        f"--volume={_CERTIFICATES}:{_CERTIFICATES}:ro",
-        *options,
-        f"--tag={name}",
-        f"--file={dockerfile}",
-        context,
-    )
+def _build(name: str, dockerfile: Path, context: Path, *options: str) -> None:
+    # What this machine trusts, behind a proxy, for example.
+    trusted = f"--volume={_CERTIFICATES}:{_CERTIFICATES}:ro"
+    _images().build(name, dockerfile, context, trusted, *options)
 
 
 def _save(name: str, archive: Path) -> None:
     for old in archive.parent.glob(f"{archive.name.rpartition('-')[0]}-*"):
         old.unlink()
-    part = archive.with_suffix(f".{os.getpid()}")
-    _buildah("push", name, f"docker-archive:{part}:{name}")
-    part.rename(archive)
+    _images().save(name, archive)
 
 
 def _archive(kind: str, made_of: Iterable[Path]) -> Path:

@@ -50,8 +50,12 @@ _HOPELESS: Final = frozenset(
         "RunContainerError",
     }
 )
-# What the API server answered, in Spark's log.
-_REFUSAL: Final = re.compile(r"KubernetesClientException: .*? Message: (?P<message>.+)")
+# What the API server answered, in Spark's log, without what the client guesses of the account at every 401 and 403
+# (`errorMessages` of io.fabric8.kubernetes.client.Config).
+_REFUSAL: Final = re.compile(
+    r"KubernetesClientException: .*?POST at: \S+/pods\. Message: "
+    r"(?:(?:Unauthorized|Forbidden)!.*?(?:revoked|again|permission)\. )?(.+)"
+)
 _LAST_OF_LOG: Final = 65536
 
 
@@ -122,23 +126,31 @@ def _watch(context: Any, conf: Mapping[str, str], log: Path, since: int) -> None
             now = time.monotonic()
             as_json = jvm.io.fabric8.kubernetes.client.utils.Serialization.asJson
             pods = json.loads(as_json(own.withLabel("spark-role", "executor").list()))["items"]
-            reason = _reason(pods) or (_refusal(log, since) if not pods else "")
-            hopeless = (not pods and bool(reason)) or any(each in reason for each in _HOPELESS)
+            refusal = "" if pods else _refusal(log, since)
+            reason = refusal or _reason(pods)
+            hopeless = bool(refusal) or any(each in reason for each in _HOPELESS)
             hopeless_since = (hopeless_since or now) if hopeless else None
             seconds = now - began
             if seconds >= LONGEST_WAIT or (hopeless_since and now - hopeless_since >= LONGEST_HOPELESS):
-                _end(jvm, seconds, reason)
+                why = _refused(refusal) if refusal else _without_executors(seconds, reason)
+                jvm_process.end_by(lambda: jvm.java.lang.System.exit(1), why)
                 return
             if seconds >= NOTICE_AFTER and reason and reason != told:
                 logger.info(f"Waiting for executors: {reason}")
                 told = reason
 
 
-def _end(jvm: Any, seconds: float, reason: str) -> None:
-    jvm_process.end_by(
-        lambda: jvm.java.lang.System.exit(1),
-        f"no executor came within {seconds:.0f} s: {reason or 'their pods do not say why'}; "
-        "see `kubectl describe pods -l spark-role=executor`",
+def _refused(refusal: str) -> str:
+    return (
+        f"{refusal}. Change their template (spark.kubernetes.executor.podTemplateFile) or what spark.kubernetes.* "
+        "asks for, or let the namespace allow it."
+    )
+
+
+def _without_executors(seconds: float, reason: str) -> str:
+    return (
+        f"No executor came within {seconds:.0f} s: {reason or 'their pods do not say why'}. "
+        "See `kubectl describe pods -l spark-role=executor`."
     )
 
 
@@ -157,11 +169,11 @@ def _reason(pods: Sequence[Mapping[str, Any]]) -> str:
 
 
 def _refusal(log: Path, since: int) -> str:
-    """What the API server last refused, by Spark's log from some byte on; '' if nothing."""
+    """That the API server refused pods, and why it last did, by Spark's log from some byte on; '' if it did not."""
     with suppress(OSError), log.open("rb") as file:
         file.seek(max(since, log.stat().st_size - _LAST_OF_LOG))
         found = _REFUSAL.findall(file.read().decode(errors="replace"))
-        return str(found[-1]).strip() if found else ""
+        return f"Kubernetes refused the executors' pods: {found[-1].strip().rstrip('.')}" if found else ""
     return ""
 
 

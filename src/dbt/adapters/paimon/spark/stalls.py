@@ -57,7 +57,7 @@ def bounded(handle: Handle, sql: str, bound: float, look_every: float = LOOK_EVE
         with suppress(Exception):
             handle.interrupt()
         if not over.wait(LONGEST_END):
-            jvm_process.end("a statement that had no Spark job could not be stopped otherwise")
+            jvm_process.end("A statement that had no Spark job could not be stopped otherwise.")
 
     handle.begins()
     Thread(target=look, name="stalls", daemon=True).start()

@@ -41,22 +41,32 @@ def error(exc: BaseException) -> DbtDatabaseError | None:
 def _message(status: int) -> str:
     """The message for an exit status (`subprocess.Popen.returncode`)."""
     if why := jvm_process.ended_because():
-        how, advice = f"this run stopped it, because {why}", ""
-    elif status == _OUT_OF_MEMORY:
-        how, advice = "it was out of memory", MEMORY_ADVICE
-    elif status == _FUSE:
-        how = "this run's lock of a table in a bucket could not be renewed in time, and another run might write it"
-        advice = "Either the store did not answer, or this process was stopped or starved of CPU time."
-    elif status == -signal.SIGKILL:
-        how = "it was killed (SIGKILL), usually by the system because memory ran out"
-        advice = "Give Spark less memory than the machine has to spare (spark.driver.memory), or run fewer `threads`."
-    elif status < 0:
-        how, advice = f"it was stopped by {signal.Signals(-status).name}", ""
+        what, advice = f"{why} So this run has ended Spark's JVM.", ""
     else:
-        how, advice = f"exit status {status}", ""
+        how, advice = _how(status)
+        what = f"Spark's JVM has exited: {how}."
     parts = [
-        f"Spark's JVM has exited: {how}. Its log is {log_path()}.",
+        f"{what} Its log is {log_path()}.",
         advice,
         "Each table is in its old state or its new one: `dbt retry` runs the rest.",
     ]
     return "\n".join(part for part in parts if part)
+
+
+def _how(status: int) -> tuple[str, str]:
+    """How it came to its end by itself, and the remedy if there is one."""
+    if status == _OUT_OF_MEMORY:
+        return "it was out of memory", MEMORY_ADVICE
+    if status == _FUSE:
+        return (
+            "this run's lock of a table in a bucket could not be renewed in time, and another run might write it",
+            "Either the store did not answer, or this process was stopped or starved of CPU time.",
+        )
+    if status == -signal.SIGKILL:
+        return (
+            "it was killed (SIGKILL), usually by the system because memory ran out",
+            "Give Spark less memory than the machine has to spare (spark.driver.memory), or run fewer `threads`.",
+        )
+    return (
+        f"it was stopped by {signal.Signals(-status).name}" if status < 0 else f"exit status {status}"
+    ), ""

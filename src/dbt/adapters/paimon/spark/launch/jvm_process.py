@@ -39,7 +39,7 @@ def end(why: str) -> None:
     """Kill this process's JVM at once; uncommitted writes are lost.
 
     Args:
-        why: the reason, for the error of whoever finds it gone.
+        why: the reason as a sentence, with which the error of whoever finds it gone begins.
     """
     Spawned.ended_because = why
     Spawned.kill_last()
@@ -50,7 +50,7 @@ def end_by(way: Callable[[], object], why: str) -> None:
 
     Args:
         way: tells it to; may raise, as its connection ends with it.
-        why: the reason, for the error of whoever finds it gone.
+        why: the reason as a sentence, with which the error of whoever finds it gone begins.
     """
     Spawned.ended_because = why
     with suppress(Exception):
