@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any, Final
 
@@ -108,6 +108,11 @@ _AGGREGATES: Final[Mapping[str, _Aggregate]] = MappingProxyType(
 # Config that needs the query's own columns, because every row must have a value for them, or an order.
 _GIVEN: Final = ("primary_key", "partition_by", "sequence.field", "rowkind.field")
 
+# ParquetReaderFactory.setReadOptions: with neither, a file is read whole, and Spark filters.
+UNFILTERED: Final[Mapping[str, str]] = MappingProxyType(
+    {"parquet.filter.stats.enabled": "false", "parquet.filter.dictionary.enabled": "false"}
+)
+
 # A rule yields (where, reason with remedy), as those of `rules`.
 _Found = Iterable[tuple[str, str]]
 _Types = Mapping[str, str]
@@ -170,7 +175,21 @@ def check_columns(
         if fault:
             problems.add("column", name, fault)
     problems.raise_if_any()
-    return spec
+    return filterable(spec, types, versions)
+
+
+def filterable(spec: TableSpec, types: Mapping[str, str], versions: Versions) -> TableSpec:
+    """A table whose rows a WHERE finds: before Paimon 1.0, one with small integers does without Parquet's own filters.
+
+    Args:
+        spec: the table.
+        types: column -> Spark type text.
+        versions: the versions that run.
+    """
+    small = any(data_type in ("tinyint", "smallint") for data_type in types.values())
+    if not small or spec.file_format != "parquet" or versions.supports(Capability.FILTERS_ON_SMALL_INTEGERS):
+        return spec
+    return replace(spec, options={**spec.options, **UNFILTERED})
 
 
 def _column_fault(name: str, data_type: str, versions: Versions, merged: bool) -> str | None:
