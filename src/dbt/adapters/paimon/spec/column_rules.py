@@ -179,17 +179,24 @@ def check_columns(
 
 
 def filterable(spec: TableSpec, types: Mapping[str, str], versions: Versions) -> TableSpec:
-    """A table whose rows a WHERE finds: before Paimon 1.0, one with small integers does without Parquet's own filters.
+    """A table whose rows a WHERE finds.
+
+    - Before Paimon 1.0, one with small integers in Parquet does without Parquet's own filters.
+    - One with floating-point numbers in ORC does without the least and greatest values of its files: if the first is
+      NaN, both are, and Paimon finds no row that is less than a number or equal to it [ran, 0.9.0 and 1.4.2].
 
     Args:
         spec: the table.
         types: column -> Spark type text.
         versions: the versions that run.
     """
-    small = any(data_type in ("tinyint", "smallint") for data_type in types.values())
-    if not small or spec.file_format != "parquet" or versions.supports(Capability.FILTERS_ON_SMALL_INTEGERS):
-        return spec
-    return replace(spec, options={**spec.options, **UNFILTERED})
+    has = {*types.values()}
+    if spec.file_format == "orc" and has & {"float", "double"}:
+        return replace(spec, options={"metadata.stats-mode": "none", **spec.options})
+    parquet = spec.file_format == "parquet" and not versions.supports(Capability.FILTERS_ON_SMALL_INTEGERS)
+    if parquet and has & {"tinyint", "smallint"}:
+        return replace(spec, options={**spec.options, **UNFILTERED})
+    return spec
 
 
 def _column_fault(name: str, data_type: str, versions: Versions, merged: bool) -> str | None:
