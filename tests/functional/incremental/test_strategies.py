@@ -59,10 +59,13 @@ CASES: dict[str, tuple[str, list[tuple[Any, ...]]]] = {
 
 
 def model(config: str, second: str = TWO) -> str:
-    """A model whose second run brings another batch; `fail` makes that run fail in the middle."""
+    """A model whose second run brings another batch; `fail` makes that run fail in the middle.
+
+    Paimon 0.9 by itself fails or finds no row, if a Parquet column of its key's type is filtered.
+    """
     return (
         "{{ config(materialized='incremental', " + config + ") }}\n"
-        "select id, word, cast(if({{ var('fail', false) }}, raise_error('stop'), n) as int) as n from values\n"
+        "select cast(id as smallint) as id, word, cast(if({{ var('fail', false) }}, raise_error('stop'), n) as int) as n from values\n"
         "{% if is_incremental() %}" + second + "{% else %}" + ONE + "{% endif %}\n"
         "as t(id, word, n)"
     )
@@ -89,6 +92,8 @@ class TestStrategies:
         run_dbt(["run"])
         for name, (_, expected) in CASES.items():
             assert sorted(rows(f"select * from {{schema}}.{name}_model")) == expected, name
+            found = sorted(rows(f"select * from {{schema}}.{name}_model where id in (2, 3)"))
+            assert found == [row for row in expected if row[0] > 1], name
 
     def test_full_refresh_keeps_snapshots_and_starts_over(self, project, rows, first_run):
         run_dbt(["run", "--full-refresh"])

@@ -47,6 +47,8 @@ class TestTypesOfPaimon:
         return {
             "copied.sql": "{{ config(materialized='table') }} select * from {{ target.schema }}.foreign_types",
             "added.sql": ADDED,
+            "in_orc.sql": "{{ config(materialized='table', file_format='orc') }} "
+            "select id, if(id % 10 = 0, double('nan'), double(id)) as d, if(id = 0, float('nan'), float(id)) as f from range(100)",
         }
 
     @pytest.fixture(scope="class")
@@ -114,6 +116,11 @@ class TestTypesOfPaimon:
         run_dbt(["run", "--select", "copied"])
         shown = ", ".join(SHOWN.get(name, name) for name in FOREIGN)
         assert rows(f"select id, {shown} from {{schema}}.copied") == made
+
+    def test_numbers_beside_nan_are_found(self, project, rows):
+        run_dbt(["run", "--select", "in_orc"])
+        assert rows("select count(*) from {schema}.in_orc where d <= 50") == [(45,)]
+        assert rows("select count(*) from {schema}.in_orc where f = 5") == [(1,)]
 
     def test_digits_that_a_column_does_not_keep(self, made, project, rows):
         for finer, name in (("finer0", "ts0"), ("finer3", "ts3"), ("finer_ltz", "ltz3")):

@@ -58,6 +58,7 @@ class Capability(_TextEnum):
     AVRO_CODEC_IS_ITS_OWN = "avro codec is its own"
     PARQUET_ZSTD_LEVEL_IS_ITS_OWN = "parquet zstd level is its own"
     DECIMAL_FIRST_IN_STRUCT = "decimal first in struct"
+    FILTERS_ON_SMALL_INTEGERS = "filters on small integers"
     ROW_TRACKING = "row tracking"
     FIELD_DEFAULT_VALUE = "field default value"
     LOOKUP_WITH_DELTA_COMMITS = "lookup with delta commits"
@@ -220,6 +221,11 @@ _RULES: Final[Mapping[Capability, _Rule]] = MappingProxyType(
             "structs that begin with a decimal, in Parquet files",
             paimon="1.0",
             remedy="Put another field first, or use file_format = 'orc'.",
+        ),
+        # ParquetFilters.toParquetObject, https://github.com/apache/paimon/pull/4365: until then a Byte or a Short is
+        # compared with Parquet's Integer. By its statistics that fails, by a dictionary no row is found [ran, 0.9.0].
+        Capability.FILTERS_ON_SMALL_INTEGERS: _Rule(
+            "filters on tinyint and smallint columns in Parquet files", paimon="1.0", shown=False
         ),
         # CoreOptions 'row-tracking.enabled', from 1.3.
         Capability.ROW_TRACKING: _Rule("row tracking (row-tracking.enabled)", paimon="1.3"),

@@ -205,6 +205,12 @@ REMEDIES: tuple[Remedy, ...] = (
         "storage does not answer or rejects a request. The error is in spark.log next to dbt's log.",
     ),
     Remedy(
+        re.compile(r"java\.lang\.(?:Byte|Short) cannot be cast to (?:class )?java\.lang\.Integer"),
+        "Paimon 0.9 cannot filter a tinyint or smallint column of this table in Parquet. If dbt builds the table, run "
+        "its model once more. Else: alter table … set tblproperties ('parquet.filter.stats.enabled'='false', "
+        "'parquet.filter.dictionary.enabled'='false'): both, because with the first alone rows are not found.",
+    ),
+    Remedy(
         re.compile(r"each of them match more th[ae]n one source rows"),
         "Two rows of the model have the same unique_key: make them one (row_number() … = 1), "
         "or use incremental_strategy='upsert', where the last row wins.",

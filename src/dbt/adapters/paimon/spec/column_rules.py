@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any, Final
 
@@ -108,6 +108,11 @@ _AGGREGATES: Final[Mapping[str, _Aggregate]] = MappingProxyType(
 # Config that needs the query's own columns, because every row must have a value for them, or an order.
 _GIVEN: Final = ("primary_key", "partition_by", "sequence.field", "rowkind.field")
 
+# ParquetReaderFactory.setReadOptions: with neither, a file is read whole, and Spark filters.
+UNFILTERED: Final[Mapping[str, str]] = MappingProxyType(
+    {"parquet.filter.stats.enabled": "false", "parquet.filter.dictionary.enabled": "false"}
+)
+
 # A rule yields (where, reason with remedy), as those of `rules`.
 _Found = Iterable[tuple[str, str]]
 _Types = Mapping[str, str]
@@ -170,6 +175,27 @@ def check_columns(
         if fault:
             problems.add("column", name, fault)
     problems.raise_if_any()
+    return filterable(spec, types, versions)
+
+
+def filterable(spec: TableSpec, types: Mapping[str, str], versions: Versions) -> TableSpec:
+    """A table whose rows a WHERE finds.
+
+    - Before Paimon 1.0, one with small integers in Parquet does without Parquet's own filters.
+    - One with floating-point numbers in ORC does without the least and greatest values of its files: if the first is
+      NaN, both are, and Paimon finds no row that is less than a number or equal to it [ran, 0.9.0 and 1.4.2].
+
+    Args:
+        spec: the table.
+        types: column -> Spark type text.
+        versions: the versions that run.
+    """
+    has = {*types.values()}
+    if spec.file_format == "orc" and has & {"float", "double"}:
+        return replace(spec, options={"metadata.stats-mode": "none", **spec.options})
+    parquet = spec.file_format == "parquet" and not versions.supports(Capability.FILTERS_ON_SMALL_INTEGERS)
+    if parquet and has & {"tinyint", "smallint"}:
+        return replace(spec, options={**spec.options, **UNFILTERED})
     return spec
 
 

@@ -75,6 +75,8 @@ class Tables:
     def changes(self, spec: TableSpec, existing: ExistingTable) -> Changeset:
         """The options and keys that differ between the wanted and the existing table."""
         spec = bucket_numbers.settled(spec, existing.options)
+        types = {column.name: column.data_type for column in existing.columns}
+        spec = column_rules.filterable(spec, types, self._host.versions)
         return changeset.compute_changeset(
             spec,
             existing,
