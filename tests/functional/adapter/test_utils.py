@@ -292,9 +292,9 @@ class TestCurrentTimestamps(BaseCurrentTimestamps):
     @pytest.fixture(scope="class")
     def expected_sql(self):
         return """
-            select current_timestamp() as current_timestamp,
-                   to_utc_timestamp(current_timestamp(), current_timezone()) as current_timestamp_in_utc_backcompat,
-                   current_timestamp() as current_timestamp_backcompat
+            select now() as current_timestamp,
+                   to_utc_timestamp(now(), current_timezone()) as current_timestamp_in_utc_backcompat,
+                   now() as current_timestamp_backcompat
         """
 
 

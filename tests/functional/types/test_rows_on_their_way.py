@@ -281,7 +281,7 @@ TO_KEEP = """
 {{ config(materialized='view') }}
 {% set run = var('run', 0) %}
 select 1 as id, {{ "'k' as k, " if run != 5 else '' }}named_struct({{ "'b', 2, 'a', 1" if run > 0 else "'a', 1, 'b', 2" }}) as s,
-  {{ '1L' if run == 3 else 1 }} as n, timestamp'2024-01-01 00:00:00' as at
+  {{ '1.5D' if run == 3 else 1 }} as n, timestamp'2024-01-01 00:00:00' as at
 where {{ run }} <> 4
 union all
 select 2, {{ 'cast(null as string), ' if run == 2 else "'k', " if run != 5 else '' }}named_struct({{ "'b', 2, 'a', 1" if run > 0 else "'a', 1, 'b', 2" }}), {{ run }},
