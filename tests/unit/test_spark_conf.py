@@ -217,7 +217,7 @@ def test_what_would_break_is_refused_all_at_once() -> None:
     assert f"{PAIMON}=x.Y replaces Paimon's catalog" in message
     assert f"{PAIMON}.warehouse contradicts" in message
     assert "spark_config: cache-enabled=true corrupts" in message
-    assert "write.use-v2-write=true: with it, some statements fail after they have committed" in message
+    assert "write.use-v2-write=true: with it, statements may fail after they have committed" in message
     assert "catalog_options: cache-enabled=true corrupts" in message
     assert "catalog_options: metastore is a key of the profile itself" in message
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -63,3 +66,24 @@ class Page:
         done = CliRunner().invoke(main, [*words, *places])
         assert done.exit_code == 0, done.output
         return done.output
+
+
+def run_alone(folder: Path, command: str, **environment: str) -> str:
+    """Run a command of dbt's in a process of its own, in a folder with its project and profiles; returns what it prints.
+
+    Raises:
+        AssertionError: it failed; with the end of what it printed.
+    """
+    program, *words = shlex.split(command, comments=True)
+    done = subprocess.run(
+        [Path(sys.executable).with_name(program), *words, "--profiles-dir", "."],
+        cwd=folder,
+        env=os.environ | {"DBT_SEND_ANONYMOUS_USAGE_STATS": "0"} | environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        timeout=900,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout[-6000:]
+    return done.stdout

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import json
-import os
 import shlex
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
 
-from functional.how_to.page import Page
+from functional.how_to.page import Page, run_alone
 from integration.services.metastore import Metastore
 
 # A JVM for each step, and jars of two formats to fetch.
@@ -57,25 +54,9 @@ SPARK = {
 PAID = [[1, "new", "10.00"], [2, "paid", "20.50"], [3, "new", "30.00"]]
 
 
-def _run(folder: Path, command: str) -> str:
-    program, *words = shlex.split(command)
-    done = subprocess.run(
-        [Path(sys.executable).with_name(program), *words, "--profiles-dir", "."],
-        cwd=folder,
-        env=os.environ | {"DBT_SEND_ANONYMOUS_USAGE_STATS": "0"},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        timeout=900,
-        check=False,
-    )
-    assert done.returncode == 0, done.stdout[-6000:]
-    return done.stdout
-
-
 def _rows(folder: Path, query: str) -> list[list[Any]]:
     """Of `dbt show`, by name sorted."""
-    printed = _run(folder, f'dbt --quiet show --output json --limit 20 --inline "{query}"')
+    printed = run_alone(folder, f'dbt --quiet show --output json --limit 20 --inline "{query}"')
     rows = json.loads(printed[printed.index("{") :])["show"]
     return sorted([list(row.values()) for row in rows], key=str)
 
@@ -134,13 +115,13 @@ class TestFromDbtSpark:
         ).items():
             (folder / name).parent.mkdir(exist_ok=True, parents=True)
             (folder / name).write_text(text)
-        _run(folder, "dbt build")
+        run_alone(folder, "dbt build")
         return folder
 
     def test_the_page(self, kind: str, page: Page, old: Path) -> None:
-        _run(page.folder, "dbt debug")
+        run_alone(page.folder, "dbt debug")
         (take_over,) = page.commands("The rows")
-        _run(page.folder, take_over)
+        run_alone(page.folder, take_over)
         assert _rows(page.folder, "select order_id, status, amount from {{ ref('orders') }}") == [
             [1, "new", 10.0],
             [2, "new", 20.5],
@@ -149,15 +130,15 @@ class TestFromDbtSpark:
         # The old project goes on, and its rows are taken over again. dbt-spark 1.11 does not know its own Iceberg table
         # in a second run here ("in another format").
         if kind == "delta":
-            _run(old, "dbt build --vars 'day: 2'")
+            run_alone(old, "dbt build --vars 'day: 2'")
         there, here = (shlex.split(compare)[-1] for compare in page.commands("Compare"))
         assert len(_rows(page.folder, there)) == (2 if kind == "delta" else 0)
-        _run(page.folder, take_over)
+        run_alone(page.folder, take_over)
         assert _rows(page.folder, there) == []
         assert _rows(page.folder, here) == []
 
         # Switched: the new project takes the messages, and goes on with the history.
-        _run(page.folder, "dbt build --vars 'day: 2'")
+        run_alone(page.folder, "dbt build --vars 'day: 2'")
         orders = "select order_id, status, cast(amount as string) from {{ ref('orders') }}"
         assert _rows(page.folder, orders) == PAID
         history = "select order_id, status, dbt_valid_to is null from {{ ref('order_history') }}"

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -14,7 +11,7 @@ import yaml
 
 from dbt.adapters.paimon.connections import open_handle
 from dbt.adapters.paimon.credentials import PaimonCredentials
-from functional.how_to.page import Page
+from functional.how_to.page import Page, run_alone
 from integration.services import spark
 from integration.services.yarn import yarn
 
@@ -63,17 +60,7 @@ def follow(page: Page, heading: str, settings: dict[str, Any], **environment: st
     target["spark_config"] |= SMALL | settings
     file.write_text(yaml.safe_dump(profiles))
     for command in page.commands(heading):
-        done = subprocess.run(
-            [sys.executable, "-m", "dbt.cli.main", *command.split("#")[0].split()[1:]],
-            cwd=page.folder,
-            env=os.environ | {"DBT_SEND_ANONYMOUS_USAGE_STATS": "0"} | environment,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            timeout=900,
-            check=False,
-        )
-        assert done.returncode == 0, done.stdout[-4000:]
+        run_alone(page.folder, command, **environment)
 
 
 @pytest.fixture(scope="module")

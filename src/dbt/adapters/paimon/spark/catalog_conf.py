@@ -23,7 +23,7 @@ V2_WRITE = "spark.paimon.write.use-v2-write"
 # Compatibility.getExecutionMetrics asks Spark for the query's metrics after the commit; Spark notes them in another
 # thread, maybe later: NoSuchElementException [ran, 1.4.2; the same code at 2.0.0].
 V2_WRITE_FAILS = (
-    "some statements fail after they have committed their rows, and a MERGE may not hold rand() or a sample"
+    "statements may fail after they have committed their rows, and a MERGE may not hold rand() or a sample"
 )
 
 

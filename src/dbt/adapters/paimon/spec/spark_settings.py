@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
 from dbt.adapters.paimon.catalogs.catalog import option_text
-from dbt.adapters.paimon.credentials import STATIC_CONF
+from dbt.adapters.paimon.credentials import STATIC_CONF, TIMESTAMP_TYPE
 from dbt.adapters.paimon.options import table_options
 from dbt.adapters.paimon.spark.catalog_conf import V2_WRITE, V2_WRITE_FAILS
 from dbt.adapters.paimon.spec.problems import Problems
@@ -50,7 +50,7 @@ _RELIED_ON: Final[Mapping[str, str]] = MappingProxyType(
             "without it Paimon stores dates before October 1582 some days off. Remove it"
         ),
         V2_WRITE: f"{V2_WRITE_FAILS}. Remove it",
-        "spark.sql.timestampType": (
+        TIMESTAMP_TYPE: (
             "in dbt-paimon's own statements `timestamp` has a time zone. "
             "Remove it, and write `timestamp_ntz` where a time has none"
         ),
