@@ -97,6 +97,9 @@ FAILING = [
     ("select date_format(ts, '%Y-%m') from t", "'yyyy-MM-dd HH:mm:ss'"),
     ("select to_date('20240101', 'YYYYMMDD')", "'yyyy-MM-dd HH:mm:ss'"),
     ("select to_number('1')", "cast(x as decimal(18, 2))"),
+    ("select try_to_number('1')", "try_cast"),
+    ("select trunc(amount) from t", "cast(x as bigint)"),
+    ("select date_part(epoch_second, ts) from t", "unix_timestamp(ts)"),
     ("select date(2024, 1, 1)", "make_date(y, m, d)"),
     ("select isnull(id, 0) from t", "coalesce(x, y)"),
     ("select extract(epoch from ts) from t", "unix_timestamp(ts)"),
@@ -128,14 +131,16 @@ select explode(sequence(1, 1)) as x
 ---
 select id from range(1, 2)
 ---
+select window(ts, '15 minutes').start from t
+---
 select from_utc_timestamp(ts, 'UTC'), convert_timezone('UTC', 'Asia/Shanghai', timestamp_ntz'2024-01-01 00:00:00'),
   date_trunc('month', ts), date_part('year', ts), last_day(ts), datediff(day, ts, ts), dateadd(day, 1, ts),
   ts + interval 1 day, ts + interval 1 month + interval 2 days, ts + interval '1 day', date_add(date'2024-01-01', 1),
   date_format(ts, 'yyyy-MM-dd HH:mm:ss'), date_format(ts, 'EEE MMM'), timestampdiff(day, ts, ts), unix_timestamp(ts),
-  extract(dayofweek_iso from ts), make_date(2024, 1, 2), timestamp('2024-01-01'), current_timestamp(), now(),
+  extract(dayofweek_iso from ts), make_date(2024, 1, 2), make_timestamp(2024, 1, 2, 3, 4, 5), weekofyear(ts), timestamp('2024-01-01'), current_timestamp(), now(),
   to_date('20240101', 'yyyyMMdd'), to_timestamp('2024', 'yyyy'), datediff(ts, ts) from t
 ---
-select array(1, 2), struct(1, 2), named_struct('a', 1), map('a', 1), size(numbers), array_join(numbers, ','),
+select nullif(id, 0), if(coalesce(id, 0) = 0, 0, 1 / id), cast(amount as bigint), array(1, 2), struct(1, 2), named_struct('a', 1), map('a', 1), size(numbers), array_join(numbers, ','),
   array_contains(numbers, 1), aggregate(numbers, 0, (a, x) -> a + x), nvl2(id, 1, 2), coalesce(id, 0), uuid(),
   floor(amount), try_divide(1, 0), 5 div 2, power(id, 2), hex('x'), sha2(name, 256), xxhash64(id), id & 1,
   locate('n', name), instr(name, 'n'), startswith(name, 'A'), endswith(name, 'n'), regexp_like(name, 'A'),

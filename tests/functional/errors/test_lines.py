@@ -193,6 +193,12 @@ OTHERS = {
     "not_null_tested_idd": Wrong(
         "", "[UNRESOLVED_COLUMN", "target/compiled/test/models/schema.yml/not_null_tested_idd.sql:", "idd"
     ),
+    "test-on-run-end-0": Wrong(
+        "select nme from (select 1 as name)",
+        "[UNRESOLVED_COLUMN.WITH_SUGGESTION]",
+        "dbt_project.yml:",
+        "nme",
+    ),
 }
 WRONG = {Path(name).stem: wrong for name, wrong in MODELS.items()} | OTHERS
 
@@ -204,7 +210,15 @@ class TestLines:
 
     @pytest.fixture(scope="class")
     def macros(self):
-        return {"two.sql": "{% macro two_columns() %}id,\n  custmer as c{% endmacro %}"}
+        return {
+            "two.sql": "{% macro two_columns() %}id,\n  custmer as c{% endmacro %}",
+            "greeting.sql": "{% macro greeting() %}select 1 as name{% endmacro %}",
+        }
+
+    @pytest.fixture(scope="class")
+    def project_config_update(self):
+        # Any statement could come from the first hook, which is all Jinja.
+        return {"on-run-start": ["{{ greeting() }}"], "on-run-end": [OTHERS["test-on-run-end-0"].text]}
 
     @pytest.fixture(scope="class")
     def snapshots(self):

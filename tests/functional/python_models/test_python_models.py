@@ -13,29 +13,42 @@ MODELS = {
     + "    frame = dbt.ref('base').pandas_api()\n    frame['n'] = frame['id'] * 10\n    return frame",
     "increments": HEAD.replace("MATERIALIZED", "incremental")
     + "    first = 3 if dbt.is_incremental else 1\n    return session.range(first, 4).selectExpr('id', 'id * 10 as n')",
-    "returns_none": HEAD + "    return None",
-    "raises": HEAD + "    return 1 / 0",
+    "no_rows": HEAD + "    return dbt.ref('base').toPandas().assign(n=10, text='x', nothing=None).iloc[:0]",
+}
+# name -> (the model's body, what the message has to name)
+BAD = {
+    "returns_none": ("    return None", "NoneType"),
+    "raises": ("    return 1 / 0", "ZeroDivisionError: division by zero\n  models/raises.py:3:12"),
+    "exits": ("    import sys\n    sys.exit(3)", "SystemExit: 3\n  models/exits.py:4"),
+    "too_wide": (
+        "    import pandas as pd\n    return pd.DataFrame({'id': [1, 2], 'n': [2**70, 1]})",
+        f"column n: {2**70} does not fit into bigint",
+    ),
+    "unsigned": (
+        "    import pandas as pd\n    return pd.DataFrame({'id': pd.Series([2**63], dtype='uint64')})",
+        f"column id: {2**63} does not fit into bigint",
+    ),
+    "no_columns": ("    import pandas as pd\n    return pd.DataFrame()", "without columns"),
 }
 
 
 class TestPythonModels:
     @pytest.fixture(scope="class")
     def models(self):
-        python = {f"{name}.py": code.replace("MATERIALIZED", "table") for name, code in MODELS.items()}
+        codes = MODELS | {name: HEAD + body for name, (body, _) in BAD.items()}
+        python = {f"{name}.py": code.replace("MATERIALIZED", "table") for name, code in codes.items()}
         return python | {
             "base.sql": "{{ config(materialized='table') }} select 1 as id union all select 2",
             "seen.sql": "{{ config(materialized='view') }} select * from {{ ref('base') }}",
         }
 
     def test_models(self, project, rows):
-        results = {r.node.name: r for r in run_dbt(["run"], expect_pass=False)}
-        assert {name for name, result in results.items() if result.status == "error"} == {
-            "returns_none",
-            "raises",
-        }
-        assert "NoneType" in results["returns_none"].message
-        assert "ZeroDivisionError" in results["raises"].message
-        assert "models/raises.py:3:12" in results["raises"].message
+        results = run_dbt(["run"], expect_pass=False)
+        errors = {result.node.name: result.message for result in results if result.status == "error"}
+        assert set(errors) == set(BAD)
+        for name, (_, part) in BAD.items():
+            assert part in errors[name], errors[name]
+        assert rows("select id, n, text, nothing from {schema}.no_rows") == []
         for name in ("spark_frame", "pandas_frame", "pandas_on_spark"):
             assert sorted(rows(f"select id, n from {{schema}}.{name}")) == [(1, 10), (2, 20)], name
             options = dict(rows(f"select key, value from {{schema}}.`{name}$options`"))

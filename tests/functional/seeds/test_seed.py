@@ -29,7 +29,17 @@ class TestSeed:
     @pytest.fixture(scope="class")
     def seeds(self):
         many = "id,n\n" + "".join(f"{i},{i * 2}\n" for i in range(100_000))
-        return {"cells.csv": CSV, "cells.yml": PROPERTIES, "many.csv": many, "empty.csv": "id,word\n"}
+        return {
+            "cells.csv": CSV,
+            "cells.yml": PROPERTIES,
+            "many.csv": many,
+            "empty.csv": "id,word\n",
+            "short.csv": "id,word,code\n1,x,01\n2\n",
+        }
+
+    @pytest.fixture(scope="class")
+    def project_config_update(self):
+        return {"seeds": {"test": {"short": {"+column_types": {"word": "text", "code": "varchar"}}}}}
 
     def test_cells(self, project, rows):
         run_dbt(["seed"])
@@ -50,6 +60,7 @@ class TestSeed:
         assert rows("select count(*), sum(n) from {schema}.many") == [(100_000, 9999900000)]
         assert len(rows("select * from {schema}.`many$snapshots`")) == 1
         assert rows("select count(*) from {schema}.empty") == [(0,)]
+        assert sorted(rows("select * from {schema}.short")) == [(1, "x", "01"), (2, None, None)]
 
     def test_seed_again_replaces_rows_and_columns(self, project, rows):
         run_dbt(["seed"])
@@ -173,7 +184,7 @@ class TestHeaders:
             "piped.csv": 'a|b\n"1|2"|it,is\n',
             "tabbed.csv": "a\tb\n1\t2\n",
             "windows.csv": '\ufeffa,b\r\n1,"two\r\nlines"\r\n',
-            "plain.csv": "a,B_2\n1,2\n",
+            "plain.csv": "a-b,B_2\n1,2\n",
         }
 
     @pytest.fixture(scope="class")
@@ -200,4 +211,4 @@ class TestHeaders:
         assert [(a, b.replace("\r", "")) for a, b in rows("select a, b from {schema}.windows")] == [
             (1, "two\nlines")
         ]
-        assert rows("select a, b_2 from {schema}.plain") == [(1, 2)]
+        assert rows("select `a-b`, b_2 from {schema}.plain") == [(1, 2)]

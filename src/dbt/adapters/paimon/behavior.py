@@ -25,7 +25,7 @@ LOSSLESS_CASTS: Final = BehaviorFlag(
 STRICT_CONFIG: Final = BehaviorFlag(
     name="require_strict_config",
     default=True,
-    description="Config keys that nothing reads and seed lines that are too short are ignored.",
+    description="Config keys that nothing reads are ignored.",
     source=_SOURCE,
     docs_url=_DOCS,
 )

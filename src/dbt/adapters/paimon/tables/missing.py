@@ -52,7 +52,7 @@ def advice(
 
     Args:
         parts: its name, as `table_in` gives it; the last one is '' where only its catalog and schema are known.
-        node: name of the node whose statement failed.
+        node: name of the node whose statement failed; '' for a hook of the run.
         home: the target's catalog, in which nodes are built.
         catalogs: Spark's catalogs.
         schemas, tables: functions that list what exists.
@@ -76,9 +76,10 @@ def advice(
             f"{there} The node reads its own table, which is not built yet: put that part under "
             "{% if is_incremental() %}."
         )
+    build = f"dbt build --select +{node}" if node else f"dbt build --select {table}"
     return (
         f"{there} If it is a source, correct its `database`, `schema` or `identifier` (else its name) in YAML; if it "
-        f"is a node of this project, build it first: dbt build --select +{node}"
+        f"is a node of this project, build it first: {build}"
     )
 
 

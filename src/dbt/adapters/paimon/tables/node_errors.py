@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from dbt.adapters.events.logging import AdapterLogger
+from dbt_common.events.contextvars import get_node_info
 
 from dbt.adapters.paimon.errors import excerpts, node_text, places, python_text
 from dbt.adapters.paimon.errors.messages import StatementError
@@ -17,7 +18,7 @@ logger = AdapterLogger("Paimon")
 
 _INLINE: Final = "inline query"
 # The name of the connection that dbt runs the hooks of a run on.
-_HOOKS_OF_A_RUN: Final = "master"
+HOOKS_OF_A_RUN: Final = "master"
 _HOOKS: Final = ("pre_hook", "post_hook")
 
 
@@ -53,9 +54,9 @@ class NodeErrors:
                 return found
         if place is None:
             return None
-        if name == _HOOKS_OF_A_RUN:
-            hooks = (one for one in nodes.values() if one.resource_type == "operation")
-            sources = [self._hook_source(one, one.raw_code, f"hook {one.name}") for one in hooks]
+        if name == HOOKS_OF_A_RUN:
+            hook = nodes.get(get_node_info().get("unique_id"))
+            sources = [self._hook_source(hook, hook.raw_code, f"hook {hook.name}")] if hook else []
         elif node is not None:
             sources = [*self._query_sources(node, nodes), *self._hook_sources(node)]
         else:

@@ -13,7 +13,7 @@ from dbt.adapters.paimon.host import Host
 from dbt.adapters.paimon.options.table_options import suggestion
 from dbt.adapters.paimon.sql.text import quoted
 from dbt.adapters.paimon.tables import missing
-from dbt.adapters.paimon.tables.node_errors import NodeErrors
+from dbt.adapters.paimon.tables.node_errors import HOOKS_OF_A_RUN, NodeErrors
 
 
 class Suggestions:
@@ -57,7 +57,8 @@ class Suggestions:
         return suggestion(name, known, cutoff=0.7) or ""
 
     def _advice_on(self, parts: Sequence[str]) -> str:
-        node = (self._host.connections.get_thread_connection().name or "").rpartition(".")[2]
+        name = self._host.connections.get_thread_connection().name or ""
+        node = "" if name == HOOKS_OF_A_RUN else name.rpartition(".")[2]
         try:
             named = [parts[0]] if len(parts) > 2 and self._host.has_catalog(parts[0]) else []
             known = sorted({*named, *self._catalogs()})

@@ -73,7 +73,7 @@ class Rows:
             CompilationError: the file is malformed; names file, line and column.
         """
         path = seeds.path_of(model, self._host.config)
-        return seeds.load(path, model, self._host.passes, self._host.loses)
+        return seeds.load(path, model, self._host.loses)
 
     def stage_seed(self, view_name: str, agate_table: agate.Table, model: Mapping[str, Any]) -> None:
         """Load a seed's rows into a typed temporary view of this thread's session; none with `--empty`.

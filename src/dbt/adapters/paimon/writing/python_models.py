@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import numbers
 import sys
 from collections.abc import Mapping
 from functools import reduce
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from dbt_common.exceptions import DbtRuntimeError
 
@@ -15,8 +16,11 @@ from dbt.adapters.paimon.spark.progress import told
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql.types import StructType
 
     from dbt.adapters.paimon.spark.handles import Handle
+
+_BIGINT: Final = range(-(2**63), 2**63)
 
 
 def stage(handle: Handle, code: str, model: Mapping[str, Any], view_name: str, file: str = "") -> None:
@@ -44,7 +48,8 @@ def stage(handle: Handle, code: str, model: Mapping[str, Any], view_name: str, f
         exec(compile(code, path, "exec"), namespace)  # noqa: S102 - the model is the project's own code
         with told(handle, model["name"]):
             result = namespace["model"](namespace["dbtObj"](handle.load), session)
-    except Exception as exc:
+    # sys.exit() in a model would end dbt's thread without a result, and dbt would wait for it for ever.
+    except (Exception, SystemExit) as exc:
         place = python_text.raised_at(exc, path, file or code)
         where = excerpts.shown(place) if place else f"  {path}"
         raise DbtRuntimeError(f"Python model '{model['name']}': {_error_text(exc, where)}") from exc
@@ -64,14 +69,50 @@ def to_frame(session: SparkSession, result: Any, name: str, path: str) -> DataFr
     if module[:2] == ["pyspark", "pandas"] and hasattr(result, "to_spark"):
         return _of_session(session, result.to_spark())
     if module[0] == "pandas" and type(result).__name__ == "DataFrame":
-        # Arrow transfers the columns with their types, and without a Python worker.
-        session.conf.set("spark.sql.execution.arrow.pyspark.enabled", "true")
-        frame = session.createDataFrame(texts_with_nulls(result))
-        return frame
+        return _from_pandas(session, result, f"Python model '{name}' ({path})")
     raise DbtRuntimeError(
         f"Python model '{name}' ({path}) returned {type(result).__name__}: model(dbt, session) has to return a Spark, "
         "pandas or pandas-on-Spark DataFrame."
     )
+
+
+def _from_pandas(session: SparkSession, frame: Any, model: str) -> DataFrame:
+    for place, column in enumerate(frame.columns):
+        wide = _first_too_wide(frame.iloc[:, place])
+        if wide is not None:
+            raise DbtRuntimeError(
+                f"{model}: column {column}: {wide} does not fit into bigint. Convert the column: "
+                f"frame['{column}'].map(decimal.Decimal) for a decimal, .astype(float) or .astype(str)."
+            )
+    if frame.empty:
+        return session.createDataFrame([], _schema_of(frame, model))
+    # Arrow transfers the columns with their types, and without a Python worker.
+    session.conf.set("spark.sql.execution.arrow.pyspark.enabled", "true")
+    return session.createDataFrame(texts_with_nulls(frame))
+
+
+def _first_too_wide(column: Any) -> int | None:
+    """The first integer that bigint does not hold: PySpark, which takes uint64 and Python's int for it, writes NULL."""
+    if column.dtype.kind not in "uO":
+        return None
+    return next((int(value) for value in column if _is_integer(value) and int(value) not in _BIGINT), None)
+
+
+def _is_integer(value: Any) -> bool:
+    return isinstance(value, numbers.Integral) and not isinstance(value, bool)
+
+
+def _schema_of(frame: Any, model: str) -> StructType:
+    """The columns of a frame without rows, from whose rows PySpark would infer the types."""
+    import pyarrow as pa
+    from pyspark.sql.pandas.types import from_arrow_schema
+
+    if not len(frame.columns):
+        raise DbtRuntimeError(
+            f"{model} returned a data frame without columns. Return one with the model's columns and no rows, such as "
+            "frame.iloc[:0] of a data frame that has them."
+        )
+    return from_arrow_schema(pa.Schema.from_pandas(frame, preserve_index=False))
 
 
 def texts_with_nulls(frame: Any) -> Any:

@@ -38,8 +38,9 @@ ROWS_A_DOCUMENT = 1_000
 _CARRIED = ("bigint", "double", "boolean")
 _BIGINT = range(-(2**63), 2**63)
 _FINER_TIME: Final = re.compile(r":\d+[.,]\d{6}\d*[1-9]")
-# Names that Spark's grammar accepts without backticks.
-_PLAIN_NAME: Final = re.compile(r"\w*[^\W\d]\w*", re.ASCII)
+# Types of text that other databases have without a length, and Spark does not have.
+_TEXTS: Final = frozenset({"text", "varchar", "nvarchar", "character varying", "char varying"})
+_OTHER_DELIMITERS: Final = re.compile(r"[;|\t,]")
 
 
 @dataclass(frozen=True)
@@ -70,9 +71,7 @@ def path_of(model: Mapping[str, Any], config: Any) -> Path:
     return path if path.exists() else Path(model["root_path"] or root, model["original_file_path"])
 
 
-def load(
-    path: Path, model: Mapping[str, Any], passes: Warn | None = None, loses: Warn | None = None
-) -> agate.Table:
+def load(path: Path, model: Mapping[str, Any], loses: Warn | None = None) -> agate.Table:
     """The rows of a seed's file as dbt reads them, with the columns of `column_types` as text, whatever their case.
 
     dbt itself matches names case-sensitively, and would read 007 as 7 before its type is applied.
@@ -80,7 +79,6 @@ def load(
     Args:
         path: the seed's file.
         model: the seed's node in the manifest.
-        passes: called about lines that are too short; None refuses them.
         loses: called about times that dbt truncates to microseconds; None refuses them.
 
     Raises:
@@ -89,7 +87,7 @@ def load(
     import agate
     from dbt_common.clients import agate_helper
 
-    check_file(path, model, passes)
+    check_file(path, model)
     delimiter, typed = model["config"].get("delimiter", ","), _typed(model)
     with path.open(encoding="utf-8-sig", newline="") as file:
         header = next(csv.reader(file, delimiter=delimiter))
@@ -132,16 +130,15 @@ def _finer_times(path: Path, times: Sequence[int], model: Mapping[str, Any]) -> 
                     )
 
 
-def check_file(path: Path, model: Mapping[str, Any], passes: Warn | None = None) -> None:
-    """Refuse a malformed file: each line must have a value for each column of the header.
+def check_file(path: Path, model: Mapping[str, Any]) -> None:
+    """Refuse a malformed file, and warn about lines with fewer values than the header, which dbt fills with NULL.
 
-    dbt's own reader fills short lines with NULL, and its error about long ones names neither line nor column. A blank
-    line is not a short one: it is a row of NULLs, the only way to write a NULL in a file with one column.
+    dbt's own error about long lines names neither line nor column. A blank line is not a short one: it is a row of
+    NULLs, the only way to write a NULL in a file with one column.
 
     Args:
         path: the seed's file.
         model: the seed's node in the manifest; its config has the delimiter.
-        passes: called about lines that are too short, which dbt fills up; None refuses them.
 
     Raises:
         CompilationError: what is wrong with the file or its delimiter: file, line and column.
@@ -162,8 +159,9 @@ def check_file(path: Path, model: Mapping[str, Any], passes: Warn | None = None)
     if problems:
         more = f" And {len(problems) - 1} more such lines." if len(problems) > 1 else ""
         first = next((text for short, text in problems if not short), problems[0][1])
-        only_short = all(short for short, _ in problems)
-        _refuse_or_warn(f"{where}, {first}{more}", passes if only_short else None)
+        if not all(short for short, _ in problems):
+            raise CompilationError(f"{where}, {first}{more}")
+        _warn(f"{where}, {first}{more}")
 
 
 def _ragged_lines(reader: Any, delimiter: str) -> Iterable[tuple[bool, str]]:
@@ -179,7 +177,8 @@ def _ragged_lines(reader: Any, delimiter: str) -> Iterable[tuple[bool, str]]:
             if len(row) < len(header):
                 yield (
                     True,
-                    f"{counts}: none for column '{header[len(row)]}'. Write a NULL as nothing between two delimiters.",
+                    f"{counts}: the missing ones, from column '{header[len(row)]}' on, are NULL. To silence this "
+                    "warning, write each NULL as nothing after a delimiter.",
                 )
             else:
                 yield (
@@ -197,15 +196,16 @@ def seed_columns(table: agate.Table, model: Mapping[str, Any], convert_type: Con
     `column_types` of a folder may name columns that some of its files lack; they are ignored, as in dbt.
 
     Raises:
-        DbtRuntimeError: `quote_columns` is off and a name needs quotes.
+        DbtRuntimeError: `quote_columns` is off, and the header seems to have another delimiter.
     """
     wanted = {
-        str(name).lower(): str(kind) for name, kind in (model["config"].get("column_types") or {}).items()
+        str(name).lower(): "string" if str(kind).strip().lower() in _TEXTS else str(kind)
+        for name, kind in (model["config"].get("column_types") or {}).items()
     }
     names = [str(name) for name in table.column_names]
     _warn_of_misspelt(set(wanted) - {name.lower() for name in names}, names, model)
     if model["config"].get("quote_columns") is False:
-        _refuse_quoted_names(names, model)
+        _refuse_other_delimiters(names, model)
     return [
         SeedColumn(
             name, wanted.get(name.lower()) or convert_type(table, index) or "string", name.lower() in wanted
@@ -222,22 +222,25 @@ def _warn_of_misspelt(unknown: Iterable[str], names: Sequence[str], model: Mappi
             message = (
                 f"{_where(model)}: column_types: the file has no column '{name}'. Did you mean '{near}'?"
             )
-            warn_or_error(AdapterEventWarning(name="Paimon", base_msg=message, args=[]))
+            _warn(message)
+
+
+def _warn(message: str) -> None:
+    warn_or_error(AdapterEventWarning(name="Paimon", base_msg=message, args=[]))
 
 
 def _typed(model: Mapping[str, Any]) -> set[str]:
     return {str(name).lower() for name in model["config"].get("column_types") or {}}
 
 
-def _refuse_quoted_names(names: Sequence[str], model: Mapping[str, Any]) -> None:
-    # Names are always sent in quotes. But one that is a syntax error without them is usually not a name at all, but the
-    # header of a file with another delimiter.
+def _refuse_other_delimiters(names: Sequence[str], model: Mapping[str, Any]) -> None:
+    # dbt's own seeds fail at such a name, unless its columns are quoted. Ours always are.
     for name in names:
-        if not _PLAIN_NAME.fullmatch(name):
+        if _OTHER_DELIMITERS.search(name):
             raise DbtRuntimeError(
-                f"{_where(model)}: syntax error in the header: column '{name}' needs quotes, and quote_columns is "
-                f"false. If it is not one name, set the file's delimiter (it is {model['config'].get('delimiter')!r}); "
-                "else set quote_columns: true."
+                f"{_where(model)}: syntax error in the header: column '{name}' has a delimiter in its name, and "
+                f"quote_columns is false. If it is several columns, set the file's delimiter (it is "
+                f"{model['config'].get('delimiter')!r}); else set quote_columns: true."
             )
 
 
