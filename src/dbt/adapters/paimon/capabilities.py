@@ -69,6 +69,7 @@ class Capability(_TextEnum):
     LISTAGG_DISTINCT = "listagg distinct"
     REMOVE_RECORD_ON_DELETE = "remove record on delete"
     FULL_COMPACTION_ON_WRITE = "full compaction on write"
+    COMPACTION_INTERVAL_ACROSS_RUNS = "compaction interval across runs"
     OVERWRITE_LIFTS_FILES = "overwrite lifts files"
     ROWKIND_IS_PAIMONS_COLUMN = "rowkind is paimons column"
     RECORD_EXPIRY_BY_TIMESTAMP = "record expiry by timestamp"
@@ -261,6 +262,14 @@ _RULES: Final[Mapping[Capability, _Rule]] = MappingProxyType(
             "full-compaction.delta-commits on Spark",
             paimon="1.4",
             remedy='Add post_hook="{{ compact(this) }}".',
+        ),
+        # MergeTreeCompactManagerFactory reads the time of the last full compaction from 2.0 on; until then a writer that
+        # was just made compacts at once [ran, 0.9.0].
+        Capability.COMPACTION_INTERVAL_ACROSS_RUNS: _Rule(
+            "compaction.optimization-interval that counts from one run to the next",
+            paimon="2.0",
+            remedy="Remove it, and use `compact` of maintenance with every_commits.",
+            shown=False,
         ),
         # FileStoreCommitImpl.tryUpgrade ('overwrite-upgrade'), from 1.4.
         Capability.OVERWRITE_LIFTS_FILES: _Rule(

@@ -7,6 +7,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
 from dbt.adapters.paimon.capabilities import Capability
+from dbt.adapters.paimon.options.table_options import parse_duration
 from dbt.adapters.paimon.spec.build import Written
 from dbt.adapters.paimon.spec.problems import Problems
 from dbt.adapters.paimon.spec.table import DYNAMIC_BUCKET, POSTPONE_BUCKET
@@ -91,6 +92,28 @@ def _unread_bucket_options(spec: TableSpec) -> _Advice:
             )
 
 
+def _append_table_options(spec: TableSpec) -> _Advice:
+    # AppendOnlyFileStoreWrite and the coordinators of append tables; MergeTreeWriter reads neither.
+    for name in ("compaction.min.file-num", "compaction.max.file-num"):
+        if name in spec.options and spec.primary_key:
+            yield (
+                name,
+                "only tables without primary key read it, so it does nothing here. Set "
+                "num-sorted-run.compaction-trigger, or remove it",
+            )
+
+
+def _idle_expiry(spec: TableSpec) -> _Advice:
+    # PartitionExpire.expire counts its interval from when the writer was made, which ends with the batch.
+    interval = parse_duration(spec.options.get("partition.expiration-check-interval", "1 h"))
+    if "partition.expiration-time" in spec.options and interval:
+        yield (
+            "partition.expiration-time",
+            "expires nothing here: a run ends before partition.expiration-check-interval (1 h by default). Set that to "
+            "'0 s' in tblproperties, or use `expire_partitions` of maintenance instead",
+        )
+
+
 def _unread_by_this_version(spec: TableSpec, versions: Versions) -> _Advice:
     name = "full-compaction.delta-commits"
     if name in spec.options and not versions.supports(Capability.FULL_COMPACTION_ON_WRITE):
@@ -102,6 +125,13 @@ def _unread_by_this_version(spec: TableSpec, versions: Versions) -> _Advice:
             name,
             "is the level of whichever table this process writes first: "
             f"{versions.explain(Capability.PARQUET_ZSTD_LEVEL_IS_ITS_OWN)}",
+        )
+    name = "compaction.optimization-interval"
+    if name in spec.options and not versions.supports(Capability.COMPACTION_INTERVAL_ACROSS_RUNS):
+        yield (
+            name,
+            "makes every run end with a full compaction: "
+            f"{versions.explain(Capability.COMPACTION_INTERVAL_ACROSS_RUNS)}",
         )
     name = "tag.automatic-creation"
     creation = spec.options.get(name, "").lower()
@@ -152,4 +182,6 @@ def _narrow_sums(spec: TableSpec, types: Mapping[str, str]) -> _Advice:
 _CHECKS: Final[tuple[Callable[[TableSpec], _Advice], ...]] = (
     _keys_in_several_partitions,
     _unread_bucket_options,
+    _append_table_options,
+    _idle_expiry,
 )

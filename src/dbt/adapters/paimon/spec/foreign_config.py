@@ -18,9 +18,7 @@ from dbt.adapters.paimon.capabilities import FILE_FORMATS
 _BUCKETS: Final = "Use `bucket` (a number) with `bucket_key`"
 _LAYOUT: Final = "Use `bucket_key`, or `compact` with order_strategy"
 _META: Final = "Use `tags` or `meta`"
-_EXPIRY: Final = (
-    "No row expires. Set partition.expiration-time in tblproperties, or `expire_partitions` of maintenance"
-)
+_EXPIRY: Final = "No row expires. Use `expire_partitions` of maintenance, or record_level.expire_time"
 _RIGHTS: Final = "Grant access in the warehouse and its catalog"
 _ENGINE: Final = "Use a target of the profile for each engine"
 _PLACE: Final = "The catalog decides where a table lives. Set `warehouse` in the profile"
