@@ -77,6 +77,7 @@ class Capability(_TextEnum):
     COMPACT_ORDER = "compact order"
     COMPACT_STRATEGY = "compact strategy"
     EXPIRE_SNAPSHOTS_OLDER_THAN_TEXT = "expire snapshots older than text"
+    EXPIRE_SNAPSHOTS_RETAIN_MAX_ALONE = "expire snapshots retain max alone"
     EXPIRE_SNAPSHOTS_OPTIONS = "expire snapshots options"
     EXPIRE_PARTITIONS = "expire partitions"
     EXPIRE_PARTITIONS_OUTSIDE_THE_METASTORE = "expire partitions outside the metastore"
@@ -313,6 +314,11 @@ _RULES: Final[Mapping[Capability, _Rule]] = MappingProxyType(
         # ExpireSnapshotsProcedure: older_than is a TIMESTAMP at 0.9 and a STRING from 1.0.
         Capability.EXPIRE_SNAPSHOTS_OLDER_THAN_TEXT: _Rule(
             "sys.expire_snapshots with older_than as text", paimon="1.0", shown=False
+        ),
+        # ProcedureUtils.fillInSnapshotOptions: without retain_min the table's own counts, by default 10, which must not
+        # be above retain_max [ran, 1.4.2, 2.0.0].
+        Capability.EXPIRE_SNAPSHOTS_RETAIN_MAX_ALONE: _Rule(
+            "sys.expire_snapshots with retain_max below snapshot.num-retained.min", until="1.1", shown=False
         ),
         # ExpireSnapshotsProcedure's parameter options, from 1.1.
         Capability.EXPIRE_SNAPSHOTS_OPTIONS: _Rule("sys.expire_snapshots with options", paimon="1.1"),

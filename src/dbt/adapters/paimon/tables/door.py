@@ -239,6 +239,11 @@ class Tables:
         ]
         return metadata.last_modified_sql([table for table in tables if self._is_paimons(table)])
 
+    @while_parsing(lambda *a, **k: "")
+    def loaded_at_sql(self, expression: str) -> str:
+        """SQL of a time that freshness is computed from, as dbt reads it (see `metadata.loaded_at_sql`)."""
+        return metadata.loaded_at_sql(expression)
+
     def _is_paimons(self, table: PaimonRelation) -> bool:
         """Whether a table is a Paimon table; Spark's session catalog also has tables of other formats."""
         paimons = self._host.credentials.paimon_catalogs

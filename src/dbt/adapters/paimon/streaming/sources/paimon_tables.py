@@ -19,7 +19,7 @@ from dbt_common.exceptions import DbtRuntimeError
 from dbt.adapters.paimon.changes import reads
 from dbt.adapters.paimon.changes.positions import NOTHING_READ, Commit, Position
 from dbt.adapters.paimon.changes.reads import Output, SourceTable, Way
-from dbt.adapters.paimon.sql import procedures
+from dbt.adapters.paimon.sql import clocks, procedures
 from dbt.adapters.paimon.sql.text import quoted, string_literal
 from dbt.adapters.paimon.streaming import checkpoints
 from dbt.adapters.paimon.streaming.hadoop_files import HadoopFolder
@@ -136,7 +136,7 @@ class PaimonTableInput:
             raise DbtRuntimeError(f"{what}: {exc.msg}") from None
         schemas = relation.system_table("schemas")
         # The same text in every time zone.
-        made_at = metadata.in_utc("min(update_time)")
+        made_at = clocks.in_utc("min(update_time)")
         # Read before the columns: a column that is added in between belongs to a later schema.
         ((made, schema),) = access.host.query(
             f"select cast({made_at} as string), max(schema_id) from {schemas}"
