@@ -8,6 +8,7 @@ from datetime import datetime, timedelta, timezone
 
 import pytest
 from dbt.tests.util import run_dbt
+from tests.functional.conftest import in_zone
 
 from dbt.adapters.paimon.sql import event_time
 
@@ -135,8 +136,7 @@ class Zone:
 
     @pytest.fixture(scope="class")
     def dbt_profile_target(self, dbt_profile_target):
-        config = dbt_profile_target["spark_config"] | {"spark.sql.session.timeZone": self.ZONE}
-        return dbt_profile_target | {"spark_config": config}
+        return in_zone(dbt_profile_target, self.ZONE)
 
     @pytest.fixture(scope="class")
     def models(self):

@@ -59,8 +59,7 @@ class Timestamps:
 
     @pytest.fixture(scope="class")
     def dbt_profile_target(self, dbt_profile_target):
-        config = dbt_profile_target["spark_config"] | {"spark.sql.session.timeZone": self.ZONE}
-        return dbt_profile_target | {"spark_config": config}
+        return in_zone(dbt_profile_target, self.ZONE)
 
     @pytest.fixture(scope="class")
     def models(self):

@@ -136,15 +136,26 @@ class Specs:
         return spelling.spelled_as(spec, [column.name for column in columns])
 
     def advise(
-        self, model: Mapping[str, Any], spec: TableSpec, types: Mapping[str, str] = MappingProxyType({})
+        self,
+        model: Mapping[str, Any],
+        spec: TableSpec,
+        types: Mapping[str, str] = MappingProxyType({}),
+        more: Sequence[str] = (),
     ) -> None:
         """Warn about a valid config that may surprise its author, once per node (see `spec.advice`).
+
+        Args:
+            model: the node in the manifest.
+            spec: its table.
+            types: column -> Spark type, if the columns are known already.
+            more: further warnings.
 
         Raises:
             EventCompilationError: with dbt's --warn-error.
         """
         # A microbatch model calls this for every batch.
-        for message in advice(spec, model["config"], model.get("name", ""), self._host.versions, types):
+        own = advice(spec, model["config"], model.get("name", ""), self._host.versions, types)
+        for message in (*own, *more):
             if self._host.once.first(("advice", message)):
                 warn_or_error(AdapterEventWarning(name="Paimon", base_msg=message, args=[]))
 

@@ -51,6 +51,12 @@ def jvms_lead() -> str:
     return seconds_between("cast(now() as timestamp_ntz)", now_on_jvms_clock())
 
 
+def jvm_has_summer_time() -> str:
+    """Whether the JVM's time zone changes its clocks, these years."""
+    winter, summer = "timestamp_ntz '2026-01-01 12:00:00'", "timestamp_ntz '2026-07-01 12:00:00'"
+    return f"{seconds_between(winter, in_utc(winter))} <> {seconds_between(summer, in_utc(summer))}"
+
+
 def seconds_between(earlier: str, later: str) -> str:
     """Whole seconds between two TIMESTAMP_NTZ."""
     return f"(unix_timestamp({later}) - unix_timestamp({earlier}))"

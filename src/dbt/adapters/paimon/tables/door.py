@@ -17,7 +17,7 @@ from dbt.adapters.paimon.spec import bucket_numbers, column_rules
 from dbt.adapters.paimon.sql import names
 from dbt.adapters.paimon.sql.data_types import is_whole
 from dbt.adapters.paimon.sql.text import ilike
-from dbt.adapters.paimon.tables import changeset, column_changes, metadata, rebuilds
+from dbt.adapters.paimon.tables import changeset, clock_checks, column_changes, metadata, rebuilds
 from dbt.adapters.paimon.tables.rebuilds import History
 
 if TYPE_CHECKING:
@@ -189,7 +189,7 @@ class Tables:
             builds=given is None,
             dropped=tuple(dropped),
         )
-        self._specs.advise(model, checked, types)
+        self._specs.advise(model, checked, types, clock_checks.warnings(self._host, model, checked, types))
         return checked
 
     def check_schema_change(
