@@ -7,6 +7,7 @@ from datetime import datetime
 
 import pytest
 from dbt.tests.util import run_dbt, run_dbt_and_capture
+from tests.functional.conftest import in_zone
 
 pytestmark = pytest.mark.full
 

@@ -10,8 +10,9 @@ from zoneinfo import ZoneInfo
 
 import pytest
 from dbt.tests.util import get_artifact, run_dbt
-from own_process import OwnProcess, write_project
 from tests.functional.conftest import in_zone
+
+from own_process import OwnProcess, write_project
 
 HOUR = 3600
 BY_HOUR = "yyyy-MM-dd-HH"
