@@ -89,16 +89,18 @@ class SessionZone:
         assert rows("select count(*) from {schema}.`history$snapshots`") == [(1,)]
 
     def test_orphan_files(self, project, warehouse: Path):
-        """A file that is being written looks like an orphan until its commit."""
+        """A file that is being written looks like an orphan until its commit; in winter and in summer."""
         folder = warehouse / f"{project.test_schema}.db/history/bucket-0"
-        now = time.time()
-        for name, hours in {"young": 25, "old": 27}.items():
-            path = folder / f"data-{name}.parquet"
-            path.write_text("left")
-            os.utime(path, (now - hours * HOUR,) * 2)
-        before = self.written(now - 26 * HOUR)
-        operate("remove_orphan_files", relation="history", older_than=before, dry_run=False)
-        assert {path.stem for path in folder.glob("data-[yo]*")} == {"data-young"}
+        year = datetime.now(timezone.utc).year - 1
+        for moment in (datetime(year, month, 15, 12, tzinfo=timezone.utc).timestamp() for month in (1, 7)):
+            young, old = folder / "data-young.parquet", folder / "data-old.parquet"
+            for path, at in ((young, moment + 60), (old, moment - 60)):
+                path.write_text("left")
+                os.utime(path, (at, at))
+            arguments = {"older_than": self.written(moment), "dry_run": False}
+            operate("remove_orphan_files", relation="history", **arguments)
+            assert young.exists() and not old.exists()
+            young.unlink()
 
     def test_partitions(self, project, rows):
         def kept():
