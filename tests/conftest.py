@@ -20,6 +20,7 @@ pytest_plugins = [
     "full",
     "quicker_dbt",
     "timing",
+    "time_zones",
     "compatibility",
     "coverage_proof",
     "conformance",

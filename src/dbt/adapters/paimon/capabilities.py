@@ -77,6 +77,7 @@ class Capability(_TextEnum):
     COMPACT_ORDER = "compact order"
     COMPACT_STRATEGY = "compact strategy"
     EXPIRE_SNAPSHOTS_OLDER_THAN_TEXT = "expire snapshots older than text"
+    ORC_TIMESTAMPS_OF_ANY_HOUR = "orc timestamps of any hour"
     EXPIRE_SNAPSHOTS_RETAIN_MAX_ALONE = "expire snapshots retain max alone"
     EXPIRE_SNAPSHOTS_OPTIONS = "expire snapshots options"
     EXPIRE_PARTITIONS = "expire partitions"
@@ -314,6 +315,12 @@ _RULES: Final[Mapping[Capability, _Rule]] = MappingProxyType(
         # ExpireSnapshotsProcedure: older_than is a TIMESTAMP at 0.9 and a STRING from 1.0.
         Capability.EXPIRE_SNAPSHOTS_OLDER_THAN_TEXT: _Rule(
             "sys.expire_snapshots with older_than as text", paimon="1.0", shown=False
+        ),
+        # Timestamp.toSQLTimestamp goes through java.sql.Timestamp, in the JVM's time zone [ran, 0.9.0, 1.4.2].
+        Capability.ORC_TIMESTAMPS_OF_ANY_HOUR: _Rule(
+            "ORC files with timestamps in the hour that a change of clocks skips",
+            paimon=None,
+            shown=False,
         ),
         # ProcedureUtils.fillInSnapshotOptions: without retain_min the table's own counts, by default 10, which must not
         # be above retain_max [ran, 1.4.2, 2.0.0].

@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from dbt_common.exceptions import DbtRuntimeError
 
+from dbt.adapters.paimon.capabilities import Capability
 from dbt.adapters.paimon.host import Host
 from dbt.adapters.paimon.spec.build import Written
 from dbt.adapters.paimon.spec.problems import Problems
@@ -56,11 +57,11 @@ def warnings(host: Host, model: Mapping[str, Any], spec: TableSpec, types: Mappi
     if _TAGS in leaves and clock.ahead:
         reason = f"names tags by the clock of Spark's JVM, which has {clock.zone}. {_REMEDY}"
         found.add(*where.find(_TAGS, spec), reason)
-    if _FORMAT in leaves and clock.summer:
-        # Timestamp.toSQLTimestamp [ran, 0.9.0 and 1.4.2].
+    orc = Capability.ORC_TIMESTAMPS_OF_ANY_HOUR
+    if _FORMAT in leaves and clock.summer and not host.versions.supports(orc):
         reason = (
-            f"ORC stores a timestamp in the hour that a change of clocks skips in {clock.zone}, the time zone of "
-            "Spark's JVM, an hour late. Use 'parquet', or start Spark with -Duser.timezone=UTC"
+            f"a timestamp in the hour that a change of clocks skips in {clock.zone}, the time zone of Spark's JVM, is "
+            "stored an hour late. Use 'parquet', or start Spark with -Duser.timezone=UTC"
         )
         found.add(*where.find(_FORMAT, spec), reason)
     return found.messages
@@ -75,7 +76,10 @@ def _left_to_the_clock(spec: TableSpec, types: Mapping[str, str]) -> Iterator[st
     options = spec.options
     if _EXPIRES in options and options.get("partition.expiration-strategy") != "update-time":
         yield _EXPIRES
-    if options.get(_TAGS) == "process-time" and "sink.process-time-zone" not in options:
+    if (
+        options.get(_TAGS, "").lower() in ("process-time", "batch")
+        and "sink.process-time-zone" not in options
+    ):
         yield _TAGS
     if spec.file_format == "orc" and any("timestamp" in kind for kind in types.values()):
         yield _FORMAT
