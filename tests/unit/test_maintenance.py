@@ -231,6 +231,15 @@ def test_snapshots_that_are_due(expire, young, due):
     assert not read.due
 
 
+def test_what_the_table_was_then_stays():
+    policy = MaintenancePolicy(expire_snapshots=ExpireSnapshots(None, 2, "1 d"))
+    for young, due in ((8, 6), (2, 0), (1, 0)):
+        state = {"first_snapshot": 1, "last_snapshot": 10, "first_young_snapshot": young}
+        action = planned(policy, P20, **state)["expire_snapshots"]
+        assert action.due is (due > 0)
+        assert action.why.startswith(f"{due} of 10 ")
+
+
 def test_ages_are_told_in_the_zone_that_reads_them():
     policy = MaintenancePolicy(expire_snapshots=ExpireSnapshots(None, 1, "2 d"))
     assert "older_than => TIMESTAMP '2024-03-08 12:00:00'" in planned(policy)["expire_snapshots"].sql

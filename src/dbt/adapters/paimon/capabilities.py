@@ -77,6 +77,7 @@ class Capability(_TextEnum):
     COMPACT_ORDER = "compact order"
     COMPACT_STRATEGY = "compact strategy"
     EXPIRE_SNAPSHOTS_OLDER_THAN_TEXT = "expire snapshots older than text"
+    EXPIRE_SNAPSHOTS_KEEPS_THE_STATE_THEN = "expire snapshots keeps the state then"
     ORC_TIMESTAMPS_OF_ANY_HOUR = "orc timestamps of any hour"
     EXPIRE_SNAPSHOTS_RETAIN_MAX_ALONE = "expire snapshots retain max alone"
     EXPIRE_SNAPSHOTS_OPTIONS = "expire snapshots options"
@@ -315,6 +316,10 @@ _RULES: Final[Mapping[Capability, _Rule]] = MappingProxyType(
         # ExpireSnapshotsProcedure: older_than is a TIMESTAMP at 0.9 and a STRING from 1.0.
         Capability.EXPIRE_SNAPSHOTS_OLDER_THAN_TEXT: _Rule(
             "sys.expire_snapshots with older_than as text", paimon="1.0", shown=False
+        ),
+        # ExpireSnapshotsImpl.expire: a table snapshot goes if the next one is old, too [ran, 2.0.0].
+        Capability.EXPIRE_SNAPSHOTS_KEEPS_THE_STATE_THEN: _Rule(
+            "sys.expire_snapshots that keeps what the table was at older_than", paimon="2.0", shown=False
         ),
         # Timestamp.toSQLTimestamp goes through java.sql.Timestamp, in the JVM's time zone [ran, 0.9.0, 1.4.2].
         Capability.ORC_TIMESTAMPS_OF_ANY_HOUR: _Rule(

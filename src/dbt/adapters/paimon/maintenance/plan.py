@@ -381,6 +381,8 @@ def _expire_snapshots(
         end = min(end, state.next_read)
     beyond = last - expire.retain_max + 1 if expire.retain_max is not None else state.first_snapshot
     young = state.first_young_snapshot if expire.older_than else state.first_snapshot
+    if young and expire.older_than and versions.supports(Capability.EXPIRE_SNAPSHOTS_KEEPS_THE_STATE_THEN):
+        young -= 1
     end = min(end, max(beyond, young if young is not None else end))
     count = max(end - state.first_snapshot, 0) if state.last_snapshot else 0
     has = last - state.first_snapshot + 1 if state.last_snapshot else 0
