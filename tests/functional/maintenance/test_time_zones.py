@@ -23,6 +23,10 @@ HOURS = """
 select 1 as id, date_format(now() - make_interval(0, 0, 0, 0, age), 'yyyy-MM-dd-HH') as hour
 from (select explode(sequence(0, 48, 3)) as age)
 """
+DEFAULTED = """
+{{ config(materialized='table', primary_key='id', tblproperties={'fields.at.default-value': '2024-01-01 00:00:00'}) }}
+select 1 as id, now() as at
+"""
 EXPIRES = {
     "partition.expiration-time": "8 h",
     "partition.expiration-check-interval": "0 s",
@@ -62,7 +66,12 @@ class SessionZone:
 
     @pytest.fixture(scope="class")
     def models(self):
-        return {"history.sql": HISTORY, "hours.sql": HOURS, "sources.yml": SOURCES}
+        return {
+            "history.sql": HISTORY,
+            "hours.sql": HOURS,
+            "defaulted.sql": DEFAULTED,
+            "sources.yml": SOURCES,
+        }
 
     def written(self, seconds: float) -> str:
         """A moment as a user of the session writes it."""
@@ -120,14 +129,17 @@ class SessionZone:
         """The JVM goes by UTC: it sees the partitions of the east's next hours, and those of the west too late."""
         made = rows("select count(*) from {schema}.hours")
         east = self.zone.startswith("Asia")
-        expire = {"relation": "hours", "expiration_time": "1 h", "timestamp_formatter": BY_HOUR}
+        expire = {"relation": "hours", "expiration_time": "2 h", "timestamp_formatter": BY_HOUR}
         operate("expire_partitions", **expire, expect_pass=not east)
         assert rows("select count(*) from {schema}.hours") == (made if east else [(1,)])
-        (result,) = run_dbt(
-            ["run", "--select", "hours", "--vars", str({"config": {"tblproperties": EXPIRES}})],
-            expect_pass=False,
+        tblproperties = str({"config": {"tblproperties": EXPIRES}})
+        results = run_dbt(
+            ["run", "--select", "hours", "defaulted", "--vars", tblproperties], expect_pass=False
         )
-        assert "-Duser.timezone" in result.message
+        by_name = {result.node.name: result.message for result in results}
+        assert "-Duser.timezone" in by_name["hours"]
+        if VERSIONS.supports(Capability.FIELD_DEFAULT_VALUE):
+            assert "-Duser.timezone" in by_name["defaulted"]
         assert rows("select count(*) from {schema}.hours") == (made if east else [(1,)])
 
     def test_instants(self, project, rows):

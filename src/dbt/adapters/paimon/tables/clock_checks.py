@@ -10,6 +10,7 @@ from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.paimon.capabilities import Capability
 from dbt.adapters.paimon.host import Host
+from dbt.adapters.paimon.options.table_options import split_field_option
 from dbt.adapters.paimon.spec.build import Written
 from dbt.adapters.paimon.spec.problems import Problems
 from dbt.adapters.paimon.spec.table import TableSpec
@@ -40,7 +41,7 @@ def warnings(host: Host, model: Mapping[str, Any], spec: TableSpec, types: Mappi
         types: column -> Spark type text.
 
     Raises:
-        ConfigErrors: partitions would expire by another clock than the session's.
+        ConfigErrors: partitions would expire, or a default would be read, by another clock than the session's.
     """
     leaves = set(_left_to_the_clock(spec, types))
     if not leaves:
@@ -48,11 +49,14 @@ def warnings(host: Host, model: Mapping[str, Any], spec: TableSpec, types: Mappi
     try:
         clock = _Clock(*host.query(_CLOCK_SQL)[0])
     except DbtRuntimeError as exc:
-        clock = _Clock(f"an unknown time zone: {exc.msg}", ahead=_EXPIRES in leaves, summer=False)
+        clock = _Clock(f"an unknown time zone: {exc.msg}", ahead=1, summer=False)
     problems, found, where = Problems(model["name"]), Problems(model["name"]), Written(model["config"])
-    if _EXPIRES in leaves and clock.ahead:
-        reason = f"compares partitions with the clock of Spark's JVM, which has {clock.zone}. {_REMEDY}"
-        problems.add(*where.find(_EXPIRES, spec), reason)
+    refused = leaves - {_TAGS, _FORMAT} if clock.ahead else ()
+    for name in sorted(refused):
+        reason = (
+            f"counts on the clock of Spark's JVM, which has {clock.zone}, and not on the session's. {_REMEDY}"
+        )
+        problems.add(*where.find(name, spec), reason)
     problems.raise_if_any()
     if _TAGS in leaves and clock.ahead:
         reason = f"names tags by the clock of Spark's JVM, which has {clock.zone}. {_REMEDY}"
@@ -81,5 +85,10 @@ def _left_to_the_clock(spec: TableSpec, types: Mapping[str, str]) -> Iterator[st
         and "sink.process-time-zone" not in options
     ):
         yield _TAGS
+    for name in options:
+        # StringToTimestampCastRule [ran, 0.9.0].
+        columns, kind = split_field_option(name) or ((), "")
+        if kind == "default-value" and any(types.get(column) == "timestamp" for column in columns):
+            yield name
     if spec.file_format == "orc" and any("timestamp" in kind for kind in types.values()):
         yield _FORMAT
