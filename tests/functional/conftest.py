@@ -51,14 +51,6 @@ def dbt_profile_target(warehouse: Path, spark_config: dict[str, Any]) -> dict[st
     }
 
 
-def in_zone(target: dict[str, Any], zone: str) -> dict[str, Any]:
-    """The target with a session in a time zone, on a JVM in UTC, whichever test of a worker starts that."""
-    config = dict(target["spark_config"])
-    options = f"{config['spark.driver.extraJavaOptions']} -Duser.timezone=UTC"
-    config |= {"spark.sql.session.timeZone": zone, "spark.driver.extraJavaOptions": options}
-    return target | {"spark_config": config}
-
-
 @pytest.fixture(scope="session", autouse=True)
 def _quiet_environment() -> Iterator[None]:
     """dbt's fixtures write secrets-free profiles; nothing of the developer's environment may leak into them."""

@@ -8,7 +8,6 @@ from datetime import datetime, timedelta, timezone
 
 import pytest
 from dbt.tests.util import run_dbt
-from tests.functional.conftest import in_zone
 
 from dbt.adapters.paimon.sql import event_time
 
@@ -136,7 +135,8 @@ class Zone:
 
     @pytest.fixture(scope="class")
     def dbt_profile_target(self, dbt_profile_target):
-        return in_zone(dbt_profile_target, self.ZONE)
+        config = dbt_profile_target["spark_config"] | {"spark.sql.session.timeZone": self.ZONE}
+        return dbt_profile_target | {"spark_config": config}
 
     @pytest.fixture(scope="class")
     def models(self):

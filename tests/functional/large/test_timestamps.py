@@ -7,7 +7,6 @@ from datetime import datetime
 
 import pytest
 from dbt.tests.util import run_dbt, run_dbt_and_capture
-from tests.functional.conftest import in_zone
 
 pytestmark = pytest.mark.full
 
@@ -60,7 +59,8 @@ class Timestamps:
 
     @pytest.fixture(scope="class")
     def dbt_profile_target(self, dbt_profile_target):
-        return in_zone(dbt_profile_target, self.ZONE)
+        config = dbt_profile_target["spark_config"] | {"spark.sql.session.timeZone": self.ZONE}
+        return dbt_profile_target | {"spark_config": config}
 
     @pytest.fixture(scope="class")
     def models(self):

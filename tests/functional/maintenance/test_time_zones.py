@@ -10,7 +10,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 from dbt.tests.util import get_artifact, run_dbt
-from tests.functional.conftest import VERSIONS, in_zone
+from tests.functional.conftest import VERSIONS
 
 from dbt.adapters.paimon.capabilities import Capability
 from own_process import OwnProcess, write_project
@@ -62,7 +62,8 @@ class SessionZone:
 
     @pytest.fixture(scope="class")
     def dbt_profile_target(self, dbt_profile_target):
-        return in_zone(dbt_profile_target, self.zone)
+        config = dbt_profile_target["spark_config"] | {"spark.sql.session.timeZone": self.zone}
+        return dbt_profile_target | {"spark_config": config}
 
     @pytest.fixture(scope="class")
     def models(self):
@@ -195,16 +196,22 @@ SHOWN = (
 def test_the_jvm_has_the_sessions_zone(tmp_path, dbt_profile_target, monkeypatch):
     """What Paimon does by the clock while it writes, and shows, on a machine half a day ahead of the session."""
     monkeypatch.setenv("TZ", "Asia/Kolkata")
-    zone = {"spark.sql.session.timeZone": "America/Los_Angeles"}
-    target = dbt_profile_target | {"schema": "s", "warehouse": str(tmp_path / "warehouse")}
-    target["spark_config"] = target["spark_config"] | zone
+    zone = "America/Los_Angeles"
+    config = dbt_profile_target["spark_config"] | {"spark.sql.session.timeZone": zone}
+    # Among them a time zone for the JVM of a worker.
+    del config["spark.driver.extraJavaOptions"]
+    target = dbt_profile_target | {
+        "schema": "s",
+        "warehouse": str(tmp_path / "warehouse"),
+        "spark_config": config,
+    }
     files = {
         "models/hours.sql": HOURS.replace("**var('config', {})", f"tblproperties={EXPIRES}"),
         "models/tagged.sql": TAGGED,
         "models/as_orc.sql": "{{ config(materialized='table', file_format='orc') }} select now() as at",
     }
     write_project(tmp_path, target, files)
-    started = datetime.now(ZoneInfo(zone["spark.sql.session.timeZone"]))
+    started = datetime.now(ZoneInfo(zone))
     run, hours, shown, tags, warned = OwnProcess(
         tmp_path,
         target,
