@@ -26,6 +26,13 @@ def is_empty_run() -> bool:
     return bool(getattr(get_flags(), "EMPTY", False))
 
 
+def reads_part() -> bool:
+    """Whether nodes read only a part of what they select from, because of `--empty` or `--sample`."""
+    from dbt.flags import get_flags
+
+    return is_empty_run() or getattr(get_flags(), "SAMPLE", None) is not None
+
+
 def table_name(relation: PaimonRelation) -> TableName:
     """A relation's name for a handle."""
     return TableName(relation.database or "", relation.schema or "", relation.identifier or "")

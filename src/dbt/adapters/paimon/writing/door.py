@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from dbt.adapters.events.logging import AdapterLogger
-from dbt_common.exceptions import CompilationError
+from dbt.adapters.exceptions import SnapshotTargetNotSnapshotTableError
 
 from dbt.adapters.paimon.column import PaimonColumn
 from dbt.adapters.paimon.doors import while_parsing
 from dbt.adapters.paimon.errors import messages
-from dbt.adapters.paimon.host import Host, is_empty_run
+from dbt.adapters.paimon.host import Host, is_empty_run, reads_part
 from dbt.adapters.paimon.spec import change_rows, ordering_values, spelling, strategies
 from dbt.adapters.paimon.spec.table import TableSpec
 from dbt.adapters.paimon.sql import event_time, predicates
@@ -204,17 +204,42 @@ class Rows:
 
     # -- snapshots --------------------------------------------------------------------------------------------------
 
-    @while_parsing(lambda *_: None)
-    def refuse_repeated_keys(
-        self, source: ModelQuery, unique_key: str | Sequence[str], model: Mapping[str, Any]
-    ) -> None:
+    @while_parsing(lambda *_: "")
+    def check_snapshot_keys(self, source: ModelQuery, model: Mapping[str, Any]) -> str:
         """Refuse a snapshot's query that has several rows of a key, of which the table would keep any one.
+
+        Returns:
+            What to warn of, if a row has no time under `strategy: timestamp`; else nothing.
 
         Raises:
             CompilationError: the key, and the remedy.
         """
-        if found := self._host.query(snapshots.repeated_keys_sql(source, unique_key)):
-            raise CompilationError(snapshots.repeated_key_fault(model["name"], unique_key, found[0]))
+        found = self._host.query(snapshots.keys_sql(source, model["config"]))
+        return snapshots.key_warning(model, found[0]) if found else ""
+
+    @while_parsing(lambda *_: None)
+    def require_meta_columns(
+        self, table: ExistingTable, names: Mapping[str, str], hard_deletes: str | None
+    ) -> None:
+        """Refuse a snapshot's table that lacks one of dbt's columns, as dbt does, but for names in another case.
+
+        Raises:
+            SnapshotTargetNotSnapshotTableError: the columns.
+        """
+        if missing := snapshots.missing_meta_columns(table, names, hard_deletes):
+            raise SnapshotTargetNotSnapshotTableError(missing)
+
+    @while_parsing(lambda source, *_, **__: source)
+    def with_time_of_end(
+        self, source: ModelQuery, model: Mapping[str, Any], table: ExistingTable | None
+    ) -> ModelQuery:
+        """A snapshot's versions, with a dbt_valid_to that is a time (see `snapshots.with_time_of_end`)."""
+        return snapshots.with_time_of_end(source, model, table)
+
+    @while_parsing(lambda *_: False)
+    def reads_part(self) -> bool:
+        """Whether the run reads only a part of its inputs (`--empty`, `--sample`)."""
+        return reads_part()
 
     @while_parsing(lambda row_changed, *_: row_changed)
     def comparing_maps(self, row_changed: str, table: ExistingTable) -> str:
