@@ -34,6 +34,16 @@ EPHEMERAL = """{{ config(materialized='ephemeral', event_time='u') }}
 select n, k, a, b, cast(v as int) as v, cast(u as timestamp) as u, cast(u as date) as d
 from values (0, '', '', '', '', 0, '')<rows> as t(day, n, k, a, b, v, u) where day = {{ var('day') }}
 """
+# Three times of the night in which clocks are set back; in Berlin the text of the first is that of the last.
+CLOCKS = """{{ config(materialized='ephemeral') }}
+select 1 as id, timestamp_seconds(1729987200 + 1800 * ({{ [var('day'), 3] | min }} - 1)) as u
+"""
+IN_BERLIN = {
+    "unique_key": "id",
+    "strategy": "timestamp",
+    "updated_at": "u",
+    "spark_config": {"spark.sql.session.timeZone": "Europe/Berlin"},
+}
 # Snapshots whose name begins with "old" are built with the hash of dbt-spark, which this adapter had before.
 OLD_HASH = """{% macro paimon__snapshot_hash_arguments(args) %}
 {%- if model.name.startswith('old') and var('day') == 1 -%}
@@ -132,7 +142,7 @@ def as_text(versions: Sequence[Version]) -> list[str]:
 class TestVersions:
     @pytest.fixture(scope="class")
     def models(self):
-        return {"history.sql": model_sql()}
+        return {"history.sql": model_sql(), "clocks.sql": CLOCKS}
 
     @pytest.fixture(scope="class")
     def macros(self):
@@ -145,6 +155,7 @@ class TestVersions:
             for name, config in configs().items()
             if name != "renamed"
         ]
+        entries.append({"name": "in_berlin", "relation": "ref('clocks')", "config": IN_BERLIN})
         given = ", ".join(f"{key}={value!r}" for key, value in configs()["renamed"].items())
         sql = (
             "{% snapshot renamed %}{{ config("
@@ -160,7 +171,7 @@ class TestVersions:
         def run(day: int, given: list[Row], *arguments: str) -> None:
             start = now()
             results = run_dbt(["build", "--vars", f"day: {day}", *arguments])
-            assert len(results) == len(configs())
+            assert len(results) == len(configs()) + 1
             runs.append(Run(start, now()))
             wrong = {}
             for name, config in configs().items():
@@ -181,6 +192,9 @@ class TestVersions:
         sample = [row for row in rows_of(4) if row["u"] == dt.datetime(2024, 1, 3)]
         run(4, sample, "--sample", "{'start': '2024-01-03', 'end': '2024-01-04'}")
         run(4, rows_of(4))
+        assert rows("select count(*), count(dbt_valid_to), count(distinct u) from {schema}.in_berlin") == [
+            (3, 2, 3)
+        ]
         for name, config in configs().items():
             names = config.get("snapshot_meta_column_names", {})
             times = [names.get(each, each) for each in ("dbt_valid_from", "dbt_valid_to", "dbt_updated_at")]

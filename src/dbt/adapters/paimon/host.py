@@ -26,11 +26,12 @@ def is_empty_run() -> bool:
     return bool(getattr(get_flags(), "EMPTY", False))
 
 
-def reads_part() -> bool:
-    """Whether nodes read only a part of what they select from, because of `--empty` or `--sample`."""
+def sample_of_run() -> tuple[Any, Any] | None:
+    """Start and end of the run's `--sample`; None without it."""
     from dbt.flags import get_flags
 
-    return is_empty_run() or getattr(get_flags(), "SAMPLE", None) is not None
+    sample = getattr(get_flags(), "SAMPLE", None)
+    return None if sample is None else (sample.start, sample.end)
 
 
 def table_name(relation: PaimonRelation) -> TableName:

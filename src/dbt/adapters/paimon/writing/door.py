@@ -11,7 +11,7 @@ from dbt.adapters.exceptions import SnapshotTargetNotSnapshotTableError
 from dbt.adapters.paimon.column import PaimonColumn
 from dbt.adapters.paimon.doors import while_parsing
 from dbt.adapters.paimon.errors import messages
-from dbt.adapters.paimon.host import Host, is_empty_run, reads_part
+from dbt.adapters.paimon.host import Host, is_empty_run, sample_of_run
 from dbt.adapters.paimon.spec import change_rows, ordering_values, spelling, strategies
 from dbt.adapters.paimon.spec.table import TableSpec
 from dbt.adapters.paimon.sql import event_time, predicates
@@ -194,13 +194,18 @@ class Rows:
         """A microbatch model's rows; a row outside the batch fails the statement (see `event_time.checked`)."""
         if strategy != strategies.MICROBATCH or not model["config"].get("event_time"):
             return source
-        selected = event_time.checked(model, source.columns)
+        selected = event_time.checked(model, source.columns, _sample_of(model))
         return source if selected is None else source.selecting(selected)
 
     @while_parsing(lambda *_, **__: "")
     def batch_window(self, model: Mapping[str, Any], columns: Sequence[ExistingColumn]) -> str:
         """SQL condition: the rows of the model's table within the batch (see `event_time.batch_condition`)."""
-        return event_time.batch_condition(model, columns)
+        return event_time.batch_condition(model, columns, _sample_of(model))
+
+    @while_parsing(lambda *_: False)
+    def reads_nothing(self, model: Mapping[str, Any]) -> bool:
+        """Whether a model has no rows because of `--empty`, which does not limit the inputs of a Python model."""
+        return is_empty_run() and model["language"] == "sql"
 
     # -- snapshots --------------------------------------------------------------------------------------------------
 
@@ -239,7 +244,7 @@ class Rows:
     @while_parsing(lambda *_: False)
     def reads_part(self) -> bool:
         """Whether the run reads only a part of its inputs (`--empty`, `--sample`)."""
-        return reads_part()
+        return is_empty_run() or sample_of_run() is not None
 
     @while_parsing(lambda row_changed, *_: row_changed)
     def comparing_maps(self, row_changed: str, table: ExistingTable) -> str:
@@ -271,3 +276,9 @@ class Rows:
     ) -> ModelQuery:
         """A snapshot's staged rows, with dbt's timestamps in the right types (see `snapshots.timed_by_versions`)."""
         return snapshots.timed_by_versions(source, versions.columns, model)
+
+
+def _sample_of(model: Mapping[str, Any]) -> event_time.Window:
+    """The window of `--sample`, which does not limit the inputs of a Python model."""
+    sample = sample_of_run()
+    return event_time.Window.of(*sample) if sample and model["language"] == "sql" else event_time.UNBOUNDED
