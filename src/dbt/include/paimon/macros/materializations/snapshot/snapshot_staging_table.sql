@@ -43,7 +43,7 @@ snapshotted_data as (
 ),
 ended as (
   select {{ key_names | join(', ') }}, count(*) as __dbt_count,
-    max(greatest({{ names.dbt_valid_from }}, {{ names.dbt_valid_to }})) as __dbt_last
+    max(greatest({{ names.dbt_valid_from }}, cast({{ names.dbt_valid_to }} as {{ from_type }}))) as __dbt_last
   from (select *, {{ unique_key_fields(strategy.unique_key) }} from {{ target_relation }})
   where not ({{ is_current }})
   group by {{ key_names | join(', ') }}
@@ -60,8 +60,8 @@ select
   if(__dbt_change in ('insert', 'update'), {{ updated_at }}, {{ now }}) as {{ names.dbt_updated_at }},
   if(__dbt_change in ('insert', 'update'), {{ begins }}, greatest({{ now }}, {{ last }})) as {{ names.dbt_valid_from }},
   case __dbt_change
-    when 'update' then {{ begins }}
-    when 'delete' then greatest({{ now }}, {{ last }})
+    when 'update' then cast({{ begins }} as {{ to_type }})
+    when 'delete' then cast(greatest({{ now }}, {{ last }}) as {{ to_type }})
     else {{ paimon__current_valid_to(to_type) }}
   end as {{ names.dbt_valid_to }},
   case
