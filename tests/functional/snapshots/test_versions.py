@@ -89,7 +89,7 @@ def configs() -> dict[str, dict[str, Any]]:
     ):
         found[name]["dbt_valid_to_current"] = end
     found["old_hash"] = {**STRATEGIES["by_time"], "hard_deletes": "new_record", "unique_key": ["n", "k"]}
-    found["old_text"] = {**found["by_time_invalidate_ab"], "unique_key": "k"}
+    found["was_text"] = {**found["by_time_invalidate_ab"], "unique_key": "k"}
     found["renamed"] = {
         **IN_SQL,
         "snapshot_meta_column_names": RENAMED,
@@ -189,8 +189,8 @@ class TestVersions:
         run(1, rows_of(1))
         # Before, the end of a current version was text if the config was.
         for change in ("drop column dbt_valid_to", "add column dbt_valid_to string"):
-            project.run_sql(f"alter table {{schema}}.old_text {change}")
-        project.run_sql("update {schema}.old_text set dbt_valid_to = '9999-12-31'")
+            project.run_sql(f"alter table {{schema}}.was_text {change}")
+        project.run_sql("update {schema}.was_text set dbt_valid_to = '9999-12-31'")
         run(2, rows_of(2))
         run(3, [], "--empty")
         run(3, rows_of(3))
@@ -201,7 +201,7 @@ class TestVersions:
             (3, 2, 3)
         ]
         for name, config in configs().items():
-            if name == "old_text":
+            if name == "was_text":
                 continue
             names = config.get("snapshot_meta_column_names", {})
             times = [names.get(each, each) for each in ("dbt_valid_from", "dbt_valid_to", "dbt_updated_at")]

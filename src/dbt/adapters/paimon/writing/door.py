@@ -194,13 +194,13 @@ class Rows:
         """A microbatch model's rows; a row outside the batch fails the statement (see `event_time.checked`)."""
         if strategy != strategies.MICROBATCH or not model["config"].get("event_time"):
             return source
-        selected = event_time.checked(model, source.columns, _sample_of(model))
+        selected = event_time.checked(model, source.columns, _sample_of_run())
         return source if selected is None else source.selecting(selected)
 
     @while_parsing(lambda *_, **__: "")
     def batch_window(self, model: Mapping[str, Any], columns: Sequence[ExistingColumn]) -> str:
         """SQL condition: the rows of the model's table within the batch (see `event_time.batch_condition`)."""
-        return event_time.batch_condition(model, columns, _sample_of(model))
+        return event_time.batch_condition(model, columns, _sample_of_run())
 
     @while_parsing(lambda *_: False)
     def reads_nothing(self, model: Mapping[str, Any]) -> bool:
@@ -278,7 +278,7 @@ class Rows:
         return snapshots.timed_by_versions(source, versions.columns, model)
 
 
-def _sample_of(model: Mapping[str, Any]) -> event_time.Window:
-    """The window of `--sample`, which does not limit the inputs of a Python model."""
+def _sample_of_run() -> event_time.Window:
+    """The window of `--sample`."""
     sample = sample_of_run()
-    return event_time.Window.of(*sample) if sample and model["language"] == "sql" else event_time.UNBOUNDED
+    return event_time.Window.of(*sample) if sample else event_time.UNBOUNDED
