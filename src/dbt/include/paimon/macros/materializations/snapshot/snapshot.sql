@@ -22,16 +22,19 @@
 
   {%- set query = paimon__model_query(target_relation, model['compiled_code']) -%}
   {%- do paimon__require_check_cols(query.columns) -%}
-  {%- do adapter.rows.refuse_repeated_keys(query, config.get('unique_key'), model) -%}
+  {%- set warning = adapter.rows.check_snapshot_keys(query, model) -%}
+  {%- if warning -%}
+    {%- do exceptions.warn(warning) -%}
+  {%- endif -%}
+  {%- set current = adapter.tables.existing(target_relation) if exists -%}
   {%- if exists -%}
-    {%- set current = adapter.tables.existing(target_relation) -%}
     {%- set query = adapter.rows.with_fields_of_table(adapter.rows.spelled(query, current), current) -%}
   {%- endif -%}
   {%- set node = dict(model, compiled_code='select * from ' ~ query) -%}
   {%- set strategy = strategy_dispatch(config.get('strategy'))(node, 'snapshotted_data', 'source_data', model['config'], exists) -%}
   {%- set versions_sql = build_snapshot_table(strategy, node.compiled_code) -%}
   {{ check_time_data_types(versions_sql) }}
-  {%- set versions = adapter.rows.query(versions_sql) -%}
+  {%- set versions = adapter.rows.with_time_of_end(adapter.rows.query(versions_sql), model, current) -%}
 
   {%- if not exists -%}
     {%- set spec = adapter.specs.spelled(spec, versions.columns) -%}
@@ -39,8 +42,10 @@
     {%- do paimon__build_table(target_relation, none, spec, source) -%}
     {%- do paimon__set_late_options(target_relation, spec) -%}
   {%- else -%}
-    {{ adapter.assert_valid_snapshot_target_given_strategy(target_relation, columns, strategy) }}
-    {%- do strategy.update(row_changed=adapter.rows.comparing_maps(strategy.row_changed, current)) -%}
+    {%- do adapter.rows.require_meta_columns(current, columns, strategy.hard_deletes) -%}
+    {%- do strategy.update(
+      row_changed=adapter.rows.comparing_maps(strategy.row_changed, current), table=current, query_columns=query.columns
+    ) -%}
     {%- set source = adapter.rows.query(snapshot_staging_table(strategy, node.compiled_code, target_relation)) -%}
     {%- set source = adapter.rows.timed_by_versions(adapter.rows.spelled(source, current), versions, model) -%}
     {%- set spec = adapter.specs.spelled(spec, source.columns) -%}
@@ -56,6 +61,7 @@
     {%- set added = current.lacks(source.columns) | rejectattr('name', 'in', helpers) | list -%}
     {%- set wanted = adapter.tables.wanted_columns(adapter.rows.spelled(versions, current).columns, model, spec) -%}
     {%- set changes = adapter.tables.column_changes(wanted, current, model) -%}
+    {%- do paimon__check_documented_columns(target_relation, wanted) -%}
     {%- set added_columns = adapter.tables.wanted_columns(added, model, spec) | list -%}
     {%- set table_columns = (changes.widened(current.columns) | list) + added_columns -%}
     {%- set spec = adapter.tables.check_columns(model, spec, table_columns, source.columns) -%}
@@ -71,11 +77,10 @@
     {%- call paimon__write_table('main', target_relation, 'snapshot', spec) -%}
       {{ snapshot_merge_sql(target_relation, source, paimon__quoted_names(written)) }}
     {%- endcall -%}
+    {%- do paimon__comment_columns(target_relation, changes) -%}
+    {%- do paimon__comment_table(target_relation, current, model) -%}
   {%- endif -%}
   {%- do paimon__drop_staged(source) -%}
-  {%- if exists -%}
-    {%- do persist_docs(target_relation, model) -%}
-  {%- endif -%}
   {%- do paimon__tag_run(target_relation, spec) -%}
   {%- do adapter.unchanged.note(model) -%}
 
