@@ -18,7 +18,7 @@ from dbt.adapters.paimon.sql import event_time, predicates
 from dbt.adapters.paimon.sql.text import quoted
 from dbt.adapters.paimon.tables.changeset import ExistingColumn, ExistingTable
 from dbt.adapters.paimon.tables.door import Tables
-from dbt.adapters.paimon.writing import model_query, python_models, row_checks, seeds, snapshots
+from dbt.adapters.paimon.writing import fixtures, model_query, python_models, row_checks, seeds, snapshots
 from dbt.adapters.paimon.writing.model_query import ModelQuery
 
 if TYPE_CHECKING:
@@ -178,6 +178,27 @@ class Rows:
         return predicates.of_table(
             self._host.handle.references, wanted, [column.name for column in columns], model["name"]
         )
+
+    # -- unit tests -------------------------------------------------------------------------------------------------
+
+    def fixture_row(
+        self, row: Mapping[str, Any], types: Mapping[str, str], model: Mapping[str, Any]
+    ) -> dict[str, str]:
+        """The SQL of a unit test's row, by column (see `fixtures.row_sql`).
+
+        Args:
+            row: a row of `given` or `expect`.
+            types: the types of the columns.
+            model: the input of that row, or the unit test.
+
+        Raises:
+            CompilationError: its columns, or a value that its type cannot hold.
+        """
+        fixture = f"'{model['name']}'"
+        if model["resource_type"] == "unit_test":
+            fixture = "expected output"
+            fixtures.check_names(row, model["config"]["expected_rows"][0], model["name"])
+        return fixtures.row_sql(row, types, fixture, lossless=self._host.loses is None)
 
     # -- microbatch -------------------------------------------------------------------------------------------------
 
