@@ -512,8 +512,12 @@ class PaimonAdapter(SparkAdapter):
     def get_relation(
         self, database: str | None, schema: str | None, identifier: str | None
     ) -> PaimonRelation | None:
-        """A relation by its name, from dbt's cache; None if it does not exist."""
-        found: Any = super().get_relation(database or "", schema or "", identifier or "")
+        """A relation by its name, from dbt's cache; None if it does not exist.
+
+        Without a database, as macros for dbt-spark call it, it is looked for in the target's.
+        """
+        database = database or self.credentials.database
+        found: Any = super().get_relation(database, schema or "", identifier or "")
         relation: PaimonRelation | None = found
         return relation
 

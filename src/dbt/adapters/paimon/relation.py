@@ -51,7 +51,8 @@ class PaimonRelation(BaseRelation):
     ) -> PaimonRelation:
         """Make the relation of a node in the manifest; a view model has the type View from the start.
 
-        The type decides with which catalog the name is rendered, even before the cache knows the relation.
+        The type decides with which catalog the name is rendered, even before the cache knows the relation. All parts are
+        quoted, also with dbt's `quoting: {identifier: false}`.
         """
         config = relation_config.config
         if (
@@ -61,7 +62,8 @@ class PaimonRelation(BaseRelation):
         ):
             kwargs.setdefault("type", RelationType.View)
         relation: PaimonRelation = super().create_from(quoting, relation_config, **kwargs)
-        return relation
+        # Whatever `quoting` says: Spark looks up a name in backticks like one without, and dbt's cache compares policies.
+        return relation.replace(quote_policy=PaimonQuotePolicy())
 
     def without_identifier(self) -> PaimonRelation:
         """The schema, without a type: otherwise dbt would list the schema once for tables and once for views."""
@@ -106,6 +108,6 @@ class PaimonRelation(BaseRelation):
         """The rendered name of one of the table's system tables, for example `snapshots` or `files`."""
         return str(
             self.replace_path(identifier=f"{self.identifier}${name}")
-            .replace(type=RelationType.Table)
+            .replace(type=RelationType.Table, quote_policy=PaimonQuotePolicy())
             .render()
         )

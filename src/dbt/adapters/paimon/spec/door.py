@@ -17,7 +17,7 @@ from dbt.adapters.paimon.doors import while_parsing
 from dbt.adapters.paimon.errors import unsupported
 from dbt.adapters.paimon.spec import bucket_numbers, foreign_config, spelling, strategies
 from dbt.adapters.paimon.spec.advice import advice
-from dbt.adapters.paimon.spec.build import build_table_spec
+from dbt.adapters.paimon.spec.build import build_table_spec, column_list
 from dbt.adapters.paimon.spec.problems import Problems
 from dbt.adapters.paimon.spec.strategies import IncrementalPlan
 from dbt.adapters.paimon.spec.table import TableSpec
@@ -127,6 +127,11 @@ class Specs:
             DbtRuntimeError: always.
         """
         raise DbtRuntimeError(unsupported.problem(feature, model))
+
+    @staticmethod
+    def columns(value: Any) -> list[str]:
+        """The columns in a config value: 'a', 'a, b', ['a', 'b'] or None."""
+        return list(column_list(value))
 
     @while_parsing(lambda spec, *a, **k: spec)
     def spelled(self, spec: TableSpec, columns: Iterable[PaimonColumn]) -> TableSpec:
