@@ -479,8 +479,12 @@ class PaimonAdapter(SparkAdapter):
 
     # -- relations --------------------------------------------------------------------------------------------------
 
-    def list_schemas(self, database: str) -> list[str]:
-        """The schemas of a catalog; empty for an unknown catalog, which dbt lists before any node runs."""
+    def list_schemas(self, database: str | None) -> list[str]:
+        """The schemas of a catalog; empty for an unknown catalog, which dbt lists before any node runs.
+
+        Without a database, those of the target's catalog.
+        """
+        database = database or self.credentials.database
         if not self.has_catalog(database.removeprefix("`").removesuffix("`").replace("``", "`")):
             return []
         schemas: list[str] = super().list_schemas(database)
@@ -539,7 +543,7 @@ class PaimonAdapter(SparkAdapter):
         )
         return columns
 
-    def check_schema_exists(self, database: str, schema: str) -> bool:
+    def check_schema_exists(self, database: str | None, schema: str) -> bool:
         """Whether the catalog has the schema."""
         return schema in self.list_schemas(database)
 

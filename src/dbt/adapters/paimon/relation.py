@@ -7,6 +7,8 @@ from typing import Any
 
 from dbt.adapters.base.relation import BaseRelation, EventTimeFilter
 from dbt.adapters.contracts.relation import ComponentName, HasQuoting, Policy, RelationConfig, RelationType
+from dbt.adapters.exceptions import ApproximateMatchError
+from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.paimon.sql import event_time, views
 
@@ -69,6 +71,23 @@ class PaimonRelation(BaseRelation):
         """The schema, without a type: otherwise dbt would list the schema once for tables and once for views."""
         schema: PaimonRelation = self.include(identifier=False).replace_path(identifier=None)
         return schema.replace(type=None)
+
+    def matches(
+        self, database: str | None = None, schema: str | None = None, identifier: str | None = None
+    ) -> bool:
+        """Whether this is the relation of that name.
+
+        Raises:
+            DbtRuntimeError: the names differ only in case. dbt's own message asks to delete the relation.
+        """
+        try:
+            return bool(super().matches(database, schema, identifier))
+        except ApproximateMatchError as exc:
+            wanted = ".".join(part for part in (schema, identifier) if part)
+            raise DbtRuntimeError(
+                f"{self.shown} exists, and {wanted} differs from it only in case: dbt takes them for one. Use the name "
+                "of the existing one, or one that differs more, as `schema` or `alias` of the node's config."
+            ) from exc
 
     def quoted(self, identifier: str) -> str:
         """Quote one part; backticks within it are doubled."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 # Tokens that may contain a semicolon, as in SqlBaseLexer.g4 of Spark 3.5; an unclosed one extends to the end.
@@ -88,7 +88,7 @@ def statements(script: str) -> list[str]:
     """
     if ";" not in script:
         return [script]
-    script = _without_inner_ends(script)
+    script = _without_ends(script, lambda after: script.startswith(")", after))
     found: list[str] = []
     start = position = 0
     bare = True
@@ -128,14 +128,19 @@ def _after_blanks(script: str, position: int) -> int:
     return position
 
 
-def _without_inner_ends(script: str) -> str:
-    """A script with a blank for each semicolon that is followed by a closing parenthesis."""
+def without_end(script: str) -> str:
+    """A script without the semicolons at its end, so that a clause can follow; its comments stay."""
+    return _without_ends(script, lambda after: after == len(script))
+
+
+def _without_ends(script: str, idle: Callable[[int], bool]) -> str:
+    """A script with a blank for each semicolon that ends nothing, given where the text after it begins."""
     position = 0
     while (token := _OPAQUE.search(script, position)) is not None:
         position = token.end()
         if token["bracketed"]:
             position = _end_of_comment(script, position)
-        elif token["end"] and script.startswith(")", _after_blanks(script, position)):
+        elif token["end"] and idle(_after_blanks(script, position)):
             script = f"{script[: token.start()]} {script[position:]}"
     return script
 
