@@ -507,7 +507,8 @@ class PaimonAdapter(SparkAdapter):
     def list_relations(self, database: str | None, schema: str) -> list[BaseRelation]:
         """The relations of a schema, from dbt's cache if it is there."""
         self._late_listing.catch_up()
-        return super().list_relations(database, schema)
+        # dbt's cache takes schemas whose names differ only in case for one.
+        return [found for found in super().list_relations(database, schema) if found.schema == schema]
 
     def list_relations_without_caching(self, schema_relation: PaimonRelation) -> list[PaimonRelation]:  # type: ignore[override]
         """All tables and views of a schema (see `writing.listing`)."""
