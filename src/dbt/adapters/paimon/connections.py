@@ -23,7 +23,7 @@ from dbt.adapters.paimon.spark import branch_schemas, cached_rows, progress, res
 from dbt.adapters.paimon.spark.handles import Handle
 from dbt.adapters.paimon.spark.launch import jvm_exit
 from dbt.adapters.paimon.spark.versions import versions_of
-from dbt.adapters.paimon.sql.text import statements
+from dbt.adapters.paimon.sql.text import is_empty, statements, takes_the_rest
 
 if TYPE_CHECKING:
     import agate
@@ -135,6 +135,8 @@ class PaimonConnectionManager(SparkConnectionManager):
         Returns:
             The response and the rows as an agate table (empty unless `fetch`).
         """
+        if is_empty(sql):
+            return self._nothing()
         conf = {**cached_rows.conf(sql), **(conf or {})}
         sql = self._add_query_comment(sql)
         if may_repeat or conflicts.may_repeat_procedure(sql):
@@ -148,6 +150,20 @@ class PaimonConnectionManager(SparkConnectionManager):
                     logger.info(f"Another writer committed first: retrying the statement in {wait:.1f} s")
                     time.sleep(wait)
         return self._execute(sql, auto_begin, fetch, limit, conf)
+
+    @staticmethod
+    def _nothing() -> tuple[AdapterResponse, agate.Table]:
+        """The answer to a hook or a statement of comments alone, which Spark cannot parse."""
+        from dbt_common.clients.agate_helper import empty_table
+
+        return AdapterResponse(_message="OK"), empty_table()
+
+    def _add_query_comment(self, sql: str) -> str:
+        """As dbt's; in front of a statement that would take a comment at its end for a part of its value."""
+        comment = self.query_header.comment if self.query_header else None
+        if comment and comment.append and comment.query_comment and takes_the_rest(sql):
+            return f"/* {comment.query_comment.strip()} */\n{sql}"
+        return str(super()._add_query_comment(sql))
 
     def _execute(
         self, sql: str, auto_begin: bool, fetch: bool, limit: int | None, conf: Mapping[str, str] | None

@@ -479,8 +479,12 @@ class PaimonAdapter(SparkAdapter):
 
     # -- relations --------------------------------------------------------------------------------------------------
 
-    def list_schemas(self, database: str) -> list[str]:
-        """The schemas of a catalog; empty for an unknown catalog, which dbt lists before any node runs."""
+    def list_schemas(self, database: str | None) -> list[str]:
+        """The schemas of a catalog; empty for an unknown catalog, which dbt lists before any node runs.
+
+        Without a database, those of the target's catalog.
+        """
+        database = database or self.credentials.database
         if not self.has_catalog(database.removeprefix("`").removesuffix("`").replace("``", "`")):
             return []
         schemas: list[str] = super().list_schemas(database)
@@ -503,7 +507,8 @@ class PaimonAdapter(SparkAdapter):
     def list_relations(self, database: str | None, schema: str) -> list[BaseRelation]:
         """The relations of a schema, from dbt's cache if it is there."""
         self._late_listing.catch_up()
-        return super().list_relations(database, schema)
+        # dbt's cache takes schemas whose names differ only in case for one.
+        return [found for found in super().list_relations(database, schema) if found.schema == schema]
 
     def list_relations_without_caching(self, schema_relation: PaimonRelation) -> list[PaimonRelation]:  # type: ignore[override]
         """All tables and views of a schema (see `writing.listing`)."""
@@ -512,8 +517,12 @@ class PaimonAdapter(SparkAdapter):
     def get_relation(
         self, database: str | None, schema: str | None, identifier: str | None
     ) -> PaimonRelation | None:
-        """A relation by its name, from dbt's cache; None if it does not exist."""
-        found: Any = super().get_relation(database or "", schema or "", identifier or "")
+        """A relation by its name, from dbt's cache; None if it does not exist.
+
+        Without a database, as macros for dbt-spark call it, it is looked for in the target's.
+        """
+        database = database or self.credentials.database
+        found: Any = super().get_relation(database, schema or "", identifier or "")
         relation: PaimonRelation | None = found
         return relation
 
@@ -535,7 +544,7 @@ class PaimonAdapter(SparkAdapter):
         )
         return columns
 
-    def check_schema_exists(self, database: str, schema: str) -> bool:
+    def check_schema_exists(self, database: str | None, schema: str) -> bool:
         """Whether the catalog has the schema."""
         return schema in self.list_schemas(database)
 

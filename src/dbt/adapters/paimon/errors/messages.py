@@ -260,6 +260,12 @@ REMEDIES: tuple[Remedy, ...] = (
         "unique_key or merge_delete_condition.",
     ),
     Remedy(
+        # dbt lists schemas by their names in lower case (GraphRunnableTask.create_schemas).
+        re.compile(r"\[SCHEMA_NOT_FOUND\]"),
+        "dbt creates the schemas of its nodes when it starts; but if there is one whose name differs only in case, dbt "
+        "takes that for this one. Write `schema` as the catalog has it, or create this one yourself.",
+    ),
+    Remedy(
         re.compile(r"Not a supported type: void"),
         "A column is an untyped NULL: cast it, for example cast(null as string).",
     ),

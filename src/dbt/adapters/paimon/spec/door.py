@@ -17,7 +17,8 @@ from dbt.adapters.paimon.doors import while_parsing
 from dbt.adapters.paimon.errors import unsupported
 from dbt.adapters.paimon.spec import bucket_numbers, foreign_config, spelling, strategies
 from dbt.adapters.paimon.spec.advice import advice
-from dbt.adapters.paimon.spec.build import build_table_spec
+from dbt.adapters.paimon.spec.build import build_table_spec, column_list
+from dbt.adapters.paimon.spec.names_in_case import NamesInCase
 from dbt.adapters.paimon.spec.problems import Problems
 from dbt.adapters.paimon.spec.strategies import IncrementalPlan
 from dbt.adapters.paimon.spec.table import TableSpec
@@ -37,6 +38,7 @@ class Specs:
 
     def __init__(self, host: Host) -> None:
         self._host = host
+        self._names: tuple[Any, NamesInCase] = (None, NamesInCase(()))
 
     @while_parsing(lambda *a, **k: {})
     def of(self, model: Mapping[str, Any], default_primary_key: Sequence[str] = ()) -> TableSpec:
@@ -108,6 +110,7 @@ class Specs:
         problem = self.schema_problem(model.get("schema"))
         if not self._host.has_catalog(model.get("database")):
             problem = catalogs_yml.unknown_catalog(model["database"], credentials)
+        problem = problem or self._names_in_case().problem(model)
         if problem or model.get("config", {}).get("materialized") == "view":
             return problem
         if problem := names.table_problem(model.get("alias") or ""):
@@ -119,6 +122,13 @@ class Specs:
             return ""
         return names.metastore_problem(catalog.metastore, model.get("schema") or "", model.get("alias") or "")
 
+    def _names_in_case(self) -> NamesInCase:
+        # A shell has another manifest for each command.
+        manifest: Any = self._host.get_macro_resolver()
+        if self._names[0] is not manifest:
+            self._names = (manifest, NamesInCase(getattr(manifest, "nodes", {}).values()))
+        return self._names[1]
+
     @staticmethod
     def refuse(feature: str, model: Mapping[str, Any]) -> None:
         """Fail a node that uses a feature which neither Spark nor Paimon supports (see `errors.unsupported`).
@@ -127,6 +137,11 @@ class Specs:
             DbtRuntimeError: always.
         """
         raise DbtRuntimeError(unsupported.problem(feature, model))
+
+    @staticmethod
+    def columns(value: Any) -> list[str]:
+        """The columns in a config value: 'a', 'a, b', ['a', 'b'] or None."""
+        return list(column_list(value))
 
     @while_parsing(lambda spec, *a, **k: spec)
     def spelled(self, spec: TableSpec, columns: Iterable[PaimonColumn]) -> TableSpec:

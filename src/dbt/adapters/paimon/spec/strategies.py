@@ -442,6 +442,16 @@ def _merge_key_faults(strategy: str, config: Mapping[str, Any]) -> _Faults:
     """Keys that only MERGE reads used with another strategy, and the two keys that exclude each other."""
     given = [key for key in STRATEGY_KEYS if config.get(key)]
     faults: _Faults = []
+    update = config.get("merge_update_columns")
+    if update is not None and not column_list(update):
+        # dbt's own macro would update all of them.
+        faults.append(
+            (
+                "merge_update_columns",
+                "names no column. To update all columns, remove it; to add rows and update none, remove it and "
+                "list the columns outside the key in merge_exclude_columns",
+            )
+        )
     if {"merge_update_columns", "merge_exclude_columns"} <= set(given):
         faults.append(("merge_exclude_columns", "contradicts merge_update_columns. Keep one of the two"))
     if strategy == MERGE:

@@ -15,7 +15,7 @@ from dbt.adapters.paimon.host import Host, is_empty_run, sample_of_run
 from dbt.adapters.paimon.spec import change_rows, ordering_values, spelling, strategies
 from dbt.adapters.paimon.spec.table import TableSpec
 from dbt.adapters.paimon.sql import event_time, predicates
-from dbt.adapters.paimon.sql.text import quoted
+from dbt.adapters.paimon.sql.text import quoted, without_end
 from dbt.adapters.paimon.tables.changeset import ExistingColumn, ExistingTable
 from dbt.adapters.paimon.tables.door import Tables
 from dbt.adapters.paimon.writing import fixtures, model_query, python_models, row_checks, seeds, snapshots
@@ -61,6 +61,11 @@ class Rows:
         """
         sql = model_query.one_query(sql)
         return model_query.with_typed_nulls(sql, self._host.query_columns(sql))
+
+    @staticmethod
+    def without_end(sql: str) -> str:
+        """A query without the semicolon at its end (see `text.without_end`)."""
+        return without_end(sql)
 
     def staged(self, view: str) -> ModelQuery:
         """The rows and columns of a temporary view of this session."""

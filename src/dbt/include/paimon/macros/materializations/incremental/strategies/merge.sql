@@ -33,7 +33,7 @@ when not matched{{ paimon__insert_condition(insert_when, delete_when) }} then
 
 {#- The equalities of the key; `is not distinct from` would prevent a hash join, and keys are never NULL. -#}
 {% macro paimon__match_on(unique_key) %}
-  {%- set keys = [unique_key] if unique_key is string else unique_key -%}
+  {%- set keys = adapter.specs.columns(unique_key) -%}
   {%- set conditions = [] -%}
   {%- for key in keys -%}
     {%- do conditions.append('DBT_INTERNAL_SOURCE.' ~ adapter.quote(key) ~ ' = DBT_INTERNAL_DEST.' ~ adapter.quote(key)) -%}
@@ -69,11 +69,9 @@ insert ({{ names | join(', ') }}) values (
 {%- endmacro %}
 
 {% macro paimon__merge_update_columns(unique_key, dest_columns) %}
-  {%- set keys = ([unique_key] if unique_key is string else unique_key) | map('lower') | list -%}
-  {%- set only = config.get('merge_update_columns') -%}
-  {%- set except = config.get('merge_exclude_columns') -%}
-  {%- set only = ([only] if only is string else only or []) | map('lower') | list -%}
-  {%- set except = ([except] if except is string else except or []) | map('lower') | list -%}
+  {%- set keys = adapter.specs.columns(unique_key) | map('lower') | list -%}
+  {%- set only = adapter.specs.columns(config.get('merge_update_columns')) | map('lower') | list -%}
+  {%- set except = adapter.specs.columns(config.get('merge_exclude_columns')) | map('lower') | list -%}
   {%- set names = [] -%}
   {%- for column in dest_columns -%}
     {%- set name = column.name | lower -%}
