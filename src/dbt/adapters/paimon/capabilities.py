@@ -59,6 +59,9 @@ class Capability(_TextEnum):
     PARQUET_ZSTD_LEVEL_IS_ITS_OWN = "parquet zstd level is its own"
     DECIMAL_FIRST_IN_STRUCT = "decimal first in struct"
     FILTERS_ON_SMALL_INTEGERS = "filters on small integers"
+    FILTERS_THAT_KEEP_NULLS = "filters that keep nulls"
+    FILTERS_AFTER_TYPE_CHANGE = "filters after type change"
+    FILTERS_AFTER_CHANGE_TO_TEXT = "filters after change to text"
     ROW_TRACKING = "row tracking"
     FIELD_DEFAULT_VALUE = "field default value"
     LOOKUP_WITH_DELTA_COMMITS = "lookup with delta commits"
@@ -229,6 +232,25 @@ _RULES: Final[Mapping[Capability, _Rule]] = MappingProxyType(
         # compared with Parquet's Integer. By its statistics that fails, by a dictionary no row is found [ran, 0.9.0].
         Capability.FILTERS_ON_SMALL_INTEGERS: _Rule(
             "filters on tinyint and smallint columns in Parquet files", paimon="1.0", shown=False
+        ),
+        # SparkFilterConverter, https://github.com/apache/paimon/pull/6943: until then NOT (column <=> 'a') is taken for
+        # column <> 'a', which skips files of NULL [ran, 0.9.0].
+        Capability.FILTERS_THAT_KEEP_NULLS: _Rule(
+            "filters that keep rows of NULL (is distinct from, is not true)", paimon="1.4", shown=False
+        ),
+        # SchemaEvolutionUtil.createDataFilters, https://github.com/apache/paimon/pull/4705: until then the values of a
+        # filter are cast to the type of the file: 3000000000 to -1294967296, 5.5 to 5 [ran, 0.9.0].
+        Capability.FILTERS_AFTER_TYPE_CHANGE: _Rule(
+            "filters that find the rows of older ORC files after a column's type has changed",
+            paimon="1.0",
+            shown=False,
+        ),
+        # The same cast fails for a text that is no number. And least and greatest values of older files are compared
+        # as texts, https://github.com/apache/paimon/pull/5825.
+        Capability.FILTERS_AFTER_CHANGE_TO_TEXT: _Rule(
+            "filters that find the rows of older files after a column has become a text",
+            paimon="1.3",
+            shown=False,
         ),
         # CoreOptions 'row-tracking.enabled', from 1.3.
         Capability.ROW_TRACKING: _Rule("row tracking (row-tracking.enabled)", paimon="1.3"),

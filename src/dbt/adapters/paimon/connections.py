@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 from dbt.adapters.contracts.connection import AdapterResponse, Connection, ConnectionState
 from dbt.adapters.events.logging import AdapterLogger
+from dbt.adapters.events.types import AdapterEventWarning
 from dbt.adapters.exceptions import FailedToConnectError
 from dbt.adapters.spark.connections import SparkConnectionManager
+from dbt_common.events.functions import warn_or_error
 from dbt_common.exceptions import DbtDatabaseError, DbtRuntimeError
 
 from dbt.adapters.paimon.capabilities import Capability
@@ -23,6 +25,8 @@ from dbt.adapters.paimon.spark import branch_schemas, cached_rows, progress, res
 from dbt.adapters.paimon.spark.handles import Handle
 from dbt.adapters.paimon.spark.launch import jvm_exit
 from dbt.adapters.paimon.spark.versions import versions_of
+from dbt.adapters.paimon.sql import null_filters
+from dbt.adapters.paimon.sql.null_filters import LostNulls
 from dbt.adapters.paimon.sql.text import is_empty, statements, takes_the_rest
 
 if TYPE_CHECKING:
@@ -40,6 +44,8 @@ class PaimonConnectionManager(SparkConnectionManager):
         super().__init__(profile, mp_context)
         self._nodes: dict[Any, str] = {}
         self.late_listing = LateListing()
+        # The conditions that a node was warned of.
+        self._warned: set[tuple[str | None, LostNulls]] = set()
 
     @contextmanager
     def exception_handler(self, sql: str) -> Generator[None, None, None]:
@@ -138,6 +144,7 @@ class PaimonConnectionManager(SparkConnectionManager):
         if is_empty(sql):
             return self._nothing()
         conf = {**cached_rows.conf(sql), **(conf or {})}
+        self._warn_of_lost_nulls(sql)
         sql = self._add_query_comment(sql)
         if may_repeat or conflicts.may_repeat_procedure(sql):
             for seconds in conflicts.BACK_OFF:
@@ -164,6 +171,26 @@ class PaimonConnectionManager(SparkConnectionManager):
         if comment and comment.append and comment.query_comment and takes_the_rest(sql):
             return f"/* {comment.query_comment.strip()} */\n{sql}"
         return str(super()._add_query_comment(sql))
+
+    def _warn_of_lost_nulls(self, sql: str) -> None:
+        """Warn once per node of conditions for which this Paimon skips files with rows that meet them."""
+        if not null_filters.may_lose_nulls(sql):
+            return
+        connection = self.get_thread_connection()
+        credentials = connection.credentials
+        assert isinstance(credentials, PaimonCredentials)
+        versions = versions_of(credentials)
+        if versions.supports(Capability.FILTERS_THAT_KEEP_NULLS):
+            return
+        for found in null_filters.lost_nulls(sql):
+            if (connection.name, found) not in self._warned:
+                self._warned.add((connection.name, found))
+                text = (
+                    f"{connection.name}: `{found.condition}` may miss rows of NULL: Paimon {versions.paimon} skips "
+                    f"files by it as if NULL did not count. Write {found.instead}"
+                )
+                escaped = text.replace("{", "{{").replace("}", "}}")
+                warn_or_error(AdapterEventWarning(name="Paimon", base_msg=escaped, args=[]))
 
     def _execute(
         self, sql: str, auto_begin: bool, fetch: bool, limit: int | None, conf: Mapping[str, str] | None

@@ -57,7 +57,8 @@ class ExistingColumn:
 class ExistingTable:
     """A table as it exists in the catalog, whoever created it; `TableSpec` is what a model asks for.
 
-    `options` also have what belongs to this table alone, such as its path (see PROTECTED_OPTIONS).
+    `options` also have what belongs to this table alone, such as its path (see PROTECTED_OPTIONS). `older_types` are
+    the (column, Spark type text) that files have from before an ALTER; None if that is not known.
     """
 
     primary_key: tuple[str, ...] = ()
@@ -65,6 +66,7 @@ class ExistingTable:
     options: Mapping[str, str] = field(default_factory=dict)
     columns: tuple[ExistingColumn, ...] = ()
     comment: str = ""
+    older_types: tuple[tuple[str, str], ...] | None = None
 
     def as_spec(self) -> TableSpec:
         """The spec for another table like this one, without what belongs to this one alone (its path, its owner)."""

@@ -38,12 +38,23 @@ def list_views_sql(schema: PaimonRelation) -> str:
     return f"show views in {schema.include(identifier=False).render()}"
 
 
-def schemas_sql(relation: PaimonRelation) -> str:
-    """A query for the current schema of a table, from its system table `$schemas`: one row."""
+def schemas_sql(relation: PaimonRelation, earlier: bool = False) -> str:
+    """A query for the current schema of a table, from its system table `$schemas`: one row.
+
+    Args:
+        relation: the table.
+        earlier: whether to return all its schemas instead, in any order (`newest_first`).
+    """
+    newest = "" if earlier else " order by schema_id desc limit 1"
     return (
-        "select fields, partition_keys, primary_keys, options, comment "
-        f"from {relation.system_table('schemas')} order by schema_id desc limit 1"
+        "select fields, partition_keys, primary_keys, options, comment, schema_id "
+        f"from {relation.system_table('schemas')}{newest}"
     )
+
+
+def newest_first(schemas: Iterable[Sequence[Any]]) -> list[Sequence[Any]]:
+    """The rows of `schemas_sql`, the current schema first."""
+    return sorted(schemas, key=lambda row: -int(row[5]))
 
 
 def existing_table(row: Sequence[Any]) -> ExistingTable:
@@ -52,7 +63,7 @@ def existing_table(row: Sequence[Any]) -> ExistingTable:
     Returns:
         The existing table: its keys, options and columns (Spark type text, nullability, comment).
     """
-    fields, partition_keys, primary_keys, options, comment = row
+    fields, partition_keys, primary_keys, options, comment, *_ = row
     return ExistingTable(
         primary_key=tuple(json.loads(primary_keys)),
         partition_by=tuple(json.loads(partition_keys)),
@@ -69,6 +80,34 @@ def existing_table(row: Sequence[Any]) -> ExistingTable:
         ),
         comment=comment or "",
     )
+
+
+def older_types(schemas: Sequence[Sequence[Any]]) -> dict[int, dict[str, str]]:
+    """The columns that had another type in an earlier schema.
+
+    Args:
+        schemas: the rows of `schemas_sql` with the earlier schemas, the current one first.
+
+    Returns:
+        The id of each such schema -> the column's current name -> its Spark type text then.
+    """
+    now, *earlier = ((int(row[5]), {int(each["id"]): each for each in json.loads(row[0])}) for row in schemas)
+    return {
+        schema: changed
+        for schema, fields in earlier
+        if (
+            changed := {
+                field["name"]: to_spark_type(fields[key]["type"])
+                for key, field in now[1].items()
+                if key in fields and to_spark_type(fields[key]["type"]) != to_spark_type(field["type"])
+            }
+        )
+    }
+
+
+def file_schemas_sql(relation: PaimonRelation) -> str:
+    """A query for the ids of the schemas that a table's files were written with."""
+    return f"select distinct schema_id from {relation.system_table('files')}"
 
 
 def then_called(schemas: Iterable[Sequence[Any]], then: int, now: int) -> dict[str, str]:

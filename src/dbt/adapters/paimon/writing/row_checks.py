@@ -17,13 +17,14 @@ from typing import Any
 
 from dbt_common.exceptions import CompilationError
 
+from dbt.adapters.paimon.capabilities import Versions
 from dbt.adapters.paimon.column import PaimonColumn
 from dbt.adapters.paimon.spec.table import TableSpec
 from dbt.adapters.paimon.sql.assignment import Refusal, assigned, misfits
 from dbt.adapters.paimon.sql.text import quoted, string_literal
 from dbt.adapters.paimon.sql.type_trees import Atom, TypeTree, type_tree
 from dbt.adapters.paimon.tables.changeset import ExistingColumn
-from dbt.adapters.paimon.tables.column_changes import alterable
+from dbt.adapters.paimon.tables.column_changes import alterable, missing_after
 from dbt.adapters.paimon.writing.snapshots import time_columns
 
 # The limit for a value that is shown in a message.
@@ -43,6 +44,7 @@ class Destination:
         refreshes: whether `--full-refresh` rebuilds the table.
         times: the columns, in lower case, that a snapshot derives from its `updated_at`.
         lossless: whether casts must be lossless, or Spark's cast is enough (the flag `require_lossless_casts`).
+        versions: the versions that run, if they decide which types ALTER may change.
     """
 
     node: str
@@ -53,6 +55,7 @@ class Destination:
     refreshes: bool = True
     times: frozenset[str] = frozenset()
     lossless: bool = True
+    versions: Versions | None = None
 
 
 def destination(
@@ -62,6 +65,7 @@ def destination(
     spec: TableSpec,
     applies: str = "",
     lossless: bool = True,
+    versions: Versions | None = None,
 ) -> Destination:
     """The table that a node's rows are written to.
 
@@ -72,7 +76,7 @@ def destination(
             an older table does not have it yet.
         spec: the table spec, for its keys.
         applies: see `Destination`.
-        lossless: see `Destination`.
+        lossless, versions: see `Destination`.
     """
     required = {column.name.lower() for column in (*table, *wanted) if not column.nullable}
     columns = tuple(replace(column, nullable=column.name.lower() not in required) for column in table)
@@ -84,7 +88,9 @@ def destination(
         and not (config.get("contract") or {}).get("enforced")
     )
     node, refreshes = f"{kind} '{model['name']}'", kind != "snapshot"
-    return Destination(node, columns, spec, applies, syncs, refreshes, time_columns(model), lossless)
+    return Destination(
+        node, columns, spec, applies, syncs, refreshes, time_columns(model), lossless, versions
+    )
 
 
 def checked_columns(columns: Sequence[PaimonColumn], to: Destination) -> list[str]:
@@ -163,15 +169,20 @@ def _type_fault(column: PaimonColumn, target: ExistingColumn, to: Destination) -
         remedies = [f"name a column of type {target.data_type} as the snapshot's updated_at"]
     elif not isinstance(wants, Atom):
         remedies = ["give it the fields and types of the table's column in the query"]
-    if to.syncs and alterable(target, column.dtype, to.spec):
+    can_alter = alterable(target, column.dtype, to.spec)
+    missing = missing_after(target, column.dtype, to.spec, to.versions) if can_alter and to.versions else None
+    if to.syncs and can_alter and missing is None:
         remedies.append("set on_schema_change='sync_all_columns', which makes the table's column wider")
     if to.refreshes:
         remedies.append("run once with --full-refresh")
-    else:
+    elif missing is None:
         remedies.append("alter the table's column by hand")
+    else:
+        remedies.append("alter the table's column and INSERT OVERWRITE the table with its own rows, by hand")
+    why = f" ALTER does not change it: {to.versions.explain(missing)}" if missing and to.versions else ""
     return (
         f"column {target.name} is {target.data_type} in the table and {column.dtype} in the query: "
-        f"{'; '.join(map(str, found))}. Nothing was written. To write it, {', or '.join(remedies)}."
+        f"{'; '.join(map(str, found))}. Nothing was written.{why} To write it, {', or '.join(remedies)}."
     )
 
 

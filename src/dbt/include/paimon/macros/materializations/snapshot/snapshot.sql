@@ -50,9 +50,7 @@
     {%- set source = adapter.rows.timed_by_versions(adapter.rows.spelled(source, current), versions, model) -%}
     {%- set spec = adapter.specs.spelled(spec, source.columns) -%}
     {%- set spec = adapter.buckets.settled(spec, current) -%}
-    {%- set table_changes = adapter.tables.changes(spec, current) -%}
-    {%- do adapter.tables.refuse_immutable_changes(model, table_changes) -%}
-    {%- do adapter.history.check_branches(model, spec, target_relation) -%}
+    {%- do adapter.tables.warn_of_older_types(target_relation, current) -%}
     {%- set source = adapter.rows.ordered(source, spec, model) -%}
     {%- set helpers = ['dbt_change_type', 'dbt_unique_key'] -%}
     {%- if strategy.unique_key | is_list -%}
@@ -62,6 +60,9 @@
     {%- set wanted = adapter.tables.wanted_columns(adapter.rows.spelled(versions, current).columns, model, spec) -%}
     {%- set changes = adapter.tables.column_changes(wanted, current, model) -%}
     {%- do paimon__check_documented_columns(target_relation, wanted) -%}
+    {%- set table_changes = adapter.tables.changes(spec, current, retypes=changes.wider | length > 0) -%}
+    {%- do adapter.tables.refuse_immutable_changes(model, table_changes) -%}
+    {%- do adapter.history.check_branches(model, spec, target_relation) -%}
     {%- set added_columns = adapter.tables.wanted_columns(added, model, spec) | list -%}
     {%- set table_columns = (changes.widened(current.columns) | list) + added_columns -%}
     {%- set spec = adapter.tables.check_columns(model, spec, table_columns, source.columns) -%}
@@ -69,10 +70,10 @@
     {%- set source = adapter.rows.checked(source, table_columns, model, spec, "dbt_change_type = 'insert'") -%}
     {%- set spec = adapter.buckets.decide(spec, target_relation, current, source) -%}
     {%- do create_columns(target_relation, added) -%}
+    {%- do paimon__alter_options(target_relation, table_changes) -%}
     {%- for column in changes.wider -%}
       {%- do paimon__alter_column_type(target_relation, column.name, column.data_type) -%}
     {%- endfor -%}
-    {%- do paimon__alter_options(target_relation, table_changes) -%}
     {%- set written = source.columns | rejectattr('name', 'in', helpers) | list -%}
     {%- call paimon__write_table('main', target_relation, 'snapshot', spec) -%}
       {{ snapshot_merge_sql(target_relation, source, paimon__quoted_names(written)) }}
