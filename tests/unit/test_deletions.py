@@ -61,9 +61,11 @@ def test_conditions_that_are_never_null():
     script = "delete from t where a > 1 or b -- all\n; select 1"
     (deletion,) = deletions(script)
     assert with_condition(script, deletion, strict) == (
-        "delete from t where (a > 1 or b -- all\n) and (a > 1 or b -- all\n) is true; select 1"
+        "delete from t where(a > 1 or b -- all\n) and ( a > 1 or b -- all\n) is true; select 1"
     )
-    assert opaque("a -- all") == "cast((a -- all\n) as string) <=> 'true'"
+    assert with_condition(script, deletion, opaque) == (
+        "delete from t where cast(( a > 1 or b -- all\n) as string) <=> 'true'; select 1"
+    )
 
 
 MOVING = {"bucket": "-1", "merge-engine": "first-row"}

@@ -31,6 +31,7 @@ from dbt.adapters.paimon.credentials import PaimonCredentials
 from dbt.adapters.paimon.diff.door import Diffs
 from dbt.adapters.paimon.doors import door
 from dbt.adapters.paimon.errors import deprecations
+from dbt.adapters.paimon.errors.messages import StatementError
 from dbt.adapters.paimon.late_listing import LateListing
 from dbt.adapters.paimon.maintenance.buckets import Buckets
 from dbt.adapters.paimon.maintenance.door import Maintenance
@@ -374,10 +375,15 @@ class PaimonAdapter(SparkAdapter):
             DbtRuntimeError: it deletes rows, and Paimon would delete others (see `RowDeletes.prepared`).
         """
         with self.names_suggested():
-            sql, conf = self.row_deletes.prepared(sql)
+            prepared, conf = self.row_deletes.prepared(sql)
             manager = self.connections
             assert isinstance(manager, PaimonConnectionManager)
-            return manager.execute(sql, auto_begin, fetch, limit, conf)
+            try:
+                return manager.execute(prepared, auto_begin, fetch, limit, conf)
+            except StatementError as exc:
+                # Its place is looked for in the node's own text.
+                exc.statement = exc.statement.replace(prepared, sql)
+                raise
 
     def get_column_schema_from_query(self, sql: str) -> list[PaimonColumn]:
         """The columns of a query, for a contract.

@@ -106,8 +106,9 @@ def unreadable_by_deletes(spec: TableSpec) -> str | None:
 
 def carried_values(spec: TableSpec, versions: Versions) -> str | None:
     """Why a key that comes again after its delete has values of before, as long as both records are there."""
-    removes = spec.merge_engine in ("partial-update", "aggregation") and spec.is_true(
-        f"{spec.merge_engine}.remove-record-on-delete"
+    removes = spec.merge_engine in ("partial-update", "aggregation") and (
+        spec.is_true(f"{spec.merge_engine}.remove-record-on-delete")
+        or "partial-update.remove-record-on-sequence-group" in spec.options
     )
     if not removes or versions.supports(Capability.DELETED_VALUES_FORGOTTEN):
         return None

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING, Final
-
-if TYPE_CHECKING:
-    from sqlglot.tokens import Token
+from typing import Final, NamedTuple
 
 _GAP: Final = r"(?:\s|--[^\n]*\n|/\*.*?\*/)*"
 # A test that costs nothing: only a script that passes it is worth the import of sqlglot, which takes a second.
@@ -18,6 +15,12 @@ _MAY_DELETE: Final = re.compile(
 )
 _PART: Final = r"(?:`(?:[^`]|``)*`|[^\s`.;()]+)"
 _NAME: Final = re.compile(rf"{_GAP}(?P<name>{_PART}(?:\s*\.\s*{_PART})*)(?![^\s`.;()])(?!\s*\()", re.DOTALL)
+
+
+class _Token(NamedTuple):
+    kind: str
+    start: int
+    end: int
 
 
 @dataclass(frozen=True)
@@ -44,7 +47,7 @@ def deletions(script: str) -> list[Deletion]:
     from sqlglot.errors import TokenError
 
     try:
-        tokens = Spark().tokenize(script)
+        tokens = [_Token(each.token_type.name, each.start, each.end) for each in Spark().tokenize(script)]
     except TokenError:
         return []
     found = (_deletion(script, statement, end) for statement, end in _statements(tokens, len(script)))
@@ -52,28 +55,31 @@ def deletions(script: str) -> list[Deletion]:
 
 
 def strict(condition: str) -> str:
-    """A condition that is never NULL; it also stands in front as it is, so that files are still skipped by it."""
-    return f"({condition}\n) and ({condition}\n) is true"
+    """A condition that is never NULL; it also stands in front as it is, so that files are still skipped by it.
+
+    There it keeps its place if it begins with a blank: Spark's errors name the place.
+    """
+    return f"({condition.removeprefix(' ')}\n) and ({condition}\n) is true"
 
 
 def opaque(condition: str) -> str:
     """A condition that is never NULL, and by which Paimon skips no file or partition: each row is asked."""
-    return f"cast(({condition}\n) as string) <=> 'true'"
+    return f" cast(({condition}\n) as string) <=> 'true'"
 
 
 def with_condition(script: str, deletion: Deletion, change: Callable[[str], str]) -> str:
-    """A script in which the condition of a DELETE is changed; what is in front of it stays where it is."""
+    """A script in which the condition of a DELETE is changed."""
     if deletion.condition is None:
         return script
     start, end = deletion.condition
-    return f"{script[:start]} {change(script[start:end].strip())}{script[end:]}"
+    return script[:start] + change(script[start:end].rstrip()) + script[end:]
 
 
-def _statements(tokens: Sequence[Token], length: int) -> Iterator[tuple[list[Token], int]]:
+def _statements(tokens: Iterable[_Token], length: int) -> Iterator[tuple[list[_Token], int]]:
     """The tokens of each statement, and where it ends."""
-    statement: list[Token] = []
+    statement: list[_Token] = []
     for token in tokens:
-        if token.text == ";" and token.token_type.name == "SEMICOLON":
+        if token.kind == "SEMICOLON":
             yield statement, token.start
             statement = []
         else:
@@ -81,26 +87,25 @@ def _statements(tokens: Sequence[Token], length: int) -> Iterator[tuple[list[Tok
     yield statement, length
 
 
-def _deletion(script: str, statement: Sequence[Token], end: int) -> Deletion | None:
+def _deletion(script: str, statement: Iterable[_Token], end: int) -> Deletion | None:
     outer = list(_outside_of_parentheses(statement))
-    pairs = [(first.token_type.name, second.token_type.name, second) for first, second in pairwise(outer)]
-    for first, second, token in pairs:
+    pairs = [(first.kind, second.kind) for first, second in pairwise(outer)]
+    for (first, second), token in zip(pairs, outer[1:], strict=True):
         if (first, second) == ("DELETE", "FROM"):
-            where = next((each for each in outer if each.token_type.name == "WHERE"), None)
-            return where and Deletion(_table(script, token.end + 1), (where.end + 1, end))
+            where = next((each for each in outer if each.kind == "WHERE"), None)
+            return Deletion(_table(script, token.end + 1), (where.end + 1, end)) if where else None
         if (first, second) == ("MERGE", "INTO"):
-            deletes = any(pair[:2] == ("THEN", "DELETE") for pair in pairs)
-            return Deletion(_table(script, token.end + 1)) if deletes else None
+            return Deletion(_table(script, token.end + 1)) if ("THEN", "DELETE") in pairs else None
     return None
 
 
-def _outside_of_parentheses(tokens: Iterable[Token]) -> Iterator[Token]:
+def _outside_of_parentheses(tokens: Iterable[_Token]) -> Iterator[_Token]:
     depth = 0
     for token in tokens:
-        depth -= token.token_type.name == "R_PAREN"
+        depth -= token.kind == "R_PAREN"
         if not depth:
             yield token
-        depth += token.token_type.name == "L_PAREN"
+        depth += token.kind == "L_PAREN"
 
 
 def _table(script: str, start: int) -> tuple[str, ...]:

@@ -75,7 +75,7 @@ class RowDeletes:
             raise DbtRuntimeError(
                 f"delete_rows on {relation}: `where` is empty. Give a condition; `clear_table` deletes all rows."
             )
-        condition = deletions.opaque(str(where).strip())
+        condition = deletions.opaque(where)
         with self._builds.alone(relation):
             existing = self._tables.existing(relation)
             if refused := deleting.refusal(existing.as_spec(), self._host.versions):
@@ -174,6 +174,8 @@ class RowDeletes:
     ) -> str:
         """The script with the right condition of a DELETE; adds the settings that it needs to `conf`."""
         supports = self._host.versions.supports
+        if deleting.way(existing.as_spec(), self._host.versions) is Way.COMPACT_AND_DELETE:
+            return deletions.with_condition(script, deletion, deletions.opaque)
         if existing.partition_by and not supports(Capability.DELETE_BY_WHOLE_CONDITION):
             conf.update(_BY_ROWS)
         elif not supports(Capability.DELETE_OF_BLANK_PARTITIONS) and self._has_blank_partitions(
