@@ -91,6 +91,13 @@ class Capability(_TextEnum):
     REMOVE_ORPHAN_FILES = "remove orphan files"
     REMOVE_ORPHAN_FILES_OF_NESTED_PARTITIONS = "remove orphan files of nested partitions"
     REMOVE_ORPHAN_FILES_MODE = "remove orphan files mode"
+    DELETE_KEEPS_ROWS_OF_NULL_CONDITIONS = "delete keeps rows of null conditions"
+    DELETE_BY_WHOLE_CONDITION = "delete by whole condition"
+    DELETE_OF_BLANK_PARTITIONS = "delete of blank partitions"
+    DELETE_BESIDE_ROWKIND = "delete beside rowkind"
+    DELETE_SHOWS_FIRST_ROWS = "delete shows first rows"
+    DELETED_VALUES_FORGOTTEN = "deleted values forgotten"
+    DELETE_WITHOUT_COMPACTION = "delete without compaction"
     ROLLBACK_KEEPS_FILES = "rollback keeps files"
     REPLACE_TAG = "replace tag"
     BATCH_TAGS = "batch tags"
@@ -395,6 +402,38 @@ _RULES: Final[Mapping[Capability, _Rule]] = MappingProxyType(
         # 2.0 not out of incremental ones [ran, 2.0.0].
         Capability.INCREMENTAL_QUERY_OF_LEVEL_0: _Rule(
             "paimon_incremental_query that shows what came into first-row tables", paimon="2.0", shown=False
+        ),
+        # DeleteFromPaimonTableCommand.performNonPrimaryKeyDelete keeps the rows of Not(condition), which has none where
+        # the condition is NULL; Not(EqualNullSafe(condition, true)) at 1.4 [ran, 0.9.0, 1.4.2].
+        Capability.DELETE_KEEPS_ROWS_OF_NULL_CONDITIONS: _Rule(
+            "DELETE that keeps rows for which its condition is NULL", paimon="1.4", shown=False
+        ),
+        # If its condition is only about partition columns, DELETE drops partitions: 0.9 leaves out the parts that it
+        # cannot translate, so that `dt > '2024' and upper(dt) = 'X'` drops all since 2024 [ran, 0.9.0, 1.4.2].
+        Capability.DELETE_BY_WHOLE_CONDITION: _Rule(
+            "DELETE of partitions by all of its condition", paimon="1.4", shown=False
+        ),
+        # InternalRowPartitionComputer.generatePartValues has one name for NULL and for blank text, and it is read as
+        # NULL [ran, 0.9.0, 1.4.2].
+        Capability.DELETE_OF_BLANK_PARTITIONS: _Rule(
+            "DELETE that tells a partition of blank text from that of NULL", paimon=None, shown=False
+        ),
+        # RowKindGenerator takes the kind from the column, also of the rows that DELETE writes as -D [ran, 0.9.0].
+        Capability.DELETE_BESIDE_ROWKIND: _Rule(
+            "DELETE on tables with rowkind.field", paimon=None, shown=False
+        ),
+        # DELETE writes the other rows of a file again, in level 0, which scans of first-row leave out [ran, 0.9.0].
+        Capability.DELETE_SHOWS_FIRST_ROWS: _Rule(
+            "DELETE on first-row tables that hides no other rows", paimon=None, shown=False
+        ),
+        # PartialUpdateMergeFunction, AggregateMergeFunction: the fields of a delete stay for the key's next record, and
+        # DELETE and MERGE write whole rows as deletes [ran, 1.4.2].
+        Capability.DELETED_VALUES_FORGOTTEN: _Rule(
+            "remove-record-on-delete that forgets the values of deleted rows", paimon=None, shown=False
+        ),
+        # PaimonCommand.findTouchedFiles: it writes files again, and only those that hold all there is of their keys.
+        Capability.DELETE_WITHOUT_COMPACTION: _Rule(
+            "DELETE on partial-update and aggregation tables that are not compacted", paimon=None, shown=False
         ),
         # RollbackHelper.cleanSnapshotsDataFiles until 1.1.1 deletes files that a later compaction moved to another
         # level.

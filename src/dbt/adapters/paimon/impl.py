@@ -31,6 +31,7 @@ from dbt.adapters.paimon.credentials import PaimonCredentials
 from dbt.adapters.paimon.diff.door import Diffs
 from dbt.adapters.paimon.doors import door
 from dbt.adapters.paimon.errors import deprecations
+from dbt.adapters.paimon.errors.messages import StatementError
 from dbt.adapters.paimon.late_listing import LateListing
 from dbt.adapters.paimon.maintenance.buckets import Buckets
 from dbt.adapters.paimon.maintenance.door import Maintenance
@@ -68,6 +69,7 @@ from dbt.adapters.paimon.writing.builds import Builds
 from dbt.adapters.paimon.writing.deletes import Deletes
 from dbt.adapters.paimon.writing.door import Rows
 from dbt.adapters.paimon.writing.listing import Listing
+from dbt.adapters.paimon.writing.row_deletes import RowDeletes
 
 if TYPE_CHECKING:
     import agate
@@ -140,6 +142,11 @@ class PaimonAdapter(SparkAdapter):
     def deletes(self) -> Deletes:
         """The deletes that `apply_changes` keeps."""
         return Deletes(self, self.streams.id_of_model)
+
+    @door
+    def row_deletes(self) -> RowDeletes:
+        """Rows that are deleted by a condition."""
+        return RowDeletes(self, self.tables, self.builds, self.deletes)
 
     @door
     def changes(self) -> Changes:
@@ -365,10 +372,18 @@ class PaimonAdapter(SparkAdapter):
 
         Raises:
             DbtDatabaseError: with a short message; if a table is not found, it lists similar ones.
+            DbtRuntimeError: it deletes rows, and Paimon would delete others (see `RowDeletes.prepared`).
         """
         with self.names_suggested():
-            done: tuple[AdapterResponse, agate.Table] = super().execute(sql, auto_begin, fetch, limit)
-            return done
+            prepared, conf = self.row_deletes.prepared(sql)
+            manager = self.connections
+            assert isinstance(manager, PaimonConnectionManager)
+            try:
+                return manager.execute(prepared, auto_begin, fetch, limit, conf)
+            except StatementError as exc:
+                # Its place is looked for in the node's own text.
+                exc.statement = exc.statement.replace(prepared, sql)
+                raise
 
     def get_column_schema_from_query(self, sql: str) -> list[PaimonColumn]:
         """The columns of a query, for a contract.

@@ -78,6 +78,13 @@ REMEDIES: tuple[Remedy, ...] = (
         "with Paimon 1.0 or later.",
     ),
     Remedy(
+        # PaimonCommand.findTouchedFiles
+        re.compile(r"Only compacted table can generate touched files"),
+        "Paimon deletes rows of a partial-update or aggregation table only while it is compacted. Use delete_rows, "
+        'which compacts it first: {{{{ delete_rows(this, "<condition>") }}}} in a hook, or '
+        "dbt run-operation delete_rows.",
+    ),
+    Remedy(
         conflicts.SIGNS,
         "Another writer changed the table's files in the meantime. Check its $snapshots before you run the "
         "model again: if only the compaction of an INSERT failed, its rows are committed.",

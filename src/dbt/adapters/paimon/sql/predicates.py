@@ -88,17 +88,11 @@ def by_sqlglot(text: str) -> list[Reference]:
     """The column names in an expression, by sqlglot, for sessions whose Spark is on another machine.
 
     Raises:
-        DbtRuntimeError: sqlglot is not installed.
         sqlglot.errors.SqlglotError: the text is not an expression.
     """
-    try:
-        import sqlglot
-        from sqlglot import expressions
-    except ImportError as exc:
-        raise DbtRuntimeError(
-            "incremental_predicates on a Spark server need sqlglot: `pip install 'dbt-paimon[connect]'` "
-            "or `pip install 'dbt-paimon[thrift]'`."
-        ) from exc
+    import sqlglot
+    from sqlglot import expressions
+
     tree = sqlglot.parse_one(text, dialect="spark")
     found = []
     for column in tree.find_all(expressions.Column):

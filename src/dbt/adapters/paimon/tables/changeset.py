@@ -71,7 +71,8 @@ class ExistingTable:
     def as_spec(self) -> TableSpec:
         """The spec for another table like this one, without what belongs to this one alone (its path, its owner)."""
         options = {name: value for name, value in self.options.items() if name not in PROTECTED_OPTIONS}
-        return TableSpec(self.primary_key, self.partition_by, options)
+        engine = options.get("merge-engine", DEFAULT_MERGE_ENGINE).lower() if self.primary_key else ""
+        return TableSpec(self.primary_key, self.partition_by, options, merge_engine=engine)
 
     def lacks(self, columns: Sequence[PaimonColumn]) -> list[PaimonColumn]:
         """Those of the given columns that the table does not have; names are compared ignoring case."""
