@@ -75,6 +75,7 @@ class Capability(_TextEnum):
     GUARDED_OPTION_CHANGES = "guarded option changes"
     MERGE_ON_SIZED_TEXT = "merge on sized text"
     COMPACT_ORDER = "compact order"
+    COMPACT_ORDER_CHECKS_APPENDS = "compact order checks appends"
     COMPACT_STRATEGY = "compact strategy"
     EXPIRE_SNAPSHOTS_OLDER_THAN_TEXT = "expire snapshots older than text"
     EXPIRE_SNAPSHOTS_OPTIONS = "expire snapshots options"
@@ -306,6 +307,14 @@ _RULES: Final[Mapping[Capability, _Rule]] = MappingProxyType(
             shown=False,
         ),
         Capability.COMPACT_ORDER: _Rule("sys.compact with order, zorder and hilbert (append tables)"),
+        # commit.strict-mode.last-safe-snapshot (StrictModeChecker), from 1.4. Without it, the overwrite of a sorted
+        # compaction takes away what others append while it runs [ran, 0.9.0, 1.4.2 and 2.0.0].
+        Capability.COMPACT_ORDER_CHECKS_APPENDS: _Rule(
+            "sorted compaction that fails where other programs append meanwhile",
+            paimon="1.4",
+            remedy="Use method: session, let no other program write meanwhile, or leave out the order.",
+            shown=False,
+        ),
         # CompactProcedure's parameter compact_strategy, from 1.0.
         Capability.COMPACT_STRATEGY: _Rule(
             "sys.compact with compact_strategy", paimon="1.0", remedy="Use 'full', which it does without."

@@ -108,9 +108,11 @@ class Tables:
         persisted = (model["config"].get("persist_docs") or {}).get("columns", False)
         return column_changes.compare_columns(wanted, existing, bool(persisted))
 
-    def refuse_immutable_changes(self, model: Mapping[str, Any], changes: Changeset) -> None:
+    def refuse_immutable_changes(
+        self, model: Mapping[str, Any], changes: Changeset, dropped: Iterable[str] = ()
+    ) -> None:
         """Refuse changes that ALTER cannot make: an incremental run never rebuilds (see `changeset.refuse_rebuild`)."""
-        changeset.refuse_rebuild(model["resource_type"], model["name"], changes)
+        changeset.refuse_rebuild(model["resource_type"], model["name"], changes, dropped)
 
     def rebuild(self, spec: TableSpec, changes: Changeset, columns: ColumnChanges) -> Rebuild:
         """How the existing table is rebuilt to get a spec and columns (see `rebuilds`)."""

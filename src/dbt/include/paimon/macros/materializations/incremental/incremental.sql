@@ -110,14 +110,14 @@
   {%- set current = adapter.tables.existing(target) -%}
   {%- set spec = adapter.buckets.settled(spec, current) -%}
   {%- set table_changes = adapter.tables.changes(spec, current) -%}
-  {%- do adapter.tables.refuse_immutable_changes(model, table_changes) -%}
   {%- do adapter.history.check_branches(model, spec, target) -%}
   {%- set columns = adapter.tables.wanted_columns(source.columns, model, spec) -%}
   {%- do paimon__check_documented_columns(target, columns) -%}
   {%- set column_changes = adapter.tables.column_changes(columns, current, model) -%}
+  {%- set dropped = column_changes.drop if on_schema_change == 'sync_all_columns' else [] -%}
+  {%- do adapter.tables.refuse_immutable_changes(model, table_changes, dropped) -%}
   {%- do adapter.tables.check_schema_change(model, on_schema_change, strategy, spec, column_changes) -%}
   {%- set table_columns = column_changes.synced(current.columns, on_schema_change) | list -%}
-  {%- set dropped = column_changes.drop if on_schema_change == 'sync_all_columns' else [] -%}
   {%- set spec = adapter.tables.check_columns(model, spec, table_columns, columns, dropped) -%}
   {%- set source = adapter.rows.checked(source, table_columns, model, spec) -%}
   {%- set kept_deletes = paimon__fitting_deletes(target, spec, table_columns) if strategy == 'apply_changes' -%}
