@@ -223,7 +223,11 @@ V = "fields.v.aggregate-function"
         ({"fields.default-aggregate-function": "sum"}, {}, ["fields.default-aggregate-function"]),
         # the same function, written elsewhere
         ({V: "last_non_null_value"}, {}, []),
-        ({"fields.default-aggregate-function": "sum"}, {f"fields.{c}.aggregate-function": "sum" for c in "uvw"}, []),
+        (
+            {"fields.default-aggregate-function": "sum"},
+            {f"fields.{c}.aggregate-function": "sum" for c in "uvw"},
+            [],
+        ),
         ({V: "listagg", "fields.v.list-agg-delimiter": ";"}, {V: "listagg"}, ["fields.v.list-agg-delimiter"]),
         ({V: "listagg", "fields.v.list-agg-delimiter": ","}, {V: "listagg"}, []),
         ({V: "sum", "fields.v.ignore-retract": "true"}, {V: "sum"}, ["fields.v.ignore-retract"]),

@@ -269,9 +269,17 @@ class TestMergesOtherwise:
         run_dbt(["run", "--vars", "n: 4"])
         changed = ["run", "--vars", "{function: max, n: 1}"]
         failed = messages(run_dbt(changed, expect_pass=False))
-        assert "fields.n.aggregate_function" in failed["adds"] or "fields.n.aggregate-function" in failed["adds"]
+        assert (
+            "fields.n.aggregate_function" in failed["adds"] or "fields.n.aggregate-function" in failed["adds"]
+        )
         assert set(failed) == {"adds", "rebuilt"}
-        assert rows("select * from {schema}.adds union all select * from {schema}.rebuilt") == [(1, 7), (1, 4)]
+        assert rows("select * from {schema}.adds union all select * from {schema}.rebuilt") == [
+            (1, 7),
+            (1, 4),
+        ]
         assert rows("select * from {schema}.adds version as of 2") == [(1, 7)]
         run_dbt([*changed, "--full-refresh"])
-        assert rows("select * from {schema}.adds union all select * from {schema}.rebuilt") == [(1, 1), (1, 1)]
+        assert rows("select * from {schema}.adds union all select * from {schema}.rebuilt") == [
+            (1, 1),
+            (1, 1),
+        ]

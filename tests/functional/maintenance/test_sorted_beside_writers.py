@@ -21,7 +21,8 @@ class TestBesideAWriter:
     def models(self):
         by_hand = "partition_by='part'"
         in_a_hook = (
-            by_hand + ", post_hook=\"{{ compact(this, order_strategy='order', order_by='a', where='part = 0') }}\""
+            by_hand
+            + ", post_hook=\"{{ compact(this, order_strategy='order', order_by='a', where='part = 0') }}\""
         )
         return {
             "by_policy.sql": MODEL.format(config=f"maintenance={SORTED}"),

@@ -20,7 +20,14 @@ from dbt.adapters.paimon.errors import messages
 from dbt.adapters.paimon.errors.deprecations import warn
 from dbt.adapters.paimon.late_listing import LateListing
 from dbt.adapters.paimon.machine import installation
-from dbt.adapters.paimon.spark import branch_schemas, cached_rows, progress, responses, sorted_compaction, stalls
+from dbt.adapters.paimon.spark import (
+    branch_schemas,
+    cached_rows,
+    progress,
+    responses,
+    sorted_compaction,
+    stalls,
+)
 from dbt.adapters.paimon.spark.handles import Handle
 from dbt.adapters.paimon.spark.launch import jvm_exit
 from dbt.adapters.paimon.spark.versions import versions_of

@@ -42,9 +42,11 @@ def complete(session: SparkSession, statement: str) -> None:
     table = heads.paimon_table(session, call.table)
     files = table.fileIO()
     schemas = jvm.org.apache.paimon.schema.SchemaManager
-    ours, theirs = schemas(files, table.location()), schemas(files, table.location(), call.arguments["branch"])
+    ours, theirs = (
+        schemas(files, table.location()),
+        schemas(files, table.location(), call.arguments["branch"]),
+    )
     there = set(theirs.listAllIds())
     for number in ours.listAllIds():
         if number < max(there) and number not in there:
             files.copyFile(ours.toSchemaPath(number), theirs.toSchemaPath(number), False)
-

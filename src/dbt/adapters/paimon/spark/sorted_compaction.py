@@ -122,12 +122,12 @@ def _sort_files(
         while written:
             replaced.compactAfter().append(written.pop(0))
         messages.add(message)
+    if rows_read != rows_written:
+        raise DbtRuntimeError(
+            f"{_rendered(name)}: {rows_read} rows were read and {rows_written} written: nothing is committed."
+        )
     commit = table.newCommit(f"dbt-sort_{uuid.uuid4()}")
     try:
-        if rows_read != rows_written:
-            raise DbtRuntimeError(
-                f"{_rendered(name)}: {rows_read} rows were read and {rows_written} written: nothing is committed."
-            )
         commit.commit(heads.BATCH, messages)
     except Exception:
         commit.abort(messages)

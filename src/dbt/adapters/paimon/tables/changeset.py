@@ -195,9 +195,7 @@ def _unset_first(existing: ExistingTable, altered: Sequence[PropertyChange], ver
     return any(True for rule in RULES for _ in rule(spec, versions))
 
 
-def refuse_rebuild(
-    resource_type: str, name: str, changes: Changeset, dropped: Iterable[str] = ()
-) -> None:
+def refuse_rebuild(resource_type: str, name: str, changes: Changeset, dropped: Iterable[str] = ()) -> None:
     """Refuse changes that need existing rows to be rewritten, if the run only writes new ones.
 
     Args:

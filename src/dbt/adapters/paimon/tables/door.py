@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 from dbt.adapters.events.logging import AdapterLogger
 from dbt_common.exceptions import DbtRuntimeError
 
+from dbt.adapters.paimon.capabilities import Capability
 from dbt.adapters.paimon.catalogs.catalog import SESSION_CATALOG
 from dbt.adapters.paimon.column import PaimonColumn
 from dbt.adapters.paimon.doors import while_parsing
@@ -154,7 +155,14 @@ class Tables:
             raise DbtRuntimeError(
                 f"{model.get('resource_type', 'model')} '{model['name']}': {' '.join(problems)}"
             )
-        return column_changes.wanted_columns([(c.name, c.dtype) for c in query_columns], model, spec)
+        expires = "record-level.expire-time" in spec.options
+        needs_time = expires and not self._host.versions.supports(Capability.RECORD_EXPIRY_OF_NULL)
+        return column_changes.wanted_columns(
+            [(c.name, c.dtype) for c in query_columns],
+            model,
+            spec,
+            [spec.options.get("record-level.time-field", "")] if needs_time else (),
+        )
 
     @while_parsing(lambda model, spec, *a, **k: spec)
     def check_columns(
@@ -164,6 +172,7 @@ class Tables:
         columns: Iterable[ExistingColumn],
         given: Iterable[ExistingColumn | PaimonColumn] | None = None,
         dropped: Iterable[str] = (),
+        new: bool = False,
     ) -> TableSpec:
         """Refuse a config that does not match the columns of its table, before any DDL.
 
@@ -173,6 +182,7 @@ class Tables:
             columns: the table's columns.
             given: the columns of the model's query, if they differ.
             dropped: those of the table that are dropped once the rows are written.
+            new: whether there is no such table yet.
 
         Returns:
             The table spec, its columns spelled as the table has them.
@@ -191,6 +201,7 @@ class Tables:
             builds=given is None,
             dropped=tuple(dropped),
         )
+        self._specs.doubt(model, checked, new=new)
         self._specs.advise(model, checked, types)
         return checked
 

@@ -125,7 +125,15 @@ class Rows:
         """
         wanted = self._tables.wanted_columns(source.columns, model, spec)
         warn = self._host.loses
-        to = row_checks.destination(model, table_columns, wanted, spec, applies, lossless=warn is None)
+        to = row_checks.destination(
+            model,
+            table_columns,
+            wanted,
+            spec,
+            applies,
+            lossless=warn is None,
+            versions=self._host.versions,
+        )
         if warn is not None and (lossy := row_checks.lossy_columns(source.columns, to)):
             warn(
                 f"{to.node}: {', '.join(lossy)}: stored as Spark casts it, losses included. Cast it in the query."
