@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 from dbt_common.exceptions import CompilationError
 
+from dbt.adapters.paimon.capabilities import Versions
 from dbt.adapters.paimon.column import PaimonColumn
 from dbt.adapters.paimon.spec.table import TableSpec
 from dbt.adapters.paimon.sql.assignment import assigned, loses_nothing, misfits
@@ -145,7 +146,7 @@ def columns(*given: tuple[str, str]) -> list[PaimonColumn]:
 
 def to(*table: ExistingColumn, wanted=(), kind="model", **config):
     model = {"name": "m", "resource_type": kind, "config": {"materialized": "incremental", **config}}
-    return destination(model, table, wanted, SPEC)
+    return destination(model, table, wanted, SPEC, versions=Versions.of("0.9.0"))
 
 
 def test_all_columns_that_do_not_fit_are_told_at_once():

@@ -68,6 +68,15 @@ class Capability(_TextEnum):
     AGGREGATE_OUTSIDE_SEQUENCE_GROUP = "aggregate outside sequence group"
     LAST_VALUE_WITHOUT_SEQUENCE_GROUP = "last value without sequence group"
     SEQUENCE_OUTSIDE_DEFAULT_AGGREGATE = "sequence outside default aggregate"
+    SUM_RETRACTS_IN_SEQUENCE_GROUP = "sum retracts in sequence group"
+    RETRACTIONS_BEFORE_OLDER_ROWS = "retractions before older rows"
+    FIRST_VALUE_BY_SEQUENCE = "first value by sequence"
+    STRUCT_IN_NULL_STRUCT = "struct in null struct"
+    RECORD_EXPIRY_OF_NULL = "record expiry of null"
+    KEY_WITH_ONE_OF_TWO_PARTITIONS = "key with one of two partitions"
+    NEGATIVE_ZERO = "negative zero"
+    COLLECT_DISTINCT_OF_FIRST_ROW = "collect distinct of first row"
+    STRINGS_FOR_DATE_PARTITIONS = "strings for date partitions"
     LISTAGG_ON_VARCHAR = "listagg on varchar"
     LISTAGG_DISTINCT = "listagg distinct"
     REMOVE_RECORD_ON_DELETE = "remove record on delete"
@@ -78,6 +87,7 @@ class Capability(_TextEnum):
     GUARDED_OPTION_CHANGES = "guarded option changes"
     MERGE_ON_SIZED_TEXT = "merge on sized text"
     COMPACT_ORDER = "compact order"
+    COMPACT_ORDER_CHECKS_APPENDS = "compact order checks appends"
     COMPACT_STRATEGY = "compact strategy"
     EXPIRE_SNAPSHOTS_OLDER_THAN_TEXT = "expire snapshots older than text"
     EXPIRE_SNAPSHOTS_KEEPS_THE_STATE_THEN = "expire snapshots keeps the state then"
@@ -304,6 +314,53 @@ _RULES: Final[Mapping[Capability, _Rule]] = MappingProxyType(
         Capability.ROWKIND_IS_PAIMONS_COLUMN: _Rule(
             "a column of its own named rowkind", paimon="1.0", shown=False
         ),
+        # PartialUpdateMergeFunction: a '-U' and its '+U' of one write give 7 where 5 is right [ran, 1.4.2 and 2.0.0].
+        # 0.9.0 is right; the releases between were not tried.
+        Capability.SUM_RETRACTS_IN_SEQUENCE_GROUP: _Rule(
+            "sum in a sequence group that takes back the rows of one write", until="1.0", shown=False
+        ),
+        # FieldProductAgg, FieldCollectAgg, FieldMergeMapAgg, FieldNestedUpdateAgg and FieldLastNonNullValueAgg: retract
+        # without a value to take it back from [ran, 0.9.0, 1.4.2 and 2.0.0].
+        Capability.RETRACTIONS_BEFORE_OLDER_ROWS: _Rule(
+            "product, collect, merge_map, nested_update and last_non_null_value that take back a row before they meet "
+            "the older ones",
+            paimon=None,
+            shown=False,
+        ),
+        # AggregateMergeFunction.getResult has the sequence of the latest row [ran, 0.9.0, 1.4.2 and 2.0.0].
+        Capability.FIRST_VALUE_BY_SEQUENCE: _Rule(
+            "first_value and first_non_null_value in the order of a sequence", paimon=None, shown=False
+        ),
+        # NestedColumnReader of 0.9 skips the values below a NULL that is two levels above them: such rows can be
+        # written but not read [ran, 0.9.0].
+        Capability.STRUCT_IN_NULL_STRUCT: _Rule(
+            "NULL in place of a struct that has a struct in it, in Parquet files",
+            paimon="1.0",
+            remedy="Use file_format = 'orc', or write a struct whose fields are NULL.",
+            shown=False,
+        ),
+        # RecordLevelExpire of 0.9 asserts that the time of each row is not NULL, in every compaction [ran, 0.9.0].
+        Capability.RECORD_EXPIRY_OF_NULL: _Rule(
+            "rows without a value in their record-level.time-field", paimon="1.0", shown=False
+        ),
+        # GlobalIndexAssigner of 0.9 joins the key's fields and the partition's: "Field names must be unique", in the
+        # first write [ran, 0.9.0]. 1.4.2 and 2.0.0 are right.
+        Capability.KEY_WITH_ONE_OF_TWO_PARTITIONS: _Rule(
+            "primary keys with some of the partition columns, but not all",
+            paimon="1.0",
+            remedy="Put all partition columns into primary_key, or none.",
+            shown=False,
+        ),
+        # Statistics and ORC's filters compare bits, and so do keys from 2.0 [ran, 0.9.0, 1.4.2 and 2.0.0].
+        Capability.NEGATIVE_ZERO: _Rule("-0.0 that equals 0.0 in filters and keys", paimon=None, shown=False),
+        # FieldCollectAgg.agg returns the first array as it is [ran, 0.9.0, 1.4.2 and 2.0.0].
+        Capability.COLLECT_DISTINCT_OF_FIRST_ROW: _Rule(
+            "collect with distinct over the values of one row", paimon=None, shown=False
+        ),
+        # CompactProcedure of 0.9 does not fold the cast of a literal: "cannot translate expression" [ran, 0.9.0].
+        Capability.STRINGS_FOR_DATE_PARTITIONS: _Rule(
+            "sys.compact with a text for a partition column of type date", paimon="1.0", shown=False
+        ),
         # FieldListaggAggFactory, from 1.4: STRING only.
         Capability.LISTAGG_ON_VARCHAR: _Rule(
             "listagg on varchar(n)",
@@ -338,6 +395,14 @@ _RULES: Final[Mapping[Capability, _Rule]] = MappingProxyType(
             shown=False,
         ),
         Capability.COMPACT_ORDER: _Rule("sys.compact with order, zorder and hilbert (append tables)"),
+        # commit.strict-mode.last-safe-snapshot (StrictModeChecker), from 1.4. Without it, the overwrite of a sorted
+        # compaction takes away what others append while it runs [ran, 0.9.0, 1.4.2 and 2.0.0].
+        Capability.COMPACT_ORDER_CHECKS_APPENDS: _Rule(
+            "sorted compaction that fails where other programs append meanwhile",
+            paimon="1.4",
+            remedy="Use method: session, let no other program write meanwhile, or leave out the order.",
+            shown=False,
+        ),
         # CompactProcedure's parameter compact_strategy, from 1.0.
         Capability.COMPACT_STRATEGY: _Rule(
             "sys.compact with compact_strategy", paimon="1.0", remedy="Use 'full', which it does without."

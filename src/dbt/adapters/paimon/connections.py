@@ -19,9 +19,17 @@ from dbt.adapters.paimon.capabilities import Capability
 from dbt.adapters.paimon.concurrency import conflicts, leases
 from dbt.adapters.paimon.credentials import PaimonConnectionMethod, PaimonCredentials
 from dbt.adapters.paimon.errors import messages
+from dbt.adapters.paimon.errors.deprecations import warn
 from dbt.adapters.paimon.late_listing import LateListing
 from dbt.adapters.paimon.machine import installation
-from dbt.adapters.paimon.spark import branch_schemas, cached_rows, progress, responses, stalls
+from dbt.adapters.paimon.spark import (
+    branch_schemas,
+    cached_rows,
+    progress,
+    responses,
+    sorted_compaction,
+    stalls,
+)
 from dbt.adapters.paimon.spark.handles import Handle
 from dbt.adapters.paimon.spark.launch import jvm_exit
 from dbt.adapters.paimon.spark.versions import versions_of
@@ -101,11 +109,38 @@ class PaimonConnectionManager(SparkConnectionManager):
             self._nodes[self.get_thread_identifier()] = text
 
     def add_query(self, sql: str, *arguments: Any, **more: Any) -> tuple[Connection, Any]:
-        """As dbt's; a branch that is created can read all rows of its table (see `branch_schemas`)."""
-        connection, cursor = super().add_query(sql, *arguments, **more)
+        """As dbt's; a branch that is created can read all rows of its table (see `branch_schemas`).
+
+        A sorted compaction loses no rows (see `sorted_compaction`).
+        """
+        with self._sorting(sql) if sorted_compaction.may_sort(sql) else nullcontext(sql) as sent:
+            connection, cursor = super().add_query(sent, *arguments, **more)
         if branch_schemas.may_create_branch(sql):
             self._complete_branches(connection, sql)
         return connection, cursor
+
+    @contextmanager
+    def _sorting(self, sql: str) -> Generator[str, None, None]:
+        """Run a sorted compaction so that it loses no rows of other programs; gives what is left to send."""
+        connection = self.get_thread_connection()
+        credentials, handle = connection.credentials, connection.handle
+        assert isinstance(credentials, PaimonCredentials)
+        versions, spark = versions_of(credentials), handle.in_process()
+        needed = Capability.COMPACT_ORDER_CHECKS_APPENDS
+        if versions.supports(needed):
+            table = sorted_compaction.table_of(sql, credentials.catalog, credentials.schema)
+            last = handle.kept(table).last if table else 0
+            with handle.configured({sorted_compaction.LAST_SAFE_SNAPSHOT: str(last)} if last else {}):
+                yield sql
+            return
+        with self.exception_handler(sql):
+            done = spark is not None and spark.sort(sql)
+        if not done:
+            warn(
+                "compact with an order: rows that another program appends while it runs are lost. "
+                f"{versions.explain(needed)}"
+            )
+        yield sorted_compaction.RESULT if done else sql
 
     def _complete_branches(self, connection: Connection, sql: str) -> None:
         credentials = connection.credentials

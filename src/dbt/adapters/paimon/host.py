@@ -78,6 +78,10 @@ class Host(Protocol):
         """Warns about history lost with a replaced table; None if that is refused."""
 
     @property
+    def merges_inexactly(self) -> Callable[[str], None] | None:
+        """Warns about aggregations with wrong values for some changes; None if new tables with them are refused."""
+
+    @property
     def sizes_buckets(self) -> bool:
         """Whether `bucket: auto` is the default of tables with a primary key."""
 

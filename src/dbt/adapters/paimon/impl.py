@@ -307,6 +307,11 @@ class PaimonAdapter(SparkAdapter):
         return self.defaults.drops_history
 
     @property
+    def merges_inexactly(self) -> Callable[[str], None] | None:
+        """The callback that warns about aggregations with wrong values for some changes; None if they are refused."""
+        return self.defaults.merges_inexactly
+
+    @property
     def sizes_buckets(self) -> bool:
         """Whether `bucket: auto` is the default of tables with a primary key."""
         return self.defaults.sizes_buckets

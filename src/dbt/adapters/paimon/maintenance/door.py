@@ -15,7 +15,7 @@ from dbt.adapters.paimon.doors import while_parsing
 from dbt.adapters.paimon.host import Host
 from dbt.adapters.paimon.maintenance import first_load, outgrown, plan, selection, times
 from dbt.adapters.paimon.maintenance.calls import Calls
-from dbt.adapters.paimon.maintenance.compaction import compaction_problems
+from dbt.adapters.paimon.maintenance.compaction import compaction_problems, typed_partitions
 from dbt.adapters.paimon.maintenance.plan import Action
 from dbt.adapters.paimon.maintenance.rescale import Step, rescale_steps
 from dbt.adapters.paimon.spec.door import Specs
@@ -261,6 +261,9 @@ class Maintenance:
             self._host.query,
             lambda: self._tables.existing(relation).options,
         )
+        if name == "compact" and given.get("partitions"):
+            columns = self._tables.existing(relation).columns
+            given["partitions"] = typed_partitions(given["partitions"], columns, self._host.versions)
         return procedures.render(
             name,
             (relation.database or "", relation.schema or "", relation.identifier or ""),

@@ -15,9 +15,10 @@ from dbt.adapters.paimon import catalogs_yml
 from dbt.adapters.paimon.capabilities import Capability
 from dbt.adapters.paimon.doors import while_parsing
 from dbt.adapters.paimon.errors import unsupported
-from dbt.adapters.paimon.spec import bucket_numbers, foreign_config, spelling, strategies
+from dbt.adapters.paimon.errors.deprecations import warn
+from dbt.adapters.paimon.spec import bucket_numbers, doubtful_merges, foreign_config, spelling, strategies
 from dbt.adapters.paimon.spec.advice import advice
-from dbt.adapters.paimon.spec.build import build_table_spec, column_list
+from dbt.adapters.paimon.spec.build import Written, build_table_spec, column_list
 from dbt.adapters.paimon.spec.names_in_case import NamesInCase
 from dbt.adapters.paimon.spec.problems import Problems
 from dbt.adapters.paimon.spec.strategies import IncrementalPlan
@@ -173,6 +174,26 @@ class Specs:
         for message in (*own, *more):
             if self._host.once.first(("advice", message)):
                 warn_or_error(AdapterEventWarning(name="Paimon", base_msg=message, args=[]))
+
+    def doubt(self, model: Mapping[str, Any], spec: TableSpec, *, new: bool) -> None:
+        """Refuse a new table whose aggregations may give wrong values; warn once per node if it exists already.
+
+        Raises:
+            ConfigErrors: every such aggregation (see `doubtful_merges`).
+            EventCompilationError: with dbt's --warn-error.
+        """
+        problems, written = Problems(model["name"]), Written(model["config"])
+        in_one_write = model["config"].get("materialized") in ("table", "seed")
+        for where, reason in doubtful_merges.doubts(spec, self._host.versions, in_one_write=in_one_write):
+            problems.add(*written.find(where, spec), reason)
+        passes = self._host.merges_inexactly
+        if new and passes is None:
+            problems.raise_if_any()
+        for message in problems.messages:
+            if new and passes is not None:
+                passes(message)
+            elif self._host.once.first(("doubt", message)):
+                warn(message)
 
     def check_foreign(self, model: Mapping[str, Any]) -> None:
         """Warn about config keys meant for another adapter, once per run and key (see `spec.foreign_config`).

@@ -396,6 +396,8 @@ def _equals(value: Any) -> str:
         return f"= {str(value).lower()}"
     if isinstance(value, int):
         return f"= {value}"
+    if isinstance(value, date) and not isinstance(value, datetime):
+        return f"= DATE {string_literal(value.isoformat())}"
     if isinstance(value, (str, date)):
         text = value.strftime("%Y-%m-%d %H:%M:%S") if isinstance(value, datetime) else str(value)
         return f"= {string_literal(text)}"

@@ -80,7 +80,10 @@ class ColumnChanges:
 
 
 def wanted_columns(
-    query_columns: Sequence[tuple[str, str]], model: Mapping[str, Any], spec: TableSpec
+    query_columns: Sequence[tuple[str, str]],
+    model: Mapping[str, Any],
+    spec: TableSpec,
+    required_too: Iterable[str] = (),
 ) -> tuple[ExistingColumn, ...]:
     """The columns that a model's table should have.
 
@@ -89,6 +92,7 @@ def wanted_columns(
         model: the node of the manifest; types and NOT NULL come from its contract, comments from its docs, a seed's
         types from `column_types`.
         spec: the validated table; the columns of its primary key are NOT NULL.
+        required_too: other columns that are NOT NULL.
 
     Returns:
         The columns in the query's order. An untyped NULL (`void`) becomes `string`, which can later change to any other
@@ -99,6 +103,7 @@ def wanted_columns(
     comments = bool((config.get("persist_docs") or {}).get("columns"))
     column_types = {name.lower(): kind for name, kind in (config.get("column_types") or {}).items()}
     required = _folded((*spec.primary_key, *spec.partition_by)) if spec.primary_key else set()
+    required |= _folded(required_too)
     if enforced:
         required |= _not_null_of_the_model(model)
     columns = []

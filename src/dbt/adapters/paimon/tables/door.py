@@ -168,9 +168,11 @@ class Tables:
         persisted = (model["config"].get("persist_docs") or {}).get("columns", False)
         return column_changes.compare_columns(wanted, existing, bool(persisted), self._host.versions)
 
-    def refuse_immutable_changes(self, model: Mapping[str, Any], changes: Changeset) -> None:
+    def refuse_immutable_changes(
+        self, model: Mapping[str, Any], changes: Changeset, dropped: Iterable[str] = ()
+    ) -> None:
         """Refuse changes that ALTER cannot make: an incremental run never rebuilds (see `changeset.refuse_rebuild`)."""
-        changeset.refuse_rebuild(model["resource_type"], model["name"], changes)
+        changeset.refuse_rebuild(model["resource_type"], model["name"], changes, dropped)
 
     def rebuild(self, spec: TableSpec, changes: Changeset, columns: ColumnChanges) -> Rebuild:
         """How the existing table is rebuilt to get a spec and columns (see `rebuilds`)."""
@@ -212,7 +214,14 @@ class Tables:
             raise DbtRuntimeError(
                 f"{model.get('resource_type', 'model')} '{model['name']}': {' '.join(problems)}"
             )
-        return column_changes.wanted_columns([(c.name, c.dtype) for c in query_columns], model, spec)
+        expires = "record-level.expire-time" in spec.options
+        needs_time = expires and not self._host.versions.supports(Capability.RECORD_EXPIRY_OF_NULL)
+        return column_changes.wanted_columns(
+            [(c.name, c.dtype) for c in query_columns],
+            model,
+            spec,
+            [spec.options.get("record-level.time-field", "")] if needs_time else (),
+        )
 
     @while_parsing(lambda model, spec, *a, **k: spec)
     def check_columns(
@@ -222,6 +231,7 @@ class Tables:
         columns: Iterable[ExistingColumn],
         given: Iterable[ExistingColumn | PaimonColumn] | None = None,
         dropped: Iterable[str] = (),
+        new: bool = False,
     ) -> TableSpec:
         """Refuse a config that does not match the columns of its table, before any DDL.
 
@@ -231,6 +241,7 @@ class Tables:
             columns: the table's columns.
             given: the columns of the model's query, if they differ.
             dropped: those of the table that are dropped once the rows are written.
+            new: whether there is no such table yet.
 
         Returns:
             The table spec, its columns spelled as the table has them.
@@ -249,6 +260,7 @@ class Tables:
             builds=given is None,
             dropped=tuple(dropped),
         )
+        self._specs.doubt(model, checked, new=new)
         self._specs.advise(model, checked, types, clock_checks.warnings(self._host, model, checked, types))
         return checked
 

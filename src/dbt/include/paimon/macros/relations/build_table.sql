@@ -13,7 +13,8 @@
 -#}
 {% macro paimon__build_table(target, existing, spec, source) %}
   {%- set columns = adapter.tables.wanted_columns(source.columns, model, spec) -%}
-  {%- set spec = adapter.tables.check_columns(model, spec, columns) -%}
+  {%- set new = existing is none or not existing.is_table -%}
+  {%- set spec = adapter.tables.check_columns(model, spec, columns, new=new) -%}
   {%- do paimon__check_documented_columns(target, columns) -%}
   {%- set source = adapter.rows.checked(source, columns, model, spec) -%}
   {%- set comment = model.description if config.persist_relation_docs() else '' -%}
