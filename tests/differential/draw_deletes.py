@@ -8,8 +8,8 @@ from differential import conditions
 from differential.chooser import Chooser
 from differential.plan import Batch, Operation, Plan, Step
 
-_PARTS: Final = ("a", "", " ", "b")
-_COMPARED: Final[dict[str, tuple[Any, ...]]] = {"id": (1, 2, 3), "n": (15, 10, 20)}
+_PARTS: Final = ("", " ", "a")
+_NUMBERS: Final[dict[str, tuple[Any, ...]]] = {"id": (1, 3, 5), "n": (15, 10, 20)}
 _FIRST: Final = {"merge_engine": "first-row"}
 _PARTIAL: Final = {"merge_engine": "partial-update", "fields": {}}
 _SUMS: Final = {
@@ -18,81 +18,99 @@ _SUMS: Final = {
 }
 _ROW_KIND: Final = {"rowkind_field": "op"}
 _CHANGES: Final = {"incremental_strategy": "apply_changes", "rowkind_field": "op", "sequence_field": "seq"}
-_VECTORS: Final = {"tblproperties": {"deletion-vectors.enabled": True}}
-_FORMATS: Final = ({}, {"tblproperties": {"file.format": "orc"}})
+_LAYOUTS: Final[tuple[dict[str, Any], ...]] = (
+    {},
+    {"tblproperties": {"file.format": "orc"}},
+    {"bucket": 2, "bucket_key": "id"},
+    {"tblproperties": {"deletion-vectors.enabled": True}},
+)
+_COLUMNS: Final = (("id", "int"), ("n", "int"), ("v", "string"))
+_KEY: Final = {"materialized": "incremental", "primary_key": ["id"], "bucket": 1}
+_APPEND: Final = {"materialized": "incremental", "incremental_strategy": "append"}
 
 
-def deletes(c: Chooser, zone: str) -> Plan:
-    """A DELETE of dbt's with conditions that are NULL for some rows."""
-    keyed = c.pick((None, None, {}, _ROW_KIND, _FIRST, _CHANGES))
-    config: dict[str, Any] = {"materialized": "incremental"}
-    compared = dict(_COMPARED)
-    columns = [("id", "int"), ("n", "int"), ("v", "string")]
-    if keyed is None:
-        config |= {"incremental_strategy": "append", **c.pick((*_FORMATS, _VECTORS))}
-        if c.chance(60):
-            config["partition_by"] = ["part"]
-            columns.append(("part", "string"))
-            compared |= {"part": _PARTS}
-    else:
-        config |= {"primary_key": ["id"], "bucket": 1, **keyed}
-        columns += [
-            (name, "string" if name == "op" else "int") for name in ("op", "seq") if name in keyed.values()
-        ]
-    return _plan(c, "deletes", zone, config, columns, compared, ("hook", "hook", "delete_rows"))
+def of_rows(c: Chooser, zone: str) -> Plan:
+    """Conditions that are NULL for some rows of a table without a key."""
+    return _deletes(c, "deletes", zone, _APPEND | c.pick(_LAYOUTS), _COLUMNS, _NUMBERS)
+
+
+def of_partitions(c: Chooser, zone: str) -> Plan:
+    """Partitions of blank text and of NULL."""
+    config = _APPEND | c.pick(_LAYOUTS[:2]) | {"partition_by": ["part"]}
+    return _deletes(
+        c, "partition_deletes", zone, config, (*_COLUMNS, ("part", "string")),
+        {"part": _PARTS} | (_NUMBERS if c.chance(40) else {}),
+    )  # fmt: skip
+
+
+def of_change_rows(c: Chooser, zone: str) -> Plan:
+    """Tables in which a column says what a row does."""
+    config = c.pick((_ROW_KIND, _CHANGES))
+    columns = (*_COLUMNS, ("op", "string"), *([("seq", "int")] if config is _CHANGES else []))
+    return _deletes(c, "row_kind_deletes", zone, _KEY | config, columns, _NUMBERS)
+
+
+def of_keys(c: Chooser, zone: str) -> Plan:
+    """Tables with a key, of each merge engine."""
+    config = _KEY | c.pick((_FIRST, _FIRST, {}, _PARTIAL, _SUMS))
+    return _deletes(c, "key_deletes", zone, config, _COLUMNS, _NUMBERS)
+
+
+def _deletes(
+    c: Chooser, family: str, zone: str, config: dict[str, Any], columns: tuple[tuple[str, str], ...],
+    compared: dict[str, tuple[Any, ...]],
+) -> Plan:  # fmt: skip
+    steps = []
+    for number in range(c.number(2, 3)):
+        operations = [Operation("compact")] if config.get("primary_key") and c.chance(60) else []
+        for _ in range(c.number(1, 2)):
+            where = conditions.drawn(c, compared, depth=1)
+            operations.append(Operation("delete", {"by": c.pick(("hook", "delete_rows")), "where": where}))
+        steps.append(Step(_batch(c, config, columns, number), operations=tuple(operations)))
+    # What a run does to what the last deletes left.
+    return Plan(0, family, zone, config, (*steps, Step(_batch(c, config, columns, len(steps)))))
 
 
 def removals(c: Chooser, zone: str) -> Plan:
     """Deletes by every program from a source of every merge engine, whose changes a model reads."""
-    # Twice those whose deletes Spark writes by rewriting files.
-    engine = c.pick((_PARTIAL, _SUMS, {}, _ROW_KIND, _PARTIAL, _SUMS, _FIRST, None))
-    config: dict[str, Any] = {"materialized": "incremental"}
-    columns = [("id", "int"), ("n", "int"), ("v", "string")]
-    programs = ["delete", "hook", "merge", "overwrite"]
-    if engine is None:
-        config["incremental_strategy"] = "append"
-    else:
-        config |= {"primary_key": ["id"], "bucket": 1, **engine}
+    # More of those whose deletes Spark writes by rewriting files.
+    engine = c.pick((_PARTIAL, _SUMS, _PARTIAL, _SUMS, _FIRST, _PARTIAL, _SUMS, {}, _ROW_KIND, None))
+    config = _APPEND if engine is None else _KEY | engine
+    columns = _COLUMNS
+    programs: tuple[str, ...] = ("delete", "hook", "merge", "overwrite")
     if engine is _ROW_KIND:
-        columns.append(("op", "string"))
-        programs = ["row kind"]
+        columns, programs = (*_COLUMNS, ("op", "string")), ("row kind",)
     if engine == {} and c.chance(50):
-        config["changelog_producer"] = c.pick(("lookup", "full-compaction", "input"))
-    return _plan(c, "removals", zone, config, columns, {}, tuple(programs))
-
-
-def _plan(
-    c: Chooser, family: str, zone: str, config: dict[str, Any], columns: list[tuple[str, str]],
-    compared: dict[str, tuple[Any, ...]], programs: tuple[str, ...],
-) -> Plan:  # fmt: skip
+        config = config | {"changelog_producer": c.pick(("lookup", "full-compaction", "input"))}
     steps = []
     for number in range(c.number(2, 3)):
-        keys = c.some((1, 2, 3, 4), 70)
-        if not config.get("primary_key"):
-            keys = [10 * number + key if number else key for key in keys]
-        rows = tuple(tuple(_value(c, name, key, number) for name, _ in columns) for key in keys)
         # Spark deletes from most tables only what is compacted.
         operations = [Operation("compact")] if c.chance(75) else []
-        for _ in range(c.number(1, 2)):
-            where = conditions.drawn(c, compared, depth=1) if compared else _keys(c)
-            operations.append(Operation("delete", {"by": c.pick(programs), "where": where}))
-        consumers = (1,) if family == "removals" and (number == 0 or c.chance(75)) else ()
-        steps.append(Step(Batch(tuple(columns), rows), operations=tuple(operations), consumers=consumers))
+        operations += [
+            Operation("delete", {"by": c.pick(programs), "where": _of_keys(c)}) for _ in range(c.number(1, 2))
+        ]
+        consumers = (1,) if number == 0 or c.chance(75) else ()
+        batch = _batch(c, config, columns, number)
+        steps.append(Step(batch, operations=tuple(operations), consumers=consumers))
     # The consumer's last run sees the last deletes.
-    last = Step(Batch(tuple(columns), ()), consumers=(1,) if family == "removals" else ())
-    return Plan(0, family, zone, config, (*steps, last))
+    return Plan(0, "removals", zone, config, (*steps, Step(Batch(columns, ()), consumers=(1,))))
 
 
-def _keys(c: Chooser) -> list[Any]:
+def _of_keys(c: Chooser) -> list[Any]:
     """One key or some: what matters is who deletes them."""
-    return [["id", "=", c.number(1, 4)], ["id", "in", [1, 3]], ["id", ">", 2]][c.pick((0, 0, 1, 2))]
+    return [["id", "=", c.number(1, 4)], ["id", "in", [1, 3]], ["id", ">", 3]][c.pick((0, 0, 1, 2))]
+
+
+def _batch(c: Chooser, config: dict[str, Any], columns: tuple[tuple[str, str], ...], number: int) -> Batch:
+    keys = c.some((1, 2, 3, 4, 5), 70)
+    if not config.get("primary_key"):
+        keys = [10 * number + key for key in keys]
+    return Batch(columns, tuple(tuple(_value(c, name, key, number) for name, _ in columns) for key in keys))
 
 
 def _value(c: Chooser, name: str, key: int, number: int) -> Any:
-    if name == "id":
-        return key
     if name == "n":
         return c.pick((10, 20, None))
-    if name == "part":
-        return c.pick((*_PARTS, None))
-    return {"op": "+I", "seq": number}.get(name) if name in ("op", "seq") else c.pick(("a", "b"))
+    if name == "v":
+        return c.pick(("a", "b"))
+    return c.pick((*_PARTS, None)) if name == "part" else {"id": key, "op": "+I", "seq": number}[name]

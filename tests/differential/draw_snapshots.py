@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Final
 
-from differential import draw_columns
+from differential import conditions, draw_columns
 from differential.chooser import Chooser
 from differential.plan import Batch, Plan, Step
 
@@ -15,8 +16,24 @@ _PAIRS: Final = (
 _IDS: Final = {"int": ((1,), (2,), (0,), (-1,)), "string": (("a",), ("",), (" ",), ("b'c\\d",))}
 
 
-def snapshot(c: Chooser, zone: str) -> Plan:
-    config: dict[str, Any] = {"hard_deletes": c.pick(("ignore", "invalidate", "new_record"))}
+def of_one_column(c: Chooser, zone: str) -> Plan:
+    kind = c.pick(tuple(_IDS))
+    return _plan(c, zone, "snapshot", [("id", kind)], _IDS[kind])
+
+
+def of_pairs(c: Chooser, zone: str) -> Plan:
+    first = c.number(0, len(_PAIRS) - 4)
+    return _plan(c, zone, "snapshot_of_pairs", [("a", "string"), ("b", "string")], _PAIRS[first : first + 4])
+
+
+def _plan(
+    c: Chooser, zone: str, family: str, columns: list[tuple[str, str]], keys: Sequence[tuple[Any, ...]]
+) -> Plan:
+    names = [name for name, _ in columns]
+    config: dict[str, Any] = {
+        "unique_key": names if len(names) > 1 else names[0],
+        "hard_deletes": c.pick(("ignore", "new_record", "invalidate", "new_record")),
+    }
     config |= c.pick((
         {"strategy": "timestamp", "updated_at": "at"},
         {"strategy": "check", "check_cols": "all"},
@@ -24,32 +41,31 @@ def snapshot(c: Chooser, zone: str) -> Plan:
         {"strategy": "check", "check_cols": "all", "updated_at": "at"},
     ))  # fmt: skip
     timed = "updated_at" in config
-    if c.chance(50):
-        config["unique_key"] = ["a", "b"]
-        columns, keys = [("a", "string"), ("b", "string")], _pairs(c)
-    else:
-        config["unique_key"] = "id"
-        kind = c.pick(tuple(_IDS))
-        columns, keys = [("id", kind)], list(_IDS[kind])
     values = [(f"v{number}", c.pick(draw_columns.PLAIN)) for number in range(c.number(1, 2))]
-    columns += values + ([("at", "timestamp")] if timed else [])
+    wider = c.number(1, 4) if c.chance(25) else None
+    if wider:
+        values[0] = ("v0", "int")
+    times = [("at", "timestamp")] if timed else []
     rows: dict[Any, tuple[Any, ...]] = {}
     steps: list[Step] = []
     for number in range(c.number(3, 5)):
         if number and c.chance(20):
             steps.append(Step(steps[-1].batch, empty=True))
             continue
+        if wider and number >= wider:
+            values[0] = ("v0", "bigint")
         here = c.some(keys, 60)
         for key in here:
             if key not in rows or c.chance(40):
                 rows[key] = (*_values(c, values), *_time(c, rows.get(key), number, timed))
-        steps.append(Step(Batch(tuple(columns), tuple((*key, *rows[key]) for key in here))))
-    return Plan(0, "snapshot", zone, config, tuple(steps))
+        batch = Batch((*columns, *values, *times), tuple((*key, *rows[key]) for key in here))
+        steps.append(Step(batch, filters=_filters(c) if wider else ()))
+    return Plan(0, family, zone, config, tuple(steps))
 
 
-def _pairs(c: Chooser) -> list[tuple[Any, ...]]:
-    first = c.number(0, len(_PAIRS) - 4)
-    return list(_PAIRS[first : first + 4])
+def _filters(c: Chooser) -> tuple[list[Any], ...]:
+    numbers = (*draw_columns.pool("bigint"), *draw_columns.pool("int"))
+    return tuple(conditions.drawn(c, {"v0": numbers}, depth=1, sure=False) for _ in range(2))
 
 
 def _values(c: Chooser, columns: list[tuple[str, str]]) -> tuple[Any, ...]:

@@ -53,7 +53,7 @@ def widened(c: Chooser, zone: str) -> Plan:
             (key if keyed else 10 * number + key, None if c.chance(20) else c.pick(_VALUES[kind]))
             for key in keys
         )
-        filters = tuple(_filter(c, way[: stage + 1]) for _ in range(5))
+        filters = tuple(_filter(c, way[: stage + 1]) for _ in range(6))
         operations = (Operation("compact"),) if c.chance(10) else ()
         steps.append(Step(Batch((("id", "int"), ("v", kind)), rows), operations=operations, filters=filters))
     return Plan(0, "widened", zone, config, tuple(steps))
@@ -62,6 +62,7 @@ def widened(c: Chooser, zone: str) -> Plan:
 def _filter(c: Chooser, way: tuple[str, ...]) -> list[Any]:
     """A comparison with values of the types that the column has had."""
     text = way[-1] == "string"
-    compared = tuple(str(value) if text else value for kind in way for value in _VALUES[kind])
+    kinds = way if c.chance(50) else way[-1:]
+    compared = tuple(str(value) if text else value for kind in kinds for value in _VALUES[kind])
     # Paimon 0.9 leaves out files of NULLs where a filter is never NULL, also without a wider column.
     return conditions.drawn(c, {"v": compared}, depth=1, sure=False)

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from typing import Any
 
 from differential import conditions, values
 from differential.dbt_runs import Project
 from differential.plan import Operation, Plan
 from differential.tables import Row, Table
-
-# What deletes: a statement of dbt's (as in a hook), another program's, a MERGE, an overwrite, rows that say -D.
-PROGRAMS: Final = ("hook", "delete", "merge", "overwrite", "row kind", "delete_rows")
 
 
 def left(table: Table, where: list[Any]) -> list[Row]:
@@ -20,16 +17,21 @@ def left(table: Table, where: list[Any]) -> list[Row]:
 
 
 def run(project: Project, plan: Plan, table: Table, operation: Operation) -> str:
-    """Delete the rows of a condition; gives what went wrong, or nothing."""
+    """Delete the rows of a condition; gives what went wrong, or nothing.
+
+    `by` is what deletes: a DELETE or MERGE of dbt's, as in a hook; its macro `delete_rows`; another program's DELETE,
+    overwrite, or rows that say -D.
+    """
     by, where = operation.arguments["by"], operation.arguments["where"]
     condition = conditions.sql(where, table.kinds())
     name = project.table(plan.name)
     if by == "delete_rows":
         return project.operate(plan.name, "delete_rows", {"where": condition})
-    if by == "hook":
-        return project.statement(f"delete from {name} where {condition}")
+    sql = _statement(by, name, condition, table, where)
+    if by in ("hook", "merge"):
+        return project.statement(sql)
     try:
-        project.fresh_session().sql(_statement(by, name, condition, table, where))
+        project.fresh_session().sql(sql)
     except Exception as error:  # noqa: BLE001 - whatever Spark says
         return str(error)
     return ""

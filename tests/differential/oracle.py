@@ -31,7 +31,7 @@ _KINDS: Final = ("+I", "+U", "-D")
 
 def after_run(plan: Plan, table: Table | None, step: Step) -> Expected:
     """The model's table after a run of it; `table` is the one before, None if there is none."""
-    if plan.family == "snapshot":
+    if plan.is_snapshot:
         return Expected(snapshots.table_after(plan, table, step))
     if plan.family == "dates":
         return Expected(dates.table(plan))
@@ -169,7 +169,7 @@ _STRATEGIES: Final[Mapping[str, Callable[..., list[Row]]]] = {
     "insert_overwrite": _insert_overwrite,
     "microbatch": _microbatch,
     "removals": _added,
-    "deletes": _added,
+    **dict.fromkeys(("deletes", "partition_deletes", "row_kind_deletes", "key_deletes"), _added),
     "times": _added,
     "widened": _added,
     "changes": lambda plan, *rest: (_merge if "merge_delete_condition" in plan.config else _upsert)(

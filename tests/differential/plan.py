@@ -69,6 +69,11 @@ class Plan:
         return bool(key and parts - key and self.config.get("bucket", -1) == -1)
 
     @property
+    def is_snapshot(self) -> bool:
+        """Whether it is of a dbt snapshot."""
+        return self.family.startswith("snapshot")
+
+    @property
     def consumers(self) -> tuple[int, ...]:
         """The numbers of the models that read the changes of its table."""
         return {"changes": (1, 2), "removals": (1,)}.get(self.family, ())

@@ -77,7 +77,7 @@ def input_view(plan: Plan) -> str:
 def _model(plan: Plan) -> tuple[str, str]:
     config = ", ".join(f"{key}={value!r}" for key, value in plan.config.items())
     config = "{{ config(" + config + ") }}\n"
-    if plan.family == "snapshot":
+    if plan.is_snapshot:
         query = f"select * from {input_view(plan)}"
         return "snapshots", f"{{% snapshot {plan.name} %}}\n{config}{query}\n{{% endsnapshot %}}\n"
     if plan.family == "microbatch":

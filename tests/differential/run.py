@@ -176,7 +176,7 @@ class _Block:
     def _compare(self, reader: Any, sequence: _Sequence, number: int, table: Table | None, when: str) -> None:
         plan = sequence.plan
         expressions = None
-        if plan.family == "snapshot" and table:
+        if plan.is_snapshot and table:
             expressions = {name: f"`{name}`" for name in table.columns} | snapshots.expressions(plan)
         found = self._project.read(reader, plan.name, expressions)
         if table is None or found is None:

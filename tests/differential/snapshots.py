@@ -47,7 +47,7 @@ def table_after(plan: Plan, table: Table | None, step: Step) -> Table:
         same=_same,
     )
     kinds = {**dict(step.batch.columns), **_OWN}
-    base = table or Table({name: (kind, 0) for name, kind in kinds.items()}, ())
+    base = Table({name: (kind, 0) for name, kind in kinds.items()}, ())
     return replace(base, versions=versions).with_rows([_shown(version) for version in versions])
 
 
