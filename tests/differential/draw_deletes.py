@@ -9,7 +9,7 @@ from differential.chooser import Chooser
 from differential.plan import Batch, Operation, Plan, Step
 
 _PARTS: Final = ("", " ", "a")
-_NUMBERS: Final[dict[str, tuple[Any, ...]]] = {"id": (1, 3, 5), "n": (15, 10, 20)}
+_NUMBERS: Final[dict[str, tuple[Any, ...]]] = {"n": (15, 10, 20), "id": (1, 3, 12, 14, 22)}
 _FIRST: Final = {"merge_engine": "first-row"}
 _PARTIAL: Final = {"merge_engine": "partial-update", "fields": {}}
 _SUMS: Final = {
@@ -65,7 +65,8 @@ def _deletes(
         operations = [Operation("compact")] if config.get("primary_key") and c.chance(60) else []
         for _ in range(c.number(1, 2)):
             where = conditions.drawn(c, compared, depth=1)
-            operations.append(Operation("delete", {"by": c.pick(("hook", "delete_rows")), "where": where}))
+            by = c.pick(("hook", "delete_rows", "hook"))
+            operations.append(Operation("delete", {"by": by, "where": where}))
         steps.append(Step(_batch(c, config, columns, number), operations=tuple(operations)))
     # What a run does to what the last deletes left.
     return Plan(0, family, zone, config, (*steps, Step(_batch(c, config, columns, len(steps)))))
@@ -78,6 +79,9 @@ def removals(c: Chooser, zone: str) -> Plan:
     config = _APPEND if engine is None else _KEY | engine
     columns = _COLUMNS
     programs: tuple[str, ...] = ("delete", "hook", "merge", "overwrite")
+    if engine is _FIRST:
+        # The DELETE of another program hides the other rows until a compaction.
+        programs = ("hook", "merge", "overwrite")
     if engine is _ROW_KIND:
         columns, programs = (*_COLUMNS, ("op", "string")), ("row kind",)
     if engine == {} and c.chance(50):
