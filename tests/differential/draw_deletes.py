@@ -78,7 +78,7 @@ def removals(c: Chooser, zone: str) -> Plan:
     engine = c.pick((_PARTIAL, _SUMS, _PARTIAL, _SUMS, _FIRST, _PARTIAL, _SUMS, {}, _ROW_KIND, None))
     config = _APPEND if engine is None else _KEY | engine
     columns = _COLUMNS
-    programs: tuple[str, ...] = ("delete", "hook", "merge", "overwrite")
+    programs: tuple[str, ...] = ("delete", "hook", "delete", "merge", "hook", "overwrite")
     if engine is _FIRST:
         # The DELETE of another program hides the other rows until a compaction.
         programs = ("hook", "merge", "overwrite")
@@ -90,9 +90,9 @@ def removals(c: Chooser, zone: str) -> Plan:
     for number in range(c.number(2, 3)):
         # Spark deletes from most tables only what is compacted.
         operations = [Operation("compact")] if c.chance(75) else []
-        operations += [
-            Operation("delete", {"by": c.pick(programs), "where": _of_keys(c)}) for _ in range(c.number(1, 2))
-        ]
+        # Of one program: with an overwrite among the commits the tables are compared.
+        by = c.pick(programs)
+        operations += [Operation("delete", {"by": by, "where": _of_keys(c)}) for _ in range(c.number(1, 2))]
         consumers = (1,) if number == 0 or c.chance(75) else ()
         batch = _batch(c, config, columns, number)
         steps.append(Step(batch, operations=tuple(operations), consumers=consumers))
@@ -106,7 +106,8 @@ def _of_keys(c: Chooser) -> list[Any]:
 
 
 def _batch(c: Chooser, config: dict[str, Any], columns: tuple[tuple[str, str], ...], number: int) -> Batch:
-    keys = c.some((1, 2, 3, 4, 5), 70)
+    # Most deleted keys do not come again at once.
+    keys = c.some((1, 2, 3, 4, 5), 40 if number and config.get("primary_key") else 75)
     if not config.get("primary_key"):
         keys = [10 * number + key for key in keys]
     return Batch(columns, tuple(tuple(_value(c, name, key, number) for name, _ in columns) for key in keys))
