@@ -72,6 +72,10 @@ WIDER: Final = {
     "float": "double",
     "decimal(10,2)": "decimal(12,2)",
 }
+# What sync_all_columns makes wider, too.
+ALTERED: Final = frozenset(
+    {("int", "double"), ("int", "decimal(12,2)"), ("int", "string"), ("bigint", "string")}
+)
 # type of the table -> a type of the model that it does not take without a loss.
 LOSSY: Final = {
     "int": ("double", "bigint", "string"),
