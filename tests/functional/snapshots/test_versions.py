@@ -29,7 +29,8 @@ HISTORY: list[tuple[str | None, str | None, str, list[tuple[int, int | None] | N
     ("in the future", None, "", [(1, 30_000), None, (1, 30_000), (2, 30_001)]),
 ]
 DAYS = 4
-ENDLESS = dt.datetime(9999, 12, 31)
+# dbt_valid_to of current versions, as a time and as text.
+ENDLESS = (dt.datetime(9999, 12, 31), "9999-12-31")
 EPHEMERAL = """{{ config(materialized='ephemeral', event_time='u') }}
 select n, k, a, b, cast(v as int) as v, cast(u as timestamp) as u, cast(u as date) as d
 from values (0, '', '', '', '', 0, '')<rows> as t(day, n, k, a, b, v, u) where day = {{ var('day') }}
@@ -251,7 +252,7 @@ def _found(rows: Any, name: str, config: dict[str, Any], runs: Sequence[Run]) ->
         f"select n, k, a, b, v, u, d, {names['dbt_valid_from']}, {names['dbt_valid_to']}, {names['dbt_updated_at']}, "
         f"{deleted} from {{schema}}.{name}"
     ):
-        times = [None if time == ENDLESS else _of_run(time, runs) for time in (since, until, at)]
+        times = [None if time in ENDLESS else _of_run(time, runs) for time in (since, until, at)]
         row = dict(zip(("n", "k", "a", "b", "v", "u", "d"), values, strict=True))
         found.append(Version(row, times[0], times[2], times[1], is_deleted == "True"))
     return found
