@@ -43,6 +43,9 @@ def test_each_row_has_the_columns_of_the_first() -> None:
         ("99.99", "decimal(4,2)", "cast('99.99' as decimal(4,2))"),
         ("2024-02-29", "date", "cast('2024-02-29' as date)"),
         (None, "tinyint", "cast(null as tinyint)"),
+        (" ", "date", "cast(null as date)"),
+        ("null", "int", "cast(null as int)"),
+        ("null", "string", "cast('null' as string)"),
         ([1, None], "array<tinyint>", "array(cast(1 as tinyint), cast(null as tinyint))"),
     ],
 )
@@ -50,10 +53,12 @@ def test_values_that_surely_fit(value: Any, data_type: str, sql: str) -> None:
     assert fixtures.cell_sql(value, data_type, "here") == sql
 
 
-@pytest.mark.parametrize("value", [300, -129, 1.5, "", "abc", "1_0", "NaN", "Infinity", float("inf")])
+@pytest.mark.parametrize(
+    "value", [300, -129, 1.5, "abc", "1_0", "1e99999999", "NaN", "Infinity", float("inf")]
+)
 @pytest.mark.parametrize("nested", [False, True])
 def test_integers_that_do_not_fit(value: Any, nested: bool) -> None:
-    with pytest.raises(CompilationError, match="here: '.*' is not a valid tinyint"):
+    with pytest.raises(CompilationError, match=r"here: '.*' is not a valid tinyint"):
         fixtures.cell_sql(
             {"a": value} if nested else value, "struct<a:tinyint>" if nested else "tinyint", "here"
         )

@@ -188,7 +188,7 @@ NUMBER_TYPES: dict[str, Callable[[Any], Any]] = {
     },
     **{
         f"decimal({precision},{scale})": lambda value, size=(precision, scale): as_decimal(value, *size)
-        for precision, scale in ((3, 0), (10, 2), (38, 0), (38, 37))
+        for precision, scale in ((3, 0), (10, 2), (38, 0), (38, 6))
     },
 }
 

@@ -69,7 +69,7 @@ def unit_tests() -> str:
     )
     in_sql = HEAD.format(
         name="sql",
-        given='format: sql\n        rows: "select 300 as t, 1 as id"',
+        given='format: sql\n        rows: "select 300 as t"',
         expect='format: sql\n      rows: "select 300 as t"',
     )
     return "unit_tests:" + "".join([*tests, in_csv, good_csv, in_sql])
