@@ -170,6 +170,7 @@ def test_a_column_that_went(mode, strategy, engine, refused):
 def test_what_filters_lack_after_a_type_change(paimon, old, new, options, expected):
     spec, versions = TableSpec(options=options), Versions.of(paimon)
     assert missing_after(column("v", old), new, spec, versions) is expected
+    assert missing_after(column("v", new), old, spec, versions) is expected
     existing = ExistingTable(options=options, columns=(column("v", old),))
     altered = compare_columns([column("v", new)], existing, comments=False, versions=versions).alter
     assert bool(altered) is (expected is None)

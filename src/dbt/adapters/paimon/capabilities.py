@@ -265,7 +265,7 @@ _RULES: Final[Mapping[Capability, _Rule]] = MappingProxyType(
         # The same cast fails for a text that is no number. And least and greatest values of older files are compared
         # as texts, https://github.com/apache/paimon/pull/5825.
         Capability.FILTERS_AFTER_CHANGE_TO_TEXT: _Rule(
-            "filters that find the rows of older files after a column has become a text",
+            "filters that find the rows of older files after a column has become a text, or was one",
             paimon="1.3",
             shown=False,
         ),

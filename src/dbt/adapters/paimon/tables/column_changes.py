@@ -315,8 +315,8 @@ def missing_after(
     Returns:
         The missing capability, or None.
     """
-    becomes_text = _is_text(type_tree(data_type)) and not _is_text(type_tree(column.data_type))
-    if becomes_text and not versions.supports(Capability.FILTERS_AFTER_CHANGE_TO_TEXT):
+    with_text = _is_text(type_tree(data_type)) != _is_text(type_tree(column.data_type))
+    if with_text and not versions.supports(Capability.FILTERS_AFTER_CHANGE_TO_TEXT):
         return Capability.FILTERS_AFTER_CHANGE_TO_TEXT
     if "orc" in spec.file_formats and not versions.supports(Capability.FILTERS_AFTER_TYPE_CHANGE):
         return Capability.FILTERS_AFTER_TYPE_CHANGE
