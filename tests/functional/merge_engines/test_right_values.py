@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 from dbt.tests.util import run_dbt
+from tests.functional.conftest import VERSIONS
 
 from dbt.adapters.paimon.capabilities import Capability
-from tests.functional.conftest import VERSIONS
 
 FORMATS = ("parquet", "orc", "avro")
 NEGATIVE = "cast('-0.0' as double)"
@@ -48,7 +48,9 @@ class TestStored:
         zeros = f"select 1 as id, {NEGATIVE} as f, cast({NEGATIVE} as float) as g union all select 2, 5D, 5F"
         keyed = f"select {{% if is_incremental() %}}{NEGATIVE} as k, 2 as v{{% else %}}0D as k, 1 as v{{% endif %}}"
         return {
-            **{f"{name}.sql": model(f"materialized='table', file_format='{name}'", zeros) for name in FORMATS},
+            **{
+                f"{name}.sql": model(f"materialized='table', file_format='{name}'", zeros) for name in FORMATS
+            },
             **{
                 f"keyed_{name}.sql": model(
                     f"materialized='incremental', primary_key='k', bucket=1, file_format='{name}'", keyed
@@ -89,7 +91,9 @@ class TestStored:
         assert sorted(found) == ["A", "B"]
 
     def test_a_partition_by_date_is_compacted(self, rows):
-        arguments = "{relation: by_day, partitions: [{day: '2024-01-31'}], options: {compaction.min.file-num: 2}}"
+        arguments = (
+            "{relation: by_day, partitions: [{day: '2024-01-31'}], options: {compaction.min.file-num: 2}}"
+        )
         run_dbt(["run-operation", "compact", "--args", arguments])
         assert rows("select count(*) from {schema}.`by_day$files`") == [(1,)]
 
@@ -116,7 +120,9 @@ class TestRefused:
             "grouped_sum.sql": model(grouped, "select 1 as id, 1 as no, 2 as v, '+I' as op"),
             "first_in_order.sql": first("incremental", "sequence_field='no',"),
             "first_in_one_write.sql": first("table", "sequence_field='no',"),
-            "first_written.sql": first("incremental", "").replace("'v': ", "'no': {}, 'v': ".format(function("max"))),
+            "first_written.sql": first("incremental", "").replace(
+                "'v': ", "'no': {}, 'v': ".format(function("max"))
+            ),
             "existing.sql": first("incremental", "sequence_field='no',"),
             "expiring.sql": model(
                 expiring + "'record-level.time-field': 'at'}", "select 1 as id, cast(null as int) as at"
