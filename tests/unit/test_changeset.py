@@ -233,7 +233,6 @@ V = "fields.v.aggregate-function"
         ({V: "sum", "fields.v.ignore-retract": "true"}, {V: "sum"}, ["fields.v.ignore-retract"]),
         ({V: "collect"}, {V: "collect", "fields.v.distinct": "true"}, ["fields.v.distinct"]),
         ({V: "nested_update", "fields.v.nested-key": "a"}, {V: "nested_update"}, ["fields.v.nested-key"]),
-        ({}, {"aggregation.remove-record-on-delete": "true"}, ["aggregation.remove-record-on-delete"]),
         # columns that the table does not have yet
         ({"fields.new.aggregate-function": "sum"}, {}, []),
         # no merge

@@ -90,6 +90,12 @@ REMEDIES: tuple[Remedy, ...] = (
         "model again: if only the compaction of an INSERT failed, its rows are committed.",
     ),
     Remedy(
+        # CompactProcedure of 0.9: the cast of a literal is not folded.
+        re.compile(r"cannot translate expression to source filter"),
+        "The condition on the partitions has to compare each column with a literal of its type: DATE '2024-01-31' for "
+        "a date. The argument `partitions` of the macro `compact` does so by itself.",
+    ),
+    Remedy(
         # ObjectsFile.read: Paimon names the file but not the table.
         re.compile(r"Failed to read manifest(?: list)? \S+"),
         "{0}: the metadata of a table that the statement reads or writes is damaged or lost ({tables}). "

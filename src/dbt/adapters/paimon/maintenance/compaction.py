@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from dbt.adapters.paimon.capabilities import Capability, Versions
 from dbt.adapters.paimon.spec.table import POSTPONE_BUCKET
+from dbt.adapters.paimon.sql.procedures import DateColumnValue
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -45,7 +46,7 @@ def compaction_problems(spec: TableSpec, arguments: Mapping[str, Any], versions:
 
 
 def typed_partitions(partitions: Any, columns: Iterable[ExistingColumn], versions: Versions) -> Any:
-    """Partitions with dates where a column is a date, and texts where it is a string: Paimon 0.9 casts no literal.
+    """Partitions with dates where a column is a date: Paimon 0.9 casts no literal.
 
     Args:
         partitions: a mapping of column to value, or a list of them; anything else is left for `procedures.render`.
@@ -63,9 +64,7 @@ def typed_partitions(partitions: Any, columns: Iterable[ExistingColumn], version
 
 
 def _typed(value: Any, kind: str) -> Any:
-    if kind == "date" and isinstance(value, str):
+    if kind == "date" and isinstance(value, (str, date)):
         with suppress(ValueError):
-            return date.fromisoformat(value)
-    if kind == "string" and isinstance(value, date):
-        return str(value)
+            return DateColumnValue.fromisoformat(str(value))
     return value

@@ -18,7 +18,7 @@ from dbt.adapters.paimon.errors import unsupported
 from dbt.adapters.paimon.errors.deprecations import warn
 from dbt.adapters.paimon.spec import bucket_numbers, doubtful_merges, foreign_config, spelling, strategies
 from dbt.adapters.paimon.spec.advice import advice
-from dbt.adapters.paimon.spec.build import Written, build_table_spec, column_list
+from dbt.adapters.paimon.spec.build import build_table_spec, column_list
 from dbt.adapters.paimon.spec.names_in_case import NamesInCase
 from dbt.adapters.paimon.spec.problems import Problems
 from dbt.adapters.paimon.spec.strategies import IncrementalPlan
@@ -182,10 +182,7 @@ class Specs:
             ConfigErrors: every such aggregation (see `doubtful_merges`).
             EventCompilationError: with dbt's --warn-error.
         """
-        problems, written = Problems(model["name"]), Written(model["config"])
-        in_one_write = model["config"].get("materialized") in ("table", "seed")
-        for where, reason in doubtful_merges.doubts(spec, self._host.versions, in_one_write=in_one_write):
-            problems.add(*written.find(where, spec), reason)
+        problems = doubtful_merges.doubtful(spec, model["config"], model["name"], self._host.versions)
         passes = self._host.merges_inexactly
         if new and passes is None:
             problems.raise_if_any()

@@ -7,12 +7,14 @@ PartialUpdateMergeFunction at release-0.9.0, 1.4.2 and 2.0.0.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from typing import Final
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, Final
 
 from dbt.adapters.paimon.capabilities import Capability, Versions
 from dbt.adapters.paimon.options.table_options import split_field_option
 from dbt.adapters.paimon.options.values import split_columns
+from dbt.adapters.paimon.spec.build import Written
+from dbt.adapters.paimon.spec.problems import Problems
 from dbt.adapters.paimon.spec.table import TableSpec
 
 # They take a value back from what they have. If Paimon merges a '-U' with its '+U' before it meets the older rows, in
@@ -21,14 +23,24 @@ _FORGETFUL: Final = frozenset({"product", "collect", "merge_map", "nested_update
 _FIRST: Final = frozenset({"first_value", "first_non_null_value", "first_not_null_value"})
 
 
-def doubts(spec: TableSpec, versions: Versions, *, in_one_write: bool = False) -> Iterator[tuple[str, str]]:
-    """(option, reason with remedy) for each aggregation of a table that may give a wrong value.
+def doubtful(spec: TableSpec, config: Mapping[str, Any], model: str, versions: Versions) -> Problems:
+    """The aggregations of a table that may give a wrong value, as messages.
 
     Args:
         spec: the table.
+        config: the model's config, to name the key where something was written.
+        model: name of the model.
         versions: the versions that run.
-        in_one_write: whether each write replaces all rows.
     """
+    problems, written = Problems(model), Written(config)
+    in_one_write = config.get("materialized") in ("table", "seed")
+    for where, reason in _doubts(spec, versions, in_one_write=in_one_write):
+        problems.add(*written.find(where, spec), reason)
+    return problems
+
+
+def _doubts(spec: TableSpec, versions: Versions, *, in_one_write: bool = False) -> Iterator[tuple[str, str]]:
+    """(option, reason with remedy); `in_one_write`: whether each write replaces all rows."""
     if spec.merge_engine not in ("aggregation", "partial-update"):
         return
     for option, columns, function in _functions(spec):

@@ -21,14 +21,6 @@ _USUAL: Final = "last_non_null_value"
 _UNSET: Final[Mapping[str, str]] = MappingProxyType(
     {"distinct": "false", "ignore-retract": "false", "list-agg-delimiter": ","}
 )
-# Settings of the whole table: what a delete does that is stored already.
-_DELETES: Final = frozenset(
-    {
-        "aggregation.remove-record-on-delete",
-        "partial-update.remove-record-on-delete",
-        "partial-update.remove-record-on-sequence-group",
-    }
-)
 
 
 def merged_otherwise(
@@ -44,8 +36,6 @@ def merged_otherwise(
     there = frozenset(columns)
     if old.get("merge-engine") not in _AGGREGATING:
         return frozenset()
-    if name in _DELETES:
-        return there
     if name == _DEFAULT_FUNCTION:
         return frozenset(column for column in there if _function(old, column) != _function(new, column))
     found = split_field_option(name)
