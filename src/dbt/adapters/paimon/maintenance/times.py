@@ -48,8 +48,8 @@ def as_paimon_reads_them(
         text = _asked(procedure, query, clocks.as_seconds(clocks.on_jvms_clock(instant)))
         given["older_than"] = datetime.fromisoformat(text)
     if procedure == "expire_partitions" and (ahead := int(_asked(procedure, query, clocks.jvms_lead()))):
-        # What is not given is the table's own (ExpirePartitionsProcedure, from 1.1).
-        table = options()
+        # What is not given is the table's own.
+        table = options() if versions.supports(Capability.EXPIRE_PARTITIONS_BY_TABLE_OPTIONS) else {}
         if given.get("expire_strategy", table.get("partition.expiration-strategy")) != _BY_FILE:
             duration = given.get("expiration_time", table.get("partition.expiration-time"))
             given["expiration_time"] = expiration_time(duration, ahead)
