@@ -35,8 +35,14 @@ from dbt.adapters.paimon.sql.text import (
             ["/* a; /* it's; */ b; */ select 1", " /* c */ select 2"],
         ),
         ("select 1 /* open; select 2", ["select 1 /* open; select 2"]),
-        ("select * from (\nselect 1; -- )\n;) as t; select 2", ["select * from (\nselect 1  -- )\n ) as t", "\n\n select 2"]),
-        ("with e as (select ';)' as a /* ; */ ;\n) select 1", ["with e as (select ';)' as a /* ; */  \n) select 1"]),
+        (
+            "select * from (\nselect 1; -- )\n;) as t; select 2",
+            ["select * from (\nselect 1  -- )\n ) as t", "\n\n select 2"],
+        ),
+        (
+            "with e as (select ';)' as a /* ; */ ;\n) select 1",
+            ["with e as (select ';)' as a /* ; */  \n) select 1"],
+        ),
         ("-- nothing;", ["-- nothing;"]),
         (";", [";"]),
     ],

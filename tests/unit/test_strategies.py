@@ -272,8 +272,18 @@ def test_partitions_can_be_replaced_under_every_merge_engine(engine, strategy):
             {"merge_update_columns": ["a"], "merge_exclude_columns": ["b"]},
             ["merge_exclude_columns=['b']", "Keep one"],
         ),
-        ("merge", ENGINES["deduplicate"], {"merge_update_columns": []}, ["merge_update_columns=[]", "no column"]),
-        ("upsert", ENGINES["deduplicate"], {"merge_update_columns": ""}, ["merge_update_columns=''", "no column"]),
+        (
+            "merge",
+            ENGINES["deduplicate"],
+            {"merge_update_columns": []},
+            ["merge_update_columns=[]", "no column"],
+        ),
+        (
+            "upsert",
+            ENGINES["deduplicate"],
+            {"merge_update_columns": ""},
+            ["merge_update_columns=''", "no column"],
+        ),
         (
             "upsert",
             ENGINES["deduplicate"],

@@ -108,7 +108,8 @@ class TestClone:
         # The original is gone: what was cloned stays.
         rows(f"drop table {home}.orders")
         results = run_dbt(
-            ["clone", "--state", "state", "--target", "other", "--full-refresh", "-s", "orders"], expect_pass=False
+            ["clone", "--state", "state", "--target", "other", "--full-refresh", "-s", "orders"],
+            expect_pass=False,
         )
         assert "to clone, which the state names" in results.results[0].message
         assert rows(f"select count(*) from {away}.orders") == [(3,)]

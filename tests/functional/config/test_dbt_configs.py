@@ -83,7 +83,8 @@ class TestTaken:
     @pytest.fixture(scope="class")
     def models(self):
         tables = {
-            f"{name}.sql": f"{config} select 1 as id, 1 as k, {N} as a, {N} as b;" for name, config in TABLES.items()
+            f"{name}.sql": f"{config} select 1 as id, 1 as k, {N} as a, {N} as b;"
+            for name, config in TABLES.items()
         }
         return {
             **tables,
@@ -119,8 +120,13 @@ class TestTaken:
         run_dbt(["build"])
         run_dbt(["build", "--vars", "n: 2"])
         found = {name: rows(f"select a, b from {{schema}}.{name} order by a") for name in TABLES}
-        once = dict.fromkeys(("upserted", "replaced", "audited", "described"), [(2, 2)])
-        assert found == {**once, "appended": [(1, 1), (2, 2)], "some_merged": [(2, 1)], "none_merged": [(1, 1)]}
+        once = {name: [(2, 2)] for name in ("upserted", "replaced", "audited", "described")}
+        assert found == {
+            **once,
+            "appended": [(1, 1), (2, 2)],
+            "some_merged": [(2, 1)],
+            "none_merged": [(1, 1)],
+        }
         assert rows("select * from {schema}.applied") == [(1, 2, "+U")]
         assert rows("select a from {schema}.changed") == rows("select a from {schema}.of_cte") == [(2,)]
         assert rows("select a, dbt_valid_to is null from {schema}.kept order by a") == [(1, False), (2, True)]

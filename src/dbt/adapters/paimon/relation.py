@@ -53,8 +53,8 @@ class PaimonRelation(BaseRelation):
     ) -> PaimonRelation:
         """Make the relation of a node in the manifest; a view model has the type View from the start.
 
-        The type decides with which catalog the name is rendered, even before the cache knows the relation. All parts are
-        quoted, also with dbt's `quoting: {identifier: false}`.
+        The type decides with which catalog the name is rendered, even before the cache knows the relation. All parts
+        are quoted, also with dbt's `quoting: {identifier: false}`.
         """
         config = relation_config.config
         if (
@@ -64,7 +64,7 @@ class PaimonRelation(BaseRelation):
         ):
             kwargs.setdefault("type", RelationType.View)
         relation: PaimonRelation = super().create_from(quoting, relation_config, **kwargs)
-        # Whatever `quoting` says: Spark looks up a name in backticks like one without, and dbt's cache compares policies.
+        # Whatever `quoting` says: Spark looks up a name in backticks like one without, and policies are part of `==`.
         return relation.replace(quote_policy=PaimonQuotePolicy())
 
     def without_identifier(self) -> PaimonRelation:

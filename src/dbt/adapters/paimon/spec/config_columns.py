@@ -55,8 +55,8 @@ def unknown_columns(
 def _absent(key: str, name: str, columns: Sequence[str]) -> str:
     if key == "unique_key" and not is_plain(name):
         return (
-            f"rows are matched by columns, and {name} is not one. Give the query a column with this expression, and name "
-            "that one, or list the columns in it"
+            f"rows are matched by columns, and {name} is not one. Give the query a column with this expression, and "
+            "name that one, or list the columns in it"
         )
     return f"the query has no column '{name}'. {hint(name, columns)}"
 
@@ -86,8 +86,8 @@ def _named(config: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     if config.get("materialized") in _INCREMENTAL and ours:
         for key in _MERGE_KEYS:
             yield from ((key, name) for name in column_list(config.get(key)))
-        # If no statement reads it, it may be an expression, as in other adapters. Without a strategy, upsert has compared
-        # it with the primary key, and merge reads it.
+        # If no statement reads it, it may be an expression, as in other adapters. Without a strategy, upsert has
+        # compared it with the primary key, and merge reads it.
         read = strategy in (*_MATCHING, "", "default")
         names = column_list(config.get("unique_key"))
         yield from (("unique_key", name) for name in names if read or is_plain(name))

@@ -1,7 +1,7 @@
 """Finds nodes whose tables have names that differ only in case.
 
-Paimon tells `Tab` from `tab` on a file system that does; dbt's cache does not (`reference_keys._make_ref_key`), and takes
-one of them for the other.
+Paimon tells `Tab` from `tab` on a file system that does. dbt's cache does not (`reference_keys._make_ref_key`), and
+takes one of them for the other.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ class NamesInCase:
         for other, owner in self._named.get(_lower(name), {}).items():
             if other != name:
                 return (
-                    f"its table {'.'.join(name[1:])} and {'.'.join(other[1:])}, that of {owner}, differ only in case, and "
-                    "dbt takes them for one. Give one of the nodes another `alias`."
+                    f"its table {'.'.join(name[1:])} and {'.'.join(other[1:])}, that of {owner}, differ only in case, "
+                    "and dbt takes them for one. Give one of the nodes another `alias`."
                 )
         return ""
 

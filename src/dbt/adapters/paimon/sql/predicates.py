@@ -60,7 +60,9 @@ def of_table(
                 f"model '{model}': incremental_predicates: {text!r} is not a SQL expression: "
                 f"{shorten(error_text(exc))}"
             ) from exc
-        found.append(f"({qualify(text, references, names)})")
+        # A comment at its end must not take the parenthesis along.
+        end = "\n" if "--" in text else ""
+        found.append(f"({qualify(text, references, names)}{end})")
     return found
 
 

@@ -83,8 +83,9 @@ def statements(script: str) -> list[str]:
 
     Returns:
         At least one statement. Statements of nothing but comments are left out, unless there are no others. Newlines in
-        front of a statement keep it on its line of the script, so that Spark's errors name that line. A semicolon at the
-        end of a query in parentheses ends nothing: dbt puts a node's query there (tests, contracts, ephemeral models).
+        front of a statement keep it on its line of the script, so that Spark's errors name that line. A semicolon at
+        the end of a query in parentheses ends nothing: dbt puts a node's query there (tests, contracts, ephemeral
+        models).
     """
     if ";" not in script:
         return [script]

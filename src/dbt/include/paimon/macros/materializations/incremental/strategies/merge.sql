@@ -17,15 +17,18 @@ merge into {{ arg_dict.target_relation }} as DBT_INTERNAL_DEST
 using {{ paimon__with_columns(arg_dict.temp_relation, arg_dict.dest_columns, arg_dict.table_columns) }} as DBT_INTERNAL_SOURCE
 on {{ on | join('\n  and ') }}
 {%- if delete_when %}
-when matched and {{ delete_when }} then delete
+when matched and {{ delete_when }}
+then delete
 {%- endif %}
 {%- if updates %}
-when matched{% if update_when %} and {{ update_when }}{% endif %} then update set
+when matched{% if update_when %} and {{ update_when }}
+{% endif %} then update set
   {%- for name in updates %}
   {{ adapter.quote(name) }} = DBT_INTERNAL_SOURCE.{{ adapter.quote(name) }}{{ ',' if not loop.last }}
   {%- endfor %}
 {%- endif %}
-when not matched{{ paimon__insert_condition(insert_when, delete_when) }} then
+when not matched{{ paimon__insert_condition(insert_when, delete_when) }}
+then
   {{ paimon__merge_insert_clause(arg_dict.table_columns) }}
   {%- endset -%}
   {%- do return(sql) -%}
@@ -44,7 +47,8 @@ when not matched{{ paimon__insert_condition(insert_when, delete_when) }} then
 {#- A row to be deleted is not inserted when the table does not have it; a condition that is NULL deletes nothing. -#}
 {% macro paimon__insert_condition(insert_when, delete_when) -%}
   {%- if insert_when %} and {{ insert_when }}
-  {%- elif delete_when and 'DBT_INTERNAL_DEST' not in delete_when %} and not coalesce({{ delete_when }}, false)
+  {%- elif delete_when and 'DBT_INTERNAL_DEST' not in delete_when %} and not coalesce({{ delete_when }}
+, false)
   {%- endif -%}
 {%- endmacro %}
 
