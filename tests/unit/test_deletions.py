@@ -6,6 +6,7 @@ import pytest
 
 from dbt.adapters.paimon.capabilities import Versions
 from dbt.adapters.paimon.spec import deleting
+from dbt.adapters.paimon.spec.advice import advice
 from dbt.adapters.paimon.spec.table import TableSpec
 from dbt.adapters.paimon.sql.deletions import (
     deletions,
@@ -93,3 +94,16 @@ def test_tables_that_delete_no_rows_rightly(spec, version, refused):
     versions = Versions.of(version)
     assert (deleting.refusal(spec, versions) is not None) == refused
     assert refused <= (deleting.delete_fault(spec, versions) is not None)
+
+
+REMOVES = {"merge-engine": "partial-update", "partial-update.remove-record-on-delete": "true"}
+
+
+def test_deletes_whose_values_come_back():
+    spec = TableSpec(("id",), (), REMOVES, merge_engine="partial-update")
+    versions = Versions.of("1.4.2")
+    for fault in (deleting.delete_fault(spec, versions), deleting.merge_fault(spec, versions)):
+        assert fault is not None and "old values" in fault
+    (warning,) = advice(spec, {"merge_delete_condition": "gone"}, "m", versions)
+    assert "compact(this)" in warning
+    assert deleting.way(spec, versions) is deleting.Way.COMPACT_AND_DELETE

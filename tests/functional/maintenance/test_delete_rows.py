@@ -56,6 +56,7 @@ ALIKE = (
     "days_with_vectors",
 )
 EACH = [pytest.param(name, marks=pytest.mark.full if name in ALIKE else ()) for name in KINDS]
+RIGHT = [each for each in EACH if each.values[0] not in REFUSED + UNCOMPACTED]
 
 # The rows of each run of a model, and the rows of its table after both.
 OURS = "values (1, 'a'), (2, ''), (3, null), (4, ' ')", "values (5, ''), (6, null)"
@@ -127,25 +128,26 @@ class TestDeleteRows:
         tables(name)
         expected = before(name)
         for condition, meets in (CONDITIONS[name in PARTITIONED] | OF_A_ZERO).items():
+            if name in REFUSED + UNCOMPACTED:
+                with pytest.raises(DbtRuntimeError, match="delete_rows"):
+                    self.delete(project, name, condition)
+                assert (condition, self.left(rows, name)) == (condition, expected)
             with get_connection(project.adapter):
                 deleted = project.adapter.row_deletes.run(self.relation(project, name), condition)
             stay = [row for row in expected if not meets(row)]
             assert (condition, deleted) == (condition, len(expected) - len(stay))
             assert (condition, self.left(rows, name)) == (condition, stay)
             expected = stay
+            if name in UNCOMPACTED:
+                return
 
-    @pytest.mark.parametrize("name", EACH)
+    @pytest.mark.parametrize("name", RIGHT)
     def test_delete(self, project, rows, tables, name):
         tables(name)
         expected = before(name)
         for condition, meets in CONDITIONS[name in PARTITIONED].items():
-            statement = f"delete from paimon.{project.test_schema}.{name} as t where {condition} -- all of it"
-            if name in REFUSED + UNCOMPACTED:
-                with pytest.raises(DbtRuntimeError, match="delete_rows"):
-                    self.execute(project, statement)
-            else:
-                self.execute(project, statement)
-                expected = [row for row in expected if not meets(row)]
+            self.delete(project, name, condition)
+            expected = [row for row in expected if not meets(row)]
             assert (condition, self.left(rows, name)) == (condition, expected)
 
     @pytest.mark.parametrize("name", ["ignores_deletes", "by_kind", "partial"])
@@ -188,6 +190,10 @@ class TestDeleteRows:
     def relation(self, project, name):
         return project.adapter.Relation.create("paimon", project.test_schema, name, type="table")
 
+    def delete(self, project, name, condition):
+        table = f"paimon.{project.test_schema}.{name}"
+        self.execute(project, f"delete from {table} as t where {condition} -- all of it")
+
     def execute(self, project, statement):
         with get_connection(project.adapter):
             project.adapter.execute(statement)
@@ -205,8 +211,8 @@ def sql(value):
 # Condition -> whether it is true for a row; of tables without partitions, and with them.
 CONDITIONS = {
     False: {
-        "f = 0 and amount < 15": lambda row: row[0] == 1,
-        "amount > 25": lambda row: row[0] == 4,
+        "id = 4": lambda row: row[0] == 4,
+        "amount < 15": lambda row: row[0] == 1,
     },
     True: {
         "p >= '' and upper(p) = 'ZZ'": lambda row: False,

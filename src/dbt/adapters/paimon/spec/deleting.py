@@ -18,7 +18,7 @@ class Way(Enum):
     """The plainest statements that delete the right rows."""
 
     DELETE = auto()
-    # Files are written again only if no key has rows in several of them.
+    # DELETE writes files again, which is right if no key has rows in several of them.
     COMPACT_AND_DELETE = auto()
     # The new files of a first-row table show when they are compacted.
     DELETE_AND_COMPACT = auto()
