@@ -38,14 +38,13 @@ class TestBesideAWriter:
     def appending(self, project, rows) -> Iterator[Callable[[str], int]]:
         """Another program, which appends to a table until it is asked how many rows it has appended."""
         ended, added = threading.Event(), []
+        with get_connection(project.adapter):
+            session = project.adapter.connections.get_thread_connection().handle.session
 
         def append(table: str) -> None:
-            with get_connection(project.adapter, "another"):
-                while not ended.is_set():
-                    project.adapter.query(
-                        f"insert into paimon.{project.test_schema}.{table} select -1L, 1, 1, 0L"
-                    )
-                    added.append(table)
+            while not ended.is_set():
+                session.sql(f"insert into paimon.{project.test_schema}.{table} select -1L, 1, 1, 0L")
+                added.append(table)
 
         threads = []
 
@@ -54,6 +53,7 @@ class TestBesideAWriter:
             threads[-1].start()
 
             def stop() -> int:
+                assert threads[-1].is_alive()
                 ended.set()
                 threads[-1].join()
                 return len(added)
@@ -85,7 +85,7 @@ class TestBesideAWriter:
         run_dbt(command, expect_pass=None)
         added = stop()
         ours = 1 if command[0] == "run" else 0
-        assert added > 0
+        assert added > 1
         assert rows(f"select count_if(id < 0), count(*) - {added} from {{schema}}.{table}") == [
             (added, ROWS + ours)
         ]
