@@ -20,11 +20,11 @@ def times(c: Chooser, zone: str) -> Plan:
     for number in range(c.number(3, 4)):
         rows = tuple((10 * number + key, c.number(0, 9)) for key in (c.some((1, 2, 3), 60) or [1]))
         operations = []
-        if c.chance(50):
+        for name in c.some(("remove_orphans", "expire_partitions"), 40):
             hours = c.pick(_HOURS)
-            ages = [max(1, hours + c.pick((-10, -6, -2, 2, 6, 10))) for _ in range(4)]
-            ages = [age if age != hours else age + 1 for age in ages]
-            operations.append(Operation("remove_orphans", {"hours": hours, "ages": ages}))
+            # Younger and older by less than a zone's distance from UTC, and by more.
+            ages = [age for age in (hours + c.pick((-10, -6, -2, 2, 6, 10)) for _ in range(4)) if age > 0]
+            operations.append(Operation(name, {"hours": hours, "ages": ages}))
         if number and c.chance(20):
             operations.append(Operation("rollback_to", {"after": c.number(0, number - 1)}))
         elif number and c.chance(70):

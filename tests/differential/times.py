@@ -113,4 +113,29 @@ def remove_orphans(clock: Clock, project: Project, plan: Plan, operation: Operat
     return ""
 
 
-ACTS: Final[Mapping[str, Any]] = {"expire_older": expire, "remove_orphans": remove_orphans}
+def expire_partitions(clock: Clock, project: Project, plan: Plan, operation: Operation) -> str:
+    """Make a table with partitions of some ages and drop the older ones; gives what is not as it should be.
+
+    A refusal drops none (docs/maintenance.md).
+    """
+    now, hours, ages = time(), operation.arguments["hours"], sorted(set(operation.arguments["ages"]))
+    name = f"{plan.name}_by_hour"
+    table, session = project.table(name), project.fresh_session()
+    session.sql(f"drop table if exists {table}")
+    session.sql(f"create table {table} (age int, hour string) using paimon partitioned by (hour)")
+    rows = ", ".join(f"({age}, '{clock.text(now - age * _HOUR)}')" for age in ages)
+    session.sql(f"insert into {table} values {rows}")
+    given = {"expiration_time": f"{hours} h", "timestamp_formatter": "yyyy-MM-dd HH:mm:ss"}
+    fault = project.operate(name, "expire_partitions", given)
+    wanted = [age for age in ages if fault or age < hours]
+    found = sorted(row["age"] for row in project.fresh_session().table(table).collect())
+    if found != wanted:
+        return f"expire_partitions: older than {hours} h: expected {wanted}, found {found} {fault[:1000]}"
+    return ""
+
+
+ACTS: Final[Mapping[str, Any]] = {
+    "expire_older": expire,
+    "remove_orphans": remove_orphans,
+    "expire_partitions": expire_partitions,
+}
