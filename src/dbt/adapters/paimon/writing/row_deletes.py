@@ -81,19 +81,22 @@ class RowDeletes:
             if refused := deleting.refusal(existing.as_spec(), self._host.versions):
                 raise DbtRuntimeError(f"delete_rows on {relation}: {refused}.")
             ((rows,),) = self._host.query(f"select count(*) from {relation.render()} where {condition}")
-            if rows:
-                for sql, conf in self._statements(relation, existing, condition):
-                    self._host.connections.execute(sql, conf=conf)
+            for sql, conf in self._statements(relation, existing, condition, bool(rows)):
+                self._host.connections.execute(sql, conf=conf)
         logger.info(f"{relation.shown} delete_rows: {counted(int(rows), 'row')} deleted")
         return int(rows)
 
     def _statements(
-        self, relation: PaimonRelation, existing: ExistingTable, condition: str
+        self, relation: PaimonRelation, existing: ExistingTable, condition: str, finds_rows: bool
     ) -> Iterator[tuple[str, Mapping[str, str]]]:
         table = relation.render()
         way = deleting.way(existing.as_spec(), self._host.versions)
         delete = (f"delete from {table} where {condition}", _NOTHING)
-        if way is Way.DELETE:
+        if not finds_rows:
+            # A run that was killed may have left rows hidden.
+            if way is Way.DELETE_AND_COMPACT:
+                yield self._compact(relation), _NOTHING
+        elif way is Way.DELETE:
             yield delete
         elif way is Way.COMPACT_AND_DELETE:
             yield self._compact(relation), _NOTHING
