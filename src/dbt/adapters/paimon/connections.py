@@ -126,20 +126,20 @@ class PaimonConnectionManager(SparkConnectionManager):
         credentials, handle = connection.credentials, connection.handle
         assert isinstance(credentials, PaimonCredentials)
         versions, spark = versions_of(credentials), handle.in_process()
-        needed = Capability.COMPACT_ORDER_CHECKS_APPENDS
-        if versions.supports(needed):
-            table = sorted_compaction.table_of(sql, credentials.catalog, credentials.schema)
-            last = handle.kept(table).last if table else 0
+        table = sorted_compaction.table_of(sql, credentials.catalog, credentials.schema)
+        needed, done = Capability.COMPACT_ORDER_CHECKS_APPENDS, False
+        if table and versions.supports(needed):
+            with self.exception_handler(sql):
+                last = handle.kept(table).last
             with handle.configured({sorted_compaction.LAST_SAFE_SNAPSHOT: str(last)} if last else {}):
                 yield sql
             return
-        with self.exception_handler(sql):
-            done = spark is not None and spark.sort(sql)
+        if spark is not None and versions.supports(Capability.COMPACT_ORDER_IN_PROCESS):
+            with self.exception_handler(sql):
+                done = spark.sort(sql)
         if not done:
-            warn(
-                "compact with an order: rows that another program appends while it runs are lost. "
-                f"{versions.explain(needed)}"
-            )
+            why = versions.explain(needed) or "Name the table by the argument `table`."
+            warn(f"compact with an order: rows that another program appends while it runs are lost. {why}")
         yield sorted_compaction.RESULT if done else sql
 
     def _complete_branches(self, connection: Connection, sql: str) -> None:

@@ -2,9 +2,9 @@
 
 Paimon's sys.compact with an order rewrites the files that it has read, and then commits an overwrite of whatever the
 table has by then: rows that were appended in between are lost (CompactProcedure.sortCompactUnAwareBucketTable at 0.9.0
-to 2.0.0) [ran]. From 1.4, a setting of the commit refuses it if another writer was faster. Before that, a Spark in this
+to 2.0.0) [ran]. From 1.4, a setting of the commit refuses it if another writer was faster. On 0.9, a Spark in this
 process does the same work, and commits it as a compaction: it replaces the files that were read, and fails if one of
-them is gone.
+them is gone. Elsewhere a warning says that rows may be lost.
 """
 
 from __future__ import annotations
