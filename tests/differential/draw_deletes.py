@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from differential import conditions
 from differential.chooser import Chooser
-from differential.plan import Batch, Operation, Plan, Step
+from differential.plan import Batch, Condition, Operation, Plan, Step
 
 _PARTS: Final = ("", " ", "a")
 # What conditions compare with; without a key each batch has ids of its own.
@@ -67,11 +67,18 @@ def _deletes(
         operations = [Operation("compact")] if config.get("primary_key") and c.chance(60) else []
         # In this order, as one that is refused leaves the rows for the next.
         for by in ("hook", *c.some(("delete_rows",), 60)):
-            where = conditions.drawn(c, compared, depth=1)
-            operations.append(Operation("delete", {"by": by, "where": where}))
+            operations.append(Operation("delete", {"by": by, "where": _where(c, compared)}))
         steps.append(Step(_batch(c, config, columns, number), operations=tuple(operations)))
     # What a run does to what the last deletes left.
     return Plan(0, family, zone, config, (*steps, Step(_batch(c, config, columns, len(steps)))))
+
+
+def _where(c: Chooser, compared: dict[str, tuple[Any, ...]]) -> Condition:
+    """Half of them are one comparison of the first column, which is NULL for some rows."""
+    if c.chance(50):
+        name = next(iter(compared))
+        return [name, c.pick(("<", ">", "=", "<>", "<=", ">=")), c.pick(compared[name])]
+    return conditions.drawn(c, compared, depth=1)
 
 
 def removals(c: Chooser, zone: str) -> Plan:
@@ -102,7 +109,7 @@ def removals(c: Chooser, zone: str) -> Plan:
     return Plan(0, "removals", zone, config, (*steps, Step(Batch(columns, ()), consumers=(1,))))
 
 
-def _of_keys(c: Chooser) -> list[Any]:
+def _of_keys(c: Chooser) -> Condition:
     """One key or some: what matters is who deletes them."""
     return c.pick((["id", "=", 2], ["id", "<=", 2], ["id", "in", [1, 3]], ["id", ">", 3]))
 
