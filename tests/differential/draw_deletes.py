@@ -66,8 +66,10 @@ def _deletes(
     for number in range(c.number(2, 3)):
         operations = [Operation("compact")] if config.get("primary_key") and c.chance(60) else []
         # In this order, as one that is refused leaves the rows for the next.
-        for by in ("hook", *c.some(("delete_rows",), 60)):
-            operations.append(Operation("delete", {"by": by, "where": _where(c, compared)}))
+        operations += [
+            Operation("delete", {"by": by, "where": _where(c, compared)})
+            for by in ("hook", *c.some(("delete_rows",), 60))
+        ]
         steps.append(Step(_batch(c, config, columns, number), operations=tuple(operations)))
     # What a run does to what the last deletes left.
     return Plan(0, family, zone, config, (*steps, Step(_batch(c, config, columns, len(steps)))))
