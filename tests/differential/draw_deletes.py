@@ -6,10 +6,12 @@ from typing import Any, Final
 
 from differential import conditions
 from differential.chooser import Chooser
-from differential.plan import Batch, Operation, Plan, Step
+from differential.plan import Batch, Condition, Operation, Plan, Step
 
 _PARTS: Final = ("", " ", "a")
+# What conditions compare with; without a key each batch has ids of its own.
 _NUMBERS: Final[dict[str, tuple[Any, ...]]] = {"n": (15, 10, 20), "id": (1, 3, 12, 14, 22)}
+_KEYED: Final = {"n": (15, 10, 20), "id": (1, 2, 3, 4)}
 _FIRST: Final = {"merge_engine": "first-row"}
 _PARTIAL: Final = {"merge_engine": "partial-update", "fields": {}}
 _SUMS: Final = {
@@ -47,13 +49,13 @@ def of_change_rows(c: Chooser, zone: str) -> Plan:
     """Tables in which a column says what a row does."""
     config = c.pick((_ROW_KIND, _CHANGES))
     columns = (*_COLUMNS, ("op", "string"), *([("seq", "int")] if config is _CHANGES else []))
-    return _deletes(c, "row_kind_deletes", zone, _KEY | config, columns, _NUMBERS)
+    return _deletes(c, "row_kind_deletes", zone, _KEY | config, columns, _KEYED)
 
 
 def of_keys(c: Chooser, zone: str) -> Plan:
     """Tables with a key, of each merge engine."""
-    config = _KEY | c.pick((_FIRST, _FIRST, {}, _PARTIAL, _SUMS))
-    return _deletes(c, "key_deletes", zone, config, _COLUMNS, _NUMBERS)
+    config = _KEY | c.pick((_FIRST, _PARTIAL, _FIRST, _SUMS, _FIRST))
+    return _deletes(c, "key_deletes", zone, config, _COLUMNS, _KEYED)
 
 
 def _deletes(
@@ -63,13 +65,22 @@ def _deletes(
     steps = []
     for number in range(c.number(2, 3)):
         operations = [Operation("compact")] if config.get("primary_key") and c.chance(60) else []
-        for _ in range(c.number(1, 2)):
-            where = conditions.drawn(c, compared, depth=1)
-            by = c.pick(("hook", "delete_rows", "hook"))
-            operations.append(Operation("delete", {"by": by, "where": where}))
+        # In this order, as one that is refused leaves the rows for the next.
+        operations += [
+            Operation("delete", {"by": by, "where": _where(c, compared)})
+            for by in ("hook", *c.some(("delete_rows",), 60))
+        ]
         steps.append(Step(_batch(c, config, columns, number), operations=tuple(operations)))
     # What a run does to what the last deletes left.
     return Plan(0, family, zone, config, (*steps, Step(_batch(c, config, columns, len(steps)))))
+
+
+def _where(c: Chooser, compared: dict[str, tuple[Any, ...]]) -> Condition:
+    """Half of them are one comparison of the first column, which is NULL for some rows."""
+    if c.chance(50):
+        name = next(iter(compared))
+        return [name, c.pick(("<", ">", "=", "<>", "<=", ">=")), c.pick(compared[name])]
+    return conditions.drawn(c, compared, depth=1)
 
 
 def removals(c: Chooser, zone: str) -> Plan:
@@ -100,7 +111,7 @@ def removals(c: Chooser, zone: str) -> Plan:
     return Plan(0, "removals", zone, config, (*steps, Step(Batch(columns, ()), consumers=(1,))))
 
 
-def _of_keys(c: Chooser) -> list[Any]:
+def _of_keys(c: Chooser) -> Condition:
     """One key or some: what matters is who deletes them."""
     return c.pick((["id", "=", 2], ["id", "<=", 2], ["id", "in", [1, 3]], ["id", ">", 3]))
 
