@@ -22,7 +22,7 @@ class TestBesideAWriter:
         by_hand = "partition_by='part'"
         in_a_hook = (
             by_hand
-            + ", post_hook=\"{{ compact(this, order_strategy='order', order_by='a', where='part = 0') }}\""
+            + ", post_hook=\"{{ compact(this, order_strategy='order', order_by='a', where='part = 0L') }}\""
         )
         return {
             "by_policy.sql": MODEL.format(config=f"maintenance={SORTED}"),

@@ -93,7 +93,7 @@ REMEDIES: tuple[Remedy, ...] = (
         # CompactProcedure of 0.9: the cast of a literal is not folded.
         re.compile(r"cannot translate expression to source filter"),
         "The condition on the partitions has to compare each column with a literal of its type: DATE '2024-01-31' for "
-        "a date. The argument `partitions` of the macro `compact` does so by itself.",
+        "a date, 7L for a bigint. The argument `partitions` of the macro `compact` does so for dates.",
     ),
     Remedy(
         # ObjectsFile.read: Paimon names the file but not the table.
