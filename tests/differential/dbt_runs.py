@@ -64,7 +64,7 @@ class Project:
     def give(self, plan: Plan, batch: Batch) -> None:
         """Let a model's query give this batch."""
         query = project.batch_query(batch)
-        if plan.family == "microbatch":
+        if plan.reads_source:
             table = f"paimon.{self._target['schema']}.{project.source_name(plan)}"
             self.session.sql(f"drop table if exists {table}")
             self.session.sql(f"create table {table} using paimon as {query}")

@@ -49,7 +49,7 @@ def _plan(
     rows: dict[Any, tuple[Any, ...]] = {}
     steps: list[Step] = []
     for number in range(c.number(3, 5)):
-        if number and c.chance(20):
+        if number and c.chance(15):
             steps.append(Step(steps[-1].batch, empty=True))
             continue
         if wider and number >= wider:

@@ -74,6 +74,11 @@ class Plan:
         return self.family.startswith("snapshot")
 
     @property
+    def reads_source(self) -> bool:
+        """Whether its model reads a source, which dbt limits to a batch, or to nothing with --empty."""
+        return self.family == "microbatch" or any(step.empty for step in self.steps)
+
+    @property
     def consumers(self) -> tuple[int, ...]:
         """The numbers of the models that read the changes of its table."""
         return {"changes": (1, 2), "removals": (1,)}.get(self.family, ())

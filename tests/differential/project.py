@@ -55,8 +55,9 @@ def write(root: Path, plans: Sequence[Plan], target: dict[str, Any], macros: dic
         files[f"{folder}/{plan.name}.sql"] = text
         for number in plan.consumers:
             files[f"models/{plan.consumer(number)}.sql"] = _CONSUMERS[number].format(source=plan.name)
-        if plan.family == "microbatch":
-            tables.append({"name": source_name(plan), "config": {"event_time": plan.config["event_time"]}})
+        if plan.reads_source:
+            time = {name: plan.config[name] for name in ("event_time",) if name in plan.config}
+            tables.append({"name": source_name(plan), "config": time})
     if tables:
         source = {"name": "raw", "schema": target["schema"], "tables": tables}
         files["models/sources.yml"] = json.dumps({"version": 2, "sources": [source]})
@@ -77,14 +78,11 @@ def input_view(plan: Plan) -> str:
 def _model(plan: Plan) -> tuple[str, str]:
     config = ", ".join(f"{key}={value!r}" for key, value in plan.config.items())
     config = "{{ config(" + config + ") }}\n"
+    read = f"{{{{ source('raw', '{source_name(plan)}') }}}}" if plan.reads_source else input_view(plan)
+    query = f"select * from {read}"
     if plan.is_snapshot:
-        query = f"select * from {input_view(plan)}"
         return "snapshots", f"{{% snapshot {plan.name} %}}\n{config}{query}\n{{% endsnapshot %}}\n"
-    if plan.family == "microbatch":
-        return "models", config + f"select * from {{{{ source('raw', '{source_name(plan)}') }}}}\n"
-    if plan.family == "dates":
-        return "models", config + dates.model(plan)
-    return "models", config + f"select * from {input_view(plan)}\n"
+    return "models", config + (dates.model(plan) if plan.family == "dates" else f"{query}\n")
 
 
 def batch_query(batch: Batch) -> str:
