@@ -54,7 +54,7 @@ class PaimonRelation(BaseRelation):
         """Make the relation of a node in the manifest; a view model has the type View from the start.
 
         The type decides with which catalog the name is rendered, even before the cache knows the relation. All parts
-        are quoted, also with dbt's `quoting: {identifier: false}`.
+        are quoted, also with dbt's `quoting: {identifier: false}`; only dbt's own lines name it as they ask for it.
         """
         config = relation_config.config
         if (
@@ -63,7 +63,10 @@ class PaimonRelation(BaseRelation):
             and relation_config.resource_type == "model"
         ):
             kwargs.setdefault("type", RelationType.View)
+        for_display = "quote_policy" in kwargs
         relation: PaimonRelation = super().create_from(quoting, relation_config, **kwargs)
+        if for_display:
+            return relation
         # Whatever `quoting` says: Spark looks up a name in backticks like one without, and policies are part of `==`.
         return relation.replace(quote_policy=PaimonQuotePolicy())
 
