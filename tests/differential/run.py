@@ -165,7 +165,8 @@ class _Block:
         if plan.family == "times" and sequence.table is not None:
             sequence.clock = sequence.clock or times.Clock(self._project, plan)
             sequence.clock.run_ended(sequence.table)
-        self._filter(sequence, number, step)
+        if succeeded:
+            self._filter(sequence, number, step)
         for consumer in sequence.consumers:
             if not sequence.ended and plan.consumer(consumer.number) in results:
                 self._check_consumer(reader, sequence, number, consumer, results)
