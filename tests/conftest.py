@@ -20,6 +20,7 @@ pytest_plugins = [
     "full",
     "quicker_dbt",
     "timing",
+    "time_zones",
     "compatibility",
     "coverage_proof",
     "conformance",
@@ -41,7 +42,9 @@ def spark_config() -> dict[str, Any]:
         # The classes of Spark and Paimon alone pass the default MetaspaceSize some times, with a full collection each.
         # While the heap grows from its default of 1.6 % of the memory, collections take a tenth of the CPU time of the JVM.
         "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m -XX:+UseSerialGC "
-        "-XX:InitialRAMPercentage=8 -XX:MetaspaceSize=800m",
+        "-XX:InitialRAMPercentage=8 -XX:MetaspaceSize=800m "
+        # A worker's tests have sessions in several time zones, whichever comes first.
+        "-Duser.timezone=UTC",
         # A worker's statements are alike, and more than the 100 whose generated code Spark keeps.
         "spark.sql.codegen.cache.maxEntries": 2000,
         "spark.sql.shuffle.partitions": 2,

@@ -47,10 +47,16 @@ class Project:
 
     def operate(self, model: str, name: str, arguments: dict[str, Any]) -> str:
         """Call a macro of maintenance; gives what went wrong, or nothing."""
-        args = {"name": name, "relation": model, "arguments": arguments}
-        done = self._invoke(
-            self._manifest.deepcopy(), "run-operation", "differential_operation", "--args", repr(args)
+        return self._run_operation(
+            "differential_operation", {"name": name, "relation": model, "arguments": arguments}
         )
+
+    def statement(self, sql: str) -> str:
+        """Run a statement as a macro or a hook does; gives what went wrong, or nothing."""
+        return self._run_operation("differential_statement", {"sql": sql})
+
+    def _run_operation(self, macro: str, args: dict[str, Any]) -> str:
+        done = self._invoke(self._manifest.deepcopy(), "run-operation", macro, "--args", repr(args))
         if done.success:
             return ""
         return str(done.exception or [result.message for result in done.result.results])
@@ -58,7 +64,7 @@ class Project:
     def give(self, plan: Plan, batch: Batch) -> None:
         """Let a model's query give this batch."""
         query = project.batch_query(batch)
-        if plan.family == "microbatch":
+        if plan.reads_source:
             table = f"paimon.{self._target['schema']}.{project.source_name(plan)}"
             self.session.sql(f"drop table if exists {table}")
             self.session.sql(f"create table {table} using paimon as {query}")
@@ -67,11 +73,28 @@ class Project:
                 f"create or replace global temporary view {project.source_name(plan)} as {query}"
             )
 
+    def table(self, name: str) -> str:
+        return f"paimon.{self._target['schema']}.{name}"
+
+    def folder(self, name: str) -> Path:
+        """Where a table's files are."""
+        return Path(self._target["warehouse"]) / f"{self._target['schema']}.db" / name
+
+    def counts(self, name: str, conditions: Sequence[str]) -> list[int]:
+        """How many rows a table has, by condition; each is a query of its own, so that it may leave out files."""
+        parts = (
+            f"select {number} as at, count(*) as n from {self.table(name)} where {condition}"
+            for number, condition in enumerate(conditions)
+        )
+        return [
+            row["n"] for row in self.fresh_session().sql(" union all ".join(parts) + " order by at").collect()
+        ]
+
     def read(
         self, reader: Any, name: str, columns: dict[str, str] | None = None
     ) -> tuple[dict[str, str], list[tuple[str, ...]]] | None:
         """The columns of a table (or those expressions of it) and its rows, each value comparable; None without one."""
-        table = f"paimon.{self._target['schema']}.{name}"
+        table = self.table(name)
         if not reader.catalog.tableExists(table):
             return None
         frame = reader.table(table)

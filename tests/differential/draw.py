@@ -14,7 +14,7 @@ from differential.chooser import Chooser
 from differential.plan import Plan
 
 T = TypeVar("T")
-ZONES = ("UTC", "UTC", "Asia/Shanghai", "America/New_York", "Asia/Kolkata")
+ZONES = ("UTC", "Asia/Shanghai", "UTC", "America/New_York", "Asia/Kolkata")
 # Sequences of a block share a dbt project and a session's time zone.
 BLOCK = 15
 # Hypothesis begins with the simplest example of all; the next is one of this seed.

@@ -11,7 +11,7 @@ from differential.plan import Batch, Operation
 
 # Those with fields a little more often.
 _KINDS: Final = (*values.POOLS, *values.REORDERED, *values.REORDERED)
-_PLAIN: Final = tuple(kind for kind in _KINDS if "<" not in kind)
+PLAIN: Final = tuple(kind for kind in _KINDS if "<" not in kind)
 
 
 def pool(kind: str) -> tuple[Any, ...]:
@@ -19,7 +19,7 @@ def pool(kind: str) -> tuple[Any, ...]:
 
 
 def value_columns(c: Chooser, nested: bool = True) -> list[tuple[str, str]]:
-    return [(f"v{number}", c.pick(_KINDS if nested else _PLAIN)) for number in range(c.number(1, 4))]
+    return [(f"v{number}", c.pick(_KINDS if nested else PLAIN)) for number in range(c.number(1, 4))]
 
 
 @dataclass

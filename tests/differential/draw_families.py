@@ -5,7 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from differential import draw_changes, draw_columns, draw_microbatch
+from differential import (
+    draw_changes,
+    draw_columns,
+    draw_dates,
+    draw_deletes,
+    draw_microbatch,
+    draw_snapshots,
+    draw_times,
+    draw_widened,
+)
 from differential.chooser import Chooser
 from differential.draw_columns import Columns, Spoil
 from differential.plan import Batch, Operation, Plan, Step
@@ -196,22 +205,6 @@ def apply_changes(c: Chooser, zone: str) -> Plan:
     return Plan(0, "apply_changes", zone, config, tuple(steps))
 
 
-def snapshot(c: Chooser, zone: str) -> Plan:
-    config: dict[str, Any] = {"unique_key": "id", "hard_deletes": c.pick(("ignore", "invalidate"))}
-    by_time = c.chance(50)
-    config |= (
-        {"strategy": "timestamp", "updated_at": "at"}
-        if by_time
-        else {"strategy": "check", "check_cols": "all"}
-    )
-    columns = Columns(
-        key=("id", c.pick(("int", "string"))), values=draw_columns.value_columns(c, nested=False)
-    )
-    if by_time:
-        columns.sequence = ("at", "timestamp")
-    return _plan(c, zone, "snapshot", config, columns, plain=True, refresh=0, operations=False)
-
-
 FAMILIES: Final[Mapping[str, Callable[[Chooser, str], Plan]]] = {
     "append": append,
     "upsert": upsert,
@@ -224,6 +217,15 @@ FAMILIES: Final[Mapping[str, Callable[[Chooser, str], Plan]]] = {
     "delete_insert": delete_insert,
     "table": table,
     "apply_changes": apply_changes,
-    "snapshot": snapshot,
+    "snapshot": draw_snapshots.of_one_column,
     "first_row": first_row,
+    "removals": draw_deletes.removals,
+    "times": draw_times.times,
+    "deletes": draw_deletes.of_rows,
+    "partition_deletes": draw_deletes.of_partitions,
+    "row_kind_deletes": draw_deletes.of_change_rows,
+    "key_deletes": draw_deletes.of_keys,
+    "snapshot_of_pairs": draw_snapshots.of_pairs,
+    "dates": draw_dates.calls,
+    "widened": draw_widened.widened,
 }

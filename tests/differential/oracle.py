@@ -1,4 +1,4 @@
-"""What each step leaves, by the documentation: a plain model of strategies, microbatch windows, snapshots and changes."""
+"""What each step leaves, by the documentation: a plain model of strategies, microbatch windows and changes."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any, Final
 
-from differential import values
+from differential import dates, snapshots
 from differential.merge_engines import upserted
 from differential.plan import Plan, Step
 from differential.tables import (
@@ -31,8 +31,10 @@ _KINDS: Final = ("+I", "+U", "-D")
 
 def after_run(plan: Plan, table: Table | None, step: Step) -> Expected:
     """The model's table after a run of it; `table` is the one before, None if there is none."""
-    if plan.family == "snapshot":
-        return Expected(_snapshot(plan, table, step))
+    if plan.is_snapshot:
+        return Expected(snapshots.table_after(plan, table, step))
+    if plan.family == "dates":
+        return Expected(dates.table(plan))
     if any(row[name] is None for row in rows_of(step.batch) for name in _keys(plan, step)):
         return Expected(table, "must")
     if plan.family == "apply_changes":
@@ -112,6 +114,10 @@ def _upsert(plan: Plan, table: Table, rows: list[Row], given: list[str], step: S
     return upserted(lowered(plan), table, rows)
 
 
+def _added(plan: Plan, table: Table, rows: list[Row], given: list[str], step: Step) -> list[Row]:
+    return (_upsert if plan.config.get("primary_key") else _append)(plan, table, rows, given, step)
+
+
 def _merge(plan: Plan, table: Table, rows: list[Row], given: list[str], step: Step) -> list[Row]:
     plan = lowered(plan)
     key = plan.columns_of("unique_key") or plan.columns_of("primary_key")
@@ -162,6 +168,10 @@ _STRATEGIES: Final[Mapping[str, Callable[..., list[Row]]]] = {
     "delete_insert": _delete_insert,
     "insert_overwrite": _insert_overwrite,
     "microbatch": _microbatch,
+    "removals": _added,
+    **dict.fromkeys(("deletes", "partition_deletes", "row_kind_deletes", "key_deletes"), _added),
+    "times": _added,
+    "widened": _added,
     "changes": lambda plan, *rest: (_merge if "merge_delete_condition" in plan.config else _upsert)(
         plan, *rest
     ),
@@ -179,7 +189,7 @@ def _in_window(plan: Plan, rows: Sequence[Row], step: Step) -> list[Row]:
     return [row for row in rows if start <= datetime.fromisoformat(row[column]) < end]
 
 
-# -- change rows and snapshots ------------------------------------------------------------------------------
+# -- change rows ------------------------------------------------------------------------------
 
 
 def _changes(table: Table | None, step: Step) -> Table:
@@ -197,40 +207,3 @@ def _changes(table: Table | None, step: Step) -> Table:
 
 def _newer(new: Row, old: Row) -> bool:
     return (new["seq"], _KINDS.index(new["op"])) >= (old["seq"], _KINDS.index(old["op"]))
-
-
-# How a snapshot's columns of its own are compared: times of the clock by whether they are there.
-SNAPSHOT_COLUMNS: Final = {"current": "boolean"}
-
-
-def _snapshot(plan: Plan, table: Table | None, step: Step) -> Table:
-    kinds = dict(step.batch.columns)
-    by_time = plan.config["strategy"] == "timestamp"
-    rows = rows_of(step.batch)
-    base = table or Table({name: (kind, 0) for name, kind in (*kinds.items(), *SNAPSHOT_COLUMNS.items())}, ())
-    left = [dict(row) for row in base.rows]
-    given = {row["id"]: row for row in rows}
-    for old in [row for row in left if row["current"]]:
-        new = given.get(old["id"])
-        if new is None:
-            old["current"] = plan.config["hard_deletes"] == "ignore"
-            continue
-        if by_time:
-            changed = new["at"] > old["at"]
-        else:
-            changed = any(not _equal(kind, old[name], new[name]) for name, kind in kinds.items())
-        if changed:
-            old["current"] = False
-        else:
-            del given[old["id"]]
-    # By dbt's own rule (dbt_scd_id is of the key and updated_at) a version that has been there does not come again.
-    known = {(row["id"], row["at"]) for row in left} if by_time else set()
-    new_rows = [row for row in given.values() if not by_time or (row["id"], row["at"]) not in known]
-    return base.with_rows([*left, *({**row, "current": True} for row in new_rows)])
-
-
-def _equal(kind: str, old: Any, new: Any) -> bool:
-    """As SQL compares: -0.0 is 0.0 there, and NaN is NaN."""
-    if None not in (old, new) and kind in ("float", "double") and float(old) == float(new):
-        return True
-    return values.comparable(kind, old) == values.comparable(kind, new)

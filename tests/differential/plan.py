@@ -7,6 +7,9 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+# See `conditions`.
+Condition = list[Any]
+
 
 @dataclass(frozen=True)
 class Batch:
@@ -29,7 +32,8 @@ class Step:
     """A run, and what is done after it.
 
     `window` is that of a microbatch run; `consumers` are those that run, too, in this step; `traits` are the letters
-    of known defects that the step may meet.
+    of known defects that the step may meet; `empty` is a run with --empty; `filters` are conditions that the table is
+    read with after the run.
     """
 
     batch: Batch
@@ -38,6 +42,8 @@ class Step:
     operations: tuple[Operation, ...] = ()
     consumers: tuple[int, ...] = ()
     traits: str = ""
+    empty: bool = False
+    filters: tuple[Condition, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -61,6 +67,21 @@ class Plan:
             {name.lower() for name in self.columns_of(of)} for of in ("primary_key", "partition_by")
         )
         return bool(key and parts - key and self.config.get("bucket", -1) == -1)
+
+    @property
+    def is_snapshot(self) -> bool:
+        """Whether it is of a dbt snapshot."""
+        return self.family.startswith("snapshot")
+
+    @property
+    def reads_source(self) -> bool:
+        """Whether its model reads a source, which dbt limits to a batch, or to nothing with --empty."""
+        return self.family == "microbatch" or any(step.empty for step in self.steps)
+
+    @property
+    def consumers(self) -> tuple[int, ...]:
+        """The numbers of the models that read the changes of its table."""
+        return {"changes": (1, 2), "removals": (1,)}.get(self.family, ())
 
     def consumer(self, number: int) -> str:
         return f"{self.name}_consumer_{number}"
@@ -102,6 +123,8 @@ def from_json(text: str) -> Plan:
             tuple(Operation(item["name"], item["arguments"]) for item in step.get("operations", ())),
             tuple(step.get("consumers", ())),
             step.get("traits", ""),
+            step.get("empty", False),
+            tuple(step.get("filters", ())),
         )
         for step in data.pop("steps")
     )

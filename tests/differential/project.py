@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from differential import values
+from differential import dates, values
 from differential.plan import Batch, Plan
 
 # Consumers of a source's changes: a copy of it, and sums.
@@ -26,10 +26,15 @@ select coalesce(v, 'none') as v,
 from {{{{ paimon_changes(ref('{source}'), before=true) }}}}
 group by 1
 """
+_CONSUMERS = {1: _COPY, 2: _SUMS}
 OPERATIONS = """
 {% macro differential_operation(name, relation, arguments) %}
   {%- do arguments.update({'relation': relation}) -%}
   {%- do run_query(context[name](**arguments)) -%}
+{% endmacro %}
+
+{% macro differential_statement(sql) %}
+  {%- do run_query(sql) -%}
 {% endmacro %}
 """
 
@@ -48,11 +53,11 @@ def write(root: Path, plans: Sequence[Plan], target: dict[str, Any], macros: dic
     for plan in plans:
         folder, text = _model(plan)
         files[f"{folder}/{plan.name}.sql"] = text
-        if plan.family == "changes":
-            files[f"models/{plan.consumer(1)}.sql"] = _COPY.format(source=plan.name)
-            files[f"models/{plan.consumer(2)}.sql"] = _SUMS.format(source=plan.name)
-        if plan.family == "microbatch":
-            tables.append({"name": source_name(plan), "config": {"event_time": plan.config["event_time"]}})
+        for number in plan.consumers:
+            files[f"models/{plan.consumer(number)}.sql"] = _CONSUMERS[number].format(source=plan.name)
+        if plan.reads_source:
+            time = {name: plan.config[name] for name in ("event_time",) if name in plan.config}
+            tables.append({"name": source_name(plan), "config": time})
     if tables:
         source = {"name": "raw", "schema": target["schema"], "tables": tables}
         files["models/sources.yml"] = json.dumps({"version": 2, "sources": [source]})
@@ -73,12 +78,11 @@ def input_view(plan: Plan) -> str:
 def _model(plan: Plan) -> tuple[str, str]:
     config = ", ".join(f"{key}={value!r}" for key, value in plan.config.items())
     config = "{{ config(" + config + ") }}\n"
-    if plan.family == "snapshot":
-        query = f"select * from {input_view(plan)}"
+    read = f"{{{{ source('raw', '{source_name(plan)}') }}}}" if plan.reads_source else input_view(plan)
+    query = f"select * from {read}"
+    if plan.is_snapshot:
         return "snapshots", f"{{% snapshot {plan.name} %}}\n{config}{query}\n{{% endsnapshot %}}\n"
-    if plan.family == "microbatch":
-        return "models", config + f"select * from {{{{ source('raw', '{source_name(plan)}') }}}}\n"
-    return "models", config + f"select * from {input_view(plan)}\n"
+    return "models", config + (dates.model(plan) if plan.family == "dates" else f"{query}\n")
 
 
 def batch_query(batch: Batch) -> str:

@@ -13,6 +13,7 @@ FIGURES = (
     "refusals",
     "tables compared",
     "rows compared",
+    "filters compared",
     "differences",
     "known differences",
 )

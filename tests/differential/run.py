@@ -8,12 +8,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from differential import oracle, values
+from differential import conditions, edits, oracle, snapshots, times, values
 from differential.dbt_runs import Project
 from differential.plan import Operation, Plan, Step
 from differential.tables import Expected, Table, refused
-
-_SNAPSHOT = {"current": "dbt_valid_to is null"}
 
 
 @dataclass(frozen=True)
@@ -59,7 +57,8 @@ class _Sequence:
         self.plan = plan
         self.table: Table | None = None
         self.ended = False
-        self.consumers = [_Consumer(1), _Consumer(2)] if plan.family == "changes" else []
+        self.consumers = [_Consumer(number) for number in plan.consumers]
+        self.clock: times.Clock | None = None
 
     def step(self, number: int) -> Step | None:
         return None if self.ended or number >= len(self.plan.steps) else self.plan.steps[number]
@@ -109,7 +108,8 @@ class _Block:
         groups: dict[tuple[str, ...], list[str]] = {}
         later: list[str] = []
         for sequence, step in active:
-            flags = ("--full-refresh",) if step.full_refresh else ()
+            flags: tuple[str, ...] = ("--full-refresh",) if step.full_refresh else ()
+            flags += ("--empty",) if step.empty else ()
             if step.window:
                 flags += ("--event-time-start", step.window[0], "--event-time-end", step.window[1])
             names = groups.setdefault(flags, [])
@@ -162,6 +162,11 @@ class _Block:
             reader, sequence, number, expected.table, "after the run" if succeeded else "after a refusal"
         )
         sequence.table = expected.table
+        if plan.family == "times" and sequence.table is not None:
+            sequence.clock = sequence.clock or times.Clock(self._project, plan)
+            sequence.clock.run_ended(sequence.table)
+        if succeeded:
+            self._filter(sequence, number, step)
         for consumer in sequence.consumers:
             if not sequence.ended and plan.consumer(consumer.number) in results:
                 self._check_consumer(reader, sequence, number, consumer, results)
@@ -172,8 +177,8 @@ class _Block:
     def _compare(self, reader: Any, sequence: _Sequence, number: int, table: Table | None, when: str) -> None:
         plan = sequence.plan
         expressions = None
-        if plan.family == "snapshot" and table:
-            expressions = {name: f"`{name}`" for name in table.columns} | _SNAPSHOT
+        if plan.is_snapshot and table:
+            expressions = {name: f"`{name}`" for name in table.columns} | snapshots.expressions(plan)
         found = self._project.read(reader, plan.name, expressions)
         if table is None or found is None:
             if (table is None) != (found is None):
@@ -235,37 +240,92 @@ class _Block:
             return
         self._compare_rows(sequence, number, kinds, expected, found, f"consumer {consumer.number}")
 
+    def _filter(self, sequence: _Sequence, number: int, step: Step) -> None:
+        """Read the table with the step's filters."""
+        if sequence.ended or sequence.table is None or not step.filters:
+            return
+        rows, kinds = sequence.table.rows, sequence.table.kinds()
+        texts = [conditions.sql(each, kinds) for each in step.filters]
+        wanted = [sum(conditions.truth(each, row, kinds) is True for row in rows) for each in step.filters]
+        found = self._project.counts(sequence.plan.name, texts)
+        self._outcome.figures["filters compared"] += len(texts)
+        wrong = [
+            f"`{text}` {n} instead of {right}"
+            for text, n, right in zip(texts, found, wanted, strict=True)
+            if n != right
+        ]
+        if wrong:
+            self._differs(sequence, number, f"filters give other rows: {'; '.join(wrong)}")
+
     def _operate(self, sequence: _Sequence, number: int, step: Step) -> None:
+        acts = {
+            "delete": self._delete,
+            **dict.fromkeys(times.ACTS, self._by_time),
+            "rollback_to": self._roll_back,
+        }
         for operation in step.operations:
-            assert sequence.table is not None
-            tag = operation.arguments.get("version")
-            if operation.name == "rollback_to" and tag not in sequence.table.tags:
-                # The run that the tag was for was refused, or its table was made anew.
-                continue
-            refusal = self._is_refused(sequence.plan, operation)
-            arguments = dict(operation.arguments)
-            if operation.name == "rollback_to":
-                arguments["drop_tags"] = True
-            fault = self._project.operate(sequence.plan.name, operation.name, arguments)
-            if refusal:
-                self._outcome.figures["refusals"] += 1
-                if fault:
-                    continue
-                self._differs(sequence, number, f"{operation.name} not refused")
+            acts.get(operation.name, self._maintain)(sequence, number, operation)
+            if sequence.ended:
                 return
-            if fault and operation.name == "rollback_to":
-                # Paimon before 1.2: refused behind some compactions (docs/time-travel.md).
-                self._outcome.figures["refusals"] += 1
-                continue
-            if fault:
-                self._differs(sequence, number, f"{operation.name} an error: {fault[:1500]}")
-                return
-            sequence.table = oracle.after_operation(sequence.table, operation.name, operation.arguments)
-            if operation.name in ("rollback_to", "expire_snapshots"):
-                for consumer in sequence.consumers:
-                    consumer.lost = True
         when = f"after {', '.join(operation.name for operation in step.operations)}"
         self._compare(self._project.fresh_session(), sequence, number, sequence.table, when)
+
+    def _maintain(self, sequence: _Sequence, number: int, operation: Operation) -> None:
+        assert sequence.table is not None
+        refusal = self._is_refused(sequence.plan, operation)
+        fault = self._project.operate(sequence.plan.name, operation.name, dict(operation.arguments))
+        if refusal and not fault:
+            self._differs(sequence, number, f"{operation.name} not refused")
+        elif fault and not refusal:
+            self._differs(sequence, number, f"{operation.name} an error: {fault[:1500]}")
+        elif fault:
+            self._outcome.figures["refusals"] += 1
+        else:
+            sequence.table = oracle.after_operation(sequence.table, operation.name, operation.arguments)
+            if operation.name == "expire_snapshots":
+                self._lose(sequence)
+
+    def _roll_back(self, sequence: _Sequence, number: int, operation: Operation) -> None:
+        assert sequence.table is not None
+        tag, after = operation.arguments.get("version"), operation.arguments.get("after")
+        if after is None:
+            if tag not in sequence.table.tags:
+                # The run that the tag was for was refused, or its table was made anew.
+                return
+            arguments = {"version": tag, "drop_tags": True}
+            table: Table | None = oracle.after_operation(sequence.table, operation.name, operation.arguments)
+        else:
+            assert sequence.clock is not None
+            instant = sequence.clock.after(after)
+            arguments = {"timestamp": sequence.clock.text(instant)}
+            table = sequence.clock.table_at(instant)
+            if table is None:
+                return
+        if self._project.operate(sequence.plan.name, operation.name, arguments):
+            # Paimon before 1.2: refused behind some compactions (docs/time-travel.md).
+            self._outcome.figures["refusals"] += 1
+            return
+        sequence.table = table
+        self._lose(sequence)
+
+    @staticmethod
+    def _lose(sequence: _Sequence) -> None:
+        for consumer in sequence.consumers:
+            consumer.lost = True
+
+    def _by_time(self, sequence: _Sequence, number: int, operation: Operation) -> None:
+        assert sequence.clock is not None
+        if text := times.ACTS[operation.name](sequence.clock, self._project, sequence.plan, operation):
+            self._differs(sequence, number, text)
+
+    def _delete(self, sequence: _Sequence, number: int, operation: Operation) -> None:
+        """A refused one changes nothing."""
+        table = sequence.table
+        assert table is not None
+        if edits.run(self._project, sequence.plan, table, operation):
+            self._outcome.figures["refusals"] += 1
+            return
+        sequence.table = table.with_rows(edits.left(table, operation.arguments["where"]))
 
     def _is_refused(self, plan: Plan, operation: Operation) -> bool:
         """Whether maintenance of this table is refused, by docs/buckets.md and docs/time-travel.md."""

@@ -72,6 +72,10 @@ WIDER: Final = {
     "float": "double",
     "decimal(10,2)": "decimal(12,2)",
 }
+# What sync_all_columns makes wider, too.
+ALTERED: Final = frozenset(
+    {("int", "double"), ("int", "decimal(12,2)"), ("int", "string"), ("bigint", "string")}
+)
 # type of the table -> a type of the model that it does not take without a loss.
 LOSSY: Final = {
     "int": ("double", "bigint", "string"),
@@ -154,11 +158,11 @@ def read(kind: str, text: str | None) -> Value:
 
 
 def comparable(kind: str, value: Value) -> str:
-    """Equal for equal values, and for no others: NaN is NaN, -0.0 is not 0.0, an order of map entries is none."""
+    """Equal for equal values, and for no others: NaN is NaN, -0.0 is 0.0, an order of map entries is none."""
     if value is None:
         return "NULL"
     if kind in ("float", "double"):
-        number = float(value)
+        number = float(value) + 0.0
         if number != number:  # noqa: PLR0124 - NaN
             return "NaN"
         return struct.pack(">f" if kind == "float" else ">d", number).hex()

@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 from dbt_common.exceptions import CompilationError
 
+from dbt.adapters.paimon.capabilities import Versions
 from dbt.adapters.paimon.column import PaimonColumn
 from dbt.adapters.paimon.spec.table import TableSpec
 from dbt.adapters.paimon.sql.assignment import assigned, loses_nothing, misfits
@@ -145,7 +146,7 @@ def columns(*given: tuple[str, str]) -> list[PaimonColumn]:
 
 def to(*table: ExistingColumn, wanted=(), kind="model", **config):
     model = {"name": "m", "resource_type": kind, "config": {"materialized": "incremental", **config}}
-    return destination(model, table, wanted, SPEC)
+    return destination(model, table, wanted, SPEC, versions=Versions.of("0.9.0"))
 
 
 def test_all_columns_that_do_not_fit_are_told_at_once():
@@ -294,7 +295,9 @@ def test_what_orders_rows_becomes_no_text(option, value, compared):
 def test_a_refusal_names_sync_only_where_it_alters():
     table, query = (ExistingColumn("n", "int"),), columns(("n", "string"))
     for options, named in (({}, True), ({"sequence.field": "n"}, False)):
-        where = replace(to(*table), spec=TableSpec(options=options), syncs=True)
+        where = replace(
+            to(*table), spec=TableSpec(options=options), syncs=True, versions=Versions.of("1.4.2")
+        )
         with pytest.raises(CompilationError) as raised:
             checked_columns(query, where)
         assert ("sync_all_columns" in str(raised.value)) is named

@@ -29,9 +29,21 @@ def test_commits_decide_first(table):
     assert read(table, "APPEND", before=True) is Way.COMPARE
 
 
+def test_an_append_that_takes_rows_away():
+    """Its files do not name the keys that it deleted."""
+    versions = Versions.of("0.9.0")
+    commits = [Commit(1, "APPEND", "someone", 3, 3), Commit(2, "APPEND", "someone", 2, -1)]
+    assert way(KEYED, commits, versions, incremental_catalog="paimon", before=False) is Way.COMPARE
+    assert way(KEYED, commits[:1], versions, incremental_catalog="paimon", before=False) is Way.FILES
+    # A compaction also takes rows away: those that later ones have replaced.
+    commits = [commits[0], replace(commits[1], kind="COMPACT")]
+    assert way(KEYED, commits, versions, incremental_catalog="paimon", before=False) is Way.FILES
+
+
 @pytest.mark.parametrize(
     ("options", "expected"),
     [
+        ({"record-level.expire-time": "1 d"}, Way.COMPARE),
         ({"changelog-producer": "input"}, Way.FILES),
         ({"changelog-producer": "LOOKUP"}, Way.COMPARE),
         ({"changelog-producer": "full-compaction"}, Way.COMPARE),

@@ -209,3 +209,66 @@ def test_an_immutable_change_reads_as_a_sentence():
 def test_columns_play_no_part():
     columns = (ExistingColumn("id", "int", nullable=False, comment="the key"),)
     assert compute_changeset(TableSpec(), ExistingTable(columns=columns, comment="x"), P09).is_empty
+
+
+V = "fields.v.aggregate-function"
+
+
+@pytest.mark.parametrize(
+    ("wanted", "present", "refused"),
+    [
+        ({V: "max"}, {V: "sum"}, [V]),
+        ({}, {V: "sum"}, [V]),
+        ({V: "sum"}, {}, [V]),
+        ({"fields.default-aggregate-function": "sum"}, {}, ["fields.default-aggregate-function"]),
+        # the same function, written elsewhere
+        ({V: "last_non_null_value"}, {}, []),
+        (
+            {"fields.default-aggregate-function": "sum"},
+            {f"fields.{c}.aggregate-function": "sum" for c in "uvw"},
+            [],
+        ),
+        ({V: "listagg", "fields.v.list-agg-delimiter": ";"}, {V: "listagg"}, ["fields.v.list-agg-delimiter"]),
+        ({V: "listagg", "fields.v.list-agg-delimiter": ","}, {V: "listagg"}, []),
+        ({V: "sum", "fields.v.ignore-retract": "true"}, {V: "sum"}, ["fields.v.ignore-retract"]),
+        ({V: "collect"}, {V: "collect", "fields.v.distinct": "true"}, ["fields.v.distinct"]),
+        ({V: "nested_update", "fields.v.nested-key": "a"}, {V: "nested_update"}, ["fields.v.nested-key"]),
+        # columns that the table does not have yet
+        ({"fields.new.aggregate-function": "sum"}, {}, []),
+        # no merge
+        ({"write-only": "true"}, {}, []),
+        ({"fields.v.stats-mode": "full"}, {}, []),
+    ],
+)
+def test_what_merges_stored_rows_otherwise_is_refused(wanted, present, refused):
+    changes = of_columns(wanted, present, "aggregation")
+    assert [change.name for change in changes.remerging()] == refused
+    assert not changes.immutable
+    # A column that goes takes its rows' values with it.
+    assert not [c for c in changes.remerging(["v", "w"]) if c.name.startswith("fields.v")]
+    # On an engine that does not aggregate, nothing reads it.
+    assert not of_columns(wanted, present, "deduplicate").remerging()
+
+
+@pytest.mark.parametrize(
+    ("wanted", "present", "refused"),
+    [
+        ({"fields.w.sequence-group": "v"}, {}, True),
+        ({}, {"fields.w.sequence-group": "v"}, True),
+        ({"fields.w.sequence-group": "v,new"}, {"fields.w.sequence-group": "v"}, False),
+        ({"fields.w,v.sequence-group": "u"}, {"fields.w.sequence-group": "u"}, True),
+    ],
+)
+def test_a_changed_sequence_group_is_refused(wanted, present, refused):
+    assert bool(of_columns(wanted, present, "partial-update").remerging()) is refused
+
+
+def of_columns(wanted, present, engine):
+    """Two tables of the columns id, u, v and w with a merge engine."""
+    columns = tuple(ExistingColumn(name, "int") for name in ("id", "u", "v", "w"))
+    both = {"merge-engine": engine}
+    return compute_changeset(
+        TableSpec(("id",), (), {**both, **wanted}, engine),
+        ExistingTable(("id",), (), {**both, **present}, columns),
+        P20,
+    )

@@ -1,17 +1,22 @@
 """Columns wanted against columns there are: what comes before the data, what after, what needs a new table."""
 
+import json
+
 import pytest
 from dbt_common.exceptions import DbtRuntimeError
 
+from dbt.adapters.paimon.capabilities import Capability, Versions
 from dbt.adapters.paimon.spec.strategies import ON_SCHEMA_CHANGE
 from dbt.adapters.paimon.spec.table import TableSpec
 from dbt.adapters.paimon.tables.changeset import ExistingColumn, ExistingTable
 from dbt.adapters.paimon.tables.column_changes import (
     compare_columns,
+    missing_after,
     refuse_schema_change,
     wanted_columns,
     widens,
 )
+from dbt.adapters.paimon.tables.metadata import newest_first, older_types
 
 KEYED = TableSpec(primary_key=("id",), partition_by=(), options={}, merge_engine="deduplicate")
 
@@ -141,3 +146,47 @@ def test_a_column_that_went(mode, strategy, engine, refused):
         return
     with pytest.raises(DbtRuntimeError, match="gone"):
         refuse_schema_change("m", mode, strategy, engine, changes)
+
+
+@pytest.mark.parametrize(
+    ("paimon", "old", "new", "options", "expected"),
+    [
+        ("0.9.0", "int", "bigint", {}, None),
+        ("0.9.0", "int", "bigint", {"file.format": "orc"}, Capability.FILTERS_AFTER_TYPE_CHANGE),
+        (
+            "0.9.0",
+            "int",
+            "bigint",
+            {"file.format.per.level": "0:avro, 5:orc"},
+            Capability.FILTERS_AFTER_TYPE_CHANGE,
+        ),
+        ("0.9.0", "varchar(3)", "string", {}, None),
+        ("0.9.0", "int", "string", {"file.format": "avro"}, Capability.FILTERS_AFTER_CHANGE_TO_TEXT),
+        ("1.2.0", "int", "string", {}, Capability.FILTERS_AFTER_CHANGE_TO_TEXT),
+        ("1.2.0", "int", "bigint", {"file.format": "orc"}, None),
+        ("1.4.2", "int", "string", {"file.format": "orc"}, None),
+    ],
+)
+def test_what_filters_lack_after_a_type_change(paimon, old, new, options, expected):
+    spec, versions = TableSpec(options=options), Versions.of(paimon)
+    assert missing_after(column("v", old), new, spec, versions) is expected
+    assert missing_after(column("v", new), old, spec, versions) is expected
+    existing = ExistingTable(options=options, columns=(column("v", old),))
+    altered = compare_columns([column("v", new)], existing, comments=False, versions=versions).alter
+    assert bool(altered) is (expected is None)
+
+
+def test_older_types():
+    """By the id of a column, which keeps it when it is renamed; NOT NULL and comments are no types."""
+
+    def schema(number, *fields):
+        listed = [{"id": key, "name": name, "type": kind} for key, name, kind in fields]
+        return (json.dumps(listed), "[]", "[]", "{}", None, number)
+
+    schemas = [
+        schema(1, (0, "id", "INT"), (1, "v", "BIGINT"), (2, "w", "STRING")),
+        schema(0, (0, "id", "INT NOT NULL"), (1, "v", "INT")),
+        schema(2, (0, "id", "INT"), (1, "amount", "BIGINT"), (3, "w", "INT")),
+    ]
+    assert older_types(newest_first(schemas)) == {0: {"amount": "int"}}
+    assert older_types(newest_first(schemas[:1])) == {}

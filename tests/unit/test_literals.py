@@ -14,15 +14,17 @@ from dbt.adapters.paimon.sql.literals import safe_cast, some_value, typed_value
 @pytest.mark.parametrize(
     ("field", "data_type", "sql"),
     [
-        ("1", "int", "cast(1 as int)"),
-        ("null", "array<int>", "cast(null as array<int>)"),
-        ("a.b", "struct<c:int>", "cast(a.b as struct<c:int>)"),
-        (r"'it\'s'", "string", r"cast('it\'s' as string)"),
-        ("'array(1, 2)'", "array<int>", "cast(array(1, 2) as array<int>)"),
-        (r"'array(\'it\\\'s\')'", "array<string>", r"cast(array('it\'s') as array<string>)"),
-        ("array('x', 'y')", "array<string>", "cast(array('x', 'y') as array<string>)"),
-        (7, "decimal(10,2)", "cast(7 as decimal(10,2))"),
-        (True, "boolean", "cast(true as boolean)"),
+        ("1", "int", "try_cast(1 as int)"),
+        ("null", "array<int>", "try_cast(null as array<int>)"),
+        ("a.b", "struct<c:int>", "try_cast(a.b as struct<c:int>)"),
+        (r"'it\'s'", "string", r"try_cast('it\'s' as string)"),
+        ("'array(1, 2)'", "array<int>", "try_cast(array(1, 2) as array<int>)"),
+        (r"'array(\'it\\\'s\')'", "array<string>", r"try_cast(array('it\'s') as array<string>)"),
+        ("array('x', 'y')", "array<string>", "try_cast(array('x', 'y') as array<string>)"),
+        (7, "decimal(10,2)", "try_cast(7 as decimal(10,2))"),
+        (True, "boolean", "try_cast(true as boolean)"),
+        (None, "int", "cast(null as int)"),
+        ("x", "varchar(3)", "if(length(cast(x as string)) <= 3, try_cast(x as varchar(3)), null)"),
     ],
 )
 def test_safe_cast(field: Any, data_type: str, sql: str) -> None:

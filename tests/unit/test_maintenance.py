@@ -9,7 +9,7 @@ from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.paimon.capabilities import Versions
 from dbt.adapters.paimon.maintenance import plan as plans
-from dbt.adapters.paimon.maintenance import selection
+from dbt.adapters.paimon.maintenance import selection, times
 from dbt.adapters.paimon.maintenance.plan import Partition, TableState, partition_values, plan
 from dbt.adapters.paimon.options.table_options import validate_option
 from dbt.adapters.paimon.relation import PaimonRelation
@@ -231,10 +231,45 @@ def test_snapshots_that_are_due(expire, young, due):
     assert not read.due
 
 
+def test_what_the_table_was_then_stays():
+    policy = MaintenancePolicy(expire_snapshots=ExpireSnapshots(None, 2, "1 d"))
+    for young, due in ((8, 6), (2, 0), (1, 0)):
+        state = {"first_snapshot": 1, "last_snapshot": 10, "first_young_snapshot": young}
+        action = planned(policy, P20, **state)["expire_snapshots"]
+        assert action.due is (due > 0)
+        assert action.why.startswith(f"{due} of 10 ")
+
+
 def test_ages_are_told_in_the_zone_that_reads_them():
     policy = MaintenancePolicy(expire_snapshots=ExpireSnapshots(None, 1, "2 d"))
     assert "older_than => TIMESTAMP '2024-03-08 12:00:00'" in planned(policy)["expire_snapshots"].sql
     assert "older_than => '2024-03-08 17:00:00'" in planned(policy, P14)["expire_snapshots"].sql
+
+
+def test_partitions_expire_on_the_sessions_clock():
+    """The JVM's is five hours ahead."""
+    hours = tuple(Partition({"dt": f"2024-03-10 {hour:02}"}, 0, NOW) for hour in (3, 5))
+    policy = MaintenancePolicy(expire_partitions=ExpirePartitions("8 h", "yyyy-MM-dd HH"))
+    action = planned(policy, partitions=hours)["expire_partitions"]
+    assert "1 of 2 partitions" in action.why
+    assert "expiration_time => '46800 s'" in action.sql
+    by_file = ExpirePartitions("4 h", expire_strategy="update-time")
+    action = planned(MaintenancePolicy(expire_partitions=by_file), partitions=hours)["expire_partitions"]
+    assert "2 of 2 partitions" in action.why
+    assert "expiration_time => '4 h'" in action.sql
+
+
+@pytest.mark.parametrize(
+    ("duration", "ahead", "read"),
+    [("8 h", 0, "8 h"), ("8 h", 3600, "32400 s"), ("8 h", -28800, "0 s"), ("soon", 60, "soon")],
+)
+def test_an_age_on_the_jvms_clock(duration, ahead, read):
+    assert times.expiration_time(duration, ahead) == read
+
+
+def test_an_age_that_the_jvms_clock_has_not_reached():
+    with pytest.raises(DbtRuntimeError, match=r"32400 s behind the session's.*-Duser.timezone"):
+        times.expiration_time("8 h", -32400)
 
 
 @pytest.mark.parametrize(

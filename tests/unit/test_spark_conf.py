@@ -192,6 +192,38 @@ def test_the_users_settings_win() -> None:
     assert {key: settings[key] for key in own} == {key: str(value) for key, value in own.items()}
 
 
+@pytest.mark.parametrize(
+    ("zone", "java"),
+    [
+        ("America/Los_Angeles", "America/Los_Angeles"),
+        ("Etc/GMT+8", "Etc/GMT+8"),
+        ("Z", "UTC"),
+        ("+08:00", "GMT+08:00"),
+        ("-5", "GMT-05:00"),
+        ("UTC+5:30", "GMT+05:30"),
+        ("+0930", "GMT+09:30"),
+        ("+01:02:03", ""),
+        ("UTC -javaagent:x.jar", ""),
+    ],
+)
+def test_the_jvm_has_the_sessions_zone(zone: str, java: str) -> None:
+    settings = conf(spark_config={"spark.sql.session.timeZone": zone})
+    assert settings.get("spark.driver.defaultJavaOptions") == (f"-Duser.timezone={java}" if java else None)
+    # A local Spark has no other JVMs.
+    assert "spark.executor.defaultJavaOptions" not in settings
+
+
+def test_executors_have_it_too() -> None:
+    own = {"spark.master": "spark://h:7077", "spark.executor.defaultJavaOptions": "-Da=b"}
+    settings = conf(spark_config=own)
+    assert settings["spark.executor.defaultJavaOptions"] == "-Duser.timezone=UTC -Da=b"
+
+
+def test_a_zone_of_the_users_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("JAVA_TOOL_OPTIONS", "-Duser.timezone=Europe/Paris")
+    assert "spark.driver.defaultJavaOptions" not in conf()
+
+
 def test_extensions_are_added_to() -> None:
     assert conf(spark_config={"spark.sql.extensions": "a.B"})["spark.sql.extensions"] == f"{EXTENSIONS},a.B"
     assert conf(spark_config={"spark.sql.extensions": EXTENSIONS})["spark.sql.extensions"] == EXTENSIONS

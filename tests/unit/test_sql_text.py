@@ -4,7 +4,16 @@ from __future__ import annotations
 
 import pytest
 
-from dbt.adapters.paimon.sql.text import commented, ilike, is_plain, statements, string_literal
+from dbt.adapters.paimon.sql.text import (
+    commented,
+    ilike,
+    is_empty,
+    is_plain,
+    statements,
+    string_literal,
+    takes_the_rest,
+    without_end,
+)
 
 
 @pytest.mark.parametrize(
@@ -26,6 +35,14 @@ from dbt.adapters.paimon.sql.text import commented, ilike, is_plain, statements,
             ["/* a; /* it's; */ b; */ select 1", " /* c */ select 2"],
         ),
         ("select 1 /* open; select 2", ["select 1 /* open; select 2"]),
+        (
+            "select * from (\nselect 1; -- )\n;) as t; select 2",
+            ["select * from (\nselect 1  -- )\n ) as t", "\n\n select 2"],
+        ),
+        (
+            "with e as (select ';)' as a /* ; */ ;\n) select 1",
+            ["with e as (select ';)' as a /* ; */  \n) select 1"],
+        ),
         ("-- nothing;", ["-- nothing;"]),
         (";", [";"]),
     ],
@@ -92,3 +109,44 @@ def test_names_without_backticks(name: str, plain: bool) -> None:
 def test_commented(statement, expected) -> None:
     assert commented("orders */", statement) == expected
     assert commented("", statement) == statement
+
+
+@pytest.mark.parametrize(
+    ("script", "expected"),
+    [
+        ("select 1", "select 1"),
+        ("select 1; -- one;\n;", "select 1  -- one;\n "),
+        ("set a = 1; select ';'", "set a = 1; select ';'"),
+    ],
+)
+def test_a_clause_can_follow(script: str, expected: str) -> None:
+    assert without_end(script) == expected
+
+
+@pytest.mark.parametrize(
+    ("script", "empty"),
+    [
+        ("", True),
+        (" \n; -- select 1;\n/* /* a */ select */ ;", True),
+        ("-- a\nselect 1", False),
+        ("';'", False),
+    ],
+)
+def test_nothing_to_run(script: str, empty: bool) -> None:
+    assert is_empty(script) is empty
+
+
+@pytest.mark.parametrize(
+    ("script", "takes"),
+    [
+        ("set a = 1", True),
+        ("select 1;\n-- a\n/* b */ RESET a;", True),
+        ("add jar /a.jar", True),
+        ("set a = 1; select 1", False),
+        ("call sys.compact('t')", False),
+        ("use a", False),
+        ("select 1 as set", False),
+    ],
+)
+def test_no_comment_may_follow(script: str, takes: bool) -> None:
+    assert takes_the_rest(script) is takes

@@ -89,6 +89,22 @@ def test_missing_key():
         ]
 
 
+def test_an_expression_is_no_key():
+    """In the first run as in the second: by then, the table has its rows."""
+
+    def unknown(unique_key, builds, strategy="merge"):
+        config = {"materialized": "incremental", "incremental_strategy": strategy, "unique_key": unique_key}
+        return [reason for _, reason in unknown_columns(config, ["id", "order id"], builds=builds)]
+
+    for builds in (True, False):
+        for strategy in ("merge", "delete+insert", None):
+            (reason,) = unknown("concat(id, b)", builds, strategy)
+            assert "concat(id, b) is not one" in reason
+        assert unknown(["id", "order id"], builds) == unknown("ID, order id", builds) == []
+    # As dbt's conformance suite wants it.
+    assert unknown("c", True) == []
+
+
 def test_a_column_that_the_table_does_not_get():
     """on_schema_change='ignore' leaves out what is new: nothing is matched or updated by it."""
 
@@ -255,6 +271,18 @@ def test_partitions_can_be_replaced_under_every_merge_engine(engine, strategy):
             ENGINES["deduplicate"],
             {"merge_update_columns": ["a"], "merge_exclude_columns": ["b"]},
             ["merge_exclude_columns=['b']", "Keep one"],
+        ),
+        (
+            "merge",
+            ENGINES["deduplicate"],
+            {"merge_update_columns": []},
+            ["merge_update_columns=[]", "no column"],
+        ),
+        (
+            "upsert",
+            ENGINES["deduplicate"],
+            {"merge_update_columns": ""},
+            ["merge_update_columns=''", "no column"],
         ),
         (
             "upsert",

@@ -70,6 +70,31 @@ def _without_views(old: Any) -> Any:
     return lambda frame: replace(old(frame), text="")
 
 
+def _as_written(_: Any) -> Any:
+    return lambda procedure, arguments, *_: dict(arguments)
+
+
+def _ignoring(option: str) -> _Instead:
+    """A function that does not see an argument."""
+    return lambda old: lambda *args, **kwargs: old(*args, **{**kwargs, option: False})
+
+
+def _none(_: Any) -> Any:
+    return lambda *args, **kwargs: None
+
+
+def _no(_: Any) -> Any:
+    return lambda *args, **kwargs: False
+
+
+def _as_it_is(_: Any) -> Any:
+    return lambda condition: condition
+
+
+def _but_first_row(old: Any) -> Any:
+    return lambda spec, versions: None if spec.merge_engine == "first-row" else old(spec, versions)
+
+
 _PAIMON: Final = "dbt.adapters.paimon"
 # letter -> (module, attribute, what takes its place)
 PATCHES: Final[Mapping[str, tuple[tuple[str, str, _Instead], ...]]] = {
@@ -87,14 +112,33 @@ PATCHES: Final[Mapping[str, tuple[tuple[str, str, _Instead], ...]]] = {
         (f"{_PAIMON}.{module}", "spelled_as", lambda _: lambda spec, columns: spec)
         for module in ("spec.spelling", "tables.changeset")
     ),
+    # A filter on a column that became wider is cast to the type of the older files.
+    "f": (
+        (f"{_PAIMON}.spec.column_rules", "filterable", _ignoring("older_types")),
+        (f"{_PAIMON}.tables.column_changes", "missing_after", _none),
+    ),
+    # Changes are read from the files of commits, also of deletes that write files again.
+    "g": ((f"{_PAIMON}.changes.positions", "Commit.takes_files_away", lambda _: property(_no(None))),),
     # A rebuild that loses tags is not asked about.
     "l": ((f"{_PAIMON}.tables.rebuilds", "refuse_unasked", lambda _: lambda *args: None),),
+    # What a run with --empty does not see is deleted.
+    "m": ((f"{_PAIMON}.writing.door", "Rows.reads_part", _no),),
+    # DELETE takes the rows for which its condition is NULL.
+    "n": ((f"{_PAIMON}.sql.deletions", "strict", _as_it_is),),
+    # A time of the session's is read on the JVM's clock.
+    "o": ((f"{_PAIMON}.maintenance.times", "as_paimon_reads_them", _as_written),),
+    # DELETE drops the partition of NULL for one of blank text.
+    "p": ((f"{_PAIMON}.writing.row_deletes", "_BY_ROWS", lambda _: {}),),
     # Stale keys: an input's table snapshot is known by its number alone, as if it never came again.
     "s": ((f"{_PAIMON}.spark.heads", "Snapshot.of", _by_number),),
     # Stale keys: whoever has written the table since.
     "t": ((f"{_PAIMON}.unchanged.door", "_carrying", _whoever_wrote),),
     # Stale keys: a view is what its name says.
     "v": ((f"{_PAIMON}.spark.analysis", "by_plan", _without_views),),
+    # DELETE does nothing where a column says what a row does.
+    "u": ((f"{_PAIMON}.spec.deleting", "deletes_lost", _none),),
+    # DELETE hides the other rows of a first-row table.
+    "w": ((f"{_PAIMON}.spec.deleting", "delete_fault", _but_first_row),),
     # Whatever the type, it is cast.
     "h": (
         (f"{_PAIMON}.writing.row_checks", "_type_fault", lambda _: lambda *args: ""),

@@ -38,7 +38,7 @@ from (
         `color`,
         `date_day`
     from (
-        select id, color, date_day
+        select `id`, `color`, `date_day`
         from (
             -- depends_on: <foreign_key_model_identifier>
             select
@@ -167,7 +167,7 @@ from (
             and run once with --full-refresh.') else `from` end as `from`,
         `date_day`
     from (
-        select id, `from`, date_day
+        select `id`, `from`, `date_day`
         from (
             select
               'blue' as `from`,

@@ -9,6 +9,7 @@ from dbt.tests.util import run_dbt
 # The rows are (kind, id, v). `{t}` is the table.
 KEYED = "(id int, v int) tblproperties ('primary-key' = 'id', 'bucket' = '1'{more})"
 FIRST = "insert into {t} values (1, 10), (2, 20), (3, 30)"
+COMPACT = "call sys.compact(table => '{t}')"
 CHANGES = (
     "insert into {t} values (1, 11), (4, 40)",
     "insert into {t} values (1, 12)",
@@ -93,6 +94,39 @@ TABLES: dict[str, tuple[str, str, tuple[str, ...], list[tuple[str, int, int]]]] 
         "insert into {t} values (1, 10, null), (2, 20, 2)",
         ("insert into {t} values (1, null, 1)",),
         [("+U", 1, 10)],
+    ),
+    # DELETE rewrites files there and commits as APPEND; those of later commits do not name the deleted keys either.
+    "filled_deleted": (
+        KEYED.format(more=", 'merge-engine' = 'partial-update'"),
+        FIRST,
+        (COMPACT, "delete from {t} where id = 2"),
+        [("-D", 2, 20)],
+    ),
+    "filled_deleted_input": (
+        KEYED.format(more=", 'merge-engine' = 'partial-update', 'changelog-producer' = 'input'"),
+        FIRST,
+        (COMPACT, "delete from {t} where id > 1", "insert into {t} values (3, 30), (4, 40)"),
+        [("-D", 2, 20), ("+I", 4, 40)],
+    ),
+    "summed_deleted": (
+        KEYED.format(more=", 'merge-engine' = 'aggregation', 'fields.v.aggregate-function' = 'sum'"),
+        FIRST,
+        (
+            "insert into {t} values (1, 1)",
+            COMPACT,
+            "delete from {t} where id = 2",
+            "insert into {t} values (2, 5), (4, 40), (5, 50), (6, 60), (7, 70)",
+            COMPACT,
+            "delete from {t} where id in (3, 5)",
+        ),
+        [("+U", 1, 11), ("+U", 2, 5), ("-D", 3, 30), ("+I", 4, 40), ("+I", 6, 60), ("+I", 7, 70)],
+    ),
+    # A compaction removes the rows that have expired, here by their v, in seconds since 1970.
+    "expired": (
+        KEYED.format(more=", 'record-level.expire-time' = '1 d', 'record-level.time-field' = 'v'"),
+        "insert into {t} values (1, 10), (2, 2000000000)",
+        ("insert into {t} values (3, 2000000000)", COMPACT),
+        [("-D", 1, 10), ("+I", 3, 2000000000)],
     ),
     "moved": (
         "(id int, v int) partitioned by (v) tblproperties ('primary-key' = 'id')",

@@ -104,3 +104,12 @@ class TestClone:
         leftovers = [name for _, name, _ in rows(f"show tables in {away}") if "__dbt" in name]
         assert leftovers == ["changed__dbt_deletes"]
         assert rows(f"select * from {away}.changed__dbt_deletes") == [(1, 10)]
+
+        # The original is gone: what was cloned stays.
+        rows(f"drop table {home}.orders")
+        results = run_dbt(
+            ["clone", "--state", "state", "--target", "other", "--full-refresh", "-s", "orders"],
+            expect_pass=False,
+        )
+        assert "to clone, which the state names" in results.results[0].message
+        assert rows(f"select count(*) from {away}.orders") == [(3,)]

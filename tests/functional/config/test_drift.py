@@ -243,3 +243,43 @@ class TestOptionsOfColumns:
             assert found["fields.new.aggregate-function"] == "max"
             assert "fields.old.aggregate-function" not in found
             assert rows(f"select * from {{schema}}.{name}") == [(1, 2)]
+
+
+class TestMergesOtherwise:
+    """A setting by which Paimon would merge the rows that are stored in another way, history too."""
+
+    MODEL = (
+        "{{{{ config(materialized='{kind}', primary_key='id', merge_engine='aggregation', "
+        "fields={{'n': {{'aggregate_function': var('function', 'sum')}}}}) }}}} select 1 as id, {{{{ var('n', 3) }}}} as n"
+    )
+
+    @pytest.fixture(scope="class")
+    def models(self):
+        return {
+            "adds.sql": self.MODEL.format(kind="incremental"),
+            "rebuilt.sql": self.MODEL.format(kind="table"),
+        }
+
+    @pytest.fixture(scope="class")
+    def seeds(self):
+        return {}
+
+    def test_it_is_refused_until_agreed(self, project, rows):
+        run_dbt(["run"])
+        run_dbt(["run", "--vars", "n: 4"])
+        changed = ["run", "--vars", "{function: max, n: 1}"]
+        failed = messages(run_dbt(changed, expect_pass=False))
+        assert (
+            "fields.n.aggregate_function" in failed["adds"] or "fields.n.aggregate-function" in failed["adds"]
+        )
+        assert set(failed) == {"adds", "rebuilt"}
+        assert rows("select * from {schema}.adds union all select * from {schema}.rebuilt") == [
+            (1, 7),
+            (1, 4),
+        ]
+        assert rows("select * from {schema}.adds version as of 2") == [(1, 7)]
+        run_dbt([*changed, "--full-refresh"])
+        assert rows("select * from {schema}.adds union all select * from {schema}.rebuilt") == [
+            (1, 1),
+            (1, 1),
+        ]

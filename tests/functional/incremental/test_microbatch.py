@@ -87,6 +87,19 @@ class TestMicrobatch:
                 (5, 1),
             ], name
 
+        # --empty changes no row, --sample only those of the sample. The first does not limit what a Python model reads.
+        def words_of_day(name):
+            return rows(f"select id, word from {{schema}}.{name} where at < '2024-01-02' order by id")
+
+        run_dbt(["run", "--exclude", "events", "--empty", *one_day, "--vars", "word: 2"])
+        for name in tables:
+            assert words_of_day(name) == ([(1, 2), (5, 2)] if name == "in_python" else [(1, 1), (5, 1)]), name
+        sample = ["--sample", "{'start': '2024-01-01 12:00:00', 'end': '2024-01-02'}"]
+        run_dbt(["run", "--exclude", "events", *sample, "--vars", "word: 3"])
+        for name in tables:
+            assert words_of_day(name) == ([(1, 2), (5, 3)] if name == "in_python" else [(1, 1), (5, 3)]), name
+            assert rows(f"select count(*) from {{schema}}.{name}") == [(4,)], name
+
     def test_no_setting_leaks(self, project, rows):
         assert rows("set spark.sql.sources.partitionOverwriteMode")[0][1].upper() == "STATIC"
 

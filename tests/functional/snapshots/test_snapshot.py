@@ -90,6 +90,11 @@ snapshots:
   - name: day_then_clock
     relation: ref('planes')
     config: {unique_key: id, strategy: timestamp, updated_at: day, hard_deletes: invalidate}
+  - name: documented
+    description: day one
+    columns: [{name: owner, description: who had it}, {name: dbt_valid_to, description: until then}]
+    relation: ref('planes')
+    config: {unique_key: id, strategy: check, check_cols: [owner], persist_docs: {relation: true, columns: true}}
 """
 TIMES = """
 snapshots:
@@ -99,6 +104,11 @@ snapshots:
   - name: day_then_clock
     relation: ref('planes')
     config: {unique_key: id, strategy: check, check_cols: [owner], hard_deletes: invalidate}
+  - name: documented
+    description: day two
+    columns: [{name: owner, description: who has it}, {name: dbt_valid_to, description: until then}]
+    relation: ref('planes')
+    config: {unique_key: id, strategy: check, check_cols: [owner], persist_docs: {relation: true, columns: true}}
 """
 ONCE = [(1, "a", True), (2, "b", False), (2, "B", True), (3, "c", True)]
 # name -> (id, owner, whether the version is the last) on the second day
@@ -170,6 +180,10 @@ class TestSnapshot:
                     f"select id, n, s[0].y, dbt_valid_to is null from {{schema}}.{name} order by 1, 4, 3"
                 )
                 assert found == expected, name
+        comments = rows("select comment from {schema}.`documented$schemas` order by schema_id desc limit 1")
+        assert comments == [("day two",)]
+        columns = {row[0]: row[2] for row in rows("describe {schema}.documented")}
+        assert (columns["owner"], columns["dbt_valid_to"]) == ("who has it", "until then")
         # But that of the run is, which ends a version of days.
         ended = rows("select dbt_valid_to from {schema}.by_day where id = 4 and dbt_is_deleted = 'False'")
         assert ended == [(dt.datetime.now(dt.timezone.utc).date(),)]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta
+from datetime import datetime, timedelta, timezone
 
 import pytest
 from dbt.tests.util import run_dbt, run_dbt_and_capture
@@ -277,9 +277,9 @@ class TestAutomaticTags:
         ]
 
     def test_periods(self, project, tags):
-        started = datetime.now().astimezone()
+        started = datetime.now(timezone.utc)
         run_dbt(["run", "--select", "daily", "two_hours"])
-        ended = datetime.now().astimezone()
+        ended = datetime.now(timezone.utc)
         assert tags("daily") in [[f"{at - timedelta(days=1):%Y-%m-%d}"] for at in (started, ended)]
         # The period that ended last.
         before = [at.replace(hour=at.hour // 2 * 2) - timedelta(hours=2) for at in (started, ended)]

@@ -19,8 +19,9 @@ def lake(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def with_pages(port: int) -> dict[str, str]:
-    """The settings of a server that shows its pages at a port."""
-    return {"spark.ui.enabled": "true", "spark.ui.port": str(port)}
+    """The settings of a server that shows its pages at a port, and whose clock is not that of its sessions."""
+    zone = "-Duser.timezone=America/Los_Angeles"
+    return {"spark.ui.enabled": "true", "spark.ui.port": str(port), "spark.driver.extraJavaOptions": zone}
 
 
 @pytest.fixture(scope="session")

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import datetime
 import json
+import os
 import subprocess
 import sys
+import time
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -48,6 +50,10 @@ select id, run from {{ ref('looked_at') }}""",
 models:
   - name: upserted
     columns: [{name: id, data_tests: [unique, not_null]}]
+sources:
+  - name: lake
+    schema: "{{ target.schema }}"
+    tables: [{name: upserted, config: {freshness: {error_after: {count: 1, period: hour}}}}]
 snapshots:
   - name: kept
     relation: ref('upserted')
@@ -193,6 +199,22 @@ class Methods:
         (refused,) = run_dbt(["run", "--select", "rekeyed"], expect_pass=False)
         assert "1 tag (kept)" in refused.message
         assert rows("select tag_name from {schema}.`rekeyed$tags`") == [("kept",)]
+
+    def test_times(self, project, rows, lake):
+        """The clock of the server's JVM is hours behind the session's."""
+        run_dbt(["run", "--select", "upserted"])
+        (result,) = run_dbt(["source", "freshness"])
+        assert 0 <= result.age < 600
+        folder = lake / f"{project.test_schema}.db/upserted/bucket-0"
+        now = time.time()
+        young, old = folder / "data-young.parquet", folder / "data-old.parquet"
+        for path, hours in ((young, 25), (old, 27)):
+            path.write_text("left")
+            os.utime(path, (now - hours * 3600,) * 2)
+        before = datetime.datetime.fromtimestamp(now - 26 * 3600, datetime.timezone.utc)
+        orphans = {"relation": "upserted", "older_than": f"{before:%Y-%m-%d %H:%M:%S}", "dry_run": False}
+        run_dbt(["run-operation", "remove_orphan_files", "--args", str(orphans)])
+        assert young.exists() and not old.exists()
 
     def test_report_and_diff(self, project, rows):
         """Where Paimon's classes are out of reach, both ask by SQL."""

@@ -14,6 +14,7 @@ from dbt.adapters.paimon.capabilities import Versions
 from dbt.adapters.paimon.spec.advice import advice
 from dbt.adapters.paimon.spec.build import build_table_spec
 from dbt.adapters.paimon.spec.column_rules import check_columns
+from dbt.adapters.paimon.spec.doubtful_merges import doubtful
 from dbt.adapters.paimon.spec.spark_settings import settings_of
 from dbt.adapters.paimon.spec.strategies import plan_incremental
 from dbt.adapters.paimon.spec.table import TableSpec
@@ -117,7 +118,8 @@ class Warned:
         """The warnings of a Paimon."""
         versions = Versions.of(version)
         spec = build_table_spec(self.config, model=MODEL, versions=versions)
-        return advice(spec, self.config, MODEL, versions, self.columns)
+        doubts = doubtful(spec, self.config, MODEL, versions).messages
+        return (*advice(spec, self.config, MODEL, versions, self.columns), *doubts)
 
 
 def warned() -> list[Warned]:

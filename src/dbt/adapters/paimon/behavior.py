@@ -50,6 +50,13 @@ KEPT_HISTORY: Final = BehaviorFlag(
     source=_SOURCE,
     docs_url=_DOCS,
 )
+EXACT_MERGES: Final = BehaviorFlag(
+    name="require_exact_merges",
+    default=True,
+    description="New tables have aggregations that give a wrong value for some changes of a key.",
+    source=_SOURCE,
+    docs_url=_DOCS,
+)
 AUTO_BUCKETS: Final = BehaviorFlag(
     name="use_auto_buckets",
     default=True,
@@ -57,7 +64,15 @@ AUTO_BUCKETS: Final = BehaviorFlag(
     source=_SOURCE,
     docs_url=_DOCS,
 )
-FLAGS: Final = (LOSSLESS_CASTS, STRICT_CONFIG, SERVER_TOKEN, PAIMON_VERSION, KEPT_HISTORY, AUTO_BUCKETS)
+FLAGS: Final = (
+    LOSSLESS_CASTS,
+    STRICT_CONFIG,
+    SERVER_TOKEN,
+    PAIMON_VERSION,
+    KEPT_HISTORY,
+    EXACT_MERGES,
+    AUTO_BUCKETS,
+)
 
 
 def is_on(behavior: Behavior, flag: BehaviorFlag) -> bool:

@@ -59,12 +59,24 @@ class Capability(_TextEnum):
     PARQUET_ZSTD_LEVEL_IS_ITS_OWN = "parquet zstd level is its own"
     DECIMAL_FIRST_IN_STRUCT = "decimal first in struct"
     FILTERS_ON_SMALL_INTEGERS = "filters on small integers"
+    FILTERS_THAT_KEEP_NULLS = "filters that keep nulls"
+    FILTERS_AFTER_TYPE_CHANGE = "filters after type change"
+    FILTERS_AFTER_CHANGE_TO_TEXT = "filters after change to text"
     ROW_TRACKING = "row tracking"
     FIELD_DEFAULT_VALUE = "field default value"
     LOOKUP_WITH_DELTA_COMMITS = "lookup with delta commits"
     AGGREGATE_OUTSIDE_SEQUENCE_GROUP = "aggregate outside sequence group"
     LAST_VALUE_WITHOUT_SEQUENCE_GROUP = "last value without sequence group"
     SEQUENCE_OUTSIDE_DEFAULT_AGGREGATE = "sequence outside default aggregate"
+    SUM_RETRACTS_IN_SEQUENCE_GROUP = "sum retracts in sequence group"
+    RETRACTIONS_BEFORE_OLDER_ROWS = "retractions before older rows"
+    FIRST_VALUE_BY_SEQUENCE = "first value by sequence"
+    STRUCT_IN_NULL_STRUCT = "struct in null struct"
+    RECORD_EXPIRY_OF_NULL = "record expiry of null"
+    KEY_WITH_ONE_OF_TWO_PARTITIONS = "key with one of two partitions"
+    NEGATIVE_ZERO = "negative zero"
+    COLLECT_DISTINCT_OF_FIRST_ROW = "collect distinct of first row"
+    STRINGS_FOR_DATE_PARTITIONS = "strings for date partitions"
     LISTAGG_ON_VARCHAR = "listagg on varchar"
     LISTAGG_DISTINCT = "listagg distinct"
     REMOVE_RECORD_ON_DELETE = "remove record on delete"
@@ -76,8 +88,13 @@ class Capability(_TextEnum):
     GUARDED_OPTION_CHANGES = "guarded option changes"
     MERGE_ON_SIZED_TEXT = "merge on sized text"
     COMPACT_ORDER = "compact order"
+    COMPACT_ORDER_IN_PROCESS = "compact order in process"
+    COMPACT_ORDER_CHECKS_APPENDS = "compact order checks appends"
     COMPACT_STRATEGY = "compact strategy"
     EXPIRE_SNAPSHOTS_OLDER_THAN_TEXT = "expire snapshots older than text"
+    EXPIRE_SNAPSHOTS_KEEPS_THE_STATE_THEN = "expire snapshots keeps the state then"
+    ORC_TIMESTAMPS_OF_ANY_HOUR = "orc timestamps of any hour"
+    EXPIRE_SNAPSHOTS_RETAIN_MAX_ALONE = "expire snapshots retain max alone"
     EXPIRE_SNAPSHOTS_OPTIONS = "expire snapshots options"
     EXPIRE_PARTITIONS = "expire partitions"
     EXPIRE_PARTITIONS_OUTSIDE_THE_METASTORE = "expire partitions outside the metastore"
@@ -86,6 +103,13 @@ class Capability(_TextEnum):
     REMOVE_ORPHAN_FILES = "remove orphan files"
     REMOVE_ORPHAN_FILES_OF_NESTED_PARTITIONS = "remove orphan files of nested partitions"
     REMOVE_ORPHAN_FILES_MODE = "remove orphan files mode"
+    DELETE_KEEPS_ROWS_OF_NULL_CONDITIONS = "delete keeps rows of null conditions"
+    DELETE_BY_WHOLE_CONDITION = "delete by whole condition"
+    DELETE_OF_BLANK_PARTITIONS = "delete of blank partitions"
+    DELETE_BESIDE_ROWKIND = "delete beside rowkind"
+    DELETE_SHOWS_FIRST_ROWS = "delete shows first rows"
+    DELETED_VALUES_FORGOTTEN = "deleted values forgotten"
+    DELETE_WITHOUT_COMPACTION = "delete without compaction"
     ROLLBACK_KEEPS_FILES = "rollback keeps files"
     REPLACE_TAG = "replace tag"
     BATCH_TAGS = "batch tags"
@@ -228,6 +252,25 @@ _RULES: Final[Mapping[Capability, _Rule]] = MappingProxyType(
         Capability.FILTERS_ON_SMALL_INTEGERS: _Rule(
             "filters on tinyint and smallint columns in Parquet files", paimon="1.0", shown=False
         ),
+        # SparkFilterConverter, https://github.com/apache/paimon/pull/6943: until then NOT (column <=> 'a') is taken for
+        # column <> 'a', which skips files of NULL [ran, 0.9.0].
+        Capability.FILTERS_THAT_KEEP_NULLS: _Rule(
+            "filters that keep rows of NULL (is distinct from, is not true)", paimon="1.4", shown=False
+        ),
+        # SchemaEvolutionUtil.createDataFilters, https://github.com/apache/paimon/pull/4705: until then the values of a
+        # filter are cast to the type of the file: 3000000000 to -1294967296, 5.5 to 5 [ran, 0.9.0].
+        Capability.FILTERS_AFTER_TYPE_CHANGE: _Rule(
+            "filters that find the rows of older ORC files after a column's type has changed",
+            paimon="1.0",
+            shown=False,
+        ),
+        # The same cast fails for a text that is no number. And least and greatest values of older files are compared
+        # as texts, https://github.com/apache/paimon/pull/5825.
+        Capability.FILTERS_AFTER_CHANGE_TO_TEXT: _Rule(
+            "filters that find the rows of older files after a column has become a text, or was one",
+            paimon="1.3",
+            shown=False,
+        ),
         # CoreOptions 'row-tracking.enabled', from 1.3.
         Capability.ROW_TRACKING: _Rule("row tracking (row-tracking.enabled)", paimon="1.3"),
         # CoreOptions.DEFAULT_VALUE_SUFFIX: removed in 1.2, replaced by a column's DEFAULT.
@@ -281,6 +324,53 @@ _RULES: Final[Mapping[Capability, _Rule]] = MappingProxyType(
         Capability.ROWKIND_IS_PAIMONS_COLUMN: _Rule(
             "a column of its own named rowkind", paimon="1.0", shown=False
         ),
+        # PartialUpdateMergeFunction: a '-U' and its '+U' of one write give 7 where 5 is right [ran, 1.4.2 and 2.0.0].
+        # 0.9.0 is right; the releases between were not tried.
+        Capability.SUM_RETRACTS_IN_SEQUENCE_GROUP: _Rule(
+            "sum in a sequence group that takes back the rows of one write", until="1.0", shown=False
+        ),
+        # FieldProductAgg, FieldCollectAgg, FieldMergeMapAgg, FieldNestedUpdateAgg and FieldLastNonNullValueAgg: retract
+        # without a value to take it back from [ran, 0.9.0, 1.4.2 and 2.0.0].
+        Capability.RETRACTIONS_BEFORE_OLDER_ROWS: _Rule(
+            "product, collect, merge_map, nested_update and last_non_null_value that take back a row before they meet "
+            "the older ones",
+            paimon=None,
+            shown=False,
+        ),
+        # AggregateMergeFunction.getResult has the sequence of the latest row [ran, 0.9.0, 1.4.2 and 2.0.0].
+        Capability.FIRST_VALUE_BY_SEQUENCE: _Rule(
+            "first_value and first_non_null_value in the order of a sequence", paimon=None, shown=False
+        ),
+        # NestedColumnReader of 0.9 skips the values below a NULL that is two levels above them: such rows can be
+        # written but not read [ran, 0.9.0].
+        Capability.STRUCT_IN_NULL_STRUCT: _Rule(
+            "NULL in place of a struct that has a struct in it, in Parquet files",
+            paimon="1.0",
+            remedy="Use file_format = 'orc', or write a struct whose fields are NULL.",
+            shown=False,
+        ),
+        # RecordLevelExpire of 0.9 asserts that the time of each row is not NULL, in every compaction [ran, 0.9.0].
+        Capability.RECORD_EXPIRY_OF_NULL: _Rule(
+            "rows without a value in their record-level.time-field", paimon="1.0", shown=False
+        ),
+        # GlobalIndexAssigner of 0.9 joins the key's fields and the partition's: "Field names must be unique", in the
+        # first write [ran, 0.9.0]. 1.4.2 and 2.0.0 are right.
+        Capability.KEY_WITH_ONE_OF_TWO_PARTITIONS: _Rule(
+            "primary keys with some of the partition columns, but not all",
+            paimon="1.0",
+            remedy="Put all partition columns into primary_key, or none.",
+            shown=False,
+        ),
+        # Statistics and ORC's filters compare bits, and so do keys from 2.0 [ran, 0.9.0, 1.4.2 and 2.0.0].
+        Capability.NEGATIVE_ZERO: _Rule("-0.0 that equals 0.0 in filters and keys", paimon=None, shown=False),
+        # FieldCollectAgg.agg returns the first array as it is [ran, 0.9.0, 1.4.2 and 2.0.0].
+        Capability.COLLECT_DISTINCT_OF_FIRST_ROW: _Rule(
+            "collect with distinct over the values of one row", paimon=None, shown=False
+        ),
+        # CompactProcedure of 0.9 does not fold the cast of a literal: "cannot translate expression" [ran, 0.9.0].
+        Capability.STRINGS_FOR_DATE_PARTITIONS: _Rule(
+            "sys.compact with a text for a partition column of type date", paimon="1.0", shown=False
+        ),
         # FieldListaggAggFactory, from 1.4: STRING only.
         Capability.LISTAGG_ON_VARCHAR: _Rule(
             "listagg on varchar(n)",
@@ -315,6 +405,20 @@ _RULES: Final[Mapping[Capability, _Rule]] = MappingProxyType(
             shown=False,
         ),
         Capability.COMPACT_ORDER: _Rule("sys.compact with order, zorder and hilbert (append tables)"),
+        # commit.strict-mode.last-safe-snapshot (StrictModeChecker), from 1.4. Without it, the overwrite of a sorted
+        # compaction takes away what others append while it runs [ran, 0.9.0, 1.4.2 and 2.0.0].
+        Capability.COMPACT_ORDER_CHECKS_APPENDS: _Rule(
+            "sorted compaction that fails where other programs append meanwhile",
+            paimon="1.4",
+            remedy="Let no other program write meanwhile, or leave out the order; on Paimon 0.9, `method: session` "
+            "keeps such rows, except on tables with deletion vectors.",
+            shown=False,
+        ),
+        # PaimonSparkWriter and CommitMessageImpl as `spark.sorted_compaction` uses them [ran, 0.9.0]; the releases up
+        # to 1.3 were not tried.
+        Capability.COMPACT_ORDER_IN_PROCESS: _Rule(
+            "a sorted compaction by Paimon's classes in dbt's process", until="1.0", shown=False
+        ),
         # CompactProcedure's parameter compact_strategy, from 1.0.
         Capability.COMPACT_STRATEGY: _Rule(
             "sys.compact with compact_strategy", paimon="1.0", remedy="Use 'full', which it does without."
@@ -322,6 +426,21 @@ _RULES: Final[Mapping[Capability, _Rule]] = MappingProxyType(
         # ExpireSnapshotsProcedure: older_than is a TIMESTAMP at 0.9 and a STRING from 1.0.
         Capability.EXPIRE_SNAPSHOTS_OLDER_THAN_TEXT: _Rule(
             "sys.expire_snapshots with older_than as text", paimon="1.0", shown=False
+        ),
+        # ExpireSnapshotsImpl.expire: a table snapshot goes if the next one is old, too [ran, 2.0.0].
+        Capability.EXPIRE_SNAPSHOTS_KEEPS_THE_STATE_THEN: _Rule(
+            "sys.expire_snapshots that keeps what the table was at older_than", paimon="2.0", shown=False
+        ),
+        # Timestamp.toSQLTimestamp goes through java.sql.Timestamp, in the JVM's time zone [ran, 0.9.0, 1.4.2].
+        Capability.ORC_TIMESTAMPS_OF_ANY_HOUR: _Rule(
+            "ORC files with timestamps in the hour that a change of clocks skips",
+            paimon=None,
+            shown=False,
+        ),
+        # ProcedureUtils.fillInSnapshotOptions: without retain_min the table's own counts, by default 10, which must not
+        # be above retain_max [ran, 1.4.2, 2.0.0].
+        Capability.EXPIRE_SNAPSHOTS_RETAIN_MAX_ALONE: _Rule(
+            "sys.expire_snapshots with retain_max below snapshot.num-retained.min", until="1.1", shown=False
         ),
         # ExpireSnapshotsProcedure's parameter options, from 1.1.
         Capability.EXPIRE_SNAPSHOTS_OPTIONS: _Rule("sys.expire_snapshots with options", paimon="1.1"),
@@ -364,6 +483,40 @@ _RULES: Final[Mapping[Capability, _Rule]] = MappingProxyType(
         # 2.0 not out of incremental ones [ran, 2.0.0].
         Capability.INCREMENTAL_QUERY_OF_LEVEL_0: _Rule(
             "paimon_incremental_query that shows what came into first-row tables", paimon="2.0", shown=False
+        ),
+        # DeleteFromPaimonTableCommand.performNonPrimaryKeyDelete keeps the rows of Not(condition), which has none where
+        # the condition is NULL; Not(EqualNullSafe(condition, true)) at 1.4 [ran, 0.9.0, 1.4.2].
+        Capability.DELETE_KEEPS_ROWS_OF_NULL_CONDITIONS: _Rule(
+            "DELETE that keeps rows for which its condition is NULL", paimon="1.4", shown=False
+        ),
+        # If its condition is only about partition columns, DELETE drops partitions: 0.9 leaves out the parts that it
+        # cannot translate, so that `dt > '2024' and upper(dt) = 'X'` drops all since 2024 [ran, 0.9.0, 1.4.2].
+        Capability.DELETE_BY_WHOLE_CONDITION: _Rule(
+            "DELETE of partitions by all of its condition", paimon="1.4", shown=False
+        ),
+        # InternalRowPartitionComputer.generatePartValues has one name for NULL and for blank text, and it is read as
+        # NULL [ran, 0.9.0, 1.4.2].
+        Capability.DELETE_OF_BLANK_PARTITIONS: _Rule(
+            "DELETE that tells a partition of blank text from that of NULL", paimon=None, shown=False
+        ),
+        # RowKindGenerator takes the kind from the column, also of the rows that DELETE writes as -D [ran, 0.9.0].
+        Capability.DELETE_BESIDE_ROWKIND: _Rule(
+            "DELETE on tables with rowkind.field", paimon=None, shown=False
+        ),
+        # DELETE writes the other rows of a file again, in level 0, which scans of first-row leave out [ran, 0.9.0].
+        Capability.DELETE_SHOWS_FIRST_ROWS: _Rule(
+            "DELETE on first-row tables that hides no other rows", paimon=None, shown=False
+        ),
+        # PartialUpdateMergeFunction, AggregateMergeFunction: the fields of a delete stay for the key's next record, and
+        # DELETE and MERGE write whole rows as deletes [ran, 1.4.2].
+        Capability.DELETED_VALUES_FORGOTTEN: _Rule(
+            "remove-record-on-delete that forgets the values of deleted rows", paimon=None, shown=False
+        ),
+        # PaimonCommand.findTouchedFiles fails unless the files that it writes again hold all there is of their keys. It
+        # does not look at files that the condition skips: `delete … where id = 2` gives key 1 an older value, which
+        # then hides the newer one in a file without key 2 [ran, 1.4.2, 2.0.0].
+        Capability.DELETE_WITHOUT_COMPACTION: _Rule(
+            "DELETE on partial-update and aggregation tables that are not compacted", paimon=None, shown=False
         ),
         # RollbackHelper.cleanSnapshotsDataFiles until 1.1.1 deletes files that a later compaction moved to another
         # level.

@@ -43,6 +43,11 @@ class ChangingDefaults:
         return self._unless(behavior.KEPT_HISTORY)
 
     @property
+    def merges_inexactly(self) -> Callable[[str], None] | None:
+        """The callback that warns about aggregations with wrong values for some changes; None if they are refused."""
+        return self._unless(behavior.EXACT_MERGES)
+
+    @property
     def sizes_buckets(self) -> bool:
         """Whether `bucket: auto` is what a table with a primary key has without `bucket` in its config."""
         return behavior.is_on(self._flags(), behavior.AUTO_BUCKETS)

@@ -9,21 +9,33 @@ from typing import TYPE_CHECKING, Any
 
 from dbt.adapters.contracts.connection import AdapterResponse, Connection, ConnectionState
 from dbt.adapters.events.logging import AdapterLogger
+from dbt.adapters.events.types import AdapterEventWarning
 from dbt.adapters.exceptions import FailedToConnectError
 from dbt.adapters.spark.connections import SparkConnectionManager
+from dbt_common.events.functions import warn_or_error
 from dbt_common.exceptions import DbtDatabaseError, DbtRuntimeError
 
 from dbt.adapters.paimon.capabilities import Capability
 from dbt.adapters.paimon.concurrency import conflicts, leases
 from dbt.adapters.paimon.credentials import PaimonConnectionMethod, PaimonCredentials
 from dbt.adapters.paimon.errors import messages
+from dbt.adapters.paimon.errors.deprecations import warn
 from dbt.adapters.paimon.late_listing import LateListing
 from dbt.adapters.paimon.machine import installation
-from dbt.adapters.paimon.spark import branch_schemas, cached_rows, progress, responses, stalls
+from dbt.adapters.paimon.spark import (
+    branch_schemas,
+    cached_rows,
+    progress,
+    responses,
+    sorted_compaction,
+    stalls,
+)
 from dbt.adapters.paimon.spark.handles import Handle
 from dbt.adapters.paimon.spark.launch import jvm_exit
 from dbt.adapters.paimon.spark.versions import versions_of
-from dbt.adapters.paimon.sql.text import statements
+from dbt.adapters.paimon.sql import null_filters
+from dbt.adapters.paimon.sql.null_filters import LostNulls
+from dbt.adapters.paimon.sql.text import is_empty, statements, takes_the_rest
 
 if TYPE_CHECKING:
     import agate
@@ -40,6 +52,8 @@ class PaimonConnectionManager(SparkConnectionManager):
         super().__init__(profile, mp_context)
         self._nodes: dict[Any, str] = {}
         self.late_listing = LateListing()
+        # The conditions that a node was warned of.
+        self._warned: set[tuple[str | None, LostNulls]] = set()
 
     @contextmanager
     def exception_handler(self, sql: str) -> Generator[None, None, None]:
@@ -95,11 +109,38 @@ class PaimonConnectionManager(SparkConnectionManager):
             self._nodes[self.get_thread_identifier()] = text
 
     def add_query(self, sql: str, *arguments: Any, **more: Any) -> tuple[Connection, Any]:
-        """As dbt's; a branch that is created can read all rows of its table (see `branch_schemas`)."""
-        connection, cursor = super().add_query(sql, *arguments, **more)
+        """As dbt's; a branch that is created can read all rows of its table (see `branch_schemas`).
+
+        A sorted compaction loses no rows (see `sorted_compaction`).
+        """
+        with self._sorting(sql) if sorted_compaction.may_sort(sql) else nullcontext(sql) as sent:
+            connection, cursor = super().add_query(sent, *arguments, **more)
         if branch_schemas.may_create_branch(sql):
             self._complete_branches(connection, sql)
         return connection, cursor
+
+    @contextmanager
+    def _sorting(self, sql: str) -> Generator[str, None, None]:
+        """Run a sorted compaction so that it loses no rows of other programs; gives what is left to send."""
+        connection = self.get_thread_connection()
+        credentials, handle = connection.credentials, connection.handle
+        assert isinstance(credentials, PaimonCredentials)
+        versions, spark = versions_of(credentials), handle.in_process()
+        table = sorted_compaction.table_of(sql, credentials.catalog, credentials.schema)
+        needed, done = Capability.COMPACT_ORDER_CHECKS_APPENDS, False
+        if table and versions.supports(needed):
+            with self.exception_handler(sql):
+                last = handle.kept(table).last
+            with handle.configured({sorted_compaction.LAST_SAFE_SNAPSHOT: str(last)} if last else {}):
+                yield sql
+            return
+        if spark is not None and versions.supports(Capability.COMPACT_ORDER_IN_PROCESS):
+            with self.exception_handler(sql):
+                done = spark.sort(sql)
+        if not done:
+            why = versions.explain(needed) or "Name the table by the argument `table`."
+            warn(f"compact with an order: rows that another program appends while it runs are lost. {why}")
+        yield sorted_compaction.RESULT if done else sql
 
     def _complete_branches(self, connection: Connection, sql: str) -> None:
         credentials = connection.credentials
@@ -135,7 +176,10 @@ class PaimonConnectionManager(SparkConnectionManager):
         Returns:
             The response and the rows as an agate table (empty unless `fetch`).
         """
+        if is_empty(sql):
+            return self._nothing()
         conf = {**cached_rows.conf(sql), **(conf or {})}
+        self._warn_of_lost_nulls(sql)
         sql = self._add_query_comment(sql)
         if may_repeat or conflicts.may_repeat_procedure(sql):
             for seconds in conflicts.BACK_OFF:
@@ -148,6 +192,40 @@ class PaimonConnectionManager(SparkConnectionManager):
                     logger.info(f"Another writer committed first: retrying the statement in {wait:.1f} s")
                     time.sleep(wait)
         return self._execute(sql, auto_begin, fetch, limit, conf)
+
+    @staticmethod
+    def _nothing() -> tuple[AdapterResponse, agate.Table]:
+        """The answer to a hook or a statement of comments alone, which Spark cannot parse."""
+        from dbt_common.clients.agate_helper import empty_table
+
+        return AdapterResponse(_message="OK"), empty_table()
+
+    def _add_query_comment(self, sql: str) -> str:
+        """As dbt's; in front of a statement that would take a comment at its end for a part of its value."""
+        comment = self.query_header.comment if self.query_header else None
+        if comment and comment.append and comment.query_comment and takes_the_rest(sql):
+            return f"/* {comment.query_comment.strip()} */\n{sql}"
+        return str(super()._add_query_comment(sql))
+
+    def _warn_of_lost_nulls(self, sql: str) -> None:
+        """Warn once per node of conditions for which this Paimon skips files with rows that meet them."""
+        if not null_filters.may_lose_nulls(sql):
+            return
+        connection = self.get_thread_connection()
+        credentials = connection.credentials
+        assert isinstance(credentials, PaimonCredentials)
+        versions = versions_of(credentials)
+        if versions.supports(Capability.FILTERS_THAT_KEEP_NULLS):
+            return
+        for found in null_filters.lost_nulls(sql):
+            if (connection.name, found) not in self._warned:
+                self._warned.add((connection.name, found))
+                text = (
+                    f"{connection.name}: `{found.condition}` may miss rows of NULL: Paimon {versions.paimon} skips "
+                    f"files by it as if NULL did not count. Write {found.instead}"
+                )
+                escaped = text.replace("{", "{{").replace("}", "}}")
+                warn_or_error(AdapterEventWarning(name="Paimon", base_msg=escaped, args=[]))
 
     def _execute(
         self, sql: str, auto_begin: bool, fetch: bool, limit: int | None, conf: Mapping[str, str] | None

@@ -42,6 +42,7 @@ from dbt.adapters.paimon.options.read_options import read_fault
 DEFAULT_CATALOG = "paimon"
 # What `timestamp` means in a statement: a moment (TIMESTAMP_LTZ), or a wall-clock time (TIMESTAMP_NTZ).
 TIMESTAMP_TYPE = "spark.sql.timestampType"
+ESCAPED_LITERALS = "spark.sql.parser.escapedStringLiterals"
 # Spark SQL settings that are fixed when Spark starts; a session cannot have its own.
 # Source: SQLConf.staticConfKeys of Spark 3.5.
 STATIC_CONF = frozenset(
@@ -744,6 +745,11 @@ def _spark_config(value: Any) -> Iterable[str]:
             yield (
                 f"{TIMESTAMP_TYPE}: a column that is `timestamp` in a query would lose its time zone in the table; "
                 "write `timestamp_ntz` where a time has none"
+            )
+        if str(value.get(ESCAPED_LITERALS, "false")).lower() == "true":
+            yield (
+                f"{ESCAPED_LITERALS}: backslashes and quotes in dbt-paimon's own statements would become part of the "
+                "values; remove it, and write regular expressions as raw literals, as in r'\\d+'"
             )
         for name in value:
             if isinstance(name, str) and not name.startswith("spark."):

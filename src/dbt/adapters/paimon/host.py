@@ -26,6 +26,14 @@ def is_empty_run() -> bool:
     return bool(getattr(get_flags(), "EMPTY", False))
 
 
+def sample_of_run() -> tuple[Any, Any] | None:
+    """Start and end of the run's `--sample`; None without it."""
+    from dbt.flags import get_flags
+
+    sample = getattr(get_flags(), "SAMPLE", None)
+    return None if sample is None else (sample.start, sample.end)
+
+
 def table_name(relation: PaimonRelation) -> TableName:
     """A relation's name for a handle."""
     return TableName(relation.database or "", relation.schema or "", relation.identifier or "")
@@ -68,6 +76,10 @@ class Host(Protocol):
     @property
     def drops_history(self) -> Callable[[str], None] | None:
         """Warns about history lost with a replaced table; None if that is refused."""
+
+    @property
+    def merges_inexactly(self) -> Callable[[str], None] | None:
+        """Warns about aggregations with wrong values for some changes; None if new tables with them are refused."""
 
     @property
     def sizes_buckets(self) -> bool:

@@ -31,6 +31,7 @@ from dbt.adapters.paimon.credentials import PaimonCredentials
 from dbt.adapters.paimon.diff.door import Diffs
 from dbt.adapters.paimon.doors import door
 from dbt.adapters.paimon.errors import deprecations
+from dbt.adapters.paimon.errors.messages import StatementError
 from dbt.adapters.paimon.late_listing import LateListing
 from dbt.adapters.paimon.maintenance.buckets import Buckets
 from dbt.adapters.paimon.maintenance.door import Maintenance
@@ -68,6 +69,7 @@ from dbt.adapters.paimon.writing.builds import Builds
 from dbt.adapters.paimon.writing.deletes import Deletes
 from dbt.adapters.paimon.writing.door import Rows
 from dbt.adapters.paimon.writing.listing import Listing
+from dbt.adapters.paimon.writing.row_deletes import RowDeletes
 
 if TYPE_CHECKING:
     import agate
@@ -140,6 +142,11 @@ class PaimonAdapter(SparkAdapter):
     def deletes(self) -> Deletes:
         """The deletes that `apply_changes` keeps."""
         return Deletes(self, self.streams.id_of_model)
+
+    @door
+    def row_deletes(self) -> RowDeletes:
+        """Rows that are deleted by a condition."""
+        return RowDeletes(self, self.tables, self.builds, self.deletes)
 
     @door
     def changes(self) -> Changes:
@@ -300,6 +307,11 @@ class PaimonAdapter(SparkAdapter):
         return self.defaults.drops_history
 
     @property
+    def merges_inexactly(self) -> Callable[[str], None] | None:
+        """The callback that warns about aggregations with wrong values for some changes; None if they are refused."""
+        return self.defaults.merges_inexactly
+
+    @property
     def sizes_buckets(self) -> bool:
         """Whether `bucket: auto` is the default of tables with a primary key."""
         return self.defaults.sizes_buckets
@@ -365,10 +377,18 @@ class PaimonAdapter(SparkAdapter):
 
         Raises:
             DbtDatabaseError: with a short message; if a table is not found, it lists similar ones.
+            DbtRuntimeError: it deletes rows, and Paimon would delete others (see `RowDeletes.prepared`).
         """
         with self.names_suggested():
-            done: tuple[AdapterResponse, agate.Table] = super().execute(sql, auto_begin, fetch, limit)
-            return done
+            prepared, conf = self.row_deletes.prepared(sql)
+            manager = self.connections
+            assert isinstance(manager, PaimonConnectionManager)
+            try:
+                return manager.execute(prepared, auto_begin, fetch, limit, conf)
+            except StatementError as exc:
+                # Its place is looked for in the node's own text.
+                exc.statement = exc.statement.replace(prepared, sql)
+                raise
 
     def get_column_schema_from_query(self, sql: str) -> list[PaimonColumn]:
         """The columns of a query, for a contract.
@@ -479,8 +499,12 @@ class PaimonAdapter(SparkAdapter):
 
     # -- relations --------------------------------------------------------------------------------------------------
 
-    def list_schemas(self, database: str) -> list[str]:
-        """The schemas of a catalog; empty for an unknown catalog, which dbt lists before any node runs."""
+    def list_schemas(self, database: str | None) -> list[str]:
+        """The schemas of a catalog; empty for an unknown catalog, which dbt lists before any node runs.
+
+        Without a database, those of the target's catalog.
+        """
+        database = database or self.credentials.database
         if not self.has_catalog(database.removeprefix("`").removesuffix("`").replace("``", "`")):
             return []
         schemas: list[str] = super().list_schemas(database)
@@ -503,7 +527,8 @@ class PaimonAdapter(SparkAdapter):
     def list_relations(self, database: str | None, schema: str) -> list[BaseRelation]:
         """The relations of a schema, from dbt's cache if it is there."""
         self._late_listing.catch_up()
-        return super().list_relations(database, schema)
+        # dbt's cache takes schemas whose names differ only in case for one.
+        return [found for found in super().list_relations(database, schema) if found.schema == schema]
 
     def list_relations_without_caching(self, schema_relation: PaimonRelation) -> list[PaimonRelation]:  # type: ignore[override]
         """All tables and views of a schema (see `writing.listing`)."""
@@ -512,8 +537,12 @@ class PaimonAdapter(SparkAdapter):
     def get_relation(
         self, database: str | None, schema: str | None, identifier: str | None
     ) -> PaimonRelation | None:
-        """A relation by its name, from dbt's cache; None if it does not exist."""
-        found: Any = super().get_relation(database or "", schema or "", identifier or "")
+        """A relation by its name, from dbt's cache; None if it does not exist.
+
+        Without a database, as macros for dbt-spark call it, it is looked for in the target's.
+        """
+        database = database or self.credentials.database
+        found: Any = super().get_relation(database, schema or "", identifier or "")
         relation: PaimonRelation | None = found
         return relation
 
@@ -535,7 +564,7 @@ class PaimonAdapter(SparkAdapter):
         )
         return columns
 
-    def check_schema_exists(self, database: str, schema: str) -> bool:
+    def check_schema_exists(self, database: str | None, schema: str) -> bool:
         """Whether the catalog has the schema."""
         return schema in self.list_schemas(database)
 

@@ -7,6 +7,8 @@ from typing import Any
 
 from dbt.adapters.base.relation import BaseRelation, EventTimeFilter
 from dbt.adapters.contracts.relation import ComponentName, HasQuoting, Policy, RelationConfig, RelationType
+from dbt.adapters.exceptions import ApproximateMatchError
+from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.paimon.sql import event_time, views
 
@@ -51,7 +53,8 @@ class PaimonRelation(BaseRelation):
     ) -> PaimonRelation:
         """Make the relation of a node in the manifest; a view model has the type View from the start.
 
-        The type decides with which catalog the name is rendered, even before the cache knows the relation.
+        The type decides with which catalog the name is rendered, even before the cache knows the relation. All parts
+        are quoted, also with dbt's `quoting: {identifier: false}`; only dbt's own lines name it as they ask for it.
         """
         config = relation_config.config
         if (
@@ -60,13 +63,34 @@ class PaimonRelation(BaseRelation):
             and relation_config.resource_type == "model"
         ):
             kwargs.setdefault("type", RelationType.View)
+        for_display = "quote_policy" in kwargs
         relation: PaimonRelation = super().create_from(quoting, relation_config, **kwargs)
-        return relation
+        if for_display:
+            return relation
+        # Whatever `quoting` says: Spark looks up a name in backticks like one without, and policies are part of `==`.
+        return relation.replace(quote_policy=PaimonQuotePolicy())
 
     def without_identifier(self) -> PaimonRelation:
         """The schema, without a type: otherwise dbt would list the schema once for tables and once for views."""
         schema: PaimonRelation = self.include(identifier=False).replace_path(identifier=None)
         return schema.replace(type=None)
+
+    def matches(
+        self, database: str | None = None, schema: str | None = None, identifier: str | None = None
+    ) -> bool:
+        """Whether this is the relation of that name.
+
+        Raises:
+            DbtRuntimeError: the names differ only in case. dbt's own message asks to delete the relation.
+        """
+        try:
+            return bool(super().matches(database, schema, identifier))
+        except ApproximateMatchError as exc:
+            wanted = ".".join(part for part in (schema, identifier) if part)
+            raise DbtRuntimeError(
+                f"{self.shown} exists, and {wanted} differs from it only in case: dbt takes them for one. Use the name "
+                "of the existing one, or one that differs more, as `schema` or `alias` of the node's config."
+            ) from exc
 
     def quoted(self, identifier: str) -> str:
         """Quote one part; backticks within it are doubled."""
@@ -106,6 +130,6 @@ class PaimonRelation(BaseRelation):
         """The rendered name of one of the table's system tables, for example `snapshots` or `files`."""
         return str(
             self.replace_path(identifier=f"{self.identifier}${name}")
-            .replace(type=RelationType.Table)
+            .replace(type=RelationType.Table, quote_policy=PaimonQuotePolicy())
             .render()
         )

@@ -209,11 +209,8 @@ class Changes:
         return Source(plain, table, commits, named, positions.latest(commits), None, keep)
 
     def _commits(self, relation: PaimonRelation) -> tuple[Commit, ...]:
-        rows = self._host.query(
-            "select snapshot_id, commit_kind, commit_user, total_record_count "
-            f"from {relation.system_table('snapshots')}"
-        )
-        return tuple(Commit(int(row[0]), row[1], row[2], int(row[3] or 0)) for row in rows)
+        rows = self._host.query(positions.commits_sql(relation.system_table("snapshots")))
+        return tuple(Commit.of_row(row) for row in rows)
 
     def _from_position(
         self, what: str, source: Source, reading: Reading, on_expired: str, model: Mapping[str, Any]

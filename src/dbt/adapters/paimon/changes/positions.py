@@ -15,7 +15,7 @@ import hashlib
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 from dbt.adapters.paimon.sql.text import string_literal
 from dbt.adapters.paimon.state.kinds import Kind
@@ -29,12 +29,30 @@ _MARK: Final = re.compile(rf"{_WORD}((?:-[0-9a-f]{{8}}\.\d+\.[0-9a-f]{{8}})+)_")
 
 @dataclass(frozen=True)
 class Commit:
-    """A table snapshot: its number, kind (APPEND, OVERWRITE, COMPACT, ANALYZE), commit user, and rows in its files."""
+    """A table snapshot: its number, kind (APPEND, OVERWRITE, COMPACT, ANALYZE), commit user, and rows in its files.
+
+    `delta`: how many rows more its files have than those of the table snapshot before it.
+    """
 
     snapshot: int
     kind: str
     user: str
     rows: int = 0
+    delta: int = 0
+
+    @classmethod
+    def of_row(cls, row: Sequence[Any]) -> Commit:
+        """A commit from a row of `commits_sql`."""
+        return cls(int(row[0]), row[1], row[2], int(row[3] or 0), int(row[4] or 0))
+
+    @property
+    def takes_files_away(self) -> bool:
+        """Whether it appended fewer rows than it removed.
+
+        Spark's DELETE of Paimon 0.9 rewrites the files of tables that are not `deduplicate`, as an APPEND whose files
+        do not name the deleted keys (DeleteFromPaimonTableCommand) [ran, 0.9.0].
+        """
+        return self.kind == "APPEND" and self.delta < 0
 
 
 @dataclass(frozen=True)
@@ -60,6 +78,11 @@ class SavedPosition:
 
     position: Position
     own: Position
+
+
+def commits_sql(snapshots: str) -> str:
+    """The query of a table's commits; `snapshots`: the rendered name of its `$snapshots`."""
+    return f"select snapshot_id, commit_kind, commit_user, total_record_count, delta_record_count from {snapshots}"
 
 
 def fingerprint(text: str) -> str:

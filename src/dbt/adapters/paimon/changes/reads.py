@@ -108,7 +108,7 @@ def way(
     if before or not _files_tell(table, versions, incremental_catalog):
         return Way.COMPARE
     kinds = {commit.kind for commit in commits}
-    if "OVERWRITE" in kinds:
+    if "OVERWRITE" in kinds or (table.primary_key and any(commit.takes_files_away for commit in commits)):
         return Way.COMPARE
     if "APPEND" not in kinds:
         return Way.NOTHING
@@ -134,6 +134,9 @@ def _files_tell(table: SourceTable, versions: Versions, incremental_catalog: str
     if table.option("changelog-producer", "none") not in ("none", "input"):
         return False
     if table.option("merge-engine") == "first-row":
+        return False
+    # A compaction removes the rows that have expired.
+    if "record-level.expire-time" in table.options:
         return False
     # A key that moves to another partition is deleted in one and inserted in the other, in no defined order.
     if not set(table.partition_by) <= set(table.primary_key):

@@ -18,10 +18,11 @@ from typing import Final
 BACK_OFF: Final = (0.5, 1.0, 2.0, 4.0, 8.0)
 
 # Source: FileStoreCommitImpl.createConflictException, tryCommit (from 1.0); PaimonCommand.createNewRelation, because
-# MERGE, UPDATE and DELETE list a table's files twice; FileUtils for a file that expired while it was read.
+# MERGE, UPDATE and DELETE list a table's files twice; FileUtils for a file that expired while it was read;
+# StrictModeChecker (see `spark.sorted_compaction`).
 SIGNS: Final = re.compile(
     r"conflicts detected! Give up committing|Commit failed after \d+ millis with \d+ retries"
-    r"|RuntimeException: Missing file: |snapshot expires too fast"
+    r"|RuntimeException: Missing file: |snapshot expires too fast|Giving up committing as commit\.strict-mode"
 )
 
 # Merge engines and aggregate functions for which writing the same row again changes nothing.

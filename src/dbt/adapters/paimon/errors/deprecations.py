@@ -1,4 +1,4 @@
-"""Deprecation warnings as dbt's own events, so that --warn-error and --warn-error-options (`Deprecations`) apply."""
+"""Warnings as dbt's own events, so that --warn-error and --warn-error-options (`Deprecations`) apply."""
 
 from __future__ import annotations
 
@@ -45,3 +45,17 @@ def deprecate(what: str, instead: str) -> None:
         EventCompilationError: dbt is configured to treat deprecations as errors.
     """
     warn_or_error(AdapterDeprecationWarning(old_name=what, new_name=instead))
+
+
+def warn(text: str) -> None:
+    """Warn of something that goes on.
+
+    Args:
+        text: what, where, and what to do about it.
+
+    Raises:
+        EventCompilationError: with dbt's --warn-error.
+    """
+    # dbt's event formats it.
+    escaped = text.replace("{", "{{").replace("}", "}}")
+    warn_or_error(types.AdapterEventWarning(name="Paimon", base_msg=escaped, args=[]))

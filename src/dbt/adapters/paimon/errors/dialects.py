@@ -150,7 +150,7 @@ IDIOMS: Final[tuple[Idiom, ...]] = (
         rf"{_UNIT}\b",
     ),
     _column(
-        "the unit comes first, the later one last: datediff(day, a, b)",
+        "{{ dbt.datediff('a', 'b', 'day') }}, or datediff(day, a, b), which counts whole days",
         r"\bdate_?diff" + _OPEN,
         rf"{_UNIT}\b",
     ),

@@ -78,9 +78,22 @@ REMEDIES: tuple[Remedy, ...] = (
         "with Paimon 1.0 or later.",
     ),
     Remedy(
+        # PaimonCommand.findTouchedFiles
+        re.compile(r"Only compacted table can generate touched files"),
+        "Paimon deletes rows of a partial-update or aggregation table only while it is compacted. Use delete_rows, "
+        'which compacts it first: {{{{ delete_rows(this, "<condition>") }}}} in a hook, or '
+        "dbt run-operation delete_rows.",
+    ),
+    Remedy(
         conflicts.SIGNS,
         "Another writer changed the table's files in the meantime. Check its $snapshots before you run the "
         "model again: if only the compaction of an INSERT failed, its rows are committed.",
+    ),
+    Remedy(
+        # CompactProcedure of 0.9: the cast of a literal is not folded.
+        re.compile(r"cannot translate expression to source filter"),
+        "The condition on the partitions has to compare each column with a literal of its type: DATE '2024-01-31' for "
+        "a date, 7L for a bigint. The argument `partitions` of the macro `compact` does so for dates.",
     ),
     Remedy(
         # ObjectsFile.read: Paimon names the file but not the table.
@@ -258,6 +271,12 @@ REMEDIES: tuple[Remedy, ...] = (
         re.compile(r"cannot resolve .+ from 'MergeIntoTable"),
         "A name in the condition is not a column of the table or the model: correct incremental_predicates, "
         "unique_key or merge_delete_condition.",
+    ),
+    Remedy(
+        # dbt lists schemas by their names in lower case (GraphRunnableTask.create_schemas).
+        re.compile(r"\[SCHEMA_NOT_FOUND\]"),
+        "dbt creates the schemas of its nodes when it starts; but if there is one whose name differs only in case, dbt "
+        "takes that for this one. Write `schema` as the catalog has it, or create this one yourself.",
     ),
     Remedy(
         re.compile(r"Not a supported type: void"),

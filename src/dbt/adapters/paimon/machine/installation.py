@@ -24,7 +24,6 @@ _OF_CONNECT: Final = (
     "google.rpc",
     "googleapis",
     "numpy",
-    "sqlglot",
 )
 _SPARK_CORE: Final = re.compile(r"spark-core_2\.\d+-(\d+\.\d+\.\d+)")
 _NO_MODULE: Final = re.compile(r"No module named '(?P<name>[\w.]+)'")

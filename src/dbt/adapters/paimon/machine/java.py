@@ -15,6 +15,8 @@ from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.paimon.capabilities import java_versions
 
+# Variables with options for Java or for Spark's launcher, in addition to the command line.
+OPTION_VARIABLES = ("JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "_JAVA_OPTIONS", "SPARK_SUBMIT_OPTS")
 _RELEASE_VERSION = re.compile(r'^JAVA_VERSION="([^"]+)"', re.MULTILINE)
 _SPOKEN_VERSION = re.compile(r'version "([^"]+)"')
 _SPOKEN_HOME = re.compile(r"^\s*java\.home = (.+?)\s*$", re.MULTILINE)

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+from datetime import date
 from typing import TYPE_CHECKING, Any
 
 from dbt.adapters.paimon.capabilities import Capability, Versions
 from dbt.adapters.paimon.spec.table import POSTPONE_BUCKET
+from dbt.adapters.paimon.sql.procedures import DateColumnValue
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from dbt.adapters.paimon.spec.table import TableSpec
+    from dbt.adapters.paimon.tables.changeset import ExistingColumn
 
 
 def compaction_problems(spec: TableSpec, arguments: Mapping[str, Any], versions: Versions) -> tuple[str, ...]:
@@ -39,3 +43,28 @@ def compaction_problems(spec: TableSpec, arguments: Mapping[str, Any], versions:
     if given & {"order_strategy", "order_by"}:
         problems.append("order_strategy: only tables without a primary key can be sorted. Leave it out.")
     return tuple(problems)
+
+
+def typed_partitions(partitions: Any, columns: Iterable[ExistingColumn], versions: Versions) -> Any:
+    """Partitions with dates where a column is a date: Paimon 0.9 casts no literal.
+
+    Args:
+        partitions: a mapping of column to value, or a list of them; anything else is left for `procedures.render`.
+        columns: the table's columns.
+        versions: the versions that run.
+    """
+    if versions.supports(Capability.STRINGS_FOR_DATE_PARTITIONS):
+        return partitions
+    kinds = {column.name.lower(): column.data_type.lower() for column in columns}
+    if isinstance(partitions, dict):
+        return {name: _typed(value, kinds.get(str(name).lower(), "")) for name, value in partitions.items()}
+    if isinstance(partitions, (list, tuple)):
+        return [typed_partitions(partition, columns, versions) for partition in partitions]
+    return partitions
+
+
+def _typed(value: Any, kind: str) -> Any:
+    if kind == "date" and isinstance(value, (str, date)):
+        with suppress(ValueError):
+            return DateColumnValue.fromisoformat(str(value))
+    return value

@@ -13,9 +13,9 @@ from dbt_common.exceptions import DbtRuntimeError
 from dbt.adapters.paimon.capabilities import Capability
 from dbt.adapters.paimon.doors import while_parsing
 from dbt.adapters.paimon.host import Host
-from dbt.adapters.paimon.maintenance import first_load, outgrown, plan, selection
+from dbt.adapters.paimon.maintenance import first_load, outgrown, plan, selection, times
 from dbt.adapters.paimon.maintenance.calls import Calls
-from dbt.adapters.paimon.maintenance.compaction import compaction_problems
+from dbt.adapters.paimon.maintenance.compaction import compaction_problems, typed_partitions
 from dbt.adapters.paimon.maintenance.plan import Action
 from dbt.adapters.paimon.maintenance.rescale import Step, rescale_steps
 from dbt.adapters.paimon.spec.door import Specs
@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from dbt.adapters.paimon.relation import PaimonRelation
 
 logger = AdapterLogger("Paimon")
+# The default of `snapshot.num-retained.min`.
+_RETAINED = 10
 
 
 class Maintenance:
@@ -252,12 +254,35 @@ class Maintenance:
             self._host.versions.require(
                 nested, f"remove_orphan_files on {relation}, which has several partition columns"
             )
+        given = times.as_paimon_reads_them(
+            name,
+            arguments,
+            self._host.versions,
+            self._host.query,
+            lambda: self._tables.existing(relation).options,
+        )
+        if name == "compact" and given.get("partitions"):
+            columns = self._tables.existing(relation).columns
+            given["partitions"] = typed_partitions(given["partitions"], columns, self._host.versions)
         return procedures.render(
             name,
             (relation.database or "", relation.schema or "", relation.identifier or ""),
-            dict(arguments),
+            self._with_retain_min(name, relation, given),
             self._host.versions,
         )
+
+    def _with_retain_min(
+        self, name: str, relation: PaimonRelation, arguments: dict[str, Any]
+    ) -> dict[str, Any]:
+        """With a retain_min that fits a retain_max which the user gave alone."""
+        alone = Capability.EXPIRE_SNAPSHOTS_RETAIN_MAX_ALONE
+        if name != "expire_snapshots" or self._host.versions.supports(alone):
+            return arguments
+        most = str(arguments.get("retain_max", ""))
+        if not most.isdigit() or "retain_min" in arguments:
+            return arguments
+        least = self._tables.existing(relation).options.get("snapshot.num-retained.min", _RETAINED)
+        return {**arguments, "retain_min": min(int(most), int(least))}
 
     def check_compaction(self, relation: PaimonRelation, arguments: Mapping[str, Any]) -> None:
         """Refuse a compaction that the table does not support, rather than let Paimon fail half way through.

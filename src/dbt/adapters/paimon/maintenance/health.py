@@ -12,8 +12,8 @@ from dbt_common.exceptions import DbtRuntimeError
 from dbt.adapters.paimon.capabilities import Capability, Versions
 from dbt.adapters.paimon.options.table_options import parse_memory_size, suggestion
 from dbt.adapters.paimon.relation import PaimonRelation
+from dbt.adapters.paimon.sql import clocks
 from dbt.adapters.paimon.sql.text import string_literal
-from dbt.adapters.paimon.tables.metadata import age_in_seconds, in_utc
 
 # SystemTableLoader.SYSTEM_TABLE_LOADERS at the release tags; None: every supported Paimon has it.
 SYSTEM_TABLES: Final[Mapping[str, Capability | None]] = MappingProxyType(
@@ -140,7 +140,7 @@ class TableHealth:
 
 def health_sql(relation: PaimonRelation) -> str:
     """A query with one row: the columns of `TableHealth`."""
-    oldest, newest = age_in_seconds("min(commit_time)"), age_in_seconds("max(commit_time)")
+    oldest, newest = clocks.age_in_seconds("min(commit_time)"), clocks.age_in_seconds("max(commit_time)")
     # Not count(distinct partition), which is 2 for one partition of two buckets under adaptive execution [ran, 3.5.7].
     return f"""
 select
@@ -164,7 +164,7 @@ cross join (
 cross join (
   select
     count(*) as snapshots, {oldest} as oldest_snapshot, {newest} as newest_snapshot,
-    date_format({in_utc("max(case when commit_kind = 'COMPACT' then commit_time end)")}, 'yyyy-MM-dd HH:mm:ss')
+    {clocks.as_seconds(clocks.in_utc("max(case when commit_kind = 'COMPACT' then commit_time end)"))}
       as last_compaction,
     count(case when commit_kind <> 'COMPACT' and snapshot_id > coalesce(compacted, 0) then 1 end)
       as commits_since_compaction

@@ -14,6 +14,7 @@ from datetime import date, datetime, timedelta
 from typing import Any, Final, NamedTuple
 
 from dbt.adapters.paimon.capabilities import Capability, Versions
+from dbt.adapters.paimon.maintenance import times
 from dbt.adapters.paimon.maintenance.health import bucket_files_sql
 from dbt.adapters.paimon.options.table_options import lookup, parse_duration
 from dbt.adapters.paimon.relation import PaimonRelation
@@ -28,11 +29,9 @@ from dbt.adapters.paimon.spec.maintenance_policy import (
 )
 from dbt.adapters.paimon.spec.spelling import speller
 from dbt.adapters.paimon.spec.table import TableSpec
-from dbt.adapters.paimon.sql import procedures
+from dbt.adapters.paimon.sql import clocks, procedures
 from dbt.adapters.paimon.sql.text import quoted, string_literal
-from dbt.adapters.paimon.tables.metadata import age_in_seconds, wall_clock
 
-_SECOND: Final = "yyyy-MM-dd HH:mm:ss"
 _NULLS: Final = ("null", "__DEFAULT_PARTITION__")
 # Letters of Java's date formatter that are numbers of a fixed width.
 _TIME_LETTERS: Final[Mapping[str, str]] = {
@@ -62,8 +61,8 @@ class Partition:
 class TableState:
     """The answer to `state_sql`; what the policy does not need is 0 or empty."""
 
-    now: datetime  # in the session's time zone
-    wall_clock: datetime  # in the JVM's time zone
+    now: datetime  # on the session's wall clock
+    wall_clock: datetime  # on the JVM's
     types: Mapping[str, str]
     first_snapshot: int = 0
     last_snapshot: int = 0
@@ -97,8 +96,8 @@ def state_sql(table: PaimonRelation, policy: MaintenancePolicy) -> str:
     Returns only counts and short texts, which are the same over every connection method.
     """
     sources = [
-        f"(select date_format(now(), '{_SECOND}') as now, "
-        f"date_format({wall_clock()}, '{_SECOND}') as wall_clock)",
+        f"(select {clocks.as_seconds('now()')} as now, "
+        f"{clocks.as_seconds(clocks.now_on_jvms_clock())} as wall_clock from {clocks.ONE_ROW})",
         f"(select max_by(fields, schema_id) as fields from {table.system_table('schemas')})",
         _snapshots_sql(table, policy),
         _files_sql(table, policy),
@@ -119,7 +118,7 @@ def _snapshots_sql(table: PaimonRelation, policy: MaintenancePolicy) -> str:
         if with_age and expire
         else "null"
     )
-    age = age_in_seconds("commit_time") if with_age else "0"
+    age = clocks.age_in_seconds("commit_time") if with_age else "0"
     # Sorting replaces files with an OVERWRITE.
     kind = "OVERWRITE" if compact and compact.order else "COMPACT"
     next_read = (
@@ -144,12 +143,12 @@ def _files_sql(table: PaimonRelation, policy: MaintenancePolicy) -> str:
             "0 as fixed_buckets)"
         )
     idle = f" and age > {_seconds(compact.idle)}" if compact and compact.idle else ""
-    age = age_in_seconds("written_at") if idle else "0"
+    age = clocks.age_in_seconds("written_at") if idle else "0"
     listed = "'[]'"
     if expire or (compact and compact.newest):
         listed = (
             "to_json(collect_list(named_struct('partition', partition, 'small_files', small_files, "
-            f"'written_at', date_format(written_at, '{_SECOND}'))))"
+            f"'written_at', {clocks.as_seconds('written_at')})))"
         )
     return (
         f"(select coalesce(max(case when true{idle} then small_files end), 0) as small_files, {listed} as partitions,\n"
@@ -382,6 +381,8 @@ def _expire_snapshots(
         end = min(end, state.next_read)
     beyond = last - expire.retain_max + 1 if expire.retain_max is not None else state.first_snapshot
     young = state.first_young_snapshot if expire.older_than else state.first_snapshot
+    if young and expire.older_than and versions.supports(Capability.EXPIRE_SNAPSHOTS_KEEPS_THE_STATE_THEN):
+        young -= 1
     end = min(end, max(beyond, young if young is not None else end))
     count = max(end - state.first_snapshot, 0) if state.last_snapshot else 0
     has = last - state.first_snapshot + 1 if state.last_snapshot else 0
@@ -401,19 +402,20 @@ def _expire_snapshots(
 
 def _clock_of(state: TableState, versions: Versions) -> datetime:
     """Now, in the time zone in which ExpireSnapshotsProcedure reads its `older_than`: a TIMESTAMP or a text."""
-    as_text = versions.supports(Capability.EXPIRE_SNAPSHOTS_OLDER_THAN_TEXT)
-    return state.wall_clock if as_text else state.now
+    return state.wall_clock if times.reads_the_jvms_clock("expire_snapshots", versions) else state.now
 
 
 def _expire_partitions(
     table: procedures.TableName, expire: ExpirePartitions, state: TableState, versions: Versions
 ) -> Action:
-    before = state.wall_clock - timedelta(seconds=_seconds(expire.expiration_time))
+    by_file = expire.expire_strategy == "update-time"
+    before = (state.wall_clock if by_file else state.now) - timedelta(
+        seconds=_seconds(expire.expiration_time)
+    )
+    ahead = 0 if by_file else round((state.wall_clock - state.now).total_seconds())
     expired, unknown = [], 0
     for partition in state.partitions:
-        moment = (
-            partition.written_at if expire.expire_strategy == "update-time" else _time_of(partition, expire)
-        )
+        moment = partition.written_at if by_file else _time_of(partition, expire)
         if moment is None:
             unknown += 1
         elif moment < before:
@@ -426,7 +428,7 @@ def _expire_partitions(
         why += f"; timestamp_formatter and timestamp_pattern find no time in {unknown}"
     sql = procedures.expire_partitions(
         table,
-        expiration_time=expire.expiration_time,
+        expiration_time=times.expiration_time(expire.expiration_time, ahead),
         timestamp_formatter=expire.timestamp_formatter or None,
         timestamp_pattern=expire.timestamp_pattern or None,
         expire_strategy=expire.expire_strategy,
@@ -448,7 +450,7 @@ def _time_of(partition: Partition, expire: ExpirePartitions) -> datetime | None:
         text = "{:04}-{:02}-{:02} {:02}:{:02}:{:02}".format(*map(int, found.groups("0"))) if found else ""
     formatted = _strptime(expire.timestamp_formatter or "yyyy-MM-dd HH:mm:ss")
     try:
-        return datetime.strptime(text, formatted) if formatted else None  # noqa: DTZ007 - the JVM's wall clock
+        return datetime.strptime(text, formatted) if formatted else None  # noqa: DTZ007 - the session's wall clock
     except ValueError:
         return None
 

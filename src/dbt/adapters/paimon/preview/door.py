@@ -134,9 +134,10 @@ class Previews:
         columns: ColumnChanges | None,
     ) -> Preview:
         changes = self._tables.changes(spec, current)
-        self._tables.refuse_immutable_changes(node, changes)
-        alters = [str(change) for change in changes.altered]
         on_schema_change = node["config"].get("on_schema_change") or "ignore"
+        dropped = columns.drop if columns and on_schema_change == "sync_all_columns" else ()
+        self._tables.refuse_immutable_changes(node, changes, dropped)
+        alters = [str(change) for change in changes.altered]
         if columns is not None:
             self._tables.check_schema_change(node, on_schema_change, strategy, spec, columns)
             if on_schema_change in ("append_new_columns", "sync_all_columns"):

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from dbt.adapters.paimon.maintenance.health import small_below
 from dbt.adapters.paimon.report.facts import Facts, Pile, TableSnapshot, partition_name
+from dbt.adapters.paimon.sql import clocks
 from dbt.adapters.paimon.tables import metadata
 
 if TYPE_CHECKING:
@@ -68,7 +69,7 @@ def _sql(table: PaimonRelation, small: float) -> str:
         (
             _SNAPSHOTS,
             (
-                *("snapshot_id", "commit_kind", "commit_user", metadata.age_in_seconds("commit_time")),
+                *("snapshot_id", "commit_kind", "commit_user", clocks.age_in_seconds("commit_time")),
                 *("total_record_count", "delta_record_count", "changelog_record_count"),
             ),
             "",

@@ -10,9 +10,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, Final
 
-from dbt.adapters.paimon.spark import heads
-from dbt.adapters.paimon.spark.table_name import TableName
-from dbt.adapters.paimon.sql.scala import elements
+from dbt.adapters.paimon.spark import heads, parsed_calls
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -20,7 +18,6 @@ if TYPE_CHECKING:
 _CREATES: Final = re.compile(r"\bcreate_branch\b", re.IGNORECASE)
 # CreateBranchProcedure.PARAMETERS, where they are given by position; its other names are not needed.
 _ORDER: Final = ("table", "branch")
-_PROCEDURE: Final = ("sys", "create_branch")
 
 
 def may_create_branch(statement: str) -> bool:
@@ -39,31 +36,17 @@ def complete(session: SparkSession, statement: str) -> None:
         Exception: of the storage, or this Paimon cannot be asked in this way.
     """
     jvm: Any = session._jvm
-    parser: Any = session._jsparkSession.sessionState().sqlParser()
-    call = parser.parsePlan(statement)
-    if call.getClass().getSimpleName() != "PaimonCallStatement":
+    call = parsed_calls.parsed(session, statement, "create_branch", _ORDER)
+    if call is None:
         return
-    names = [str(name) for name in elements(call.name())]
-    if names[-1].lower() != "create_branch":
-        return
-    given = _arguments(call.args())
-    # Its catalog is that of the table, unless the name has one.
-    catalog = names[0] if len(names) > len(_PROCEDURE) else session.catalog.currentCatalog()
-    *above, schema, identifier = map(str, elements(parser.parseMultipartIdentifier(given["table"])))
-    table = heads.paimon_table(session, TableName(above[0] if above else catalog, schema, identifier))
+    table = heads.paimon_table(session, call.table)
     files = table.fileIO()
     schemas = jvm.org.apache.paimon.schema.SchemaManager
-    ours, theirs = schemas(files, table.location()), schemas(files, table.location(), given["branch"])
+    ours, theirs = (
+        schemas(files, table.location()),
+        schemas(files, table.location(), call.arguments["branch"]),
+    )
     there = set(theirs.listAllIds())
     for number in ours.listAllIds():
         if number < max(there) and number not in there:
             files.copyFile(ours.toSchemaPath(number), theirs.toSchemaPath(number), False)
-
-
-def _arguments(arguments: Any) -> dict[str, str]:
-    given = {}
-    for place, argument in enumerate(elements(arguments)):
-        named = argument.getClass().getSimpleName() == "PaimonNamedArgument"
-        name = str(argument.name()).lower() if named else "".join(_ORDER[place : place + 1])
-        given[name] = str(argument.expr().value())
-    return given

@@ -13,6 +13,7 @@ from dbt.adapters.paimon.catalogs.storage import Storage
 from dbt.adapters.paimon.credentials import TIMESTAMP_TYPE, PaimonCredentials
 from dbt.adapters.paimon.errors.redaction import SPARK_REDACTION
 from dbt.adapters.paimon.machine import private_files
+from dbt.adapters.paimon.machine.java import OPTION_VARIABLES
 from dbt.adapters.paimon.spark.catalog_conf import catalog_conf
 from dbt.adapters.paimon.spark.cluster_managers import master_defaults
 from dbt.adapters.paimon.spark.launch.connector_jars import is_local_connector
@@ -21,6 +22,9 @@ from dbt.adapters.paimon.spark.launch.packages import EXCLUDES, PackagePlan, eff
 EXTENSIONS = "org.apache.paimon.spark.extensions.PaimonSparkSessionExtensions"
 _LOCAL_MASTER = re.compile(r"^local(?:\[(?P<cores>\*|\d+)(?:,\s*\d+)?\])?$")
 _MIB = 1024 * 1024
+_ZONE = "spark.sql.session.timeZone"
+_REGION = re.compile(r"[A-Za-z][A-Za-z0-9_/+-]*")
+_OFFSET = re.compile(r"(?:UTC|UT|GMT)?([+-])(\d{1,2})(?::?(\d{1,2}))?")
 
 
 def spark_conf(
@@ -61,7 +65,38 @@ def spark_conf(
     if plan.packages:
         _set_joined(conf, "spark.jars.excludes", EXCLUDES, own)
     _set_joined(conf, "spark.jars.repositories", plan.repositories, own)
-    return conf
+    return {**conf, **_jvm_zone(conf)}
+
+
+def _jvm_zone(conf: Mapping[str, str]) -> dict[str, str]:
+    """The settings with which Spark's JVMs have the session's time zone, unless the user's own options name one.
+
+    Paimon tells the time on the JVM's clock (see `sql.clocks`): when it expires partitions and tags, names automatic
+    tags and shows commits. The options come before those of `extraJavaOptions`: Java takes the last one.
+    """
+    zone = java_zone(conf[_ZONE])
+    if not zone or any("user.timezone" in os.environ.get(name, "") for name in OPTION_VARIABLES):
+        return {}
+    local = _LOCAL_MASTER.match(conf["spark.master"])
+    found = {}
+    for part in ("driver",) if local else ("driver", "executor"):
+        key = f"spark.{part}.defaultJavaOptions"
+        found[key] = " ".join(filter(None, (f"-Duser.timezone={zone}", conf.get(key))))
+    return found
+
+
+def java_zone(zone: str) -> str:
+    """A time zone of a Spark session (DateTimeUtils.getZoneId) by the name that java.util.TimeZone has for it.
+
+    Returns:
+        '' if it has none: an offset with seconds.
+    """
+    if found := _OFFSET.fullmatch(zone):
+        sign, hours, minutes = found.groups("0")
+        return f"GMT{sign}{int(hours):02}:{int(minutes):02}"
+    if zone == "Z":
+        return "UTC"
+    return zone if _REGION.fullmatch(zone) else ""
 
 
 def _hadoop_settings(storages: Sequence[Storage]) -> dict[str, str]:
@@ -118,7 +153,7 @@ def _session_settings(
     """The settings that an embedded Spark and a session of a server share."""
     return {
         # The timestamps of a model must not depend on whose machine runs it.
-        "spark.sql.session.timeZone": "UTC",
+        _ZONE: "UTC",
         # Otherwise a column that is `timestamp` in a model's query has no time zone in its table, which this adapter
         # creates with the same word.
         TIMESTAMP_TYPE: "TIMESTAMP_LTZ",

@@ -32,7 +32,7 @@ _TABLES: Final = frozenset(
 _OTHER_STATE: Final = ("scan.", "incremental-between", "consumer", "branch")
 _EXPIRES_ROWS: Final = "record-level."
 # Paimon's identifier of a batch commit (BatchWriteBuilder.COMMIT_IDENTIFIER).
-_BATCH: Final = 2**63 - 1
+BATCH: Final = 2**63 - 1
 
 
 @dataclass(frozen=True)
@@ -177,7 +177,7 @@ def commit_nothing(jvm: Any, table: Any, mark: str) -> None:
     """
     commit = table.newCommit(f"{mark}_{uuid.uuid4()}").ignoreEmptyCommit(False)
     try:
-        commit.commit(_BATCH, jvm.java.util.ArrayList())
+        commit.commit(BATCH, jvm.java.util.ArrayList())
     finally:
         commit.close()
 

@@ -6,7 +6,8 @@ from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any, Final
 
-from dbt.adapters.paimon.spark import analysis, branch_schemas, heads, sizes
+from dbt.adapters.paimon.spark import analysis, branch_schemas, heads, sizes, sorted_compaction
+from dbt.adapters.paimon.sql import predicates
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -109,6 +110,16 @@ class InProcess:
             Exception: they cannot be copied.
         """
         branch_schemas.complete(self._session, statement)
+
+    def sort(self, statement: str) -> bool:
+        """Run a CALL of `compact` with an order so that it loses no rows (see `sorted_compaction`); whether it was one.
+
+        Raises:
+            Exception: another writer replaced a file that was read.
+        """
+        return sorted_compaction.sort(
+            self._session, statement, lambda text: predicates.by_spark(self._session, text)
+        )
 
     def settings(self) -> dict[str, str]:
         """All settings of the session that are set, and its time zone."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from dbt.adapters.paimon.capabilities import Capability
 from dbt.adapters.paimon.options.table_options import parse_duration
+from dbt.adapters.paimon.spec import deleting
 from dbt.adapters.paimon.spec.build import Written
 from dbt.adapters.paimon.spec.problems import Problems
 from dbt.adapters.paimon.spec.table import DYNAMIC_BUCKET, POSTPONE_BUCKET
@@ -47,7 +48,11 @@ def advice(
             problems.add(*where.find(name, spec), reason)
     for name, reason in (*_unread_by_this_version(spec, versions), *_narrow_sums(spec, types)):
         problems.add(*where.find(name, spec), reason)
-    for key, reason in (*_lost_deletes(spec, config), *_idle_unique_key(spec, config)):
+    for key, reason in (
+        *_lost_deletes(spec, config),
+        *_carried_values(spec, config, versions),
+        *_idle_unique_key(spec, config),
+    ):
         problems.add(key, config.get(key), reason)
     return tuple(problems.messages)
 
@@ -143,17 +148,19 @@ def _unread_by_this_version(spec: TableSpec, versions: Versions) -> _Advice:
 
 
 def _lost_deletes(spec: TableSpec, config: Mapping[str, Any]) -> _Advice:
-    # SparkPostponeCompactProcedure reads the waiting rows without their row kinds [ran, 1.4.2].
-    waits = spec.bucket == POSTPONE_BUCKET and (
-        spec.options.get("postpone.batch-write-fixed-bucket", "true").lower() == "false"
-    )
     deletes = config.get("incremental_strategy") in ("delete+insert", "microbatch", "apply_changes")
-    if waits and (deletes or config.get("merge_delete_condition")):
+    if deleting.waits_for_compaction(spec) and (deletes or config.get("merge_delete_condition")):
         yield (
             "incremental_strategy",
             "writes deletes, which Spark's compaction of postpone buckets drops. Set "
             "postpone_bucket.batch_write_fixed_bucket to true, or use other buckets",
         )
+
+
+def _carried_values(spec: TableSpec, config: Mapping[str, Any], versions: Versions) -> _Advice:
+    carried = deleting.carried_values(spec, versions)
+    if carried and config.get("merge_delete_condition"):
+        yield "merge_delete_condition", f'{carried}. Add post_hook="{{{{ compact(this) }}}}"'
 
 
 def _narrow_sums(spec: TableSpec, types: Mapping[str, str]) -> _Advice:

@@ -343,11 +343,11 @@ def contract_enforced(config: Mapping[str, Any]) -> bool:
 
 
 def column_list(value: Any) -> tuple[str, ...]:
-    """The columns in a config value: 'a', 'a, b', ['a', 'b'], None."""
+    """The columns in a config value: 'a', 'a, b', ['a', 'b'], None. An expression, 'concat(a, b)', stays whole."""
     if value is None:
         return ()
-    items = value if isinstance(value, (list, tuple)) else [value]
-    return tuple(part for item in items for part in split_columns(str(item)))
+    items = map(str, value if isinstance(value, (list, tuple)) else [value])
+    return tuple(part for item in items for part in ([item] if "(" in item else split_columns(item)))
 
 
 # -- reading the config ----------------------------------------------------------------------------------

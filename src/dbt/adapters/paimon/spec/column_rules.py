@@ -178,10 +178,13 @@ def check_columns(
     return filterable(spec, types, versions)
 
 
-def filterable(spec: TableSpec, types: Mapping[str, str], versions: Versions) -> TableSpec:
+def filterable(
+    spec: TableSpec, types: Mapping[str, str], versions: Versions, *, older_types: bool = False
+) -> TableSpec:
     """A table whose rows a WHERE finds.
 
-    - Before Paimon 1.0, one with small integers in Parquet does without Parquet's own filters.
+    - Before Paimon 1.0, one with small integers in Parquet does without Parquet's own filters. So does one with files
+      that were written before a column got its type.
     - One with floating-point numbers in ORC does without the least and greatest values of its files: if the first is
       NaN, both are, and Paimon finds no row that is less than a number or equal to it [ran, 0.9.0 and 1.4.2].
 
@@ -189,12 +192,14 @@ def filterable(spec: TableSpec, types: Mapping[str, str], versions: Versions) ->
         spec: the table.
         types: column -> Spark type text.
         versions: the versions that run.
+        older_types: whether it has files that were written before a column got its type.
     """
     has = {*types.values()}
     if spec.file_format == "orc" and has & {"float", "double"}:
         return replace(spec, options={"metadata.stats-mode": "none", **spec.options})
-    parquet = spec.file_format == "parquet" and not versions.supports(Capability.FILTERS_ON_SMALL_INTEGERS)
-    if parquet and has & {"tinyint", "smallint"}:
+    small = has & {"tinyint", "smallint"} and not versions.supports(Capability.FILTERS_ON_SMALL_INTEGERS)
+    older = older_types and not versions.supports(Capability.FILTERS_AFTER_TYPE_CHANGE)
+    if "parquet" in spec.file_formats and (small or older):
         return replace(spec, options={**spec.options, **UNFILTERED})
     return spec
 

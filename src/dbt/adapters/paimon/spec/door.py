@@ -15,9 +15,11 @@ from dbt.adapters.paimon import catalogs_yml
 from dbt.adapters.paimon.capabilities import Capability
 from dbt.adapters.paimon.doors import while_parsing
 from dbt.adapters.paimon.errors import unsupported
-from dbt.adapters.paimon.spec import bucket_numbers, foreign_config, spelling, strategies
+from dbt.adapters.paimon.errors.deprecations import warn
+from dbt.adapters.paimon.spec import bucket_numbers, doubtful_merges, foreign_config, spelling, strategies
 from dbt.adapters.paimon.spec.advice import advice
-from dbt.adapters.paimon.spec.build import build_table_spec
+from dbt.adapters.paimon.spec.build import build_table_spec, column_list
+from dbt.adapters.paimon.spec.names_in_case import NamesInCase
 from dbt.adapters.paimon.spec.problems import Problems
 from dbt.adapters.paimon.spec.strategies import IncrementalPlan
 from dbt.adapters.paimon.spec.table import TableSpec
@@ -37,6 +39,7 @@ class Specs:
 
     def __init__(self, host: Host) -> None:
         self._host = host
+        self._names: tuple[Any, NamesInCase] = (None, NamesInCase(()))
 
     @while_parsing(lambda *a, **k: {})
     def of(self, model: Mapping[str, Any], default_primary_key: Sequence[str] = ()) -> TableSpec:
@@ -108,6 +111,7 @@ class Specs:
         problem = self.schema_problem(model.get("schema"))
         if not self._host.has_catalog(model.get("database")):
             problem = catalogs_yml.unknown_catalog(model["database"], credentials)
+        problem = problem or self._names_in_case().problem(model)
         if problem or model.get("config", {}).get("materialized") == "view":
             return problem
         if problem := names.table_problem(model.get("alias") or ""):
@@ -119,6 +123,13 @@ class Specs:
             return ""
         return names.metastore_problem(catalog.metastore, model.get("schema") or "", model.get("alias") or "")
 
+    def _names_in_case(self) -> NamesInCase:
+        # A shell has another manifest for each command.
+        manifest: Any = self._host.get_macro_resolver()
+        if self._names[0] is not manifest:
+            self._names = (manifest, NamesInCase(getattr(manifest, "nodes", {}).values()))
+        return self._names[1]
+
     @staticmethod
     def refuse(feature: str, model: Mapping[str, Any]) -> None:
         """Fail a node that uses a feature which neither Spark nor Paimon supports (see `errors.unsupported`).
@@ -128,6 +139,11 @@ class Specs:
         """
         raise DbtRuntimeError(unsupported.problem(feature, model))
 
+    @staticmethod
+    def columns(value: Any) -> list[str]:
+        """The columns in a config value: 'a', 'a, b', ['a', 'b'] or None."""
+        return list(column_list(value))
+
     @while_parsing(lambda spec, *a, **k: spec)
     def spelled(self, spec: TableSpec, columns: Iterable[PaimonColumn]) -> TableSpec:
         """The table spec, its columns spelled as in the columns of the model's query (see `spelling`)."""
@@ -136,17 +152,45 @@ class Specs:
         return spelling.spelled_as(spec, [column.name for column in columns])
 
     def advise(
-        self, model: Mapping[str, Any], spec: TableSpec, types: Mapping[str, str] = MappingProxyType({})
+        self,
+        model: Mapping[str, Any],
+        spec: TableSpec,
+        types: Mapping[str, str] = MappingProxyType({}),
+        more: Sequence[str] = (),
     ) -> None:
         """Warn about a valid config that may surprise its author, once per node (see `spec.advice`).
+
+        Args:
+            model: the node in the manifest.
+            spec: its table.
+            types: column -> Spark type, if the columns are known already.
+            more: further warnings.
 
         Raises:
             EventCompilationError: with dbt's --warn-error.
         """
         # A microbatch model calls this for every batch.
-        for message in advice(spec, model["config"], model.get("name", ""), self._host.versions, types):
+        own = advice(spec, model["config"], model.get("name", ""), self._host.versions, types)
+        for message in (*own, *more):
             if self._host.once.first(("advice", message)):
                 warn_or_error(AdapterEventWarning(name="Paimon", base_msg=message, args=[]))
+
+    def doubt(self, model: Mapping[str, Any], spec: TableSpec, *, new: bool) -> None:
+        """Refuse a new table whose aggregations may give wrong values; warn once per node if it exists already.
+
+        Raises:
+            ConfigErrors: every such aggregation (see `doubtful_merges`).
+            EventCompilationError: with dbt's --warn-error.
+        """
+        problems = doubtful_merges.doubtful(spec, model["config"], model["name"], self._host.versions)
+        passes = self._host.merges_inexactly
+        if new and passes is None:
+            problems.raise_if_any()
+        for message in problems.messages:
+            if new and passes is not None:
+                passes(message)
+            elif self._host.once.first(("doubt", message)):
+                warn(message)
 
     def check_foreign(self, model: Mapping[str, Any]) -> None:
         """Warn about config keys meant for another adapter, once per run and key (see `spec.foreign_config`).

@@ -89,6 +89,9 @@ def _moving_key_rules(spec: TableSpec, versions: Versions) -> _Found:
             f"leaves out the partition column {_outside(spec.partition_by, spec.primary_key)} with "
             f"bucket={bucket}. Add it to primary_key, or use bucket=-1, where a key may change its partition",
         )
+    partly = spec.moves_keys and set(spec.partition_by) & set(spec.primary_key)
+    if partly and not versions.supports(Capability.KEY_WITH_ONE_OF_TWO_PARTITIONS):
+        yield "primary_key", versions.explain(Capability.KEY_WITH_ONE_OF_TWO_PARTITIONS)
     if spec.moves_keys and "rowkind.field" in spec.options:
         # GlobalIndexAssigner uses the new row to delete the old one, but the row kind comes from the new row's column:
         # the key then exists twice, and the next write fails [ran, 0.9.0 and 1.4.2].

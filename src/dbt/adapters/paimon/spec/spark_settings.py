@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
 from dbt.adapters.paimon.catalogs.catalog import option_text
-from dbt.adapters.paimon.credentials import STATIC_CONF, TIMESTAMP_TYPE
+from dbt.adapters.paimon.credentials import ESCAPED_LITERALS, STATIC_CONF, TIMESTAMP_TYPE
 from dbt.adapters.paimon.options import table_options
 from dbt.adapters.paimon.spark.catalog_conf import V2_WRITE, V2_WRITE_FAILS
 from dbt.adapters.paimon.spec.problems import Problems
@@ -54,7 +54,7 @@ _RELIED_ON: Final[Mapping[str, str]] = MappingProxyType(
             "in dbt-paimon's own statements `timestamp` has a time zone. "
             "Remove it, and write `timestamp_ntz` where a time has none"
         ),
-        "spark.sql.parser.escapedStringLiterals": "values in dbt-paimon's own statements are escaped. Remove it",
+        ESCAPED_LITERALS: "values in dbt-paimon's own statements are escaped. Remove it",
         "spark.sql.parser.quotedRegexColumnNames": "names in dbt-paimon's own statements are quoted. Remove it",
     }
 )

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 from dbt.adapters.paimon.capabilities import Capability
 from dbt.adapters.paimon.keys import COLUMNS, Key
 from dbt.adapters.paimon.options.table_options import squash, suggestion
+from dbt.adapters.paimon.spec import deleting
 from dbt.adapters.paimon.spec.build import STRATEGY_KEYS, collect_table_spec, column_list
 from dbt.adapters.paimon.spec.change_rows import ROWKIND, ordered_by_kind
 from dbt.adapters.paimon.spec.problems import Problems
@@ -187,18 +188,7 @@ def replace_fault(spec: TableSpec) -> str | None:
         return f"merge_engine='{spec.merge_engine}' does not let a new row replace an old one"
     if not spec.primary_key:
         return None
-    return _deletes_lost(spec)
-
-
-def _deletes_lost(spec: TableSpec) -> str | None:
-    """A setting with which the table does not apply delete records [ran, 0.9.0]."""
-    if spec.is_true("ignore-delete"):
-        return "'ignore-delete'='true' makes the table drop every delete"
-    if "rowkind.field" in spec.options:
-        return (
-            f"rowkind_field='{spec.options['rowkind.field']}' decides what a row does, so no row is deleted"
-        )
-    return None
+    return deleting.deletes_lost(spec)
 
 
 # -- what each strategy needs ----------------------------------------------------------------------------
@@ -284,16 +274,12 @@ def _texts(value: Any) -> list[str]:
 
 def _merge_delete_fault(spec: TableSpec, versions: Versions) -> str | None:
     """MERGE writes delete records, which the merge engine must support (PartialUpdateMergeFunction.add)."""
-    lost = _deletes_lost(spec) if spec.primary_key else None
+    lost = deleting.deletes_lost(spec) if spec.primary_key else None
     if lost is not None:
         return f"{lost}. Remove one of the two"
-    if spec.merge_engine != "partial-update":
+    unread = deleting.unreadable_by_deletes(spec)
+    if unread is None:
         return None
-    if spec.is_true("partial-update.remove-record-on-delete"):
-        return None
-    if "partial-update.remove-record-on-sequence-group" in spec.options:
-        return None
-    unread = "a partial-update table that accepts no deletes would become unreadable"
     if not versions.supports(Capability.REMOVE_RECORD_ON_DELETE):
         return f"{unread}. Remove it, or use merge_engine='deduplicate'"
     return f"{unread}. Put 'partial-update.remove-record-on-delete': true into tblproperties, or remove it"
@@ -442,6 +428,16 @@ def _merge_key_faults(strategy: str, config: Mapping[str, Any]) -> _Faults:
     """Keys that only MERGE reads used with another strategy, and the two keys that exclude each other."""
     given = [key for key in STRATEGY_KEYS if config.get(key)]
     faults: _Faults = []
+    update = config.get("merge_update_columns")
+    if update is not None and not column_list(update):
+        # dbt's own macro would update all of them.
+        faults.append(
+            (
+                "merge_update_columns",
+                "names no column. To update all columns, remove it; to add rows and update none, remove it and "
+                "list the columns outside the key in merge_exclude_columns",
+            )
+        )
     if {"merge_update_columns", "merge_exclude_columns"} <= set(given):
         faults.append(("merge_exclude_columns", "contradicts merge_update_columns. Keep one of the two"))
     if strategy == MERGE:

@@ -77,6 +77,13 @@ class TableSpec:
         return self.options.get("file.format", "parquet").lower()
 
     @property
+    def file_formats(self) -> frozenset[str]:
+        """The formats of all data files, also of those of 'file.format.per.level'."""
+        per_level = self.options.get("file.format.per.level", "").lower().split(",")
+        levels = (entry.partition(":")[2].strip() for entry in per_level if ":" in entry)
+        return frozenset({self.file_format, *levels})
+
+    @property
     def crosses_partitions(self) -> bool:
         """Whether a key may move to another partition: TableSchema.crossPartitionUpdate."""
         return bool(self.primary_key) and not set(self.partition_by) <= set(self.primary_key)

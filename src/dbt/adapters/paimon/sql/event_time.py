@@ -34,10 +34,19 @@ class Window:
         """Make a window of datetimes or ISO texts; those without a time zone are in UTC."""
         return cls(_in_utc(start), _in_utc(end))
 
+    def within(self, other: Window) -> Window:
+        """The part of this window that is in another one, too."""
+        starts = [each for each in (self.start, other.start) if each]
+        ends = [each for each in (self.end, other.end) if each]
+        return Window(max(starts, default=None), min(ends, default=None))
+
     @property
     def is_open(self) -> bool:
         """Whether both bounds are missing."""
         return self.start is None and self.end is None
+
+
+UNBOUNDED: Final = Window(None, None)
 
 
 def condition(column: str, window: Window, data_type: str = "") -> str:
@@ -95,18 +104,19 @@ def refuse_column(model: str, event_time: str, columns: Mapping[str, str]) -> No
         )
 
 
-def batch_condition(model: Mapping[str, Any], columns: Iterable[Any]) -> str:
+def batch_condition(model: Mapping[str, Any], columns: Iterable[Any], sample: Window = UNBOUNDED) -> str:
     """The condition for the batch's rows in a microbatch model's table; the table's alias is left as `{alias}`.
 
     Args:
         model: the node of the manifest, with its batch.
         columns: columns of the table; event_time is one of them, and a time (see `refuse_column`).
+        sample: the window of `--sample`, of which alone the model has read rows.
 
     Raises:
         CompilationError: the model has no batch.
     """
-    name, window = model["config"]["event_time"], _batch_window(model)
-    if window.is_open:
+    name, window = model["config"]["event_time"], _batch_window(model).within(sample)
+    if _batch_window(model).is_open:
         raise CompilationError(
             f"model '{model['name']}': incremental_strategy='microbatch' ran without a batch. Set event_time, begin "
             "and batch_size, and do not override get_incremental_microbatch_sql's batches."
@@ -115,7 +125,9 @@ def batch_condition(model: Mapping[str, Any], columns: Iterable[Any]) -> str:
     return condition(f"{{alias}}.{quoted(name)}", window, data_type)
 
 
-def checked(model: Mapping[str, Any], columns: Sequence[PaimonColumn]) -> str | None:
+def checked(
+    model: Mapping[str, Any], columns: Sequence[PaimonColumn], sample: Window = UNBOUNDED
+) -> str | None:
     """A SELECT list that fails on a row outside of the batch's window; None without a batch.
 
     The next run would not find such a row to replace it and would add it again, and another batch would delete it.
@@ -123,10 +135,12 @@ def checked(model: Mapping[str, Any], columns: Sequence[PaimonColumn]) -> str | 
     Args:
         model: the node of the manifest, with its batch.
         columns: columns of its query; event_time is one of them, and a time (see `refuse_column`).
+        sample: the window of `--sample`, of which alone the model reads rows.
     """
     window = _batch_window(model)
     if window.is_open:
         return None
+    window = window.within(sample)
     name = model["config"]["event_time"].lower()
     return ", ".join(
         _in_window(column, window, model) if column.name.lower() == name else column.quoted

@@ -60,7 +60,9 @@ def of_table(
                 f"model '{model}': incremental_predicates: {text!r} is not a SQL expression: "
                 f"{shorten(error_text(exc))}"
             ) from exc
-        found.append(f"({qualify(text, references, names)})")
+        # A comment at its end must not take the parenthesis along.
+        end = "\n" if "--" in text else ""
+        found.append(f"({qualify(text, references, names)}{end})")
     return found
 
 
@@ -88,17 +90,11 @@ def by_sqlglot(text: str) -> list[Reference]:
     """The column names in an expression, by sqlglot, for sessions whose Spark is on another machine.
 
     Raises:
-        DbtRuntimeError: sqlglot is not installed.
         sqlglot.errors.SqlglotError: the text is not an expression.
     """
-    try:
-        import sqlglot
-        from sqlglot import expressions
-    except ImportError as exc:
-        raise DbtRuntimeError(
-            "incremental_predicates on a Spark server need sqlglot: `pip install 'dbt-paimon[connect]'` "
-            "or `pip install 'dbt-paimon[thrift]'`."
-        ) from exc
+    import sqlglot
+    from sqlglot import expressions
+
     tree = sqlglot.parse_one(text, dialect="spark")
     found = []
     for column in tree.find_all(expressions.Column):

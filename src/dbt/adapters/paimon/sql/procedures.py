@@ -389,6 +389,10 @@ def partition_condition(value: Any) -> str:
     )
 
 
+class DateColumnValue(date):
+    """A value of a column of type date, in a condition on partitions."""
+
+
 def _equals(value: Any) -> str:
     if value is None:
         return "IS NULL"
@@ -396,6 +400,8 @@ def _equals(value: Any) -> str:
         return f"= {str(value).lower()}"
     if isinstance(value, int):
         return f"= {value}"
+    if isinstance(value, DateColumnValue):
+        return f"= DATE {string_literal(value.isoformat())}"
     if isinstance(value, (str, date)):
         text = value.strftime("%Y-%m-%d %H:%M:%S") if isinstance(value, datetime) else str(value)
         return f"= {string_literal(text)}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 # Tokens that may contain a semicolon, as in SqlBaseLexer.g4 of Spark 3.5; an unclosed one extends to the end.
@@ -19,6 +19,10 @@ _OPAQUE: Final = re.compile(
     """,
     re.VERBOSE | re.DOTALL,
 )
+# What separates statements; as above.
+_BLANK: Final = re.compile(r"[\s;]+|--(?:\\\r?\n|[^\r\n])*|(?P<bracketed>/\*)")
+# Statements whose rule in SqlBaseParser.g4 ends in `.*?`, for which Spark takes the text as it was written.
+_TO_THE_END: Final = re.compile(r"(?:set|reset|add|list)\b", re.IGNORECASE)
 _BRACKET: Final = re.compile(r"/\*|\*/")
 _FIRST_LINE_COMMENT: Final = re.compile(r"/\*(?:(?!\*/).)*\*/[ \t]*\n")
 
@@ -79,10 +83,13 @@ def statements(script: str) -> list[str]:
 
     Returns:
         At least one statement. Statements of nothing but comments are left out, unless there are no others. Newlines in
-        front of a statement keep it on its line of the script, so that Spark's errors name that line.
+        front of a statement keep it on its line of the script, so that Spark's errors name that line. A semicolon at
+        the end of a query in parentheses ends nothing: dbt puts a node's query there (tests, contracts, ephemeral
+        models).
     """
     if ";" not in script:
         return [script]
+    script = _without_ends(script, lambda after: script.startswith(")", after))
     found: list[str] = []
     start = position = 0
     bare = True
@@ -100,6 +107,43 @@ def statements(script: str) -> list[str]:
     if not bare or script[position:].strip():
         found.append(_with_lines(script, start, len(script)))
     return found or [script]
+
+
+def is_empty(script: str) -> bool:
+    """Whether a script has no statement, but only comments, blanks and semicolons."""
+    return _after_blanks(script, 0) == len(script)
+
+
+def takes_the_rest(script: str) -> bool:
+    """Whether a script's last statement takes all text up to its end for a value, also a comment."""
+    last = statements(script)[-1]
+    return _TO_THE_END.match(last, _after_blanks(last, 0)) is not None
+
+
+def _after_blanks(script: str, position: int) -> int:
+    """The end of the blanks, comments and semicolons at a position."""
+    while (token := _BLANK.match(script, position)) is not None:
+        position = token.end()
+        if token["bracketed"]:
+            position = _end_of_comment(script, position)
+    return position
+
+
+def without_end(script: str) -> str:
+    """A script without the semicolons at its end, so that a clause can follow; its comments stay."""
+    return _without_ends(script, lambda after: after == len(script))
+
+
+def _without_ends(script: str, idle: Callable[[int], bool]) -> str:
+    """A script with a blank for each semicolon that ends nothing, given where the text after it begins."""
+    position = 0
+    while (token := _OPAQUE.search(script, position)) is not None:
+        position = token.end()
+        if token["bracketed"]:
+            position = _end_of_comment(script, position)
+        elif token["end"] and idle(_after_blanks(script, position)):
+            script = f"{script[: token.start()]} {script[position:]}"
+    return script
 
 
 def _end_of_comment(script: str, position: int) -> int:

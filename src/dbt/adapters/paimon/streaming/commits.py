@@ -12,10 +12,10 @@ from typing import Final
 from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.paimon.spark.commits import COMMIT_USER_CONF
+from dbt.adapters.paimon.sql import clocks
 from dbt.adapters.paimon.sql.text import string_literal
 from dbt.adapters.paimon.state.kinds import Kind
 from dbt.adapters.paimon.state.marks import newest_mark_sql, refuse_newer_version
-from dbt.adapters.paimon.tables import metadata
 
 _WORD: Final = Kind.BATCH_MARK.value
 # The most seconds by which a file system's clock may differ from this machine's.
@@ -42,7 +42,7 @@ def commits_sql(snapshots: str, stream: str, batch: int, begun_ago: float) -> st
         newer adapter has written here.
     """
     user = string_literal(f"{_WORD}-{stream}.{batch}_")
-    age = metadata.age_in_seconds("min(commit_time)")
+    age = clocks.age_in_seconds("min(commit_time)")
     return (
         f"select count_if(startswith(commit_user, {user})),\n"
         f"  coalesce(min(snapshot_id) = 1 or {age} > {begun_ago + _CLOCKS_DIFFER:.0f}, true),\n"

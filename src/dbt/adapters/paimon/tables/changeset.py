@@ -13,9 +13,10 @@ from dbt.adapters.paimon.options.table_options import canonical, lookup
 from dbt.adapters.paimon.spec.rules import RULES
 from dbt.adapters.paimon.spec.spelling import spelled_as
 from dbt.adapters.paimon.spec.table import DEFAULT_MERGE_ENGINE, TableSpec
+from dbt.adapters.paimon.tables import merging
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from dbt.adapters.paimon.column import PaimonColumn
 
@@ -57,7 +58,8 @@ class ExistingColumn:
 class ExistingTable:
     """A table as it exists in the catalog, whoever created it; `TableSpec` is what a model asks for.
 
-    `options` also have what belongs to this table alone, such as its path (see PROTECTED_OPTIONS).
+    `options` also have what belongs to this table alone, such as its path (see PROTECTED_OPTIONS). `older_types` are
+    the (column, Spark type text) that files have from before an ALTER; None if that is not known.
     """
 
     primary_key: tuple[str, ...] = ()
@@ -65,11 +67,13 @@ class ExistingTable:
     options: Mapping[str, str] = field(default_factory=dict)
     columns: tuple[ExistingColumn, ...] = ()
     comment: str = ""
+    older_types: tuple[tuple[str, str], ...] | None = None
 
     def as_spec(self) -> TableSpec:
         """The spec for another table like this one, without what belongs to this one alone (its path, its owner)."""
         options = {name: value for name, value in self.options.items() if name not in PROTECTED_OPTIONS}
-        return TableSpec(self.primary_key, self.partition_by, options)
+        engine = options.get("merge-engine", DEFAULT_MERGE_ENGINE).lower() if self.primary_key else ""
+        return TableSpec(self.primary_key, self.partition_by, options, merge_engine=engine)
 
     def lacks(self, columns: Sequence[PaimonColumn]) -> list[PaimonColumn]:
         """Those of the given columns that the table does not have; names are compared ignoring case."""
@@ -79,11 +83,15 @@ class ExistingTable:
 
 @dataclass(frozen=True)
 class PropertyChange:
-    """A change of an option or a key. None means "not set"."""
+    """A change of an option or a key. None means "not set".
+
+    `merges` are the table's columns whose stored rows it would merge otherwise (see `merging`).
+    """
 
     name: str
     old: str | None
     new: str | None
+    merges: frozenset[str] = frozenset()
 
     def __str__(self) -> str:
         return f"{self.name}: {_shown(self.old)} -> {_shown(self.new)}"
@@ -103,6 +111,11 @@ class Changeset:
     immutable: tuple[PropertyChange, ...] = ()
     needs_overwrite: bool = False
     unset_first: bool = False
+
+    def remerging(self, dropped: Iterable[str] = ()) -> tuple[PropertyChange, ...]:
+        """The changes by which stored rows are merged otherwise, in columns other than those that are dropped."""
+        gone = frozenset(dropped)
+        return tuple(change for change in self.altered if change.merges - gone)
 
     @property
     def set_options(self) -> Mapping[str, str]:
@@ -147,6 +160,7 @@ def compute_changeset(
     wanted = {**defaults, **spec.options}
     immutable = _key_changes(spec, existing)
     altered: list[PropertyChange] = []
+    unkeyed = [column.name for column in existing.columns if column.name not in existing.primary_key]
 
     for name in sorted({*wanted, *existing.options} - PROTECTED_OPTIONS):
         definition = lookup(name, versions.paimon)
@@ -159,7 +173,8 @@ def compute_changeset(
         if fixed or _guarded(name, old, new, existing.options, versions):
             immutable.append(PropertyChange(name, old, new))
         else:
-            altered.append(PropertyChange(name, old, new))
+            merges = merging.merged_otherwise(name, existing.options, wanted, unkeyed)
+            altered.append(PropertyChange(name, old, new, merges))
 
     return Changeset(
         tuple(altered),
@@ -183,15 +198,22 @@ def _unset_first(existing: ExistingTable, altered: Sequence[PropertyChange], ver
     return any(True for rule in RULES for _ in rule(spec, versions))
 
 
-def refuse_rebuild(resource_type: str, name: str, changes: Changeset) -> None:
+def refuse_rebuild(resource_type: str, name: str, changes: Changeset, dropped: Iterable[str] = ()) -> None:
     """Refuse changes that need existing rows to be rewritten, if the run only writes new ones.
+
+    Args:
+        resource_type: the node's kind.
+        name: its name.
+        changes: what differs.
+        dropped: the columns that the run drops.
 
     Raises:
         DbtRuntimeError: the properties, their old and new values, and what --full-refresh would do.
     """
     where = f"{resource_type} '{name}'"
-    if changes.immutable:
-        listed = "; ".join(str(change) for change in changes.immutable)
+    remerging = changes.remerging(dropped)
+    if changes.immutable or remerging:
+        listed = "; ".join(str(change) for change in changes.immutable or remerging)
         remedy = (
             "A snapshot's history cannot be queried again, so --full-refresh does not rebuild it. Revert the "
             "config; or rename the table, let a run create the new one, and INSERT OVERWRITE it with the "
@@ -200,7 +222,12 @@ def refuse_rebuild(resource_type: str, name: str, changes: Changeset) -> None:
             else "Run it once with --full-refresh: a new table is built beside the old one and replaces it when "
             "it is complete; the old table's snapshots and tags are lost. Or revert the config."
         )
-        raise DbtRuntimeError(f"{where}: Paimon cannot change this on an existing table: {listed}. {remedy}")
+        why = (
+            "Paimon cannot change this on an existing table"
+            if changes.immutable
+            else "the rows that are stored would be merged otherwise, also in older table snapshots"
+        )
+        raise DbtRuntimeError(f"{where}: {why}: {listed}. {remedy}")
     if changes.needs_overwrite:
         change = next(change for change in changes.altered if change.name == "bucket")
         rescale = f"`dbt run-operation rescale --args '{{relation: {name}, bucket_num: {change.new or 1}}}'`"

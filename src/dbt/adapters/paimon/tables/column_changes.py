@@ -8,6 +8,7 @@ from typing import Any
 
 from dbt_common.exceptions import CompilationError
 
+from dbt.adapters.paimon.capabilities import Capability, Versions
 from dbt.adapters.paimon.spec.strategies import UPSERTING
 from dbt.adapters.paimon.spec.table import TableSpec
 from dbt.adapters.paimon.sql.assignment import loses_nothing
@@ -79,7 +80,10 @@ class ColumnChanges:
 
 
 def wanted_columns(
-    query_columns: Sequence[tuple[str, str]], model: Mapping[str, Any], spec: TableSpec
+    query_columns: Sequence[tuple[str, str]],
+    model: Mapping[str, Any],
+    spec: TableSpec,
+    required_too: Iterable[str] = (),
 ) -> tuple[ExistingColumn, ...]:
     """The columns that a model's table should have.
 
@@ -88,6 +92,7 @@ def wanted_columns(
         model: the node of the manifest; types and NOT NULL come from its contract, comments from its docs, a seed's
         types from `column_types`.
         spec: the validated table; the columns of its primary key are NOT NULL.
+        required_too: other columns that are NOT NULL.
 
     Returns:
         The columns in the query's order. An untyped NULL (`void`) becomes `string`, which can later change to any other
@@ -98,6 +103,7 @@ def wanted_columns(
     comments = bool((config.get("persist_docs") or {}).get("columns"))
     column_types = {name.lower(): kind for name, kind in (config.get("column_types") or {}).items()}
     required = _folded((*spec.primary_key, *spec.partition_by)) if spec.primary_key else set()
+    required |= _folded(required_too)
     if enforced:
         required |= _not_null_of_the_model(model)
     columns = []
@@ -144,7 +150,10 @@ def _not_null_of_the_model(model: Mapping[str, Any]) -> set[str]:
 
 
 def compare_columns(
-    wanted: Sequence[ExistingColumn], existing: ExistingTable, comments: bool
+    wanted: Sequence[ExistingColumn],
+    existing: ExistingTable,
+    comments: bool,
+    versions: Versions | None = None,
 ) -> ColumnChanges:
     """Compare columns by name, ignoring case as Spark does.
 
@@ -152,6 +161,7 @@ def compare_columns(
         wanted: see `wanted_columns`.
         existing: the existing table.
         comments: whether the model persists its columns' docs; if not, comments are left alone.
+        versions: the versions that run; None for a table that nobody filters.
     """
     both, add, gone = _paired(wanted, existing)
     keys = _folded((*existing.primary_key, *existing.partition_by))
@@ -165,7 +175,12 @@ def compare_columns(
         comment=_commented(both, add) if comments else (),
         rebuild=tuple(_reasons_to_rebuild(wanted, existing, keys)),
         changed_types=tuple(new for _, new in changed),
-        alter=tuple(new for old, new in changed if alterable(old, new.data_type, spec)),
+        alter=tuple(
+            new
+            for old, new in changed
+            if alterable(old, new.data_type, spec)
+            and not (versions and missing_after(old, new.data_type, spec, versions))
+        ),
     )
 
 
@@ -281,6 +296,31 @@ def widens(old: str, new: str) -> bool:
         (old_precision, old_scale), (new_precision, new_scale) = _arguments(old), _arguments(new)
         return new_scale >= old_scale and new_precision - new_scale >= old_precision - old_scale
     return False
+
+
+def missing_after(
+    column: ExistingColumn, data_type: str, spec: TableSpec, versions: Versions
+) -> Capability | None:
+    """What a version lacks for a WHERE to find the rows that were written before ALTER changed a column's type.
+
+    Without FILTERS_AFTER_TYPE_CHANGE, Parquet's filters can be left out (see `column_rules.filterable`), and Avro has
+    none; nothing leaves out those of ORC, nor a cast that fails.
+
+    Args:
+        column: the column before.
+        data_type: its new type.
+        spec: the table.
+        versions: the versions that run.
+
+    Returns:
+        The missing capability, or None.
+    """
+    with_text = _is_text(type_tree(data_type)) != _is_text(type_tree(column.data_type))
+    if with_text and not versions.supports(Capability.FILTERS_AFTER_CHANGE_TO_TEXT):
+        return Capability.FILTERS_AFTER_CHANGE_TO_TEXT
+    if "orc" in spec.file_formats and not versions.supports(Capability.FILTERS_AFTER_TYPE_CHANGE):
+        return Capability.FILTERS_AFTER_TYPE_CHANGE
+    return None
 
 
 def alterable(column: ExistingColumn, data_type: str, spec: TableSpec) -> bool:

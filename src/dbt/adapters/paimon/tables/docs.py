@@ -13,8 +13,8 @@ from dbt_common.contracts.metadata import CatalogTable, ColumnMetadata, StatsIte
 
 from dbt.adapters.paimon.relation import PaimonRelation
 from dbt.adapters.paimon.spec.table import DEFAULT_MERGE_ENGINE
+from dbt.adapters.paimon.sql import clocks
 from dbt.adapters.paimon.sql.data_types import to_spark_type
-from dbt.adapters.paimon.tables.metadata import in_utc
 
 # Number of tables per statement: Spark's parser and planner are slow with wider unions.
 TABLES_A_STATEMENT = 40
@@ -37,7 +37,7 @@ def _table_sql(position: int, table: PaimonRelation) -> str:
         "cross join (select coalesce(sum(record_count), 0) as row_count, "
         "coalesce(sum(file_size_in_bytes), 0) as byte_count,\n"
         f"  count(*) as file_count from {table.system_table('files')}) as f\n"
-        f"cross join (select date_format({in_utc('max(commit_time)')}, 'yyyy-MM-dd HH:mm:ss.SSS') as commit_time\n"
+        f"cross join (select {clocks.as_seconds(clocks.in_utc('max(commit_time)'))} as commit_time\n"
         f"  from {table.system_table('snapshots')}) as c"
     )
 

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from dbt.adapters.events.logging import AdapterLogger
+from dbt.adapters.events.types import AdapterEventWarning
+from dbt_common.events.functions import warn_or_error
 from dbt_common.exceptions import DbtRuntimeError
 
+from dbt.adapters.paimon.capabilities import Capability
 from dbt.adapters.paimon.catalogs.catalog import SESSION_CATALOG
 from dbt.adapters.paimon.column import PaimonColumn
 from dbt.adapters.paimon.doors import while_parsing
@@ -17,7 +21,7 @@ from dbt.adapters.paimon.spec import bucket_numbers, column_rules
 from dbt.adapters.paimon.sql import names
 from dbt.adapters.paimon.sql.data_types import is_whole
 from dbt.adapters.paimon.sql.text import ilike
-from dbt.adapters.paimon.tables import changeset, column_changes, metadata, rebuilds
+from dbt.adapters.paimon.tables import changeset, clock_checks, column_changes, metadata, rebuilds
 from dbt.adapters.paimon.tables.rebuilds import History
 
 if TYPE_CHECKING:
@@ -32,6 +36,13 @@ if TYPE_CHECKING:
 logger = AdapterLogger("Paimon")
 # What the commit user of a commit of metadata begins with.
 _METADATA_MARK: Final = "dbt-metadata"
+
+
+def _has_older_types(existing: ExistingTable) -> bool:
+    if existing.older_types is not None:
+        return bool(existing.older_types)
+    # As far as its options tell.
+    return all(existing.options.get(name) == value for name, value in column_rules.UNFILTERED.items())
 
 
 class Tables:
@@ -54,7 +65,8 @@ class Tables:
                 redirected to a branch.
         """
         try:
-            found = self._host.query(metadata.schemas_sql(relation))
+            sql = metadata.schemas_sql(relation, earlier=self._filters_by_older_types())
+            found = metadata.newest_first(self._host.query(sql))
         except DbtRuntimeError as exc:
             if relation.database == SESSION_CATALOG and metadata.is_not_found(exc):
                 raise DbtRuntimeError(
@@ -70,13 +82,61 @@ class Tables:
                 f"all reads and writes: alter table {relation} unset tblproperties ('branch'). Or its files are gone: "
                 f"drop table {relation}, and build it again."
             )
-        return metadata.existing_table(found[0])
+        return replace(metadata.existing_table(found[0]), older_types=self._older_types(relation, found))
 
-    def changes(self, spec: TableSpec, existing: ExistingTable) -> Changeset:
-        """The options and keys that differ between the wanted and the existing table."""
+    def _filters_by_older_types(self) -> bool:
+        """Whether a WHERE may miss rows in files that were written before ALTER changed a column's type."""
+        return not self._host.versions.supports(Capability.FILTERS_AFTER_CHANGE_TO_TEXT)
+
+    def _older_types(
+        self, relation: PaimonRelation, schemas: Sequence[Sequence[Any]]
+    ) -> tuple[tuple[str, str], ...]:
+        """The older types that a table's files have. Sends a statement if a column's type has ever changed."""
+        earlier = metadata.older_types(schemas) if self._filters_by_older_types() else {}
+        if not earlier:
+            return ()
+        used = {int(row[0]) for row in self._host.query(metadata.file_schemas_sql(relation))}
+        return tuple({pair for schema in used & earlier.keys() for pair in earlier[schema].items()})
+
+    @while_parsing(lambda *_: None)
+    def warn_of_older_types(self, relation: PaimonRelation, existing: ExistingTable) -> None:
+        """Warn of files in which a WHERE misses rows, or fails: ALTER changed a column's type, not by this adapter."""
+        versions, spec = self._host.versions, existing.as_spec()
+        types = {column.name: column for column in existing.columns}
+        found = {
+            f"{name} was {before}": missing
+            for name, before in existing.older_types or ()
+            if (
+                missing := column_changes.missing_after(
+                    replace(types[name], data_type=before), types[name].data_type, spec, versions
+                )
+            )
+        }
+        if found:
+            why = " ".join(versions.explain(missing) for missing in dict.fromkeys(found.values()))
+            warning = (
+                f"{relation} has files from before an ALTER TABLE ({', '.join(found)}). A WHERE on such a column "
+                f"misses rows or fails: {why} Rewrite them while nothing else writes the table: "
+                f"insert overwrite {relation} select * from {relation}"
+            )
+            escaped = warning.replace("{", "{{").replace("}", "}}")
+            warn_or_error(AdapterEventWarning(name="Paimon", base_msg=escaped, args=[]))
+
+    def changes(
+        self, spec: TableSpec, existing: ExistingTable, *, retypes: bool = False, rewrites: bool = False
+    ) -> Changeset:
+        """The options and keys that differ between the wanted and the existing table.
+
+        Args:
+            spec: the wanted table.
+            existing: the existing one.
+            retypes: whether columns get another type.
+            rewrites: whether all rows are written again, so that no file keeps an older type.
+        """
         spec = bucket_numbers.settled(spec, existing.options)
         types = {column.name: column.data_type for column in existing.columns}
-        spec = column_rules.filterable(spec, types, self._host.versions)
+        older = retypes or (not rewrites and _has_older_types(existing))
+        spec = column_rules.filterable(spec, types, self._host.versions, older_types=older)
         return changeset.compute_changeset(
             spec,
             existing,
@@ -106,11 +166,13 @@ class Tables:
     ) -> ColumnChanges:
         """The columns that differ between the wanted and the existing table."""
         persisted = (model["config"].get("persist_docs") or {}).get("columns", False)
-        return column_changes.compare_columns(wanted, existing, bool(persisted))
+        return column_changes.compare_columns(wanted, existing, bool(persisted), self._host.versions)
 
-    def refuse_immutable_changes(self, model: Mapping[str, Any], changes: Changeset) -> None:
+    def refuse_immutable_changes(
+        self, model: Mapping[str, Any], changes: Changeset, dropped: Iterable[str] = ()
+    ) -> None:
         """Refuse changes that ALTER cannot make: an incremental run never rebuilds (see `changeset.refuse_rebuild`)."""
-        changeset.refuse_rebuild(model["resource_type"], model["name"], changes)
+        changeset.refuse_rebuild(model["resource_type"], model["name"], changes, dropped)
 
     def rebuild(self, spec: TableSpec, changes: Changeset, columns: ColumnChanges) -> Rebuild:
         """How the existing table is rebuilt to get a spec and columns (see `rebuilds`)."""
@@ -152,7 +214,14 @@ class Tables:
             raise DbtRuntimeError(
                 f"{model.get('resource_type', 'model')} '{model['name']}': {' '.join(problems)}"
             )
-        return column_changes.wanted_columns([(c.name, c.dtype) for c in query_columns], model, spec)
+        expires = "record-level.expire-time" in spec.options
+        needs_time = expires and not self._host.versions.supports(Capability.RECORD_EXPIRY_OF_NULL)
+        return column_changes.wanted_columns(
+            [(c.name, c.dtype) for c in query_columns],
+            model,
+            spec,
+            [spec.options.get("record-level.time-field", "")] if needs_time else (),
+        )
 
     @while_parsing(lambda model, spec, *a, **k: spec)
     def check_columns(
@@ -162,6 +231,7 @@ class Tables:
         columns: Iterable[ExistingColumn],
         given: Iterable[ExistingColumn | PaimonColumn] | None = None,
         dropped: Iterable[str] = (),
+        new: bool = False,
     ) -> TableSpec:
         """Refuse a config that does not match the columns of its table, before any DDL.
 
@@ -171,6 +241,7 @@ class Tables:
             columns: the table's columns.
             given: the columns of the model's query, if they differ.
             dropped: those of the table that are dropped once the rows are written.
+            new: whether there is no such table yet.
 
         Returns:
             The table spec, its columns spelled as the table has them.
@@ -189,7 +260,8 @@ class Tables:
             builds=given is None,
             dropped=tuple(dropped),
         )
-        self._specs.advise(model, checked, types)
+        self._specs.doubt(model, checked, new=new)
+        self._specs.advise(model, checked, types, clock_checks.warnings(self._host, model, checked, types))
         return checked
 
     def check_schema_change(
@@ -238,6 +310,11 @@ class Tables:
             if found.identifier == relation.identifier and found.is_table
         ]
         return metadata.last_modified_sql([table for table in tables if self._is_paimons(table)])
+
+    @while_parsing(lambda *a, **k: "")
+    def loaded_at_sql(self, expression: str) -> str:
+        """SQL of a time that freshness is computed from, as dbt reads it (see `metadata.loaded_at_sql`)."""
+        return metadata.loaded_at_sql(expression)
 
     def _is_paimons(self, table: PaimonRelation) -> bool:
         """Whether a table is a Paimon table; Spark's session catalog also has tables of other formats."""

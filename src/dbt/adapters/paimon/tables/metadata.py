@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from dbt.adapters.paimon.relation import PaimonRelation
+from dbt.adapters.paimon.sql import clocks
 from dbt.adapters.paimon.sql.data_types import is_nullable, kept_type, to_spark_type
 from dbt.adapters.paimon.sql.text import string_literal
 from dbt.adapters.paimon.tables.changeset import ExistingColumn, ExistingTable
@@ -20,8 +21,6 @@ _NOT_FOUND = (
 )
 # HiveCatalog.listTablesImpl of 0.9 opens each table in its list, and another process may have renamed one by then.
 GONE_MEANWHILE = "Can not get table"
-
-_JVM_ZONE = "java_method('java.lang.System', 'getProperty', 'user.timezone')"
 
 
 def is_not_found(exc: Exception) -> bool:
@@ -39,12 +38,23 @@ def list_views_sql(schema: PaimonRelation) -> str:
     return f"show views in {schema.include(identifier=False).render()}"
 
 
-def schemas_sql(relation: PaimonRelation) -> str:
-    """A query for the current schema of a table, from its system table `$schemas`: one row."""
+def schemas_sql(relation: PaimonRelation, earlier: bool = False) -> str:
+    """A query for the current schema of a table, from its system table `$schemas`: one row.
+
+    Args:
+        relation: the table.
+        earlier: whether to return all its schemas instead, in any order (`newest_first`).
+    """
+    newest = "" if earlier else " order by schema_id desc limit 1"
     return (
-        "select fields, partition_keys, primary_keys, options, comment "
-        f"from {relation.system_table('schemas')} order by schema_id desc limit 1"
+        "select fields, partition_keys, primary_keys, options, comment, schema_id "
+        f"from {relation.system_table('schemas')}{newest}"
     )
+
+
+def newest_first(schemas: Iterable[Sequence[Any]]) -> list[Sequence[Any]]:
+    """The rows of `schemas_sql`, the current schema first."""
+    return sorted(schemas, key=lambda row: -int(row[5]))
 
 
 def existing_table(row: Sequence[Any]) -> ExistingTable:
@@ -53,7 +63,7 @@ def existing_table(row: Sequence[Any]) -> ExistingTable:
     Returns:
         The existing table: its keys, options and columns (Spark type text, nullability, comment).
     """
-    fields, partition_keys, primary_keys, options, comment = row
+    fields, partition_keys, primary_keys, options, comment, *_ = row
     return ExistingTable(
         primary_key=tuple(json.loads(primary_keys)),
         partition_by=tuple(json.loads(partition_keys)),
@@ -70,6 +80,34 @@ def existing_table(row: Sequence[Any]) -> ExistingTable:
         ),
         comment=comment or "",
     )
+
+
+def older_types(schemas: Sequence[Sequence[Any]]) -> dict[int, dict[str, str]]:
+    """The columns that had another type in an earlier schema.
+
+    Args:
+        schemas: the rows of `schemas_sql` with the earlier schemas, the current one first.
+
+    Returns:
+        The id of each such schema -> the column's current name -> its Spark type text then.
+    """
+    now, *earlier = ((int(row[5]), {int(each["id"]): each for each in json.loads(row[0])}) for row in schemas)
+    return {
+        schema: changed
+        for schema, fields in earlier
+        if (
+            changed := {
+                field["name"]: to_spark_type(fields[key]["type"])
+                for key, field in now[1].items()
+                if key in fields and to_spark_type(fields[key]["type"]) != to_spark_type(field["type"])
+            }
+        )
+    }
+
+
+def file_schemas_sql(relation: PaimonRelation) -> str:
+    """A query for the ids of the schemas that a table's files were written with."""
+    return f"select distinct schema_id from {relation.system_table('files')}"
 
 
 def then_called(schemas: Iterable[Sequence[Any]], then: int, now: int) -> dict[str, str]:
@@ -117,10 +155,21 @@ def last_modified_sql(relations: Sequence[PaimonRelation]) -> str:
     return "\nunion all\n".join(
         f"select {string_literal(relation.schema or '')} as schema, "
         f"{string_literal(relation.identifier or '')} as identifier,\n"
-        f"  {in_utc(f'coalesce({changed}, min(commit_time))')} as last_modified,\n"
-        "  to_utc_timestamp(now(), current_timezone()) as snapshotted_at\n"
+        f"  {clocks.in_utc(f'coalesce({changed}, min(commit_time))')} as last_modified,\n"
+        f"  {clocks.now_in_utc()} as snapshotted_at\n"
         f"from {relation.system_table('snapshots')}"
         for relation in relations
+    )
+
+
+def loaded_at_sql(expression: str) -> str:
+    """SQL of the time in a source's `loaded_at_field` on UTC's clock, on which dbt reads it (BaseAdapter, `_utc`).
+
+    A TIMESTAMP_NTZ is taken as it is: dbt documents that such a time is in UTC.
+    """
+    return (
+        f"if(typeof({expression}) = 'timestamp_ntz', cast({expression} as timestamp_ntz), "
+        f"{clocks.utc(f'cast({expression} as timestamp)')})"
     )
 
 
@@ -130,22 +179,3 @@ def no_last_change(source: Any) -> str:
         f"{source} is not an existing Paimon table, so its last change is unknown without reading it. "
         "Set `loaded_at_field` or `loaded_at_query`."
     )
-
-
-def in_utc(commit_time: str) -> str:
-    """SQL that converts a `commit_time` of `$snapshots` to UTC.
-
-    Paimon shows it in the JVM's time zone, whatever the session's is (SnapshotsTable.toRow).
-    """
-    return f"to_utc_timestamp({commit_time}, {_JVM_ZONE})"
-
-
-def wall_clock() -> str:
-    """SQL for the current time in the form of `commit_time` of `$snapshots` and `creation_time` of `$files`."""
-    return f"from_utc_timestamp(to_utc_timestamp(now(), current_timezone()), {_JVM_ZONE})"
-
-
-def age_in_seconds(commit_time: str) -> str:
-    """SQL for the seconds since a `commit_time` of `$snapshots` or a `creation_time` of `$files`."""
-    now = "to_utc_timestamp(now(), current_timezone())"
-    return f"(unix_timestamp({now}) - unix_timestamp({in_utc(commit_time)}))"

@@ -66,9 +66,10 @@ def rebuild_of(spec: TableSpec, table_changes: Changeset, column_changes: Column
     """How a table is rebuilt to get a spec and columns; None for columns that are not known."""
     always = spec.overwrite_reads_old_keys
     reasons = ["an INSERT OVERWRITE would use the partitions of its old keys"] if always else []
+    dropped = column_changes.drop if column_changes else ()
     reasons += [
         f"{change.name}: {change.old or 'none'} -> {change.new or 'none'}"
-        for change in table_changes.immutable
+        for change in (*table_changes.immutable, *table_changes.remerging(dropped))
     ]
     reasons += column_changes.rebuild if column_changes else ()
     return Rebuild(tuple(reasons), always)

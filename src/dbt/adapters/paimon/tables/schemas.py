@@ -25,6 +25,22 @@ class Schemas:
     def __init__(self, host: Host) -> None:
         self._host = host
 
+    @while_parsing(lambda relation, *a, **k: [relation])
+    def alike(self, relation: PaimonRelation) -> list[PaimonRelation]:
+        """A schema, and those of the project's nodes that dbt takes for it: their names differ only in case.
+
+        dbt creates one schema of them (GraphRunnableTask.create_schemas).
+        """
+        nodes = getattr(self._host.get_macro_resolver(), "nodes", {}).values()
+        wanted = (relation.database, relation.schema)
+        folded = [str(part).lower() for part in wanted]
+        names = {(node.database, node.schema) for node in nodes}
+        others = {name for name in names if [str(part).lower() for part in name] == folded} - {wanted}
+        return [
+            relation,
+            *(relation.replace_path(database=database, schema=schema) for database, schema in sorted(others)),
+        ]
+
     def make(self, relation: PaimonRelation) -> None:
         """Create a schema if it does not exist. IF NOT EXISTS is not atomic: another process may create it in between.
 

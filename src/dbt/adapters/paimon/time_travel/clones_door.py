@@ -112,7 +112,7 @@ class Clones:
         if reason := clones.unsuited(plan.spec, plan.strategy):
             return Clone(branch, reason)
         changes = self._tables.changes(plan.spec, self._tables.existing(branch))
-        fixed = [str(change) for change in changes.immutable]
+        fixed = [str(change) for change in (*changes.immutable, *changes.remerging())]
         if changes.needs_overwrite:
             fixed += [str(change) for change in changes.altered if change.name == "bucket"]
         return Clone(branch, "; ".join(fixed))

@@ -11,9 +11,9 @@ from typing import Any, Final
 from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.paimon.relation import PaimonRelation
+from dbt.adapters.paimon.sql import clocks
 from dbt.adapters.paimon.sql.text import string_literal
 from dbt.adapters.paimon.sql.timestamps import session_moment
-from dbt.adapters.paimon.tables.metadata import in_utc
 
 SNAPSHOT: Final = "snapshot"
 TAG: Final = "tag"
@@ -94,9 +94,9 @@ def recorded_sql(relation: PaimonRelation, asked: Version) -> str:
         return f"select 'branch', branch_name, '', true from {relation.system_table('branches')}"
     reached = "true"
     if asked.kind == TIMESTAMP:
-        moment = f"to_utc_timestamp(timestamp {string_literal(asked.value)}, current_timezone())"
-        reached = f"{in_utc('commit_time')} <= {moment}"
-    committed = f"from_utc_timestamp({in_utc('commit_time')}, current_timezone())"
+        moment = clocks.utc(f"timestamp {string_literal(asked.value)}")
+        reached = f"{clocks.in_utc('commit_time')} <= {moment}"
+    committed = clocks.in_session("commit_time")
     return (
         f"select 'snapshot', cast(snapshot_id as string), cast({committed} as string), {reached} "
         f"from {relation.system_table('snapshots')} order by snapshot_id"

@@ -6,19 +6,19 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from dbt.adapters.events.logging import AdapterLogger
-from dbt_common.exceptions import CompilationError
+from dbt.adapters.exceptions import SnapshotTargetNotSnapshotTableError
 
 from dbt.adapters.paimon.column import PaimonColumn
 from dbt.adapters.paimon.doors import while_parsing
 from dbt.adapters.paimon.errors import messages
-from dbt.adapters.paimon.host import Host, is_empty_run
+from dbt.adapters.paimon.host import Host, is_empty_run, sample_of_run
 from dbt.adapters.paimon.spec import change_rows, ordering_values, spelling, strategies
 from dbt.adapters.paimon.spec.table import TableSpec
 from dbt.adapters.paimon.sql import event_time, predicates
-from dbt.adapters.paimon.sql.text import quoted
+from dbt.adapters.paimon.sql.text import quoted, without_end
 from dbt.adapters.paimon.tables.changeset import ExistingColumn, ExistingTable
 from dbt.adapters.paimon.tables.door import Tables
-from dbt.adapters.paimon.writing import model_query, python_models, row_checks, seeds, snapshots
+from dbt.adapters.paimon.writing import fixtures, model_query, python_models, row_checks, seeds, snapshots
 from dbt.adapters.paimon.writing.model_query import ModelQuery
 
 if TYPE_CHECKING:
@@ -61,6 +61,11 @@ class Rows:
         """
         sql = model_query.one_query(sql)
         return model_query.with_typed_nulls(sql, self._host.query_columns(sql))
+
+    @staticmethod
+    def without_end(sql: str) -> str:
+        """A query without the semicolon at its end (see `text.without_end`)."""
+        return without_end(sql)
 
     def staged(self, view: str) -> ModelQuery:
         """The rows and columns of a temporary view of this session."""
@@ -125,7 +130,15 @@ class Rows:
         """
         wanted = self._tables.wanted_columns(source.columns, model, spec)
         warn = self._host.loses
-        to = row_checks.destination(model, table_columns, wanted, spec, applies, lossless=warn is None)
+        to = row_checks.destination(
+            model,
+            table_columns,
+            wanted,
+            spec,
+            applies,
+            lossless=warn is None,
+            versions=self._host.versions,
+        )
         if warn is not None and (lossy := row_checks.lossy_columns(source.columns, to)):
             warn(
                 f"{to.node}: {', '.join(lossy)}: stored as Spark casts it, losses included. Cast it in the query."
@@ -179,6 +192,27 @@ class Rows:
             self._host.handle.references, wanted, [column.name for column in columns], model["name"]
         )
 
+    # -- unit tests -------------------------------------------------------------------------------------------------
+
+    def fixture_row(
+        self, row: Mapping[str, Any], types: Mapping[str, str], model: Mapping[str, Any]
+    ) -> dict[str, str]:
+        """The SQL of a unit test's row, by column (see `fixtures.row_sql`).
+
+        Args:
+            row: a row of `given` or `expect`.
+            types: the types of the columns.
+            model: the input of that row, or the unit test.
+
+        Raises:
+            CompilationError: its columns, or a value that its type cannot hold.
+        """
+        fixture = f"'{model['name']}'"
+        if model["resource_type"] == "unit_test":
+            fixture = "expected output"
+            fixtures.check_names(row, model["config"]["expected_rows"][0], model["name"])
+        return fixtures.row_sql(row, types, fixture, lossless=self._host.loses is None)
+
     # -- microbatch -------------------------------------------------------------------------------------------------
 
     def check_event_time(
@@ -194,27 +228,57 @@ class Rows:
         """A microbatch model's rows; a row outside the batch fails the statement (see `event_time.checked`)."""
         if strategy != strategies.MICROBATCH or not model["config"].get("event_time"):
             return source
-        selected = event_time.checked(model, source.columns)
+        selected = event_time.checked(model, source.columns, _sample_of_run())
         return source if selected is None else source.selecting(selected)
 
     @while_parsing(lambda *_, **__: "")
     def batch_window(self, model: Mapping[str, Any], columns: Sequence[ExistingColumn]) -> str:
         """SQL condition: the rows of the model's table within the batch (see `event_time.batch_condition`)."""
-        return event_time.batch_condition(model, columns)
+        return event_time.batch_condition(model, columns, _sample_of_run())
+
+    @while_parsing(lambda *_: False)
+    def reads_nothing(self, model: Mapping[str, Any]) -> bool:
+        """Whether a model has no rows because of `--empty`, which does not limit the inputs of a Python model."""
+        return is_empty_run() and model["language"] == "sql"
 
     # -- snapshots --------------------------------------------------------------------------------------------------
 
-    @while_parsing(lambda *_: None)
-    def refuse_repeated_keys(
-        self, source: ModelQuery, unique_key: str | Sequence[str], model: Mapping[str, Any]
-    ) -> None:
+    @while_parsing(lambda *_: "")
+    def check_snapshot_keys(self, source: ModelQuery, model: Mapping[str, Any]) -> str:
         """Refuse a snapshot's query that has several rows of a key, of which the table would keep any one.
+
+        Returns:
+            What to warn of, if a row has no time under `strategy: timestamp`; else nothing.
 
         Raises:
             CompilationError: the key, and the remedy.
         """
-        if found := self._host.query(snapshots.repeated_keys_sql(source, unique_key)):
-            raise CompilationError(snapshots.repeated_key_fault(model["name"], unique_key, found[0]))
+        found = self._host.query(snapshots.keys_sql(source, model["config"]))
+        return snapshots.key_warning(model, found[0]) if found else ""
+
+    @while_parsing(lambda *_: None)
+    def require_meta_columns(
+        self, table: ExistingTable, names: Mapping[str, str], hard_deletes: str | None
+    ) -> None:
+        """Refuse a snapshot's table that lacks one of dbt's columns, as dbt does, but for names in another case.
+
+        Raises:
+            SnapshotTargetNotSnapshotTableError: the columns.
+        """
+        if missing := snapshots.missing_meta_columns(table, names, hard_deletes):
+            raise SnapshotTargetNotSnapshotTableError(missing)
+
+    @while_parsing(lambda source, *_, **__: source)
+    def with_time_of_end(
+        self, source: ModelQuery, model: Mapping[str, Any], table: ExistingTable | None
+    ) -> ModelQuery:
+        """A snapshot's versions, with a dbt_valid_to that is a time (see `snapshots.with_time_of_end`)."""
+        return snapshots.with_time_of_end(source, model, table)
+
+    @while_parsing(lambda *_: False)
+    def reads_part(self) -> bool:
+        """Whether the run reads only a part of its inputs (`--empty`, `--sample`)."""
+        return is_empty_run() or sample_of_run() is not None
 
     @while_parsing(lambda row_changed, *_: row_changed)
     def comparing_maps(self, row_changed: str, table: ExistingTable) -> str:
@@ -246,3 +310,9 @@ class Rows:
     ) -> ModelQuery:
         """A snapshot's staged rows, with dbt's timestamps in the right types (see `snapshots.timed_by_versions`)."""
         return snapshots.timed_by_versions(source, versions.columns, model)
+
+
+def _sample_of_run() -> event_time.Window:
+    """The window of `--sample`."""
+    sample = sample_of_run()
+    return event_time.Window.of(*sample) if sample else event_time.UNBOUNDED

@@ -12,19 +12,21 @@ The statement that writes reads its rows through `checked_columns`, so that noth
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from dbt_common.exceptions import CompilationError
 
+from dbt.adapters.paimon.capabilities import OLDEST_PAIMON, Capability, Versions
 from dbt.adapters.paimon.column import PaimonColumn
 from dbt.adapters.paimon.spec.table import TableSpec
 from dbt.adapters.paimon.sql.assignment import Refusal, assigned, misfits
 from dbt.adapters.paimon.sql.text import quoted, string_literal
 from dbt.adapters.paimon.sql.type_trees import Atom, TypeTree, type_tree
 from dbt.adapters.paimon.tables.changeset import ExistingColumn
-from dbt.adapters.paimon.tables.column_changes import alterable
+from dbt.adapters.paimon.tables.column_changes import alterable, missing_after
 from dbt.adapters.paimon.writing.snapshots import time_columns
+from dbt.adapters.paimon.writing.stored_values import null_around_struct, stored
 
 # The limit for a value that is shown in a message.
 _SHOWN = 100
@@ -43,6 +45,7 @@ class Destination:
         refreshes: whether `--full-refresh` rebuilds the table.
         times: the columns, in lower case, that a snapshot derives from its `updated_at`.
         lossless: whether casts must be lossless, or Spark's cast is enough (the flag `require_lossless_casts`).
+        versions: the versions that run.
     """
 
     node: str
@@ -53,6 +56,7 @@ class Destination:
     refreshes: bool = True
     times: frozenset[str] = frozenset()
     lossless: bool = True
+    versions: Versions = field(default_factory=lambda: Versions.of(OLDEST_PAIMON))
 
 
 def destination(
@@ -62,6 +66,8 @@ def destination(
     spec: TableSpec,
     applies: str = "",
     lossless: bool = True,
+    *,
+    versions: Versions,
 ) -> Destination:
     """The table that a node's rows are written to.
 
@@ -72,7 +78,7 @@ def destination(
             an older table does not have it yet.
         spec: the table spec, for its keys.
         applies: see `Destination`.
-        lossless: see `Destination`.
+        lossless, versions: see `Destination`.
     """
     required = {column.name.lower() for column in (*table, *wanted) if not column.nullable}
     columns = tuple(replace(column, nullable=column.name.lower() not in required) for column in table)
@@ -84,7 +90,8 @@ def destination(
         and not (config.get("contract") or {}).get("enforced")
     )
     node, refreshes = f"{kind} '{model['name']}'", kind != "snapshot"
-    return Destination(node, columns, spec, applies, syncs, refreshes, time_columns(model), lossless)
+    times = time_columns(model)
+    return Destination(node, columns, spec, applies, syncs, refreshes, times, lossless, versions)
 
 
 def checked_columns(columns: Sequence[PaimonColumn], to: Destination) -> list[str]:
@@ -163,15 +170,20 @@ def _type_fault(column: PaimonColumn, target: ExistingColumn, to: Destination) -
         remedies = [f"name a column of type {target.data_type} as the snapshot's updated_at"]
     elif not isinstance(wants, Atom):
         remedies = ["give it the fields and types of the table's column in the query"]
-    if to.syncs and alterable(target, column.dtype, to.spec):
+    can_alter = alterable(target, column.dtype, to.spec)
+    missing = missing_after(target, column.dtype, to.spec, to.versions) if can_alter else None
+    if to.syncs and can_alter and missing is None:
         remedies.append("set on_schema_change='sync_all_columns', which makes the table's column wider")
     if to.refreshes:
         remedies.append("run once with --full-refresh")
-    else:
+    elif missing is None:
         remedies.append("alter the table's column by hand")
+    else:
+        remedies.append("alter the table's column and INSERT OVERWRITE the table with its own rows, by hand")
+    why = f" ALTER does not change it: {to.versions.explain(missing)}" if missing else ""
     return (
         f"column {target.name} is {target.data_type} in the table and {column.dtype} in the query: "
-        f"{'; '.join(map(str, found))}. Nothing was written. To write it, {', or '.join(remedies)}."
+        f"{'; '.join(map(str, found))}. Nothing was written.{why} To write it, {', or '.join(remedies)}."
     )
 
 
@@ -186,6 +198,8 @@ def _value(column: PaimonColumn, target: ExistingColumn, to: Destination) -> str
 
     if has is not None and wants is not None:
         value = assigned(column.quoted, has, wants, refuse, lossless=to.lossless)
+        value = _readable(value, column, has, target, to)
+        value = stored(value, wants, target.name, to.spec.options, to.versions)
     if target.nullable:
         return value
     applies = f" and {to.applies}" if to.applies else ""
@@ -193,6 +207,22 @@ def _value(column: PaimonColumn, target: ExistingColumn, to: Destination) -> str
     # A cast that is not lossless turns some values into NULL.
     checked = column.quoted if to.lossless else value
     return f"case when {checked} is null{applies} then raise_error({fault}) else {value} end"
+
+
+def _readable(
+    value: str, column: PaimonColumn, has: TypeTree, target: ExistingColumn, to: Destination
+) -> str:
+    """The value, if Paimon can read it back."""
+    capability = Capability.STRUCT_IN_NULL_STRUCT
+    if to.spec.file_format != "parquet" or to.versions.supports(capability):
+        return value
+    if not (unreadable := null_around_struct(column.quoted, has)):
+        return value
+    applies = f" and {to.applies}" if to.applies else ""
+    fault = string_literal(
+        f"{to.node}: column {target.name}: {to.versions.explain(capability)} Nothing was written."
+    )
+    return f"case when {unreadable}{applies} then raise_error({fault}) else {value} end"
 
 
 def _absence_fault(name: str, to: Destination) -> str:
@@ -216,6 +246,11 @@ def _null_fault(name: str, to: Destination) -> str:
         why, undo = (
             "by which the table, which has a primary key, is partitioned",
             "leave it out of partition_by",
+        )
+    elif name.lower() == to.spec.options.get("record-level.time-field", "").lower():
+        why, undo = (
+            "by whose age rows expire ('record-level.time-field')",
+            f"take 'record-level.expire-time' out: {to.versions.explain(Capability.RECORD_EXPIRY_OF_NULL)}",
         )
     else:
         why = "which its contract or its table declares NOT NULL"

@@ -8,6 +8,7 @@ such seeds.
 
 from __future__ import annotations
 
+import datetime as dt
 import math
 import re
 from collections.abc import Mapping
@@ -35,6 +36,24 @@ _MOMENTS: Final[Mapping[str, str]] = MappingProxyType(
     }
 )
 _FLOATS: Final = ("float", "real", "double")
+INTEGERS: Final[Mapping[str, range]] = MappingProxyType(
+    {
+        name: range(-(2 ** (bits - 1)), 2 ** (bits - 1))
+        for bits, names in (
+            (8, ("tinyint",)),
+            (16, ("smallint",)),
+            (32, ("int", "integer")),
+            (64, ("bigint",)),
+        )
+        for name in names
+    }
+)
+_INTEGER: Final = re.compile(r"-?[0-9]{1,19}")
+_NUMBER: Final = re.compile(r"-?([0-9]+)(?:\.([0-9]+))?")
+_EXACT_DIGITS: Final = 15
+_PLAIN_MOMENT: Final = re.compile(
+    r"[0-9]{4}-[0-9]{2}-[0-9]{2}([ T][0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]{1,6})?)?"
+)
 _HINTS: Final[Mapping[str, str]] = MappingProxyType(
     {
         "date": "which is written 2024-01-31",
@@ -74,6 +93,31 @@ def bad_text(cell: str, data_type: str, lossless: bool = True) -> str:
     elif kind in _FLOATS:
         loses = f" or {_other_number(cell, value)}"
     return f"{cell} is not null and ({value} is null{loses})"
+
+
+def surely_fits(text: str, data_type: str) -> bool:
+    """Whether a text is a value of a type without loss, as far as that can be seen without Spark."""
+    kind = data_type.lower().strip()
+    if kind in INTEGERS:
+        return _INTEGER.fullmatch(text) is not None and int(text) in INTEGERS[kind]
+    if found := _DECIMAL.fullmatch(kind):
+        precision, scale = int(found["precision"] or 10), int(found["scale"] or 0)
+        number = _NUMBER.fullmatch(text)
+        return number is not None and len(number[1]) <= precision - scale and len(number[2] or "") <= scale
+    if kind == "double":
+        number = _NUMBER.fullmatch(text)
+        return number is not None and len(number[1] + (number[2] or "")) <= _EXACT_DIGITS
+    return kind in _MOMENTS and _is_moment(text)
+
+
+def _is_moment(text: str) -> bool:
+    if not _PLAIN_MOMENT.fullmatch(text):
+        return False
+    try:
+        dt.datetime.fromisoformat(text[:19])
+    except ValueError:
+        return False
+    return True
 
 
 def hint(data_type: str) -> str:

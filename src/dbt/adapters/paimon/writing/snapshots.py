@@ -1,4 +1,4 @@
-"""The rows of a dbt snapshot: one of each key, columns spelled as in its table, and the types of dbt's timestamps.
+"""The rows of a dbt snapshot: one row per key, columns spelled as in its table, and the types of dbt's timestamps.
 
 dbt's macros compare names case-sensitively. A column that the query spells in another case than the table would look
 new to the check strategy in every run, and would be written as NULL.
@@ -11,12 +11,14 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, Final
 
+from dbt_common.exceptions import CompilationError
+
 from dbt.adapters.paimon.column import PaimonColumn
 from dbt.adapters.paimon.spec.spelling import speller
 from dbt.adapters.paimon.sql.assignment import Refusal, assigned, misfits
 from dbt.adapters.paimon.sql.text import quoted, string_literal
 from dbt.adapters.paimon.sql.type_trees import Array, Map, Struct, TypeTree, type_tree
-from dbt.adapters.paimon.tables.changeset import ExistingColumn
+from dbt.adapters.paimon.tables.changeset import ExistingColumn, ExistingTable
 from dbt.adapters.paimon.writing.model_query import ModelQuery
 
 _TIMES: Final = ("dbt_valid_from", "dbt_valid_to", "dbt_updated_at")
@@ -100,23 +102,81 @@ def _comparable(expression: str, tree: TypeTree, depth: int = 0) -> str:
     return expression
 
 
-def repeated_keys_sql(source: ModelQuery, unique_key: str | Sequence[str]) -> str:
-    """The query for a key that several rows of a snapshot's query have, and for how many."""
-    keys = ", ".join([unique_key] if isinstance(unique_key, str) else unique_key)
-    return f"select count(*), {keys} from {source} group by {keys} having count(*) > 1 limit 1"
+def keys_sql(source: ModelQuery, config: Mapping[str, Any]) -> str:
+    """The query for a key that is not a snapshot's, if there is one: its rows, its columns, and rows without a time.
 
-
-def repeated_key_fault(name: str, unique_key: str | Sequence[str], found: Sequence[Any]) -> str:
-    """The message for a row of `repeated_keys_sql`."""
-    keys = [unique_key] if isinstance(unique_key, str) else unique_key
-    shown = ", ".join(
-        f"{key} = {'NULL' if value is None else value}" for key, value in zip(keys, found[1:], strict=True)
-    )
+    A key that several rows have comes first, then one whose row has no `updated_at` under `strategy: timestamp`.
+    """
+    keys = ", ".join(_keys(config))
+    timeless = f"count_if({config['updated_at']} is null)" if config["strategy"] == "timestamp" else "0"
     return (
-        f"snapshot '{name}': {found[0]} rows of its query have the same unique_key ({shown}), and a snapshot keeps "
-        "one version of a key at a time. Nothing was written. Make them one (row_number() … = 1), or name more "
-        "columns in unique_key."
+        f"select * from (select count(*) as __dbt_rows, {keys}, {timeless} as __dbt_timeless from {source} "
+        f"group by {keys}) where __dbt_rows > 1 or __dbt_timeless > 0 order by __dbt_rows desc limit 1"
     )
+
+
+def key_warning(model: Mapping[str, Any], found: Sequence[Any]) -> str:
+    """The warning for a row of `keys_sql` whose `updated_at` is NULL.
+
+    Raises:
+        CompilationError: several rows have the key.
+    """
+    name, config = model["name"], model["config"]
+    count, *values, _ = found
+    shown = ", ".join(
+        f"{key} = {'NULL' if value is None else value}"
+        for key, value in zip(_keys(config), values, strict=True)
+    )
+    if count > 1:
+        raise CompilationError(
+            f"snapshot '{name}': {count} rows of its query have the same unique_key ({shown}), and a snapshot keeps "
+            "one version of a key at a time. Nothing was written. Make them one (row_number() … = 1), or name more "
+            "columns in unique_key."
+        )
+    updated_at = config["updated_at"]
+    return (
+        f"snapshot '{name}': updated_at ({updated_at}) is NULL in some rows ({shown}). Their changes make no version "
+        f"until it has a value. Give it one in the query (coalesce({updated_at}, …)), or use strategy: check."
+    )
+
+
+def _keys(config: Mapping[str, Any]) -> Sequence[str]:
+    key = config["unique_key"]
+    return [key] if isinstance(key, str) else key
+
+
+def missing_meta_columns(
+    table: ExistingTable, names: Mapping[str, str], hard_deletes: str | None
+) -> list[str]:
+    """dbt's columns of a snapshot, as the config names them, that its table does not have in any case."""
+    have = {column.name.lower() for column in table.columns}
+    wanted = [*_TIMES, "dbt_scd_id", *(["dbt_is_deleted"] if hard_deletes == "new_record" else [])]
+    return [names[name] for name in wanted if names[name].lower() not in have]
+
+
+def with_time_of_end(source: ModelQuery, model: Mapping[str, Any], table: ExistingTable | None) -> ModelQuery:
+    """The versions of a snapshot's query, with dbt_valid_to in the type of the table's, or of dbt_valid_from.
+
+    Spark makes it text if dbt_valid_to_current is text, such as '9999-12-31'.
+    """
+    named = model["config"].get("snapshot_meta_column_names") or {}
+    begin, end = ((named.get(name) or name).lower() for name in ("dbt_valid_from", "dbt_valid_to"))
+    columns = table.columns if table else source.columns
+    types = {column.name.lower(): column.data_type for column in columns}
+    has = {column.name.lower(): column.dtype for column in source.columns}[end]
+    wanted = types.get(end, has) if table else types[begin] if has == "string" else has
+    if has == wanted:
+        return source
+    selected = ", ".join(
+        f"cast({column.quoted} as {wanted}) as {column.quoted}"
+        if column.name.lower() == end
+        else column.quoted
+        for column in source.columns
+    )
+    cast = tuple(
+        replace(column, dtype=wanted) if column.name.lower() == end else column for column in source.columns
+    )
+    return replace(source.selecting(selected), columns=cast)
 
 
 def time_columns(model: Mapping[str, Any]) -> frozenset[str]:

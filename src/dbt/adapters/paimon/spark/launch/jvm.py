@@ -48,8 +48,6 @@ _FOR_THE_LAUNCHER: Final = (
 # Spark creates its Ivy without Ivy's defaults, including this one [ran, 3.5.7: a jar with a wrong checksum was used].
 _CHECKSUMS: Final = "-Divy.checksums=sha1,md5"
 _TEMPORARY_PROPERTY: Final = "java.io.tmpdir"
-# Variables with Java options, in addition to the command line.
-_JAVA_VARIABLES: Final = ("JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "_JAVA_OPTIONS")
 # After so many milliseconds without a collection an idle JVM collects, and gives memory back.
 _IDLE: Final = "-XX:G1PeriodicGCInterval=60000"
 # Seconds until a JVM answers, without and with jars to download first.
@@ -194,7 +192,7 @@ def _temporary_option() -> str:
     Spark's own folders are readable by everybody (DiskBlockManager.createLocalDirs), and Paimon spills into them. The
     option comes before the user's own: Java takes the last one.
     """
-    if any(_TEMPORARY_PROPERTY in os.environ.get(name, "") for name in _JAVA_VARIABLES):
+    if any(_TEMPORARY_PROPERTY in os.environ.get(name, "") for name in java.OPTION_VARIABLES):
         return ""
     return f'-D{_TEMPORARY_PROPERTY}="{private_files.temporary_folder()}"'
 

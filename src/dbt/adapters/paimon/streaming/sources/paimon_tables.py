@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 from dbt_common.exceptions import DbtRuntimeError
 
-from dbt.adapters.paimon.changes import reads
+from dbt.adapters.paimon.changes import positions, reads
 from dbt.adapters.paimon.changes.positions import NOTHING_READ, Commit, Position
 from dbt.adapters.paimon.changes.reads import Output, SourceTable, Way
-from dbt.adapters.paimon.sql import procedures
+from dbt.adapters.paimon.sql import clocks, procedures
 from dbt.adapters.paimon.sql.text import quoted, string_literal
 from dbt.adapters.paimon.streaming import checkpoints
 from dbt.adapters.paimon.streaming.hadoop_files import HadoopFolder
@@ -136,7 +136,7 @@ class PaimonTableInput:
             raise DbtRuntimeError(f"{what}: {exc.msg}") from None
         schemas = relation.system_table("schemas")
         # The same text in every time zone.
-        made_at = metadata.in_utc("min(update_time)")
+        made_at = clocks.in_utc("min(update_time)")
         # Read before the columns: a column that is added in between belongs to a later schema.
         ((made, schema),) = access.host.query(
             f"select cast({made_at} as string), max(schema_id) from {schemas}"
@@ -451,10 +451,7 @@ class PaimonTableInput:
             raise SourceChangedError(f"stream({self.call.label}): the table has a new schema ({found}).")
 
     def _commits(self, session: SparkSession) -> list[Commit]:
-        rows = session.sql(
-            f"select snapshot_id, commit_kind, commit_user, total_record_count from {self.snapshots}"
-        ).collect()
-        return [Commit(int(row[0]), row[1], row[2], int(row[3] or 0)) for row in rows]
+        return [Commit.of_row(row) for row in session.sql(positions.commits_sql(self.snapshots)).collect()]
 
     def _refuse_lost(self, position: Position, commits: Sequence[Commit]) -> None:
         problem = ranges.lost(position, commits)

@@ -15,10 +15,10 @@ from dbt_common.dataclass_schema import StrEnum
 from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.paimon.changes.positions import NOTHING_READ, Commit, Position, latest
+from dbt.adapters.paimon.sql import clocks
 from dbt.adapters.paimon.sql.text import string_literal
 from dbt.adapters.paimon.sql.timestamps import session_moment
 from dbt.adapters.paimon.streaming.sources.ranges import Range
-from dbt.adapters.paimon.tables.metadata import in_utc
 
 SNAPSHOT_ID: Final = "scan.snapshot-id"
 TIMESTAMP: Final = "scan.timestamp"
@@ -81,7 +81,7 @@ class Beginning:
         """
         return (
             f"select max(snapshot_id), {self.moment} > now() from {snapshots} "
-            f"where {in_utc('commit_time')} < to_utc_timestamp({self.moment}, current_timezone())"
+            f"where {clocks.in_utc('commit_time')} < {clocks.utc(self.moment)}"
         )
 
     def first(self, commits: Sequence[Commit], earlier: int | None) -> Range:

@@ -3,8 +3,9 @@
   first node runs: a failure is left for the nodes of that schema to report, so that the others run.
 -#}
 {% macro paimon__create_schema(relation) -%}
-  {%- if adapter.has_catalog(relation.database) and not adapter.specs.schema_problem(relation.schema) -%}
-    {%- do adapter.schemas.make(relation) -%}
-    {%- do adapter.views.ensure_schema(relation) -%}
-  {%- endif -%}
+  {%- for schema in adapter.schemas.alike(relation)
+      if adapter.has_catalog(schema.database) and not adapter.specs.schema_problem(schema.schema) -%}
+    {%- do adapter.schemas.make(schema) -%}
+    {%- do adapter.views.ensure_schema(schema) -%}
+  {%- endfor -%}
 {%- endmacro %}

@@ -6,7 +6,11 @@
   {%- if temporary -%}
     {{ spark__create_temporary_view(relation, compiled_code) }}
   {%- else -%}
-    {%- do adapter.specs.check_node(model) -%}
+    {#- In an operation the `model` of dbt's context is the macro itself. -#}
+    {%- do adapter.specs.check_node(model if model.resource_type != 'macro' else {
+      'resource_type': 'table', 'name': relation.identifier,
+      'database': relation.database, 'schema': relation.schema, 'alias': relation.identifier,
+    }) -%}
 create table {{ relation.render() }} using paimon as
 {{ adapter.rows.typed(compiled_code) }}
   {%- endif -%}

@@ -22,7 +22,13 @@
   {%- endif -%}
 
   {%- set original = load_cached_relation(defer_relation) -%}
-  {%- if original is none or not original.is_table or not can_clone_table() -%}
+  {%- if original is none -%}
+    {%- do exceptions.raise_compiler_error(
+      model.resource_type ~ " '" ~ model.name ~ "': there is no " ~ defer_relation ~ ' to clone, which the state names. '
+      ~ 'Build it there, or leave the node out: --exclude ' ~ model.name ~ '.'
+    ) -%}
+  {%- endif -%}
+  {%- if not original.is_table or not can_clone_table() -%}
     {{ return(materialization_view_paimon()) }}
   {%- endif -%}
   {%- if original == target_relation -%}

@@ -76,7 +76,7 @@
 {% macro paimon__create_streamed(relation, spec, strategy) %}
   {%- set source = paimon__streamed_query(relation, spec, strategy) -%}
   {%- set columns = adapter.tables.wanted_columns(source.columns, model, spec) -%}
-  {%- set spec = adapter.tables.check_columns(model, spec, columns) -%}
+  {%- set spec = adapter.tables.check_columns(model, spec, columns, new=true) -%}
   {%- do paimon__check_documented_columns(relation, columns) -%}
   {%- do adapter.history.check_branches(model, spec) -%}
   {%- set comment = model.description if config.persist_relation_docs() else '' -%}

@@ -10,6 +10,7 @@
   {%- do paimon__run_sql_header() -%}
   {%- if config.get('contract') and config.get('contract').enforced -%}
     {%- do get_assert_columns_equivalent(sql) -%}
+    {%- set sql = paimon__spelled_query(sql) -%}
   {%- endif -%}
   {%- do adapter.views.ensure_schema(target_relation) -%}
   {%- set definition = adapter.views.definition(target_relation, sql, model) -%}

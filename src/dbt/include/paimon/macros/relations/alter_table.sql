@@ -34,17 +34,23 @@
   {%- endif -%}
 {% endmacro %}
 
-{% macro paimon__add_and_widen_columns(relation, changes) %}
-  {%- if changes.add -%}
-    {%- call statement('add_columns') -%}
-      alter table {{ relation.render() }} add columns ({{ paimon__columns_ddl(changes.add) }}
-      )
-    {%- endcall -%}
-  {%- endif -%}
+{#- Options may refer to new columns, and those for older types come before the types change. -#}
+{% macro paimon__alter_columns_and_options(relation, changes, table_changes) %}
+  {%- do paimon__add_columns(relation, changes.add) -%}
+  {%- do paimon__alter_options(relation, table_changes) -%}
   {%- for column in changes.retype -%}
     {%- do paimon__alter_column_type(relation, column.name, column.data_type) -%}
   {%- endfor -%}
   {%- do paimon__drop_not_null(relation, changes.relax) -%}
+{% endmacro %}
+
+{% macro paimon__add_columns(relation, columns) %}
+  {%- if columns -%}
+    {%- call statement('add_columns') -%}
+      alter table {{ relation.render() }} add columns ({{ paimon__columns_ddl(columns) }}
+      )
+    {%- endcall -%}
+  {%- endif -%}
 {% endmacro %}
 
 {% macro paimon__drop_not_null(relation, names) %}

@@ -13,7 +13,8 @@
 -#}
 {% macro paimon__build_table(target, existing, spec, source) %}
   {%- set columns = adapter.tables.wanted_columns(source.columns, model, spec) -%}
-  {%- set spec = adapter.tables.check_columns(model, spec, columns) -%}
+  {%- set new = existing is none or not existing.is_table -%}
+  {%- set spec = adapter.tables.check_columns(model, spec, columns, new=new) -%}
   {%- do paimon__check_documented_columns(target, columns) -%}
   {%- set source = adapter.rows.checked(source, columns, model, spec) -%}
   {%- set comment = model.description if config.persist_relation_docs() else '' -%}
@@ -27,8 +28,8 @@
     {%- set current = adapter.tables.existing(existing) -%}
     {%- set new_spec = spec -%}
     {%- set spec = adapter.buckets.settled(spec, current) -%}
-    {%- set table_changes = adapter.tables.changes(spec, current) -%}
     {%- set column_changes = adapter.tables.column_changes(columns, current, model) -%}
+    {%- set table_changes = adapter.tables.changes(spec, current, retypes=column_changes.retype | length > 0, rewrites=true) -%}
     {%- set rebuild = adapter.tables.rebuild(spec, table_changes, column_changes) -%}
     {%- if rebuild.swaps -%}
       {%- do adapter.tables.refuse_loss(model, existing, rebuild, should_full_refresh()) -%}
@@ -55,9 +56,7 @@
 
 {#- The options, columns and rows of an existing table, or of a branch of it; the rows in one commit. -#}
 {% macro paimon__rebuild_in_place(target, current, columns, spec, source, table_changes, column_changes) %}
-  {#- Options may refer to new columns. -#}
-  {%- do paimon__add_and_widen_columns(target, column_changes) -%}
-  {%- do paimon__alter_options(target, table_changes) -%}
+  {%- do paimon__alter_columns_and_options(target, column_changes, table_changes) -%}
   {%- call paimon__write_table('main', target, 'rebuild', spec, paimon__overwrite_conf(by_partition=false)) -%}
     {{ paimon__overwrite_sql(target, columns, column_changes.drop, source) }}
   {%- endcall -%}

@@ -1,8 +1,41 @@
-{#- dbt-spark takes milliseconds for microseconds, and loses what is less than a second. -#}
+{#-
+  An exact time: dbt-spark drops microseconds, multiplies as an int (a million hours later is 2003), and does not put the
+  interval in parentheses (`3 - 1` weeks are 4 days less). A date or a text becomes a timestamp, a timestamp_ntz stays one.
+  Days and months are those of the session's calendar; an hour is 3600 seconds, also where the clocks change, which it is
+  not in Spark's timestampadd: there, 24 hours are a day.
+-#}
 {% macro paimon__dateadd(datepart, interval, from_date_or_timestamp) -%}
-  {%- if datepart | lower in ('millisecond', 'microsecond') -%}
-timestampadd({{ datepart }}, {{ interval }}, cast({{ from_date_or_timestamp }} as timestamp))
+  {%- set part = paimon__datepart('dateadd', datepart) -%}
+  {%- set on_calendar = {
+    'day': "interval '1' day", 'week': "interval '7' day",
+    'month': "interval '1' month", 'quarter': "interval '3' month", 'year': "interval '1' year",
+  } -%}
+  {%- set seconds = {
+    'hour': '3600.0', 'minute': '60.0', 'second': '1.0', 'millisecond': '0.001', 'microsecond': '0.000001',
+  } -%}
+  {%- set moment = paimon__moment(from_date_or_timestamp) -%}
+  {%- if part in on_calendar -%}
+    ({{ moment }} + ({{ interval }}) * {{ on_calendar[part] }})
   {%- else -%}
-{{ spark__dateadd(datepart, interval, from_date_or_timestamp) }}
+    ({{ moment }} + make_interval(0, 0, 0, 0, 0, 0, ({{ interval }}) * {{ seconds[part] }}))
   {%- endif -%}
+{%- endmacro %}
+
+{#- The timestamp of a date, a text or a timestamp; a timestamp_ntz stays one, which a cast would not let it. -#}
+{% macro paimon__moment(expression) -%}
+timestampadd(microsecond, 0, {{ expression }})
+{%- endmacro %}
+
+{#- A datepart in lower case. Spark's functions return NULL for one that they do not know. -#}
+{% macro paimon__datepart(called, datepart) -%}
+  {%- set parts = ('year', 'quarter', 'month', 'week', 'day', 'hour', 'minute', 'second', 'millisecond', 'microsecond') -%}
+  {%- set of_spark = {'yyyy': 'year', 'yy': 'year', 'mm': 'month', 'mon': 'month', 'dd': 'day'} -%}
+  {%- set part = datepart | string | lower | trim -%}
+  {%- set part = of_spark.get(part, part) -%}
+  {%- if part not in parts -%}
+    {%- do exceptions.raise_compiler_error(
+      called ~ ": '" ~ datepart ~ "' is not a datepart. Use one of " ~ parts | join(', ') ~ "."
+    ) -%}
+  {%- endif -%}
+  {%- do return(part) -%}
 {%- endmacro %}

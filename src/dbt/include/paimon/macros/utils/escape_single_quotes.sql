@@ -3,5 +3,5 @@
   and `C:\temp` in a unit test would contain a tab.
 -#}
 {% macro paimon__escape_single_quotes(expression) -%}
-{{ expression | replace('\\', '\\\\') | replace("'", "\\'") }}
+{{ expression | replace('\\', '\\\\') | replace("'", "\\'") | replace('${', '\\u0024{') }}
 {%- endmacro %}

@@ -109,23 +109,24 @@
 {% macro paimon__prepare_increment(target, spec, strategy, strategy_macro, on_schema_change, source) %}
   {%- set current = adapter.tables.existing(target) -%}
   {%- set spec = adapter.buckets.settled(spec, current) -%}
-  {%- set table_changes = adapter.tables.changes(spec, current) -%}
-  {%- do adapter.tables.refuse_immutable_changes(model, table_changes) -%}
-  {%- do adapter.history.check_branches(model, spec, target) -%}
+  {%- do adapter.tables.warn_of_older_types(target, current) -%}
   {%- set columns = adapter.tables.wanted_columns(source.columns, model, spec) -%}
-  {%- do paimon__check_documented_columns(target, columns) -%}
   {%- set column_changes = adapter.tables.column_changes(columns, current, model) -%}
+  {%- set syncs = on_schema_change == 'sync_all_columns' -%}
+  {%- set dropped = column_changes.drop if syncs else [] -%}
+  {%- set table_changes = adapter.tables.changes(spec, current, retypes=syncs and column_changes.alter | length > 0) -%}
+  {%- do adapter.tables.refuse_immutable_changes(model, table_changes, dropped) -%}
+  {%- do adapter.history.check_branches(model, spec, target) -%}
+  {%- do paimon__check_documented_columns(target, columns) -%}
   {%- do adapter.tables.check_schema_change(model, on_schema_change, strategy, spec, column_changes) -%}
   {%- set table_columns = column_changes.synced(current.columns, on_schema_change) | list -%}
-  {%- set dropped = column_changes.drop if on_schema_change == 'sync_all_columns' else [] -%}
   {%- set spec = adapter.tables.check_columns(model, spec, table_columns, columns, dropped) -%}
   {%- set source = adapter.rows.checked(source, table_columns, model, spec) -%}
   {%- set kept_deletes = paimon__fitting_deletes(target, spec, table_columns) if strategy == 'apply_changes' -%}
 
-  {#- All checks have passed; options may refer to new columns. -#}
+  {#- All checks have passed. -#}
   {%- set spec = adapter.buckets.decide(spec, target, current, source) -%}
-  {%- set dest_columns = paimon__sync_columns(target, on_schema_change, columns, current, column_changes) -%}
-  {%- do paimon__alter_options(target, table_changes) -%}
+  {%- set dest_columns = paimon__sync_columns(target, on_schema_change, columns, column_changes, table_changes) -%}
 
   {%- set sql = strategy_macro({
     'target_relation': target,

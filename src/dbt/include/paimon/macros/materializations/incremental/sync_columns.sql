@@ -1,14 +1,13 @@
 {#-
-  Change the table's columns to the model's as `on_schema_change` allows; returns the columns to write, as dbt columns.
-  Changes that are not possible have been refused by adapter.tables.check_schema_change.
+  Change the table's columns to the model's as `on_schema_change` allows, and its options; returns the columns to write,
+  as dbt columns. Options may refer to new columns, and those for older types come before the types change. Changes
+  that are not possible have been refused by adapter.tables.check_schema_change.
 -#}
-{% macro paimon__sync_columns(target, on_schema_change, columns, current, changes) %}
-  {%- if paimon__adds_columns(on_schema_change) and changes.add -%}
-    {%- call statement('add_columns') -%}
-      alter table {{ target }} add columns ({{ paimon__columns_ddl(changes.add) }}
-      )
-    {%- endcall -%}
+{% macro paimon__sync_columns(target, on_schema_change, columns, changes, table_changes) %}
+  {%- if paimon__adds_columns(on_schema_change) -%}
+    {%- do paimon__add_columns(target, changes.add) -%}
   {%- endif -%}
+  {%- do paimon__alter_options(target, table_changes) -%}
   {%- if on_schema_change == 'sync_all_columns' -%}
     {%- for column in changes.alter -%}
       {%- do paimon__alter_column_type(target, column.name, column.data_type) -%}

@@ -22,16 +22,19 @@
 
   {%- set query = paimon__model_query(target_relation, model['compiled_code']) -%}
   {%- do paimon__require_check_cols(query.columns) -%}
-  {%- do adapter.rows.refuse_repeated_keys(query, config.get('unique_key'), model) -%}
+  {%- set warning = adapter.rows.check_snapshot_keys(query, model) -%}
+  {%- if warning -%}
+    {%- do exceptions.warn(warning) -%}
+  {%- endif -%}
+  {%- set current = adapter.tables.existing(target_relation) if exists -%}
   {%- if exists -%}
-    {%- set current = adapter.tables.existing(target_relation) -%}
     {%- set query = adapter.rows.with_fields_of_table(adapter.rows.spelled(query, current), current) -%}
   {%- endif -%}
   {%- set node = dict(model, compiled_code='select * from ' ~ query) -%}
   {%- set strategy = strategy_dispatch(config.get('strategy'))(node, 'snapshotted_data', 'source_data', model['config'], exists) -%}
   {%- set versions_sql = build_snapshot_table(strategy, node.compiled_code) -%}
   {{ check_time_data_types(versions_sql) }}
-  {%- set versions = adapter.rows.query(versions_sql) -%}
+  {%- set versions = adapter.rows.with_time_of_end(adapter.rows.query(versions_sql), model, current) -%}
 
   {%- if not exists -%}
     {%- set spec = adapter.specs.spelled(spec, versions.columns) -%}
@@ -39,15 +42,15 @@
     {%- do paimon__build_table(target_relation, none, spec, source) -%}
     {%- do paimon__set_late_options(target_relation, spec) -%}
   {%- else -%}
-    {{ adapter.assert_valid_snapshot_target_given_strategy(target_relation, columns, strategy) }}
-    {%- do strategy.update(row_changed=adapter.rows.comparing_maps(strategy.row_changed, current)) -%}
+    {%- do adapter.rows.require_meta_columns(current, columns, strategy.hard_deletes) -%}
+    {%- do strategy.update(
+      row_changed=adapter.rows.comparing_maps(strategy.row_changed, current), table=current, query_columns=query.columns
+    ) -%}
     {%- set source = adapter.rows.query(snapshot_staging_table(strategy, node.compiled_code, target_relation)) -%}
     {%- set source = adapter.rows.timed_by_versions(adapter.rows.spelled(source, current), versions, model) -%}
     {%- set spec = adapter.specs.spelled(spec, source.columns) -%}
     {%- set spec = adapter.buckets.settled(spec, current) -%}
-    {%- set table_changes = adapter.tables.changes(spec, current) -%}
-    {%- do adapter.tables.refuse_immutable_changes(model, table_changes) -%}
-    {%- do adapter.history.check_branches(model, spec, target_relation) -%}
+    {%- do adapter.tables.warn_of_older_types(target_relation, current) -%}
     {%- set source = adapter.rows.ordered(source, spec, model) -%}
     {%- set helpers = ['dbt_change_type', 'dbt_unique_key'] -%}
     {%- if strategy.unique_key | is_list -%}
@@ -56,6 +59,10 @@
     {%- set added = current.lacks(source.columns) | rejectattr('name', 'in', helpers) | list -%}
     {%- set wanted = adapter.tables.wanted_columns(adapter.rows.spelled(versions, current).columns, model, spec) -%}
     {%- set changes = adapter.tables.column_changes(wanted, current, model) -%}
+    {%- do paimon__check_documented_columns(target_relation, wanted) -%}
+    {%- set table_changes = adapter.tables.changes(spec, current, retypes=changes.wider | length > 0) -%}
+    {%- do adapter.tables.refuse_immutable_changes(model, table_changes) -%}
+    {%- do adapter.history.check_branches(model, spec, target_relation) -%}
     {%- set added_columns = adapter.tables.wanted_columns(added, model, spec) | list -%}
     {%- set table_columns = (changes.widened(current.columns) | list) + added_columns -%}
     {%- set spec = adapter.tables.check_columns(model, spec, table_columns, source.columns) -%}
@@ -63,19 +70,18 @@
     {%- set source = adapter.rows.checked(source, table_columns, model, spec, "dbt_change_type = 'insert'") -%}
     {%- set spec = adapter.buckets.decide(spec, target_relation, current, source) -%}
     {%- do create_columns(target_relation, added) -%}
+    {%- do paimon__alter_options(target_relation, table_changes) -%}
     {%- for column in changes.wider -%}
       {%- do paimon__alter_column_type(target_relation, column.name, column.data_type) -%}
     {%- endfor -%}
-    {%- do paimon__alter_options(target_relation, table_changes) -%}
     {%- set written = source.columns | rejectattr('name', 'in', helpers) | list -%}
     {%- call paimon__write_table('main', target_relation, 'snapshot', spec) -%}
       {{ snapshot_merge_sql(target_relation, source, paimon__quoted_names(written)) }}
     {%- endcall -%}
+    {%- do paimon__comment_columns(target_relation, changes) -%}
+    {%- do paimon__comment_table(target_relation, current, model) -%}
   {%- endif -%}
   {%- do paimon__drop_staged(source) -%}
-  {%- if exists -%}
-    {%- do persist_docs(target_relation, model) -%}
-  {%- endif -%}
   {%- do paimon__tag_run(target_relation, spec) -%}
   {%- do adapter.unchanged.note(model) -%}
 

@@ -5,6 +5,7 @@
 {% macro paimon__snapshot_merge_sql(target, source, insert_cols) -%}
 {%- set columns = config.get('snapshot_table_column_names') or get_snapshot_table_column_names() -%}
 {%- set table_columns = adapter.get_columns_in_relation(target) -%}
+{%- set valid_to_type = paimon__column_types(table_columns)[columns.dbt_valid_to | lower] -%}
 {%- set missing = [] -%}
 {%- for column in table_columns if column.quoted not in insert_cols -%}
   {%- do missing.append('cast(null as ' ~ column.data_type ~ ') as ' ~ column.quoted) -%}
@@ -13,12 +14,7 @@ merge into {{ target }} as DBT_INTERNAL_DEST
 using {% if missing %}(select *, {{ missing | join(', ') }} from {{ source }}){% else %}{{ source }}{% endif %} as DBT_INTERNAL_SOURCE
 on DBT_INTERNAL_SOURCE.{{ columns.dbt_scd_id }} = DBT_INTERNAL_DEST.{{ columns.dbt_scd_id }}
 when matched
-  {%- if config.get('dbt_valid_to_current') %}
-  and (DBT_INTERNAL_DEST.{{ columns.dbt_valid_to }} = {{ config.get('dbt_valid_to_current') }}
-    or DBT_INTERNAL_DEST.{{ columns.dbt_valid_to }} is null)
-  {%- else %}
-  and DBT_INTERNAL_DEST.{{ columns.dbt_valid_to }} is null
-  {%- endif %}
+  and ({{ paimon__is_current_version('DBT_INTERNAL_DEST.' ~ columns.dbt_valid_to, valid_to_type) }})
   and DBT_INTERNAL_SOURCE.dbt_change_type in ('update', 'delete')
 then update set {{ columns.dbt_valid_to }} = DBT_INTERNAL_SOURCE.{{ columns.dbt_valid_to }}
 when not matched and DBT_INTERNAL_SOURCE.dbt_change_type = 'insert' then insert (

@@ -34,7 +34,8 @@ left anti join {{ deletes.render() }} as __dbt_deletes
 {#- The first rows of a table, or all of a rebuilt one: the result of the changes. Drops deletes of older runs. -#}
 {% macro paimon__build_from_changes(target, existing, spec, source) %}
   {%- set columns = adapter.tables.wanted_columns(source.columns, model, spec) -%}
-  {%- set spec = adapter.tables.check_columns(model, spec, columns) -%}
+  {%- set new = existing is none or not existing.is_table -%}
+  {%- set spec = adapter.tables.check_columns(model, spec, columns, new=new) -%}
   {%- set deletes = adapter.deletes.relation(model, target) -%}
   {%- set there = load_cached_relation(deletes) -%}
   {%- set kept = paimon__kept_deletes(deletes, spec, columns) -%}

@@ -3,7 +3,7 @@
   that no reader or crash sees one without the other.
 -#}
 {% macro paimon__get_incremental_delete_insert_sql(arg_dict) %}
-  {%- set keys = [arg_dict.unique_key] if arg_dict.unique_key is string else arg_dict.unique_key | list -%}
+  {%- set keys = adapter.specs.columns(arg_dict.unique_key) -%}
   {%- set keys_of_batch -%}
     select distinct {% for key in keys %}{{ adapter.quote(key) }} as __dbt_tag_{{ loop.index }}{{ ', ' if not loop.last }}{% endfor %}
     from {{ arg_dict.temp_relation }}

@@ -17,15 +17,18 @@ merge into {{ arg_dict.target_relation }} as DBT_INTERNAL_DEST
 using {{ paimon__with_columns(arg_dict.temp_relation, arg_dict.dest_columns, arg_dict.table_columns) }} as DBT_INTERNAL_SOURCE
 on {{ on | join('\n  and ') }}
 {%- if delete_when %}
-when matched and {{ delete_when }} then delete
+when matched and {{ delete_when }}
+then delete
 {%- endif %}
 {%- if updates %}
-when matched{% if update_when %} and {{ update_when }}{% endif %} then update set
+when matched{% if update_when %} and {{ update_when }}
+{% endif %} then update set
   {%- for name in updates %}
   {{ adapter.quote(name) }} = DBT_INTERNAL_SOURCE.{{ adapter.quote(name) }}{{ ',' if not loop.last }}
   {%- endfor %}
 {%- endif %}
-when not matched{{ paimon__insert_condition(insert_when, delete_when) }} then
+when not matched{{ paimon__insert_condition(insert_when, delete_when) }}
+then
   {{ paimon__merge_insert_clause(arg_dict.table_columns) }}
   {%- endset -%}
   {%- do return(sql) -%}
@@ -33,7 +36,7 @@ when not matched{{ paimon__insert_condition(insert_when, delete_when) }} then
 
 {#- The equalities of the key; `is not distinct from` would prevent a hash join, and keys are never NULL. -#}
 {% macro paimon__match_on(unique_key) %}
-  {%- set keys = [unique_key] if unique_key is string else unique_key -%}
+  {%- set keys = adapter.specs.columns(unique_key) -%}
   {%- set conditions = [] -%}
   {%- for key in keys -%}
     {%- do conditions.append('DBT_INTERNAL_SOURCE.' ~ adapter.quote(key) ~ ' = DBT_INTERNAL_DEST.' ~ adapter.quote(key)) -%}
@@ -44,7 +47,8 @@ when not matched{{ paimon__insert_condition(insert_when, delete_when) }} then
 {#- A row to be deleted is not inserted when the table does not have it; a condition that is NULL deletes nothing. -#}
 {% macro paimon__insert_condition(insert_when, delete_when) -%}
   {%- if insert_when %} and {{ insert_when }}
-  {%- elif delete_when and 'DBT_INTERNAL_DEST' not in delete_when %} and not coalesce({{ delete_when }}, false)
+  {%- elif delete_when and 'DBT_INTERNAL_DEST' not in delete_when %} and not coalesce({{ delete_when }}
+, false)
   {%- endif -%}
 {%- endmacro %}
 
@@ -69,11 +73,9 @@ insert ({{ names | join(', ') }}) values (
 {%- endmacro %}
 
 {% macro paimon__merge_update_columns(unique_key, dest_columns) %}
-  {%- set keys = ([unique_key] if unique_key is string else unique_key) | map('lower') | list -%}
-  {%- set only = config.get('merge_update_columns') -%}
-  {%- set except = config.get('merge_exclude_columns') -%}
-  {%- set only = ([only] if only is string else only or []) | map('lower') | list -%}
-  {%- set except = ([except] if except is string else except or []) | map('lower') | list -%}
+  {%- set keys = adapter.specs.columns(unique_key) | map('lower') | list -%}
+  {%- set only = adapter.specs.columns(config.get('merge_update_columns')) | map('lower') | list -%}
+  {%- set except = adapter.specs.columns(config.get('merge_exclude_columns')) | map('lower') | list -%}
   {%- set names = [] -%}
   {%- for column in dest_columns -%}
     {%- set name = column.name | lower -%}

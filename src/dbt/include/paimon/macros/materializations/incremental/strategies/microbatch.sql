@@ -1,5 +1,6 @@
 {#-
-  microbatch: the batch replaces the rows of its time window [event_time_start, event_time_end).
+  microbatch: the batch replaces the rows of its time window [event_time_start, event_time_end), with --sample those of
+  them that are in the sample. With --empty nothing changes: the batch has no rows because it may not read any.
 
   A partitioned table replaces the partitions that the batch touches, in one commit that costs as much as those
   partitions; their rows outside the window are copied with all columns of the table, so that nothing is lost if a
@@ -8,6 +9,11 @@
   A table without partitions replaces the window with one MERGE.
 -#}
 {% macro paimon__get_incremental_microbatch_sql(arg_dict) %}
+  {%- if adapter.rows.reads_nothing(model) -%}
+    {%- do return(
+      paimon__insert_sql(arg_dict.target_relation, arg_dict.dest_columns, arg_dict.temp_relation) ~ ' where false'
+    ) -%}
+  {%- endif -%}
   {%- set window = adapter.rows.batch_window(model, arg_dict.table_columns) -%}
   {%- if not arg_dict.spec.partition_by -%}
     {%- do return(paimon__replace_rows_sql(arg_dict, 'select true as __dbt_tag_1', ['(' ~ window ~ ')'])) -%}

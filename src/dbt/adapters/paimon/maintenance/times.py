@@ -1,0 +1,99 @@
+"""A user's times as a procedure of Paimon reads them: on the JVM's wall clock (see `sql.clocks`)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from datetime import datetime
+from typing import Any, Final
+
+from dbt_common.exceptions import DbtRuntimeError
+
+from dbt.adapters.paimon.capabilities import Capability, Versions
+from dbt.adapters.paimon.options.table_options import parse_duration
+from dbt.adapters.paimon.sql import clocks
+from dbt.adapters.paimon.sql.text import string_literal
+from dbt.adapters.paimon.sql.timestamps import session_moment
+
+_BY_FILE: Final = "update-time"
+
+
+def reads_the_jvms_clock(procedure: str, versions: Versions) -> bool:
+    """Whether a procedure reads its `older_than` on the JVM's wall clock: a text, but not a TIMESTAMP."""
+    return procedure != "expire_snapshots" or versions.supports(Capability.EXPIRE_SNAPSHOTS_OLDER_THAN_TEXT)
+
+
+def as_paimon_reads_them(
+    procedure: str,
+    arguments: Mapping[str, Any],
+    versions: Versions,
+    query: Callable[[str], list[Any]],
+    options: Callable[[], Mapping[str, str]],
+) -> dict[str, Any]:
+    """The arguments of a procedure with each time on the clock on which Paimon reads it.
+
+    Args:
+        procedure: a name in `sql.procedures`.
+        arguments: as the user wrote them, on the session's wall clock; invalid ones are left for `procedures.render`.
+        versions: those in use.
+        query: runs a statement; called only if there is a time.
+        options: reads the table's options; called only if the clocks differ.
+
+    Raises:
+        DbtRuntimeError: an age of partitions that cannot be converted, or the JVM's clock is unknown.
+    """
+    given = dict(arguments)
+    moment = _moment(given.get("older_than"))
+    if moment is not None and reads_the_jvms_clock(procedure, versions):
+        instant = f"timestamp {string_literal(moment.isoformat(sep=' '))}"
+        text = _asked(procedure, query, clocks.as_seconds(clocks.on_jvms_clock(instant)))
+        given["older_than"] = datetime.fromisoformat(text)
+    if procedure == "expire_partitions" and (ahead := int(_asked(procedure, query, clocks.jvms_lead()))):
+        # What is not given is the table's own.
+        table = options() if versions.supports(Capability.EXPIRE_PARTITIONS_BY_TABLE_OPTIONS) else {}
+        if given.get("expire_strategy", table.get("partition.expiration-strategy")) != _BY_FILE:
+            duration = given.get("expiration_time", table.get("partition.expiration-time"))
+            given["expiration_time"] = expiration_time(duration, ahead)
+    return given
+
+
+def expiration_time(duration: Any, ahead: int) -> Any:
+    """The age with which Paimon drops the partitions that are this old on the session's wall clock.
+
+    Args:
+        duration: the age, as the user wrote it.
+        ahead: seconds by which the JVM's wall clock is ahead of the session's.
+
+    Raises:
+        DbtRuntimeError: there is none.
+    """
+    try:
+        seconds = parse_duration(str(duration)) // 10**9 + ahead
+    except ValueError:
+        return duration
+    if not ahead:
+        return duration
+    if seconds < 0:
+        raise DbtRuntimeError(
+            f"expire_partitions: expiration_time={duration!r}: Paimon compares the values of partitions with the clock "
+            f"of Spark's JVM, which is {-ahead} s behind the session's. Give a longer expiration_time, or start Spark "
+            "with -Duser.timezone=<the session's time zone>."
+        )
+    return f"{seconds} s"
+
+
+def _moment(value: Any) -> datetime | None:
+    try:
+        return None if value is None else session_moment(value)
+    except ValueError:
+        return None
+
+
+def _asked(procedure: str, query: Callable[[str], list[Any]], expression: str) -> str:
+    try:
+        ((found,),) = query(f"select {expression} from {clocks.ONE_ROW}")
+    except DbtRuntimeError as exc:
+        raise DbtRuntimeError(
+            f"{procedure}: Paimon reads times on the clock of Spark's JVM, and this server does not say what that is: "
+            f"{exc.msg}\nRun the operation with `method: session`."
+        ) from exc
+    return str(found)

@@ -1,0 +1,64 @@
+"""A CALL of one of Paimon's procedures, as Spark's own parser reads it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from dbt.adapters.paimon.spark.table_name import TableName
+from dbt.adapters.paimon.sql.scala import elements
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+
+@dataclass(frozen=True)
+class ParsedCall:
+    """A CALL.
+
+    Attributes:
+        table: its table.
+        arguments: its arguments by name, as text.
+    """
+
+    table: TableName
+    arguments: Mapping[str, str]
+
+
+def parsed(session: SparkSession, statement: str, procedure: str, order: Sequence[str]) -> ParsedCall | None:
+    """The CALL of a procedure; None if the statement is another one.
+
+    Args:
+        session: a session of the embedded Spark.
+        statement: one statement.
+        procedure: the procedure's name.
+        order: its arguments where they are given by position; the first is `table`.
+
+    Raises:
+        Exception: Spark cannot parse it.
+    """
+    parser: Any = session._jsparkSession.sessionState().sqlParser()
+    call = parser.parsePlan(statement)
+    if call.getClass().getSimpleName() != "PaimonCallStatement":
+        return None
+    *catalogs, _, name = [str(part) for part in elements(call.name())]
+    if name.lower() != procedure:
+        return None
+    given = _arguments(call.args(), order)
+    # Its catalog is that of the table, unless the name has one.
+    catalog = catalogs[0] if catalogs else session.catalog.currentCatalog()
+    *above, identifier = map(str, elements(parser.parseMultipartIdentifier(given["table"])))
+    schema = above[-1] if above else session.catalog.currentDatabase()
+    return ParsedCall(TableName(above[0] if len(above) > 1 else catalog, schema, identifier), given)
+
+
+def _arguments(arguments: Any, order: Sequence[str]) -> dict[str, str]:
+    given = {}
+    for place, argument in enumerate(elements(arguments)):
+        named = argument.getClass().getSimpleName() == "PaimonNamedArgument"
+        name = str(argument.name()).lower() if named else "".join(order[place : place + 1])
+        value = argument.expr().value()
+        if value is not None:
+            given[name] = str(value)
+    return given

@@ -1,0 +1,157 @@
+"""Sorted compaction that keeps what other programs append meanwhile.
+
+Paimon's sys.compact with an order rewrites the files that it has read, and then commits an overwrite of whatever the
+table has by then: rows that were appended in between are lost (CompactProcedure.sortCompactUnAwareBucketTable at 0.9.0
+to 2.0.0) [ran]. From 1.4, a setting of the commit refuses it if another writer was faster. On 0.9, a Spark in this
+process does the same work, and commits it as a compaction: it replaces the files that were read, and fails if one of
+them is gone. Elsewhere a warning says that rows may be lost.
+"""
+
+from __future__ import annotations
+
+import re
+import uuid
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, Any, Final
+
+from dbt_common.exceptions import DbtRuntimeError
+
+from dbt.adapters.paimon.spark import heads, parsed_calls
+from dbt.adapters.paimon.spark.table_name import TableName
+from dbt.adapters.paimon.sql.scala import elements
+from dbt.adapters.paimon.sql.text import quoted
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from dbt.adapters.paimon.sql.predicates import Reference
+
+_SORTS: Final = re.compile(
+    r"\bcall\b.*\bcompact\b.*(['\"])(?:order|zorder|hilbert)\1", re.IGNORECASE | re.DOTALL
+)
+_PART: Final = re.compile(r"`((?:[^`]|``)+)`|([^.`]+)")
+# CompactProcedure.PARAMETERS, where they are given by position.
+_ORDER: Final = ("table", "partitions", "order_strategy", "order_by", "where", "options")
+# The commit fails if another writer committed to these partitions after this table snapshot (StrictModeChecker).
+LAST_SAFE_SNAPSHOT: Final = "spark.paimon.commit.strict-mode.last-safe-snapshot"
+# What a statement returns that was replaced by `sort`.
+RESULT: Final = "select true as result"
+
+
+def may_sort(statement: str) -> bool:
+    """Whether a statement may be a CALL of `compact` with an order."""
+    return _SORTS.search(statement) is not None
+
+
+def table_of(statement: str, catalog: str, schema: str) -> TableName | None:
+    """The table of the CALL; None if it is neither the argument `table` nor the first one.
+
+    Args:
+        statement: one statement.
+        catalog: the catalog of a name that has none.
+        schema: the schema of a name that has none.
+    """
+    named = re.search(r"\btable\s*=>\s*'([^']+)'", statement, re.IGNORECASE)
+    found = named or re.search(r"\bcompact\s*`?\s*\(\s*'([^']+)'", statement, re.IGNORECASE)
+    if found is None:
+        return None
+    parts = [(quoted or plain).replace("``", "`") for quoted, plain in _PART.findall(found[1])]
+    return TableName(*[catalog, schema][: max(3 - len(parts), 0)], *parts[-3:])
+
+
+def sort(session: SparkSession, statement: str, references_of: Callable[[str], Iterable[Reference]]) -> bool:
+    """Run a CALL of `compact` with an order.
+
+    Args:
+        session: a session of the embedded Spark.
+        statement: one statement.
+        references_of: returns the names in an SQL expression.
+
+    Returns:
+        Whether it was run. Not if it is another statement, or one that has to be left to Paimon, which then refuses it,
+        or loses rows: on a table with deletion vectors.
+
+    Raises:
+        Exception: another writer replaced a file that was read; the table is as that writer left it.
+    """
+    call = parsed_calls.parsed(session, statement, "compact", _ORDER)
+    if call is None or not call.arguments.get("order_strategy"):
+        return False
+    given = call.arguments
+    options = dict(pair.split("=", 1) for pair in given.get("options", "").split(",") if "=" in pair)
+    table = heads.paimon_table(session, call.table).copy({"write-only": "false", **options})
+    if table.coreOptions().deletionVectorsEnabled() or table.bucketMode().toString() != "BUCKET_UNAWARE":
+        return False
+    where = given.get("where") or " or ".join(
+        f"({part.replace(',', ' and ')})" for part in given.get("partitions", "").split(";") if part
+    )
+    keys = {str(key) for key in table.partitionKeys()}
+    if where and any(parts[-1] not in keys for _, parts in references_of(where)):
+        return False
+    _sort_files(session, call.table, table, given, where)
+    session.catalog.refreshTable(_rendered(call.table))
+    return True
+
+
+def _sort_files(
+    session: SparkSession, name: TableName, table: Any, given: Mapping[str, str], where: str
+) -> None:
+    jvm: Any = session._jvm
+    spark = jvm.org.apache.paimon.spark
+    groups: dict[Any, list[Any]] = {}
+    for split in table.newSnapshotReader().read().dataSplits():
+        groups.setdefault(split.partition(), []).append(split)
+    if not groups:
+        return
+    order = spark.sort.TableSorter.OrderType.of(given["order_strategy"])
+    columns = [column.strip() for column in given["order_by"].split(",")]
+    sorter = spark.sort.TableSorter.getSorter(table, order, columns)
+    sorted_rows = None
+    for splits in groups.values():
+        rows = sorter.sort(_rows(session, name, table, splits, where))
+        sorted_rows = rows if sorted_rows is None else sorted_rows.union(rows)
+    messages = jvm.java.util.ArrayList()
+    rows_read = rows_written = 0
+    for message in elements(spark.commands.PaimonSparkWriter(table).write(sorted_rows)):
+        # All new files of a partition replace all files of it that were read.
+        read = [file for split in groups.pop(message.partition(), ()) for file in split.dataFiles()]
+        replaced, written = message.compactIncrement(), message.newFilesIncrement().newFiles()
+        replaced.compactBefore().addAll(read)
+        rows_read += sum(file.rowCount() for file in read)
+        rows_written += sum(file.rowCount() for file in written)
+        while written:
+            replaced.compactAfter().append(written.pop(0))
+        messages.add(message)
+    if rows_read != rows_written:
+        raise DbtRuntimeError(
+            f"{_rendered(name)}: {rows_read} rows were read and {rows_written} written: nothing is committed."
+        )
+    commit = table.newCommit(f"dbt-sort_{uuid.uuid4()}")
+    try:
+        commit.commit(heads.BATCH, messages)
+    except Exception:
+        commit.abort(messages)
+        raise
+    finally:
+        commit.close()
+
+
+def _rows(session: SparkSession, name: TableName, table: Any, splits: list[Any], where: str) -> Any:
+    """The rows of these splits, as Paimon's procedure reads them."""
+    jvm: Any = session._jvm
+    gateway: Any = session.sparkContext._gateway
+    array = gateway.new_array(jvm.org.apache.paimon.table.source.DataSplit, len(splits))
+    for place, split in enumerate(splits):
+        array[place] = split
+    frame: Any = session.table(_rendered(name))
+    relation = frame._jdf.queryExecution().analyzed().collectLeaves().head()
+    scan = jvm.org.apache.paimon.spark.PaimonSplitScan.apply(table, array)
+    plan = jvm.org.apache.paimon.spark.catalyst.Compatibility.createDataSourceV2ScanRelation(
+        relation, scan, relation.output()
+    )
+    rows = jvm.org.apache.spark.sql.PaimonUtils.createDataset(session._jsparkSession, plan)
+    return rows.where(where) if where else rows
+
+
+def _rendered(name: TableName) -> str:
+    return quoted(name.catalog, name.schema, name.identifier)

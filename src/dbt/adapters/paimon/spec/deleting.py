@@ -1,0 +1,124 @@
+"""How rows of a table are deleted rightly, and where a DELETE or MERGE of Paimon's removes other rows, or none.
+
+Source: DeleteFromPaimonTableCommand, MergeIntoPaimonTable and the merge functions, 0.9.0 to 2.0.0. DELETE writes delete
+records for `deduplicate`, if it has no deletion vectors writes the files of a table of any other kind again, and drops
+partitions if the condition is about nothing else.
+"""
+
+from __future__ import annotations
+
+from enum import Enum, auto
+
+from dbt.adapters.paimon.capabilities import Capability, Versions
+from dbt.adapters.paimon.spec.change_rows import ROWKIND
+from dbt.adapters.paimon.spec.table import POSTPONE_BUCKET, TableSpec
+
+
+class Way(Enum):
+    """The plainest statements that delete the right rows."""
+
+    DELETE = auto()
+    # DELETE writes files again, which is right if no key has rows in several of them.
+    COMPACT_AND_DELETE = auto()
+    # The new files of a first-row table show when they are compacted.
+    DELETE_AND_COMPACT = auto()
+    # An INSERT of rows of kind -D.
+    CHANGE_ROWS = auto()
+    # An INSERT OVERWRITE of the rows that stay.
+    OVERWRITE = auto()
+
+
+def way(spec: TableSpec, versions: Versions) -> Way:
+    """How rows of a table are deleted, if `refusal` has nothing against it."""
+    if not spec.primary_key:
+        return Way.DELETE
+    if spec.merge_engine == "deduplicate":
+        if spec.is_true("ignore-delete"):
+            return Way.OVERWRITE
+        by_kind = ROWKIND in spec.options and not versions.supports(Capability.DELETE_BESIDE_ROWKIND)
+        return Way.CHANGE_ROWS if by_kind else Way.DELETE
+    if ROWKIND in spec.options:
+        return Way.OVERWRITE
+    if spec.merge_engine == "first-row":
+        shows = versions.supports(Capability.DELETE_SHOWS_FIRST_ROWS)
+        return Way.DELETE if shows else Way.DELETE_AND_COMPACT
+    if spec.is_true("deletion-vectors.enabled") or versions.supports(Capability.DELETE_WITHOUT_COMPACTION):
+        return Way.DELETE
+    return Way.COMPACT_AND_DELETE
+
+
+def refusal(spec: TableSpec, versions: Versions) -> str | None:
+    """Why no statement deletes rows of a table rightly, with the remedy; None if one does."""
+    if waits_for_compaction(spec):
+        return (
+            "its new rows wait for a compaction of its postpone buckets, which drops deletes on Spark. Set "
+            "postpone_bucket.batch_write_fixed_bucket to true, or delete the rows with Flink"
+        )
+    if spec.primary_key and spec.overwrite_reads_old_keys and way(spec, versions) is not Way.DELETE:
+        return (
+            f"Paimon cannot write rows of a {spec.merge_engine} table again whose keys move between partitions. "
+            "Put the partition columns into primary_key, or rebuild the table from a query without these rows"
+        )
+    return None
+
+
+def delete_fault(spec: TableSpec, versions: Versions) -> str | None:
+    """What a DELETE with a condition gets wrong on a table; None if it is right, or fails with a message."""
+    if refused := refusal(spec, versions):
+        return refused
+    if carried := carried_values(spec, versions):
+        return carried
+    chosen = way(spec, versions)
+    if chosen is Way.DELETE_AND_COMPACT:
+        return "the rows beside those that it deletes are hidden until a compaction"
+    if chosen is Way.CHANGE_ROWS:
+        return deletes_lost(spec)
+    if chosen is Way.OVERWRITE:
+        return deletes_lost(spec) or "the other rows are written again, each by its row kind"
+    return None
+
+
+def merge_fault(spec: TableSpec, versions: Versions) -> str | None:
+    """What a MERGE with a delete clause gets wrong on a table; None if it is right, or fails with a message."""
+    if not spec.primary_key:
+        return None
+    return deletes_lost(spec) or unreadable_by_deletes(spec) or carried_values(spec, versions)
+
+
+def deletes_lost(spec: TableSpec) -> str | None:
+    """A setting with which a table with a primary key does not apply delete records [ran, 0.9.0]."""
+    if spec.is_true("ignore-delete"):
+        return "'ignore-delete'='true' makes the table drop every delete"
+    if ROWKIND in spec.options:
+        return f"rowkind_field='{spec.options[ROWKIND]}' decides what a row does, so no row is deleted"
+    return None
+
+
+def unreadable_by_deletes(spec: TableSpec) -> str | None:
+    """Why delete records, which MERGE writes, make a table unreadable (PartialUpdateMergeFunction.add)."""
+    accepted = (
+        spec.merge_engine != "partial-update"
+        or spec.is_true("partial-update.remove-record-on-delete")
+        or "partial-update.remove-record-on-sequence-group" in spec.options
+    )
+    return None if accepted else "a partial-update table that accepts no deletes would become unreadable"
+
+
+def carried_values(spec: TableSpec, versions: Versions) -> str | None:
+    """Why a key that comes again after its delete has values of before, as long as both records are there."""
+    removes = spec.merge_engine in ("partial-update", "aggregation") and (
+        spec.is_true(f"{spec.merge_engine}.remove-record-on-delete")
+        or "partial-update.remove-record-on-sequence-group" in spec.options
+    )
+    if not removes or versions.supports(Capability.DELETED_VALUES_FORGOTTEN):
+        return None
+    return "a deleted key that comes again gets its old values where the new row has NULL, until a compaction"
+
+
+def waits_for_compaction(spec: TableSpec) -> bool:
+    """Whether rows wait in postpone buckets: SparkPostponeCompactProcedure reads them without kinds [ran, 1.4.2]."""
+    return (
+        bool(spec.primary_key)
+        and spec.bucket == POSTPONE_BUCKET
+        and (spec.options.get("postpone.batch-write-fixed-bucket", "true").lower() == "false")
+    )

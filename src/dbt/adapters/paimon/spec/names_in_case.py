@@ -1,0 +1,45 @@
+"""Finds nodes whose tables have names that differ only in case.
+
+Paimon tells `Tab` from `tab` on a file system that does. dbt's cache does not (`reference_keys._make_ref_key`), and
+takes one of them for the other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, Final
+
+_STORED: Final = ("model", "seed", "snapshot")
+_Name = tuple[str, str, str]
+
+
+class NamesInCase:
+    """The tables and views of a project by their names in lower case.
+
+    Args:
+        nodes: the nodes of dbt's manifest.
+    """
+
+    def __init__(self, nodes: Iterable[Any]) -> None:
+        self._named: dict[_Name, dict[_Name, str]] = {}
+        for node in nodes:
+            if node.resource_type in _STORED and node.config.materialized != "ephemeral":
+                name = (node.database or "", node.schema or "", node.alias or "")
+                owners = self._named.setdefault(_lower(name), {})
+                owners.setdefault(name, f"{node.resource_type} '{node.name}'")
+
+    def problem(self, node: Mapping[str, Any]) -> str:
+        """Why a node cannot be built under its name, and the remedy; empty if it can."""
+        name = (node.get("database") or "", node.get("schema") or "", node.get("alias") or "")
+        for other, owner in self._named.get(_lower(name), {}).items():
+            if other != name:
+                return (
+                    f"its table {'.'.join(name[1:])} and {'.'.join(other[1:])}, that of {owner}, differ only in case, "
+                    "and dbt takes them for one. Give one of the nodes another `alias`."
+                )
+        return ""
+
+
+def _lower(name: _Name) -> _Name:
+    database, schema, alias = name
+    return database, schema.lower(), alias.lower()

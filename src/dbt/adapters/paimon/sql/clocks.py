@@ -1,0 +1,72 @@
+"""SQL for the three clocks of a statement: an instant, the session's wall clock and that of the server's JVM.
+
+A TIMESTAMP is an instant. A user's text is read on the session's wall clock (`spark.sql.session.timeZone`). Paimon
+reads texts, tells the time and shows its own times on the JVM's wall clock (TimeZone.getDefault, LocalDateTime.now,
+SnapshotsTable.toRow). Everything that this adapter compares is a TIMESTAMP_NTZ in UTC: to_utc_timestamp and
+from_utc_timestamp give a TIMESTAMP, which cannot show an hour that a change of clocks skips in the session's zone.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+JVM_ZONE: Final = "java_method('java.time.ZoneId', 'systemDefault')"
+# One row that is computed in the driver: an executor may have another time zone.
+ONE_ROW: Final = "(values (1)) as one_row"
+_EPOCH: Final = "timestamp_ntz '1970-01-01 00:00:00'"
+
+
+def utc(instant: str) -> str:
+    """A TIMESTAMP on UTC's wall clock."""
+    return f"({_EPOCH} + make_dt_interval(0, 0, 0, unix_micros({instant}) * 0.000001))"
+
+
+def now_in_utc() -> str:
+    """Now on UTC's wall clock."""
+    return utc("now()")
+
+
+def in_utc(paimons: str) -> str:
+    """A time that Paimon shows on the JVM's wall clock, such as `commit_time` of `$snapshots`, on UTC's."""
+    return f"convert_timezone({JVM_ZONE}, 'UTC', {paimons})"
+
+
+def in_session(paimons: str) -> str:
+    """A time that Paimon shows on the JVM's wall clock, on the session's."""
+    return f"convert_timezone({JVM_ZONE}, current_timezone(), {paimons})"
+
+
+def on_jvms_clock(instant: str) -> str:
+    """A TIMESTAMP on the JVM's wall clock, on which Paimon reads a text."""
+    return f"convert_timezone('UTC', {JVM_ZONE}, {utc(instant)})"
+
+
+def now_on_jvms_clock() -> str:
+    """Now on the JVM's wall clock."""
+    return on_jvms_clock("now()")
+
+
+def jvms_lead() -> str:
+    """Seconds by which the JVM's wall clock is ahead of the session's, now."""
+    return seconds_between("cast(now() as timestamp_ntz)", now_on_jvms_clock())
+
+
+def jvm_has_summer_time() -> str:
+    """Whether the JVM's time zone changes its clocks, these years."""
+    winter, summer = "timestamp_ntz '2026-01-01 12:00:00'", "timestamp_ntz '2026-07-01 12:00:00'"
+    return f"{seconds_between(winter, in_utc(winter))} <> {seconds_between(summer, in_utc(summer))}"
+
+
+def seconds_between(earlier: str, later: str) -> str:
+    """Whole seconds between two TIMESTAMP_NTZ."""
+    return f"(unix_timestamp({later}) - unix_timestamp({earlier}))"
+
+
+def age_in_seconds(paimons: str) -> str:
+    """Seconds since a time that Paimon shows."""
+    return seconds_between(in_utc(paimons), now_in_utc())
+
+
+def as_seconds(wall_clock: str) -> str:
+    """A TIMESTAMP_NTZ as text to the second; date_format would read it as a TIMESTAMP first."""
+    return f"substring(cast({wall_clock} as string), 1, 19)"

@@ -1,0 +1,116 @@
+"""Finds the statements of a script that delete rows: DELETE with a condition, and MERGE with a delete clause."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Final, NamedTuple
+
+_GAP: Final = r"(?:\s|--[^\n]*\n|/\*.*?\*/)*"
+# A test that costs nothing: only a script that passes it is worth the import of sqlglot, which takes a second.
+_MAY_DELETE: Final = re.compile(
+    rf"\bdelete\b{_GAP}\bfrom\b|\bthen\b{_GAP}\bdelete\b", re.IGNORECASE | re.DOTALL
+)
+_PART: Final = r"(?:`(?:[^`]|``)*`|[^\s`.;()]+)"
+_NAME: Final = re.compile(rf"{_GAP}(?P<name>{_PART}(?:\s*\.\s*{_PART})*)(?![^\s`.;()])(?!\s*\()", re.DOTALL)
+
+
+class _Token(NamedTuple):
+    kind: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True)
+class Deletion:
+    """A statement that deletes rows.
+
+    Attributes:
+        table: the parts of the table's name; empty if it is no plain name.
+        condition: where the condition of a DELETE begins and ends in the script; None for a MERGE.
+    """
+
+    table: tuple[str, ...]
+    condition: tuple[int, int] | None = None
+
+
+def may_delete(script: str) -> bool:
+    """Whether a script may contain a statement that deletes rows."""
+    return _MAY_DELETE.search(script) is not None
+
+
+def deletions(script: str) -> list[Deletion]:
+    """The statements of a script that delete some rows: none if it is no SQL, and no DELETE without a condition."""
+    from sqlglot.dialects.spark import Spark
+    from sqlglot.errors import TokenError
+
+    try:
+        tokens = [_Token(each.token_type.name, each.start, each.end) for each in Spark().tokenize(script)]
+    except TokenError:
+        return []
+    found = (_deletion(script, statement, end) for statement, end in _statements(tokens, len(script)))
+    return [deletion for deletion in found if deletion is not None]
+
+
+def strict(condition: str) -> str:
+    """A condition that is never NULL; it also stands in front as it is, so that files are still skipped by it.
+
+    There it keeps its place if it begins with a blank: Spark's errors name the place.
+    """
+    return f"({condition.removeprefix(' ')}\n) and ({condition}\n) is true"
+
+
+def opaque(condition: str) -> str:
+    """A condition that is never NULL, and by which Paimon skips no file or partition: each row is asked."""
+    return f" cast(({condition}\n) as string) <=> 'true'"
+
+
+def with_condition(script: str, deletion: Deletion, change: Callable[[str], str]) -> str:
+    """A script in which the condition of a DELETE is changed."""
+    if deletion.condition is None:
+        return script
+    start, end = deletion.condition
+    return script[:start] + change(script[start:end].rstrip()) + script[end:]
+
+
+def _statements(tokens: Iterable[_Token], length: int) -> Iterator[tuple[list[_Token], int]]:
+    """The tokens of each statement, and where it ends."""
+    statement: list[_Token] = []
+    for token in tokens:
+        if token.kind == "SEMICOLON":
+            yield statement, token.start
+            statement = []
+        else:
+            statement.append(token)
+    yield statement, length
+
+
+def _deletion(script: str, statement: Iterable[_Token], end: int) -> Deletion | None:
+    outer = list(_outside_of_parentheses(statement))
+    pairs = [(first.kind, second.kind) for first, second in pairwise(outer)]
+    for (first, second), token in zip(pairs, outer[1:], strict=True):
+        if (first, second) == ("DELETE", "FROM"):
+            where = next((each for each in outer if each.kind == "WHERE"), None)
+            return Deletion(_table(script, token.end + 1), (where.end + 1, end)) if where else None
+        if (first, second) == ("MERGE", "INTO"):
+            return Deletion(_table(script, token.end + 1)) if ("THEN", "DELETE") in pairs else None
+    return None
+
+
+def _outside_of_parentheses(tokens: Iterable[_Token]) -> Iterator[_Token]:
+    depth = 0
+    for token in tokens:
+        depth -= token.kind == "R_PAREN"
+        if not depth:
+            yield token
+        depth += token.kind == "L_PAREN"
+
+
+def _table(script: str, start: int) -> tuple[str, ...]:
+    found = _NAME.match(script, start)
+    if found is None:
+        return ()
+    parts = re.findall(_PART, found["name"])
+    return tuple(part[1:-1].replace("``", "`") if part[0] == "`" else part for part in parts)

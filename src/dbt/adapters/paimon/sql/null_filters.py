@@ -1,0 +1,71 @@
+"""Finds conditions that keep rows of NULL, and for which Paimon 0.9 skips files that have such rows.
+
+It takes `NOT (column <=> 'a')`, to which Spark brings all of them, for `column <> 'a'` (SparkFilterConverter): files
+whose values are all NULL or 'a' are skipped [ran, 0.9.0].
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Any, Final
+
+# A test that costs nothing: only a statement that passes it is worth the import of sqlglot, which takes a second.
+_MAY_BE: Final = re.compile(r"<=>|\bdistinct\s+from\b|\bis\s+(?:not\s+)?(?:true|false)\b", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class LostNulls:
+    """A condition that may lose rows of NULL, and another one that loses none."""
+
+    condition: str
+    instead: str
+
+
+def may_lose_nulls(sql: str) -> bool:
+    """Whether a statement may have such a condition."""
+    return _MAY_BE.search(sql) is not None
+
+
+def lost_nulls(sql: str) -> list[LostNulls]:
+    """The conditions of a statement in Spark's dialect that may lose rows of NULL; none if it cannot be parsed."""
+    if not may_lose_nulls(sql):
+        return []
+    try:
+        import sqlglot
+        from sqlglot import expressions
+    except ImportError:
+        return []
+    try:
+        tree = sqlglot.parse_one(sql, dialect="spark")
+    except sqlglot.errors.SqlglotError:
+        return []
+    compared = tree.find_all(expressions.NullSafeEQ, expressions.NullSafeNEQ, expressions.Is)
+    return [found for node in compared if _filters_out(node) and (found := _of_value(node))]
+
+
+def _filters_out(node: Any) -> bool:
+    """Whether a condition has to be false for a row to pass: behind an odd number of NOT."""
+    from sqlglot import expressions
+
+    negative = isinstance(node, expressions.NullSafeNEQ)
+    above = node.parent
+    while isinstance(above, (expressions.Paren, expressions.Not, expressions.And, expressions.Or)):
+        negative ^= isinstance(above, expressions.Not)
+        above = above.parent
+    filters = (expressions.Where, expressions.Having, expressions.Join, expressions.Merge)
+    return negative and isinstance(above, filters)
+
+
+def _of_value(node: Any) -> LostNulls | None:
+    """A comparison of a column with a value: Paimon gets no others."""
+    from sqlglot import expressions
+
+    column, value = node.this, node.expression
+    if isinstance(value, expressions.Column):
+        column, value = value, column
+    is_value = not isinstance(value, expressions.Null) and value.find(expressions.Column) is None
+    if not isinstance(column, expressions.Column) or not is_value:
+        return None
+    name, text = column.sql("spark"), value.sql("spark")
+    return LostNulls(f"{name} is distinct from {text}", f"({name} <> {text} or {name} is null)")

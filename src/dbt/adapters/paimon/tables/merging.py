@@ -1,0 +1,58 @@
+"""Changes of how Paimon merges the rows of a key, which ALTER makes at once for all rows that are stored.
+
+A merge happens when rows are read or compacted, with the options that the table has then: after `sum` became `max`, 3
+and 4 are no longer 7 but 4, also in older table snapshots [ran, 0.9.0, 1.4.2 and 2.0.0].
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from types import MappingProxyType
+from typing import Final
+
+from dbt.adapters.paimon.options.table_options import FUNCTION_SETTINGS, split_field_option
+from dbt.adapters.paimon.options.values import split_columns
+
+_AGGREGATING: Final = ("aggregation", "partial-update")
+_DEFAULT_FUNCTION: Final = "fields.default-aggregate-function"
+# What Paimon does where neither the column nor the table has a function.
+_USUAL: Final = "last_non_null_value"
+# The values of column settings that are not set.
+_UNSET: Final[Mapping[str, str]] = MappingProxyType(
+    {"distinct": "false", "ignore-retract": "false", "list-agg-delimiter": ","}
+)
+
+
+def merged_otherwise(
+    name: str, old: Mapping[str, str], new: Mapping[str, str], columns: Iterable[str]
+) -> frozenset[str]:
+    """The columns whose stored values would be merged otherwise if an option changed.
+
+    Args:
+        name: the option.
+        old, new: all options of the table, as it is and as it is wanted.
+        columns: the table's columns other than those of its key.
+    """
+    there = frozenset(columns)
+    if old.get("merge-engine") not in _AGGREGATING:
+        return frozenset()
+    if name == _DEFAULT_FUNCTION:
+        return frozenset(column for column in there if _function(old, column) != _function(new, column))
+    found = split_field_option(name)
+    if found is None:
+        return frozenset()
+    named, attribute = found
+    if attribute == "sequence-group":
+        before, after = (set(split_columns(options.get(name, ""))) for options in (old, new))
+        return there & (before ^ after)
+    if attribute == "aggregate-function":
+        return frozenset(c for c in there.intersection(named) if _function(old, c) != _function(new, c))
+    if attribute not in ("ignore-retract", *FUNCTION_SETTINGS):
+        return frozenset()
+    unset = _UNSET.get(attribute, "")
+    return there.intersection(named) if old.get(name, unset) != new.get(name, unset) else frozenset()
+
+
+def _function(options: Mapping[str, str], column: str) -> str:
+    own = options.get(f"fields.{column}.aggregate-function")
+    return own or options.get(_DEFAULT_FUNCTION) or _USUAL

@@ -1,0 +1,136 @@
+"""Rows of unit tests as SQL: their values are checked as those of seeds are."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from decimal import Decimal, InvalidOperation
+from typing import Any, Final
+
+from dbt_common.exceptions import CompilationError
+
+from dbt.adapters.paimon.sql.literals import is_nested, typed_value
+from dbt.adapters.paimon.sql.text import string_literal
+from dbt.adapters.paimon.writing import seed_values
+
+# What dbt reads as NULL from a seed, whose rows a unit test has if it gives none.
+_NULLS: Final = ("", "null")
+_DIGITS: Final = 20
+
+
+def row_sql(
+    row: Mapping[str, Any], types: Mapping[str, str], fixture: str, lossless: bool = True
+) -> dict[str, str]:
+    """The SQL of each value of a row, in the order of the relation's columns, whatever that of the row is.
+
+    dbt compares `expect` rows by position, so each of them must have the same order.
+
+    Args:
+        row: the row in a unit test, by column in any case.
+        types: the type of each column of the relation, by its name in lower case.
+        fixture: where the row is, for errors.
+        lossless: whether values are checked; otherwise Spark's casts may change them.
+
+    Raises:
+        CompilationError: an unknown column, or a number that its type cannot hold.
+        DbtRuntimeError: a list or mapping that does not have the shape of its type.
+    """
+    values = {str(name).lower(): value for name, value in row.items()}
+    for name in values:
+        if name not in types:
+            # dbt's own message.
+            raise CompilationError(
+                f"Invalid column name: '{name}' in unit test fixture for {fixture}.\n"
+                f"Accepted columns for {fixture} are: {list(types)}"
+            )
+    return {
+        name: cell_sql(values[name], data_type, f"unit test fixture for {fixture}: column {name}", lossless)
+        for name, data_type in types.items()
+        if name in values
+    }
+
+
+def check_names(row: Mapping[str, Any], first: Mapping[str, Any], test: str) -> None:
+    """Refuse a row of `expect` that does not have the columns of the first one, by which dbt compares all of them.
+
+    Raises:
+        CompilationError: the columns.
+    """
+    names, wanted = ({str(name).lower() for name in each} for each in (row, first))
+    if names != wanted:
+        raise CompilationError(
+            f"unit test '{test}': expect: one row has the columns {', '.join(sorted(names))}, another one "
+            f"{', '.join(sorted(wanted))}. Give each row the same columns; a NULL is written null."
+        )
+
+
+def cell_sql(value: Any, data_type: str, where: str, lossless: bool = True) -> str:
+    """SQL for one value, which fails the statement if its type does not hold it, and values are checked.
+
+    A text may be longer than its `varchar(n)`: dbt wants it whole.
+
+    Raises:
+        CompilationError: a number that its type cannot hold.
+        DbtRuntimeError: a list or mapping that does not have the shape of the type.
+    """
+
+    def scalar(value: Any, kind: str) -> str:
+        if is_nested(kind):
+            return _expression(str(value), kind, where)
+        text = _text(value, kind)
+        if text.strip().lower() in _NULLS and not _is_text(kind):
+            return f"cast(null as {kind})"
+        if kind.strip().lower() in seed_values.INTEGERS:
+            return f"cast({_integer(text, kind, where)} as {kind})"
+        return _checked(text, kind, where)
+
+    return typed_value(value, data_type, scalar if lossless else None)
+
+
+def _is_text(data_type: str) -> bool:
+    return data_type.strip().lower().startswith(("string", "varchar", "char", "binary"))
+
+
+def _expression(sql: str, data_type: str, where: str) -> str:
+    """An SQL expression of a nested type; a cast of its elements must not change them."""
+    # Compared as text: maps cannot be compared.
+    same = f"cast(try_cast({sql} as {data_type}) as string) <=> cast(cast({sql} as {data_type}) as string)"
+    return f"if({same}, cast({sql} as {data_type}), raise_error({_fault(sql, data_type, where)}))"
+
+
+def _text(value: Any, data_type: str) -> str:
+    if not isinstance(value, bool):
+        return str(value)
+    is_number = data_type.strip().lower().startswith((*seed_values.INTEGERS, "decimal", "float", "double"))
+    return str(int(value)) if is_number else str(value).lower()
+
+
+def _integer(text: str, data_type: str, where: str) -> int:
+    try:
+        number = Decimal(text) if "_" not in text else None
+    except InvalidOperation:
+        number = None
+    # An exponent may make it too large to be written out.
+    whole = (
+        number is not None and number.is_finite() and number.adjusted() < _DIGITS and number == int(number)
+    )
+    if number is None or not whole or int(number) not in seed_values.INTEGERS[data_type.strip().lower()]:
+        raise CompilationError(_problem(text, data_type, where))
+    return int(number)
+
+
+def _checked(text: str, data_type: str, where: str) -> str:
+    kind, literal = data_type.strip().lower(), string_literal(text)
+    cast = f"cast({literal} as {data_type})"
+    if _is_text(kind) or seed_values.surely_fits(text, kind):
+        return cast
+    bad = seed_values.bad_text(literal, data_type)
+    return f"if({bad}, raise_error({_fault(text, data_type, where)}), {cast})"
+
+
+def _fault(text: str, data_type: str, where: str) -> str:
+    return string_literal(_problem(text, data_type, where))
+
+
+def _problem(text: str, data_type: str, where: str) -> str:
+    hint = seed_values.hint(data_type)
+    return f"{where}: {text!r} is not a valid {data_type}{f', {hint}' if hint else ''}. Correct the value."

@@ -1,0 +1,225 @@
+"""`adapter.row_deletes`: the macro `delete_rows`, and DELETE and MERGE in hooks, operations and macros."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Final
+
+from dbt.adapters.contracts.relation import RelationType
+from dbt.adapters.events.logging import AdapterLogger
+from dbt_common.exceptions import DbtRuntimeError
+
+from dbt.adapters.paimon.capabilities import Capability
+from dbt.adapters.paimon.doors import while_parsing
+from dbt.adapters.paimon.host import Host
+from dbt.adapters.paimon.relation import PaimonRelation
+from dbt.adapters.paimon.spark.figures import counted
+from dbt.adapters.paimon.spec import change_rows, deleting
+from dbt.adapters.paimon.spec.deleting import Way
+from dbt.adapters.paimon.sql import deletions, procedures
+from dbt.adapters.paimon.sql.deletions import Deletion
+from dbt.adapters.paimon.sql.text import quoted, string_literal
+
+if TYPE_CHECKING:
+    from dbt.adapters.paimon.tables.changeset import ExistingTable
+    from dbt.adapters.paimon.tables.door import Tables
+    from dbt.adapters.paimon.writing.builds import Builds
+    from dbt.adapters.paimon.writing.deletes import Deletes
+
+logger = AdapterLogger("Paimon")
+_NOTHING: Final[Mapping[str, str]] = MappingProxyType({})
+# DELETE then asks each row instead of dropping partitions.
+_BY_ROWS: Final = MappingProxyType({"spark.paimon.delete.force-produce-changelog": "true"})
+_WHOLE_TABLE: Final = MappingProxyType({"spark.sql.sources.partitionOverwriteMode": "static"})
+_TEXTS: Final = ("string", "varchar", "char")
+_REMEDY: Final = (
+    'Use delete_rows, which does it right on this table: {{ delete_rows(this, "<condition>") }} in a hook, or '
+    "dbt run-operation delete_rows --args '{relation: <table>, where: \"<condition>\"}'"
+)
+_BLANKS: Final = (" ", "\t", "\n", "\r")
+
+
+class RowDeletes:
+    """Deletes rows.
+
+    Args:
+        host: the adapter.
+        tables: describes existing tables.
+        builds: the door of locks.
+        deletes: the tables that keep the deletes of `apply_changes`.
+    """
+
+    def __init__(self, host: Host, tables: Tables, builds: Builds, deletes: Deletes) -> None:
+        self._host = host
+        self._tables = tables
+        self._builds = builds
+        self._deletes = deletes
+
+    @while_parsing(lambda *_: 0)
+    def run(self, relation: PaimonRelation, where: str) -> int:
+        """Delete the rows of a table that meet a condition, holding its lock (see `spec.deleting`).
+
+        Args:
+            relation: the table.
+            where: the condition, in SQL over the table's columns.
+
+        Returns:
+            How many rows met it.
+
+        Raises:
+            DbtRuntimeError: there is no condition, or no right way to delete rows of this table.
+            DbtDatabaseError: with a short message.
+        """
+        if not str(where or "").strip():
+            raise DbtRuntimeError(
+                f"delete_rows on {relation}: `where` is empty. Give a condition; `clear_table` deletes all rows."
+            )
+        condition = deletions.opaque(where)
+        with self._builds.alone(relation):
+            existing = self._tables.existing(relation)
+            if refused := deleting.refusal(existing.as_spec(), self._host.versions):
+                raise DbtRuntimeError(f"delete_rows on {relation}: {refused}.")
+            ((rows,),) = self._host.query(f"select count(*) from {relation.render()} where {condition}")
+            for sql, conf in self._statements(relation, existing, condition, bool(rows)):
+                self._host.connections.execute(sql, conf=conf)
+        logger.info(f"{relation.shown} delete_rows: {counted(int(rows), 'row')} deleted")
+        return int(rows)
+
+    def _statements(
+        self, relation: PaimonRelation, existing: ExistingTable, condition: str, finds_rows: bool
+    ) -> Iterator[tuple[str, Mapping[str, str]]]:
+        table = relation.render()
+        way = deleting.way(existing.as_spec(), self._host.versions)
+        delete = (f"delete from {table} where {condition}", _NOTHING)
+        if not finds_rows:
+            # A run that was killed may have left rows hidden.
+            if way is Way.DELETE_AND_COMPACT:
+                yield self._compact(relation), _NOTHING
+        elif way is Way.DELETE:
+            yield delete
+        elif way is Way.COMPACT_AND_DELETE:
+            yield self._compact(relation), _NOTHING
+            yield delete
+            if deleting.carried_values(existing.as_spec(), self._host.versions):
+                yield self._compact(relation), _NOTHING
+        elif way is Way.DELETE_AND_COMPACT:
+            yield delete
+            yield self._compact(relation), _NOTHING
+        elif way is Way.CHANGE_ROWS:
+            for kept in self._deletes.relations(relation):
+                names = ", ".join(quoted(column.name) for column in self._tables.existing(kept).columns)
+                yield (
+                    f"insert into {kept.render()} ({names}) select {names} from {table} where {condition}",
+                    _NOTHING,
+                )
+            rows = _rows(existing, change_rows.DELETE)
+            yield f"insert into {table} select {rows} from {table} where {condition}", _NOTHING
+        else:
+            rows = _rows(existing, change_rows.INSERT)
+            yield f"insert overwrite {table} select {rows} from {table} where not ({condition})", _WHOLE_TABLE
+
+    def _compact(self, relation: PaimonRelation) -> str:
+        name = (relation.database or "", relation.schema or "", relation.identifier or "")
+        return procedures.render("compact", name, {}, self._host.versions)
+
+    def prepared(self, script: str) -> tuple[str, Mapping[str, str]]:
+        """A script of a hook, an operation or a macro, so that its DELETEs remove the rows that meet their condition.
+
+        Asks for the table of each; most scripts have none.
+
+        Returns:
+            The script, and the settings of Spark that it needs.
+
+        Raises:
+            DbtRuntimeError: Paimon would delete other rows of the table, or none; with the remedy.
+        """
+        conf: dict[str, str] = {}
+        if deletions.may_delete(script):
+            for deletion in reversed(deletions.deletions(script)):
+                relation = _relation(deletion)
+                existing = relation and self._existing(relation)
+                if relation and existing:
+                    self._refuse(relation, existing, deletion)
+                    script = self._rightly(script, deletion, relation, existing, conf)
+        return script, conf
+
+    def _existing(self, relation: PaimonRelation) -> ExistingTable | None:
+        """The table; None if it is none of Paimon's: Spark will say so, if it is none at all."""
+        try:
+            return self._tables.existing(relation)
+        except DbtRuntimeError:
+            return None
+
+    def _refuse(self, relation: PaimonRelation, existing: ExistingTable, deletion: Deletion) -> None:
+        spec = existing.as_spec()
+        is_merge = deletion.condition is None
+        fault = (
+            deleting.merge_fault(spec, self._host.versions)
+            if is_merge
+            else deleting.delete_fault(spec, self._host.versions)
+        )
+        if fault is None:
+            return
+        statement = "MERGE with a delete clause" if is_merge else "DELETE"
+        remedy = deleting.refusal(spec, self._host.versions) or _REMEDY
+        raise DbtRuntimeError(
+            f"{statement} on {relation}: {fault}." + (f" {remedy}." if remedy != fault else "")
+        )
+
+    def _rightly(
+        self,
+        script: str,
+        deletion: Deletion,
+        relation: PaimonRelation,
+        existing: ExistingTable,
+        conf: dict[str, str],
+    ) -> str:
+        """The script with the right condition of a DELETE; adds the settings that it needs to `conf`."""
+        supports = self._host.versions.supports
+        if deleting.way(existing.as_spec(), self._host.versions) is Way.COMPACT_AND_DELETE:
+            return deletions.with_condition(script, deletion, deletions.opaque)
+        if existing.partition_by and not supports(Capability.DELETE_BY_WHOLE_CONDITION):
+            conf.update(_BY_ROWS)
+        elif not supports(Capability.DELETE_OF_BLANK_PARTITIONS) and self._has_blank_partitions(
+            relation, existing
+        ):
+            return deletions.with_condition(script, deletion, deletions.opaque)
+        if supports(Capability.DELETE_KEEPS_ROWS_OF_NULL_CONDITIONS):
+            return script
+        return deletions.with_condition(script, deletion, deletions.strict)
+
+    def _has_blank_partitions(self, relation: PaimonRelation, existing: ExistingTable) -> bool:
+        partitions = {name.lower() for name in existing.partition_by}
+        names = [
+            quoted(column.name)
+            for column in existing.columns
+            if column.name.lower() in partitions and column.data_type.lower().startswith(_TEXTS)
+        ]
+        if not names:
+            return False
+        tests = [
+            f"{name} = '' or "
+            + " or ".join(f"startswith({name}, {string_literal(blank)})" for blank in _BLANKS)
+            for name in names
+        ]
+        return bool(self._host.query(f"select 1 from {relation.render()} where {' or '.join(tests)} limit 1"))
+
+
+def _relation(deletion: Deletion) -> PaimonRelation | None:
+    if not 0 < len(deletion.table) <= 3:
+        return None
+    database, schema, identifier = (None, None, *deletion.table)[-3:]
+    found: PaimonRelation = PaimonRelation.create(
+        database=database, schema=schema, identifier=identifier, type=RelationType.Table
+    )
+    return found
+
+
+def _rows(existing: ExistingTable, kind: str) -> str:
+    """The columns of a table, with a row kind in place of the stored one."""
+    rowkind = existing.options.get(change_rows.ROWKIND, "").lower()
+    return ", ".join(
+        string_literal(kind) if column.name.lower() == rowkind else quoted(column.name)
+        for column in existing.columns
+    )

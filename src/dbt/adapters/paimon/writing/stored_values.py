@@ -1,0 +1,72 @@
+"""Values that Paimon does not find, merge or read as Spark does: they are written so that it does, or refused.
+
+- -0.0 becomes 0.0. Spark takes the two for equal, but Paimon's statistics, ORC's filters and, from 2.0, keys do not:
+  `f = 0` finds no -0.0, and 0.0 and -0.0 are two keys [ran, 0.9.0, 1.4.2 and 2.0.0].
+- `collect` with `distinct` takes the array of a key's first row as it is: its values are made distinct.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from dbt.adapters.paimon.capabilities import Capability, Versions
+from dbt.adapters.paimon.sql.text import quoted
+from dbt.adapters.paimon.sql.type_trees import Array, Atom, Map, Struct, TypeTree
+
+_ZEROS = {"float": "0F", "double": "0D"}
+
+
+def stored(value: str, tree: TypeTree, column: str, options: Mapping[str, str], versions: Versions) -> str:
+    """The SQL of a value as it is to be stored.
+
+    Args:
+        value: SQL of the value, of the column's type.
+        tree: the column's type.
+        column: its name.
+        options: the table's options.
+        versions: the versions that run.
+    """
+    if isinstance(tree, Atom) and tree.name in _ZEROS and not versions.supports(Capability.NEGATIVE_ZERO):
+        return f"{value} + {_ZEROS[tree.name]}"
+    # array_distinct cannot compare maps.
+    collects = isinstance(tree, Array) and not _has_map(tree) and _collects_distinct(column, options)
+    if collects and not versions.supports(Capability.COLLECT_DISTINCT_OF_FIRST_ROW):
+        return f"array_distinct({value})"
+    return value
+
+
+def _collects_distinct(column: str, options: Mapping[str, str]) -> bool:
+    own = options.get(f"fields.{column}.aggregate-function")
+    function = own or options.get("fields.default-aggregate-function")
+    return function == "collect" and options.get(f"fields.{column}.distinct", "").lower() == "true"
+
+
+def _has_map(tree: TypeTree) -> bool:
+    if isinstance(tree, Array):
+        return _has_map(tree.element)
+    if isinstance(tree, Struct):
+        return any(_has_map(kind) for _, kind in tree.fields)
+    return isinstance(tree, Map)
+
+
+def null_around_struct(value: str, tree: TypeTree, depth: int = 0) -> str:
+    """The SQL condition that a value is or has a NULL in place of a struct that has a struct in it; '' if none can.
+
+    Source: NestedColumnReader and NestedPrimitiveColumnReader at release-0.9.0.
+    """
+    if isinstance(tree, Array):
+        element = f"__dbt_{depth}"
+        inner = null_around_struct(element, tree.element, depth + 1)
+        return f"exists({value}, {element} -> {inner})" if inner else ""
+    parts: tuple[str, ...] = ()
+    if isinstance(tree, Map):
+        parts = (
+            null_around_struct(f"map_keys({value})", Array(tree.key), depth),
+            null_around_struct(f"map_values({value})", Array(tree.value), depth),
+        )
+    elif isinstance(tree, Struct):
+        outer = any(isinstance(kind, Struct) for _, kind in tree.fields)
+        fields = (null_around_struct(f"{value}.{quoted(name)}", kind, depth) for name, kind in tree.fields)
+        parts = (f"{value} is null" if outer else "", *fields)
+    found = list(filter(None, parts))
+    return f"({' or '.join(found)})" if found else ""

@@ -1,0 +1,5 @@
+{#- dbt's `where` of a data test; a comment at its end does not take the parenthesis along. -#}
+{% macro paimon__get_where_subquery(relation) -%}
+  {%- set where = config.get('where') -%}
+  {%- do return('(select * from ' ~ relation ~ ' where ' ~ where ~ '\n) dbt_subquery' if where else relation) -%}
+{%- endmacro %}

@@ -1,0 +1,15 @@
+{#- dbt's own adds and subtracts timestamps for it. -#}
+{% macro paimon__last_day(date, datepart) -%}
+  {%- set part = paimon__datepart('last_day', datepart) -%}
+  {%- set day = 'date(' ~ paimon__moment(date) ~ ')' -%}
+  {%- set months = {'month': 0, 'quarter': 2, 'year': 11} -%}
+  {%- if part in months -%}
+    last_day(add_months(trunc({{ day }}, '{{ part }}'), {{ months[part] }}))
+  {%- elif part == 'week' -%}
+    date_add(trunc({{ day }}, 'week'), 6)
+  {%- elif part == 'day' -%}
+    {{ day }}
+  {%- else -%}
+    {%- do exceptions.raise_compiler_error("last_day: use it with year, quarter, month, week or day, not " ~ part ~ ".") -%}
+  {%- endif -%}
+{%- endmacro %}
