@@ -306,8 +306,8 @@ _RULES: Final[Mapping[Capability, _Rule]] = MappingProxyType(
             paimon="1.4",
             remedy='Add post_hook="{{ compact(this) }}".',
         ),
-        # MergeTreeCompactManagerFactory reads the time of the last full compaction from 2.0 on; until then a writer that
-        # was just made compacts at once [ran, 0.9.0].
+        # MergeTreeCompactManagerFactory reads the time of the last full compaction from 2.0 on; until then a new writer
+        # compacts at once [ran, 0.9.0].
         Capability.COMPACTION_INTERVAL_ACROSS_RUNS: _Rule(
             "compaction.optimization-interval that counts from one run to the next",
             paimon="2.0",

@@ -62,7 +62,6 @@ def to_frame(session: SparkSession, result: Any, name: str, path: str) -> DataFr
     Raises:
         DbtRuntimeError: the model returned something else, such as None.
     """
-    frame: DataFrame
     module = type(result).__module__.split(".")
     if module[:2] == ["pyspark", "sql"] and type(result).__name__ == "DataFrame":
         return _of_session(session, result)
