@@ -129,7 +129,7 @@ def texts_with_nulls(frame: Any) -> Any:
     return changed
 
 
-def _error_text(exc: Exception, where: str) -> str:
+def _error_text(exc: BaseException, where: str) -> str:
     """A short message of an exception, with its place; what to install, if an import failed."""
     if type(exc).__module__.startswith(("pyspark.", "py4j.")):
         text = messages.shorten(messages.error_text(exc), where=where)
