@@ -98,6 +98,7 @@ FAILING = [
     ("select to_date('20240101', 'YYYYMMDD')", "'yyyy-MM-dd HH:mm:ss'"),
     ("select to_number('1')", "cast(x as decimal(18, 2))"),
     ("select try_to_number('1')", "try_cast"),
+    ("select to_varchar(id) from t", "cast(x as string)"),
     ("select trunc(amount) from t", "cast(x as bigint)"),
     ("select date_part(epoch_second, ts) from t", "unix_timestamp(ts)"),
     ("select date(2024, 1, 1)", "make_date(y, m, d)"),

@@ -18,8 +18,8 @@ MODELS = {
 # name -> (the model's body, what the message has to name)
 BAD = {
     "returns_none": ("    return None", "NoneType"),
-    "raises": ("    return 1 / 0", "ZeroDivisionError: division by zero\n  models/raises.py:3:12"),
-    "exits": ("    import sys\n    sys.exit(3)", "SystemExit: 3\n  models/exits.py:4"),
+    "raises": ("    return 1 / 0", "ZeroDivisionError: division by zero\n    models/raises.py:3:12"),
+    "exits": ("    import sys\n    sys.exit(3)\n    return None", "SystemExit: 3\n    models/exits.py:4"),
     "too_wide": (
         "    import pandas as pd\n    return pd.DataFrame({'id': [1, 2], 'n': [2**70, 1]})",
         f"column n: {2**70} does not fit into bigint",
