@@ -107,3 +107,9 @@ def test_deletes_whose_values_come_back():
     (warning,) = advice(spec, {"merge_delete_condition": "gone"}, "m", versions)
     assert "compact(this)" in warning
     assert deleting.way(spec, versions) is deleting.Way.COMPACT_AND_DELETE
+
+
+@pytest.mark.parametrize("condition", ["n is distinct from 10", "not (n <=> 10)", "(n > 10) is not true"])
+def test_files_of_nulls_are_not_skipped(condition: str) -> None:
+    """Paimon 0.9 skips files with rows of NULL by such a condition."""
+    assert strict(condition) == opaque(condition)

@@ -119,8 +119,8 @@ def _snapshots_sql(table: PaimonRelation, policy: MaintenancePolicy) -> str:
         else "null"
     )
     age = clocks.age_in_seconds("commit_time") if with_age else "0"
-    # Sorting replaces files with an OVERWRITE.
-    kind = "OVERWRITE" if compact and compact.order else "COMPACT"
+    # Sorting replaces files with an OVERWRITE, or with a COMPACT (see `spark.sorted_compaction`).
+    kinds = "'OVERWRITE', 'COMPACT'" if compact and compact.order else "'COMPACT'"
     next_read = (
         f"(select min(next_snapshot_id) from {table.system_table('consumers')})"
         if expire
@@ -130,7 +130,7 @@ def _snapshots_sql(table: PaimonRelation, policy: MaintenancePolicy) -> str:
         f"(select coalesce(min(snapshot_id), 0) as first, coalesce(max(snapshot_id), 0) as last, {young} as young,\n"
         f"  {next_read} as next_read,\n"
         "  count(case when commit_kind <> 'COMPACT' and snapshot_id > coalesce(compacted, 0) then 1 end) as commits\n"
-        f"  from (select *, max(case when commit_kind = '{kind}' then snapshot_id end) over () as compacted\n"
+        f"  from (select *, max(case when commit_kind in ({kinds}) then snapshot_id end) over () as compacted\n"
         f"    from (select snapshot_id, commit_kind, {age} as age from {table.system_table('snapshots')})))"
     )
 

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final, NamedTuple
 
+from dbt.adapters.paimon.sql import null_filters
+
 _GAP: Final = r"(?:\s|--[^\n]*\n|/\*.*?\*/)*"
 # A test that costs nothing: only a script that passes it is worth the import of sqlglot, which takes a second.
 _MAY_DELETE: Final = re.compile(
@@ -57,8 +59,11 @@ def deletions(script: str) -> list[Deletion]:
 def strict(condition: str) -> str:
     """A condition that is never NULL; it also stands in front as it is, so that files are still skipped by it.
 
-    There it keeps its place if it begins with a blank: Spark's errors name the place.
+    There it keeps its place if it begins with a blank: Spark's errors name the place. Paimon must not skip files by one
+    for which it skips files with rows of NULL.
     """
+    if null_filters.may_lose_nulls(condition):
+        return opaque(condition)
     return f"({condition.removeprefix(' ')}\n) and ({condition}\n) is true"
 
 

@@ -115,12 +115,12 @@
   {%- set syncs = on_schema_change == 'sync_all_columns' -%}
   {%- set dropped = column_changes.drop if syncs else [] -%}
   {%- set table_changes = adapter.tables.changes(spec, current, retypes=syncs and column_changes.alter | length > 0) -%}
-  {%- do adapter.tables.refuse_immutable_changes(model, table_changes, dropped) -%}
   {%- do adapter.history.check_branches(model, spec, target) -%}
   {%- do paimon__check_documented_columns(target, columns) -%}
   {%- do adapter.tables.check_schema_change(model, on_schema_change, strategy, spec, column_changes) -%}
   {%- set table_columns = column_changes.synced(current.columns, on_schema_change) | list -%}
   {%- set spec = adapter.tables.check_columns(model, spec, table_columns, columns, dropped) -%}
+  {%- do adapter.tables.refuse_immutable_changes(model, table_changes, dropped) -%}
   {%- set source = adapter.rows.checked(source, table_columns, model, spec) -%}
   {%- set kept_deletes = paimon__fitting_deletes(target, spec, table_columns) if strategy == 'apply_changes' -%}
 
