@@ -168,7 +168,9 @@ IDIOMS: Final[tuple[Idiom, ...]] = (
     Idiom(r'Cannot resolve "any\(.*"BOOLEAN"', "`x = any (array)`: array_contains(array, x)"),
     Idiom(r"Fail to recognize '.*' pattern in the DateTimeFormatter", f"the pattern is written {_PATTERN}"),
     Idiom(r"The `(try_)?to_number` requires", "to_number(x): cast(x as decimal(18, 2)), or try_cast"),
-    Idiom(r"The `to_varchar` requires", f"to_varchar(x): cast(x as string), or date_format(ts, …), {_PATTERN}"),
+    Idiom(
+        r"The `to_varchar` requires", f"to_varchar(x): cast(x as string), or date_format(ts, …), {_PATTERN}"
+    ),
     Idiom(r"The `trunc` requires", "trunc(x) of a number: cast(x as bigint)"),
     Idiom(r"The `date` requires", "date(y, m, d): make_date(y, m, d)"),
     Idiom(r"The `isnull` requires", "isnull(x, y): coalesce(x, y)"),
