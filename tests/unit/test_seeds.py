@@ -38,10 +38,9 @@ def test_tables(tmp_path: Path, text: str) -> None:
 @pytest.mark.parametrize(
     ("content", "delimiter", "said"),
     [
-        (b"a,b,c\n1,2,3\n4,5\n", ",", ["line 3: 2 values for 3 columns", "'c'"]),
         (b"a,b\n1,2,30\n", ",", ["line 2: 3 values for 2 columns", "'30'", "'b'", "double quotes"]),
-        (b'a,b\n"1\n2",3\n4\n', ",", ["line 4: 1 values for 2 columns"]),
-        (b"a,b\n1\n2\n3,4\n5\n", ",", ["line 2", "And 2 more such lines"]),
+        (b'a,b\n"1\n2",3\n4,5,6\n', ",", ["line 4: 3 values for 2 columns"]),
+        (b"a,b\n1\n2,3,4\n5\n", ",", ["line 3: 3 values", "And 2 more such lines"]),
         (b"", ",", ["no header"]),
         (b"\n1,2\n", ",", ["no header"]),
         (b"a,b\n1,caf\xe9\n", ",", ["not UTF-8"]),
