@@ -8,7 +8,10 @@ from __future__ import annotations
 import pytest
 from dbt.tests.util import run_dbt, update_config_file
 
-from functional.conftest import CONNECTOR
+from dbt.adapters.paimon.capabilities import Capability
+from functional.conftest import CONNECTOR, VERSIONS
+
+TO_TEXT = Capability.FILTERS_AFTER_CHANGE_TO_TEXT
 
 # name -> (the first run's expression, one that is cast to its type, one of another type whose value would fit, one that
 # would not)
@@ -81,7 +84,11 @@ class TestNarrowerColumns:
             for result in results:
                 assert result.status == "error", result.node.name
                 assert f"model '{result.node.name}': column n is " in result.message
-                assert "on_schema_change" in result.message
+                # A number does not become a text by ALTER where a filter would then fail.
+                altered = not result.node.name.startswith("word") or VERSIONS.supports(TO_TEXT)
+                remedy = "on_schema_change" if altered else "needs Paimon >= 1.3"
+                assert remedy in result.message, result.message
+                assert ("on_schema_change" in result.message) is altered
         for name in names:
             assert rows(f"select id, cast(n as string) from {{schema}}.{name} order by id") == before[name], (
                 name
