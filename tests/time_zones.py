@@ -1,4 +1,4 @@
-"""pytest plugin: each worker has a time zone of its own, as the machines of users have; a failure says which.
+"""pytest plugin: tests about times run in time zones of users' machines; a failure says which.
 
 A machine in UTC hides every time that is read on the wrong clock. `TZ=America/Los_Angeles make test` runs all tests in one.
 """
@@ -8,25 +8,41 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Generator
-from typing import Any
+from pathlib import Path
+from typing import Final
 
 import pytest
 
-# West and east of UTC; the last one by half an hour.
-ZONES = ("UTC", "America/Los_Angeles", "Asia/Kolkata")
+_WEST: Final = "America/Los_Angeles"
+_EAST: Final = "Asia/Kolkata"
+_TESTS: Final = Path(__file__).parent
+# A folder has the same zone in each run, so that a failure can be repeated. Not tests/integration: servers of others,
+# such as PostgreSQL, would have it as well.
+ZONES: Final = dict.fromkeys(
+    (
+        "functional/docs",
+        "functional/errors",
+        "functional/maintenance",
+        "functional/metadata",
+        "functional/monitoring",
+        "functional/seeds",
+        "functional/snapshots",
+        "functional/time_travel",
+    ),
+    _WEST,
+) | dict.fromkeys(("functional/resources", "unit"), _EAST)
+_OF_THE_USER: Final = os.environ.get("TZ")
 
 
 @pytest.hookimpl(tryfirst=True)
-def pytest_configure(config: pytest.Config) -> None:
-    """The n-th worker always has the n-th zone, unless the variable is set.
-
-    Not with tests/integration: servers of others, such as PostgreSQL, would have it as well.
-    """
-    worker: dict[str, Any] = getattr(config, "workerinput", {})
-    others = any("tests/integration" in argument for argument in config.args)
-    if worker and not others and "TZ" not in os.environ:
-        number = int(worker["workerid"].removeprefix("gw"))
-        os.environ["TZ"] = ZONES[number % len(ZONES)]
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """The folder's zone, or the machine's; unless the variable is set."""
+    if _OF_THE_USER is None:
+        zone = ZONES.get(item.path.parent.relative_to(_TESTS).as_posix())
+        if zone is None:
+            os.environ.pop("TZ", None)
+        else:
+            os.environ["TZ"] = zone
         time.tzset()
 
 
