@@ -1,4 +1,4 @@
-"""Conditions over a row, as Spark's SQL and by SQL's logic of three values.
+"""Conditions over a row: as Spark SQL, and evaluated in Python by SQL's three-valued logic.
 
 A condition is a list, as plans keep it: [column, operator, value], or 'not', 'and', 'or' with the conditions they join.
 """

@@ -71,7 +71,7 @@ def _deletes(
             for by in ("hook", *c.some(("delete_rows",), 60))
         ]
         steps.append(Step(_batch(c, config, columns, number), operations=tuple(operations)))
-    # What a run does to what the last deletes left.
+    # What a run does to the rows that are left after the last deletes.
     return Plan(0, family, zone, config, (*steps, Step(_batch(c, config, columns, len(steps)))))
 
 

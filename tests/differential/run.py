@@ -290,7 +290,7 @@ class _Block:
         tag, after = operation.arguments.get("version"), operation.arguments.get("after")
         if after is None:
             if tag not in sequence.table.tags:
-                # The run that the tag was for was refused, or its table was made anew.
+                # The run that should make the tag was refused, or its table was created again.
                 return
             arguments = {"version": tag, "drop_tags": True}
             table: Table | None = oracle.after_operation(sequence.table, operation.name, operation.arguments)

@@ -158,7 +158,7 @@ def read(kind: str, text: str | None) -> Value:
 
 
 def comparable(kind: str, value: Value) -> str:
-    """Equal for equal values, and for no others: NaN is NaN, -0.0 is 0.0, an order of map entries is none."""
+    """A key that is equal for equal values only. NaN equals NaN, -0.0 equals 0.0, and the order of map entries does not count."""
     if value is None:
         return "NULL"
     if kind in ("float", "double"):

@@ -161,7 +161,7 @@ def trunc_cases(clock: Clock) -> Iterator[Case]:
 
 
 def planted_cases(clock: Clock) -> Iterator[Case]:
-    """dbt-spark's own macros: each has to differ somewhere. `n - 1` weeks need parentheses."""
+    """Each of dbt-spark's own macros must differ from Python at least once. `n - 1` weeks need parentheses."""
     for part in ("week", "hour"):
         yield Case(
             f"spark__dateadd('{part}', 'n - 1', 'ts1')",
@@ -295,7 +295,7 @@ def query(calls: list[str], source: str) -> str:
 
 
 SPINES = {
-    # Two changes of clocks in Los Angeles; in UTC there are none.
+    # The clocks change twice in Los Angeles, and never in UTC.
     "hour": ("2024-03-09", "2024-11-05"),
     "minute": ("2024-03-10 00:30:00", "2024-03-10 06:00:00"),
     "day": ("2024-02-27", "2024-11-05"),

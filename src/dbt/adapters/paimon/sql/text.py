@@ -21,7 +21,7 @@ _OPAQUE: Final = re.compile(
 )
 # What separates statements; as above.
 _BLANK: Final = re.compile(r"[\s;]+|--(?:\\\r?\n|[^\r\n])*|(?P<bracketed>/\*)")
-# Statements whose rule in SqlBaseParser.g4 ends in `.*?`, for which Spark takes the text as it was written.
+# Statements that end in free text (`.*?` in SqlBaseParser.g4): Spark takes that text as it was written.
 _TO_THE_END: Final = re.compile(r"(?:set|reset|add|list)\b", re.IGNORECASE)
 _BRACKET: Final = re.compile(r"/\*|\*/")
 _FIRST_LINE_COMMENT: Final = re.compile(r"/\*(?:(?!\*/).)*\*/[ \t]*\n")

@@ -64,7 +64,7 @@ def check_names(row: Mapping[str, Any], first: Mapping[str, Any], test: str) -> 
 
 
 def cell_sql(value: Any, data_type: str, where: str, lossless: bool = True) -> str:
-    """SQL for one value, which fails the statement if its type does not hold it, and values are checked.
+    """SQL for one value. If values are checked, the statement fails if the type cannot hold it.
 
     A text may be longer than its `varchar(n)`: dbt wants it whole.
 

@@ -93,7 +93,7 @@ class RowDeletes:
         way = deleting.way(existing.as_spec(), self._host.versions)
         delete = (f"delete from {table} where {condition}", _NOTHING)
         if not finds_rows:
-            # A run that was killed may have left rows hidden.
+            # A killed run may have left rows hidden.
             if way is Way.DELETE_AND_COMPACT:
                 yield self._compact(relation), _NOTHING
         elif way is Way.DELETE:
@@ -145,7 +145,7 @@ class RowDeletes:
         return script, conf
 
     def _existing(self, relation: PaimonRelation) -> ExistingTable | None:
-        """The table; None if it is none of Paimon's: Spark will say so, if it is none at all."""
+        """The table; None if it is not a Paimon table. Spark reports a table that does not exist."""
         try:
             return self._tables.existing(relation)
         except DbtRuntimeError:
