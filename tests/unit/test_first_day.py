@@ -1,4 +1,4 @@
-"""Each mistake of a first day is told in one message that says what is wrong, where, and what to do (corpus/first_day.yml)."""
+"""Each mistake of a first day has one message that says what is wrong, where, and what to do (corpus/first_day.yml)."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from pyspark import __version__
-from tests.unit.corpus.first_day import CASES, KINDS, message
+from tests.unit.corpus.first_day import CASES, KINDS, message, target
 
 
 def test_size() -> None:
@@ -22,3 +22,11 @@ def test_mistake(case: dict[str, Any], tmp_path: Path, monkeypatch: pytest.Monke
     assert "Traceback" not in said and "\tat " not in said
     assert "secret@" not in said
     assert len(said) < 900, said
+
+
+PROFILES = [case for case in CASES if case["kind"] == "profile"]
+
+
+@pytest.mark.parametrize("case", PROFILES, ids=lambda case: str(case["given"]))
+def test_what_the_remedy_of_a_profile_asks_for(case, tmp_path):
+    target(tmp_path, {**case["given"], **case["typed"]})

@@ -14,7 +14,7 @@ from dbt.tests.util import get_connection
 from dbt_common.exceptions import DbtDatabaseError
 from tests.functional.conftest import CONNECTOR
 from tests.unit import corpus
-from tests.unit.corpus import Case, column_table
+from tests.unit.corpus import Case, column_table, remedies
 
 from dbt.adapters.paimon.capabilities import options_version
 from dbt.adapters.paimon.options.table_options import normalize
@@ -162,6 +162,22 @@ class TestRules:
         broken = {case.id: why for case in cases if (why := self.fault(tables, case))}
         assert not broken, broken
         assert len(cases) >= 90
+
+    def test_what_a_remedy_asks_for_is_taken(self, tables):
+        """Also written and read, one in so many: those with the same columns, which were not chosen from a list."""
+        typed = {
+            str(after.config): (case, after)
+            for case in corpus.bad()
+            for after in remedies.typed(case)
+            if after.version == case.version == "0.9.0" and not remedies.problem_of(after)
+        }
+        # Paimon does not know `auto`, which is the adapter's.
+        cases = [pair for pair in typed.values() if pair[1].config.get("bucket") != "auto"]
+        refused = {after.id: why for _, after in cases if (why := self.refusal(tables, after))}
+        written = [b for a, b in cases if b.columns == a.columns and not remedies.is_choice(a)][:: ONE_IN * 4]
+        broken = {after.id: why for after in written if (why := self.fault(tables, after))}
+        assert not refused | broken, refused | broken
+        assert len(cases) >= 400
 
     @staticmethod
     def refusal(tables: Tables, case: Case) -> str | None:

@@ -113,6 +113,7 @@ class Warned:
     versions: tuple[str, ...]
     silent: tuple[str, ...] = ()
     columns: Mapping[str, str] = field(default_factory=dict)
+    typed: tuple[Mapping[str, Any], ...] = ()
 
     def told(self, version: str) -> tuple[str, ...]:
         """The warnings of a Paimon."""
@@ -124,7 +125,7 @@ class Warned:
 
 def warned() -> list[Warned]:
     """Every config with a warning."""
-    tuples = ("versions", "silent")
+    tuples = ("versions", "silent", "typed")
     return [
         Warned(**{key: tuple(value) if key in tuples else value for key, value in case.items()})
         for case in _load("warnings.yml")

@@ -354,17 +354,28 @@ def _check_value(definition: OptionDefinition, value: Any, version: Version | st
             return None
         near = suggestion(text, definition.values)
         hint = f"Did you mean '{near}'? " if near else ""
-        return f"not an allowed value. {hint}Allowed: {', '.join(definition.values)}"
+        return f"not an allowed value. {hint}Allowed: {', '.join(_advised(definition))}"
     parser = _PARSERS.get(definition.type)
     if parser is not None:
         try:
             parser(text)
         except ValueError:
-            return f"not {_EXAMPLES[definition.type]}"
+            return f"not {_example(definition)}"
         # How the catalogue prints the largest default; Paimon itself does not parse the word.
         if text == "infinite" and definition.type != "String":
-            return f"not {_EXAMPLES[definition.type]}"
+            return f"not {_example(definition)}"
     return value_fault(definition.name, text, as_version(version))
+
+
+def _example(definition: OptionDefinition) -> str:
+    if definition.type != "Map":
+        return _EXAMPLES[definition.type]
+    return f"a list of pairs. Write it as in '{_PAIRS[definition.name]}'"
+
+
+def _advised(definition: OptionDefinition) -> list[str]:
+    """The values of an enum without the one that `rules` refuse: nothing may go on when a batch has ended."""
+    return [value for value in definition.values if (definition.name, value) != _BACKGROUND]
 
 
 # The parsers follow Paimon's OptionsUtils, TimeUtils and MemorySize (0.9.0), each raising ValueError.
@@ -466,15 +477,25 @@ _PARSERS: Final[Mapping[str, Callable[[str], object]]] = MappingProxyType(
     }
 )
 
+_BACKGROUND: Final = ("snapshot.expire.execution-mode", "async")
+
+# Levels of files and what each has.
+_PAIRS: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "file.format.per.level": "0:avro,5:parquet",
+        "file.compression.per.level": "0:lz4,5:zstd",
+        "metadata.stats-mode.per.level": "0:none,5:full",
+    }
+)
+
 _EXAMPLES: Final[Mapping[str, str]] = MappingProxyType(
     {
-        "Integer": "a whole number (32 bits). Write it as in 8",
+        "Integer": "a whole number (32 bits). Write it as in 20",
         "Long": "a whole number. Write it as in 2000000",
         "Boolean": "a boolean. Write true or false",
         "Float": "a number. Write it as in 0.75",
         "Double": "a number. Write it as in 0.05",
         "Duration": "a duration. Write a whole number and a unit, as in '1 h', '30 min' or '7 d'",
         "MemorySize": "a size. Write a whole number and a unit, as in '128 mb' or '1 gb'",
-        "Map": "a list of pairs. Write it as in '0:avro,5:parquet'",
     }
 )

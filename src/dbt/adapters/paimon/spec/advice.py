@@ -124,8 +124,12 @@ def _unread_by_this_version(spec: TableSpec, versions: Versions) -> _Advice:
     if name in spec.options and not versions.supports(Capability.FULL_COMPACTION_ON_WRITE):
         yield name, f"does nothing here: {versions.explain(Capability.FULL_COMPACTION_ON_WRITE)}"
     name = "file.compression.zstd-level"
-    parquet = spec.file_format == "parquet"
-    if name in spec.options and parquet and not versions.supports(Capability.PARQUET_ZSTD_LEVEL_IS_ITS_OWN):
+    # Its default is zstd.
+    codecs = (
+        f"{spec.options.get('file.compression', 'zstd')} {spec.options.get('file.compression.per.level')}"
+    )
+    zstd = spec.file_format == "parquet" and "zstd" in codecs.lower()
+    if name in spec.options and zstd and not versions.supports(Capability.PARQUET_ZSTD_LEVEL_IS_ITS_OWN):
         yield (
             name,
             "is the level of whichever table this process writes first: "
@@ -159,7 +163,8 @@ def _lost_deletes(spec: TableSpec, config: Mapping[str, Any]) -> _Advice:
 
 def _carried_values(spec: TableSpec, config: Mapping[str, Any], versions: Versions) -> _Advice:
     carried = deleting.carried_values(spec, versions)
-    if carried and config.get("merge_delete_condition"):
+    hooks = f"{config.get('post-hook')} {config.get('post_hook')}"
+    if carried and config.get("merge_delete_condition") and "compact(" not in hooks:
         yield "merge_delete_condition", f'{carried}. Add post_hook="{{{{ compact(this) }}}}"'
 
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from dbt.adapters.paimon.capabilities import FIELD_ATTRIBUTES, OLDEST_PAIMON, Capability, names_at
 from dbt.adapters.paimon.keys import Key
+from dbt.adapters.paimon.options.read_options import read_fault
 from dbt.adapters.paimon.options.table_options import (
     canonical,
     normalize,
@@ -517,7 +518,8 @@ def _options(
             options[name] = normalize(value)
     for name, value in properties.items():
         key = f"tblproperties['{name}']"
-        faults = validate_option(name, value, versions.paimon)
+        read = read_fault(name, normalize(value))
+        faults = [read] if read else validate_option(name, value, versions.paimon)
         for fault in faults:
             problems.add(key, value, fault)
         if faults:

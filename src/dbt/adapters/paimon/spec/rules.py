@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Final
 
 from dbt.adapters.paimon.capabilities import Capability, Versions
-from dbt.adapters.paimon.options.read_options import read_fault
 from dbt.adapters.paimon.options.table_options import (
     FUNCTION_SETTINGS,
     RETRACTING_FUNCTIONS,
@@ -298,7 +297,8 @@ def _function_setting_rules(spec: TableSpec, versions: Versions) -> _Found:
         function = spec.options.get(f"fields.{column}.aggregate-function", default)
         readers = FUNCTION_SETTINGS.get(found[1], (function,))
         if function not in readers:
-            yield name, f"'{function}' does not read it: it is for {' and '.join(readers)}. Remove it"
+            known = " or ".join(f"'{reader}'" for reader in readers)
+            yield name, f"'{function}' does not read it. Use {known} as aggregate_function, or remove it"
         elif (found[1], function) == ("distinct", "listagg") and not versions.supports(distinct):
             yield name, f"{versions.explain(distinct)} Remove it"
 
@@ -369,7 +369,7 @@ def _changelog_rules(spec: TableSpec, versions: Versions) -> _Found:
         yield "changelog-producer", "first-row supports only 'none' and 'lookup'. Use one of them"
     if spec.is_true("streaming-read-overwrite"):
         if not spec.primary_key:
-            yield "streaming-read-overwrite", "needs a primary key. Remove it"
+            yield "streaming-read-overwrite", "needs a primary key. Set primary_key, or remove it"
         elif producer in ("full-compaction", "lookup"):
             yield (
                 "streaming-read-overwrite",
@@ -626,14 +626,6 @@ def _branch_rules(spec: TableSpec, versions: Versions) -> _Found:
         yield "scan.primary-branch", "contradicts 'scan.fallback-branch'. Keep one of the two"
 
 
-def _read_option_rules(spec: TableSpec, versions: Versions) -> _Found:
-    """Table options that are meant for one read."""
-    for name, value in spec.options.items():
-        fault = read_fault(name, value)
-        if fault:
-            yield name, fault
-
-
 def _append_only_rules(spec: TableSpec, versions: Versions) -> _Found:
     # SchemaValidation.validateRowTracking, validateIncrementalClustering and the upsert-key check (1.4)
     for name in ("row-tracking.enabled", "clustering.incremental"):
@@ -694,7 +686,6 @@ RULES: Final[tuple[Callable[[TableSpec, Versions], _Found], ...]] = (
     _keyed_rules,
     _record_expiry_rules,
     _codec_rules,
-    _read_option_rules,
     _buffer_rules,
     _clustering_override_rules,
     _chain_rules,
