@@ -102,7 +102,7 @@ class Tables:
     @staticmethod
     def properties(config: Mapping[str, Any]) -> dict[str, str]:
         found = {name: config[key] for key, name in OPTION_KEYS.items() if config.get(key) is not None}
-        if is_table_format(found.get("file.format")):
+        if found.get("file.format") == "" or is_table_format(found.get("file.format")):
             del found["file.format"]
         if "merge-engine" in found:
             found["merge-engine"] = str(found["merge-engine"]).lower().replace("_", "-")

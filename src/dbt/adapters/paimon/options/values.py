@@ -16,8 +16,8 @@ from dbt.adapters.paimon.capabilities import FILE_FORMATS, names_at
 
 _FORMAT_OPTIONS: Final = frozenset({"file.format", "changelog-file.format"})
 
-# Compressions of data files. Sources: CompressionCodecName, CompressionKind, CodecFactory. No jar of Paimon has the classes of
-# Parquet's lzo and brotli, and its ORC writer does not know brotli [ran, 0.9.0 and 2.0.0].
+# Compressions of data files. Sources: CompressionCodecName, CompressionKind, CodecFactory. No jar of Paimon has the
+# classes of Parquet's lzo and brotli, and its ORC writer does not know brotli [ran, 0.9.0 and 2.0.0].
 CODECS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
     {
         "parquet": ("uncompressed", "snappy", "gzip", "lz4", "zstd", "lz4_raw"),
