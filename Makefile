@@ -34,7 +34,7 @@ XDIST = --numprocesses $(WORKERS) --dist loadscope --no-loadscope-reorder --dura
 DBT := $(BIN)/dbt
 LANDING := target/landing
 # With the address of a broker, the flights' status messages come from its topic `flight_status`.
-PROJECT := --profiles-dir profiles --target $(if $(FLIGHTS_KAFKA),kafka,local)
+PROJECT := $(if $(FLIGHTS_KAFKA),--profiles-dir profiles --target kafka)
 # For `make functional`: FOLDERS='tables types' runs a part of them, FULL= leaves out the tests marked `full`, as CI does.
 FOLDERS ?=
 FULL ?= --full
@@ -47,7 +47,7 @@ QUERY := select carrier_name, scheduled, late_percent from {{ ref('mart_carrier_
 help: ## List the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/\1\t\2/' | expand -t 14
 
-venv: $(STAMP) ## Build .venv from uv.lock (installs uv inside it when the machine has none)
+venv: $(STAMP) $(LANDING) ## Build .venv from uv.lock, and write what lands before dbt runs
 
 $(STAMP): uv.lock pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(not (3, 10) <= sys.version_info[:2] < (3, 14))' \
@@ -65,7 +65,7 @@ $(LANDING): $(STAMP) scripts/land_flights.py
 	@touch $@
 
 run: $(LANDING) ## Build the flights lakehouse and test it (target local, tables under target/warehouse)
-	$(DBT) build $(PROJECT) --exclude examples
+	$(DBT) build
 	@echo
 	@warehouse=$${FLIGHTS_WAREHOUSE:-$(CURDIR)/target/warehouse}; \
 	echo "The tables are under $$warehouse:"; \
@@ -76,10 +76,10 @@ run: $(LANDING) ## Build the flights lakehouse and test it (target local, tables
 	done
 	@echo
 	@echo "A query to try:"
-	@echo "  $(DBT) show $(PROJECT) --inline \"$(QUERY)\""
+	@echo "  $(DBT) show --inline \"$(QUERY)\""
 
-examples: $(LANDING) ## Build and test the worked examples, a model for each behavior of Paimon's tables
-	$(DBT) build $(PROJECT) --select examples
+examples: $(STAMP) ## Build and test the worked examples, a model for each behavior of Paimon's tables
+	$(DBT) build --project-dir examples $(PROJECT)
 
 test: $(STAMP) ## Run the tests of CI: unit, functional (Spark and Paimon), packaging, faults, integration
 	$(PYTEST) $(XDIST)
@@ -201,7 +201,7 @@ lint-picture: $(STAMP)
 	$(BIN)/python scripts/compatibility.py --check
 
 lint-sql: $(STAMP)
-	$(BIN)/sqlfluff lint models snapshots tests/data
+	$(BIN)/sqlfluff lint models snapshots tests/dbt examples
 
 lint-lock: $(STAMP)
 	"$(UV)" lock --check
@@ -226,18 +226,18 @@ floor-plan: $(STAMP) ## Draw docs/floor-plan.svg from the code: the rooms of the
 format: $(STAMP) ## Let ruff and sqlfluff correct what they can
 	$(BIN)/ruff check --fix
 	$(BIN)/ruff format
-	$(BIN)/sqlfluff fix --force models snapshots tests/data
+	$(BIN)/sqlfluff fix --force models snapshots tests/dbt examples
 
 docs: $(STAMP) ## Write dbt's documentation of the lakehouse to target/
-	$(DBT) docs generate $(PROJECT)
-	@echo "Read it with: $(DBT) docs serve $(PROJECT)"
+	$(DBT) docs generate
+	@echo "Read it with: $(DBT) docs serve"
 
 # Strict: a link to a page or a heading that is not there fails.
 site lint-site: $(STAMP) ## Build these docs as a site into target/site, and check its links
 	NO_MKDOCS_2_WARNING=1 $(GROUP) site mkdocs build --quiet --strict
 
 debug: $(STAMP) ## Prove that Spark starts, and reads and writes the warehouse
-	$(DBT) debug $(PROJECT)
+	$(DBT) debug
 
 changelog: $(STAMP) ## Show what the notes in changelog.d will add to CHANGELOG.md
 	$(GROUP) release towncrier build --draft --version Unreleased

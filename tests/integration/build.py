@@ -17,33 +17,51 @@ from dbt.adapters.paimon.connections import open_handle
 from dbt.adapters.paimon.credentials import PaimonCredentials
 from dbt.adapters.paimon.profile import load_credentials
 
-# The folder of the worked examples, and what their schema ends in.
-EXAMPLES = "examples"
+# The project of the worked examples, and what their schema ends in.
+EXAMPLES = "paimon_examples"
+THEIR_SCHEMA = "_examples"
 # Positions name the commits that they belong to; see the adapter's module of that name. Dead letters say when.
 _OWN_TABLES = ("__dbt_changes", "__dead_letters")
 
 
 def main(output: Path, arguments: list[str]) -> int:
-    """Build, read every table, write down what there is; the exit code is dbt's."""
-    result = dbtRunner().invoke(["build", *arguments])
-    nodes = result.result or []
+    """Build, read every table, write down what there is; the exit code is dbt's.
+
+    The last argument may be `--examples`: then the examples' own project is built, too.
+    """
+    runs = [arguments[:-1], of_examples(arguments[:-1])] if arguments[-1] == "--examples" else [arguments]
+    results = [dbtRunner().invoke(["build", *run]) for run in runs]
+    nodes = [node for result in results for node in result.result or []]
     passed = [node.node for node in nodes if str(node.status) in ("success", "pass")]
-    examples = sum(EXAMPLES in node.fqn for node in passed)
+    examples = sum(node.package_name == EXAMPLES for node in passed)
     report: dict[str, Any] = {
         "passed": len(passed) - examples,
-        "tests": sum(node.resource_type == "test" and EXAMPLES not in node.fqn for node in passed),
+        "tests": sum(node.resource_type == "test" and node.package_name != EXAMPLES for node in passed),
         "examples": examples,
         "failed": [f"{n.node.name}: {n.message}" for n in nodes if str(n.status) in ("error", "fail")],
-        "exception": str(result.exception) if result.exception else "",
+        "exception": "".join(str(result.exception) for result in results if result.exception),
     }
-    if result.success:
+    success = all(result.success for result in results)
+    if success:
         options = dict(pairwise(arguments))
         credentials = load_credentials(
             options["--project-dir"], options["--profiles-dir"], target=options["--target"]
         )
         report["tables"] = fingerprints(credentials)
     output.write_text(json.dumps(report))
-    return 0 if result.success else 1
+    return 0 if success else 1
+
+
+def of_examples(arguments: list[str]) -> list[str]:
+    """The arguments for the examples' project: the same places, all of its nodes."""
+    options = dict(pairwise(arguments))
+    kept = ("--target", "--profiles-dir", "--log-path")
+    places = {
+        **{name: options[name] for name in kept},
+        "--project-dir": str(Path(options["--project-dir"]) / "examples"),
+        "--target-path": options["--target-path"] + "-examples",
+    }
+    return [part for pair in places.items() for part in pair] + ["--exclude", "test_type:unit"]
 
 
 def fingerprints(credentials: PaimonCredentials) -> dict[str, list[str]]:

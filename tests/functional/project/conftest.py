@@ -25,6 +25,7 @@ class Lakehouse:
 
     folder: Path
     target: dict[str, Any]
+    project: Path = ROOT
 
     @cached_property
     def handle(self) -> SessionHandle:
@@ -33,14 +34,12 @@ class Lakehouse:
         return open_session(PaimonCredentials.from_dict(profile))
 
     def dbt(self, *arguments: str) -> Any:
-        """Run dbt on the project, the worked examples aside unless they are selected; every node has to pass.
+        """Run dbt on the project; every node has to pass.
 
         Returns: dbt's result object.
         """
-        if "--select" not in arguments and arguments[0] != "run-operation":
-            arguments = (*arguments, "--exclude", "examples")
         places = {
-            "--project-dir": ROOT,
+            "--project-dir": self.project,
             "--profiles-dir": self.folder,
             "--target-path": self.folder / "target",
             "--log-path": self.folder / "logs",

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 
 @pytest.fixture(scope="module")
 def lakehouse(new_lakehouse):
-    return new_lakehouse("examples")
+    lakehouse = new_lakehouse("examples")
+    return replace(lakehouse, project=lakehouse.project / "examples")
 
 
 @pytest.mark.parametrize("build", ["first", "second"])
 def test_build(lakehouse, build):
-    results = lakehouse.dbt("build", "--select", "examples")
+    results = lakehouse.dbt("build")
     kinds = {result.node.resource_type.value for result in results}
     assert kinds >= {"model", "seed", "test"}
     assert len(results) > 90

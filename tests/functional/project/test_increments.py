@@ -31,7 +31,7 @@ def incremental_models(lakehouse):
     return {
         f"{node['schema']}.{node['alias']}"
         for node in manifest["nodes"].values()
-        if node["config"].get("materialized") == "incremental" and "examples" not in node["fqn"]
+        if node["config"].get("materialized") == "incremental"
     }
 
 

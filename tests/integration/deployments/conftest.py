@@ -36,7 +36,7 @@ STREAMED = ("ex_flight_status", "ex_flight_status_read", "ex_flights_by_status",
 
 @dataclass
 class Deployment:
-    """One target of profiles/profiles.yml and what its variables are here.
+    """One target of profiles.yml or profiles/profiles.yml and what its variables are here.
 
     Attributes:
         target: its name.
@@ -63,17 +63,17 @@ class Deployment:
         arguments = {
             "--target": self.target,
             "--project-dir": str(ROOT),
-            "--profiles-dir": str(ROOT / "profiles"),
+            "--profiles-dir": str(ROOT if self.target == "local" else ROOT / "profiles"),
             "--target-path": str(folder / "target"),
             "--log-path": str(folder / "logs"),
             "--vars": f"{{known_until: {KNOWN_UNTIL}}}",
         }
         # Unit tests are about SQL, and the tests of the project run them.
-        excluded = ["test_type:unit"] + ([] if self.has_examples else ["examples"])
-        command = [part for pair in arguments.items() for part in pair] + ["--exclude", *excluded]
+        command = [part for pair in arguments.items() for part in pair] + ["--exclude", "test_type:unit"]
         if not self.tested:
             kinds = [f"resource_type:{kind}" for kind in ("model", "seed", "snapshot")]
-            command += ["--indirect-selection", "empty", "--select", *kinds, "examples"]
+            command += ["--indirect-selection", "empty", "--select", *kinds]
+        command += ["--examples"] * self.has_examples
         environ = {
             "FLIGHTS_DATA": str(land_flights.FOLDER),
             "DBT_SEND_ANONYMOUS_USAGE_STATS": "false",

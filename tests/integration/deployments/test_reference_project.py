@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from integration.build import EXAMPLES
+from integration.build import THEIR_SCHEMA
 from integration.deployments.conftest import DEPLOYMENTS, STREAMED, Start
 
 pytestmark = pytest.mark.full
@@ -31,7 +31,7 @@ def test_build(
     expected = reference["tables"]
     assert len(expected) > 70
     if not deployment.has_examples:
-        expected = {name: rows for name, rows in expected.items() if f"_{EXAMPLES}." not in name}
+        expected = {name: rows for name, rows in expected.items() if f"{THEIR_SCHEMA}." not in name}
     elif deployment.target in ("connect", "thrift"):
         expected = {name: rows for name, rows in expected.items() if not name.endswith(STREAMED)}
     assert found["tables"] == expected

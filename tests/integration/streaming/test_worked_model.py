@@ -13,13 +13,13 @@ from dbt.adapters.paimon.spark.session import open_session
 from integration.services.kafka import Kafka, kafka
 
 ROOT = Path(__file__).parents[3]
-FILES = sorted((ROOT / "data" / "flight_status").glob("*.json"))
+FILES = sorted((ROOT / "examples" / "data" / "flight_status").glob("*.json"))
 
 
 def build(folder: Path, broker: Kafka) -> None:
     """`dbt build` with the target `kafka`, as `make examples` has it where FLIGHTS_KAFKA is set."""
     places = {
-        "--project-dir": ROOT,
+        "--project-dir": ROOT / "examples",
         "--profiles-dir": ROOT / "profiles",
         "--target-path": folder / "target",
         "--log-path": folder / "logs",
@@ -28,7 +28,7 @@ def build(folder: Path, broker: Kafka) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("FLIGHTS_KAFKA", broker.address)
         patch.setenv("FLIGHTS_WAREHOUSE", str(folder / "warehouse"))
-        result = dbtRunner().invoke(["build", "--select", "examples.streaming", *arguments])
+        result = dbtRunner().invoke(["build", "--select", "streaming", *arguments])
     assert result.success, result.exception or [
         node.message for node in result.result if node.status in ("error", "fail")
     ]
