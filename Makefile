@@ -201,7 +201,8 @@ lint-picture: $(STAMP)
 	$(BIN)/python scripts/compatibility.py --check
 
 lint-sql: $(STAMP)
-	$(BIN)/sqlfluff lint models snapshots tests/dbt examples
+	$(BIN)/sqlfluff lint models snapshots tests/dbt examples/models examples/tests
+	$(BIN)/sqlfluff lint macros examples/macros --exclude-rules layout.indent,structure.column_order
 
 lint-lock: $(STAMP)
 	"$(UV)" lock --check
@@ -226,7 +227,7 @@ floor-plan: $(STAMP) ## Draw docs/floor-plan.svg from the code: the rooms of the
 format: $(STAMP) ## Let ruff and sqlfluff correct what they can
 	$(BIN)/ruff check --fix
 	$(BIN)/ruff format
-	$(BIN)/sqlfluff fix --force models snapshots tests/dbt examples
+	$(BIN)/sqlfluff fix --force models snapshots tests/dbt examples/models examples/tests
 
 docs: $(STAMP) ## Write dbt's documentation of the lakehouse to target/
 	$(DBT) docs generate

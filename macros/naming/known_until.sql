@@ -9,7 +9,7 @@
     {%- set day = var('known_until') | string | trim -%}
     {%- if execute and not modules.re.match('^\\d{4}-\\d{2}-\\d{2}$', day) -%}
         {{ exceptions.raise_compiler_error(
-            "The var known_until is '" ~ day ~ "', which is not a date; write it like --vars '{known_until: 2013-06-30}'"
+            "The var known_until is '" ~ day ~ "', which is not a date: write --vars '{known_until: 2013-06-30}'"
         ) }}
     {%- endif -%}
     {{ return(day) }}

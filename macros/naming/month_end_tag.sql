@@ -1,5 +1,5 @@
-{#- The tag of the last month that has ended by `known_until`: `month_end_2013_06` from June 30 to July 30. The first run
-    after a month's end creates it, and so closes the month's books. -#}
+{#- The tag of the last month that has ended by `known_until`: `month_end_2013_06` from June 30 to July 30. The first
+    run after a month's end creates it, and so closes the month's books. -#}
 {% macro month_end_tag() -%}
     {{ return('month_end_' ~ last_ended_month() | replace('-', '_')) }}
 {%- endmacro %}

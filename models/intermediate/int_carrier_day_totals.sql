@@ -20,11 +20,11 @@
     maintenance={'expire_snapshots': {'retain_max': 20}},
 ) }}
 
--- Running totals: a row that arrives is added to the row of its key. Reports read the table all day, and a read would add up
--- the runs again, so the post-hook compacts it: the run does that once.
+-- Running totals: a row that arrives is added to the row of its key. Reports read the table all day, and a read
+-- would add up the runs again, so the post-hook compacts it: the run does that once.
 --
--- The query gives what has been added since the last run. A flight whose status has changed comes twice, as it was (-U)
--- and as it is (+U): what it was is subtracted.
+-- The query gives what has been added since the last run. A flight whose status has changed comes twice, as it was
+-- (-U) and as it is (+U): what it was is subtracted.
 with contributions as (
     select
         carrier,

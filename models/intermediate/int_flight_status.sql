@@ -12,8 +12,8 @@
     maintenance={'compact': {'small_files': 2}, 'expire_snapshots': {'retain_max': 20}},
 ) }}
 
--- One row per flight, filled by several messages: each has values for some columns, and its NULLs change nothing (a partial
--- update). A sequence group orders them: a departure that arrives late does not replace a newer one.
+-- One row per flight, filled by several messages: each has values for some columns, and its NULLs change nothing (a
+-- partial update). A sequence group orders them: a departure that arrives late does not replace a newer one.
 select
     flight_id,
     flight_date,

@@ -6,8 +6,8 @@
     event_time='flight_date',
 ) }}
 
--- A schedule never changes, so the table has no primary key and a run only adds files. A lookup by flight_id reads one of
--- the four buckets.
+-- A schedule never changes, so the table has no primary key and a run only adds files. A lookup by flight_id reads
+-- one of the four buckets.
 
 select
     flight_id,

@@ -6,8 +6,8 @@
     bucket='auto',
 ) }}
 
--- The merge engine keeps the first row written per plane and ignores later ones. Rows of one run have no order, so the query
--- picks each plane's first.
+-- The merge engine keeps the first row written per plane and ignores later ones. Rows of one run have no order, so
+-- the query picks each plane's first.
 with sightings as (
     select
         tailnum,

@@ -8,8 +8,8 @@
     maintenance={'compact': {'small_files': 2}, 'expire_snapshots': {'retain_max': 20}},
 ) }}
 
--- Stations correct their last readings, so the last day in the table is read again and merged over it: MERGE writes only the
--- rows that match or are new. Deletion vectors mark the old rows, so that reads need not merge files.
+-- Stations correct their last readings, so the last day in the table is read again and merged over it: MERGE writes
+-- only the rows that match or are new. Deletion vectors mark the old rows, so that reads need not merge files.
 select
     origin,
     observed_at,

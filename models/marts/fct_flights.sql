@@ -6,8 +6,8 @@
     table_tag={'name': month_end_tag(), 'if_exists': 'keep'},
 ) }}
 
--- One row per flight, in a partition per month, without a primary key: a run replaces whole months, so no row needs merging.
--- Months whose flights have news since the last run are built again; the others stay as they are.
+-- One row per flight, in a partition per month, without a primary key: a run replaces whole months, so no row needs
+-- merging. Months whose flights have news since the last run are built again; the others stay as they are.
 with changed_months as (
     select news.flight_month
     from {{ paimon_changes(ref('int_flights')) }} as news

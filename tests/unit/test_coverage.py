@@ -11,9 +11,11 @@ import pytest
 from coverage_proof import IN_CI, PAGE, ROOT, UNPROVED, Feature, faults, features, without_parameters
 
 FEATURES = features(PAGE.read_text())
-MODELS = {path.stem for folder in ("models", "snapshots") for path in (ROOT / folder).rglob("*.sql")} | {
-    path.stem for path in (ROOT / "snapshots").glob("*.yml")
-}
+MODELS = {
+    path.stem
+    for folder in ("models", "examples/models", "snapshots")
+    for path in (ROOT / folder).rglob("*.sql")
+} | {path.stem for path in (ROOT / "snapshots").glob("*.yml")}
 RESULTS = ROOT / "docs" / "compatibility"
 
 
