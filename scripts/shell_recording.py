@@ -31,7 +31,7 @@ class Recording:
     def __init__(self) -> None:
         self._shell = pexpect.spawn(
             str(ROOT / ".venv" / "bin" / "dbt-paimon"),
-            ["shell", "--profiles-dir", "profiles"],
+            ["shell"],
             cwd=ROOT,
             env={**os.environ, "TERM": "dumb", "DBT_USE_COLORS": "false", "DBT_PRINTER_WIDTH": "70"},
             encoding="utf-8",
