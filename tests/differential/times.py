@@ -124,7 +124,8 @@ def expire_partitions(clock: Clock, project: Project, plan: Plan, operation: Ope
     session.sql(f"drop table if exists {table}")
     session.sql(f"create table {table} (age int, hour string) using paimon partitioned by (hour)")
     rows = ", ".join(f"({age}, '{clock.text(now - age * _HOUR)}')" for age in ages)
-    session.sql(f"insert into {table} values {rows}")
+    if rows:
+        session.sql(f"insert into {table} values {rows}")
     given = {"expiration_time": f"{hours} h", "timestamp_formatter": "yyyy-MM-dd HH:mm:ss"}
     fault = project.operate(name, "expire_partitions", given)
     wanted = [age for age in ages if fault or age < hours]
