@@ -5,8 +5,8 @@
     bucket=-1,
 ) }}
 
--- A day has one row per airport and is replaced as a whole, when one of its flights has news since the last run: its
--- rows are deleted by the day and inserted again. The table needs no primary key for that, and no buckets (-1).
+-- One row per airport and day. When a flight of a day has changed since the last run, the rows of that day are
+-- deleted and inserted again, in one commit. That needs no primary key.
 with changed_days as (
     select news.flight_date
     from {{ paimon_changes(ref('int_flights')) }} as news

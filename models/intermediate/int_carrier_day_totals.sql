@@ -20,11 +20,13 @@
     maintenance={'expire_snapshots': {'retain_max': 20}},
 ) }}
 
--- Running totals: a row that arrives is added to the row of its key. Reports read the table all day, and a read
--- would add up the runs again, so the post-hook compacts it: the run does that once.
+-- One row per carrier and day. Paimon adds what a run writes to the row of the same key (sum) or keeps the greater
+-- value (max). Until the files are compacted, each read has to do that addition. Reports read this table all day, so
+-- the post-hook compacts it, once per run.
 --
--- The query gives what has been added since the last run. A flight whose status has changed comes twice, as it was
--- (-U) and as it is (+U): what it was is subtracted.
+-- The query reads only what has changed since the last run (paimon_changes keeps the position in the table's own
+-- commits, so nothing counts twice). A flight whose status has changed comes as two rows: the old one (-U), which is
+-- subtracted, and the new one (+U), which is added. A maximum is never lowered.
 with contributions as (
     select
         carrier,

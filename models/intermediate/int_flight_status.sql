@@ -12,8 +12,10 @@
     maintenance={'compact': {'small_files': 2}, 'expire_snapshots': {'retain_max': 20}},
 ) }}
 
--- One row per flight, filled by several messages: each has values for some columns, and its NULLs change nothing (a
--- partial update). A sequence group orders them: a departure that arrives late does not replace a newer one.
+-- One row per flight, built up from several messages (a partial update). A message has values for some columns. Each
+-- entry of `fields` is a group: its columns change only by a message that has a greater value in the column that
+-- names the group. A message that has NULL there leaves the group alone, and an old message that comes late changes
+-- nothing.
 select
     flight_id,
     flight_date,

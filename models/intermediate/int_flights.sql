@@ -6,9 +6,9 @@
     event_time='flight_date',
 ) }}
 
--- A schedule never changes, so the table has no primary key and a run only adds files. A lookup by flight_id reads
--- one of the four buckets.
-
+-- One row per scheduled flight. A schedule never changes, so the table needs no primary key: a run only adds the
+-- flights that it has not loaded yet (newly_known). Rows are spread over four buckets by flight_id, so a lookup by
+-- flight_id reads one of four files.
 select
     flight_id,
     flight_date,

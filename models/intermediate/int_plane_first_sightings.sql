@@ -6,8 +6,8 @@
     bucket='auto',
 ) }}
 
--- The merge engine keeps the first row written per plane and ignores later ones. Rows of one run have no order, so
--- the query picks each plane's first.
+-- One row per plane: the merge engine keeps the first row that was written for a key, and ignores later ones. Rows of
+-- one run have no order, so the query picks the first sighting of each plane.
 with sightings as (
     select
         tailnum,

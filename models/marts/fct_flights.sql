@@ -6,8 +6,9 @@
     table_tag={'name': month_end_tag(), 'if_exists': 'keep'},
 ) }}
 
--- One row per flight, in a partition per month, without a primary key: a run replaces whole months, so no row needs
--- merging. Months whose flights have news since the last run are built again; the others stay as they are.
+-- One row per flight, partitioned by month. There is no primary key, because a run overwrites whole months: those in
+-- which a flight was added or a status has changed since the last run, and no other. The first run after the end of
+-- a month gives the table a tag, by which the state at that close can be read for good.
 with changed_months as (
     select news.flight_month
     from {{ paimon_changes(ref('int_flights')) }} as news

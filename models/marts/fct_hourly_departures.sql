@@ -5,7 +5,7 @@
     on_schema_change='append_new_columns',
 ) }}
 
--- Months whose flights have news since the last run are built again; the others stay as they are.
+-- One row per airport and hour, partitioned by month: a run overwrites the months in which something has changed.
 with changed_months as (
     select news.flight_month
     from {{ paimon_changes(ref('int_flights')) }} as news

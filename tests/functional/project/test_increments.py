@@ -87,7 +87,9 @@ def test_a_build_without_news_changes_no_row(stepped):
     )
     after = lakehouse.fingerprints()
     assert set(after) == set(before)
-    assert [name for name in before if before[name] != after[name]] == []
+    # A position names the table's newest snapshot, which was a compaction's.
+    changed = {name for name in before if before[name] != after[name]}
+    assert changed <= {"flights_intermediate.int_carrier_day_totals__dbt_changes"}
 
 
 def test_a_correction_on_a_branch(stepped):

@@ -211,7 +211,7 @@ class TestWap:
 GROWING = """
 {{ config(
     materialized='incremental', incremental_strategy='merge', unique_key='id', on_schema_change='append_new_columns',
-    wap=true, post_hook=[
+    wap=true, table_tag='of_run_' ~ var('run', 1), maintenance={'compact': {'small_files': 2}}, post_hook=[
         "{{ create_tag(this, 'run' ~ var('run', 1)) }}",
         "{{ create_branch(this, 'side' ~ var('run', 1), tag='run' ~ var('run', 1)) }}",
     ]
@@ -237,3 +237,7 @@ class TestAlteredTable:
             columns = "id, run, added" if run > 1 else "id, run, null"
             for table in ("growing", f"`growing$branch_side{run}`"):
                 assert rows(f"select {columns} from {{schema}}.{table} order by id") == expected, (run, table)
+            # What follows a run follows its publication, too.
+            tags = rows("select tag_name from {schema}.`growing$tags` where tag_name like 'of_run%' order by 1")
+            assert tags == [(f"of_run_{number}",) for number in range(1, run + 1)]
+            assert rows("select count(*) from {schema}.`growing$files`") == [(1,)]

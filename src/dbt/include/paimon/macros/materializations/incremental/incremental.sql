@@ -49,9 +49,9 @@
     {%- endif -%}
     {%- do adapter.maintenance.after_first_load(target_relation, spec) -%}
   {%- elif spec.wap -%}
-    {%- set branch = adapter.audits.begin(target_relation, with_rows=true) -%}
-    {%- do paimon__increment(branch, spec, strategy, strategy_macro, on_schema_change, source) -%}
-    {%- do paimon__audit(target_relation, branch, spec, source) -%}
+    {%- set audited = adapter.audits.begin(target_relation, with_rows=true) -%}
+    {%- do paimon__increment(audited, spec, strategy, strategy_macro, on_schema_change, source) -%}
+    {%- do paimon__audit(target_relation, audited, spec, source) -%}
     {%- do paimon__increment(target_relation, spec, strategy, strategy_macro, on_schema_change, source) -%}
     {%- do adapter.audits.end(target_relation) -%}
   {%- else -%}
