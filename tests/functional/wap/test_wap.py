@@ -238,6 +238,8 @@ class TestAlteredTable:
             for table in ("growing", f"`growing$branch_side{run}`"):
                 assert rows(f"select {columns} from {{schema}}.{table} order by id") == expected, (run, table)
             # What follows a run follows its publication, too.
-            tags = rows("select tag_name from {schema}.`growing$tags` where tag_name like 'of_run%' order by 1")
+            tags = rows(
+                "select tag_name from {schema}.`growing$tags` where tag_name like 'of_run%' order by 1"
+            )
             assert tags == [(f"of_run_{number}",) for number in range(1, run + 1)]
             assert rows("select count(*) from {schema}.`growing$files`") == [(1,)]
