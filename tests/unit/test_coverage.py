@@ -36,7 +36,7 @@ def test_row(feature: Feature) -> None:
     assert feature.name and feature.here
     for model in re.findall(r"`((?:ex|int|fct|dim|mart|stg)_\w+)`", feature.here):
         assert model in MODELS
-    link = re.fullmatch(r"\[[^\]]+\]\(([\w-]+\.md)\)", feature.page)
+    link = re.fullmatch(r"\[[^\]]+\]\(([\w/-]+\.md)\)", feature.page)
     assert link and (PAGE.parent / link[1]).exists(), feature.page
     unproved = feature.proof.startswith(UNPROVED)
     assert unproved or feature.proof == IN_CI or feature.paimon, feature.proof

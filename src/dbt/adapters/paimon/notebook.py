@@ -50,8 +50,8 @@ def open_spark(
     views: list[ViewDefinition] = []
     for (schema,) in session.sql(f"show databases in {quoted(catalog)}").collect():
         if session.catalog.tableExists(f"{quoted(catalog, schema, REGISTRY_TABLE)}"):
-            kept = dict(session.sql(registry_sql(catalog, schema)).collect())
-            views += definitions_from_properties(schema, kept)
+            kept = [(row[0], row[1]) for row in session.sql(registry_sql(catalog, schema)).collect()]
+            views += definitions_from_properties(schema, dict(kept))
     for schema in sorted({view.schema for view in views}):
         session.sql(f"create database if not exists {quoted(home, schema)}")
     _create(session, home, views)
@@ -61,11 +61,14 @@ def open_spark(
 
 def _create(session: SparkSession, home: str, views: list[ViewDefinition]) -> None:
     """Create views, those that read others after them; one whose query is broken is left out."""
-    left: list[ViewDefinition] = []
-    for view in views:
-        try:
-            session.sql(create_view_sql(quoted(home, view.schema, view.identifier), view))
-        except Exception:  # noqa: BLE001 - of Spark or gRPC
-            left.append(view)
+    left = [view for view in views if not _created(session, home, view)]
     if left and len(left) < len(views):
         _create(session, home, left)
+
+
+def _created(session: SparkSession, home: str, view: ViewDefinition) -> bool:
+    try:
+        session.sql(create_view_sql(quoted(home, view.schema, view.identifier), view))
+    except Exception:  # noqa: BLE001 - of Spark or gRPC
+        return False
+    return True
