@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from reference import cli, config_keys, errors, macros, options, profile_keys
+from reference import cli, config_keys, defects, errors, macros, options, profile_keys
 from reference.markdown import FOLDER
 
 PAGES: Final[Mapping[str, Callable[[], str]]] = {
@@ -16,6 +16,7 @@ PAGES: Final[Mapping[str, Callable[[], str]]] = {
     "operations.md": macros.operations,
     "cli.md": cli.page,
     "errors.md": errors.page,
+    "known-defects.md": defects.page,
 }
 
 

@@ -136,7 +136,7 @@ class _Rule:
 
     `paimon` is the first Paimon with it (None: no release has it), `until` the first one without it again; `spark` and
     `until_spark` likewise. `catalogs` has the first Paimon per catalog kind and overrides `paimon`; kinds that are not
-    listed lack it.
+    listed lack it. Without it rows are wrong or lost if there is an `answer`: what the adapter does, shown by `test`.
     """
 
     label: str
@@ -147,6 +147,20 @@ class _Rule:
     catalogs: Mapping[str, str] = field(default_factory=dict)
     remedy: str = ""
     shown: bool = True
+    answer: str = ""
+    test: str = ""
+
+    @property
+    def lacking(self) -> str:
+        """The releases without it."""
+        if self.catalogs:
+            # REST catalogs begin with 1.0.
+            return ", ".join(
+                f"{kind} before {first}" for kind, first in self.catalogs.items() if first > "1.0"
+            )
+        if self.until:
+            return f"{self.until} and newer"
+        return f"before {self.paimon}" if self.paimon else "all"
 
 
 _WITH_BRANCHES: Final[Mapping[str, str]] = MappingProxyType(
@@ -200,6 +214,8 @@ _RULES: Final[Mapping[Capability, _Rule]] = MappingProxyType(
             until="1.0",
             remedy="Leave `partitions` out to rewrite all of them.",
             shown=False,
+            answer="a rescale of some partitions is refused",
+            test="functional/buckets/test_rescale.py",
         ),
         # SchemaValidation.validateBucket does not refuse it since 1.3.
         Capability.FIXED_BUCKET_ACROSS_PARTITIONS: _Rule(
@@ -246,16 +262,26 @@ _RULES: Final[Mapping[Capability, _Rule]] = MappingProxyType(
             "structs that begin with a decimal, in Parquet files",
             paimon="1.0",
             remedy="Put another field first, or use file_format = 'orc'.",
+            answer="the table is refused",
+            test="unit/test_corpus.py",
         ),
         # ParquetFilters.toParquetObject, https://github.com/apache/paimon/pull/4365: until then a Byte or a Short is
         # compared with Parquet's Integer. By its statistics that fails, by a dictionary no row is found [ran, 0.9.0].
         Capability.FILTERS_ON_SMALL_INTEGERS: _Rule(
-            "filters on tinyint and smallint columns in Parquet files", paimon="1.0", shown=False
+            "filters on tinyint and smallint columns in Parquet files",
+            paimon="1.0",
+            shown=False,
+            answer="avoided: filters inside Parquet files are off for such tables",
+            test="functional/types/test_round_trip.py",
         ),
         # SparkFilterConverter, https://github.com/apache/paimon/pull/6943: until then NOT (column <=> 'a') is taken for
         # column <> 'a', which skips files of NULL [ran, 0.9.0].
         Capability.FILTERS_THAT_KEEP_NULLS: _Rule(
-            "filters that keep rows of NULL (is distinct from, is not true)", paimon="1.4", shown=False
+            "filters that keep rows of NULL (is distinct from, is not true)",
+            paimon="1.4",
+            shown=False,
+            answer="a warning for each such condition",
+            test="functional/types/test_null_filters.py",
         ),
         # SchemaEvolutionUtil.createDataFilters, https://github.com/apache/paimon/pull/4705: until then the values of a
         # filter are cast to the type of the file: 3000000000 to -1294967296, 5.5 to 5 [ran, 0.9.0].
@@ -263,6 +289,8 @@ _RULES: Final[Mapping[Capability, _Rule]] = MappingProxyType(
             "filters that find the rows of older ORC files after a column's type has changed",
             paimon="1.0",
             shown=False,
+            answer="Parquet: avoided as above; ORC: the change of type is refused",
+            test="functional/incremental/test_older_types.py",
         ),
         # The same cast fails for a text that is no number. And least and greatest values of older files are compared
         # as texts, https://github.com/apache/paimon/pull/5825.
@@ -270,6 +298,8 @@ _RULES: Final[Mapping[Capability, _Rule]] = MappingProxyType(
             "filters that find the rows of older files after a column has become a text, or was one",
             paimon="1.3",
             shown=False,
+            answer="the change of type is refused",
+            test="functional/incremental/test_older_types.py",
         ),
         # CoreOptions 'row-tracking.enabled', from 1.3.
         Capability.ROW_TRACKING: _Rule("row tracking (row-tracking.enabled)", paimon="1.3"),
@@ -289,7 +319,11 @@ _RULES: Final[Mapping[Capability, _Rule]] = MappingProxyType(
         ),
         # AggregateMergeFunction and PartialUpdateMergeFunction: getAggFuncName, from 1.0.1.
         Capability.SEQUENCE_OUTSIDE_DEFAULT_AGGREGATE: _Rule(
-            "a default aggregate function that leaves sequence columns alone", paimon="1.1", shown=False
+            "a default aggregate function that leaves sequence columns alone",
+            paimon="1.1",
+            shown=False,
+            answer="the function is refused",
+            test="unit/test_corpus.py",
         ),
         # FieldListaggAgg reads it from 1.4.
         Capability.LISTAGG_DISTINCT: _Rule("listagg with distinct", paimon="1.4", shown=False),
@@ -299,6 +333,8 @@ _RULES: Final[Mapping[Capability, _Rule]] = MappingProxyType(
             "partial-update.remove-record-on-delete",
             paimon="1.0",
             remedy="Use 'ignore-delete', a sequence_group, whose columns a delete empties, or 'deduplicate'.",
+            answer="the option is refused",
+            test="unit/test_corpus.py",
         ),
         # DataWrite.needFullCompaction, from 1.4; before that, only Flink reads it [ran, 0.9.0 and 1.4.2].
         Capability.FULL_COMPACTION_ON_WRITE: _Rule(
@@ -327,7 +363,11 @@ _RULES: Final[Mapping[Capability, _Rule]] = MappingProxyType(
         # PartialUpdateMergeFunction: a '-U' and its '+U' of one write give 7 where 5 is right [ran, 1.4.2 and 2.0.0].
         # 0.9.0 is right; the releases between were not tried.
         Capability.SUM_RETRACTS_IN_SEQUENCE_GROUP: _Rule(
-            "sum in a sequence group that takes back the rows of one write", until="1.0", shown=False
+            "sum in a sequence group that takes back the rows of one write",
+            until="1.0",
+            shown=False,
+            answer="new tables are refused; a warning for existing ones",
+            test="functional/merge_engines/test_right_values.py",
         ),
         # FieldProductAgg, FieldCollectAgg, FieldMergeMapAgg, FieldNestedUpdateAgg and FieldLastNonNullValueAgg: retract
         # without a value to take it back from [ran, 0.9.0, 1.4.2 and 2.0.0].
@@ -336,10 +376,16 @@ _RULES: Final[Mapping[Capability, _Rule]] = MappingProxyType(
             "the older ones",
             paimon=None,
             shown=False,
+            answer="new tables are refused; a warning for existing ones",
+            test="functional/merge_engines/test_right_values.py",
         ),
         # AggregateMergeFunction.getResult has the sequence of the latest row [ran, 0.9.0, 1.4.2 and 2.0.0].
         Capability.FIRST_VALUE_BY_SEQUENCE: _Rule(
-            "first_value and first_non_null_value in the order of a sequence", paimon=None, shown=False
+            "first_value and first_non_null_value in the order of a sequence",
+            paimon=None,
+            shown=False,
+            answer="new tables are refused; a warning for existing ones",
+            test="functional/merge_engines/test_right_values.py",
         ),
         # NestedColumnReader of 0.9 skips the values below a NULL that is two levels above them: such rows can be
         # written but not read [ran, 0.9.0].
@@ -348,10 +394,16 @@ _RULES: Final[Mapping[Capability, _Rule]] = MappingProxyType(
             paimon="1.0",
             remedy="Use file_format = 'orc', or write a struct whose fields are NULL.",
             shown=False,
+            answer="the row is refused",
+            test="functional/merge_engines/test_right_values.py",
         ),
         # RecordLevelExpire of 0.9 asserts that the time of each row is not NULL, in every compaction [ran, 0.9.0].
         Capability.RECORD_EXPIRY_OF_NULL: _Rule(
-            "rows without a value in their record-level.time-field", paimon="1.0", shown=False
+            "rows without a value in their record-level.time-field",
+            paimon="1.0",
+            shown=False,
+            answer="the column is made NOT NULL",
+            test="functional/merge_engines/test_right_values.py",
         ),
         # GlobalIndexAssigner of 0.9 joins the key's fields and the partition's: "Field names must be unique", in the
         # first write [ran, 0.9.0]. 1.4.2 and 2.0.0 are right.
@@ -360,12 +412,24 @@ _RULES: Final[Mapping[Capability, _Rule]] = MappingProxyType(
             paimon="1.0",
             remedy="Put all partition columns into primary_key, or none.",
             shown=False,
+            answer="the table is refused",
+            test="unit/test_corpus.py",
         ),
         # Statistics and ORC's filters compare bits, and so do keys from 2.0 [ran, 0.9.0, 1.4.2 and 2.0.0].
-        Capability.NEGATIVE_ZERO: _Rule("-0.0 that equals 0.0 in filters and keys", paimon=None, shown=False),
+        Capability.NEGATIVE_ZERO: _Rule(
+            "-0.0 that equals 0.0 in filters and keys",
+            paimon=None,
+            shown=False,
+            answer="models write 0.0",
+            test="functional/merge_engines/test_right_values.py",
+        ),
         # FieldCollectAgg.agg returns the first array as it is [ran, 0.9.0, 1.4.2 and 2.0.0].
         Capability.COLLECT_DISTINCT_OF_FIRST_ROW: _Rule(
-            "collect with distinct over the values of one row", paimon=None, shown=False
+            "collect with distinct over the values of one row",
+            paimon=None,
+            shown=False,
+            answer="duplicates are removed as rows are written",
+            test="functional/merge_engines/test_right_values.py",
         ),
         # CompactProcedure of 0.9 does not fold the cast of a literal: "cannot translate expression" [ran, 0.9.0].
         Capability.STRINGS_FOR_DATE_PARTITIONS: _Rule(
@@ -413,6 +477,8 @@ _RULES: Final[Mapping[Capability, _Rule]] = MappingProxyType(
             remedy="Let no other program write meanwhile, or leave out the order; on Paimon 0.9, `method: session` "
             "keeps such rows, except on tables with deletion vectors.",
             shown=False,
+            answer="0.9, method: session: rows of others stay; else a warning",
+            test="functional/maintenance/test_sorted_beside_writers.py",
         ),
         # PaimonSparkWriter and CommitMessageImpl as `spark.sorted_compaction` uses them [ran, 0.9.0]; the releases up
         # to 1.3 were not tried.
@@ -436,6 +502,8 @@ _RULES: Final[Mapping[Capability, _Rule]] = MappingProxyType(
             "ORC files with timestamps in the hour that a change of clocks skips",
             paimon=None,
             shown=False,
+            answer="a warning, where the clock of the JVM changes",
+            test="functional/maintenance/test_time_zones.py",
         ),
         # ProcedureUtils.fillInSnapshotOptions: without retain_min the table's own counts, by default 10, which must not
         # be above retain_max [ran, 1.4.2, 2.0.0].
@@ -451,6 +519,8 @@ _RULES: Final[Mapping[Capability, _Rule]] = MappingProxyType(
             catalogs={"filesystem": "0.9", "hive": "1.1", "jdbc": "0.9", "rest": "1.0"},
             remedy="Set 'metastore.partitioned-table': 'true' in tblproperties.",
             shown=False,
+            answer="the policy is refused",
+            test="unit/test_corpus.py",
         ),
         # ExpirePartitionsProcedure: max_expires from 1.0; expiration_time optional and options from 1.1.
         Capability.EXPIRE_PARTITIONS_LIMIT: _Rule("sys.expire_partitions with max_expires", paimon="1.0"),
@@ -477,7 +547,11 @@ _RULES: Final[Mapping[Capability, _Rule]] = MappingProxyType(
         ),
         # IncrementalDeltaStartingScanner reads its splits as a stream since 1.1: a key may have several rows.
         Capability.INCREMENTAL_QUERY_MERGES: _Rule(
-            "paimon_incremental_query that gives one row a key", until="1.1", shown=False
+            "paimon_incremental_query that gives one row a key",
+            until="1.1",
+            shown=False,
+            answer="`paimon_changes` merges the rows of a key itself",
+            test="functional/changes/test_ways.py",
         ),
         # DataTableBatchScan up to 1.4 leaves level 0 of first-row tables out of every scan, AbstractBatchTableScan of
         # 2.0 not out of incremental ones [ran, 2.0.0].
@@ -487,41 +561,73 @@ _RULES: Final[Mapping[Capability, _Rule]] = MappingProxyType(
         # DeleteFromPaimonTableCommand.performNonPrimaryKeyDelete keeps the rows of Not(condition), which has none where
         # the condition is NULL; Not(EqualNullSafe(condition, true)) at 1.4 [ran, 0.9.0, 1.4.2].
         Capability.DELETE_KEEPS_ROWS_OF_NULL_CONDITIONS: _Rule(
-            "DELETE that keeps rows for which its condition is NULL", paimon="1.4", shown=False
+            "DELETE that keeps rows for which its condition is NULL",
+            paimon="1.4",
+            shown=False,
+            answer="DELETE in hooks and operations is made right",
+            test="functional/maintenance/test_delete_rows.py",
         ),
         # If its condition is only about partition columns, DELETE drops partitions: 0.9 leaves out the parts that it
         # cannot translate, so that `dt > '2024' and upper(dt) = 'X'` drops all since 2024 [ran, 0.9.0, 1.4.2].
         Capability.DELETE_BY_WHOLE_CONDITION: _Rule(
-            "DELETE of partitions by all of its condition", paimon="1.4", shown=False
+            "DELETE of partitions by all of its condition",
+            paimon="1.4",
+            shown=False,
+            answer="DELETE in hooks and operations is made right",
+            test="functional/maintenance/test_delete_rows.py",
         ),
         # InternalRowPartitionComputer.generatePartValues has one name for NULL and for blank text, and it is read as
         # NULL [ran, 0.9.0, 1.4.2].
         Capability.DELETE_OF_BLANK_PARTITIONS: _Rule(
-            "DELETE that tells a partition of blank text from that of NULL", paimon=None, shown=False
+            "DELETE that tells a partition of blank text from that of NULL",
+            paimon=None,
+            shown=False,
+            answer="DELETE in hooks and operations is made right",
+            test="functional/maintenance/test_delete_rows.py",
         ),
         # RowKindGenerator takes the kind from the column, also of the rows that DELETE writes as -D [ran, 0.9.0].
         Capability.DELETE_BESIDE_ROWKIND: _Rule(
-            "DELETE on tables with rowkind.field", paimon=None, shown=False
+            "DELETE on tables with rowkind.field",
+            paimon=None,
+            shown=False,
+            answer="DELETE is refused; `delete_rows` deletes",
+            test="functional/maintenance/test_delete_rows.py",
         ),
         # DELETE writes the other rows of a file again, in level 0, which scans of first-row leave out [ran, 0.9.0].
         Capability.DELETE_SHOWS_FIRST_ROWS: _Rule(
-            "DELETE on first-row tables that hides no other rows", paimon=None, shown=False
+            "DELETE on first-row tables that hides no other rows",
+            paimon=None,
+            shown=False,
+            answer="DELETE is refused; `delete_rows` deletes",
+            test="functional/maintenance/test_delete_rows.py",
         ),
         # PartialUpdateMergeFunction, AggregateMergeFunction: the fields of a delete stay for the key's next record, and
         # DELETE and MERGE write whole rows as deletes [ran, 1.4.2].
         Capability.DELETED_VALUES_FORGOTTEN: _Rule(
-            "remove-record-on-delete that forgets the values of deleted rows", paimon=None, shown=False
+            "remove-record-on-delete that forgets the values of deleted rows",
+            paimon=None,
+            shown=False,
+            answer="a warning: a compaction after the run forgets them",
+            test="functional/maintenance/test_delete_rows.py",
         ),
         # PaimonCommand.findTouchedFiles fails unless the files that it writes again hold all there is of their keys. It
         # does not look at files that the condition skips: `delete … where id = 2` gives key 1 an older value, which
         # then hides the newer one in a file without key 2 [ran, 1.4.2, 2.0.0].
         Capability.DELETE_WITHOUT_COMPACTION: _Rule(
-            "DELETE on partial-update and aggregation tables that are not compacted", paimon=None, shown=False
+            "DELETE on partial-update and aggregation tables that are not compacted",
+            paimon=None,
+            shown=False,
+            answer="DELETE is refused; `delete_rows` compacts first",
+            test="functional/maintenance/test_delete_rows.py",
         ),
         # RollbackHelper.cleanSnapshotsDataFiles until 1.1.1 deletes files that a later compaction moved to another
         # level.
         Capability.ROLLBACK_KEEPS_FILES: _Rule(
-            "a rollback behind a compaction that keeps the files it needs", paimon="1.2", shown=False
+            "a rollback behind a compaction that keeps the files it needs",
+            paimon="1.2",
+            shown=False,
+            answer="such a rollback is refused",
+            test="functional/time_travel/test_time_travel.py",
         ),
         Capability.REPLACE_TAG: _Rule("sys.replace_tag", paimon="1.0"),
         # WriteIntoPaimonTable and WriteHelper: batchCreateTag, from 1.1.
@@ -540,6 +646,8 @@ _RULES: Final[Mapping[Capability, _Rule]] = MappingProxyType(
             paimon="1.0",
             remedy="Use method: session, which copies the schemas that Paimon leaves out.",
             shown=False,
+            answer="method: session: the schemas are copied; else the error says so",
+            test="functional/wap/test_wap.py",
         ),
         Capability.FAST_FORWARD: _Rule("sys.fast_forward", catalogs=_WITH_BRANCHES),
         # IcebergCommitCallback. 0.9 (`metadata.iceberg-compatible`) writes no field ids into Parquet, and fails after
@@ -581,6 +689,23 @@ _RULES: Final[Mapping[Capability, _Rule]] = MappingProxyType(
         ),
     }
 )
+
+
+@dataclass(frozen=True)
+class Defect:
+    """Something that Paimon gets wrong: what does not work, in which releases, what the adapter does, and its test."""
+
+    label: str
+    releases: str
+    answer: str
+    test: str
+
+
+def known_defects() -> list[Defect]:
+    """Those that give wrong rows or lose some, or make a table unreadable."""
+    return [
+        Defect(rule.label, rule.lacking, rule.answer, rule.test) for rule in _RULES.values() if rule.answer
+    ]
 
 
 # Aggregate functions: name -> first version. Source: FieldAggregator*'s NAME constants at the release tags.
@@ -896,6 +1021,12 @@ class Versions:
             (rule.label, self.supports(capability), self._missing(capability) or "")
             for capability, rule in _RULES.items()
             if rule.shown
+        ]
+
+    def defects(self) -> list[str]:
+        """What this Paimon gets wrong or loses, as the page of known defects has it."""
+        return [
+            rule.label for capability, rule in _RULES.items() if rule.answer and not self.supports(capability)
         ]
 
     def _missing(self, capability: Capability) -> str | None:
