@@ -122,8 +122,8 @@ def _tell_capabilities(versions: Versions, say: Say, tell_all: Say) -> None:
     defects = versions.defects()
     if defects:
         say(
-            f"  Paimon {versions.paimon} has {len(defects)} known defects that give wrong rows or lose some; dbt-paimon "
-            "avoids them, refuses or warns (docs/reference/known-defects.md)"
+            f"  Paimon {versions.paimon} has {len(defects)} known defects that give wrong rows or lose some; "
+            "dbt-paimon avoids them, refuses or warns (docs/reference/known-defects.md)"
         )
 
 
