@@ -13,6 +13,10 @@ MODEL = """
 {% if is_incremental() %}select 4 as id, 'a4' as data
 {% else %}select /*+ coalesce(1) */ * from values (1, 'a1'), (2, 'a2'), (3, 'a3') as v (id, data){% endif %}
 """
+BUCKETED = """
+{{ config(materialized='table', partition_by='day', bucket=4, bucket_key='id') }}
+select id, if(id < 3, 'mon', 'tue') as day from range(1, 6)
+"""
 TRACKED = """
 {{ config(materialized='table', tblproperties={'row-tracking.enabled': true}) }}
 select * from values (1, 'a1'), (2, 'a2'), (3, 'a3') as v (id, data)
@@ -23,7 +27,7 @@ PLACE = "__paimon_file_path, __paimon_row_index"
 class TestUpdate:
     @pytest.fixture(scope="class")
     def models(self):
-        return {"t.sql": MODEL}
+        return {"t.sql": MODEL, "bucketed.sql": BUCKETED}
 
     @pytest.fixture(scope="class")
     def before(self, project, rows):
@@ -56,6 +60,15 @@ class TestUpdate:
         shared = places[1][0]
         assert files[shared] == 3 and files[places[4][0]] == 1
         assert [places[number] for number in (1, 2, 3)] == [(shared, 0), (shared, 1), (shared, 2)]
+
+    @pytest.mark.needs(Capability.PARTITION_AND_BUCKET_COLUMNS)
+    def test_its_partition_and_bucket(self, before, rows):
+        place = "__paimon_partition.day, __paimon_bucket, __paimon_file_path"
+        found = rows(f"select id, day, {place} from {{schema}}.bucketed order by id")
+        assert [row[0] for row in found] == [1, 2, 3, 4, 5]
+        for _, day, partition, bucket, path in found:
+            assert partition == day
+            assert f"/day={day}/bucket-{bucket}/" in path
 
     def test_its_file_is_written_anew_with_the_rows_beside_it(self, before, after):
         (data, places, files), (new_data, new_places, new_files) = before, after

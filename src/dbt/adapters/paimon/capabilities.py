@@ -62,6 +62,7 @@ class Capability(_TextEnum):
     FILTERS_THAT_KEEP_NULLS = "filters that keep nulls"
     FILTERS_AFTER_TYPE_CHANGE = "filters after type change"
     FILTERS_AFTER_CHANGE_TO_TEXT = "filters after change to text"
+    PARTITION_AND_BUCKET_COLUMNS = "partition and bucket columns"
     ROW_TRACKING = "row tracking"
     FIELD_DEFAULT_VALUE = "field default value"
     LOOKUP_WITH_DELTA_COMMITS = "lookup with delta commits"
@@ -300,6 +301,10 @@ _RULES: Final[Mapping[Capability, _Rule]] = MappingProxyType(
             shown=False,
             answer="the change of type is refused",
             test="functional/incremental/test_older_types.py",
+        ),
+        # PaimonMetadataColumn, from 1.0.1.
+        Capability.PARTITION_AND_BUCKET_COLUMNS: _Rule(
+            "the columns __paimon_partition and __paimon_bucket", paimon="1.0", shown=False
         ),
         # CoreOptions 'row-tracking.enabled', from 1.3.
         Capability.ROW_TRACKING: _Rule("row tracking (row-tracking.enabled)", paimon="1.3"),
