@@ -31,7 +31,8 @@ select id, {{ var('run') }} as run from range(<batch>)""",
     "upserted": """{{ config(materialized='incremental', primary_key=['run', 'id'], bucket=2, post_hook="{{ compact(this) }}") }}
 select {{ var('run') }} as run, id from range(<batch>)""",
     "counted": """{{ config(
-    materialized='incremental', primary_key='id', merge_engine='aggregation', fields={'n': {'aggregate_function': 'sum'}}
+    materialized='incremental', primary_key='id', merge_engine='aggregation', fields={'n': {'aggregate_function': 'sum'}},
+    bucket=-1, dynamic_bucket={'target_row_num': 2}
 ) }}
 select id, 1 as n from range(<batch>)""",
     "merged": """{{ config(materialized='incremental', incremental_strategy='merge', unique_key=['run', 'id']) }}

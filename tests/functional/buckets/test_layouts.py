@@ -37,7 +37,7 @@ class TestLayouts:
             ),
             "unaware.sql": model("", ORDERS, orders(1), orders(2, 3), orders(2)),
             "with_pk_table.sql": model(
-                "primary_key='order_id'", ORDERS, orders(1), orders(2, 3), orders(4, 5, 6, 7)
+                "primary_key='order_id', bucket=-1", ORDERS, orders(1), orders(2, 3), orders(4, 5, 6, 7)
             ),
             "dynamic.sql": model(
                 "primary_key='pk', bucket=-1, dynamic_bucket={'target_row_num': 2, 'initial_buckets': 1}",
