@@ -79,7 +79,8 @@ run: $(LANDING) ## Build the flights lakehouse and test it (target local, tables
 	@echo "  $(DBT) show --inline \"$(QUERY)\""
 
 examples: $(STAMP) ## Build and test the worked examples, a model for each behavior of Paimon's tables
-	$(DBT) build --project-dir examples $(PROJECT)
+	$(DBT) build --project-dir examples $(PROJECT) --vars '{batch: 1}'
+	$(DBT) build --project-dir examples $(PROJECT) --vars '{batch: 2}'
 
 test: $(STAMP) ## Run the tests of CI: unit, functional (Spark and Paimon), packaging, faults, integration
 	$(PYTEST) $(XDIST)

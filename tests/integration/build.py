@@ -29,7 +29,9 @@ def main(output: Path, arguments: list[str]) -> int:
 
     The last argument may be `--examples`: then the examples' own project is built, too.
     """
-    runs = [arguments[:-1], of_examples(arguments[:-1])] if arguments[-1] == "--examples" else [arguments]
+    runs = [arguments]
+    if arguments[-1] == "--examples":
+        runs = [arguments[:-1], *(of_examples(arguments[:-1], batch) for batch in (1, 2))]
     results = [dbtRunner().invoke(["build", *run]) for run in runs]
     nodes = [node for result in results for node in result.result or []]
     passed = [node.node for node in nodes if str(node.status) in ("success", "pass")]
@@ -52,14 +54,15 @@ def main(output: Path, arguments: list[str]) -> int:
     return 0 if success else 1
 
 
-def of_examples(arguments: list[str]) -> list[str]:
-    """The arguments for the examples' project: the same places, all of its nodes."""
+def of_examples(arguments: list[str], batch: int) -> list[str]:
+    """The arguments for a batch of the examples' project: the same places, all of its nodes."""
     options = dict(pairwise(arguments))
     kept = ("--target", "--profiles-dir", "--log-path")
     places = {
         **{name: options[name] for name in kept},
         "--project-dir": str(Path(options["--project-dir"]) / "examples"),
         "--target-path": options["--target-path"] + "-examples",
+        "--vars": f"batch: {batch}",
     }
     return [part for pair in places.items() for part in pair] + ["--exclude", "test_type:unit"]
 

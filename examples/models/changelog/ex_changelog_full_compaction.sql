@@ -1,9 +1,7 @@
 {{ config(
     materialized='incremental', full_refresh=false, primary_key='product_id', bucket=1,
     changelog_producer='full-compaction',
-    post_hook=[
-        "{{ compact(this) }}", "{{ next_round(this, 'ex_stock_changes') }}", "{{ compact(this) }}"
-    ]
+    post_hook="{{ compact(this) }}"
 ) }}
 
 -- A full compaction writes what changed since the last one to the changelog.
@@ -14,4 +12,4 @@ select
 from {{ ref('ex_stock_changes') }}
 where
     op <> '-U'
-    and {{ first_round() }}
+    and {{ new_rows('round_no') }}

@@ -1,7 +1,6 @@
 {{ config(
     materialized='incremental', full_refresh=false, primary_key='product_id', bucket=1,
-    changelog_producer='input', rowkind_field='op',
-    post_hook="{{ next_round(this, 'ex_stock_changes', updates_before=true) }}"
+    changelog_producer='input', rowkind_field='op'
 ) }}
 
 -- The input is the changelog, as it arrives: it has to be complete, with the rows before an update.
@@ -11,4 +10,4 @@ select
     round_no,
     op
 from {{ ref('ex_stock_changes') }}
-where {{ first_round() }}
+where {{ new_rows('round_no') }}

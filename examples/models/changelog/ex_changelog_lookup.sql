@@ -1,8 +1,7 @@
 {{ config(
     materialized='incremental', full_refresh=false, primary_key='product_id', bucket=1,
     changelog_producer='lookup',
-    tblproperties={'lookup.cache-max-memory-size': '16 mb'},
-    post_hook="{{ next_round(this, 'ex_stock_changes') }}"
+    tblproperties={'lookup.cache-max-memory-size': '16 mb'}
 ) }}
 
 -- Each commit looks up the old rows, and writes old and new ones into the changelog.
@@ -13,4 +12,4 @@ select
 from {{ ref('ex_stock_changes') }}
 where
     op <> '-U'
-    and {{ first_round() }}
+    and {{ new_rows('round_no') }}

@@ -1,7 +1,6 @@
 {{ config(
     materialized='incremental', full_refresh=false, primary_key='product_id', bucket=1,
-    changelog_producer='none',
-    post_hook="{{ next_round(this, 'ex_stock_changes') }}"
+    changelog_producer='none'
 ) }}
 
 -- No changelog is written: only the new rows of a change are known.
@@ -12,4 +11,4 @@ select
 from {{ ref('ex_stock_changes') }}
 where
     op <> '-U'
-    and {{ first_round() }}
+    and {{ new_rows('round_no') }}

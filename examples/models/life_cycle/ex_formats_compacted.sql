@@ -1,5 +1,5 @@
-{#- The same table, compacted after each run: the run's file and that of its post-hook, both Avro, are merged into a
-    Parquet file of the last level. (A single file would move to the last level as it is.) -#}
+{#- The same table, compacted after each run. The Avro file of the first batch is alone and moves to the last level as
+    it is; in the second batch two Avro files are merged into a Parquet file of the last level. -#}
 {{ config(
     materialized='incremental',
     primary_key='id',
@@ -9,7 +9,6 @@
         'file.format.per.level': {'0': 'avro', '1': 'avro'},
         'file.compression.per.level': {'0': 'snappy', '1': 'snappy'},
     },
-    post_hook="insert into {{ this }} values (3L, 'event 3')",
     maintenance={'compact': {'every_commits': 1}},
 ) }}
 
@@ -17,3 +16,8 @@ select
     id,
     'event ' || id as payload
 from {{ ref('ex_formats_per_level') }}
+where
+    id <= {{ var('batch') }}
+    {%- if is_incremental() %}
+    and id > (select max(known.id) from {{ this }} as known)
+    {%- endif %}

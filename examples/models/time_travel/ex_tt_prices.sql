@@ -1,17 +1,20 @@
--- The guide's tag prod_v1, on what the model wrote; the hook is tomorrow's price, a commit after it.
+-- The guide's tag prod_v1, on what the first batch wrote; the second batch is tomorrow's prices.
 {{ config(
-    materialized='table',
+    materialized='incremental',
     primary_key='product_id',
     bucket=1,
-    table_tag='prod_v1',
+    table_tag={'name': 'prod_v1', 'if_exists': 'keep'},
     auto_tags={'creation': 'process-time', 'period': 'daily', 'num_retained_max': 30},
-    post_hook="insert into {{ this }} values (1, 25.2), (3, 9.9)"
 ) }}
 
 select
-    1 as product_id,
-    cast(23.0 as double) as price
-union all
-select
-    2 as product_id,
-    cast(30.2 as double) as price
+    product_id,
+    cast(price as double) as price,
+    batch_no
+from
+    values
+    (1, 23.0, 1),
+    (2, 30.2, 1),
+    (1, 25.2, 2),
+    (3, 9.9, 2) as prices (product_id, price, batch_no)
+where {{ new_rows('batch_no') }}

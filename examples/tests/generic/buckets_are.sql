@@ -1,6 +1,7 @@
 {#- The files of a table are in these buckets (a list of numbers; none: in any) and hold so many rows, those of deletes
-    counted too; partition: count those alone whose partition has this text. Fails with what is there. -#}
-{% test buckets_are(model, buckets=none, rows=none, partition='') %}
+    counted too; partition: count those alone whose partition has this text; batch: the batch after which it is so. Fails
+    with what is there. -#}
+{% test buckets_are(model, buckets=none, rows=none, partition='', batch=1) %}
 
 with files as (
     select
@@ -13,7 +14,10 @@ with files as (
 select *
 from files
 where
-    {{ 'buckets <> array(' ~ buckets | join(', ') ~ ')' if buckets is not none else 'false' }}
-    or {{ 'record_count <> ' ~ rows if rows is not none else 'false' }}
+    {{ var('batch') }} >= {{ batch }}
+    and (
+        {{ 'buckets <> array(' ~ buckets | join(', ') ~ ')' if buckets is not none else 'false' }}
+        or {{ 'record_count <> ' ~ rows if rows is not none else 'false' }}
+    )
 
 {% endtest %}

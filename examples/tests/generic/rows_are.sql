@@ -1,6 +1,8 @@
 {#- The model's rows are these and no others: a list of {column: SQL literal}, the same columns in each; a row that
-    is there twice has to be listed twice. Fails with the rows that are missing or too many. -#}
-{% test rows_are(model, rows) %}
+    is there twice has to be listed twice. Fails with the rows that are missing or too many.
+
+    batch: the batch after which they are; before it, nothing is tested. -#}
+{% test rows_are(model, rows, batch=1) %}
 
 {%- set columns = (rows | first).keys() | list %}
 
@@ -27,14 +29,18 @@ too_many as (
     select * from expected
 )
 
-select
-    'missing' as problem,
-    *
-from missing
-union all
-select
-    'too many' as problem,
-    *
-from too_many
+select *
+from (
+    select
+        'missing' as problem,
+        *
+    from missing
+    union all
+    select
+        'too many' as problem,
+        *
+    from too_many
+) as differing
+where {{ var('batch') }} >= {{ batch }}
 
 {% endtest %}
