@@ -24,6 +24,15 @@ PACKAGE = """
   {%- do adapter.drop_relation(never_made) -%}
   {{ return({'relations': [target_relation]}) }}
 {% endmaterialization %}
+
+{% macro merge_staged(temporary) %}
+  {#- As for dbt-spark, where a database is the schema. -#}
+  {%- set base = api.Relation.create(database=target.schema, schema=target.schema, identifier='words') -%}
+  {%- set staged = make_temp_relation(base) if temporary else make_intermediate_relation(base, '__stage') -%}
+  {%- do run_query(create_table_as(temporary, staged, "select 'abc' as word, 1 as n")) -%}
+  {%- do run_query("merge into " ~ staged ~ " as t using (select *, 0 as n from " ~ base ~ ") as s on t.word = s.word "
+    ~ "when matched then update set n = 2 when not matched then insert (word, n) values (s.word, s.n)") -%}
+{% endmacro %}
 """
 
 MODEL = """
@@ -50,6 +59,16 @@ class TestForeignMaterialization:
         run_dbt(["run", "--vars", "{word: abc}"])
         run_dbt(["run", "--vars", "{word: abcde}"])
         assert rows("select word, other from {schema}.words order by 1") == [("abc", "any"), ("abcde", "any")]
+
+    @pytest.mark.usefixtures("installed")
+    def test_merge_into_what_was_staged(self, project, rows):
+        run_dbt(["run", "--vars", "{word: abc, alias: words}"])
+        failed = run_dbt(
+            ["run-operation", "periods.merge_staged", "--args", "{temporary: true}"], expect_pass=False
+        )
+        assert "make_intermediate_relation" in failed.results[0].message
+        run_dbt(["run-operation", "periods.merge_staged", "--args", "{temporary: false}"])
+        assert ("abc", 2) in rows("select word, n from {schema}.words__stage")
 
     @pytest.mark.usefixtures("installed")
     def test_longer_text(self, project, rows):

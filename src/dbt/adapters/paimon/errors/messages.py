@@ -239,6 +239,13 @@ REMEDIES: tuple[Remedy, ...] = (
         "A column that is part of the primary key or declared not_null got a NULL: filter or fill it in the model.",
     ),
     Remedy(
+        # QueryExecutionErrors.unsupportedOperationForTable and ddlUnsupportedTemporarilyError.
+        re.compile(r"(?:MERGE INTO|UPDATE) TABLE is not supported temporarily"),
+        "It changes a temporary view, or a table that is not Paimon's. `create_table_as(True, …)` makes a temporary "
+        "view of the query; for a table that can be changed: relation = make_intermediate_relation(this, '__stage'), "
+        "create_table_as(False, relation, sql), and at the end adapter.drop_relation(relation).",
+    ),
+    Remedy(
         # PredicateBuilder.transformFieldMapping; the column alone is accepted.
         re.compile(r'"leafPredicate" is null'),
         "Paimon's MERGE does not take a predicate on a nested field, or on a column whose name needs quotes, beside "
@@ -271,6 +278,12 @@ REMEDIES: tuple[Remedy, ...] = (
         re.compile(r"cannot resolve .+ from 'MergeIntoTable"),
         "A name in the condition is not a column of the table or the model: correct incremental_predicates, "
         "unique_key or merge_delete_condition.",
+    ),
+    Remedy(
+        # ExpressionHelper.resolveExpression, called by PaimonMergeIntoResolverBase for INSERT as well [ran, 0.9.0].
+        re.compile(r"cannot resolve .+ from Project \["),
+        "The source of a MERGE has no column of that name. Paimon 0.9 also looks up there the columns that it inserts: "
+        "give the source each of them, as in using (select *, 0 as n from …).",
     ),
     Remedy(
         # dbt lists schemas by their names in lower case (GraphRunnableTask.create_schemas).
