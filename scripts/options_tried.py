@@ -5,8 +5,8 @@ both the rows and the changes; the same tables without the option are the measur
 difference of which neither a warning nor a refusal says anything needs a line in `options_tried.yml`: why it is what a
 user expects.
 
-Usage: python scripts/options_tried.py [--only TEXT …], with DBT_PAIMON_JARS for another connector. It adds to the results
-in docs/compatibility/options.
+Usage: python scripts/options_tried.py [--only TEXT …], with DBT_PAIMON_JARS for another connector. It adds to the
+results in docs/compatibility/options.
 """
 
 from __future__ import annotations

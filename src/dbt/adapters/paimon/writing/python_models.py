@@ -7,9 +7,12 @@ import numbers
 import sys
 from collections.abc import Iterator, Mapping
 from functools import reduce
+from importlib import metadata
 from typing import TYPE_CHECKING, Any, Final
 
+from dbt.adapters.events.logging import AdapterLogger
 from dbt_common.exceptions import DbtRuntimeError
+from packaging.requirements import InvalidRequirement, Requirement
 
 from dbt.adapters.paimon.errors import excerpts, messages, python_text
 from dbt.adapters.paimon.machine import installation
@@ -22,6 +25,8 @@ if TYPE_CHECKING:
 
     from dbt.adapters.paimon.capabilities import Versions
     from dbt.adapters.paimon.spark.handles import Handle
+
+logger = AdapterLogger("Paimon")
 
 _BIGINT: Final = range(-(2**63), 2**63)
 
@@ -44,6 +49,11 @@ def stage(
             option that Paimon does not have; or there is no local session.
     """
     session = handle.session
+    for problem in filter(None, map(unmet, (model.get("config") or {}).get("packages") or ())):
+        logger.warning(
+            f"Python model '{model['name']}': packages: {problem}. Nothing is installed for a model, which runs in dbt's "
+            f"own Python: {sys.executable} -m pip install …"
+        )
     path = model.get("original_file_path") or model["name"]
     raw = (model.get("raw_code") or "").strip()
     above = file[: file.index(raw)].count("\n") if raw and raw in file else 0
@@ -64,6 +74,22 @@ def stage(
         where = excerpts.shown(place) if place else f"  {path}"
         raise DbtRuntimeError(f"Python model '{model['name']}': {_error_text(exc, where)}") from exc
     to_frame(session, result, model["name"], path).createOrReplaceTempView(view_name)
+
+
+def unmet(package: str) -> str:
+    """Why this Python does not have what an entry of a model's `packages` asks for; '' if it does."""
+    try:
+        wanted = Requirement(package)
+        has = metadata.version(wanted.name)
+    except InvalidRequirement:
+        return f"'{package}' cannot be read. Write it as for pip, as in numpy>=2"
+    except metadata.PackageNotFoundError:
+        return f"{package} is not installed"
+    return (
+        ""
+        if wanted.specifier.contains(has, prereleases=True)
+        else f"{package} is wanted, and {has} is installed"
+    )
 
 
 def _refuse_unknown_options(tree: ast.AST, name: str, path: str, versions: Versions) -> None:
