@@ -220,7 +220,11 @@ def _state(session: Any, warehouse: Path, node: str) -> dict[str, Any]:
 
 def _brief(text: str, node: str) -> str:
     lines = [line.strip() for line in text.replace(f"model '{node}': ", "").splitlines() if line.strip()]
-    lines = [line for line in lines if not re.match(r"(Compilation|Runtime|Database) Error in model", line)]
+    lines = [
+        line
+        for line in lines
+        if not re.match(r"(Compilation|Runtime|Database) Error in model|> in macro", line)
+    ]
     return re.sub(r"\S*/(?:warehouse|models)/\S*|\bt\d{4}\b", "…", " ".join(lines[:2]))[:300]
 
 
@@ -285,7 +289,9 @@ def page(version: str, found: list[dict[str, Any]], expected: Mapping[str, str])
     others = [each for each in found if each["differs"] and not each["said"] and not _is_refused(each)]
     rows = ["| option | value | table | differs | why |", "|---|---|---|---|---|"]
     for each in others:
-        why = expected.get(each["option"], "**not explained**")
+        # What fails is never what an option is for.
+        fails = re.match(r"(write \d|read): ", each["differs"][0])
+        why = "**not explained**" if fails else expected.get(each["option"], "**not explained**")
         cells = (f"`{each['option']}`", f"`{each['value']}`", each["table"], "; ".join(each["differs"]), why)
         rows.append(f"| {' | '.join(cell.replace('|', '/') for cell in cells)} |")
     return _PAGE.format(
@@ -319,9 +325,13 @@ def main() -> None:
             for each in findings(group, Path(warehouse)):
                 known[each["option"], each["value"], each["table"]] = each
             # What a run that is stopped has found is not lost.
-            found = [known[key] for key in sorted(known)]
-            path.write_text(json.dumps(found, indent=1) + "\n")
-            path.with_suffix(".md").write_text(page(version, found, notes["expected"]))
+            _write(path, version, [known[key] for key in sorted(known)], notes["expected"])
+    _write(path, version, [known[key] for key in sorted(known)], notes["expected"])
+
+
+def _write(path: Path, version: str, found: list[dict[str, Any]], expected: Mapping[str, str]) -> None:
+    path.write_text(json.dumps(found, indent=1) + "\n")
+    path.with_suffix(".md").write_text(page(version, found, expected))
 
 
 def _read(path: Path) -> list[dict[str, Any]]:

@@ -254,8 +254,8 @@ def _key_changes(spec: TableSpec, existing: ExistingTable) -> list[PropertyChang
     ]
 
 
-# What is stored is found with the table's present value, so that it cannot be read any more after a change. Sources, at
-# 0.9.0, 1.4.2 and 2.0.0: ManifestFile, ManifestList; FileStorePathFactory.getPartitionString [ran, 0.9.0].
+# What is stored is found with the table's present value, so that it cannot be read any more after a change. Sources:
+# ManifestFile, ManifestList; FileStorePathFactory.getPartitionString. [ran, 0.9.0, 1.4.2, 2.0.0: the first two]
 _READ_WITH: Final = ("manifest.format", "partition.default-name", "partition.legacy-name")
 
 

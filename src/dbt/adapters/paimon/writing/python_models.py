@@ -51,8 +51,8 @@ def stage(
     session = handle.session
     for problem in filter(None, map(unmet, (model.get("config") or {}).get("packages") or ())):
         logger.warning(
-            f"Python model '{model['name']}': packages: {problem}. Nothing is installed for a model, which runs in dbt's "
-            f"own Python: {sys.executable} -m pip install …"
+            f"Python model '{model['name']}': packages: {problem}. Nothing is installed for a model, which runs in "
+            f"dbt's own Python: {sys.executable} -m pip install …"
         )
     path = model.get("original_file_path") or model["name"]
     raw = (model.get("raw_code") or "").strip()
