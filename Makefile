@@ -42,7 +42,7 @@ FULL ?= --full
 SHIPPED := target/shipped
 QUERY := select carrier_name, scheduled, late_percent from {{ ref('mart_carrier_punctuality') }} order by late_percent
 
-.PHONY: help venv landing run examples test test-full unit functional conformance integration faults s3-kills differential streaming cdc flink kubernetes tools image costs bench bench-all wheel-check docs-test versions compat compatibility reference console-picture shell-recording lint lint-python lint-types lint-imports lint-picture lint-sql lint-lock lint-workflows lint-actions lint-images lint-site floor-plan format docs site debug changelog dist dist-check release-files release publish clean
+.PHONY: help venv landing run examples test test-full unit functional conformance integration faults s3-kills differential streaming cdc flink kubernetes tools image costs bench bench-all wheel-check docs-test versions compat options compatibility reference console-picture shell-recording lint lint-python lint-types lint-imports lint-picture lint-sql lint-lock lint-workflows lint-actions lint-images lint-site floor-plan format docs site debug changelog dist dist-check release-files release publish clean
 
 help: ## List the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/\1\t\2/' | expand -t 14
@@ -170,6 +170,9 @@ else
 	@"$(UV)" sync --quiet --frozen --inexact --python $(BIN)/python --extra connect --extra thrift $(EXTRAS) --group readers
 endif
 	DBT_PAIMON_JARS=$(JARS) $(if $(PYSPARK),target/compat/$(PYSPARK)/bin/python -m pytest,$(PYTEST)) $(XDIST) --timeout $(TIMEOUT) --results docs/compatibility --full --old-python $(abspath $(BIN))/python tests/functional $(ARGS)
+
+options: $(STAMP) ## Try each of Paimon's options on small tables, into docs/compatibility/options (ARGS='--only tag.' for some)
+	$(BIN)/python scripts/options_tried.py $(ARGS)
 
 compatibility: $(STAMP) ## Write docs/compatibility.md from the capabilities and the results of `make compat`
 	$(BIN)/python scripts/compatibility.py

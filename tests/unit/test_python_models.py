@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 
-from dbt.adapters.paimon.writing.python_models import texts_with_nulls
+from dbt.adapters.paimon.writing.python_models import texts_with_nulls, unmet
 
 pytestmark = pytest.mark.filterwarnings("ignore:The 'pyarrow_numpy' storage option:FutureWarning")
 
@@ -28,3 +28,18 @@ def test_other_columns_stay_and_names_may_be_twice(text):
     assert texts_with_nulls(frame) is frame
     texts = frame.astype({"x": text}).set_axis(["x", "x"], axis=1)
     assert texts_with_nulls(texts).iloc[:, 1].tolist() == [None, "b"]
+
+
+@pytest.mark.parametrize(
+    ("package", "problem"),
+    [
+        ("pandas", ""),
+        ("pandas>=1.0", ""),
+        ("pandas==0.1", "pandas==0.1 is wanted, and "),
+        ("no-such-package", "is not installed"),
+        ("pandas = 2", "cannot be read"),
+    ],
+)
+def test_packages(package: str, problem: str):
+    assert problem in unmet(package)
+    assert bool(problem) == bool(unmet(package))

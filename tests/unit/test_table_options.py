@@ -42,7 +42,7 @@ def test_every_default_of_the_catalogue_is_valid(version):
         ("fields.v.aggregate-function", "0.9.0", "field", "AggregateFunction", False),
         ("fields.a,b.sequence-group", "0.9.0", "field", "String", False),
         ("file-index.bloom-filter.columns", "0.9.0", "pattern", "String", False),
-        ("parquet.block.size", "0.9.0", "pattern", "String", False),
+        ("parquet.block.size", "0.9.0", "pattern", "Long", False),
         ("commit.callback.com.example.Hook.param", "0.9.0", "pattern", "String", False),
     ],
 )

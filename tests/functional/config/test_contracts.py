@@ -33,6 +33,9 @@ models:
   - name: no_such_type
     config: {contract: {enforced: true}, materialized: table}
     columns: [{name: id, data_type: integer}, {name: n, data_type: text}]
+  - name: type_with_digits
+    config: {contract: {enforced: true}, materialized: table}
+    columns: [{name: id, data_type: integer}, {name: n, data_type: timestamp(3)}]
   - name: view_of_other_type
     config: {contract: {enforced: true}, materialized: view}
     columns: [{name: id, data_type: integer}, {name: n, data_type: date}]
@@ -57,6 +60,7 @@ class TestContracts:
             "other_type.sql": two,
             "other_columns.sql": two,
             "no_such_type.sql": two,
+            "type_with_digits.sql": two,
             "view_of_other_type.sql": two,
             "null_in_required.sql": "select cast(null as int) as id, 2 as n",
         }
@@ -69,6 +73,7 @@ class TestContracts:
             "other_type": ["n ", "int", "string", "data type mismatch"],
             "other_columns": ["missing_in_sql", "missing in definition", "missing in contract"],
             "no_such_type": ["TEXT", " n"],
+            "type_with_digits": ["TIMESTAMP(3)", "write timestamp", "date_trunc('millisecond', ts)"],
             "view_of_other_type": ["n ", "int", "date", "data type mismatch"],
             "null_in_required": ["Cannot write null to non-null column(id)"],
         }.items():

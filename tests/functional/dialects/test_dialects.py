@@ -25,6 +25,8 @@ select 1 as id, 'Ann' as name, timestamp'2024-01-02 03:04:05' as ts, 1.5d as amo
 
 # A query, and what its remedy says.
 FAILING = [
+    ("select cast(ts as timestamp(3)) from t", "timestamp takes nothing in parentheses"),
+    ("select cast(id as int(11)) from t", "write int"),
     ("select id, name, from `d`.`t`", "a comma too many, before FROM"),
     ("optimize t", "the config `maintenance`"),
     ("/* a comment */ vacuum t retain 168 hours", "the config `maintenance`"),

@@ -11,6 +11,8 @@ MODELS = {
     "pandas_frame": HEAD + "    return dbt.ref('base').toPandas().assign(n=lambda frame: frame.id * 10)",
     "pandas_on_spark": HEAD
     + "    frame = dbt.ref('base').pandas_api()\n    frame['n'] = frame['id'] * 10\n    return frame",
+    "as_it_was": HEAD + "    dbt.ref('twice')\n    name = str(dbt.this).replace('as_it_was', 'twice')\n"
+    "    return session.read.option('scan.snapshot-id', 1).table(name)",
     "increments": HEAD.replace("MATERIALIZED", "incremental")
     + "    first = 3 if dbt.is_incremental else 1\n    return session.range(first, 4).selectExpr('id', 'id * 10 as n')",
     "no_rows": HEAD + "    return dbt.ref('base').toPandas().assign(n=10, text='x', nothing=None).iloc[:0]",
@@ -28,6 +30,15 @@ BAD = {
         "    import pandas as pd\n    return pd.DataFrame({'id': pd.Series([2**63], dtype='uint64')})",
         f"column id: {2**63} does not fit into bigint",
     ),
+    "option_of_iceberg": (
+        "    return session.read.option('snapshot-id', 1).table(str(dbt.this))",
+        "option_of_iceberg.py, line 3): Paimon has no option 'snapshot-id', and reads the newest rows of the table. Did you "
+        "mean 'scan.snapshot-id'?",
+    ),
+    "options_of_delta": (
+        "    return session.read.options(versionAsOf=1).table('t')",
+        "Paimon has no option 'versionAsOf'",
+    ),
     "no_columns": ("    import pandas as pd\n    return pd.DataFrame()", "without columns"),
 }
 
@@ -39,6 +50,7 @@ class TestPythonModels:
         python = {f"{name}.py": code.replace("MATERIALIZED", "table") for name, code in codes.items()}
         return python | {
             "base.sql": "{{ config(materialized='table') }} select 1 as id union all select 2",
+            "twice.sql": "{{ config(materialized='table', post_hook='insert into {{ this }} values (2)') }} select 1 as id",
             "seen.sql": "{{ config(materialized='view') }} select * from {{ ref('base') }}",
         }
 
@@ -53,6 +65,7 @@ class TestPythonModels:
             assert sorted(rows(f"select id, n from {{schema}}.{name}")) == [(1, 10), (2, 20)], name
             options = dict(rows(f"select key, value from {{schema}}.`{name}$options`"))
             assert options["bucket"] == "2", name
+        assert rows("select id from {schema}.as_it_was") == [(1,)]
         run_dbt(["run", "--select", "increments"])
         assert sorted(rows("select id, n from {schema}.increments")) == [(1, 10), (2, 20), (3, 30)]
         assert len(rows("select * from {schema}.`increments$snapshots`")) == 2

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from dbt.tests.util import run_dbt
+from dbt.tests.util import run_dbt, write_file
 
 from dbt.adapters.paimon.state import tables
 from dbt.adapters.paimon.state.kinds import CURRENT, Kind
@@ -33,6 +33,12 @@ sources:
       - name: batches
         external: {using: json, location: landing/batches, options: {maxFilesPerTrigger: 2}}
         columns: [{name: id, data_type: int}]
+      - name: quoted
+        external: {using: csv, location: landing/quoted, options: {}}
+        columns: [{name: id, data_type: int}, {name: text, data_type: string}, {name: last, data_type: string}]
+      - name: folders
+        external: {using: json, location: landing/folders, options: {}}
+        columns: [{name: id, data_type: int}]
       - name: columns
         external: {using: parquet, location: landing/columns}
       - name: misnamed
@@ -49,6 +55,9 @@ select id, amount, tags, regexp_extract(_file, '[^/]+$', 0) as file from {{ stre
 """
 LINES = """{{ config(materialized='streaming', primary_key='id') }}
 select id, value, day from {{ stream(source('landing', 'lines')) }}
+"""
+QUOTED = """{{ config(materialized='streaming') }}
+select id, text, last, regexp_extract(_file, '[^/]+$', 0) as file from {{ stream(source('landing', 'quoted')) }}
 """
 COLUMNS = """{{ config(materialized='streaming') }}
 select id, name from {{ stream(source('landing', 'columns')) }}
@@ -79,6 +88,8 @@ class TestFiles:
             "messages.sql": MESSAGES,
             "lines.sql": LINES,
             "columns.sql": COLUMNS,
+            "quoted.sql": QUOTED,
+            "folders.sql": ANY.format("folders"),
             "batches.sql": ANY.format("batches"),
             "misnamed.sql": ANY.format("misnamed"),
             "nowhere.sql": ANY.format("nowhere"),
@@ -164,6 +175,60 @@ class TestFiles:
         assert rows(count) == [(before[0][0] + 1,)]
         version = f"select value from {{schema}}.`lines__dead_letters$options` where key = '{tables.OPTION}'"
         assert rows(version) == [(str(CURRENT[Kind.DEAD_LETTERS]),)]
+
+    def test_quotes_are_doubled(self, project: Any, rows: Any) -> None:
+        name = "a b%20c=ü+.csv"
+        put(
+            Path(project.project_root) / "landing/quoted",
+            name,
+            'id,text,last\n1,"x ""q"" y",z\n2,"a "", b",z\n3,"back \\"s\\" y",z\nx,"a ""b""","c, d"\n4,"open,z\n',
+        )
+        run_dbt(["run", "--select", "quoted"])
+        assert rows("select * from {schema}.quoted order by id") == [
+            (1, 'x "q" y', "z", name),
+            (2, 'a ", b', "z", name),
+        ]
+        dead = "select decode(value, 'UTF-8'), reason, split_part(place, '/', -1) from {schema}.quoted__dead_letters"
+        assert set(rows(dead)) == {
+            (
+                r'''3,"""back \""s\"" y""",z''',
+                r'''it has \" within quotes, and the option escape of the source is "''',
+                name,
+            ),
+            ('x,"a ""b""","c, d"', 'id: "x" does not fit int', name),
+            ('4,"open,z', "it has more or fewer values than the header, or an open quote", name),
+        }
+
+    def test_a_line_that_ends_within_its_last_value(self, project: Any, rows: Any) -> None:
+        put(
+            Path(project.project_root) / "landing/quoted",
+            "b.csv",
+            'id,text,last\n5,t,"several\nlines"\n6,t,u\n',
+        )
+        counts = "select count(*) from {schema}.quoted union all select count(*) from {schema}.quoted__dead_letters"
+        before = rows(counts)
+        said = failure("quoted")
+        assert 'b.csv ends within a quoted value: 5,t,"several. Set multiLine: true' in said
+        assert rows(counts) == before
+        source = "location: landing/quoted, options: {"
+        described = SOURCES.replace(source, f"{source}multiLine: true")
+        write_file(described, project.project_root, "models", "sources.yml")
+        run_dbt(["run", "--select", "quoted"])
+        assert rows("select id, last from {schema}.quoted where id > 4 order by id") == [
+            (5, "several\nlines"),
+            (6, "u"),
+        ]
+
+    def test_folders_of_partitions_beside_files(self, project: Any, rows: Any) -> None:
+        folder = Path(project.project_root) / "landing/folders"
+        put(folder / "dt=2024-01-31", "a.json", '{"id":1}')
+        put(folder, "b.json", '{"id":2}')
+        assert "folders of partitions (name=value) beside files" in failure("folders")
+        source = "location: landing/folders, options: {"
+        described = SOURCES.replace(source, f"{source}recursiveFileLookup: true")
+        write_file(described, project.project_root, "models", "sources.yml")
+        run_dbt(["run", "--select", "folders"])
+        assert rows("select id from {schema}.folders order by id") == [(1,), (2,)]
 
     def test_bad_descriptions_are_told_at_once(self, project: Any) -> None:
         said = failure("misnamed")

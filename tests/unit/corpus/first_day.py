@@ -91,7 +91,7 @@ def spark_home(given: Mapping[str, Any], folder: Path, monkeypatch: pytest.Monke
 
 
 def thrift_model(given: Mapping[str, Any], folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    python_models.stage(object.__new__(thrift.ThriftHandle), "", {"name": "m"}, "v")
+    python_models.stage(object.__new__(thrift.ThriftHandle), "", {"name": "m"}, "v", Versions.of("0.9.0"))
 
 
 def imported(given: Mapping[str, Any], folder: Path, monkeypatch: pytest.MonkeyPatch) -> str:

@@ -57,6 +57,7 @@ class Capability(_TextEnum):
     TABLE_NAMES_OF_ANY_TEXT = "table names of any text"
     AVRO_CODEC_IS_ITS_OWN = "avro codec is its own"
     PARQUET_ZSTD_LEVEL_IS_ITS_OWN = "parquet zstd level is its own"
+    PARQUET_FORMAT_V2 = "parquet format v2"
     DECIMAL_FIRST_IN_STRUCT = "decimal first in struct"
     FILTERS_ON_SMALL_INTEGERS = "filters on small integers"
     FILTERS_THAT_KEEP_NULLS = "filters that keep nulls"
@@ -252,6 +253,13 @@ _RULES: Final[Mapping[Capability, _Rule]] = MappingProxyType(
             "file.compression.zstd-level of Parquet, for each table",
             paimon="1.4",
             remedy="Set it for all models or for none, use file_format: orc, or another codec.",
+        ),
+        # VectorizedColumnReader: delta encodings, without which "Unsupported encoding" [ran, 0.9.0]; at 1.4.
+        Capability.PARQUET_FORMAT_V2: _Rule(
+            "reading Parquet files of writer version v2",
+            paimon="1.4",
+            remedy="Remove it: the table could be written, and not read.",
+            shown=False,
         ),
         # AvroFileFormat.createCodecFactory: until 1.0 only avro.codec and zstd are read, any other text is ignored.
         Capability.AVRO_CODEC_IS_ITS_OWN: _Rule(

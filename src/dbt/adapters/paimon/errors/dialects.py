@@ -297,11 +297,19 @@ TYPES: Final[Mapping[str, str]] = MappingProxyType(
         "number": "decimal, as in decimal(10, 2); alone it is decimal(38, 0)",
         "nvarchar": "string",
         "text": "string",
+        "time": "string, as in date_format(ts, 'HH:mm:ss')",
         "timestamptz": "timestamp",
         "uuid": "string",
         "varchar": "string",
         "variant": "string, read with get_json_object",
     }
+)
+
+
+# Spark's types without an argument: the error is about one that has it, as timestamp(3) or int(11).
+_PLAIN_TYPES: Final = frozenset(
+    "bigint binary boolean date double float int integer long short smallint string timestamp timestamp_ltz "
+    "timestamp_ntz tinyint".split()
 )
 
 
@@ -323,11 +331,19 @@ def _advice(text: str, statement: str) -> str | None:
     if routine := _ROUTINE.search(text):
         return FUNCTIONS.get(routine[1].lower())
     if data_type := _TYPE.search(text):
-        name = data_type[1] or data_type[2]
-        wanted = TYPES.get(name.lower())
-        return f"{name.lower()} is {wanted}" if wanted else None
+        name = (data_type[1] or data_type[2]).lower()
+        if name in _PLAIN_TYPES:
+            return _without_argument(name)
+        wanted = TYPES.get(name)
+        return f"{name} is {wanted}" if wanted else None
     before, after = _around(text, statement)
     return next((idiom.advice for idiom in IDIOMS if idiom.matches(text, before, after)), None)
+
+
+def _without_argument(name: str) -> str:
+    digits = "; to round one: date_trunc('millisecond', ts)" if name.startswith("timestamp") else ""
+    kept = ", which keeps six digits of a second" if digits else ""
+    return f"{name} takes nothing in parentheses: write {name}{kept}{digits}"
 
 
 def _around(text: str, statement: str) -> tuple[str, str]:

@@ -92,15 +92,16 @@ REMEDIES: tuple[Remedy, ...] = (
     Remedy(
         # CompactProcedure of 0.9: the cast of a literal is not folded.
         re.compile(r"cannot translate expression to source filter"),
-        "The condition on the partitions has to compare each column with a literal of its type: DATE '2024-01-31' for "
-        "a date, 7L for a bigint. The argument `partitions` of the macro `compact` does so for dates.",
+        "The condition on the partitions has to compare each column with a literal of its type: '2024-01-31' in quotes "
+        "for a text, DATE '2024-01-31' for a date, 7L for a bigint. The macro does so, in a hook too: "
+        "{{{{ compact(this, partitions=[{{'dt': '2024-01-31'}}]) }}}}.",
     ),
     Remedy(
         # ObjectsFile.read: Paimon names the file but not the table.
         re.compile(r"Failed to read manifest(?: list)? \S+"),
         "{0}: the metadata of a table that the statement reads or writes is damaged or lost ({tables}). "
-        "Restore the file from a backup of the warehouse, or roll back to an intact table snapshot with "
-        "rollback_to ($snapshots names the manifest lists).",
+        "If the table's option manifest.format was changed, set it back. Else restore the file from a backup of the "
+        "warehouse, or roll back to an intact table snapshot with rollback_to ($snapshots names the manifest lists).",
     ),
     Remedy(
         re.compile(

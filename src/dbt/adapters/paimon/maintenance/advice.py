@@ -20,7 +20,7 @@ LIMITS: Final[Mapping[str, Mapping[str, float | str]]] = MappingProxyType(
         "compaction_needed": {"max_sorted_runs": 5, "max_small_files": 50},
         "snapshot_count": {"max_snapshots": 100, "min_snapshots": 1},
         "snapshot_age": {"max_age": "7 d"},
-        "bucket_skew": {"max_skew": 3, "min_rows": 10000},
+        "bucket_skew": {"max_skew": 3, "min_rows": 1000},
         "bucket_size": {"max_gb": 5},
         "partition_count": {"max_partitions": 1000},
     }

@@ -21,6 +21,10 @@ _STATE: Final = (
 )
 _CHANGES: Final = "Remove it, and read what has changed with paimon_changes(ref('…'))"
 _STREAM: Final = "Remove it, and put it into the options of the stream(…) that reads the table"
+_OWN_STREAM: Final = (
+    "Remove it: only Paimon's own streaming source reads it. A stream(…) begins where its scan_mode says, and a run "
+    "of it ends once it has read what is there"
+)
 _BRANCH: Final = "Remove it, and read with at(ref('…'), branch=…)"
 _SESSION: Final = "Remove it, and set 'spark.paimon.{name}' in the spark_config of the one run that needs it"
 
@@ -49,7 +53,8 @@ READ_OPTIONS: Final[Mapping[str, str]] = MappingProxyType(
             ),
             _CHANGES,
         ),
-        **dict.fromkeys(("consumer-id", "consumer.ignore-progress", "scan.bounded.watermark"), _STREAM),
+        "consumer-id": _STREAM,
+        **dict.fromkeys(("consumer.ignore-progress", "scan.bounded.watermark"), _OWN_STREAM),
         "branch": _BRANCH,
         **dict.fromkeys(
             (

@@ -91,6 +91,23 @@ _OPEN_FAMILIES: Final[tuple[tuple[re.Pattern[str], str], ...]] = (
     (re.compile(r"rocksdb\.[\w.-]+"), "String"),
 )
 
+# Options of the file formats that are read as numbers. Sources: RowDataParquetBuilder, OrcConf.
+_FORMAT_TYPES: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        **dict.fromkeys(("parquet.block.size", "orc.stripe.size", "orc.compress.size"), "Long"),
+        **dict.fromkeys(
+            (
+                "parquet.page.size",
+                "parquet.dictionary.page.size",
+                "parquet.writer.max-padding",
+                "orc.row.index.stride",
+                "orc.write.batch-size",
+            ),
+            "Integer",
+        ),
+    }
+)
+
 # Options of Paimon's Flink connector that Spark never reads. Source: FlinkConnectorOptions at the release tags, and the
 # keys of Flink's own DDL.
 FLINK_ONLY: Final = frozenset(
@@ -211,7 +228,7 @@ def lookup(name: str, version: Version | str) -> OptionDefinition | None:
         return OptionDefinition(name, kind, kind="field") if known else None
     for pattern, kind in _OPEN_FAMILIES:
         if pattern.fullmatch(name):
-            return OptionDefinition(name, kind, kind="pattern")
+            return OptionDefinition(name, _FORMAT_TYPES.get(name, kind), kind="pattern")
     return None
 
 

@@ -34,6 +34,10 @@ _WORDS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
         # BlockCompressionFactory [ran, 0.9.0]
         "spill-compression": ("none", "zstd", "lz4", "lzo"),
         "lookup.cache-spill-compression": ("none", "zstd", "lz4", "lzo"),
+        # Over file.compression: RowDataParquetBuilder, AvroFileFormat [ran, 0.9.0]
+        "parquet.compression": CODECS["parquet"],
+        "parquet.writer.version": ("v1", "v2"),
+        "avro.codec": CODECS["avro"],
     }
 )
 
@@ -63,6 +67,11 @@ _LEAST: Final[Mapping[str, tuple[int, str]]] = MappingProxyType(
         "dynamic-bucket.assigner-parallelism": (1, "rows would be lost silently"),
         # GlobalIndexAssigner [ran, 0.9.0]
         "cross-partition-upsert.bootstrap-parallelism": (1, "no row could be written"),
+        # ExpireSnapshotsImpl.expire
+        "snapshot.expire.limit": (1, "no table snapshot would ever expire"),
+        # ParquetProperties, CapacityByteArrayOutputStream [ran, 0.9.0]
+        "parquet.page.size": (64, "no row could be written"),
+        "parquet.dictionary.page.size": (1, "no row could be written"),
         # SchemaValidation, 2.0
         "target-file-row-num": (1, "no table could be created"),
     }

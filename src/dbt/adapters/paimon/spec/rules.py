@@ -517,6 +517,9 @@ def _codec_rules(spec: TableSpec, versions: Versions) -> _Found:
             return None
         return codec_fault(level_format, codec)
 
+    name = "parquet.writer.version"
+    if spec.options.get(name) == "v2" and not versions.supports(Capability.PARQUET_FORMAT_V2):
+        yield name, versions.explain(Capability.PARQUET_FORMAT_V2)
     if "file.compression" in spec.options:
         fault = fault_of(file_format, spec.options["file.compression"])
         if fault:

@@ -12,7 +12,14 @@ from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.paimon.sql.text import quoted, statements, string_literal
 from dbt.adapters.paimon.streaming import commits
-from dbt.adapters.paimon.streaming.inputs import FAULT_COLUMNS, CheckedInput, Input, PlannedInput, raw_view
+from dbt.adapters.paimon.streaming.inputs import (
+    FAULT_COLUMNS,
+    CheckedInput,
+    Input,
+    LinesInput,
+    PlannedInput,
+    raw_view,
+)
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -163,6 +170,9 @@ class BatchWriter:
         (count,) = session.sql(f"select count(*) from (\n{faults}\n)").first() or (0,)
         if not count:
             return
+        for each in self._inputs:
+            if isinstance(each, LinesInput):
+                each.check_faults(session, raw_view(each.call.name))
         if not self._sink.dead_letters:
             first = session.sql(f"{faults}\nlimit 1").first()
             assert first is not None

@@ -138,6 +138,22 @@ class CheckedInput(Input, Protocol):
 
 
 @runtime_checkable
+class LinesInput(Input, Protocol):
+    """An input of which Spark may read a part of a row as one, and its rest as a message that cannot be parsed."""
+
+    def check_faults(self, session: SparkSession, raw: str) -> None:
+        """Refuse to write a batch with messages that cannot be parsed if a row lacks its rest.
+
+        Args:
+            session: the batch's session.
+            raw: the view of its raw rows.
+
+        Raises:
+            DbtRuntimeError: the first such row, and the remedy.
+        """
+
+
+@runtime_checkable
 class PlannedInput(Input, Protocol):
     """An input that plans in the stream's checkpoint which rows each batch reads; its raw rows only name them."""
 

@@ -254,6 +254,11 @@ def _key_changes(spec: TableSpec, existing: ExistingTable) -> list[PropertyChang
     ]
 
 
+# What is stored is found with the table's present value, so that it cannot be read any more after a change. Sources:
+# ManifestFile, ManifestList; FileStorePathFactory.getPartitionString. [ran, 0.9.0, 1.4.2, 2.0.0: the first two]
+_READ_WITH: Final = ("manifest.format", "partition.default-name", "partition.legacy-name")
+
+
 def _guarded(
     name: str, old: str | None, new: str | None, options: Mapping[str, str], versions: Versions
 ) -> bool:
@@ -270,6 +275,10 @@ def _guarded(
         return not (allowed and options.get("deletion-vectors.modifiable", "").lower() == "true")
     if name in ("ignore-delete", "ignore-update-before"):
         return canonical(name, old, versions.paimon) is True
+    if name in _READ_WITH:
+        return True
+    if name == "sequence.field.sort-order":
+        return "sequence.field" in options
     if name == "clustering.columns":
         return options.get("pk-clustering-override", "").lower() == "true"
     return False

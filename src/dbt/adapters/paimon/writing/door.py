@@ -132,7 +132,7 @@ class Rows:
         with self._host.names_suggested():
             path = seeds.path_of(model, self._host.config)
             file = path.read_text("utf-8") if path.is_file() else ""
-            python_models.stage(self._host.handle, code, model, view_name, file)
+            python_models.stage(self._host.handle, code, model, view_name, self._host.versions, file)
 
     # -- checks -----------------------------------------------------------------------------------------------------
 

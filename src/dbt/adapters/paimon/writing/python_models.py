@@ -2,28 +2,38 @@
 
 from __future__ import annotations
 
+import ast
 import numbers
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import reduce
+from importlib import metadata
 from typing import TYPE_CHECKING, Any, Final
 
+from dbt.adapters.events.logging import AdapterLogger
 from dbt_common.exceptions import DbtRuntimeError
+from packaging.requirements import InvalidRequirement, Requirement
 
 from dbt.adapters.paimon.errors import excerpts, messages, python_text
 from dbt.adapters.paimon.machine import installation
+from dbt.adapters.paimon.options.table_options import lookup, suggestion, table_options
 from dbt.adapters.paimon.spark.progress import told
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.types import StructType
 
+    from dbt.adapters.paimon.capabilities import Versions
     from dbt.adapters.paimon.spark.handles import Handle
+
+logger = AdapterLogger("Paimon")
 
 _BIGINT: Final = range(-(2**63), 2**63)
 
 
-def stage(handle: Handle, code: str, model: Mapping[str, Any], view_name: str, file: str = "") -> None:
+def stage(
+    handle: Handle, code: str, model: Mapping[str, Any], view_name: str, versions: Versions, file: str = ""
+) -> None:
     """Run a Python model and register what it returns as a temporary view of the session.
 
     Args:
@@ -31,13 +41,19 @@ def stage(handle: Handle, code: str, model: Mapping[str, Any], view_name: str, f
         code: the compiled model, followed by dbt's part (`py_script_postfix`).
         model: the node in the manifest.
         view_name: the name of the temporary view.
+        versions: those that run.
         file: the text of the model's file, '' if it cannot be read: dbt strips its code, which moves the lines.
 
     Raises:
-        DbtRuntimeError: the model raised (reason, file and line) or returned no data frame; or there is no local
-            session.
+        DbtRuntimeError: the model raised (reason, file and line) or returned no data frame; it reads a table with an
+            option that Paimon does not have; or there is no local session.
     """
     session = handle.session
+    for problem in filter(None, map(unmet, (model.get("config") or {}).get("packages") or ())):
+        logger.warning(
+            f"Python model '{model['name']}': packages: {problem}. Nothing is installed for a model, which runs in "
+            f"dbt's own Python: {sys.executable} -m pip install …"
+        )
     path = model.get("original_file_path") or model["name"]
     raw = (model.get("raw_code") or "").strip()
     above = file[: file.index(raw)].count("\n") if raw and raw in file else 0
@@ -45,15 +61,68 @@ def stage(handle: Handle, code: str, model: Mapping[str, Any], view_name: str, f
     # `spark` is also defined, as in a notebook.
     namespace: dict[str, Any] = {"__name__": f"dbt_model_{model['name']}", "spark": session}
     try:
-        exec(compile(code, path, "exec"), namespace)  # noqa: S102 - the model is the project's own code
+        tree = ast.parse(code, path)
+        _refuse_unknown_options(tree, model["name"], path, versions)
+        exec(compile(tree, path, "exec"), namespace)  # noqa: S102 - the model is the project's own code
         with told(handle, model["name"]):
             result = namespace["model"](namespace["dbtObj"](handle.load), session)
+    except DbtRuntimeError:
+        raise
     # sys.exit() in a model would end dbt's thread without a result, and dbt would wait for it for ever.
     except (Exception, SystemExit) as exc:
         place = python_text.raised_at(exc, path, file or code)
         where = excerpts.shown(place) if place else f"  {path}"
         raise DbtRuntimeError(f"Python model '{model['name']}': {_error_text(exc, where)}") from exc
     to_frame(session, result, model["name"], path).createOrReplaceTempView(view_name)
+
+
+def unmet(package: str) -> str:
+    """Why this Python does not have what an entry of a model's `packages` asks for; '' if it does."""
+    try:
+        wanted = Requirement(package)
+        has = metadata.version(wanted.name)
+    except InvalidRequirement:
+        return f"'{package}' cannot be read. Write it as for pip, as in numpy>=2"
+    except metadata.PackageNotFoundError:
+        return f"{package} is not installed"
+    return (
+        ""
+        if wanted.specifier.contains(has, prereleases=True)
+        else f"{package} is wanted, and {has} is installed"
+    )
+
+
+def _refuse_unknown_options(tree: ast.AST, name: str, path: str, versions: Versions) -> None:
+    """Refuse `session.read.option(…).table(…)` with another format's option: Paimon would read the newest rows."""
+    for call in ast.walk(tree):
+        if not (
+            isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and call.func.attr == "table"
+        ):
+            continue
+        for option, line in _options_of(call.func.value):
+            if lookup(option, versions.paimon) is None:
+                near = suggestion(option, table_options(versions.paimon), cutoff=0.6)
+                instead = f"Did you mean '{near}'?" if near else "Remove it."
+                raise DbtRuntimeError(
+                    f"Python model '{name}' ({path}, line {line}): Paimon has no option '{option}', and reads the "
+                    f"newest rows of the table. {instead}"
+                )
+
+
+def _options_of(reader: ast.expr) -> Iterator[tuple[str, int]]:
+    """The names that a chain of calls sets with `option` and `options`, with their lines."""
+    while isinstance(reader, ast.Call) and isinstance(reader.func, ast.Attribute):
+        keys: list[ast.expr | None] = []
+        if reader.func.attr == "option":
+            keys = [*reader.args[:1], *(each.value for each in reader.keywords if each.arg == "key")]
+        elif reader.func.attr == "options":
+            yield from ((each.arg, reader.lineno) for each in reader.keywords if each.arg)
+            given = (each.value for each in reader.keywords if each.arg is None)
+            keys = [key for each in given if isinstance(each, ast.Dict) for key in each.keys]
+        for key in keys:
+            if isinstance(key, ast.Constant) and isinstance(key.value, str):
+                yield key.value, key.lineno
+        reader = reader.func.value
 
 
 def to_frame(session: SparkSession, result: Any, name: str, path: str) -> DataFrame:

@@ -8,14 +8,15 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final
 
+from dbt.adapters.events.logging import AdapterLogger
 from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.paimon.errors.messages import error_text
 from dbt.adapters.paimon.errors.redaction import redact_text
-from dbt.adapters.paimon.sql.text import quoted
+from dbt.adapters.paimon.sql.text import quoted, string_literal
 from dbt.adapters.paimon.streaming import checkpoints
 from dbt.adapters.paimon.streaming.descriptions import (
     CSV,
@@ -33,16 +34,22 @@ from dbt.adapters.paimon.streaming.inputs import Input, StreamCall
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
+logger = AdapterLogger("Paimon")
+
 _CORRUPT: Final = f"{SCRATCH}corrupt"
 # Spark's default is a week, relative to the newest file: an older file that arrives late would be skipped silently.
 _DEFAULTS: Final = {"maxFileAge": "36500d"}
 _CSV_DEFAULTS: Final = {"header": "true"}
+# What a CSV line is written back with, where a dead letter has only its values.
+_CSV_WRITTEN: Final = ("sep", "delimiter", "quote", "escape", "nullValue", "emptyValue")
 _CSV_OPTIONS: Final = {"mode": "PERMISSIVE", "columnNameOfCorruptRecord": _CORRUPT, "enforceSchema": "false"}
+# Spark's is a URI, in which `+` is not a space.
+_PATH: Final = "url_decode(replace(_metadata.file_path, '+', '%2B'))"
 _RAW: Final = (
     "cast(null as binary) as key",
-    "_metadata.file_path as place",
+    f"{_PATH} as place",
     "_metadata.file_modification_time as received_at",
-    "_metadata.file_path as _file",
+    f"{_PATH} as _file",
 )
 
 
@@ -81,6 +88,14 @@ def header_problem(text: str) -> str:
     )
 
 
+def csv_options(given: Mapping[str, str]) -> dict[str, str]:
+    """Spark's options for CSV files, with defaults of RFC 4180: a quote within a quoted value is doubled."""
+    names = {name.lower(): value for name, value in given.items()}
+    quote = names.get("quote", '"')
+    defaults = {**_CSV_DEFAULTS, **({"escape": quote} if quote else {})}
+    return {**{name: value for name, value in defaults.items() if name not in names}, **given}
+
+
 @dataclass(frozen=True)
 class FileInput:
     """The files of a folder.
@@ -99,7 +114,7 @@ class FileInput:
     def of(cls, call: StreamCall, description: Description, value_format: ValueFormat | None) -> FileInput:
         """The input for a description; `value_format` is for JSON."""
         if description.using == CSV:
-            value_format = CsvLines(description.columns)
+            value_format = CsvLines(description.columns, csv_options(description.options))
         return cls(call, description, value_format)
 
     @property
@@ -161,6 +176,34 @@ class FileInput:
                 "read."
             )
 
+    def check_faults(self, session: SparkSession, raw: str) -> None:
+        """See `LinesInput`: a line whose last value has an open quote is a row to Spark, and the next one is not."""
+        pattern = self.value_format.open_quote() if isinstance(self.value_format, CsvLines) else ""
+        if not pattern:
+            return
+        # The dead letters are few, and so are their files.
+        found = session.sql(
+            f"select distinct _file from {raw} where {messages.PROBLEM} is not null"
+        ).collect()
+        given = {name.lower(): value for name, value in self.description.options.items()}
+        reader = session.read.options(
+            **{name: given[name] for name in ("encoding", "linesep") if name in given}
+        )
+        # The names are no patterns.
+        lines = reader.option("__globPaths__", "false").text([row[0] for row in found])
+        first = (
+            lines.where(f"value rlike {string_literal(pattern)}")
+            .selectExpr("value", f"{_PATH} as file")
+            .first()
+        )
+        if first is not None:
+            raise DbtRuntimeError(
+                f"source '{self.description.label}': a line of {redact_text(first.file)} ends within a quoted value: "
+                f"{first.value[-200:]}. Set multiLine: true in the options of the source if values have line breaks; "
+                "or correct the file under the same name. What was written is complete, and the next run continues "
+                "with this file."
+            )
+
     def rows_sql(self, raw: str) -> str:
         """See `Input`."""
         if self.value_format is None:
@@ -198,7 +241,7 @@ class FileInput:
         schema = ", ".join(f"{quoted(column.name)} {column.data_type}" for column in columns)
         if not schema:
             schema = self._inferred(session)
-        return self._load(session, "parquet", schema).selectExpr("*", "_metadata.file_path as _file")
+        return self._load(session, "parquet", schema).selectExpr("*", f"{_PATH} as _file")
 
     def _inferred(self, session: SparkSession) -> str:
         from dbt.adapters.paimon.sql.data_types import type_text
@@ -221,8 +264,9 @@ class FileInput:
     ) -> DataFrame:
         given = dict(self.description.options)
         names = {name.lower() for name in given}
-        defaults = {**_DEFAULTS, **(_CSV_DEFAULTS if kind == "csv" else {})}
-        defaults = {name: value for name, value in defaults.items() if name.lower() not in names}
+        defaults = {name: value for name, value in _DEFAULTS.items() if name.lower() not in names}
+        if kind == CSV:
+            given = csv_options(given)
         reader = session.readStream.format(kind).options(**{**defaults, **given, **(options or {})})
         if schema:
             reader = reader.schema(schema)
@@ -244,6 +288,31 @@ class FileInput:
             )
         if not files.getFileStatus(path).isDirectory():
             raise DbtRuntimeError(f"{where} is a file. Name the folder that receives the files.")
+        self._check_subfolders(files, path, jvm.org.apache.hadoop.fs.Path, where)
+
+    def _check_subfolders(self, files: Any, path: Any, path_class: Any, where: str) -> None:
+        """Refuse or warn about files in sub-folders that Spark does not read.
+
+        Folders of partitions (`dt=…`) are read if there is nothing else; beside files, Spark fails in each later run.
+        """
+        options = {name.lower(): value for name, value in self.description.options.items()}
+        if options.get("recursivefilelookup", "").lower() == "true":
+            return
+        below, partitions = (
+            len(files.globStatus(path_class(path, pattern)))
+            for pattern in ("[^._]*/[^._]*", "[^._]*=*/[^._]*")
+        )
+        remedy = (
+            "Set recursiveFileLookup: true in the options of the source to read them, too; or write a pattern of "
+            "the files that are to be read as external.location, such as landing/*.json."
+        )
+        if partitions and files.listFiles(path, False).hasNext():
+            raise DbtRuntimeError(
+                f"{where} has folders of partitions (name=value) beside files, which Spark cannot read together. "
+                f"{remedy}"
+            )
+        if below > partitions:
+            logger.warning(f"{where}: what is in its sub-folders is not read. {remedy}")
 
 
 def _is_there(session: SparkSession) -> Callable[[str], bool]:
@@ -264,9 +333,11 @@ class CsvLines:
 
     Attributes:
         columns: the columns of the files, in order.
+        options: how they are read (see `csv_options`).
     """
 
     columns: tuple[SourceColumn, ...]
+    options: Mapping[str, str] = field(default_factory=dict)
 
     def stages(self) -> Sequence[Sequence[str]]:
         """See `ValueFormat`."""
@@ -276,9 +347,11 @@ class CsvLines:
             for index, column in enumerate(self.columns)
         )
         texts = ", ".join(f"substr({name}, 2)" for name in marked)
+        written = ", ".join(f"'{name}', {string_literal(value)}" for name, value in self._written.items())
         unreadable = " or ".join(f"coalesce(contains({name}, '\\uFFFD'), false)" for name in marked)
         problem = (
             f"case when {_CORRUPT} is not null then 'it has more or fewer values than the header, or an open quote' "
+            f"{self._other_escape(marked)} "
             f"when {unreadable} then 'it is not in the encoding of the file (option encoding; UTF-8 if not set)' "
             f"else {messages.problems_sql(self.columns)} end"
         )
@@ -287,9 +360,42 @@ class CsvLines:
             (
                 messages.problem_as(problem),
                 messages.row_sql(self.columns),
-                f"cast(coalesce({_CORRUPT}, to_csv(struct({texts}))) as binary) as value",
+                f"cast(coalesce({_CORRUPT}, to_csv(struct({texts}), map({written}))) as binary) as value",
             ),
         )
+
+    @property
+    def _written(self) -> dict[str, str]:
+        lower = {name.lower(): value for name, value in self.options.items()}
+        return {name: lower[name.lower()] for name in _CSV_WRITTEN if name.lower() in lower}
+
+    def open_quote(self) -> str:
+        """The pattern of a line that ends within its last value; empty if values may have line breaks, or no quotes."""
+        lower = {name.lower(): value for name, value in self.options.items()}
+        quote, sep = lower.get("quote", '"'), lower.get("sep", lower.get("delimiter", ","))
+        if lower.get("multiline", "").lower() == "true" or not quote:
+            return ""
+        # As Spark reads it, where YAML has not.
+        sep = "\t" if sep == r"\t" else sep
+        quote, sep, escape = (re.escape(each) for each in (quote, sep, lower["escape"]))
+        within = (
+            f"(?:[^{quote}{escape}]|{escape}.)*+" if escape != quote else f"(?:[^{quote}]|{quote}{quote})*+"
+        )
+        value = f"(?:{quote}{within}{quote}|(?!{quote})(?:(?!{sep}).)*+)?"
+        return f"^(?:{value}{sep}){{{len(self.columns) - 1}}}{quote}{within}$"
+
+    def _other_escape(self, marked: Sequence[str]) -> str:
+        """A branch for quotes that are not escaped as the option says: Spark keeps such a value as it is."""
+        quote, escape = self._written.get("quote", '"'), self._written.get("escape", "")
+        if not quote or not escape:
+            return ""
+        other = f"\\{quote}" if escape == quote else quote * 2
+        begin, within = string_literal(f"s{quote}"), string_literal(other)
+        found = " or ".join(
+            f"(startswith({name}, {begin}) and contains({name}, {within}))" for name in marked
+        )
+        reason = f"it has {other} within quotes, and the option escape of the source is {escape}"
+        return f"when coalesce({found}, false) then {string_literal(reason)}"
 
     def rows_sql(self, raw: str, extra: Sequence[str]) -> str:
         """See `ValueFormat`."""
