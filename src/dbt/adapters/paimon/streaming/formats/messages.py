@@ -21,8 +21,7 @@ if TYPE_CHECKING:
 
 # Intermediate columns with these names are dropped once a message is read.
 SCRATCH: Final = "__tmp_"
-# Why a raw row is no row; NULL if it is one.
-PROBLEM: Final = "__problem"
+_PROBLEM: Final = "__problem"
 _ROW: Final = "__row"
 _UNDECLARED: Final = "__undeclared"
 
@@ -147,7 +146,7 @@ class JsonMessages:
         """See `ValueFormat`."""
         return (
             f"select min(field) as name, {guessed_type_sql('marked')} as data_type\n"
-            f"from (select explode({_UNDECLARED}) as (field, marked) from {raw} where {PROBLEM} is null)\n"
+            f"from (select explode({_UNDECLARED}) as (field, marked) from {raw} where {_PROBLEM} is null)\n"
             "where marked is not null group by lower(field)"
         )
 
@@ -207,19 +206,19 @@ def problems_sql(columns: Sequence[SourceColumn]) -> str:
 
 def problem_as(problem: str) -> str:
     """The select item with what is wrong with a raw row."""
-    return f"{problem} as {PROBLEM}"
+    return f"{problem} as {_PROBLEM}"
 
 
 def rows_sql(raw: str, columns: Iterable[str], extra: Sequence[str]) -> str:
     """The query of the rows among parsed raw rows."""
     items = [f"{_ROW}.{quoted(name)} as {quoted(name)}" for name in columns]
-    return f"select {', '.join([*items, *extra])} from {raw} where {PROBLEM} is null"
+    return f"select {', '.join([*items, *extra])} from {raw} where {_PROBLEM} is null"
 
 
 def faults_sql(raw: str) -> str:
     """The query of the messages that could not be parsed among parsed raw rows."""
     return (
-        f"select {PROBLEM} as reason, place, key, value, received_at from {raw} where {PROBLEM} is not null"
+        f"select {_PROBLEM} as reason, place, key, value, received_at from {raw} where {_PROBLEM} is not null"
     )
 
 

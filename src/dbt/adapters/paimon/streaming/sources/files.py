@@ -27,6 +27,7 @@ from dbt.adapters.paimon.streaming.descriptions import (
     shown_location,
 )
 from dbt.adapters.paimon.streaming.formats import messages
+from dbt.adapters.paimon.streaming.formats.debezium import PROBLEM
 from dbt.adapters.paimon.streaming.formats.messages import SCRATCH, ValueFormat, parsed
 from dbt.adapters.paimon.streaming.hadoop_files import HadoopFolder
 from dbt.adapters.paimon.streaming.inputs import Input, StreamCall
@@ -182,9 +183,7 @@ class FileInput:
         if not pattern:
             return
         # The dead letters are few, and so are their files.
-        found = session.sql(
-            f"select distinct _file from {raw} where {messages.PROBLEM} is not null"
-        ).collect()
+        found = session.sql(f"select distinct _file from {raw} where {PROBLEM} is not null").collect()
         given = {name.lower(): value for name, value in self.description.options.items()}
         reader = session.read.options(
             **{name: given[name] for name in ("encoding", "linesep") if name in given}
