@@ -385,6 +385,8 @@ def _check_value(definition: OptionDefinition, value: Any, version: Version | st
 
 
 def _example(definition: OptionDefinition) -> str:
+    if definition.type == "Integer":
+        return f"a whole number (32 bits). Write it as in {_WHOLE_NUMBERS.get(definition.name, 20)}"
     if definition.type != "Map":
         return _EXAMPLES[definition.type]
     return f"a list of pairs. Write it as in '{_PAIRS[definition.name]}'"
@@ -496,6 +498,11 @@ _PARSERS: Final[Mapping[str, Callable[[str], object]]] = MappingProxyType(
 
 _BACKGROUND: Final = ("snapshot.expire.execution-mode", "async")
 
+# Where the usual sample is too small.
+_WHOLE_NUMBERS: Final[Mapping[str, int]] = MappingProxyType(
+    {"parquet.page.size": 2**20, "parquet.dictionary.page.size": 2**20}
+)
+
 # Levels of files and what each has.
 _PAIRS: Final[Mapping[str, str]] = MappingProxyType(
     {
@@ -507,7 +514,6 @@ _PAIRS: Final[Mapping[str, str]] = MappingProxyType(
 
 _EXAMPLES: Final[Mapping[str, str]] = MappingProxyType(
     {
-        "Integer": "a whole number (32 bits). Write it as in 20",
         "Long": "a whole number. Write it as in 2000000",
         "Boolean": "a boolean. Write true or false",
         "Float": "a number. Write it as in 0.75",
