@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Generator, Mapping
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext, suppress
 from typing import TYPE_CHECKING, Any
 
 from dbt.adapters.contracts.connection import AdapterResponse, Connection, ConnectionState
@@ -21,7 +21,7 @@ from dbt.adapters.paimon.credentials import PaimonConnectionMethod, PaimonCreden
 from dbt.adapters.paimon.errors import messages
 from dbt.adapters.paimon.errors.deprecations import warn
 from dbt.adapters.paimon.late_listing import LateListing
-from dbt.adapters.paimon.machine import installation
+from dbt.adapters.paimon.machine import installation, signals
 from dbt.adapters.paimon.spark import (
     branch_schemas,
     cached_rows,
@@ -54,6 +54,7 @@ class PaimonConnectionManager(SparkConnectionManager):
         self.late_listing = LateListing()
         # The conditions that a node was warned of.
         self._warned: set[tuple[str | None, LostNulls]] = set()
+        signals.begin(self.cancel_open)
 
     @contextmanager
     def exception_handler(self, sql: str) -> Generator[None, None, None]:
@@ -97,6 +98,11 @@ class PaimonConnectionManager(SparkConnectionManager):
     def cancel(self, connection: Connection) -> None:
         """Cancel the Spark jobs of a connection."""
         connection.handle.cancel()
+
+    def cleanup_all(self) -> None:
+        """Close all connections, at the end of a command."""
+        super().cleanup_all()
+        signals.end()
 
     @classmethod
     def get_response(cls, cursor: Any) -> AdapterResponse:
@@ -245,6 +251,7 @@ class PaimonConnectionManager(SparkConnectionManager):
             stalls.bounded(handle, sql, bound),
             progress.told(handle, progress.short_name(node)),
             leases.guarded(handle.interrupt, handle.ends),
+            _noticed(handle),
         ):
             _, cursor = self.add_query(sql, auto_begin)
             with self.exception_handler(sql):
@@ -261,6 +268,19 @@ class PaimonConnectionManager(SparkConnectionManager):
         with self.lock:
             text = self._nodes.get(self.get_thread_identifier(), "")
         return name, f"dbt: {name} ({text})" if text else f"dbt: {name}"
+
+
+@contextmanager
+def _noticed(handle: Handle) -> Generator[None, None, None]:
+    """Let a handle know how its statement failed; end it with dbt, which does not cancel one of its main thread."""
+    try:
+        yield
+    except BaseException as exc:
+        handle.notice(exc)
+        if not isinstance(exc, Exception):
+            with suppress(Exception):
+                handle.interrupt()
+        raise
 
 
 def open_handle(credentials: PaimonCredentials) -> Handle:

@@ -23,6 +23,7 @@ from dbt.adapters.paimon.doors import while_parsing
 from dbt.adapters.paimon.host import Host, table_name
 from dbt.adapters.paimon.relation import PaimonRelation
 from dbt.adapters.paimon.spark import commits, fuse, responses, row_kinds
+from dbt.adapters.paimon.spark.server_writers import Note, ServerWriters
 from dbt.adapters.paimon.spec.table import TableSpec
 from dbt.adapters.paimon.sql import staging_names
 from dbt.adapters.paimon.writing import bucket_tasks, swaps
@@ -45,6 +46,7 @@ class Builds:
         # By catalog: its leases, or None if it can have none.
         self._leases: dict[str, Leases | None] = {}
         self._asking = Lock()
+        self._writers = ServerWriters(host.credentials.lock_timeout)
         self._half_built = HalfBuilt()
 
     # -- locks ------------------------------------------------------------------------------------------------------
@@ -55,7 +57,8 @@ class Builds:
         Raises:
             WaitedTooLongError: another writer held it for longer than the profile's `lock_timeout`.
         """
-        if self._locks.hold(relation.render(), self.lock_place(relation)):
+        note = self._note(relation)
+        if self._locks.hold(relation.render(), self.lock_place(relation), lambda: note) or note.others_wrote:
             self._list_again(relation)
 
     def release(self) -> None:
@@ -64,7 +67,10 @@ class Builds:
 
     def alone(self, relation: PaimonRelation) -> AbstractContextManager[None]:
         """Hold a table's lock inside the `with` block."""
-        return self._locks.alone(relation.render(), self.lock_place(relation))
+        return self._locks.alone(relation.render(), self.lock_place(relation), lambda: self._note(relation))
+
+    def _note(self, relation: PaimonRelation) -> Note:
+        return self._writers.noting(lambda: self._host.handle, relation.render())
 
     def may_wait_for(self, relation: PaimonRelation) -> bool:
         """Whether this thread may wait for a table's lock without the risk of a deadlock (see `TableLocks`)."""
