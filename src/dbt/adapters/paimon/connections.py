@@ -42,6 +42,10 @@ if TYPE_CHECKING:
 
 logger = AdapterLogger("Paimon")
 
+# Seconds that a server may be away after a statement whose answer was lost, and between two attempts to reach it.
+_SERVER_AWAY = 60.0
+_SERVER_ASKED = 2.0
+
 
 class PaimonConnectionManager(SparkConnectionManager):
     """Opens a handle for the profile's `method` and runs statements on it, each one eagerly."""
@@ -108,6 +112,25 @@ class PaimonConnectionManager(SparkConnectionManager):
     def get_response(cls, cursor: Any) -> AdapterResponse:
         """Always OK: a cursor knows no more. `execute` says what the statement was (see `responses`)."""
         return AdapterResponse(_message="OK")
+
+    def reopen(self) -> None:
+        """Replace this thread's handle, whose server was lost, as soon as the server answers.
+
+        Raises:
+            Exception: it does not within a minute.
+        """
+        connection = self.get_thread_connection()
+        until = time.monotonic() + _SERVER_AWAY
+        while True:
+            try:
+                handle = open_handle(connection.credentials)
+                break
+            except Exception:
+                if time.monotonic() > until:
+                    raise
+                time.sleep(_SERVER_ASKED)
+        connection.handle.close()
+        connection.handle = handle
 
     def describe_node(self, text: str) -> None:
         """Say what the node of this thread is, such as `incremental, upsert`; '' if it is at its end."""

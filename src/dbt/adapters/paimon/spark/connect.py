@@ -161,6 +161,7 @@ def open_session(credentials: PaimonCredentials) -> ConnectHandle:
     )
     # Functions of pyspark.sql, which Python models import, check this variable to choose their implementation.
     os.environ["SPARK_CONNECT_MODE_ENABLED"] = "1"
+    connect_operations.keep_lost_ones()
     url = _url(credentials, host, port, headers)
     try:
         session: Any = _IDLE[url].pop()

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
@@ -46,9 +48,31 @@ def end(client: Any, writer: Writer, remember: Callable[[tuple[str, ...]], objec
         attach = proto.ReattachExecuteRequest(
             session_id=writer.session, user_context=user, operation_id=operation
         )
-        _wait_for_end(
-            lambda attach=attach: client._stub.ReattachExecute(attach, metadata=client._builder.metadata())
-        )
+        _wait_for_end(partial(client._stub.ReattachExecute, attach, metadata=client._builder.metadata()))
+
+
+def keep_lost_ones() -> None:
+    """Make PySpark's client keep a statement in the server whose answer was lost.
+
+    It releases it otherwise, for the server to end it some time; then nobody can ask any more whether it has ended.
+    """
+    from pyspark.sql.connect.client import core as client
+
+    core: Any = client
+    base: Any = core.ExecutePlanResponseReattachableIterator
+    if getattr(base, "keeps_lost_ones", False):
+        return
+
+    class Answers(base):  # type: ignore[misc]
+        keeps_lost_ones = True
+
+        def _release_all(self) -> None:
+            error = sys.exc_info()[1]
+            if error is not None and is_lost(error):
+                self._result_complete = True
+            super()._release_all()
+
+    core.ExecutePlanResponseReattachableIterator = Answers
 
 
 def is_lost(error: BaseException) -> bool:

@@ -19,7 +19,7 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass, fields, replace
 from functools import lru_cache
 from pathlib import Path
-from threading import Event, Thread
+from threading import Event, Thread, local
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final
 
@@ -97,6 +97,7 @@ class ServerWriters:
     def __init__(self, bound: float) -> None:
         self._bound = bound
         self._holdings: set[str] = set()
+        self._of_thread = _OfThread()
 
     def noting(self, handle: Callable[[], Handle], table: str) -> Note:
         """A context in which a table is noted as written by a handle; it does nothing for an embedded Spark.
@@ -105,17 +106,32 @@ class ServerWriters:
             handle: gives this thread's handle; another one after a server was lost.
             table: the table, quoted.
         """
-        return Note(handle, table, self._bound, self._holdings)
+        return Note(handle, table, self._bound, self._holdings, self._of_thread.notes)
+
+    def move(self) -> None:
+        """Note the new session of this thread, after the old one was lost and its statements have ended."""
+        for note in self._of_thread.notes:
+            note.move()
+
+
+class _OfThread(local):
+    """The notes of this thread's locks."""
+
+    def __init__(self) -> None:
+        self.notes: list[Note] = []
 
 
 class Note:
     """One table's note in a server, from the lock of the table to its release."""
 
-    def __init__(self, handle: Callable[[], Handle], table: str, bound: float, holdings: set[str]) -> None:
+    def __init__(
+        self, handle: Callable[[], Handle], table: str, bound: float, holdings: set[str], notes: list[Note]
+    ) -> None:
         self._handle = handle
         self._table = table
         self._bound = bound
         self._holdings = holdings
+        self._notes = notes
         self._view = f"dbt_paimon_{hashlib.sha256(table.encode()).hexdigest()[:32]}"
         self._name = f"{quoted(_DATABASE)}.{quoted(self._view)}"
         self._mine: Writer | None = None
@@ -150,6 +166,7 @@ class Note:
             self._settle()
             created = self._created(self._mine)
         self._holdings.add(self._mine.holding)
+        self._notes.append(self)
         self._renews = Thread(target=self._renew, name="server-note", daemon=True)
         self._renews.start()
         return self
@@ -163,6 +180,7 @@ class Note:
         if self._renews is not None:
             self._renews.join(_RENEWAL_ENDS)
         self._holdings.discard(self._mine.holding)
+        self._notes.remove(self)
         if self._used is None or self._used.is_lost:
             # What it sent may still run: the next writer looks.
             return
@@ -171,7 +189,7 @@ class Note:
             if not late or self._is_mine(self._read()):
                 self._run(f"drop view if exists {self._name}")
 
-    def moves(self) -> None:
+    def move(self) -> None:
         """Note the new session of this thread, after the old one was lost and its statements have ended."""
         self._used = self._handle()
         now = self._used.writer()
