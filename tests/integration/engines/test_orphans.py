@@ -27,7 +27,7 @@ from dbt.adapters.paimon.spark import server
 from integration.report import SERVER_KILLS
 from integration.services.forwarder import Forwarder
 
-ROWS = 50_000
+ROWS = 10_000
 # Seconds of work for one core, and few bytes.
 HASH = "substr(aggregate(sequence(1, 60), '', (a, x) -> sha2(concat(a, x, id), 512)), 1, 8) as h"
 SQL = f"select {{{{ var('n') }}}} as n, id, {HASH} from range(0, {ROWS}, 1, 1)"

@@ -297,7 +297,9 @@ class ThriftHandle(SeenByQueries):
         return with_conf(conf, self._setting, self.set)
 
     def set(self, key: str, value: str | None) -> None:
-        """Set a Spark setting of this session; None: as the server has it."""
+        """Set a Spark setting of this session; None: as the server has it. Nothing to do for a lost server."""
+        if self.is_lost:
+            return
         self.cursor().execute(f"reset {quoted(key)}" if value is None else f"set {quoted(key)}={value}")
 
     def _setting(self, key: str) -> str | None:
@@ -364,7 +366,11 @@ class ThriftHandle(SeenByQueries):
         self._closed.set()
         for connection in [self._connection, *([self._second.connection] if self._second else [])]:
             with suppress(Exception):
-                connection.close()
+                if self.is_lost:
+                    # Without a word to a server that may not answer.
+                    connection._transport.close()
+                else:
+                    connection.close()
 
     def rollback(self) -> None:
         """Nothing to do: every statement is its own commit."""
