@@ -17,7 +17,7 @@ from dbt_common.exceptions import DbtRuntimeError
 from dbt.adapters.paimon.credentials import PaimonCredentials
 from dbt.adapters.paimon.errors.redaction import tell_dbt
 from dbt.adapters.paimon.machine import addresses, installation
-from dbt.adapters.paimon.spark import connect_operations, progress, server, server_token, server_writers
+from dbt.adapters.paimon.spark import connect_operations, progress, server, server_clients, server_token
 from dbt.adapters.paimon.spark.conf import EXTENSIONS, remote_conf
 from dbt.adapters.paimon.spark.connect_progress import ProgressMessages
 from dbt.adapters.paimon.spark.frames import FrameCursor, FrameHandle, Tags
@@ -43,7 +43,7 @@ _KEEPALIVE = [
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from dbt.adapters.paimon.spark.server_writers import Writer
+    from dbt.adapters.paimon.spark.server_clients import Writer
     from dbt.adapters.paimon.spark.work import Progress
 
 
@@ -127,7 +127,7 @@ class ConnectHandle(FrameHandle):
     def writer(self) -> Writer:
         """This session of the server, which another client can end by its id and user."""
         client: Any = self.session.client
-        return server_writers.writer(client._session_id, client._user_id or "")
+        return server_clients.writer(client._session_id, client._user_id or "")
 
     def beside(self, sql: str) -> list[Any]:
         """The rows of a short statement beside the one that runs."""

@@ -9,7 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
-    from dbt.adapters.paimon.spark.server_writers import Writer
+    from dbt.adapters.paimon.spark.server_clients import Writer
 
 # Seconds between two looks at a statement whose answers another client has read in part, and for which it is looked at:
 # nobody can read the rest then, also not whether it has ended.

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from dbt.adapters.paimon.spark.handles import Cursor
     from dbt.adapters.paimon.spark.in_process import InProcess
     from dbt.adapters.paimon.spark.scans import Scan
-    from dbt.adapters.paimon.spark.server_writers import Writer
+    from dbt.adapters.paimon.spark.server_clients import Writer
     from dbt.adapters.paimon.spark.table_name import TableName
     from dbt.adapters.paimon.spark.upkeep import Effect, Kept
     from dbt.adapters.paimon.spark.work import Progress, Work

@@ -8,17 +8,13 @@ it, ends what is left of that client's statements, and waits until they have end
 from __future__ import annotations
 
 import hashlib
-import json
 import os
 import re
-import socket
 import time
 import uuid
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import asdict, dataclass, fields, replace
-from functools import lru_cache
-from pathlib import Path
+from dataclasses import replace
 from threading import Event, Thread, local
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final
@@ -27,8 +23,8 @@ from dbt.adapters.events.logging import AdapterLogger
 
 from dbt.adapters.paimon.errors import messages
 from dbt.adapters.paimon.errors.deprecations import warn
-from dbt.adapters.paimon.machine.processes import is_alive
 from dbt.adapters.paimon.machine.waiting import Wait
+from dbt.adapters.paimon.spark.server_clients import Writer, machine, of_text, to_text
 from dbt.adapters.paimon.sql.text import quoted, string_literal
 
 if TYPE_CHECKING:
@@ -45,46 +41,12 @@ _EXISTS: Final = re.compile(r"already[ _]exists", re.IGNORECASE)
 _MISSING: Final = re.compile(r"NOT_FOUND|not found", re.IGNORECASE)
 # Seconds between two renewals of a note, without one after which its writer counts as dead, and between two looks.
 _RENEWED_EVERY: Final = 10.0
-_DEAD_AFTER: Final = 35.0
+_DEAD_AFTER: Final = 60.0
 _LOOK_EVERY: Final = 0.5
 # Seconds that the end of a hold waits for a renewal.
 _RENEWAL_ENDS: Final = 5.0
-
-
-@dataclass(frozen=True)
-class Writer:
-    """A client's session, as the note says it.
-
-    Attributes:
-        session: the server's id of it; '' if the server has none that another client can use.
-        user: the user that the id belongs to.
-        machine: where the client's process id counts.
-        pid: the client's process.
-        holding: a random id of one holding of a table's lock.
-        renewals: how often the note was renewed.
-        ending: statements that another client is ending.
-    """
-
-    session: str = ""
-    user: str = ""
-    machine: str = ""
-    pid: int = 0
-    holding: str = ""
-    renewals: int = 0
-    ending: tuple[str, ...] = ()
-
-    @property
-    def has_died(self) -> bool:
-        """Whether its process is known to have ended."""
-        return self.machine == _machine() and self.pid != os.getpid() and not is_alive(self.pid)
-
-    def __str__(self) -> str:
-        return f"process {self.pid} on {self.machine.partition(' ')[0] or 'an unknown machine'}"
-
-
-def writer(session: str = "", user: str = "") -> Writer:
-    """This process as a writer, for a handle."""
-    return Writer(session, user, _machine(), os.getpid())
+# What this process holds.
+_HOLDINGS: Final[set[str]] = set()
 
 
 class ServerWriters:
@@ -96,7 +58,6 @@ class ServerWriters:
 
     def __init__(self, bound: float) -> None:
         self._bound = bound
-        self._holdings: set[str] = set()
         self._of_thread = _OfThread()
 
     def noting(self, handle: Callable[[], Handle], table: str) -> Note:
@@ -106,7 +67,7 @@ class ServerWriters:
             handle: gives this thread's handle; another one after a server was lost.
             table: the table, quoted.
         """
-        return Note(handle, table, self._bound, self._holdings, self._of_thread.notes)
+        return Note(handle, table, self._bound, self._of_thread.notes)
 
     def move(self) -> None:
         """Note the new session of this thread, after the old one was lost and its statements have ended."""
@@ -124,13 +85,10 @@ class _OfThread(local):
 class Note:
     """One table's note in a server, from the lock of the table to its release."""
 
-    def __init__(
-        self, handle: Callable[[], Handle], table: str, bound: float, holdings: set[str], notes: list[Note]
-    ) -> None:
+    def __init__(self, handle: Callable[[], Handle], table: str, bound: float, notes: list[Note]) -> None:
         self._handle = handle
         self._table = table
         self._bound = bound
-        self._holdings = holdings
         self._notes = notes
         self._view = f"dbt_paimon_{hashlib.sha256(table.encode()).hexdigest()[:32]}"
         self._name = f"{quoted(_DATABASE)}.{quoted(self._view)}"
@@ -165,7 +123,7 @@ class Note:
         while not created:
             self._settle()
             created = self._created(self._mine)
-        self._holdings.add(self._mine.holding)
+        _HOLDINGS.add(self._mine.holding)
         self._notes.append(self)
         self._renews = Thread(target=self._renew, name="server-note", daemon=True)
         self._renews.start()
@@ -179,7 +137,7 @@ class Note:
         self._over.set()
         if self._renews is not None:
             self._renews.join(_RENEWAL_ENDS)
-        self._holdings.discard(self._mine.holding)
+        _HOLDINGS.discard(self._mine.holding)
         self._notes.remove(self)
         if self._used is None or self._used.is_lost:
             # What it sent may still run: the next writer looks.
@@ -201,7 +159,7 @@ class Note:
         """Whether there was no note, so that this one is there now."""
         try:
             self._run(
-                f"create global temporary view {quoted(self._view)} as select {_content(mine)} as writer"
+                f"create global temporary view {quoted(self._view)} as select {_literal(mine)} as writer"
             )
         except Exception as exc:
             if _EXISTS.search(str(exc)):
@@ -211,7 +169,7 @@ class Note:
 
     def _write(self, note: Writer) -> None:
         self._run(
-            f"create or replace global temporary view {quoted(self._view)} as select {_content(note)} as writer"
+            f"create or replace global temporary view {quoted(self._view)} as select {_literal(note)} as writer"
         )
 
     def _read(self) -> Writer | None:
@@ -221,7 +179,7 @@ class Note:
             if _MISSING.search(str(exc)):
                 return None
             raise
-        return _writer_of(str(content))
+        return of_text(str(content))
 
     def _settle(self) -> None:
         """Wait until the writer of the note has released the table, or has died; then end what it left running."""
@@ -249,7 +207,7 @@ class Note:
     def _is_dead(self, found: Writer, since: float) -> bool:
         if found.has_died:
             return True
-        if found.pid == os.getpid() and found.machine == _machine() and found.holding not in self._holdings:
+        if found.pid == os.getpid() and found.machine == machine() and found.holding not in _HOLDINGS:
             # A holding of this process that lost its server.
             return True
         return time.monotonic() - since > _DEAD_AFTER
@@ -265,12 +223,12 @@ class Note:
                 if mine is None or handle is None or handle.is_lost:
                     continue
                 ((content,),) = handle.beside(f"select writer from {self._name}")
-                if not self._is_mine(_writer_of(str(content))):
+                if not self._is_mine(of_text(str(content))):
                     return
                 self._mine = replace(mine, renewals=mine.renewals + 1)
                 handle.beside(
                     f"create or replace global temporary view {quoted(self._view)} as "
-                    f"select {_content(self._mine)} as writer"
+                    f"select {_literal(self._mine)} as writer"
                 )
 
     def _wait(self, found: Writer) -> Wait:
@@ -290,21 +248,5 @@ class Note:
         return cursor.fetchall()
 
 
-def _content(note: Writer) -> str:
-    return string_literal(json.dumps(asdict(note)))
-
-
-def _writer_of(content: str) -> Writer:
-    """The writer of a note; one of a newer version, which may say something else, is waited for until it seems dead."""
-    said = json.loads(content)
-    found = Writer(**{each.name: said[each.name] for each in fields(Writer) if each.name in said})
-    return replace(found, ending=tuple(found.ending))
-
-
-@lru_cache(maxsize=1)
-def _machine() -> str:
-    """Where a process id of this process counts: another container has other processes, under the same name maybe."""
-    space = ""
-    with suppress(OSError):
-        space = f" {Path('/proc/self/ns/pid').readlink()}"
-    return socket.gethostname() + space
+def _literal(note: Writer) -> str:
+    return string_literal(to_text(note))

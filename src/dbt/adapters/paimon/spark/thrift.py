@@ -17,7 +17,7 @@ from dbt.adapters.paimon.credentials import PaimonCredentials
 from dbt.adapters.paimon.errors import messages
 from dbt.adapters.paimon.machine import addresses
 from dbt.adapters.paimon.machine.waiting import Wait, WaitedTooLongError
-from dbt.adapters.paimon.spark import server_writers
+from dbt.adapters.paimon.spark import server_clients
 from dbt.adapters.paimon.spark.conf import EXTENSIONS, remote_conf
 from dbt.adapters.paimon.spark.handles import session_conf, with_conf
 from dbt.adapters.paimon.spark.seen_by_queries import SeenByQueries
@@ -27,7 +27,7 @@ from dbt.adapters.paimon.sql.text import bound, commented, quoted, statements
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-    from dbt.adapters.paimon.spark.server_writers import Writer
+    from dbt.adapters.paimon.spark.server_clients import Writer
 
 logger = AdapterLogger("Paimon")
 
@@ -345,7 +345,7 @@ class ThriftHandle(SeenByQueries):
 
     def writer(self) -> Writer:
         """This client; the server ends its statements when the connection ends."""
-        return server_writers.writer()
+        return server_clients.writer()
 
     def beside(self, sql: str) -> list[Any]:
         """The rows of a short statement, in a session beside this one."""
