@@ -295,12 +295,12 @@ class PaimonConnectionManager(SparkConnectionManager):
 
 @contextmanager
 def _noticed(handle: Handle) -> Generator[None, None, None]:
-    """Let a handle know how its statement failed; end it with dbt, which does not cancel one of its main thread."""
+    """Let a handle know how its statement failed; a server's ends with dbt, which cancels none of its main thread."""
     try:
         yield
     except BaseException as exc:
         handle.notice(exc)
-        if not isinstance(exc, Exception):
+        if handle.is_lost and not isinstance(exc, Exception):
             with suppress(Exception):
                 handle.interrupt()
         raise
