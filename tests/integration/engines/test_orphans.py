@@ -271,6 +271,7 @@ def test_lost_after_the_commit(cut: Cut) -> None:
     assert result["adapter_response"]["snapshot_id"] == 2
 
 
+@pytest.mark.full
 def test_lost_before_the_commit(cut: Cut) -> None:
     process = cut.project.begun("appended")
     cut.way.shut()
