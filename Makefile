@@ -14,6 +14,7 @@ EXTRAS = $(shell if [ -z "$$JAVA_HOME" ] && ! command -v java >/dev/null; then e
 WORKERS ?= 3
 KILLS ?= 60
 S3_KILLS ?= $(if $(filter command line environment,$(origin KILLS)),$(KILLS),20)
+SERVER_KILLS ?= $(if $(filter command line environment,$(origin KILLS)),$(KILLS),60)
 # Seconds a test, for `make compat`, where one may hang.
 TIMEOUT ?= 900
 SEQUENCES ?= 1000
@@ -42,7 +43,7 @@ FULL ?= --full
 SHIPPED := target/shipped
 QUERY := select carrier_name, scheduled, late_percent from {{ ref('mart_carrier_punctuality') }} order by late_percent
 
-.PHONY: help venv landing run examples test test-full unit functional conformance integration faults s3-kills differential streaming cdc flink kubernetes tools image costs bench bench-all wheel-check docs-test versions compat options compatibility reference console-picture shell-recording lint lint-python lint-types lint-imports lint-picture lint-sql lint-lock lint-workflows lint-actions lint-images lint-site floor-plan format docs site debug changelog dist dist-check release-files release publish clean
+.PHONY: help venv landing run examples test test-full unit functional conformance integration faults s3-kills server-kills differential streaming cdc flink kubernetes tools image costs bench bench-all wheel-check docs-test versions compat options compatibility reference console-picture shell-recording lint lint-python lint-types lint-imports lint-picture lint-sql lint-lock lint-workflows lint-actions lint-images lint-site floor-plan format docs site debug changelog dist dist-check release-files release publish clean
 
 help: ## List the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/\1\t\2/' | expand -t 14
@@ -107,6 +108,9 @@ faults: $(STAMP) ## Kill runs of dbt (60, or KILLS=200), run two at once, fill t
 
 s3-kills: $(STAMP) ## Two runs write the tables of one bucket; kill or stop one of them (20 times, or KILLS=50)
 	$(PYTEST) tests/integration/storage/test_s3_kills.py --s3-kills $(S3_KILLS) $(ARGS)
+
+server-kills: $(STAMP) ## Kill dbt while a Spark server runs its statement, and run again (60 times per method, or SERVER_KILLS=20)
+	$(PYTEST) tests/integration/engines/test_orphans.py -k test_ended --server-kills $(SERVER_KILLS) $(ARGS)
 
 differential: $(STAMP) ## Random sequences of runs (1000, or SEQUENCES=200) beside a plain model; goes on where it was broken off
 	$(PYTEST) tests/differential --full --sequences $(SEQUENCES) --sequence-state target/differential/state.json

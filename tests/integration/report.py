@@ -10,6 +10,7 @@ import pytest
 PROPERTY = "deployment"
 KILLS = "stream kills"
 BUCKET_KILLS = "bucket kills"
+SERVER_KILLS = "server kills"
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -25,6 +26,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         default=0,
         help="how often one of two runs on a bucket is killed: never in CI, 20 by `make s3-kills`",
     )
+    parser.addoption(
+        "--server-kills",
+        type=int,
+        default=1,
+        help="how often dbt is killed while a server runs its statement: once in CI, 60 by `make server-kills`",
+    )
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:
@@ -39,6 +46,7 @@ def pytest_terminal_summary(terminalreporter: Any) -> None:
                 properties = dict(report.user_properties)
                 _tell_figures(terminalreporter, "a stream that was killed", properties.get(KILLS))
                 _tell_figures(terminalreporter, "two runs on a bucket", properties.get(BUCKET_KILLS))
+                _tell_figures(terminalreporter, report.nodeid, properties.get(SERVER_KILLS))
     if not rows:
         return
     header = ("catalog", "storage", "engine", "nodes passed", "same tables")

@@ -53,3 +53,9 @@ def _classic_sessions_after() -> Iterator[None]:
     """PySpark takes every later session of a process that has used Spark Connect for one of a server."""
     yield
     os.environ.pop("SPARK_CONNECT_MODE_ENABLED", None)
+
+
+@pytest.fixture
+def server_kills(request: pytest.FixtureRequest) -> int:
+    """How often dbt is killed while a server runs its statement."""
+    return int(request.config.getoption("server_kills"))

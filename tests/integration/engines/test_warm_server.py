@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import socket
 import stat
 import subprocess
 import sys
@@ -46,7 +47,7 @@ class Folder:
             "type": "paimon",
             "method": "connect",
             "schema": "warm",
-            "warehouse": str(self.path / "lake"),
+            "warehouse": "{{ env_var('LAKE', '') or '%s' }}" % (self.path / "lake"),
             "catalog_options": {"s3.secret-key": "hush-hush"},
             "spark_config": {"spark.master": "local[2]", "spark.driver.memory": "1g", **more},
         }
@@ -79,7 +80,7 @@ class Folder:
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Folder]:
     found = Folder(tmp_path_factory.mktemp("warm"))
     yield found
-    found.tool("stop", "--all")
+    found.tool("stop", "--all", "--force")
 
 
 def is_alive(pid: int) -> bool:
@@ -242,14 +243,19 @@ class TestWarmServer:
 
     def test_stop(self, folder: Folder) -> None:
         _, note = folder.note()
+        with socket.create_connection((server.LOOPBACK, note.port)):
+            assert folder.tool("stop").returncode != 0
+            assert is_alive(note.pid)
         ended = folder.tool("stop")
         assert ended.returncode == 0
         wait_for_end(note.pid, 5)
         assert not list((folder.path / "servers").glob("*.json"))
 
     def test_idle(self, folder: Folder) -> None:
-        assert folder.tool("start", "--idle-minutes", "0.05").returncode == 0
-        notes = list((folder.path / "servers").glob("*.json"))
-        for path in notes:
-            wait_for_end(json.loads(path.read_text())["pid"], 60)
+        assert folder.tool("start", "--idle-minutes", "0.2").returncode == 0
+        _, note = folder.note()
+        with socket.create_connection((server.LOOPBACK, note.port)):
+            time.sleep(20)
+            assert is_alive(note.pid)
+        wait_for_end(note.pid, 60)
         assert not list((folder.path / "servers").glob("*.json"))

@@ -11,18 +11,27 @@ from integration.services.process import LOOPBACK, free_port
 
 
 class Forwarder:
-    """Leads connections to `target`; `shut` ends them and refuses new ones, `open` takes them again."""
+    """Leads connections to `target`.
+
+    `shut` ends them and refuses new ones, `withhold` lets no answer through any more, `open` undoes both.
+    """
 
     def __init__(self, target: int) -> None:
         self.port = free_port()
         self._target = target
         self._server: socket.socket | None = None
         self._ends: set[socket.socket] = set()
+        self._silent = threading.Event()
 
     def open(self) -> None:
         """Listen."""
+        self._silent.clear()
         self._server = socket.create_server((LOOPBACK, self.port))
         threading.Thread(target=self._accept, args=(self._server,), daemon=True).start()
+
+    def withhold(self) -> None:
+        """What is sent gets there; what is answered does not."""
+        self._silent.set()
 
     def shut(self) -> None:
         """Refuse and break off."""
@@ -42,13 +51,14 @@ class Forwarder:
             except OSError:
                 return
             self._ends |= {near, far}
-            for source, sink in ((near, far), (far, near)):
-                threading.Thread(target=self._copy, args=(source, sink), daemon=True).start()
+            for source, sink, answers in ((near, far, False), (far, near, True)):
+                threading.Thread(target=self._copy, args=(source, sink, answers), daemon=True).start()
 
-    def _copy(self, source: socket.socket, sink: socket.socket) -> None:
+    def _copy(self, source: socket.socket, sink: socket.socket, answers: bool) -> None:
         with contextlib.suppress(OSError):
             while part := source.recv(65536):
-                sink.sendall(part)
+                if not (answers and self._silent.is_set()):
+                    sink.sendall(part)
         for end in (source, sink):
             with contextlib.suppress(OSError):
                 end.shutdown(socket.SHUT_RDWR)

@@ -19,6 +19,7 @@ from dbt_common.exceptions import DbtBaseException
 from dbt.adapters.paimon import behavior, selected_nodes
 from dbt.adapters.paimon.diff import command as diffs
 from dbt.adapters.paimon.diff import sides
+from dbt.adapters.paimon.machine.processes import has_clients
 from dbt.adapters.paimon.machine.waiting import Wait, WaitedTooLongError
 from dbt.adapters.paimon.preview import command as preview
 from dbt.adapters.paimon.preview.findings import Does
@@ -102,7 +103,7 @@ def server_group() -> None:
     "--idle-minutes",
     default=30.0,
     show_default=True,
-    help="Stop the server after this many minutes without a statement.",
+    help="Stop the server after this many minutes without a client or a statement.",
 )
 def start(idle_minutes: float, **target: str | None) -> None:
     """Start the server of a target, unless it is already running."""
@@ -155,14 +156,21 @@ def status() -> None:
 @server_group.command()
 @_with_target
 @click.option("--all", "every", is_flag=True, help="Stop all servers of this user.")
-def stop(every: bool, **target: str | None) -> None:
-    """Stop the server of a target, or all of them."""
+@click.option("--force", is_flag=True, help="Stop a server that a client is connected to, too.")
+def stop(every: bool, force: bool, **target: str | None) -> None:
+    """Stop the server of a target, or all of them, unless a client is connected."""
     with _clear_errors():
         if every:
             notes = server.running()
         else:
             found = server.read_note(server.note_path(load_credentials(**target)))
             notes = [found] if found is not None else []
+        busy = [note for note in notes if has_clients(note.port)]
+        if busy and not force:
+            raise click.ClickException(
+                "A client is connected (dbt, a shell, a notebook), and its statements would fail: "
+                f"{_line(busy[0])}. End it first, or stop the server all the same: {server.STOP} --force"
+            )
         for note in notes:
             _end(note)
             click.echo(f"Stopped: {_line(note)}")

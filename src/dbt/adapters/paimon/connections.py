@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Generator, Mapping
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext, suppress
 from typing import TYPE_CHECKING, Any
 
 from dbt.adapters.contracts.connection import AdapterResponse, Connection, ConnectionState
@@ -19,7 +19,7 @@ from dbt.adapters.paimon.credentials import PaimonConnectionMethod, PaimonCreden
 from dbt.adapters.paimon.errors import messages
 from dbt.adapters.paimon.errors.deprecations import warn
 from dbt.adapters.paimon.late_listing import LateListing
-from dbt.adapters.paimon.machine import installation
+from dbt.adapters.paimon.machine import installation, signals
 from dbt.adapters.paimon.spark import (
     branch_schemas,
     cached_rows,
@@ -40,6 +40,10 @@ if TYPE_CHECKING:
 
 logger = AdapterLogger("Paimon")
 
+# Seconds that a server may be away after a statement whose answer was lost, and between two attempts to reach it.
+_SERVER_AWAY = 60.0
+_SERVER_ASKED = 2.0
+
 
 class PaimonConnectionManager(SparkConnectionManager):
     """Opens a handle for the profile's `method` and runs statements on it, each one eagerly."""
@@ -52,6 +56,7 @@ class PaimonConnectionManager(SparkConnectionManager):
         self.late_listing = LateListing()
         # The conditions that a node was warned of.
         self._warned: set[tuple[str | None, LostNulls]] = set()
+        signals.begin(self.cancel_open)
 
     @contextmanager
     def exception_handler(self, sql: str) -> Generator[None, None, None]:
@@ -96,10 +101,34 @@ class PaimonConnectionManager(SparkConnectionManager):
         """Cancel the Spark jobs of a connection."""
         connection.handle.cancel()
 
+    def cleanup_all(self) -> None:
+        """Close all connections, at the end of a command."""
+        super().cleanup_all()
+        signals.end()
+
     @classmethod
     def get_response(cls, cursor: Any) -> AdapterResponse:
         """Always OK: a cursor knows no more. `execute` says what the statement was (see `responses`)."""
         return AdapterResponse(_message="OK")
+
+    def reopen(self) -> None:
+        """Replace this thread's handle, whose server was lost, as soon as the server answers.
+
+        Raises:
+            Exception: it does not within a minute.
+        """
+        connection = self.get_thread_connection()
+        until = time.monotonic() + _SERVER_AWAY
+        while True:
+            try:
+                handle = open_handle(connection.credentials)
+                break
+            except Exception:
+                if time.monotonic() > until:
+                    raise
+                time.sleep(_SERVER_ASKED)
+        connection.handle.close()
+        connection.handle = handle
 
     def describe_node(self, text: str) -> None:
         """Say what the node of this thread is, such as `incremental, upsert`; '' if it is at its end."""
@@ -242,6 +271,7 @@ class PaimonConnectionManager(SparkConnectionManager):
             stalls.bounded(handle, sql, bound),
             progress.told(handle, progress.short_name(node)),
             leases.guarded(handle.interrupt, handle.ends),
+            _noticed(handle),
         ):
             _, cursor = self.add_query(sql, auto_begin)
             with self.exception_handler(sql):
@@ -258,6 +288,19 @@ class PaimonConnectionManager(SparkConnectionManager):
         with self.lock:
             text = self._nodes.get(self.get_thread_identifier(), "")
         return name, f"dbt: {name} ({text})" if text else f"dbt: {name}"
+
+
+@contextmanager
+def _noticed(handle: Handle) -> Generator[None, None, None]:
+    """Let a handle know how its statement failed; a server's ends with dbt, which cancels none of its main thread."""
+    try:
+        yield
+    except BaseException as exc:
+        handle.notice(exc)
+        if handle.is_lost and not isinstance(exc, Exception):
+            with suppress(Exception):
+                handle.interrupt()
+        raise
 
 
 def open_handle(credentials: PaimonCredentials) -> Handle:

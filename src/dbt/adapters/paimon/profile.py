@@ -34,6 +34,7 @@ def load_credentials(
     from dbt.config.utils import parse_cli_vars
     from dbt.flags import set_from_args
 
+    _allow_env_vars()
     folder = profiles_folder(profiles_dir)
     set_from_args(Namespace(PROFILES_DIR=str(folder), PROJECT_DIR=project_dir), {})
     loaded = load_profile(str(project_root(project_dir)), parse_cli_vars(vars or "{}"), profile, target)
@@ -41,6 +42,16 @@ def load_credentials(
     if not isinstance(credentials, PaimonCredentials):
         raise DbtRuntimeError(f"The target {loaded.target_name} is of type {credentials.type}, not paimon.")
     return credentials
+
+
+def _allow_env_vars() -> None:
+    """Give dbt's `env_var` the environment to read, as each dbt command does."""
+    from dbt_common.context import get_invocation_context, set_invocation_context
+
+    try:
+        get_invocation_context()
+    except LookupError:
+        set_invocation_context(os.environ)
 
 
 def profiles_folder(profiles_dir: str | None) -> Path:

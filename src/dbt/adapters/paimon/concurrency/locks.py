@@ -13,8 +13,8 @@ import hashlib
 import threading
 import time
 import uuid
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import IO, Final
 
@@ -63,12 +63,15 @@ class TableLocks:
         self._run = uuid.uuid4().hex
         self._began = time.time_ns()
 
-    def hold(self, name: str, place: Place) -> bool:
+    def hold(
+        self, name: str, place: Place, beside: Callable[[], AbstractContextManager[object]] = nullcontext
+    ) -> bool:
         """Take a table's lock for this thread, until `release`.
 
         Args:
             name: the table.
             place: where the locks of the table's warehouse are.
+            beside: gives what is entered once the lock is there, and left before it is released.
 
         Returns:
             Whether another process has written the table since this process began, so that cached metadata may be
@@ -97,6 +100,7 @@ class TableLocks:
                 file.seek(0)
                 written_by = file.read().decode()
                 stack.callback(self._sign, file)
+            stack.enter_context(beside())
             self._held.stacks[name] = stack.pop_all()
         run, _, at = written_by.partition(" ")
         return others_wrote or (run not in ("", self._run) and at.isdigit() and int(at) > self._began)
@@ -140,8 +144,10 @@ class TableLocks:
             stack.close()
 
     @contextmanager
-    def alone(self, name: str, place: Place) -> Iterator[None]:
-        """Hold a table's lock inside the block, unless this thread holds it already.
+    def alone(
+        self, name: str, place: Place, beside: Callable[[], AbstractContextManager[object]] = nullcontext
+    ) -> Iterator[None]:
+        """Hold a table's lock inside the block, unless this thread holds it already; see `hold`.
 
         Raises:
             WaitedTooLongError, DbtRuntimeError: see `hold`.
@@ -150,7 +156,7 @@ class TableLocks:
         if name in self._held.stacks:
             yield
             return
-        self.hold(name, place)
+        self.hold(name, place, beside)
         mine = leases.mine()[-1:] if isinstance(place, Leases) else []
         try:
             yield

@@ -67,6 +67,12 @@ REMEDIES: tuple[Remedy, ...] = (
         "'{{relation: …, older_than: <now>, dry_run: false}}'`.",
     ),
     Remedy(
+        re.compile(r"stopped SparkContext|SparkContext was shut down"),
+        "Spark was stopped while the statement ran (`dbt-paimon server stop --force` does so, and whoever runs the "
+        "server can). Each table is in its old state or its new one: start it, and run again (`dbt retry` runs what "
+        "failed).",
+    ),
+    Remedy(
         EXPIRED,
         "Files of the table snapshot being read are gone: it expired, or the table was recreated. Run again, "
         "and keep table snapshots longer than the longest read takes (snapshot_retention).",

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
-# TCP_LISTEN of the kernel's net/tcp_states.h.
-_LISTENING = "0A"
+# TCP_ESTABLISHED and TCP_LISTEN of the kernel's net/tcp_states.h.
+_ESTABLISHED, _LISTENING = "01", "0A"
 
 
 def is_alive(pid: int) -> bool:
@@ -23,10 +24,19 @@ def is_alive(pid: int) -> bool:
 
 def owner_of_listener(port: int) -> int | None:
     """The uid of the process that listens on a local port; None if the system does not say (proc(5))."""
+    return next((uid for uid in _owners(port, _LISTENING)), None)
+
+
+def has_clients(port: int) -> bool:
+    """Whether a process is connected to the server at a local port; false if the system does not say (proc(5))."""
+    return any(True for _ in _owners(port, _ESTABLISHED))
+
+
+def _owners(port: int, wanted: str) -> Iterator[int]:
+    """The uids of the sockets with a local port that are in a state."""
     for table in ("tcp", "tcp6"):
         with suppress(OSError):
             for line in Path("/proc/net", table).read_text().splitlines()[1:]:
                 _, local, _, state, *_, uid = line.split()[:8]
-                if state == _LISTENING and int(local.rpartition(":")[2], 16) == port:
-                    return int(uid)
-    return None
+                if state == wanted and int(local.rpartition(":")[2], 16) == port:
+                    yield int(uid)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import atexit
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +17,7 @@ from dbt_common.exceptions import DbtRuntimeError
 from dbt.adapters.paimon.credentials import PaimonCredentials
 from dbt.adapters.paimon.errors.redaction import tell_dbt
 from dbt.adapters.paimon.machine import addresses, installation
-from dbt.adapters.paimon.spark import progress, server, server_token
+from dbt.adapters.paimon.spark import connect_operations, progress, server, server_clients, server_token
 from dbt.adapters.paimon.spark.conf import EXTENSIONS, remote_conf
 from dbt.adapters.paimon.spark.connect_progress import ProgressMessages
 from dbt.adapters.paimon.spark.frames import FrameCursor, FrameHandle, Tags
@@ -43,6 +43,7 @@ _KEEPALIVE = [
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+    from dbt.adapters.paimon.spark.server_clients import Writer
     from dbt.adapters.paimon.spark.work import Progress
 
 
@@ -87,10 +88,12 @@ class ConnectHandle(FrameHandle):
         self._messages.listen(session)
 
     def close(self) -> None:
-        """Return the session to the idle ones."""
+        """Return the session to the idle ones; one whose statement may still run is not used again."""
         if not self._closed.is_set():
             super().close()
             self._messages.leave(self.session)
+            if self.is_lost:
+                return
             _IDLE.setdefault(self._url, []).append(self.session)
 
     def cursor(self) -> ConnectCursor:
@@ -117,6 +120,24 @@ class ConnectHandle(FrameHandle):
         session: Any = self.session
         session.interruptTag(self._tags.own)
 
+    def notice(self, error: BaseException) -> None:
+        """Remember whether an answer of the server was lost: gRPC's errors are then not from Spark."""
+        self.is_lost = self.is_lost or connect_operations.is_lost(error)
+
+    def writer(self) -> Writer:
+        """This session of the server, which another client can end by its id and user."""
+        client: Any = self.session.client
+        return server_clients.writer(client._session_id, client._user_id or "")
+
+    def beside(self, sql: str) -> list[Any]:
+        """The rows of a short statement beside the one that runs."""
+        return [tuple(row) for row in self.session.sql(sql).collect()]
+
+    def end(self, writer: Writer, remember: Callable[[tuple[str, ...]], object]) -> None:
+        """End the statements of another session, and wait until they have ended."""
+        client: Any = self.session.client
+        connect_operations.end(client, writer, remember)
+
 
 def open_session(credentials: PaimonCredentials) -> ConnectHandle:
     """Give a thread its own session of the server.
@@ -140,6 +161,7 @@ def open_session(credentials: PaimonCredentials) -> ConnectHandle:
     )
     # Functions of pyspark.sql, which Python models import, check this variable to choose their implementation.
     os.environ["SPARK_CONNECT_MODE_ENABLED"] = "1"
+    connect_operations.keep_lost_ones()
     url = _url(credentials, host, port, headers)
     try:
         session: Any = _IDLE[url].pop()

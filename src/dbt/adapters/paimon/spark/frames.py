@@ -195,6 +195,9 @@ class FrameHandle(SeenByQueries):
         settings = self.session.conf
 
         def write(key: str, value: str | None) -> None:
+            if self.is_lost:
+                # Nothing of this session is used again.
+                return
             if value is None:
                 settings.unset(key)
             else:

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from dbt.adapters.paimon.spark.commits import Committed
     from dbt.adapters.paimon.spark.in_process import InProcess
     from dbt.adapters.paimon.spark.scans import Scan
+    from dbt.adapters.paimon.spark.server_clients import Writer
     from dbt.adapters.paimon.spark.table_name import TableName
     from dbt.adapters.paimon.spark.upkeep import Effect, Kept
     from dbt.adapters.paimon.spark.work import Progress, Work
@@ -191,6 +192,30 @@ class Handle(Protocol):
 
     def interrupt(self) -> None:
         """Make the statement of this thread end, wherever it waits; called by another thread."""
+
+    @property
+    def is_lost(self) -> bool:
+        """Whether a statement may go on in the server, whose answer did not come."""
+
+    def notice(self, error: BaseException) -> None:
+        """Remember what the error of a statement says of the server: whether its answer was lost."""
+
+    def writer(self) -> Writer | None:
+        """This client, as a table's note in the server says it; None for an embedded Spark, which ends with dbt."""
+
+    def beside(self, sql: str) -> list[Any]:
+        """The rows of a short statement beside the one that runs; called by another thread."""
+
+    def end(self, writer: Writer, remember: Callable[[tuple[str, ...]], object]) -> None:
+        """End the statements of a client that has died, or has lost the server, and wait until they have ended.
+
+        Args:
+            writer: the client.
+            remember: gets the ids of its statements before they are waited for.
+
+        Raises:
+            Exception: the server does not answer.
+        """
 
     def close(self) -> None:
         """Release the session."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from dbt.adapters.paimon.spark import commits, scans, upkeep
@@ -12,6 +13,7 @@ if TYPE_CHECKING:
     from dbt.adapters.paimon.spark.handles import Cursor
     from dbt.adapters.paimon.spark.in_process import InProcess
     from dbt.adapters.paimon.spark.scans import Scan
+    from dbt.adapters.paimon.spark.server_clients import Writer
     from dbt.adapters.paimon.spark.table_name import TableName
     from dbt.adapters.paimon.spark.upkeep import Effect, Kept
     from dbt.adapters.paimon.spark.work import Progress, Work
@@ -61,6 +63,23 @@ class SeenByQueries(ABC):
         """Nothing to do."""
 
     def ends(self) -> None:  # noqa: B027 - only an embedded Spark needs it
+        """Nothing to do."""
+
+    # An embedded Spark ends with dbt, and what it answers is not lost.
+    is_lost = False
+
+    def notice(self, error: BaseException) -> None:  # noqa: B027 - only a server can be lost
+        """Nothing to do."""
+
+    def writer(self) -> Writer | None:
+        """None: what an embedded Spark runs ends with dbt."""
+        return None
+
+    def beside(self, sql: str) -> list[Any]:
+        """The rows of a statement."""
+        return self._rows_of(sql)
+
+    def end(self, writer: Writer, remember: Callable[[tuple[str, ...]], object]) -> None:  # noqa: B027 - see `writer`
         """Nothing to do."""
 
     def is_busy(self) -> bool:

@@ -15,6 +15,7 @@ from typing import Any
 from dbt.adapters.paimon.credentials import PaimonCredentials
 from dbt.adapters.paimon.errors.redaction import tell_dbt
 from dbt.adapters.paimon.machine import installation, java
+from dbt.adapters.paimon.machine.processes import has_clients
 from dbt.adapters.paimon.profile import load_credentials
 from dbt.adapters.paimon.spark import server, server_token
 from dbt.adapters.paimon.spark.conf import spark_conf
@@ -43,7 +44,7 @@ def serve(credentials: PaimonCredentials, idle_minutes: float, asks_token: bool 
 
     Args:
         credentials: the target.
-        idle_minutes: minutes without a statement after which it ends.
+        idle_minutes: minutes without a client and a statement after which it ends.
         asks_token: whether clients need its token.
 
     Raises:
@@ -72,7 +73,7 @@ def serve(credentials: PaimonCredentials, idle_minutes: float, asks_token: bool 
     )
     server.write_note(path, note)
     try:
-        _wait_until_idle(session, idle_minutes * 60)
+        _wait_until_idle(session, note.port, idle_minutes * 60)
     except KeyboardInterrupt:
         pass
     finally:
@@ -104,7 +105,8 @@ def _listen(session: Any, token: str | None, spark_version: str) -> int:
     return int(builder.build().start().getPort())
 
 
-def _wait_until_idle(session: Any, seconds: float) -> None:
+def _wait_until_idle(session: Any, port: int, seconds: float) -> None:
+    """Wait until no client has been connected, and no statement has run, for so long."""
     service = session._jvm.org.apache.spark.sql.connect.service.SparkConnectService
     since = time.monotonic()
     last = None
@@ -113,7 +115,7 @@ def _wait_until_idle(session: Any, seconds: float) -> None:
         # Left: when the last statement ended; right: those that run now.
         active = service.listActiveExecutions()
         now = active.left().get() if active.isLeft() else None
-        if now is None or now != last:
+        if now is None or now != last or has_clients(port):
             since, last = time.monotonic(), now
 
 

@@ -16,7 +16,8 @@ from dbt_common.exceptions import DbtRuntimeError
 from dbt.adapters.paimon.credentials import PaimonCredentials
 from dbt.adapters.paimon.errors import messages
 from dbt.adapters.paimon.machine import addresses
-from dbt.adapters.paimon.machine.waiting import Wait
+from dbt.adapters.paimon.machine.waiting import Wait, WaitedTooLongError
+from dbt.adapters.paimon.spark import server_clients
 from dbt.adapters.paimon.spark.conf import EXTENSIONS, remote_conf
 from dbt.adapters.paimon.spark.handles import session_conf, with_conf
 from dbt.adapters.paimon.spark.seen_by_queries import SeenByQueries
@@ -25,6 +26,8 @@ from dbt.adapters.paimon.sql.text import bound, commented, quoted, statements
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
+
+    from dbt.adapters.paimon.spark.server_clients import Writer
 
 logger = AdapterLogger("Paimon")
 
@@ -35,6 +38,9 @@ _ANSWER = 600_000
 # Seconds between two polls of a running statement: short at first, since dbt's statements are short.
 _POLL_FIRST, _POLL_LAST = 0.01, 0.5
 _CANCEL_EVERY = 0.2
+# Seconds that a statement may take to end after its client has died: its jobs are cancelled and its thread is
+# interrupted at once, but a commit that has begun goes on to its end.
+_CANCELLED = 10.0
 _SHOWN_WIDTH = "spark.sql.debug.maxToStringFields"
 _DEFAULT_CATALOG = "spark.sql.defaultCatalog"
 # Without it a server ignores a setting that comes with the request for a session (HiveSessionImpl.configureSession,
@@ -52,7 +58,7 @@ class ThriftCursor:
     """A DB-API-like cursor over a session of a Thrift server; a query runs when its rows are fetched."""
 
     def __init__(self, connection: Any, running: _Running) -> None:
-        self._connection = connection
+        self.connection = connection
         self._running = running
         self._query: str | None = None
         self._cursor: Any = None
@@ -73,10 +79,10 @@ class ThriftCursor:
         if _QUERY.match(statement) and not _WRITES.search(statement):
             self._query = statement
         else:
-            self._cursor = self._running.run(self._connection, statement)
+            self._cursor = self._running.run(self.connection, statement)
 
     def _rows_of(self, sql: str) -> list[Any]:
-        cursor = self._running.run(self._connection, sql)
+        cursor = self._running.run(self.connection, sql)
         try:
             return _fetched(cursor, cursor.fetchall)
         finally:
@@ -119,7 +125,7 @@ class ThriftCursor:
     def _start(self) -> None:
         if self._query is not None:
             query, self._query = self._query, None
-            self._cursor = self._running.run(self._connection, query)
+            self._cursor = self._running.run(self.connection, query)
 
     def close(self) -> None:
         """Forget the last result."""
@@ -218,6 +224,20 @@ class _Running:
                 self._cursor.cancel()
 
 
+def _is_lost(error: BaseException | None) -> bool:
+    """Whether an error, or its cause, says that the connection broke, or that dbt did not wait for the answer."""
+    from thrift.transport.TTransport import TTransportException
+
+    while error is not None:
+        if isinstance(
+            error,
+            TTransportException | OSError | EOFError | WaitedTooLongError | KeyboardInterrupt | SystemExit,
+        ):
+            return True
+        error = error.__cause__ or error.__context__
+    return False
+
+
 def _id_of(cursor: Any) -> str:
     try:
         return str(uuid.UUID(bytes=cursor._operationHandle.operationId.guid))
@@ -232,10 +252,13 @@ class ThriftServerError(Exception):
 class ThriftHandle(SeenByQueries):
     """A dbt thread's session of the server, which no other thread uses."""
 
-    def __init__(self, connection: Any) -> None:
+    def __init__(self, connection: Any, connect: Callable[[], Any]) -> None:
         self._connection = connection
+        self._connect = connect
         self._running = _Running()
         self._closed = Event()
+        # Another session, for what runs beside the statement of this one: a connection has one request at a time.
+        self._second: ThriftCursor | None = None
 
     @property
     def session(self) -> SparkSession:
@@ -274,7 +297,9 @@ class ThriftHandle(SeenByQueries):
         return with_conf(conf, self._setting, self.set)
 
     def set(self, key: str, value: str | None) -> None:
-        """Set a Spark setting of this session; None: as the server has it."""
+        """Set a Spark setting of this session; None: as the server has it. Nothing to do for a lost server."""
+        if self.is_lost:
+            return
         self.cursor().execute(f"reset {quoted(key)}" if value is None else f"set {quoted(key)}={value}")
 
     def _setting(self, key: str) -> str | None:
@@ -314,11 +339,38 @@ class ThriftHandle(SeenByQueries):
                 self._running.cancel()
                 self._closed.wait(_CANCEL_EVERY)
 
+    def notice(self, error: BaseException) -> None:
+        """Remember whether an answer of the server was lost."""
+        self.is_lost = self.is_lost or _is_lost(error)
+
+    def writer(self) -> Writer:
+        """This client; the server ends its statements when the connection ends."""
+        return server_clients.writer()
+
+    def beside(self, sql: str) -> list[Any]:
+        """The rows of a short statement, in a session beside this one."""
+        if self._second is None:
+            self._second = ThriftCursor(self._connect(), _Running())
+        self._second.execute(sql)
+        return self._second.fetchall()
+
+    def end(self, writer: Writer, remember: Callable[[tuple[str, ...]], object]) -> None:
+        """Wait until the statements of a client have ended: the server cancels them when their connection ends.
+
+        HiveServer2's protocol does not say when a statement that was cancelled has ended (see `_CANCELLED`).
+        """
+        time.sleep(_CANCELLED)
+
     def close(self) -> None:
         """End the session."""
         self._closed.set()
-        with suppress(Exception):
-            self._connection.close()
+        for connection in [self._connection, *([self._second.connection] if self._second else [])]:
+            with suppress(Exception):
+                if self.is_lost:
+                    # Without a word to a server that may not answer.
+                    connection._transport.close()
+                else:
+                    connection.close()
 
     def rollback(self) -> None:
         """Nothing to do: every statement is its own commit."""
@@ -347,21 +399,26 @@ def open_session(credentials: PaimonCredentials) -> ThriftHandle:
     settings = {_SHOWN_WIDTH: "10000", **session_conf(remote_conf(credentials))}
     # The server begins a session with `use default`, which is in its own default catalog.
     settings.pop(_DEFAULT_CATALOG, None)
-    socket, transport = _transport(credentials)
-    try:
+
+    def connect() -> Any:
+        socket, transport = _transport(credentials)
         connection = hive.connect(
             thrift_transport=transport,
             username=credentials.user or "dbt",
             configuration={f"{_SET}{key}": value for key, value in settings.items()},
         )
+        socket.setTimeout(_ANSWER)
+        return connection
+
+    try:
+        connection = connect()
     except (TTransport.TTransportException, OSError, EOFError) as exc:
         raise DbtRuntimeError(
             f"The Thrift server at {where} did not open a session: {exc}. Set auth in the profile to the "
             f"server's hive.server2.authentication (it is {credentials.auth or 'NONE'} now), and user and "
             "password if it requires them."
         ) from exc
-    socket.setTimeout(_ANSWER)
-    handle = ThriftHandle(connection)
+    handle = ThriftHandle(connection, connect)
     try:
         _prepare(handle, credentials, where, settings)
     except BaseException:

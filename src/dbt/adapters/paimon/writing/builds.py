@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from contextlib import AbstractContextManager, suppress
 from dataclasses import replace
 from threading import Lock
+from typing import TYPE_CHECKING
 
 from dbt.adapters.contracts.connection import AdapterResponse
 from dbt.adapters.contracts.relation import RelationType
@@ -23,13 +24,20 @@ from dbt.adapters.paimon.doors import while_parsing
 from dbt.adapters.paimon.host import Host, table_name
 from dbt.adapters.paimon.relation import PaimonRelation
 from dbt.adapters.paimon.spark import commits, fuse, responses, row_kinds
+from dbt.adapters.paimon.spark.server_writers import Note, ServerWriters
 from dbt.adapters.paimon.spec.table import TableSpec
 from dbt.adapters.paimon.sql import staging_names
-from dbt.adapters.paimon.writing import bucket_tasks, swaps
+from dbt.adapters.paimon.writing import bucket_tasks, lost_answers, swaps
 from dbt.adapters.paimon.writing.staging import HalfBuilt
 from dbt.adapters.paimon.writing.written import Written
 
+if TYPE_CHECKING:
+    import agate
+
 logger = AdapterLogger("Paimon")
+
+# Kinds of statements that take no row out of a table without a primary key, or replace all of them.
+_ADDING = frozenset({"append", conflicts.REBUILD, responses.STAGING})
 
 
 class Builds:
@@ -45,6 +53,7 @@ class Builds:
         # By catalog: its leases, or None if it can have none.
         self._leases: dict[str, Leases | None] = {}
         self._asking = Lock()
+        self._writers = ServerWriters(host.credentials.lock_timeout)
         self._half_built = HalfBuilt()
 
     # -- locks ------------------------------------------------------------------------------------------------------
@@ -55,7 +64,8 @@ class Builds:
         Raises:
             WaitedTooLongError: another writer held it for longer than the profile's `lock_timeout`.
         """
-        if self._locks.hold(relation.render(), self.lock_place(relation)):
+        note = self._note(relation)
+        if self._locks.hold(relation.render(), self.lock_place(relation), lambda: note) or note.others_wrote:
             self._list_again(relation)
 
     def release(self) -> None:
@@ -64,7 +74,10 @@ class Builds:
 
     def alone(self, relation: PaimonRelation) -> AbstractContextManager[None]:
         """Hold a table's lock inside the `with` block."""
-        return self._locks.alone(relation.render(), self.lock_place(relation))
+        return self._locks.alone(relation.render(), self.lock_place(relation), lambda: self._note(relation))
+
+    def _note(self, relation: PaimonRelation) -> Note:
+        return self._writers.noting(lambda: self._host.handle, relation.render())
 
     def may_wait_for(self, relation: PaimonRelation) -> bool:
         """Whether this thread may wait for a table's lock without the risk of a deadlock (see `TableLocks`)."""
@@ -207,9 +220,16 @@ class Builds:
         conf = {**self._tasks(spec), **conf, commits.COMMIT_USER_CONF: user}
         with self.alone(relation), self._host.names_suggested():
             began = time.time()
-            _, table = self._host.connections.execute(sql, conf=conf, may_repeat=may_repeat)
-            grows = row_kinds.grows_by_inserts(kind, sql, spec.properties)
-            return Written(self._response(relation, kind, user, began, grows_by_inserts=grows), table)
+            table = self._executed(relation, user, sql, conf, may_repeat=may_repeat)
+            response = self._response(
+                relation,
+                kind,
+                user,
+                began,
+                grows_by_inserts=row_kinds.grows_by_inserts(kind, sql, spec.properties),
+                adds_rows=bool(spec.primary_key) or kind in _ADDING,
+            )
+            return Written(response, table)
 
     @while_parsing(lambda *_, **__: Written())
     def create(self, staging: PaimonRelation, sql: str, spec: TableSpec) -> Written:
@@ -220,14 +240,41 @@ class Builds:
         """
         began = time.time()
         with self._host.names_suggested():
-            _, table = self._host.connections.execute(sql, conf=self._tasks(spec))
+            table = self._executed(staging, "", sql, self._tasks(spec))
         return Written(self._response(staging, responses.STAGING, "", began), table)
+
+    def _executed(
+        self,
+        relation: PaimonRelation,
+        user: str,
+        sql: str,
+        conf: Mapping[str, str],
+        *,
+        may_repeat: bool = False,
+    ) -> agate.Table | None:
+        """Run a statement that writes; if its answer is lost, its commit counts."""
+        began = time.time()
+        try:
+            _, table = self._host.connections.execute(sql, conf=conf, may_repeat=may_repeat)
+        except Exception as exc:
+            if not self._host.handle.is_lost:
+                raise
+            lost_answers.require_commit(self._host, self._writers, relation, user, began, exc)
+            return None
+        return table
 
     def _tasks(self, spec: TableSpec) -> dict[str, str]:
         return bucket_tasks.conf(spec, self._host.handle.setting(bucket_tasks.PARTITIONS))
 
     def _response(
-        self, relation: PaimonRelation, kind: str, user: str, began: float, *, grows_by_inserts: bool = False
+        self,
+        relation: PaimonRelation,
+        kind: str,
+        user: str,
+        began: float,
+        *,
+        grows_by_inserts: bool = False,
+        adds_rows: bool = True,
     ) -> AdapterResponse:
         """What the last statement of this thread did. Nothing that fails here fails the node: its rows are written."""
         handle = self._host.handle
@@ -239,6 +286,9 @@ class Builds:
         except Exception as exc:  # noqa: BLE001 - of py4j, gRPC, Thrift or Spark
             logger.debug(f"{relation}: what the statement committed is not known: {exc}")
             return responses.unknown(kind, statement)
+        if committed is not None and committed.files is None and not adds_rows:
+            # Without its files, a commit says only by how many rows the table has grown.
+            committed = replace(committed, rows=None)
         if committed is not None and grows_by_inserts:
             committed = replace(committed, rows_inserted=committed.growth)
         work = None

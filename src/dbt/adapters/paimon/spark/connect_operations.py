@@ -1,0 +1,137 @@
+"""Statements of a Spark Connect server: ending those of another session, and telling a lost answer from an error."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final
+
+if TYPE_CHECKING:
+    from dbt.adapters.paimon.spark.server_clients import Writer
+
+# Seconds between two looks at a statement whose answers another client has read in part, and for which it is looked at:
+# nobody can read the rest then, also not whether it has ended.
+_LOOK_EVERY: Final = 0.5
+_LONGEST_LOOK: Final = 60.0
+
+
+def end(client: Any, writer: Writer, remember: Callable[[tuple[str, ...]], object]) -> None:
+    """End the statements of a session, and wait until they have ended.
+
+    The server interrupts a statement once, and names it then; so what it names is remembered, for another client that
+    comes after this one has died.
+
+    Args:
+        client: the client of another session.
+        writer: the session.
+        remember: gets the ids of its statements before they are waited for.
+
+    Raises:
+        grpc.RpcError: the server does not answer.
+    """
+    from pyspark.sql.connect import proto
+
+    user: Any = proto.UserContext(user_id=writer.user)
+    request = proto.InterruptRequest(
+        session_id=writer.session,
+        user_context=user,
+        interrupt_type=proto.InterruptRequest.INTERRUPT_TYPE_ALL,
+    )
+    named: tuple[str, ...] = writer.ending
+    for found in _answers(lambda: [client._stub.Interrupt(request, metadata=client._builder.metadata())]):
+        named = (*named, *found.interrupted_ids)
+    if named:
+        remember(named)
+    for operation in named:
+        attach = proto.ReattachExecuteRequest(
+            session_id=writer.session, user_context=user, operation_id=operation
+        )
+        _wait_for_end(partial(client._stub.ReattachExecute, attach, metadata=client._builder.metadata()))
+
+
+def keep_lost_ones() -> None:
+    """Make PySpark's client keep a statement in the server whose answer was lost.
+
+    It releases it otherwise, for the server to end it some time; then nobody can ask any more whether it has ended.
+    """
+    from pyspark.sql.connect.client import core as client
+
+    core: Any = client
+    base: Any = core.ExecutePlanResponseReattachableIterator
+    if getattr(base, "keeps_lost_ones", False):
+        return
+
+    class Answers(base):  # type: ignore[misc]
+        keeps_lost_ones = True
+
+        def _release_all(self) -> None:
+            error = sys.exc_info()[1]
+            if error is not None and is_lost(error):
+                self._result_complete = True
+            super()._release_all()
+
+    core.ExecutePlanResponseReattachableIterator = Answers
+
+
+def is_lost(error: BaseException) -> bool:
+    """Whether an error says that the answer to a statement was lost, not that the statement failed."""
+    from grpc import RpcError
+
+    return any(
+        isinstance(each, KeyboardInterrupt | SystemExit)
+        or (isinstance(each, RpcError) and not _is_of_spark(each))
+        or "INVALID_HANDLE" in str(each)
+        for each in _chain(error)
+    )
+
+
+def _answers(ask: Callable[[], Any]) -> Iterator[Any]:
+    """The answers of the server; none if it says that there is nothing of that name."""
+    from grpc import RpcError
+
+    try:
+        yield from ask()
+    except RpcError as exc:
+        if not _is_of_spark(exc):
+            raise
+
+
+def _wait_for_end(attach: Callable[[], Any]) -> None:
+    """Read a statement's answers until it has ended; an error of Spark is such an end.
+
+    A stream of answers may end before the statement does, after some minutes.
+    """
+    from grpc import RpcError
+
+    until = time.monotonic() + _LONGEST_LOOK
+    while True:
+        try:
+            if any(answer.HasField("result_complete") for answer in attach()):
+                return
+        except RpcError as exc:
+            if not _is_of_spark(exc):
+                raise
+            # Another client reads them, or has read some already.
+            if "INVALID_CURSOR" not in str(exc) or time.monotonic() > until:
+                return
+        time.sleep(_LOOK_EVERY)
+
+
+def _is_of_spark(error: Any) -> bool:
+    """Whether Spark itself has answered with an error; its errors have details."""
+    from grpc_status import rpc_status
+
+    try:
+        return rpc_status.from_call(error) is not None
+    except (AttributeError, TypeError, ValueError):
+        return False
+
+
+def _chain(error: BaseException | None) -> Iterator[BaseException]:
+    seen: set[int] = set()
+    while error is not None and id(error) not in seen:
+        seen.add(id(error))
+        yield error
+        error = error.__cause__ or error.__context__

@@ -1,0 +1,252 @@
+"""Who writes a table through a server: noted in the server itself, for a statement there outlives its client.
+
+The lock of a client that dies is free at once, but its statement goes on in the server. Its note is a global temporary
+view, which every session of the server sees, and which ends when the server does. The next writer of the table finds
+it, ends what is left of that client's statements, and waits until they have ended.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import time
+import uuid
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import replace
+from threading import Event, Thread, local
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Final
+
+from dbt.adapters.events.logging import AdapterLogger
+
+from dbt.adapters.paimon.errors import messages
+from dbt.adapters.paimon.errors.deprecations import warn
+from dbt.adapters.paimon.machine.waiting import Wait
+from dbt.adapters.paimon.spark.server_clients import Writer, machine, of_text, to_text
+from dbt.adapters.paimon.sql.text import quoted, string_literal
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+    from dbt.adapters.paimon.spark.handles import Handle
+
+logger = AdapterLogger("Paimon")
+
+# Spark's database of such views (spark.sql.globalTempDatabase).
+_DATABASE: Final = "global_temp"
+# TEMP_TABLE_OR_VIEW_ALREADY_EXISTS, and what Spark said before 3.4.
+_EXISTS: Final = re.compile(r"already[ _]exists", re.IGNORECASE)
+_MISSING: Final = re.compile(r"NOT_FOUND|not found", re.IGNORECASE)
+# Seconds between two renewals of a note, without one after which its writer counts as dead, and between two looks.
+_RENEWED_EVERY: Final = 10.0
+_DEAD_AFTER: Final = 60.0
+_LOOK_EVERY: Final = 0.5
+# Seconds that the end of a hold waits for a renewal.
+_RENEWAL_ENDS: Final = 5.0
+# What this process holds.
+_HOLDINGS: Final[set[str]] = set()
+
+
+class ServerWriters:
+    """The notes that this process makes in servers.
+
+    Args:
+        bound: seconds to wait for a table that another client writes.
+    """
+
+    def __init__(self, bound: float) -> None:
+        self._bound = bound
+        self._of_thread = _OfThread()
+
+    def noting(self, handle: Callable[[], Handle], table: str) -> Note:
+        """A context in which a table is noted as written by a handle; it does nothing for an embedded Spark.
+
+        Args:
+            handle: gives this thread's handle; another one after a server was lost.
+            table: the table, quoted.
+        """
+        return Note(handle, table, self._bound, self._of_thread.notes)
+
+    def move(self) -> None:
+        """Note the new session of this thread, after the old one was lost and its statements have ended."""
+        for note in self._of_thread.notes:
+            note.move()
+
+
+class _OfThread(local):
+    """The notes of this thread's locks."""
+
+    def __init__(self) -> None:
+        self.notes: list[Note] = []
+
+
+class Note:
+    """One table's note in a server, from the lock of the table to its release."""
+
+    def __init__(self, handle: Callable[[], Handle], table: str, bound: float, notes: list[Note]) -> None:
+        self._handle = handle
+        self._table = table
+        self._bound = bound
+        self._notes = notes
+        self._view = f"dbt_paimon_{hashlib.sha256(table.encode()).hexdigest()[:32]}"
+        self._name = f"{quoted(_DATABASE)}.{quoted(self._view)}"
+        self._mine: Writer | None = None
+        self._used: Handle | None = None
+        self._began = time.monotonic()
+        self._over = Event()
+        self._renews: Thread | None = None
+        # Whether the statements of a writer that has died had to be ended.
+        self.others_wrote = False
+
+    def __enter__(self) -> Self:
+        """Note this thread's session, after another client's statements on the table have ended.
+
+        Raises:
+            WaitedTooLongError: another client writes the table for longer than the profile's `lock_timeout`.
+        """
+        self._used = self._handle()
+        mine = self._used.writer()
+        if mine is None:
+            return self
+        self._mine = replace(mine, holding=uuid.uuid4().hex)
+        try:
+            created = self._created(self._mine)
+        except Exception as exc:  # noqa: BLE001 - of gRPC, Thrift or Spark
+            self._mine = None
+            warn(
+                f"{self._table}: the server does not take a note of who writes it, so a statement that outlives its "
+                f"client is not found there: {messages.shorten(messages.error_text(exc))}"
+            )
+            return self
+        while not created:
+            self._settle()
+            created = self._created(self._mine)
+        _HOLDINGS.add(self._mine.holding)
+        self._notes.append(self)
+        self._renews = Thread(target=self._renew, name="server-note", daemon=True)
+        self._renews.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._mine is None:
+            return
+        self._over.set()
+        if self._renews is not None:
+            self._renews.join(_RENEWAL_ENDS)
+        _HOLDINGS.discard(self._mine.holding)
+        self._notes.remove(self)
+        if self._used is None or self._used.is_lost:
+            # What it sent may still run: the next writer looks.
+            return
+        with suppress(Exception):
+            late = time.monotonic() - self._began >= _DEAD_AFTER
+            if not late or self._is_mine(self._read()):
+                self._run(f"drop view if exists {self._name}")
+
+    def move(self) -> None:
+        """Note the new session of this thread, after the old one was lost and its statements have ended."""
+        self._used = self._handle()
+        now = self._used.writer()
+        if self._mine is not None and now is not None:
+            self._mine = replace(now, holding=self._mine.holding)
+            self._write(self._mine)
+
+    def _created(self, mine: Writer) -> bool:
+        """Whether there was no note, so that this one is there now."""
+        try:
+            self._run(
+                f"create global temporary view {quoted(self._view)} as select {_literal(mine)} as writer"
+            )
+        except Exception as exc:
+            if _EXISTS.search(str(exc)):
+                return False
+            raise
+        return True
+
+    def _write(self, note: Writer) -> None:
+        self._run(
+            f"create or replace global temporary view {quoted(self._view)} as select {_literal(note)} as writer"
+        )
+
+    def _read(self) -> Writer | None:
+        try:
+            ((content,),) = self._rows(f"select writer from {self._name}")
+        except Exception as exc:
+            if _MISSING.search(str(exc)):
+                return None
+            raise
+        return of_text(str(content))
+
+    def _settle(self) -> None:
+        """Wait until the writer of the note has released the table, or has died; then end what it left running."""
+        found = self._read()
+        if found is None:
+            return
+        wait = self._wait(found)
+        since = time.monotonic()
+        while not self._is_dead(found, since):
+            wait.pause(_LOOK_EVERY)
+            now = self._read()
+            if now is None:
+                return
+            if now != found:
+                found, since = now, time.monotonic()
+        logger.info(
+            f"{self._table}: {found} died while it wrote the table through this server: ending its statements"
+        )
+        self.others_wrote = True
+        self._handle().end(found, lambda ids: self._write(replace(found, ending=ids)))
+        left = self._read()
+        if left is not None and left.holding == found.holding:
+            self._run(f"drop view if exists {self._name}")
+
+    def _is_dead(self, found: Writer, since: float) -> bool:
+        if found.has_died:
+            return True
+        if found.pid == os.getpid() and found.machine == machine() and found.holding not in _HOLDINGS:
+            # A holding of this process that lost its server.
+            return True
+        return time.monotonic() - since > _DEAD_AFTER
+
+    def _is_mine(self, found: Writer | None) -> bool:
+        return found is not None and self._mine is not None and found.holding == self._mine.holding
+
+    def _renew(self) -> None:
+        while not self._over.wait(_RENEWED_EVERY):
+            # A server that does not answer is the statement's to report.
+            with suppress(Exception):
+                mine, handle = self._mine, self._used
+                if mine is None or handle is None or handle.is_lost:
+                    continue
+                ((content,),) = handle.beside(f"select writer from {self._name}")
+                if not self._is_mine(of_text(str(content))):
+                    return
+                self._mine = replace(mine, renewals=mine.renewals + 1)
+                handle.beside(
+                    f"create or replace global temporary view {quoted(self._view)} as "
+                    f"select {_literal(self._mine)} as writer"
+                )
+
+    def _wait(self, found: Writer) -> Wait:
+        return Wait(
+            f"{self._table}, which another client of the server is writing ({found})",
+            self._bound,
+            "Nothing was written. Run again when the other run has finished, stop it, or raise `lock_timeout` in the "
+            "profile.",
+        )
+
+    def _run(self, sql: str) -> None:
+        self._rows(sql)
+
+    def _rows(self, sql: str) -> list[Any]:
+        cursor = self._handle().cursor()
+        cursor.execute(sql)
+        return cursor.fetchall()
+
+
+def _literal(note: Writer) -> str:
+    return string_literal(to_text(note))

@@ -1,0 +1,83 @@
+"""A statement whose answer was lost: whether it has committed, looked for when it has ended in the server."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+from dbt.adapters.events.logging import AdapterLogger
+from dbt_common.exceptions import DbtRuntimeError
+
+from dbt.adapters.paimon.errors import messages
+from dbt.adapters.paimon.host import Host, table_name
+from dbt.adapters.paimon.sql import clocks
+
+if TYPE_CHECKING:
+    from dbt.adapters.paimon.relation import PaimonRelation
+    from dbt.adapters.paimon.spark.server_writers import ServerWriters
+
+logger = AdapterLogger("Paimon")
+
+# Seconds that a clock may be behind.
+_CLOCKS = 2.0
+
+
+def require_commit(
+    host: Host, writers: ServerWriters, relation: PaimonRelation, user: str, began: float, cause: Exception
+) -> None:
+    """Make sure that a statement has committed whose answer was lost. This thread has a new connection then.
+
+    Args:
+        host: the adapter.
+        writers: the notes of this process.
+        relation: the table.
+        user: the commit user of the statement; '' if nobody else has written the table, which is new.
+        began: when the statement began, in seconds since the epoch.
+        cause: its error.
+
+    Raises:
+        DbtRuntimeError: it has not, or that is not known; says which.
+    """
+    lost = host.handle.writer()
+    try:
+        host.connections.reopen()
+        handle = host.handle
+        if lost is not None:
+            handle.end(lost, lambda ids: None)
+        writers.move()
+        committed = handle.committed(table_name(relation), user, began, whole=False)
+        known = (
+            committed is not None or not user or not _may_have_expired(host, relation, time.time() - began)
+        )
+    except Exception as exc:  # noqa: BLE001 - of gRPC, Thrift or Spark
+        raise _unknown(
+            relation, user, f"the server cannot be asked: {messages.shorten(messages.error_text(exc))}"
+        ) from cause
+    if not known:
+        raise _unknown(relation, user, "table snapshots of that time have expired") from cause
+    if committed is None:
+        raise DbtRuntimeError(
+            f"{relation}: the server was lost while it ran the statement, which has ended without a commit. The table "
+            f"is unchanged. Run again. {messages.shorten(messages.error_text(cause))}"
+        ) from cause
+    logger.warning(
+        f"{relation}: the server was lost before it answered; the statement has committed snapshot "
+        f"{committed.snapshot_id}"
+    )
+
+
+def _may_have_expired(host: Host, relation: PaimonRelation, seconds: float) -> bool:
+    """Whether the commit of a statement that began so many seconds ago may not be among the snapshots any more."""
+    ((first, age),) = host.query(
+        f"select min(snapshot_id), {clocks.age_in_seconds('min(commit_time)')} "
+        f"from {relation.system_table('snapshots')}"
+    )
+    return first is not None and first > 1 and age <= seconds + _CLOCKS
+
+
+def _unknown(relation: PaimonRelation, user: str, why: str) -> DbtRuntimeError:
+    by = f" with a commit_user that begins with {user}" if user else ""
+    return DbtRuntimeError(
+        f"{relation}: the server was lost before it answered, and whether the statement has committed is not known: "
+        f"{why}. Look for a snapshot{by} in {relation.identifier}$snapshots before you run again."
+    )

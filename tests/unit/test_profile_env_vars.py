@@ -1,0 +1,28 @@
+"""The commands of `dbt-paimon` read a profile as dbt does, its environment variables included."""
+
+from __future__ import annotations
+
+from contextvars import Context
+from pathlib import Path
+
+import pytest
+import yaml
+
+from dbt.adapters.paimon.profile import load_credentials
+
+
+def test_env_var(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    target = {
+        "type": "paimon",
+        "method": "connect",
+        "schema": "{{ env_var('WANTED_SCHEMA') }}",
+        "warehouse": "{{ env_var('WANTED_WAREHOUSE', '/lake') }}",
+    }
+    (tmp_path / "dbt_project.yml").write_text(yaml.safe_dump({"name": "warm", "profile": "warm"}))
+    (tmp_path / "profiles.yml").write_text(
+        yaml.safe_dump({"warm": {"target": "dev", "outputs": {"dev": target}}})
+    )
+    monkeypatch.setenv("WANTED_SCHEMA", "flights")
+    # A command of dbt's leaves its context behind; one of ours has none.
+    found = Context().run(load_credentials, project_dir=str(tmp_path), profiles_dir=str(tmp_path))
+    assert (found.schema, found.warehouse) == ("flights", "/lake")
