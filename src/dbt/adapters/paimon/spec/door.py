@@ -11,11 +11,12 @@ from dbt.adapters.events.types import AdapterEventWarning
 from dbt_common.events.functions import warn_or_error
 from dbt_common.exceptions import DbtRuntimeError
 
-from dbt.adapters.paimon import catalogs_yml
+from dbt.adapters.paimon import catalogs_yml, overrides
 from dbt.adapters.paimon.capabilities import Capability
 from dbt.adapters.paimon.doors import while_parsing
 from dbt.adapters.paimon.errors import unsupported
 from dbt.adapters.paimon.errors.deprecations import warn
+from dbt.adapters.paimon.overrides import StrategyMacro
 from dbt.adapters.paimon.spec import bucket_numbers, doubtful_merges, foreign_config, spelling, strategies
 from dbt.adapters.paimon.spec.advice import advice
 from dbt.adapters.paimon.spec.build import build_table_spec, column_list
@@ -105,6 +106,25 @@ class Specs:
         if model.get("config", {}).get("grants"):
             self.refuse("grants", model)
         self.check_foreign(model)
+        self._check_overrides()
+
+    def _check_overrides(self) -> None:
+        """Warn once per run of each macro that takes the place of one of dbt's, and is never called."""
+        if not self._host.once.first("overrides"):
+            return
+        config = self._host.config
+        macros = getattr(self._host.get_macro_resolver(), "macros", {})
+        order = config.get_macro_search_order("dbt")
+        for message in overrides.not_called(macros.values(), config.project_name, order):
+            warn(f"{message} Shown once per run")
+
+    def strategy_macro(self, context: Mapping[str, Any], strategy: str, macro: Any) -> StrategyMacro:
+        """The macro of an incremental strategy, which a project or package may override (see `overrides`)."""
+        return overrides.strategy_macro(context, strategy, macro, strategies.STRATEGIES)
+
+    def override_of(self, context: Mapping[str, Any], name: str) -> str:
+        """The macro that a project or package has in place of one of dbt's; '' if there is none."""
+        return overrides.override_of(context, name)
 
     def _name_problem(self, model: Mapping[str, Any]) -> str:
         credentials = self._host.credentials

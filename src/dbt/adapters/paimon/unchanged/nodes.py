@@ -6,6 +6,7 @@ import hashlib
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
+from dbt.adapters.paimon.overrides import OURS
 from dbt.adapters.paimon.spec import strategies
 
 # Parts of a node in the manifest; the other ones say where it is written down, or when.
@@ -22,7 +23,6 @@ _PARTS: Final = (
     "constraints",
     "contract",
 )
-_OURS: Final = ("dbt", "dbt_spark", "dbt_paimon")
 # Settings of Spark that decide what a query gives. A catalog's say where it is, which its tables do themselves.
 _SETTINGS: Final = ("spark.sql.", "spark.paimon.")
 _ELSEWHERE: Final = ("spark.sql.catalog.", "spark.sql.warehouse.dir", "spark.sql.debug.")
@@ -83,11 +83,11 @@ def overrides(macros: Iterable[Any]) -> str:
         macros: all macros of the manifest.
     """
     found = list(macros)
-    ours = {macro.name for macro in found if macro.package_name in _OURS}
+    ours = {macro.name for macro in found if macro.package_name in OURS}
     bare = {name.split("__", 1)[-1] for name in ours}
     texts = sorted(
         f"{macro.package_name}.{macro.name}\n{macro.macro_sql}"
         for macro in found
-        if macro.package_name not in _OURS and (macro.name in ours or macro.name.split("__", 1)[-1] in bare)
+        if macro.package_name not in OURS and (macro.name in ours or macro.name.split("__", 1)[-1] in bare)
     )
     return hashlib.sha256("\0".join(texts).encode("utf-8", "surrogatepass")).hexdigest()

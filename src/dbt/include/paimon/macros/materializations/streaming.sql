@@ -95,9 +95,15 @@
 {#- Stream into an existing table; repeated if messages turn out to have new columns. -#}
 {% macro paimon__stream_into(relation, spec, strategy, settings, on_schema_change, dead_letters, drains=false) %}
   {%- set source = paimon__streamed_query(relation, spec, strategy) -%}
-  {%- set strategy_macro = adapter.get_incremental_strategy_macro(context, strategy) -%}
+  {%- set writer = adapter.specs.strategy_macro(context, strategy, adapter.get_incremental_strategy_macro(context, strategy)) -%}
+  {%- if writer.override -%}
+    {%- do exceptions.raise_compiler_error(
+      "model '" ~ model.name ~ "': the macro " ~ writer.override ~ " writes the rows of the strategy " ~ strategy
+      ~ ", and a stream does not call it. Use another incremental_strategy, or materialized='incremental'."
+    ) -%}
+  {%- endif -%}
   {%- do adapter.builds.hold(relation) -%}
-  {%- set increment = paimon__prepare_increment(relation, spec, strategy, strategy_macro, on_schema_change, source) -%}
+  {%- set increment = paimon__prepare_increment(relation, spec, strategy, writer, on_schema_change, source) -%}
   {%- do adapter.builds.release() -%}
   {{ write(increment.sql) }}
   {%- set ended = adapter.streams.run(

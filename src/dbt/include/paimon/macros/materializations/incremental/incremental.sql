@@ -5,12 +5,12 @@
   {%- set spec = plan.spec -%}
   {%- set strategy = plan.strategy -%}
   {%- set on_schema_change = incremental_validate_on_schema_change(config.get('on_schema_change'), default='ignore') -%}
-  {%- set strategy_macro = adapter.get_incremental_strategy_macro(context, strategy) -%}
+  {%- set writer = adapter.specs.strategy_macro(context, strategy, adapter.get_incremental_strategy_macro(context, strategy)) -%}
   {#- Batches of one model are prepared concurrently, and written one after the other. -#}
   {%- set existing_relation = paimon__load_existing(target_relation, hold=(strategy != 'microbatch')) -%}
   {#- A clone that is a branch: the view over it is what exists, and stays. -#}
   {%- set clone = adapter.clones.of(model, existing_relation, full_refresh=should_full_refresh()) -%}
-  {%- if clone is none and paimon__reuse(target_relation, existing_relation, spec, strategy) -%}
+  {%- if clone is none and paimon__reuse(target_relation, existing_relation, spec, writer.kind) -%}
     {{ return({'relations': [target_relation]}) }}
   {%- endif -%}
   {%- do adapter.changes.check_positions(model) -%}
@@ -33,12 +33,15 @@
     {%- do paimon__keep_source_tags() -%}
   {%- endif -%}
   {%- set builds = branch is none and (existing_relation is none or existing_relation.is_view or rebuild) -%}
-  {%- if not builds and ((spec.wap and branch is none) or not adapter.rows.reads_alike(source, strategy)) -%}
-    {#- Read once: exactly the audited rows are published, and a statement that reads its rows twice has the same. -#}
+  {%- if not builds and ((spec.wap and branch is none) or writer.override or not adapter.rows.reads_alike(source, strategy)) -%}
+    {#-
+      Read once: exactly the audited rows are published, and a statement that reads its rows twice has the same. Other
+      adapters of dbt have them in a temporary table, so an override may delete rows of the table before it inserts.
+    -#}
     {%- set source = paimon__read_once(target_relation, source) -%}
   {%- endif -%}
   {%- if branch is not none -%}
-    {%- do paimon__increment(branch, spec, strategy, strategy_macro, on_schema_change, source) -%}
+    {%- do paimon__increment(branch, spec, strategy, writer, on_schema_change, source) -%}
     {%- do paimon__view_of_branch(target_relation, branch) -%}
   {%- elif builds -%}
     {%- if strategy == 'apply_changes' -%}
@@ -50,12 +53,12 @@
     {%- do adapter.maintenance.after_first_load(target_relation, spec) -%}
   {%- elif spec.wap -%}
     {%- set branch = adapter.audits.begin(target_relation, with_rows=true) -%}
-    {%- do paimon__increment(branch, spec, strategy, strategy_macro, on_schema_change, source) -%}
+    {%- do paimon__increment(branch, spec, strategy, writer, on_schema_change, source) -%}
     {%- do paimon__audit(target_relation, branch, spec, source) -%}
-    {%- do paimon__increment(target_relation, spec, strategy, strategy_macro, on_schema_change, source) -%}
+    {%- do paimon__increment(target_relation, spec, strategy, writer, on_schema_change, source) -%}
     {%- do adapter.audits.end(target_relation) -%}
   {%- else -%}
-    {%- do paimon__increment(target_relation, spec, strategy, strategy_macro, on_schema_change, source) -%}
+    {%- do paimon__increment(target_relation, spec, strategy, writer, on_schema_change, source) -%}
   {%- endif -%}
   {%- do paimon__keep_positions(target_relation) -%}
   {%- do paimon__drop_staged(source) -%}
@@ -97,16 +100,16 @@
 {% endmacro %}
 
 {#- One increment into an existing table: options, columns, then the strategy's one statement. -#}
-{% macro paimon__increment(target, spec, strategy, strategy_macro, on_schema_change, source) %}
-  {%- set increment = paimon__prepare_increment(target, spec, strategy, strategy_macro, on_schema_change, source) -%}
-  {%- call paimon__write_table('main', target, strategy, increment.spec, increment.conf) -%}
+{% macro paimon__increment(target, spec, strategy, writer, on_schema_change, source) %}
+  {%- set increment = paimon__prepare_increment(target, spec, strategy, writer, on_schema_change, source) -%}
+  {%- call paimon__write_table('main', target, writer.kind, increment.spec, increment.conf) -%}
     {{ increment.sql }}
   {%- endcall -%}
   {%- do paimon__finish_increment(target, on_schema_change, increment) -%}
 {% endmacro %}
 
 {#- The steps before an increment is written, and the statement that writes it: {sql, conf, spec, current, changes}. -#}
-{% macro paimon__prepare_increment(target, spec, strategy, strategy_macro, on_schema_change, source) %}
+{% macro paimon__prepare_increment(target, spec, strategy, writer, on_schema_change, source) %}
   {%- set current = adapter.tables.existing(target) -%}
   {%- set spec = adapter.buckets.settled(spec, current) -%}
   {%- do adapter.tables.warn_of_older_types(target, current) -%}
@@ -128,20 +131,22 @@
   {%- set spec = adapter.buckets.decide(spec, target, current, source) -%}
   {%- set dest_columns = paimon__sync_columns(target, on_schema_change, columns, column_changes, table_changes) -%}
 
-  {%- set sql = strategy_macro({
+  {%- set sql = writer.call({
     'target_relation': target,
-    'temp_relation': paimon__strategy_source(target, strategy, source),
+    'temp_relation': paimon__strategy_source(target, writer.kind, source),
     'unique_key': config.get('unique_key') or spec.primary_key | list,
     'dest_columns': dest_columns,
-    'incremental_predicates': adapter.rows.predicates(model, strategy, current.columns),
+    'incremental_predicates': adapter.rows.predicates(model, writer.kind, current.columns),
     'table_columns': table_columns,
     'spec': spec,
     'kept_deletes': kept_deletes,
   }) -%}
-  {%- do return({
-    'sql': sql, 'conf': paimon__strategy_conf(strategy, spec), 'spec': spec, 'current': current,
-    'changes': column_changes,
-  }) -%}
+  {%- set conf = paimon__strategy_conf(strategy, spec) -%}
+  {%- if writer.override -%}
+    {%- set sql, more = adapter.row_deletes.prepared(sql) -%}
+    {%- set conf = dict(conf, **more) -%}
+  {%- endif -%}
+  {%- do return({'sql': sql, 'conf': conf, 'spec': spec, 'current': current, 'changes': column_changes}) -%}
 {% endmacro %}
 
 {#- The steps after it: dropped columns, and comments. -#}
@@ -154,11 +159,14 @@
 {% endmacro %}
 
 {#- A strategy of the project may read the columns of its temp_relation, so it gets a real relation. -#}
-{% macro paimon__strategy_source(target, strategy, source) %}
-  {%- if source.is_relation or strategy in adapter.builtin_incremental_strategies() -%}
+{% macro paimon__strategy_source(target, kind, source) %}
+  {%- if kind in adapter.builtin_incremental_strategies() -%}
     {%- do return(source) -%}
   {%- endif -%}
   {%- set view = make_temp_relation(target) -%}
+  {%- if source.is_relation -%}
+    {%- do return(view.incorporate(path={'identifier': source.view})) -%}
+  {%- endif -%}
   {%- call statement('create_temporary_view') -%}
     {{ spark__create_temporary_view(view, 'select * from ' ~ source) }}
   {%- endcall -%}

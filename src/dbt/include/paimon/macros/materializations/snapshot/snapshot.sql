@@ -75,7 +75,8 @@
       {%- do paimon__alter_column_type(target_relation, column.name, column.data_type) -%}
     {%- endfor -%}
     {%- set written = source.columns | rejectattr('name', 'in', helpers) | list -%}
-    {%- call paimon__write_table('main', target_relation, 'snapshot', spec) -%}
+    {%- set kind = 'snapshot override' if adapter.specs.override_of(context, 'snapshot_merge_sql') else 'snapshot' -%}
+    {%- call paimon__write_table('main', target_relation, kind, spec) -%}
       {{ snapshot_merge_sql(target_relation, source, paimon__quoted_names(written)) }}
     {%- endcall -%}
     {%- do paimon__comment_columns(target_relation, changes) -%}

@@ -1,0 +1,171 @@
+"""Macros of dbt's that a project or a package overrides: they are called, or a warning names them.
+
+Sources: the materializations of dbt-core 1.12 and dbt-spark 1.11, whose macros these are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any, Final
+
+OURS: Final = ("dbt", "dbt_spark", "dbt_paimon")
+# The macro that dbt's own strategy has its SQL from.
+_WRITERS: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "merge": "get_merge_sql",
+        "delete+insert": "get_delete_insert_merge_sql",
+        "insert_overwrite": "get_insert_overwrite_merge_sql",
+    }
+)
+# (what to use instead, macros that dbt's or dbt-spark's materializations call and this adapter's do not).
+NOT_CALLED: Final = (
+    (
+        "Override get_incremental_<strategy>_sql(arg_dict)",
+        "get_insert_into_sql get_insert_overwrite_sql dbt_spark_get_incremental_sql",
+    ),
+    (
+        "Use merge_update_columns or merge_exclude_columns, or override get_merge_sql",
+        "get_merge_update_columns get_merge_unique_key_match",
+    ),
+    (
+        "Set incremental_strategy",
+        "get_incremental_default_sql dbt_spark_validate_get_incremental_strategy",
+    ),
+    (
+        "Use on_schema_change",
+        "process_schema_changes sync_column_schemas check_for_schema_changes diff_columns diff_column_data_types "
+        "alter_relation_add_remove_columns",
+    ),
+    (
+        "Set it in the model's config, such as partition_by, file_format or tblproperties",
+        "create_table_as get_create_table_as_sql file_format_clause location_clause partition_cols clustered_cols "
+        "comment_clause options_clause tblproperties_clause persist_constraints alter_table_add_constraints "
+        "alter_column_set_constraints create_indexes get_create_index_sql dbt_spark_validate_get_file_format",
+    ),
+    (
+        "Use a materialization of the project's own",
+        "make_intermediate_relation get_create_intermediate_sql get_create_backup_sql get_drop_backup_sql "
+        "get_rename_intermediate_sql get_rename_sql get_rename_table_sql get_rename_view_sql get_replace_sql "
+        "get_replace_table_sql get_replace_view_sql get_drop_sql drop_relation_if_exists drop_view "
+        "get_or_create_relation create_or_replace_view handle_existing_table create_or_replace_clone",
+    ),
+    (
+        "A seed is loaded at once. Use its column_types, or a post_hook",
+        "load_csv_rows create_csv_table reset_csv_table get_csv_sql get_batch_size get_binding_char",
+    ),
+    (
+        "Override snapshot_staging_table or snapshot_merge_sql, or use a post_hook",
+        "post_snapshot build_snapshot_staging_table spark_build_snapshot_staging_table",
+    ),
+    (
+        "A materialized_view is a table here",
+        "materialized_view_setup materialized_view_teardown materialized_view_get_build_sql "
+        "materialized_view_execute_build_sql materialized_view_execute_no_op get_alter_materialized_view_as_sql "
+        "get_materialized_view_configuration_changes get_replace_materialized_view_sql refresh_materialized_view "
+        "drop_materialized_view get_rename_materialized_view_sql",
+    ),
+    (
+        "Grant access in the warehouse and its catalog",
+        "apply_grants copy_grants call_dcl_statements get_dcl_statement_list get_show_grant_sql get_grant_sql "
+        "get_revoke_sql should_revoke support_multiple_grantees_per_dcl_statement",
+    ),
+)
+_INSTEAD: Final[Mapping[str, str]] = MappingProxyType(
+    {name: instead for instead, names in NOT_CALLED for name in names.split()}
+)
+_SHADOWED: Final = ("spark__", "default__")
+
+
+@dataclass(frozen=True)
+class StrategyMacro:
+    """What renders the statement of an incremental strategy.
+
+    Attributes:
+        call: the macro, which takes dbt's `arg_dict`.
+        kind: the strategy; of an override nothing is known that the adapter knows of its own strategies.
+        override: package and name of the macro of a project or package that writes the SQL; '' if the adapter's does.
+    """
+
+    call: Any
+    kind: str
+    override: str = ""
+
+
+def strategy_macro(
+    context: Mapping[str, Any], strategy: str, macro: Any, own: Collection[str]
+) -> StrategyMacro:
+    """The macro of a strategy, as dbt's own materialization would come to it.
+
+    Args:
+        context: dbt's, of the materialization.
+        strategy: the strategy's name.
+        macro: `get_incremental_<strategy>_sql`, as dbt finds it.
+        own: the strategies of the adapter.
+    """
+    found = _found(context, macro)
+    kind = f"{strategy} override" if strategy in own else strategy
+    if found.macro.package_name not in OURS:
+        return StrategyMacro(macro, kind, _name(found))
+    if strategy in _WRITERS and (override := override_of(context, _WRITERS[strategy])):
+        # dbt's own, which calls that macro.
+        return StrategyMacro(context["dbt"][f"default__{macro.macro.name}"], kind, override)
+    return StrategyMacro(macro, strategy)
+
+
+def override_of(context: Mapping[str, Any], name: str) -> str:
+    """Package and name of the macro that a project or package has in place of one of dbt's; '' if there is none."""
+    found = _found(context, context[name])
+    return "" if found.macro.package_name in OURS else _name(found)
+
+
+def _found(context: Mapping[str, Any], macro: Any) -> Any:
+    """The macro that a call of one of dbt's ends at."""
+    if macro.macro.package_name != "dbt":
+        return macro
+    return context["adapter"].dispatch(macro.macro.name, "dbt")
+
+
+def _name(found: Any) -> str:
+    return f"{found.macro.package_name}.{found.macro.name}"
+
+
+def not_called(macros: Iterable[Any], project: str, order: Sequence[str] | None) -> Iterator[str]:
+    """A sentence for each macro that takes the place of one of dbt's, and is never called.
+
+    Args:
+        macros: all of the manifest.
+        project: the name of the root project.
+        order: the search order for dbt's macros, if the project's `dispatch` has one.
+    """
+    every = list(macros)
+    known = {macro.name for macro in every if macro.package_name in ("dbt", "dbt_spark")}
+    ours = {macro.name for macro in every if macro.package_name == "dbt_paimon"}
+    others = [macro for macro in every if macro.package_name not in OURS]
+    names = {(macro.package_name, macro.name) for macro in others}
+    called = {name for macro in others for name in macro.depends_on.macros}
+    # dbt looks for its macros in these alone.
+    for macro in (each for each in others if each.package_name in (order or [project])):
+        prefix, _, bare = macro.name.rpartition("__")
+        if bare not in known or f"{prefix}__" not in ("__", "paimon__", *_SHADOWED):
+            continue
+        where = f"macro '{macro.package_name}.{macro.name}' ({macro.original_file_path}) is not called"
+        if bare in _INSTEAD and macro.unique_id not in called:
+            yield f"{where}: dbt-paimon's materializations do without {bare}. {_INSTEAD[bare]}."
+        elif (macro.package_name, f"paimon__{bare}") not in names and _is_shadowed(macro, ours, order):
+            yield (
+                f"{where}: dbt-paimon has paimon__{bare}, which dbt takes before it. Name yours paimon__{bare} to "
+                f"override that, or leave it out."
+            )
+
+
+def _is_shadowed(macro: Any, ours: set[str], order: Sequence[str] | None) -> bool:
+    prefix, _, bare = macro.name.rpartition("__")
+    if f"{prefix}__" not in _SHADOWED or f"paimon__{bare}" not in ours:
+        return False
+    packages = list(order or ())
+    first = macro.package_name in packages and (
+        "dbt" not in packages or packages.index(macro.package_name) < packages.index("dbt")
+    )
+    return not first

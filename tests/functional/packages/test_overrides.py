@@ -1,0 +1,88 @@
+"""What a project or a package overrides of dbt's own macros: it is called, or a warning names it."""
+
+from __future__ import annotations
+
+import pytest
+from dbt.tests.util import run_dbt
+
+# As snowplow_utils has them: only rows of the last days may match. Found by the project's `dispatch`.
+PACKAGE = """
+{% macro default__get_merge_sql(target, source, unique_key, dest_columns, incremental_predicates) %}
+  {%- set window = "DBT_INTERNAL_DEST.day >= date '2024-01-02'" -%}
+  {{ return(dbt.spark__get_merge_sql(target, source, unique_key, dest_columns, [window])) }}
+{% endmacro %}
+
+{% macro default__get_delete_insert_merge_sql(target, source, unique_key, dest_columns, incremental_predicates) %}
+  delete from {{ target }} where day >= date '2024-01-02'
+    and {{ unique_key }} in (select {{ unique_key }} from {{ source }});
+  {%- set names = get_quoted_csv(dest_columns | map(attribute='name')) %}
+  insert into {{ target }} ({{ names }}) (select {{ names }} from {{ source }});
+{% endmacro %}
+
+{% macro default__get_insert_overwrite_merge_sql(target, source, dest_columns, predicates, include_sql_header) %}
+  {%- for column in adapter.get_columns_in_relation(source) if column.name == 'day' -%}
+  insert overwrite {{ target }} select id, n + 1000, day from {{ source }}
+  {%- endfor -%}
+{% endmacro %}
+"""
+PROJECT = """
+{% macro get_incremental_upsert_sql(arg_dict) %}
+  insert into {{ arg_dict.target_relation }} select id, n + 1, day from {{ arg_dict.temp_relation }}
+{% endmacro %}
+"""
+FIRST = "(1, 10, date '2024-01-01'), (2, 20, date '2024-01-02')"
+# A row of a day that the window leaves out, one of a day in it, one that is new, and one that is too old: it must not
+# come in because the statement has deleted the newest row before it inserts.
+SECOND = "(1, 25, date '2024-01-01'), (2, 26, date '2024-01-02'), (3, 30, date '2024-01-03'), (4, 15, date '2024-01-03')"
+MODEL = f"""
+select id, n, day from values
+{{% if is_incremental() %}}{SECOND}{{% else %}}{FIRST}{{% endif %}} as t(id, n, day)
+{{% if is_incremental() %}} where n > (select max(n) from {{{{ this }}}}){{% endif %}}
+"""
+CONFIGS = {
+    "merged": "incremental_strategy='merge', unique_key='id'",
+    "merged_by_key": "incremental_strategy='merge', primary_key='id'",
+    "deleted": "incremental_strategy='delete+insert', unique_key='id'",
+    "overwritten": "incremental_strategy='insert_overwrite', partition_by='day'",
+    "upserted": "primary_key='id'",
+}
+
+
+class TestOverrides:
+    @pytest.fixture(scope="class")
+    def package_name(self):
+        return "windows"
+
+    @pytest.fixture(scope="class")
+    def package_macros(self):
+        return PACKAGE
+
+    @pytest.fixture(scope="class")
+    def macros(self):
+        return {"own.sql": PROJECT}
+
+    @pytest.fixture(scope="class")
+    def project_config_update(self):
+        return {"dispatch": [{"macro_namespace": "dbt", "search_order": ["windows", "test", "dbt"]}]}
+
+    @pytest.fixture(scope="class")
+    def models(self):
+        head = "{{{{ config(materialized='incremental', {}) }}}}"
+        return {f"{name}.sql": head.format(config) + MODEL for name, config in CONFIGS.items()}
+
+    @pytest.mark.usefixtures("project", "installed")
+    def test_overrides_write_the_rows(self, rows):
+        run_dbt(["run"])
+        run_dbt(["run"])
+        found = {
+            name: [tuple(row) for row in rows(f"select id, n from {{schema}}.{name} order by id, n")]
+            for name in CONFIGS
+        }
+        # By key, the row outside the window is inserted, and replaces the other one.
+        assert found == {
+            "merged": [(1, 10), (1, 25), (2, 26), (3, 30)],
+            "merged_by_key": [(1, 25), (2, 26), (3, 30)],
+            "deleted": [(1, 10), (1, 25), (2, 26), (3, 30)],
+            "overwritten": [(1, 1025), (2, 1026), (3, 1030)],
+            "upserted": [(1, 26), (2, 27), (3, 31)],
+        }
