@@ -45,6 +45,10 @@ NOT_CALLED: Final = (
         "alter_column_set_constraints create_indexes get_create_index_sql dbt_spark_validate_get_file_format",
     ),
     (
+        "Set persist_docs, and describe the columns",
+        "persist_docs alter_column_comment alter_relation_comment",
+    ),
+    (
         "Use a materialization of the project's own",
         "make_intermediate_relation get_create_intermediate_sql get_create_backup_sql get_drop_backup_sql "
         "get_rename_intermediate_sql get_rename_sql get_rename_table_sql get_rename_view_sql get_replace_sql "
@@ -150,14 +154,12 @@ def not_called(macros: Iterable[Any], project: str, order: Sequence[str] | None)
         prefix, _, bare = macro.name.rpartition("__")
         if bare not in known or f"{prefix}__" not in ("__", "paimon__", *_SHADOWED):
             continue
-        where = f"macro '{macro.package_name}.{macro.name}' ({macro.original_file_path}) is not called"
+        where = f"macro '{macro.package_name}.{macro.name}' ({macro.original_file_path}) takes the place of dbt's {bare},"
         if bare in _INSTEAD and macro.unique_id not in called:
-            yield f"{where}: dbt-paimon's materializations do without {bare}. {_INSTEAD[bare]}."
+            yield f"{where} which the materializations of dbt-paimon do not call. {_INSTEAD[bare]}."
         elif (macro.package_name, f"paimon__{bare}") not in names and _is_shadowed(macro, ours, order):
-            yield (
-                f"{where}: dbt-paimon has paimon__{bare}, which dbt takes before it. Name yours paimon__{bare} to "
-                f"override that, or leave it out."
-            )
+            own = f"paimon__{bare}"
+            yield f"{where} but dbt takes {own} of dbt-paimon before it. Rename it to {own}, or delete it."
 
 
 def _is_shadowed(macro: Any, ours: set[str], order: Sequence[str] | None) -> bool:
