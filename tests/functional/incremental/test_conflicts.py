@@ -14,18 +14,19 @@ PAUSE = 0.1
 # Some seconds of work before the statement's commit, in one task: the other writer's need a core, too.
 SLOWLY = "(select sum(hash(a.id, b.id)) from range(0, 20000, 1, 1) as a cross join range(0, 20000, 1, 1) as b) is not null"
 INCREMENT = (
-    """
-select id, {{ 2 if is_incremental() else 1 }} as n from range({{ 3 if is_incremental() else 2 }})
-{% if is_incremental() %} where """
-    + SLOWLY
-    + "{% endif %}"
+    "select id, {{ 2 if is_incremental() else 1 }} as n from range({{ 3 if is_incremental() else 2 }})"
 )
 # A strategy of a project's own: the adapter cannot know whether doing it twice is doing it once.
-MACRO = """
+MACRO = (
+    """
 {% macro get_incremental_mine_sql(arg_dict) %}
-  {% do return(paimon__get_incremental_merge_sql(arg_dict)) %}
+  {% set slowly = '(select * from ' ~ arg_dict.temp_relation ~ ' where """
+    + SLOWLY
+    + """)' %}
+  {% do return(paimon__get_incremental_merge_sql(dict(arg_dict, temp_relation=slowly))) %}
 {% endmacro %}
 """
+)
 
 
 class TestConflicts:
@@ -33,7 +34,11 @@ class TestConflicts:
     def models(self):
         config = "{{{{ config(materialized='incremental', incremental_strategy='{}', unique_key='id') }}}}"
         return {
-            "repeated.sql": config.format("merge") + INCREMENT,
+            "repeated.sql": config.format("merge")
+            + INCREMENT
+            + "{% if is_incremental() %} where "
+            + SLOWLY
+            + "{% endif %}",
             "reported.sql": config.format("mine") + INCREMENT,
         }
 

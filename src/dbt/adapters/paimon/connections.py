@@ -9,10 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from dbt.adapters.contracts.connection import AdapterResponse, Connection, ConnectionState
 from dbt.adapters.events.logging import AdapterLogger
-from dbt.adapters.events.types import AdapterEventWarning
 from dbt.adapters.exceptions import FailedToConnectError
 from dbt.adapters.spark.connections import SparkConnectionManager
-from dbt_common.events.functions import warn_or_error
 from dbt_common.exceptions import DbtDatabaseError, DbtRuntimeError
 
 from dbt.adapters.paimon.capabilities import Capability
@@ -224,8 +222,7 @@ class PaimonConnectionManager(SparkConnectionManager):
                     f"{connection.name}: `{found.condition}` may miss rows of NULL: Paimon {versions.paimon} skips "
                     f"files by it as if NULL did not count. Write {found.instead}"
                 )
-                escaped = text.replace("{", "{{").replace("}", "}}")
-                warn_or_error(AdapterEventWarning(name="Paimon", base_msg=escaped, args=[]))
+                warn(text)
 
     def _execute(
         self, sql: str, auto_begin: bool, fetch: bool, limit: int | None, conf: Mapping[str, str] | None

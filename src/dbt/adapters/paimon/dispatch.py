@@ -5,7 +5,14 @@ from __future__ import annotations
 from typing import Any, Final
 
 # Packages for which the adapter has macros of its own: `macros/packages`.
-PACKAGES: Final = ("audit_helper", "automate_dv", "dbt_expectations", "dbt_utils", "elementary")
+PACKAGES: Final = (
+    "audit_helper",
+    "automate_dv",
+    "dbt_expectations",
+    "dbt_profiler",
+    "dbt_utils",
+    "elementary",
+)
 
 
 def add_search_orders(config: Any) -> None:

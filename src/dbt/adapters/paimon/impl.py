@@ -108,6 +108,7 @@ class PaimonAdapter(SparkAdapter):
         self._catalog_names: list[str] = []
         for integration in catalogs_yml.of_project(config, self.bridge_v2_catalog):
             self.add_catalog_integration(integration)
+        PaimonRelation.know_catalogs(self.credentials.database, self._known_catalogs.has_as_far_as_known)
         views.DIRECTORY.configure(self.credentials.database, self.view_catalog, self.credentials.unique_field)
         early_start.begin(self.credentials)
 
@@ -527,6 +528,7 @@ class PaimonAdapter(SparkAdapter):
     def list_relations(self, database: str | None, schema: str) -> list[BaseRelation]:
         """The relations of a schema, from dbt's cache if it is there."""
         self._late_listing.catch_up()
+        database = PaimonRelation.catalog_of(database, schema)
         # dbt's cache takes schemas whose names differ only in case for one.
         return [found for found in super().list_relations(database, schema) if found.schema == schema]
 
@@ -539,9 +541,10 @@ class PaimonAdapter(SparkAdapter):
     ) -> PaimonRelation | None:
         """A relation by its name, from dbt's cache; None if it does not exist.
 
-        Without a database, as macros for dbt-spark call it, it is looked for in the target's.
+        Without a database, or with the schema's name for it, as macros for dbt-spark call it, it is looked for in the
+        target's.
         """
-        database = database or self.credentials.database
+        database = PaimonRelation.catalog_of(database, schema) or self.credentials.database
         found: Any = super().get_relation(database, schema or "", identifier or "")
         relation: PaimonRelation | None = found
         return relation

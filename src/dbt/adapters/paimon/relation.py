@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 from dbt.adapters.base.relation import BaseRelation, EventTimeFilter
 from dbt.adapters.contracts.relation import ComponentName, HasQuoting, Policy, RelationConfig, RelationType
@@ -46,6 +47,36 @@ class PaimonRelation(BaseRelation):
     require_alias: bool = False
     # Follows the name in FROM: VERSION AS OF …, TIMESTAMP AS OF … (see `time_travel`).
     travel: str = ""
+    # Whether a name is a catalog of Spark, and the target's catalog; of the adapter that was made last.
+    _is_catalog: ClassVar[Callable[[str], bool]] = staticmethod(lambda name: True)
+    _own_catalog: ClassVar[str | None] = None
+
+    @classmethod
+    def know_catalogs(cls, own: str, is_catalog: Callable[[str], bool]) -> None:
+        """Set the target's catalog, and what knows whether a name is a catalog."""
+        cls._own_catalog, cls._is_catalog = own, staticmethod(is_catalog)
+
+    @classmethod
+    def catalog_of(cls, database: str | None, schema: str | None) -> str | None:
+        """The catalog that is meant; for dbt-spark a database is the schema, which is then the target's."""
+        if database and database == schema and database != cls._own_catalog and not cls._is_catalog(database):
+            return cls._own_catalog
+        return database
+
+    @classmethod
+    def create(
+        cls,
+        database: str | None = None,
+        schema: str | None = None,
+        identifier: str | None = None,
+        type: RelationType | None = None,
+        **kwargs: Any,
+    ) -> PaimonRelation:
+        """A relation by its parts (see `catalog_of`)."""
+        relation: PaimonRelation = super().create(
+            cls.catalog_of(database, schema), schema, identifier, type, **kwargs
+        )
+        return relation
 
     @classmethod
     def create_from(

@@ -56,6 +56,5 @@ def warn(text: str) -> None:
     Raises:
         EventCompilationError: with dbt's --warn-error.
     """
-    # dbt's event formats it.
-    escaped = text.replace("{", "{{").replace("}", "}}")
-    warn_or_error(types.AdapterEventWarning(name="Paimon", base_msg=escaped, args=[]))
+    # dbt formats its text only if there are arguments.
+    warn_or_error(types.AdapterEventWarning(name="Paimon", base_msg="{}", args=[text]))

@@ -56,7 +56,8 @@ def _parts(spot: Spot) -> tuple[str, str, str]:
     )
     if not text[start:end].rstrip():
         marked, after = "", text[start:end] + after
-    marked = marked[: _WIDEST // 2]
+    if len(marked) > _WIDEST // 2:
+        marked = f"{marked[: _WIDEST // 2 - 2]} …"
     if _width(before + marked + after) > _WIDEST:
         keep = max(20, _WIDEST // 2 - _width(marked))
         before = before if len(before) <= keep else f"… {before[-keep:]}"

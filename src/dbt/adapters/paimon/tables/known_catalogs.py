@@ -31,6 +31,12 @@ class KnownCatalogs:
             self._asked[name] = answer[1] != _UNSET
         return self._asked[name]
 
+    def has_as_far_as_known(self, name: str) -> bool:
+        """Whether Spark has a catalog; does not ask where this thread has no connection, as while dbt parses."""
+        if self._host.connections.get_if_exists() is None:
+            return name in catalogs_yml.known(self._host.credentials)
+        return self.has(name)
+
     def names(self) -> frozenset[str]:
         """The names of the catalogs that are known to exist."""
         asked = (name for name, there in self._asked.items() if there)

@@ -7,14 +7,16 @@ from typing import TYPE_CHECKING, Any
 
 from dbt.adapters.events.logging import AdapterLogger
 from dbt.adapters.exceptions import SnapshotTargetNotSnapshotTableError
+from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.paimon.column import PaimonColumn
 from dbt.adapters.paimon.doors import while_parsing
 from dbt.adapters.paimon.errors import messages
+from dbt.adapters.paimon.errors.deprecations import warn
 from dbt.adapters.paimon.host import Host, is_empty_run, sample_of_run
 from dbt.adapters.paimon.spec import change_rows, ordering_values, spelling, strategies
 from dbt.adapters.paimon.spec.table import TableSpec
-from dbt.adapters.paimon.sql import event_time, predicates
+from dbt.adapters.paimon.sql import event_time, predicates, quoted_names
 from dbt.adapters.paimon.sql.text import quoted, without_end
 from dbt.adapters.paimon.tables.changeset import ExistingColumn, ExistingTable
 from dbt.adapters.paimon.tables.door import Tables
@@ -66,6 +68,38 @@ class Rows:
     def without_end(sql: str) -> str:
         """A query without the semicolon at its end (see `text.without_end`)."""
         return without_end(sql)
+
+    @while_parsing(lambda *_: None)
+    def warn_of_quoted_names(self, node: Mapping[str, Any], sql: str) -> None:
+        """Warn once per node of texts in double quotes where a column of that name is meant (see `quoted_names`).
+
+        Asks Spark only if a query has such texts.
+
+        Args:
+            node: the node in the manifest.
+            sql: its query, which Spark has accepted.
+        """
+        found = quoted_names.suspects(sql)
+        # With spark.sql.ansi.doubleQuotedIdentifiers they are names already.
+        if (
+            not found
+            or not self._host.once.first(("quoted", node["unique_id"]))
+            or not self._accepts('select "a"')
+        ):
+            return
+        columns = found
+        if not self._accepts(quoted_names.as_columns(sql, found)):
+            columns = [name for name in found if self._accepts(quoted_names.as_columns(sql, [name]))]
+        if columns:
+            warn(quoted_names.warning(f"{node['resource_type']} '{node['name']}'", columns))
+
+    def _accepts(self, sql: str) -> bool:
+        """Whether Spark can analyze a query."""
+        try:
+            self._host.query_columns(sql)
+        except DbtRuntimeError:
+            return False
+        return True
 
     def staged(self, view: str) -> ModelQuery:
         """The rows and columns of a temporary view of this session."""

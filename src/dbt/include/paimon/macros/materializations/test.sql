@@ -6,6 +6,7 @@
     {{ return({'relations': []}) }}
   {%- endif -%}
   {%- set made = dbt.materialization_test_default() -%}
+  {%- do adapter.rows.warn_of_quoted_names(model, sql) -%}
   {%- do adapter.unchanged_tests.note(model, load_result('main').table) -%}
   {{ return(made) }}
 {% endmaterialization %}

@@ -18,6 +18,7 @@
     {{ adapter.views.create_sql(target_relation, definition) }}
   {%- endcall -%}
   {%- do adapter.views.remember(definition) -%}
+  {%- do adapter.rows.warn_of_quoted_names(model, sql) -%}
   {%- if branch -%}
     {%- do adapter.clones.end(branch) -%}
   {%- endif -%}

@@ -19,6 +19,7 @@
     {%- set sql = get_select_subquery(sql) -%}
   {%- endif -%}
   {%- set query = adapter.rows.query(sql) -%}
+  {%- do adapter.rows.warn_of_quoted_names(model, sql) -%}
   {%- do adapter.previews.check_limit(model, sql) -%}
   {%- do return(query) -%}
 {% endmacro %}

@@ -1,0 +1,177 @@
+"""Finds texts in double quotes that stand where only a column makes sense: for Spark `"id"` is the text `id`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+# A test that costs nothing: only a query that passes it is worth the import of sqlglot, which takes a second.
+_MAY_BE: Final = re.compile(
+    r'(?:\b(?:select|distinct|all|by|where|and|or|on|having|when|not)\b|[,(])\s*"[^"\n]+"', re.IGNORECASE
+)
+_COMPARES: Final = frozenset(
+    (
+        "=",
+        "==",
+        "<=>",
+        "<>",
+        "!=",
+        "<",
+        "<=",
+        ">",
+        ">=",
+        "is",
+        "in",
+        "between",
+        "like",
+        "rlike",
+        "ilike",
+        "not",
+    )
+)
+_OPENS: Final = frozenset(
+    ("select", "distinct", "all", ",", "(", "where", "and", "or", "on", "having", "when", "not")
+)
+_LISTS: Final = frozenset(
+    ("select", "group by", "order by", "partition by", "cluster by", "sort by", "distribute by")
+)
+_ENDS_LIST: Final = frozenset(
+    ("from", "where", "having", "limit", "rows", "range", "union", "except", "intersect")
+)
+_BEFORE_ITEM: Final = frozenset((*_LISTS, "distinct", "all", ","))
+_AFTER_ITEM: Final = frozenset(
+    ("", ",", ")", "as", "asc", "desc", "nulls", "where", "lateral", "qualify", ";", *_LISTS, *_ENDS_LIST)
+)
+# Functions of which nobody takes a constant: what follows it.
+_OF_COLUMNS: Final = {
+    **dict.fromkeys(("cast", "try_cast"), "as"),
+    **dict.fromkeys(("coalesce", "nvl", "ifnull"), ","),
+    **dict.fromkeys(("count", "sum", "avg", "min", "max", "first", "last", "any_value"), ")"),
+}
+
+
+@dataclass(frozen=True)
+class _Token:
+    """A token; its text in lower case, '' beyond the query's end."""
+
+    kind: str = ""
+    text: str = ""
+    start: int = 0
+    end: int = 0
+
+
+@dataclass(frozen=True)
+class QuotedName:
+    """A text that may be meant as a column.
+
+    Attributes:
+        name: the text.
+        places: where it begins and ends in the query, with its quotes.
+    """
+
+    name: str
+    places: tuple[tuple[int, int], ...]
+
+
+def suspects(sql: str) -> list[QuotedName]:
+    """The texts in double quotes that may be meant as columns; none if the query cannot be read.
+
+    A whole item of SELECT, GROUP BY, ORDER BY or PARTITION BY; what is compared with something; the argument of a cast or
+    an aggregate. An item of another name is left out if the query names the column without quotes, too: it is a constant,
+    as in `select 'a' as kind, a as value`.
+    """
+    if not _MAY_BE.search(sql):
+        return []
+    tokens = _tokens(sql)
+    unquoted = {token.text.strip("`") for token in tokens if token.kind in ("VAR", "IDENTIFIER")}
+    places: dict[str, list[tuple[int, int]]] = {}
+    for index, in_list in _texts(tokens, sql):
+        name = sql[tokens[index].start + 1 : tokens[index].end]
+        if _is_operand(tokens, index) or (in_list and _is_item(tokens, index, unquoted)):
+            places.setdefault(name, []).append((tokens[index].start, tokens[index].end + 1))
+    return [QuotedName(name, tuple(found)) for name, found in places.items()]
+
+
+def as_columns(sql: str, names: Iterable[QuotedName]) -> str:
+    """The query with these texts in backticks."""
+    for start, end in sorted((place for name in names for place in name.places), reverse=True):
+        sql = f"{sql[:start]}`{sql[start + 1 : end - 1]}`{sql[end:]}"
+    return sql
+
+
+def warning(node: str, names: Sequence[QuotedName]) -> str:
+    """What a node's texts in double quotes do, and how to name the columns.
+
+    Args:
+        node: its kind and name.
+        names: the texts, each the name of a column.
+    """
+    texts = ", ".join(f'"{name.name}"' for name in names)
+    return (
+        f"{node}: {texts}: a text, the same in each row, and not the column of that name: Spark reads double quotes so. "
+        f"Write backticks, or {{{{ adapter.quote('{names[0].name}') }}}}. If a package writes it, give its models "
+        "spark_config: {spark.sql.ansi.enabled: true, spark.sql.ansi.doubleQuotedIdentifiers: true}, with which "
+        "double quotes are names, and errors such as a division by zero fail the query"
+    )
+
+
+def _tokens(sql: str) -> Sequence[_Token]:
+    from sqlglot.dialects.spark import Spark
+    from sqlglot.errors import TokenError
+
+    try:
+        tokens = Spark().tokenize(sql)
+    except TokenError:
+        return ()
+    return [
+        _Token(
+            each.token_type.name,
+            " ".join(sql[each.start : each.end + 1].lower().split()),
+            each.start,
+            each.end,
+        )
+        for each in tokens
+    ]
+
+
+def _texts(tokens: Sequence[_Token], sql: str) -> Iterator[tuple[int, bool]]:
+    """The positions of texts in double quotes, and whether each is in the list of a clause, at its own level."""
+    levels = [False]
+    for index, token in enumerate(tokens):
+        if token.text == "(":
+            levels.append(False)
+        elif token.text == ")" and len(levels) > 1:
+            levels.pop()
+        elif token.text in _LISTS:
+            levels[-1] = True
+        elif token.text in _ENDS_LIST:
+            levels[-1] = False
+        elif token.kind == "STRING" and sql[token.start] == '"' and "`" not in token.text:
+            yield index, levels[-1]
+
+
+def _at(tokens: Sequence[_Token], index: int) -> _Token:
+    return tokens[index] if 0 <= index < len(tokens) else _Token()
+
+
+def _is_operand(tokens: Sequence[_Token], index: int) -> bool:
+    """Whether it is the left side of a comparison, or the argument of a function of columns."""
+    before, after = _at(tokens, index - 1).text, _at(tokens, index + 1).text
+    if before in _OPENS and after in _COMPARES:
+        return True
+    opens = index - 2 if before == "distinct" else index - 1
+    function = _at(tokens, opens - 1).text
+    return _at(tokens, opens).text == "(" and function in _OF_COLUMNS and after == _OF_COLUMNS[function]
+
+
+def _is_item(tokens: Sequence[_Token], index: int, unquoted: set[str]) -> bool:
+    """Whether it is a whole item of a list, and no constant with another name."""
+    token, before, after = tokens[index], _at(tokens, index - 1), _at(tokens, index + 1)
+    if before.text not in _BEFORE_ITEM or not (after.text in _AFTER_ITEM or after.kind == "VAR"):
+        return False
+    alias = _at(tokens, index + 2) if after.text == "as" else after
+    is_named = after.text == "as" or (after.kind == "VAR" and after.text != "nulls")
+    name = token.text[1:-1]
+    return not is_named or alias.text.strip("`") == name or name not in unquoted

@@ -1,0 +1,21 @@
+{#-
+  For dbt_profiler's `get_profile`: the columns and types of a relation, as rows. Paimon's catalogs have no
+  `information_schema`. Found by the search order of `dispatch.py` (docs/packages.md), as are the macros below; the
+  package's `type_string` is then dbt's.
+-#}
+{% macro paimon__select_from_information_schema_columns(relation) %}
+  {%- for column in adapter.get_columns_in_relation(relation) %}
+  {{ 'union all' if not loop.first }}
+  select {{ adapter.string_literal(column.name) }} as column_name, {{ adapter.string_literal(column.dtype) }} as data_type
+  {%- endfor %}
+{% endmacro %}
+
+{#- The package takes decimal, smallint and tinyint for no numbers. -#}
+{% macro paimon__is_numeric_dtype(dtype) %}
+  {%- do return(dtype.startswith(('tinyint', 'smallint', 'int', 'bigint', 'float', 'double', 'decimal')) and not dtype.startswith('interval')) -%}
+{% endmacro %}
+
+{#- Spark can count no different maps. -#}
+{% macro paimon__is_struct_dtype(dtype) %}
+  {%- do return((dtype | lower).startswith(('struct', 'map'))) -%}
+{% endmacro %}
