@@ -3,47 +3,26 @@
 from __future__ import annotations
 
 import sys
-from typing import Final
 
 from dbt_paimon import client
-
-# dbt's commands, which `dbt-paimon` runs as dbt does.
-DBT: Final = frozenset(
-    (
-        *(
-            "build",
-            "clean",
-            "clone",
-            "compile",
-            "debug",
-            "deps",
-            "docs",
-            "list",
-            "ls",
-            "parse",
-            "retry",
-            "run",
-        ),
-        *("run-operation", "seed", "show", "snapshot", "source", "test"),
-    )
-)
+from dbt_paimon.words import DBT, READING, command
 
 
 def main() -> None:
     """Run the command line, and exit with its code."""
     words = sys.argv[1:]
-    if not words or words[0] not in DBT:
-        from dbt.adapters.paimon.cli import main as own
-
-        own()
-        return
-    code = client.ask(words)
-    if code is None:
+    asked = command(words)
+    code = client.ask(words) if asked in DBT or asked in READING else None
+    if code is not None:
+        sys.exit(code)
+    if asked in DBT:
         from dbt.cli.main import cli
 
         cli()
-        return
-    sys.exit(code)
+    else:
+        from dbt.adapters.paimon.cli import main as own
+
+        own()
 
 
 if __name__ == "__main__":

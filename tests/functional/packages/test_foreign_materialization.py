@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from dbt.tests.util import run_dbt
+from dbt_common.exceptions import DbtRuntimeError
 
 PACKAGE = """
 {% materialization insert_again, default %}
@@ -24,6 +25,15 @@ PACKAGE = """
   {%- do adapter.drop_relation(never_made) -%}
   {{ return({'relations': [target_relation]}) }}
 {% endmaterialization %}
+
+{% macro merge_staged(temporary) %}
+  {#- As for dbt-spark, where a database is the schema. -#}
+  {%- set base = api.Relation.create(database=target.schema, schema=target.schema, identifier='words') -%}
+  {%- set staged = make_temp_relation(base) if temporary else make_intermediate_relation(base, '__stage') -%}
+  {%- do run_query(create_table_as(temporary, staged, "select 'abc' as word, 1 as n")) -%}
+  {%- do run_query("merge into " ~ staged ~ " as t using " ~ base ~ " as s on t.word = s.word "
+    ~ "when matched then update set n = 2 when not matched then insert (word, n) values (s.word, 0)") -%}
+{% endmacro %}
 """
 
 MODEL = """
@@ -50,6 +60,14 @@ class TestForeignMaterialization:
         run_dbt(["run", "--vars", "{word: abc}"])
         run_dbt(["run", "--vars", "{word: abcde}"])
         assert rows("select word, other from {schema}.words order by 1") == [("abc", "any"), ("abcde", "any")]
+
+    @pytest.mark.usefixtures("installed")
+    def test_merge_into_what_was_staged(self, project, rows):
+        run_dbt(["run", "--vars", "{word: abc, alias: words}"])
+        with pytest.raises(DbtRuntimeError, match="make_intermediate_relation"):
+            run_dbt(["run-operation", "periods.merge_staged", "--args", "{temporary: true}"])
+        run_dbt(["run-operation", "periods.merge_staged", "--args", "{temporary: false}"])
+        assert ("abc", 2) in rows("select word, n from {schema}.words__stage")
 
     @pytest.mark.usefixtures("installed")
     def test_longer_text(self, project, rows):

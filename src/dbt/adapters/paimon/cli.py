@@ -10,13 +10,13 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 from dbt.cli.options import MultiOption
 from dbt_common.exceptions import DbtBaseException
 
-from dbt.adapters.paimon import behavior
+from dbt.adapters.paimon import behavior, selected_nodes
 from dbt.adapters.paimon.diff import command as diffs
 from dbt.adapters.paimon.diff import sides
 from dbt.adapters.paimon.machine.waiting import Wait, WaitedTooLongError
@@ -29,6 +29,10 @@ from dbt.adapters.paimon.shell import prompt
 from dbt.adapters.paimon.shell.project import Project
 from dbt.adapters.paimon.spark import server, server_token
 from dbt.adapters.paimon.streaming import service
+from dbt_paimon.words import command_at, without
+
+if TYPE_CHECKING:
+    from dbt.contracts.graph.manifest import Manifest
 
 # Seconds: the first start may have to download jars.
 _START_WITHIN = 1800.0
@@ -42,8 +46,37 @@ _TARGET_OPTIONS = (
     click.option("--vars", help="Variables for the profile, as YAML."),
 )
 
+# dbt's options that a command takes; those of dbt's commands beside the global ones.
+_DBT_OPTIONS: Final = "dbt-paimon.dbt"
+_MORE_OF_DBT: Final = ("--selector", "--target-path")
+
 # One option with several words, as in dbt.
 _WORDS: Final[dict[str, Any]] = {"cls": MultiOption, "type": tuple, "multiple": True, "metavar": "SELECTOR…"}
+
+
+class _Commands(click.Group):
+    """dbt's options may stand in front of the command, as for dbt."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Put them behind it."""
+        at = command_at(args)
+        own = {name for param in self.get_params(ctx) for name in param.opts}
+        if 0 < at < len(args) and not own & set(args[:at]):
+            args = [args[at], *args[:at], *args[at + 1 :]]
+        return super().parse_args(ctx, args)
+
+
+class _AsDbt(click.Command):
+    """A command that compiles nodes: what it does not know of dbt's options goes to dbt."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Keep dbt's options for `_dbt_arguments`."""
+        from dbt.cli.main import cli
+
+        own = {name for param in self.get_params(ctx) for name in (*param.opts, *param.secondary_opts)}
+        dbts = {name for param in cli.params for name in (*param.opts, *param.secondary_opts)}
+        rest, ctx.meta[_DBT_OPTIONS] = without(args, {*dbts, *_MORE_OF_DBT} - own)
+        return super().parse_args(ctx, rest)
 
 
 def _with_target(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -52,7 +85,7 @@ def _with_target(command: Callable[..., Any]) -> Callable[..., Any]:
     return command
 
 
-@click.group()
+@click.group(cls=_Commands)
 @click.version_option(package_name="dbt-paimon")
 def main() -> None:
     """Commands besides dbt for Apache Paimon."""
@@ -166,7 +199,7 @@ def stream(
             sys.exit(1)
 
 
-@main.command()
+@main.command(cls=_AsDbt)
 @_with_target
 @click.option(*("--select", "-s"), **_WORDS, help="Models, seeds and snapshots, in dbt's selection syntax.")
 @click.option("--exclude", **_WORDS, help="Nodes to exclude.")
@@ -208,7 +241,7 @@ def plan(
         sys.exit(3)
 
 
-@main.command()
+@main.command(cls=_AsDbt)
 @_with_target
 @click.option(
     *("--select", "-s"), **_WORDS, help="Models, seeds, snapshots, sources, in dbt's selection syntax."
@@ -274,10 +307,10 @@ def _dbt_arguments(options: Mapping[str, object], select: Sequence[str], exclude
         arguments += ["--select", *select]
     if exclude:
         arguments += ["--exclude", *exclude]
-    return arguments
+    return [*click.get_current_context().meta[_DBT_OPTIONS], *arguments]
 
 
-@main.command()
+@main.command(cls=_AsDbt)
 @_with_target
 @click.argument("models", nargs=-1)
 @click.option(
@@ -354,7 +387,33 @@ def shell(watch: bool, **target: str | None) -> None:
             raise click.ClickException(
                 f"There is no dbt_project.yml in {folder}. Go to the project's folder, or give it with --project-dir."
             )
-        prompt.start(Project(folder, target), watch)
+        prompt.start(Project(folder, target, run_loaded), watch)
+
+
+def run_loaded(words: Sequence[str], manifest: Manifest | None) -> int:
+    """Run one of these commands in this process, with the Spark that it has; its exit code.
+
+    Args:
+        words: of the command line.
+        manifest: the project; None if the command has to parse it.
+
+    Raises:
+        KeyboardInterrupt: Ctrl-C.
+    """
+    loaded = selected_nodes.LOADED.set(manifest)
+    try:
+        main.main(args=list(words), prog_name="dbt-paimon", standalone_mode=False)
+    except SystemExit as exc:
+        return int(exc.code or 0)
+    except click.ClickException as exc:
+        # Not to stderr, which is the shell's: another terminal may have asked.
+        click.echo(f"Error: {exc.format_message()}")
+        return exc.exit_code
+    except click.Abort:
+        raise KeyboardInterrupt from None
+    finally:
+        selected_nodes.LOADED.reset(loaded)
+    return 0
 
 
 def _start(

@@ -21,7 +21,7 @@ from dbt_common.contracts.constraints import ColumnLevelConstraint, ConstraintTy
 from dbt_common.events.functions import warn_or_error
 from dbt_common.exceptions import CompilationError, DbtRuntimeError
 
-from dbt.adapters.paimon import behavior, catalogs_yml, debug, dispatch, profile, support
+from dbt.adapters.paimon import behavior, catalogs_yml, debug, dispatch, kept_results, profile, support
 from dbt.adapters.paimon.capabilities import Versions
 from dbt.adapters.paimon.changes.door import Changes
 from dbt.adapters.paimon.changing_defaults import ChangingDefaults
@@ -100,6 +100,7 @@ class PaimonAdapter(SparkAdapter):
         super().__init__(config, mp_context)
         profile.check_threads(config)
         dispatch.add_search_orders(config)
+        kept_results.keep(config)
         self.once = deprecations.OnceARun()
         self.defaults = ChangingDefaults(config, lambda: self.behavior, self.once)
         self._node_settings = node_settings.NodeSettings(self)

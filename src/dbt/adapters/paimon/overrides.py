@@ -154,7 +154,8 @@ def not_called(macros: Iterable[Any], project: str, order: Sequence[str] | None)
         prefix, _, bare = macro.name.rpartition("__")
         if bare not in known or f"{prefix}__" not in ("__", "paimon__", *_SHADOWED):
             continue
-        where = f"macro '{macro.package_name}.{macro.name}' ({macro.original_file_path}) takes the place of dbt's {bare},"
+        place = f"macro '{macro.package_name}.{macro.name}' ({macro.original_file_path})"
+        where = f"{place} takes the place of dbt's {bare},"
         if bare in _INSTEAD and macro.unique_id not in called:
             yield f"{where} which the materializations of dbt-paimon do not call. {_INSTEAD[bare]}."
         elif (macro.package_name, f"paimon__{bare}") not in names and _is_shadowed(macro, ours, order):

@@ -4,15 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
-from typing import Any, Final, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
 
 import click
 from dbt_common.exceptions import DbtBaseException, DbtRuntimeError
 
+if TYPE_CHECKING:
+    from dbt.contracts.graph.manifest import Manifest
+
 T = TypeVar("T")
 
 BUILT: Final = ("model", "seed", "snapshot")
+# The project, if the process has it loaded.
+LOADED: ContextVar[Manifest | None] = ContextVar("LOADED", default=None)
 
 
 @dataclass(frozen=True)
@@ -68,7 +74,7 @@ def ask(
     with _asked(found, question, compiled, resources, begins):
         # Without JSON, or dbt would write over the results of the last run.
         # Without a log on the console, where an error would stand twice.
-        ran = dbtRunner(callbacks=[see]).invoke(
+        ran = dbtRunner(manifest=LOADED.get(), callbacks=[see]).invoke(
             ["--log-level", "none", "--no-write-json", "compile", *arguments]
         )
     if ran.exception is not None:

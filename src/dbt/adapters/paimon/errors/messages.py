@@ -239,6 +239,13 @@ REMEDIES: tuple[Remedy, ...] = (
         "A column that is part of the primary key or declared not_null got a NULL: filter or fill it in the model.",
     ),
     Remedy(
+        # QueryExecutionErrors.unsupportedOperationForTable and ddlUnsupportedTemporarilyError.
+        re.compile(r"(?:MERGE INTO|UPDATE) TABLE is not supported temporarily"),
+        "It changes a temporary view, or a table that is not Paimon's. `create_table_as(True, …)` makes a temporary "
+        "view of the query; for a table that can be changed: relation = make_intermediate_relation(this, '__stage'), "
+        "create_table_as(False, relation, sql), and at the end adapter.drop_relation(relation).",
+    ),
+    Remedy(
         # PredicateBuilder.transformFieldMapping; the column alone is accepted.
         re.compile(r'"leafPredicate" is null'),
         "Paimon's MERGE does not take a predicate on a nested field, or on a column whose name needs quotes, beside "

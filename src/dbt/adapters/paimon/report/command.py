@@ -10,6 +10,7 @@ from typing import Any
 
 from dbt.adapters.paimon import selected_nodes
 from dbt.adapters.paimon.__version__ import version
+from dbt.adapters.paimon.kept_results import KEPT, RESULTS
 from dbt.adapters.paimon.report import lineage, runs
 from dbt.adapters.paimon.report.door import CLASSES, SOURCE, SQL
 from dbt.adapters.paimon.report.figures import Cost, Report, Table, connected
@@ -25,7 +26,7 @@ class _Read:
     nodes: dict[str, Mapping[str, Any]] = field(default_factory=dict)
     project: str = ""
     target: str = ""
-    results: Path = Path(runs.RESULTS)
+    results: Path = Path(RESULTS)
     threads: int = 1
     versions: dict[str, str] = field(default_factory=dict)
 
@@ -35,7 +36,7 @@ class _Read:
         every = (*task.manifest.nodes.values(), *task.manifest.sources.values())
         self.nodes = {node.unique_id: node.to_dict(omit_none=True) for node in every}
         self.project, self.target = task.config.project_name, task.config.target_name
-        self.results = Path(task.config.project_root) / task.config.target_path / runs.RESULTS
+        self.results = Path(task.config.project_root) / task.config.target_path / RESULTS
         self.threads = task.config.threads
 
     def table_of(self, adapter: Any, node: Mapping[str, Any]) -> None:
@@ -77,7 +78,7 @@ def run(arguments: Sequence[str], results: Sequence[str] = ()) -> Report:
         at=read.at,
         versions={"dbt-paimon": version, **read.versions},
         tables=found,
-        runs=runs.read([*map(Path, results), read.results], read.nodes),
+        runs=runs.read([*map(Path, results), read.results.with_name(KEPT), read.results], read.nodes),
         lineage=lineage.of(read.nodes.values(), frozenset(read.selected - twice)),
         cost=Cost(
             statements=statements.count,

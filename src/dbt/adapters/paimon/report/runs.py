@@ -6,14 +6,11 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 from dbt.adapters.paimon.errors.redaction import redact_text
+from dbt.adapters.paimon.kept_results import BUILDING, RESULTS
 from dbt.adapters.paimon.report.figures import NodeRun, Run
-
-RESULTS: Final = "run_results.json"
-# Commands that build something; others write the file too.
-_COMMANDS: Final = ("build", "run", "seed", "snapshot", "test", "retry", "clone")
 
 
 def read(paths: Iterable[Path], nodes: Mapping[str, Mapping[str, Any]]) -> tuple[Run, ...]:
@@ -39,7 +36,7 @@ def read(paths: Iterable[Path], nodes: Mapping[str, Mapping[str, Any]]) -> tuple
 def _run(written: Mapping[str, Any], nodes: Mapping[str, Mapping[str, Any]]) -> Run | None:
     command = str(written.get("args", {}).get("which") or "")
     results: Sequence[Mapping[str, Any]] = written.get("results", ())
-    if command not in _COMMANDS or not results:
+    if command not in BUILDING or not results:
         return None
     spans = [span for result in results if (span := _span(result)) is not None]
     first = min((begin for begin, _ in spans), default=_seconds(written["metadata"]["generated_at"]))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -62,10 +62,18 @@ class Project:
     Args:
         folder: of dbt_project.yml.
         target: dbt's options for profile, target and variables, given with every command.
+        own: runs the words of a command of `dbt-paimon` itself, with the project if it need not be parsed for them;
+            returns its exit code.
     """
 
-    def __init__(self, folder: Path, target: Mapping[str, str | None]) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        target: Mapping[str, str | None],
+        own: Callable[[Sequence[str], Manifest | None], int] = lambda words, manifest: 2,
+    ) -> None:
         self.folder = folder
+        self._own = own
         self._target = {
             f"--{name.replace('_', '-')}": str(Path(value).resolve()) if name in _PLACES else value
             for name, value in target.items()
@@ -89,6 +97,11 @@ class Project:
             return dbtRunner(manifest=manifest).invoke([*first, *self._with_target(words)])
         finally:
             _forget_inline_queries(manifest)
+
+    def run_own(self, words: Sequence[str]) -> int:
+        """Run a command of `dbt-paimon` itself; its exit code."""
+        manifest = None if self._parses(words) else self._fresh_manifest(write=False)
+        return self._own(self._with_target(words), manifest)
 
     @property
     def profiles_dir(self) -> Path | None:

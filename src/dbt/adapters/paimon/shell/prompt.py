@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 import signal
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -16,9 +16,9 @@ from dbt.adapters.paimon.shell.project import Project
 from dbt.adapters.paimon.shell.requests import Requests
 from dbt.adapters.paimon.shell.saved_files import touched
 from dbt_paimon.client import socket_path
+from dbt_paimon.words import READING, command
 
 if TYPE_CHECKING:
-    from dbt.cli.main import dbtRunnerResult
     from prompt_toolkit import PromptSession
     from prompt_toolkit.completion import CompleteEvent, Completer, Completion
     from prompt_toolkit.document import Document
@@ -32,10 +32,13 @@ COMMANDS: Final = (
     "compile",
     "debug",
     "deps",
+    "diff",
     "docs generate",
     "exit",
     "list",
     "parse",
+    "plan",
+    "report",
     "retry",
     "run",
     "run-operation",
@@ -48,6 +51,7 @@ COMMANDS: Final = (
 )
 HELP: Final = """\
 Any dbt command without the word dbt, for example:  run -s my_model
+  plan, diff, report as of dbt-paimon, on the Spark of this shell
   watch [selector]   build what you save, and its tests; Ctrl-C ends it
   exit, or Ctrl-D    end the shell; Ctrl-C ends the running command only"""
 _SELECTS: Final = ("-s", "--select", "-m", "--models", "--exclude", "watch")
@@ -125,12 +129,15 @@ def answer_waiting(project: Project, requests: Requests) -> None:
     """Run what other processes have asked for, one after the other."""
     while (request := requests.next()) is not None:
         click.echo(f"dbt {shlex.join(request.words)}")
-        request.answer(lambda words: _exit_code(project.run(words)))
+        request.answer(lambda words: _exit_code(project, words, err=False))
 
 
-def _exit_code(result: dbtRunnerResult) -> int:
-    """dbt's exit code of a result: 1 if a node failed, 2 if dbt could not run the command."""
-    _report(result, err=False)
+def _exit_code(project: Project, words: Sequence[str], *, err: bool = True) -> int:
+    """Run a command; its exit code: for dbt's, 1 if a node failed, 2 if dbt could not run the command."""
+    if command(words) in READING:
+        return project.run_own(words)
+    result = project.run(words)
+    _report(result, err=err)
     if result.success:
         return 0
     return 1 if result.exception is None else 2
@@ -167,10 +174,9 @@ def execute(project: Project, line: str, requests: Requests | None = None) -> bo
 
 def _timed(project: Project, words: list[str]) -> bool:
     began = time.perf_counter()
-    result = project.run(words)
-    _report(result)
+    code = _exit_code(project, words)
     click.echo(f"{time.perf_counter() - began:.1f} s")
-    return bool(result.success)
+    return code == 0
 
 
 def _report(result: Any, *, err: bool = True) -> None:

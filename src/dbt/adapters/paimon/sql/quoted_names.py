@@ -78,9 +78,9 @@ class QuotedName:
 def suspects(sql: str) -> list[QuotedName]:
     """The texts in double quotes that may be meant as columns; none if the query cannot be read.
 
-    A whole item of SELECT, GROUP BY, ORDER BY or PARTITION BY; what is compared with something; the argument of a cast or
-    an aggregate. An item of another name is left out if the query names the column without quotes, too: it is a constant,
-    as in `select 'a' as kind, a as value`.
+    A whole item of SELECT, GROUP BY, ORDER BY or PARTITION BY; what is compared with something; the argument of a
+    cast or an aggregate. An item with another alias is left out if the query names the column without quotes, too: it
+    is a constant, as in `select 'a' as kind, a as value`.
     """
     if not _MAY_BE.search(sql):
         return []
@@ -110,8 +110,9 @@ def warning(node: str, names: Sequence[QuotedName]) -> str:
     """
     texts = ", ".join(f'"{name.name}"' for name in names)
     return (
-        f"{node}: {texts}: a text, the same in each row, and not the column of that name: Spark reads double quotes so. "
-        f"Write backticks, or {{{{ adapter.quote('{names[0].name}') }}}}. If a package writes it, give its models "
+        f"{node}: {texts}: a text, the same in each row, and not the column of that name, because Spark reads double "
+        f"quotes as a text's. Write backticks, or {{{{ adapter.quote('{names[0].name}') }}}}. If a package writes it, "
+        "give its models "
         "spark_config: {spark.sql.ansi.enabled: true, spark.sql.ansi.doubleQuotedIdentifiers: true}, with which "
         "double quotes are names, and errors such as a division by zero fail the query"
     )

@@ -1,0 +1,34 @@
+"""Keeps the results of the last run of nodes: other commands of dbt write their own over them."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, Final
+
+RESULTS: Final = "run_results.json"
+# Beside it, for `dbt-paimon report`.
+KEPT: Final = "paimon_last_run_results.json"
+# dbt's commands that build or test nodes, and those that write the file without (dbt.cli.types.Command).
+BUILDING: Final = frozenset(("build", "run", "seed", "snapshot", "test", "retry", "clone"))
+_OTHERS: Final = frozenset(("compile", "generate", "run-operation", "show"))
+
+
+def keep(config: Any) -> None:
+    """Copy the results of the last run, if this command is going to write over them.
+
+    Args:
+        config: dbt's RuntimeConfig; without a project (`dbt debug`) there are none.
+    """
+    from dbt.flags import get_flags
+
+    target = getattr(config, "project_target_path", None)
+    if target is None or getattr(get_flags(), "WHICH", "") not in _OTHERS:
+        return
+    path = Path(target, RESULTS)
+    # Whatever is wrong with them is no concern of this command.
+    with suppress(OSError, ValueError):
+        if json.loads(path.read_text("utf-8")).get("args", {}).get("which") in BUILDING:
+            shutil.copyfile(path, path.with_name(KEPT))

@@ -1,0 +1,75 @@
+"""The words of a command line: which of them is the command. Imports neither dbt nor Spark."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from typing import Final
+
+# dbt's commands, which `dbt-paimon` runs as dbt does.
+DBT: Final = frozenset(
+    (
+        *(
+            "build",
+            "clean",
+            "clone",
+            "compile",
+            "debug",
+            "deps",
+            "docs",
+            "list",
+            "ls",
+            "parse",
+            "retry",
+            "run",
+        ),
+        *("run-operation", "seed", "show", "snapshot", "source", "test"),
+    )
+)
+# Commands of `dbt-paimon` that read a project's tables, and so run in a shell that has the project loaded.
+READING: Final = frozenset(("diff", "plan", "report"))
+# dbt's options that may stand in front of a command and are followed by a value.
+WITH_VALUE: Final = frozenset(
+    (
+        *("--defer-state", "--deprecated-defer", "--deprecated-favor-state", "--deprecated-state", "--state"),
+        *("--indirect-selection", "--log-file-max-bytes", "--log-format", "--log-format-file", "--log-level"),
+        *("--log-level-file", "--log-path", "--maximum-seed-size-mib", "--partial-parse-file-path"),
+        *("--printer-width", "--profile", "--record-timing-info", "-r", "--target", "-t", "--v2-parser"),
+        "--warn-error-options",
+    )
+)
+
+
+def command(words: Sequence[str]) -> str:
+    """The command: the first word that is no option, nor the value of one; '' if there is none."""
+    at = command_at(words)
+    return words[at] if at < len(words) else ""
+
+
+def command_at(words: Sequence[str]) -> int:
+    """The position of the command; beyond the end if there is none."""
+    position = 0
+    while position < len(words) and words[position].startswith("-"):
+        position += 2 if words[position] in WITH_VALUE else 1
+    return position
+
+
+def without(words: Sequence[str], options: Collection[str]) -> tuple[list[str], list[str]]:
+    """The words without some options, and these, each with its value.
+
+    Args:
+        words: those after the command.
+        options: the names to take out.
+    """
+    kept: list[str] = []
+    taken: list[str] = []
+    position = 0
+    while position < len(words):
+        word = words[position]
+        length = 2 if word in WITH_VALUE or word in _MORE else 1
+        (taken if word.partition("=")[0] in options else kept).extend(words[position : position + length])
+        position += length
+    return kept, taken
+
+
+# The same of options that stand behind a command.
+_MORE: Final = frozenset(("--selector", "--target-path"))
