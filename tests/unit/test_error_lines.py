@@ -268,6 +268,7 @@ def test_lines_are_counted_as_spark_does():
         ("select '名前é', bad", "bad"),
         ("x" * 300 + " bad " + "y" * 300, "bad"),
         ("select " + "z" * 300, "z" * 300),
+        ("select {{ macro('" + "z" * 60 + "') }} as a from b", "{{ macro('" + "z" * 60 + "') }}"),
     ],
 )
 def test_carets_stand_below(text, wanted):
@@ -278,7 +279,9 @@ def test_carets_stand_below(text, wanted):
     assert len(line) < 130
     # Wide letters take two columns, an accent of its own none.
     columns = "".join(letter * (2 if letter in "名前" else 1) for letter in line)
-    assert set(columns[carets.index("^") : len(carets)]) <= set(wanted)
+    marked = columns[carets.index("^") : len(carets)]
+    assert set(marked.removesuffix(" …")) <= set(wanted)
+    assert marked.endswith(" …") == (len(wanted) > 55)
     assert len(carets) - carets.index("^") == min(len(wanted), 55)
 
 

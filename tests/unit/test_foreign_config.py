@@ -6,6 +6,7 @@ from dbt.adapters.paimon.capabilities import Versions
 from dbt.adapters.paimon.spec.build import OPTION_KEYS, STRATEGY_KEYS, TABLE_KEYS, build_table_spec
 from dbt.adapters.paimon.spec.foreign_config import is_foreign, partition_column, refusals, warnings
 from dbt.adapters.paimon.spec.problems import ConfigErrors
+from dbt.adapters.paimon.spec.strategies import plan_incremental
 
 
 def test_no_key_of_ours_is_foreign():
@@ -117,6 +118,21 @@ def test_partitions_that_no_column_has(value, remedy):
     with pytest.raises(ValueError, match=r".") as raised:
         partition_column(value)
     assert remedy in str(raised.value)
+    assert not list(warnings({"partition_by": value}))
+
+
+def test_a_flag_leaves_out_partitions_that_no_column_has():
+    """As for a package's model, whose config a project cannot override."""
+    config = {"partition_by": {"field": "at", "data_type": "timestamp"}, "unique_key": "id"}
+    told: list[str] = []
+    plan = plan_incremental(config, model="m", versions=Versions.of("0.9.0"), passes=told.append)
+    assert (plan.spec.partition_by, plan.strategy) == ((), "merge")
+    assert len(told) == 1
+    with pytest.raises(ConfigErrors, match="require_strict_config: false"):
+        plan_incremental(config, model="m", versions=Versions.of("0.9.0"))
+    overwrites = {**config, "incremental_strategy": "insert_overwrite"}
+    with pytest.raises(ConfigErrors, match="replace the whole table"):
+        plan_incremental(overwrites, model="m", versions=Versions.of("0.9.0"), passes=told.append)
 
 
 def test_what_is_left_out_is_said():

@@ -6,9 +6,13 @@ import os
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
+from dbt.cli.main import cli
 
+from dbt.adapters.paimon import cli as commands
 from dbt.adapters.paimon.shell.project import Project
 from dbt.adapters.paimon.shell.prompt import completions
+from dbt_paimon.words import WITH_VALUE, command
 
 NAMES = ["fct_flights", "fct_hourly", "stg_flights"]
 
@@ -54,3 +58,35 @@ def test_a_target_of_the_line_replaces_the_shells_own():
     for words in (["run", "-t", "prod"], ["run", "--target=prod"]):
         assert project._with_target(words) == words
         assert project._parses(words)
+
+
+@pytest.mark.parametrize(
+    ("line", "found"),
+    [
+        ("run -s m", "run"),
+        ("--no-write-json show --inline x", "show"),
+        ("--log-level debug --target run plan", "plan"),
+        ("--log-level=debug -t dev report", "report"),
+        ("--version", ""),
+        ("", ""),
+    ],
+)
+def test_the_command_may_stand_behind_options(line, found):
+    assert command(line.split()) == found
+
+
+def test_options_with_a_value_are_those_of_dbt():
+    assert {name for param in cli.params if not param.is_flag for name in param.opts} == WITH_VALUE
+
+
+def test_options_of_dbt_are_passed_on(monkeypatch):
+    given = []
+    monkeypatch.setattr(
+        commands.preview, "run", lambda arguments, *rest, **more: given.extend(arguments) or []
+    )
+    line = "--no-write-json -t dev plan --log-path logs -s a b --selector=nightly --quiet --threads 2"
+    done = CliRunner().invoke(commands.main, line.split())
+    assert done.exit_code == 0, done.output
+    assert given[:5] == ["--no-write-json", "--log-path", "logs", "--selector=nightly", "--quiet"]
+    assert given[5:] == ["--target", "dev", "--threads", "2", "--select", "a", "b"]
+    assert CliRunner().invoke(commands.main, ["plan", "--no-such-option"]).exit_code == 2

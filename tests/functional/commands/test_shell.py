@@ -18,7 +18,7 @@ import pytest
 from click.testing import CliRunner
 from dbt.adapters.base.impl import DEFAULT_BASE_BEHAVIOR_FLAGS
 
-from dbt.adapters.paimon.cli import main
+from dbt.adapters.paimon.cli import main, run_loaded
 from dbt.adapters.paimon.shell.project import Project
 from dbt.adapters.paimon.shell.prompt import build_saved, execute
 
@@ -151,6 +151,12 @@ class TestShell:
         long.send_signal(signal.SIGINT)
         assert long.wait(60) != 0
 
+        planned = client("--no-write-json", "plan", "-s", "small", "--output", "json", "--debug")
+        assert json.loads(planned.communicate(timeout=SECONDS)[0])["does"] == "rebuild in place"
+        assert planned.returncode == 0
+        assert client("diff", "small").wait(SECONDS) == 0
+        assert client("report", "--json", "-s", "no_such_model").wait(SECONDS) == 1
+
         terminal.type("watch\r")
         terminal.wait_for("Ctrl-C ends it.")
         shown = client("show", "--inline", "select 40 + 2 as answer")
@@ -170,10 +176,12 @@ class TestShell:
 
     def test_what_is_saved_is_built(self, project, rows):
         root = Path(project.project_root)
-        of_project = Project(root, {"profiles_dir": str(project.profiles_dir)})
+        of_project = Project(root, {"profiles_dir": str(project.profiles_dir)}, run_loaded)
         assert execute(of_project, "dbt run -s small calling") is True
         first = of_project.manifest
         assert execute(of_project, "run -s small") is True
+        assert execute(of_project, "--quiet plan -s small --no-version-check") is True
+        assert execute(of_project, "plan -s no_such_model") is False
         assert of_project.manifest is first
 
         macro = root / "macros" / "number.sql"

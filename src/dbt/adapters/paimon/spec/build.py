@@ -24,7 +24,13 @@ from dbt.adapters.paimon.options.table_options import (
 )
 from dbt.adapters.paimon.options.values import split_columns
 from dbt.adapters.paimon.spec import bucket_numbers, iceberg, run_tag, safeguards, skipping
-from dbt.adapters.paimon.spec.foreign_config import is_foreign, is_table_format, partition_column, refusals
+from dbt.adapters.paimon.spec.foreign_config import (
+    NoColumnError,
+    is_foreign,
+    is_table_format,
+    partition_column,
+    refusals,
+)
 from dbt.adapters.paimon.spec.maintenance_policy import read_policy
 from dbt.adapters.paimon.spec.maintenance_rules import policy_rules
 from dbt.adapters.paimon.spec.problems import Problems
@@ -426,6 +432,9 @@ def _columns(value: Any, key: str, problems: Problems) -> tuple[str, ...]:
     if key == "partition_by":
         try:
             value = _partition_columns(value)
+        except NoColumnError as exc:
+            problems.add_unread(key, value, str(exc))
+            return ()
         except ValueError as exc:
             problems.add(key, value, str(exc))
             return ()

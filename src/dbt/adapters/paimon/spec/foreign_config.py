@@ -187,6 +187,10 @@ _TABLE_FORMATS: Final = frozenset(
 )
 
 
+class NoColumnError(ValueError):
+    """Partitions of dbt-bigquery that are no values of a column: they say how rows are stored, not which there are."""
+
+
 def is_foreign(key: str) -> bool:
     """Whether a config key belongs to another adapter."""
     return key in _KEYS or key in IN_INCREMENTAL or key in ALWAYS or key == _PARTITIONS
@@ -221,7 +225,8 @@ def partition_column(value: Mapping[str, Any]) -> str:
     """The column of a `partition_by` as in dbt-bigquery: {field: …, data_type: …, granularity: …}.
 
     Raises:
-        ValueError: it is no such mapping, or its partitions are not values of a column; the reason with the remedy.
+        NoColumnError: its partitions are not values of a column; the reason with the remedy.
+        ValueError: it is no such mapping.
     """
     column = value.get("field")
     if not isinstance(column, str):
@@ -232,19 +237,20 @@ def partition_column(value: Mapping[str, Any]) -> str:
     whole = data_type not in ("timestamp", "datetime")
     granularity = str(value.get("granularity") or "day").lower()
     if value.get("range"):
-        raise ValueError(_no_column("a range", column, f"floor({column} / 100) as {column}_range"))
+        raise NoColumnError(_no_column("a range", column, f"floor({column} / 100) as {column}_range"))
     if value.get("time_ingestion_partitioning") or granularity != "day" or not whole:
         day = f"cast({column} as date) as {column}_day"
         other = f"date_trunc('{granularity}', {column}) as {column}_{granularity}"
         kind = f"the {granularity} of a {data_type}"
-        raise ValueError(_no_column(kind, column, day if granularity == "day" else other))
+        raise NoColumnError(_no_column(kind, column, day if granularity == "day" else other))
     return column
 
 
 def _no_column(kind: str, column: str, instead: str) -> str:
     return (
         f"{kind} is not a value of the column '{column}', and Paimon partitions by column values. Add a "
-        f"column for it to the query ({instead}), and use that"
+        f"column for it to the query ({instead}), and use that. Where a package sets it, the flag "
+        "require_strict_config: false builds the table without partitions"
     )
 
 
@@ -272,8 +278,12 @@ def warnings(config: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 
 def _mapped_columns(value: Any) -> Any:
     """The columns of a `partition_by` as in dbt-bigquery, or a list with such mappings; None if it is neither."""
-    if isinstance(value, Mapping):
-        return repr(value.get("field"))
-    if isinstance(value, (list, tuple)) and any(isinstance(item, Mapping) for item in value):
-        return [item.get("field") if isinstance(item, Mapping) else item for item in value]
+    try:
+        if isinstance(value, Mapping):
+            return repr(partition_column(value))
+        if isinstance(value, (list, tuple)) and any(isinstance(item, Mapping) for item in value):
+            return [partition_column(item) if isinstance(item, Mapping) else item for item in value]
+    except ValueError:
+        # `build` reports it.
+        return None
     return None
