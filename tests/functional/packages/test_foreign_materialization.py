@@ -30,8 +30,8 @@ PACKAGE = """
   {%- set base = api.Relation.create(database=target.schema, schema=target.schema, identifier='words') -%}
   {%- set staged = make_temp_relation(base) if temporary else make_intermediate_relation(base, '__stage') -%}
   {%- do run_query(create_table_as(temporary, staged, "select 'abc' as word, 1 as n")) -%}
-  {%- do run_query("merge into " ~ staged ~ " as t using " ~ base ~ " as s on t.word = s.word "
-    ~ "when matched then update set n = 2 when not matched then insert (word, n) values (s.word, 0)") -%}
+  {%- do run_query("merge into " ~ staged ~ " as t using (select *, 0 as n from " ~ base ~ ") as s on t.word = s.word "
+    ~ "when matched then update set n = 2 when not matched then insert (word, n) values (s.word, s.n)") -%}
 {% endmacro %}
 """
 

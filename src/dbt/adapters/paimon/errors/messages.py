@@ -280,6 +280,12 @@ REMEDIES: tuple[Remedy, ...] = (
         "unique_key or merge_delete_condition.",
     ),
     Remedy(
+        # ExpressionHelper.resolveExpression, called by PaimonMergeIntoResolverBase for INSERT as well [ran, 0.9.0].
+        re.compile(r"cannot resolve .+ from Project \["),
+        "The source of a MERGE has no column of that name. Paimon 0.9 also looks up there the columns that it inserts: "
+        "give the source each of them, as in using (select *, 0 as n from …).",
+    ),
+    Remedy(
         # dbt lists schemas by their names in lower case (GraphRunnableTask.create_schemas).
         re.compile(r"\[SCHEMA_NOT_FOUND\]"),
         "dbt creates the schemas of its nodes when it starts; but if there is one whose name differs only in case, dbt "
