@@ -29,6 +29,7 @@ PROJECT = """
 {% macro get_incremental_upsert_sql(arg_dict) %}
   insert into {{ arg_dict.target_relation }} select id, n + 1, day from {{ arg_dict.temp_relation }}
 {% endmacro %}
+{% macro default__location_clause() %}{% endmacro %}
 """
 FIRST = "(1, 10, date '2024-01-01'), (2, 20, date '2024-01-02')"
 # A row of a day that the window leaves out, one of a day in it, one that is new, and one that is too old: it must not
@@ -86,3 +87,6 @@ class TestOverrides:
             "overwritten": [(1, 1025), (2, 1026), (3, 1030)],
             "upserted": [(1, 26), (2, 27), (3, 31)],
         }
+        # A macro that is never called is named; with --warn-error the first node fails.
+        (result,) = run_dbt(["run", "--select", "upserted", "--warn-error"], expect_pass=False)
+        assert "test.default__location_clause" in result.message

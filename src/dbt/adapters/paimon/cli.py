@@ -75,7 +75,7 @@ class _AsDbt(click.Command):
 
         own = {name for param in self.get_params(ctx) for name in (*param.opts, *param.secondary_opts)}
         dbts = {name for param in cli.params for name in (*param.opts, *param.secondary_opts)}
-        rest, ctx.meta[_DBT_OPTIONS] = without(args, {*dbts, *_MORE_OF_DBT} - own)
+        rest, ctx.meta[_DBT_OPTIONS] = without([str(arg) for arg in args], {*dbts, *_MORE_OF_DBT} - own)
         return super().parse_args(ctx, rest)
 
 
