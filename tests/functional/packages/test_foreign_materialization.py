@@ -27,7 +27,7 @@ PACKAGE = """
 
 {% macro merge_staged(temporary) %}
   {#- As for dbt-spark, where a database is the schema. -#}
-  {%- set base = api.Relation.create(database=target.schema, schema=target.schema, identifier='words') -%}
+  {%- set base = api.Relation.create(database=target.schema, schema=target.schema, identifier='merged') -%}
   {%- set staged = make_temp_relation(base) if temporary else make_intermediate_relation(base, '__stage') -%}
   {%- do run_query(create_table_as(temporary, staged, "select 'abc' as word, 1 as n")) -%}
   {%- do run_query("merge into " ~ staged ~ " as t using (select *, 0 as n from " ~ base ~ ") as s on t.word = s.word "
@@ -62,13 +62,13 @@ class TestForeignMaterialization:
 
     @pytest.mark.usefixtures("installed")
     def test_merge_into_what_was_staged(self, project, rows):
-        run_dbt(["run", "--vars", "{word: abc, alias: words}"])
+        run_dbt(["run", "--vars", "{word: abc, alias: merged}"])
         failed = run_dbt(
             ["run-operation", "periods.merge_staged", "--args", "{temporary: true}"], expect_pass=False
         )
         assert "make_intermediate_relation" in failed.results[0].message
         run_dbt(["run-operation", "periods.merge_staged", "--args", "{temporary: false}"])
-        assert ("abc", 2) in rows("select word, n from {schema}.words__stage")
+        assert ("abc", 2) in rows("select word, n from {schema}.merged__stage")
 
     @pytest.mark.usefixtures("installed")
     def test_longer_text(self, project, rows):

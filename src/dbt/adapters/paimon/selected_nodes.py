@@ -74,8 +74,9 @@ def ask(
     with _asked(found, question, compiled, resources, begins):
         # Without JSON, or dbt would write over the results of the last run.
         # Without a log on the console, where an error would stand twice.
+        # Behind the command: dbt takes no option both before and after it.
         ran = dbtRunner(manifest=LOADED.get(), callbacks=[see]).invoke(
-            ["--log-level", "none", "--no-write-json", "compile", *arguments]
+            ["compile", *arguments, "--log-level", "none", "--no-write-json"]
         )
     if ran.exception is not None:
         if isinstance(ran.exception, DbtBaseException):
