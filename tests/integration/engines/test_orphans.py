@@ -29,8 +29,10 @@ from integration.report import SERVER_KILLS
 from integration.services.forwarder import Forwarder
 
 ROWS = 10_000
-# Seconds of work for one core, and few bytes.
-HASH = "substr(aggregate(sequence(1, 60), '', (a, x) -> sha2(concat(a, x, id), 512)), 1, 8) as h"
+# Of a statement that outlasts the run after it; seconds after which it would have ended.
+ROUNDS, OUTLASTS = 1000, 30
+# Few bytes, and as much work for one core as a run asks for.
+HASH = "substr(aggregate(sequence(1, {{ var('rounds') }}), '', (a, x) -> sha2(concat(a, x, id), 512)), 1, 8) as h"
 SQL = f"select {{{{ var('n') }}}} as n, id, {HASH} from range(0, {ROWS}, 1, 1)"
 MODELS = {
     # The model itself says what is new, as a user's would.
@@ -79,11 +81,11 @@ class Project:
         cursor.execute(sql)
         return cursor.fetchall()
 
-    def start(self, model: str) -> subprocess.Popen[str]:
+    def start(self, model: str, rounds: int = 1) -> subprocess.Popen[str]:
         return subprocess.Popen(
             [
                 *(sys.executable, "-c", "from dbt.cli.main import cli; cli()", "run", "--select", model),
-                *("--vars", json.dumps({"n": self.n})),
+                *("--vars", json.dumps({"n": self.n, "rounds": rounds})),
             ],
             cwd=self.folder,
             env={**os.environ, "DBT_SEND_ANONYMOUS_USAGE_STATS": "false"},
@@ -97,11 +99,11 @@ class Project:
         output, _ = process.communicate(timeout=900)
         assert process.returncode == 0, output
 
-    def begun(self, model: str) -> subprocess.Popen[str]:
+    def begun(self, model: str, rounds: int) -> subprocess.Popen[str]:
         """A run that has sent the statement that writes."""
         log = self.folder / "logs" / "dbt.log"
         log.unlink(missing_ok=True)
-        process = self.start(model)
+        process = self.start(model, rounds)
         deadline = time.monotonic() + 600
         while process.poll() is None and not (log.exists() and WRITES.search(log.read_text())):
             assert time.monotonic() < deadline
@@ -130,7 +132,7 @@ class Project:
 
 def broken_off(project: Project, model: str, number: int, delay: float) -> bool:
     """Run a model, end it so many seconds after its statement was sent; whether it was still running."""
-    process = project.begun(model)
+    process = project.begun(model, ROUNDS)
     time.sleep(delay)
     process.send_signal(number)
     output, _ = process.communicate(timeout=300)
@@ -146,7 +148,7 @@ def check(
     ended = broken_off(project, model, number, delay)
     project.run(model)
     found, newest = project.counts(model), project.newest(model)
-    time.sleep(8)
+    time.sleep(OUTLASTS)
     # Another server's client might be building it, so it is kept for a day.
     own = OWN_STAGING if project.has_other_clients else None
     left = {
@@ -225,7 +227,7 @@ def test_terminated(project: Project) -> None:
     newest = project.newest("rebuilt")
     project.n = 2
     assert broken_off(project, "rebuilt", signal.SIGTERM, 0.5)
-    time.sleep(8)
+    time.sleep(OUTLASTS)
     assert project.newest("rebuilt") == newest
 
 
@@ -257,7 +259,7 @@ def cut(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Cut]:
 
 
 def test_lost_after_the_commit(cut: Cut) -> None:
-    process = cut.project.begun("appended")
+    process = cut.project.begun("appended", ROUNDS // 4)
     cut.way.withhold()
     cut.newest_becomes(2)
     cut.way.shut()
@@ -273,7 +275,7 @@ def test_lost_after_the_commit(cut: Cut) -> None:
 
 @pytest.mark.full
 def test_lost_before_the_commit(cut: Cut) -> None:
-    process = cut.project.begun("appended")
+    process = cut.project.begun("appended", ROUNDS // 4)
     cut.way.shut()
     cut.way.open()
     process.communicate(timeout=300)
@@ -282,5 +284,5 @@ def test_lost_before_the_commit(cut: Cut) -> None:
     assert committed == (process.returncode == 0)
     assert committed or cut.project.counts("appended") == {1: ROWS}
     cut.project.run("appended")
-    time.sleep(8)
+    time.sleep(OUTLASTS)
     assert cut.project.counts("appended") == {1: ROWS, 2: ROWS}
