@@ -6,12 +6,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from dbt.adapters.events.logging import AdapterLogger
-from dbt.adapters.events.types import AdapterEventWarning
-from dbt_common.events.functions import warn_or_error
 from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.paimon.capabilities import Capability
 from dbt.adapters.paimon.doors import while_parsing
+from dbt.adapters.paimon.errors.deprecations import warn
 from dbt.adapters.paimon.host import Host
 from dbt.adapters.paimon.maintenance import first_load, outgrown, plan, selection, times
 from dbt.adapters.paimon.maintenance.calls import Calls
@@ -226,9 +225,7 @@ class Maintenance:
         )
         if policy.on_failure == "error":
             raise DbtRuntimeError(text)
-        warn_or_error(
-            AdapterEventWarning(name="Paimon", base_msg=text.replace("{", "{{").replace("}", "}}"), args=[])
-        )
+        warn(text)
 
     def run_operation(self, relation: PaimonRelation, name: str, sql: str) -> Written:
         """Run the statement of `dbt run-operation <name>` on a table, holding its lock, and log what it did.

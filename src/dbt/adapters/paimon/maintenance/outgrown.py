@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from dbt.adapters.events.logging import AdapterLogger
-from dbt.adapters.events.types import AdapterEventWarning
-from dbt_common.events.functions import warn_or_error
 
+from dbt.adapters.paimon.errors import deprecations
 from dbt.adapters.paimon.host import Host, table_name
 from dbt.adapters.paimon.spark.figures import counted, size
 from dbt.adapters.paimon.spec import bucket_numbers
@@ -37,11 +36,9 @@ def warn(host: Host, relation: PaimonRelation) -> None:
     if found is None or not bucket_numbers.has_outgrown(found.buckets, found.largest_partition, int(tasks)):
         return
     best = bucket_numbers.wanted(found.largest_partition, int(tasks))
-    text = (
+    deprecations.warn(
         f"{relation} has outgrown its {counted(found.buckets, 'bucket')}: {size(found.largest_partition)} in its "
         f"largest partition would be better spread over {best}. Run `dbt run-operation rescale --args "
         f"'{{relation: {relation.schema}.{relation.identifier}, bucket_num: {best}}}'` once, or let runs do it: "
         "`maintenance: {rescale: {after_run: true}}` in the model's config. Its rows are all right."
     )
-    escaped = text.replace("{", "{{").replace("}", "}}")
-    warn_or_error(AdapterEventWarning(name="Paimon", base_msg=escaped, args=[]))

@@ -7,8 +7,6 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from dbt.adapters.events.types import AdapterEventWarning
-from dbt_common.events.functions import warn_or_error
 from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.paimon import catalogs_yml, overrides
@@ -193,7 +191,7 @@ class Specs:
         own = advice(spec, model["config"], model.get("name", ""), self._host.versions, types)
         for message in (*own, *more):
             if self._host.once.first(("advice", message)):
-                warn_or_error(AdapterEventWarning(name="Paimon", base_msg=message, args=[]))
+                warn(message)
 
     def doubt(self, model: Mapping[str, Any], spec: TableSpec, *, new: bool) -> None:
         """Refuse a new table whose aggregations may give wrong values; warn once per node if it exists already.
@@ -233,7 +231,7 @@ class Specs:
                     key, config[key], f"{reason}. Shown once per run, even if other nodes have it too"
                 )
                 (message,) = problems.messages
-                warn_or_error(AdapterEventWarning(name="Paimon", base_msg=message, args=[]))
+                warn(message)
 
     def schema_problem(self, schema: str | None) -> str:
         """Why a schema name is invalid; empty if it is valid."""

@@ -8,14 +8,13 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from dbt.adapters.events.logging import AdapterLogger
-from dbt.adapters.events.types import AdapterEventWarning
-from dbt_common.events.functions import warn_or_error
 from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.paimon.capabilities import Capability
 from dbt.adapters.paimon.catalogs.catalog import SESSION_CATALOG
 from dbt.adapters.paimon.column import PaimonColumn
 from dbt.adapters.paimon.doors import while_parsing
+from dbt.adapters.paimon.errors.deprecations import warn
 from dbt.adapters.paimon.spark.table_name import TableName
 from dbt.adapters.paimon.spec import bucket_numbers, column_rules
 from dbt.adapters.paimon.sql import names
@@ -114,13 +113,11 @@ class Tables:
         }
         if found:
             why = " ".join(versions.explain(missing) for missing in dict.fromkeys(found.values()))
-            warning = (
+            warn(
                 f"{relation} has files from before an ALTER TABLE ({', '.join(found)}). A WHERE on such a column "
                 f"misses rows or fails: {why} Rewrite them while nothing else writes the table: "
                 f"insert overwrite {relation} select * from {relation}"
             )
-            escaped = warning.replace("{", "{{").replace("}", "}}")
-            warn_or_error(AdapterEventWarning(name="Paimon", base_msg=escaped, args=[]))
 
     def changes(
         self, spec: TableSpec, existing: ExistingTable, *, retypes: bool = False, rewrites: bool = False

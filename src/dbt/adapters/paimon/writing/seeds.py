@@ -16,10 +16,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from dbt.adapters.events.logging import AdapterLogger
-from dbt.adapters.events.types import AdapterEventWarning
-from dbt_common.events.functions import warn_or_error
 from dbt_common.exceptions import CompilationError, DbtRuntimeError
 
+from dbt.adapters.paimon.errors.deprecations import warn
 from dbt.adapters.paimon.options.table_options import suggestion
 from dbt.adapters.paimon.sql.text import quoted
 from dbt.adapters.paimon.writing import seed_values
@@ -226,7 +225,7 @@ def _warn_of_misspelt(unknown: Iterable[str], names: Sequence[str], model: Mappi
 
 
 def _warn(message: str) -> None:
-    warn_or_error(AdapterEventWarning(name="Paimon", base_msg=message, args=[]))
+    warn(message)
 
 
 def _typed(model: Mapping[str, Any]) -> set[str]:
