@@ -59,7 +59,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def _reason(verb: str, capability: Capability, versions: Versions) -> str:
-    return f"{verb} {capability.name}: {versions.explain(capability) if verb == 'needs' else capability}"
+    if verb == "lacks":
+        return f"for versions without {capability.name}: {capability}"
+    return f"needs {capability.name}: {versions.explain(capability)}"
 
 
 def _paimon() -> str:
