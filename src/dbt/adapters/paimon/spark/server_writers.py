@@ -54,10 +54,13 @@ class ServerWriters:
 
     Args:
         bound: seconds to wait for a table that another client writes.
+        served: whether there is a server. An embedded Spark ends with dbt, and a stream's batches lock tables in
+            threads of their own, which have no handle.
     """
 
-    def __init__(self, bound: float) -> None:
+    def __init__(self, bound: float, *, served: bool) -> None:
         self._bound = bound
+        self._served = served
         self._of_thread = _OfThread()
 
     def noting(self, handle: Callable[[], Handle], table: str) -> Note:
@@ -67,7 +70,7 @@ class ServerWriters:
             handle: gives this thread's handle; another one after a server was lost.
             table: the table, quoted.
         """
-        return Note(handle, table, self._bound, self._of_thread.notes)
+        return Note(handle, table, self._bound, self._of_thread.notes, served=self._served)
 
     def move(self) -> None:
         """Note the new session of this thread, after the old one was lost and its statements have ended."""
@@ -85,7 +88,10 @@ class _OfThread(local):
 class Note:
     """One table's note in a server, from the lock of the table to its release."""
 
-    def __init__(self, handle: Callable[[], Handle], table: str, bound: float, notes: list[Note]) -> None:
+    def __init__(
+        self, handle: Callable[[], Handle], table: str, bound: float, notes: list[Note], *, served: bool
+    ) -> None:
+        self._served = served
         self._handle = handle
         self._table = table
         self._bound = bound
@@ -106,6 +112,8 @@ class Note:
         Raises:
             WaitedTooLongError: another client writes the table for longer than the profile's `lock_timeout`.
         """
+        if not self._served:
+            return self
         self._used = self._handle()
         mine = self._used.writer()
         if mine is None:

@@ -20,6 +20,7 @@ from dbt.adapters.paimon.catalogs.s3_objects import NoConditionsError
 from dbt.adapters.paimon.concurrency import conflicts
 from dbt.adapters.paimon.concurrency.leases import Leases
 from dbt.adapters.paimon.concurrency.locks import Place, TableLocks
+from dbt.adapters.paimon.credentials import PaimonConnectionMethod
 from dbt.adapters.paimon.doors import while_parsing
 from dbt.adapters.paimon.host import Host, table_name
 from dbt.adapters.paimon.relation import PaimonRelation
@@ -53,7 +54,9 @@ class Builds:
         # By catalog: its leases, or None if it can have none.
         self._leases: dict[str, Leases | None] = {}
         self._asking = Lock()
-        self._writers = ServerWriters(host.credentials.lock_timeout)
+        self._writers = ServerWriters(
+            host.credentials.lock_timeout, served=host.credentials.method != PaimonConnectionMethod.SESSION
+        )
         self._half_built = HalfBuilt()
 
     # -- locks ------------------------------------------------------------------------------------------------------
