@@ -10,22 +10,24 @@ from reference.markdown import plain, table
 _PAGE: Final = """\
 # Known defects of Paimon
 
-Each of these gives wrong rows, loses some, or makes a table unreadable, in the releases of Paimon that the second
-column names. dbt-paimon avoids it, refuses what would meet it, or warns. `dbt debug` counts those of your
-`paimon_version`. `make reference` writes this page.
+Each defect returns wrong rows, loses rows or makes a table unreadable. The second column has the releases of Paimon
+with it. dbt-paimon works around it, stops with an error, or warns. `dbt debug` counts the defects of your
+`paimon_version`.
 
 {table}
 
-Programs that write the same tables without dbt-paimon meet them all.
+Programs that use the same tables without dbt-paimon are not protected.
+
+`make reference` writes this page from `capabilities.py`.
 """
 
 
 def page() -> str:
     """The whole page."""
     rows = [
-        (plain(each.label), each.releases, plain(each.answer), f"`tests/{each.test}`")
+        (plain(each.wrong), each.releases, plain(each.answer), f"`tests/{each.test}`")
         for each in sorted(
-            known_defects(), key=lambda each: (each.releases != "all", each.releases, each.label)
+            known_defects(), key=lambda each: (each.releases != "all", each.releases, each.wrong)
         )
     ]
-    return _PAGE.format(table=table(("what does not work", "Paimon", "dbt-paimon", "test"), rows))
+    return _PAGE.format(table=table(("what goes wrong", "Paimon", "dbt-paimon", "test"), rows))

@@ -138,7 +138,8 @@ class _Rule:
 
     `paimon` is the first Paimon with it (None: no release has it), `until` the first one without it again; `spark` and
     `until_spark` likewise. `catalogs` has the first Paimon per catalog kind and overrides `paimon`; kinds that are not
-    listed lack it. Without it rows are wrong or lost if there is an `answer`: what the adapter does, shown by `test`.
+    listed lack it. `wrong` is what goes wrong with rows without it; `answer` what the adapter does then, as `test`
+    shows.
     """
 
     label: str
@@ -149,17 +150,13 @@ class _Rule:
     catalogs: Mapping[str, str] = field(default_factory=dict)
     remedy: str = ""
     shown: bool = True
+    wrong: str = ""
     answer: str = ""
     test: str = ""
 
     @property
     def lacking(self) -> str:
         """The releases without it."""
-        if self.catalogs:
-            # REST catalogs begin with 1.0.
-            return ", ".join(
-                f"{kind} before {first}" for kind, first in self.catalogs.items() if first > "1.0"
-            )
         if self.until:
             return f"{self.until} and newer"
         return f"before {self.paimon}" if self.paimon else "all"
@@ -216,6 +213,7 @@ _RULES: Final[Mapping[Capability, _Rule]] = MappingProxyType(
             until="1.0",
             remedy="Leave `partitions` out to rewrite all of them.",
             shown=False,
+            wrong="after a rescale of some partitions, a key that is written again in another one is there twice",
             answer="a rescale of some partitions is refused",
             test="functional/buckets/test_rescale.py",
         ),
@@ -271,6 +269,7 @@ _RULES: Final[Mapping[Capability, _Rule]] = MappingProxyType(
             "structs that begin with a decimal, in Parquet files",
             paimon="1.0",
             remedy="Put another field first, or use file_format = 'orc'.",
+            wrong="a struct that begins with a decimal cannot be read from Parquet",
             answer="the table is refused",
             test="unit/test_corpus.py",
         ),
@@ -280,6 +279,7 @@ _RULES: Final[Mapping[Capability, _Rule]] = MappingProxyType(
             "filters on tinyint and smallint columns in Parquet files",
             paimon="1.0",
             shown=False,
+            wrong="a filter on a tinyint or smallint column of a Parquet table fails or misses rows",
             answer="avoided: filters inside Parquet files are off for such tables",
             test="functional/types/test_round_trip.py",
         ),
@@ -289,6 +289,7 @@ _RULES: Final[Mapping[Capability, _Rule]] = MappingProxyType(
             "filters that keep rows of NULL (is distinct from, is not true)",
             paimon="1.4",
             shown=False,
+            wrong="a filter with `is distinct from` or `is not true` misses rows of NULL",
             answer="a warning for each such condition",
             test="functional/types/test_null_filters.py",
         ),
@@ -298,7 +299,8 @@ _RULES: Final[Mapping[Capability, _Rule]] = MappingProxyType(
             "filters that find the rows of older ORC files after a column's type has changed",
             paimon="1.0",
             shown=False,
-            answer="Parquet: avoided as above; ORC: the change of type is refused",
+            wrong="after a column's type has changed, filters miss rows of older files",
+            answer="Parquet: avoided, filters inside its files are off; ORC: the change of type is refused",
             test="functional/incremental/test_older_types.py",
         ),
         # The same cast fails for a text that is no number. And least and greatest values of older files are compared
@@ -307,6 +309,7 @@ _RULES: Final[Mapping[Capability, _Rule]] = MappingProxyType(
             "filters that find the rows of older files after a column has become a text, or was one",
             paimon="1.3",
             shown=False,
+            wrong="after a column has become a text, or was one, filters fail or miss rows of older files",
             answer="the change of type is refused",
             test="functional/incremental/test_older_types.py",
         ),
@@ -335,6 +338,7 @@ _RULES: Final[Mapping[Capability, _Rule]] = MappingProxyType(
             "a default aggregate function that leaves sequence columns alone",
             paimon="1.1",
             shown=False,
+            wrong="`fields.default-aggregate-function` also aggregates the sequence columns",
             answer="the function is refused",
             test="unit/test_corpus.py",
         ),
@@ -346,6 +350,7 @@ _RULES: Final[Mapping[Capability, _Rule]] = MappingProxyType(
             "partial-update.remove-record-on-delete",
             paimon="1.0",
             remedy="Use 'ignore-delete', a sequence_group, whose columns a delete empties, or 'deduplicate'.",
+            wrong="with `partial-update.remove-record-on-delete`, a key that comes again makes the table unreadable",
             answer="the option is refused",
             test="unit/test_corpus.py",
         ),
@@ -379,6 +384,7 @@ _RULES: Final[Mapping[Capability, _Rule]] = MappingProxyType(
             "sum in a sequence group that takes back the rows of one write",
             until="1.0",
             shown=False,
+            wrong="`sum` in a sequence group counts a `-U` and its `+U` of one write wrong",
             answer="new tables are refused; a warning for existing ones",
             test="functional/merge_engines/test_right_values.py",
         ),
@@ -389,6 +395,8 @@ _RULES: Final[Mapping[Capability, _Rule]] = MappingProxyType(
             "the older ones",
             paimon=None,
             shown=False,
+            wrong="`product`, `collect`, `merge_map`, `nested_update` and `last_non_null_value` forget a `-U` or `-D` "
+            "that is merged before the older rows",
             answer="new tables are refused; a warning for existing ones",
             test="functional/merge_engines/test_right_values.py",
         ),
@@ -397,6 +405,7 @@ _RULES: Final[Mapping[Capability, _Rule]] = MappingProxyType(
             "first_value and first_non_null_value in the order of a sequence",
             paimon=None,
             shown=False,
+            wrong="`first_value` and `first_non_null_value` with a sequence give a later value",
             answer="new tables are refused; a warning for existing ones",
             test="functional/merge_engines/test_right_values.py",
         ),
@@ -407,6 +416,7 @@ _RULES: Final[Mapping[Capability, _Rule]] = MappingProxyType(
             paimon="1.0",
             remedy="Use file_format = 'orc', or write a struct whose fields are NULL.",
             shown=False,
+            wrong="NULL in place of a struct that has a struct in it cannot be read from Parquet",
             answer="the row is refused",
             test="functional/merge_engines/test_right_values.py",
         ),
@@ -415,6 +425,7 @@ _RULES: Final[Mapping[Capability, _Rule]] = MappingProxyType(
             "rows without a value in their record-level.time-field",
             paimon="1.0",
             shown=False,
+            wrong="a NULL in `record-level.time-field` makes each compaction fail",
             answer="the column is made NOT NULL",
             test="functional/merge_engines/test_right_values.py",
         ),
@@ -425,6 +436,7 @@ _RULES: Final[Mapping[Capability, _Rule]] = MappingProxyType(
             paimon="1.0",
             remedy="Put all partition columns into primary_key, or none.",
             shown=False,
+            wrong="a table whose key has only some of the partition columns cannot be written",
             answer="the table is refused",
             test="unit/test_corpus.py",
         ),
@@ -433,6 +445,7 @@ _RULES: Final[Mapping[Capability, _Rule]] = MappingProxyType(
             "-0.0 that equals 0.0 in filters and keys",
             paimon=None,
             shown=False,
+            wrong="-0.0 and 0.0 count as different values in filters and keys",
             answer="models write 0.0",
             test="functional/merge_engines/test_right_values.py",
         ),
@@ -441,6 +454,7 @@ _RULES: Final[Mapping[Capability, _Rule]] = MappingProxyType(
             "collect with distinct over the values of one row",
             paimon=None,
             shown=False,
+            wrong="`collect` with `distinct` keeps duplicates of a key's first row",
             answer="duplicates are removed as rows are written",
             test="functional/merge_engines/test_right_values.py",
         ),
@@ -490,7 +504,8 @@ _RULES: Final[Mapping[Capability, _Rule]] = MappingProxyType(
             remedy="Let no other program write meanwhile, or leave out the order; on Paimon 0.9, `method: session` "
             "keeps such rows, except on tables with deletion vectors.",
             shown=False,
-            answer="0.9, method: session: rows of others stay; else a warning",
+            wrong="sorted compaction loses rows that another program appends meanwhile",
+            answer="on 0.9 with method: session, the rows are kept; otherwise a warning",
             test="functional/maintenance/test_sorted_beside_writers.py",
         ),
         # PaimonSparkWriter and CommitMessageImpl as `spark.sorted_compaction` uses them [ran, 0.9.0]; the releases up
@@ -515,6 +530,7 @@ _RULES: Final[Mapping[Capability, _Rule]] = MappingProxyType(
             "ORC files with timestamps in the hour that a change of clocks skips",
             paimon=None,
             shown=False,
+            wrong="ORC stores a timestamp in the hour that a change of clocks skips an hour late",
             answer="a warning, where the clock of the JVM changes",
             test="functional/maintenance/test_time_zones.py",
         ),
@@ -532,8 +548,6 @@ _RULES: Final[Mapping[Capability, _Rule]] = MappingProxyType(
             catalogs={"filesystem": "0.9", "hive": "1.1", "jdbc": "0.9", "rest": "1.0"},
             remedy="Set 'metastore.partitioned-table': 'true' in tblproperties.",
             shown=False,
-            answer="the policy is refused",
-            test="unit/test_corpus.py",
         ),
         # ExpirePartitionsProcedure: max_expires from 1.0; expiration_time optional and options from 1.1.
         Capability.EXPIRE_PARTITIONS_LIMIT: _Rule("sys.expire_partitions with max_expires", paimon="1.0"),
@@ -563,6 +577,7 @@ _RULES: Final[Mapping[Capability, _Rule]] = MappingProxyType(
             "paimon_incremental_query that gives one row a key",
             until="1.1",
             shown=False,
+            wrong="`paimon_incremental_query` can return several rows per key",
             answer="`paimon_changes` merges the rows of a key itself",
             test="functional/changes/test_ways.py",
         ),
@@ -577,6 +592,7 @@ _RULES: Final[Mapping[Capability, _Rule]] = MappingProxyType(
             "DELETE that keeps rows for which its condition is NULL",
             paimon="1.4",
             shown=False,
+            wrong="DELETE also removes rows for which its condition is NULL",
             answer="DELETE in hooks and operations is made right",
             test="functional/maintenance/test_delete_rows.py",
         ),
@@ -586,6 +602,7 @@ _RULES: Final[Mapping[Capability, _Rule]] = MappingProxyType(
             "DELETE of partitions by all of its condition",
             paimon="1.4",
             shown=False,
+            wrong="DELETE by partition columns ignores parts of its condition, and removes more partitions",
             answer="DELETE in hooks and operations is made right",
             test="functional/maintenance/test_delete_rows.py",
         ),
@@ -595,6 +612,7 @@ _RULES: Final[Mapping[Capability, _Rule]] = MappingProxyType(
             "DELETE that tells a partition of blank text from that of NULL",
             paimon=None,
             shown=False,
+            wrong="DELETE of a partition of blank text also removes the partition of NULL",
             answer="DELETE in hooks and operations is made right",
             test="functional/maintenance/test_delete_rows.py",
         ),
@@ -603,6 +621,7 @@ _RULES: Final[Mapping[Capability, _Rule]] = MappingProxyType(
             "DELETE on tables with rowkind.field",
             paimon=None,
             shown=False,
+            wrong="DELETE on a table with `rowkind.field` removes nothing",
             answer="DELETE is refused; `delete_rows` deletes",
             test="functional/maintenance/test_delete_rows.py",
         ),
@@ -611,6 +630,7 @@ _RULES: Final[Mapping[Capability, _Rule]] = MappingProxyType(
             "DELETE on first-row tables that hides no other rows",
             paimon=None,
             shown=False,
+            wrong="DELETE on a `first-row` table hides other rows until a compaction",
             answer="DELETE is refused; `delete_rows` deletes",
             test="functional/maintenance/test_delete_rows.py",
         ),
@@ -620,6 +640,8 @@ _RULES: Final[Mapping[Capability, _Rule]] = MappingProxyType(
             "remove-record-on-delete that forgets the values of deleted rows",
             paimon=None,
             shown=False,
+            wrong="with `remove-record-on-delete`, a deleted key that comes again gets its old values where the new "
+            "row has NULL",
             answer="a warning: a compaction after the run forgets them",
             test="functional/maintenance/test_delete_rows.py",
         ),
@@ -630,6 +652,8 @@ _RULES: Final[Mapping[Capability, _Rule]] = MappingProxyType(
             "DELETE on partial-update and aggregation tables that are not compacted",
             paimon=None,
             shown=False,
+            wrong="DELETE on a `partial-update` or `aggregation` table that is not compacted gives other keys older "
+            "values",
             answer="DELETE is refused; `delete_rows` compacts first",
             test="functional/maintenance/test_delete_rows.py",
         ),
@@ -639,6 +663,7 @@ _RULES: Final[Mapping[Capability, _Rule]] = MappingProxyType(
             "a rollback behind a compaction that keeps the files it needs",
             paimon="1.2",
             shown=False,
+            wrong="a rollback to a state before a compaction deletes files that the table still needs",
             answer="such a rollback is refused",
             test="functional/time_travel/test_time_travel.py",
         ),
@@ -659,7 +684,8 @@ _RULES: Final[Mapping[Capability, _Rule]] = MappingProxyType(
             paimon="1.0",
             remedy="Use method: session, which copies the schemas that Paimon leaves out.",
             shown=False,
-            answer="method: session: the schemas are copied; else the error says so",
+            wrong="a branch cannot read rows written before the table's last ALTER",
+            answer="with method: session, the schemas are copied; otherwise the error says so",
             test="functional/wap/test_wap.py",
         ),
         Capability.FAST_FORWARD: _Rule("sys.fast_forward", catalogs=_WITH_BRANCHES),
@@ -706,9 +732,9 @@ _RULES: Final[Mapping[Capability, _Rule]] = MappingProxyType(
 
 @dataclass(frozen=True)
 class Defect:
-    """Something that Paimon gets wrong: what does not work, in which releases, what the adapter does, and its test."""
+    """Something that Paimon gets wrong: the symptom, the releases, what the adapter does, and the test of that."""
 
-    label: str
+    wrong: str
     releases: str
     answer: str
     test: str
@@ -717,7 +743,7 @@ class Defect:
 def known_defects() -> list[Defect]:
     """Those that give wrong rows or lose some, or make a table unreadable."""
     return [
-        Defect(rule.label, rule.lacking, rule.answer, rule.test) for rule in _RULES.values() if rule.answer
+        Defect(rule.wrong, rule.lacking, rule.answer, rule.test) for rule in _RULES.values() if rule.answer
     ]
 
 
@@ -1039,7 +1065,7 @@ class Versions:
     def defects(self) -> list[str]:
         """What this Paimon gets wrong or loses, as the page of known defects has it."""
         return [
-            rule.label for capability, rule in _RULES.items() if rule.answer and not self.supports(capability)
+            rule.wrong for capability, rule in _RULES.items() if rule.answer and not self.supports(capability)
         ]
 
     def _missing(self, capability: Capability) -> str | None:
