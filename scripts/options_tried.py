@@ -277,8 +277,9 @@ writes two batches through dbt, reads the rows and the changes, and compares the
 commits, files, levels, bytes, rows, and errors. *keyed* has a primary key, *append* has none, and *altered* gets the
 option before its second batch.
 
-{tables} tables; {same} are as without the option, {refused} are refused before anything is written, and {said} have a
-warning. The others do what the option is for:
+Tried so far: {options} options, in {tables} tables. Paimon {version} has {every}, and those of the file formats. {same}
+tables are as without the option, {refused} are refused before anything is written, and {said} have a warning. The
+others do what the option is for:
 
 {rows}
 """
@@ -296,6 +297,8 @@ def page(version: str, found: list[dict[str, Any]], expected: Mapping[str, str])
         rows.append(f"| {' | '.join(cell.replace('|', '/') for cell in cells)} |")
     return _PAGE.format(
         version=version,
+        options=len({each["option"] for each in found}),
+        every=len(table_options(version)),
         tables=len(found),
         same=sum(not each["differs"] for each in found),
         refused=sum(map(_is_refused, found)),
