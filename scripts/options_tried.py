@@ -126,7 +126,7 @@ def _values(option: OptionDefinition, texts: Mapping[str, list[str]]) -> Iterato
 
 
 class Project:
-    """A dbt project in a folder, whose runs all happen in this process."""
+    """A dbt project in a folder; each run of it is in this process."""
 
     def __init__(self, folder: Path, warehouse: Path, tried: list[Tried]) -> None:
         self.tried = {each.node: each for each in tried}

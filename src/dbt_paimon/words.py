@@ -25,6 +25,8 @@ DBT: Final = frozenset(
         *("run-operation", "seed", "show", "snapshot", "source", "test"),
     )
 )
+# dbt's options with a value that may stand behind only some of its commands.
+OF_SOME: Final = frozenset(("--selector", "--target-path"))
 # Commands of `dbt-paimon` that read a project's tables, and so run in a shell that has the project loaded.
 READING: Final = frozenset(("diff", "plan", "report"))
 # dbt's options that may stand in front of a command and are followed by a value.
@@ -40,13 +42,13 @@ WITH_VALUE: Final = frozenset(
 
 
 def command(words: Sequence[str]) -> str:
-    """The command: the first word that is no option, nor the value of one; '' if there is none."""
+    """The command: the first word that is neither an option nor an option's value; '' without a command."""
     at = command_at(words)
     return words[at] if at < len(words) else ""
 
 
 def command_at(words: Sequence[str]) -> int:
-    """The position of the command; beyond the end if there is none."""
+    """The position of the command; the number of words without a command."""
     position = 0
     while position < len(words) and words[position].startswith("-"):
         position += 2 if words[position] in WITH_VALUE else 1
@@ -65,11 +67,7 @@ def without(words: Sequence[str], options: Collection[str]) -> tuple[list[str], 
     position = 0
     while position < len(words):
         word = words[position]
-        length = 2 if word in WITH_VALUE or word in _MORE else 1
+        length = 2 if word in WITH_VALUE or word in OF_SOME else 1
         (taken if word.partition("=")[0] in options else kept).extend(words[position : position + length])
         position += length
     return kept, taken
-
-
-# The same of options that stand behind a command.
-_MORE: Final = frozenset(("--selector", "--target-path"))

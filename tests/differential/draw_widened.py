@@ -19,7 +19,7 @@ _VALUES: Final[dict[str, tuple[Any, ...]]] = {
     "decimal(12,2)": ("5.00", "9999999999.99"),
     "string": ("5", "9a", "x", ""),
 }
-# The values that a filter compares a widened column with. None fits the column's earlier type.
+# Values that a filter compares a widened column with. They do not fit the column's earlier type.
 _LIMITS: Final[dict[str, tuple[Any, ...]]] = {
     "smallint": (300, -300),
     "int": (70000, -70000),

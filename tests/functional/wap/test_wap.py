@@ -237,7 +237,7 @@ class TestAlteredTable:
             columns = "id, run, added" if run > 1 else "id, run, null"
             for table in ("growing", f"`growing$branch_side{run}`"):
                 assert rows(f"select {columns} from {{schema}}.{table} order by id") == expected, (run, table)
-            # What follows a run follows its publication, too.
+            # Tags and compaction after a run also work after a publication.
             tags = rows(
                 "select tag_name from {schema}.`growing$tags` where tag_name like 'of_run%' order by 1"
             )

@@ -119,10 +119,10 @@ class Methods:
         assert sorted(rows("select id, run from {schema}.upserted")) == [(0, 1), (1, 2), (2, 2)]
         said = {result.node.name: result.adapter_response for result in results}
         assert said["upserted"]["rows_affected"] == 2
-        # Here nobody says how many rows a MERGE has written, only by how many the table has grown.
+        # A server does not report how many rows a MERGE wrote, only by how many the table has grown.
         assert "rows_affected" not in said["merged"]
         assert said["merged"]["snapshot_id"] == 2
-        # Row 0 is none that the predicate lets MERGE touch: it is inserted again.
+        # The predicate excludes row 0 from the MERGE's matches, so it is inserted again.
         assert sorted(rows("select id, run from {schema}.merged")) == [(0, 1), (0, 1), (1, 2), (2, 2)]
         assert sorted(rows("select id, run from {schema}.kept where dbt_valid_to is null")) == [
             (0, 1),

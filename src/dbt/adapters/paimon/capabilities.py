@@ -252,7 +252,7 @@ _RULES: Final[Mapping[Capability, _Rule]] = MappingProxyType(
             paimon="1.4",
             remedy="Set it for all models or for none, use file_format: orc, or another codec.",
         ),
-        # VectorizedColumnReader: delta encodings, without which "Unsupported encoding" [ran, 0.9.0]; at 1.4.
+        # VectorizedColumnReader reads delta encodings since 1.4; before: "Unsupported encoding" [ran, 0.9.0].
         Capability.PARQUET_FORMAT_V2: _Rule(
             "reading Parquet files of writer version v2",
             paimon="1.4",

@@ -30,7 +30,7 @@ from dbt.adapters.paimon.shell import prompt
 from dbt.adapters.paimon.shell.project import Project
 from dbt.adapters.paimon.spark import server, server_token
 from dbt.adapters.paimon.streaming import service
-from dbt_paimon.words import command_at, without
+from dbt_paimon.words import OF_SOME, command_at, without
 
 if TYPE_CHECKING:
     from dbt.contracts.graph.manifest import Manifest
@@ -47,9 +47,8 @@ _TARGET_OPTIONS = (
     click.option("--vars", help="Variables for the profile, as YAML."),
 )
 
-# dbt's options that a command takes; those of dbt's commands beside the global ones.
+# Where click's context keeps the options that dbt gets.
 _DBT_OPTIONS: Final = "dbt-paimon.dbt"
-_MORE_OF_DBT: Final = ("--selector", "--target-path")
 
 # One option with several words, as in dbt.
 _WORDS: Final[dict[str, Any]] = {"cls": MultiOption, "type": tuple, "multiple": True, "metavar": "SELECTOR…"}
@@ -68,7 +67,7 @@ class _Commands(click.Group):
 
 
 class _AsDbt(click.Command):
-    """A command that compiles nodes: what it does not know of dbt's options goes to dbt."""
+    """A command that compiles nodes: an option that is only dbt's goes to dbt."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Keep dbt's options for `_dbt_arguments`."""
@@ -76,7 +75,7 @@ class _AsDbt(click.Command):
 
         own = {name for param in self.get_params(ctx) for name in (*param.opts, *param.secondary_opts)}
         dbts = {name for param in cli.params for name in (*param.opts, *param.secondary_opts)}
-        rest, ctx.meta[_DBT_OPTIONS] = without([str(arg) for arg in args], {*dbts, *_MORE_OF_DBT} - own)
+        rest, ctx.meta[_DBT_OPTIONS] = without([str(arg) for arg in args], {*dbts, *OF_SOME} - own)
         return super().parse_args(ctx, rest)
 
 

@@ -28,7 +28,7 @@ def keep(config: Any) -> None:
     if target is None or getattr(get_flags(), "WHICH", "") not in _OTHERS:
         return
     path = Path(target, RESULTS)
-    # Whatever is wrong with them is no concern of this command.
+    # If the file cannot be read, this command still runs.
     with suppress(OSError, ValueError):
         if json.loads(path.read_text("utf-8")).get("args", {}).get("which") in BUILDING:
             shutil.copyfile(path, path.with_name(KEPT))

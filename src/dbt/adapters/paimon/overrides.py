@@ -119,7 +119,7 @@ def strategy_macro(
 
 
 def override_of(context: Mapping[str, Any], name: str) -> str:
-    """Package and name of the macro that a project or package has in place of one of dbt's; '' if there is none."""
+    """Package and name of a project's or package's override of one of dbt's macros; '' without an override."""
     found = _found(context, context[name])
     return "" if found.macro.package_name in OURS else _name(found)
 

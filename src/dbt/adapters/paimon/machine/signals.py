@@ -50,7 +50,7 @@ def begin(cancel: Callable[[], object]) -> None:
 
 
 def end() -> None:
-    """Put the earlier handlers back; a process that got a signal meanwhile ends by it now, as it would without us."""
+    """Put the earlier handlers back; if a signal came meanwhile, the process ends by it now, as it would without us."""
     if threading.current_thread() is not threading.main_thread():
         return
     while _STATE.earlier:
@@ -71,6 +71,6 @@ def _end(number: int, frame: FrameType | None) -> None:
             _STATE.cancel()
             raise
     elif _STATE.received is None:
-        # A second one does not break off what the first one has begun: a closed terminal sends two.
+        # A second signal does not interrupt the clean-up of the first: a closed terminal sends two.
         _STATE.received = number
         raise KeyboardInterrupt

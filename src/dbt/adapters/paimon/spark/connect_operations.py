@@ -8,11 +8,13 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
+from dbt.adapters.paimon.errors.causes import causes
+
 if TYPE_CHECKING:
     from dbt.adapters.paimon.spark.server_clients import Writer
 
-# Seconds between two looks at a statement whose answers another client has read in part, and for which it is looked at:
-# nobody can read the rest then, also not whether it has ended.
+# Seconds between two looks at a statement whose answers another client has read in part, and until the last look:
+# the server gives the rest to no other client, not even that the statement has ended.
 _LOOK_EVERY: Final = 0.5
 _LONGEST_LOOK: Final = 60.0
 
@@ -20,8 +22,8 @@ _LONGEST_LOOK: Final = 60.0
 def end(client: Any, writer: Writer, remember: Callable[[tuple[str, ...]], object]) -> None:
     """End the statements of a session, and wait until they have ended.
 
-    The server interrupts a statement once, and names it then; so what it names is remembered, for another client that
-    comes after this one has died.
+    The server interrupts a statement once, and names it only then. So the names are remembered, for the next client if
+    this one dies.
 
     Args:
         client: the client of another session.
@@ -52,9 +54,9 @@ def end(client: Any, writer: Writer, remember: Callable[[tuple[str, ...]], objec
 
 
 def keep_lost_ones() -> None:
-    """Make PySpark's client keep a statement in the server whose answer was lost.
+    """If an answer is lost, make PySpark's client leave the statement in the server.
 
-    It releases it otherwise, for the server to end it some time; then nobody can ask any more whether it has ended.
+    PySpark would tell the server to forget the statement. Then no client could ask whether it has ended.
     """
     from pyspark.sql.connect.client import core as client
 
@@ -83,12 +85,12 @@ def is_lost(error: BaseException) -> bool:
         isinstance(each, KeyboardInterrupt | SystemExit)
         or (isinstance(each, RpcError) and not _is_of_spark(each))
         or "INVALID_HANDLE" in str(each)
-        for each in _chain(error)
+        for each in causes(error)
     )
 
 
 def _answers(ask: Callable[[], Any]) -> Iterator[Any]:
-    """The answers of the server; none if it says that there is nothing of that name."""
+    """The answers of the server; empty if it does not know the session or the statement."""
     from grpc import RpcError
 
     try:
@@ -99,7 +101,7 @@ def _answers(ask: Callable[[], Any]) -> Iterator[Any]:
 
 
 def _wait_for_end(attach: Callable[[], Any]) -> None:
-    """Read a statement's answers until it has ended; an error of Spark is such an end.
+    """Read a statement's answers until it has ended; it has also ended if Spark answers with an error.
 
     A stream of answers may end before the statement does, after some minutes.
     """
@@ -120,18 +122,10 @@ def _wait_for_end(attach: Callable[[], Any]) -> None:
 
 
 def _is_of_spark(error: Any) -> bool:
-    """Whether Spark itself has answered with an error; its errors have details."""
+    """Whether an error is Spark's own answer, which has details; errors of the network have none."""
     from grpc_status import rpc_status
 
     try:
         return rpc_status.from_call(error) is not None
     except (AttributeError, TypeError, ValueError):
         return False
-
-
-def _chain(error: BaseException | None) -> Iterator[BaseException]:
-    seen: set[int] = set()
-    while error is not None and id(error) not in seen:
-        seen.add(id(error))
-        yield error
-        error = error.__cause__ or error.__context__

@@ -195,7 +195,7 @@ class Handle(Protocol):
 
     @property
     def is_lost(self) -> bool:
-        """Whether a statement may go on in the server, whose answer did not come."""
+        """Whether an answer was lost, so that its statement may go on in the server."""
 
     def notice(self, error: BaseException) -> None:
         """Remember what the error of a statement says of the server: whether its answer was lost."""
@@ -207,7 +207,7 @@ class Handle(Protocol):
         """The rows of a short statement beside the one that runs; called by another thread."""
 
     def end(self, writer: Writer, remember: Callable[[tuple[str, ...]], object]) -> None:
-        """End the statements of a client that has died, or has lost the server, and wait until they have ended.
+        """End the statements of a client that died or lost its connection, and wait until they have ended.
 
         Args:
             writer: the client.

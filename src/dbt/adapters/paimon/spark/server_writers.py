@@ -1,4 +1,4 @@
-"""Who writes a table through a server: noted in the server itself, for a statement there outlives its client.
+"""Who writes a table through a server: noted in the server itself, because a statement there outlives its client.
 
 The lock of a client that dies is free at once, but its statement goes on in the server. Its note is a global temporary
 view, which every session of the server sees, and which ends when the server does. The next writer of the table finds
@@ -39,7 +39,7 @@ _DATABASE: Final = "global_temp"
 # TEMP_TABLE_OR_VIEW_ALREADY_EXISTS, and what Spark said before 3.4.
 _EXISTS: Final = re.compile(r"already[ _]exists", re.IGNORECASE)
 _MISSING: Final = re.compile(r"NOT_FOUND|not found", re.IGNORECASE)
-# Seconds between two renewals of a note, without one after which its writer counts as dead, and between two looks.
+# Seconds between two renewals of a note, seconds without one until its writer counts as dead, and between two looks.
 _RENEWED_EVERY: Final = 10.0
 _DEAD_AFTER: Final = 60.0
 _LOOK_EVERY: Final = 0.5
@@ -153,7 +153,7 @@ class Note:
         with suppress(Exception):
             late = time.monotonic() - self._began >= _DEAD_AFTER
             if not late or self._is_mine(self._read()):
-                self._run(f"drop view if exists {self._name}")
+                self._rows(f"drop view if exists {self._name}")
 
     def move(self) -> None:
         """Note the new session of this thread, after the old one was lost and its statements have ended."""
@@ -166,9 +166,7 @@ class Note:
     def _created(self, mine: Writer) -> bool:
         """Whether there was no note, so that this one is there now."""
         try:
-            self._run(
-                f"create global temporary view {quoted(self._view)} as select {_literal(mine)} as writer"
-            )
+            self._rows(self._note_sql("create", mine))
         except Exception as exc:
             if _EXISTS.search(str(exc)):
                 return False
@@ -176,9 +174,11 @@ class Note:
         return True
 
     def _write(self, note: Writer) -> None:
-        self._run(
-            f"create or replace global temporary view {quoted(self._view)} as select {_literal(note)} as writer"
-        )
+        self._rows(self._note_sql("create or replace", note))
+
+    def _note_sql(self, create: str, note: Writer) -> str:
+        text = string_literal(to_text(note))
+        return f"{create} global temporary view {quoted(self._view)} as select {text} as writer"
 
     def _read(self) -> Writer | None:
         try:
@@ -210,7 +210,7 @@ class Note:
         self._handle().end(found, lambda ids: self._write(replace(found, ending=ids)))
         left = self._read()
         if left is not None and left.holding == found.holding:
-            self._run(f"drop view if exists {self._name}")
+            self._rows(f"drop view if exists {self._name}")
 
     def _is_dead(self, found: Writer, since: float) -> bool:
         if found.has_died:
@@ -234,10 +234,7 @@ class Note:
                 if not self._is_mine(of_text(str(content))):
                     return
                 self._mine = replace(mine, renewals=mine.renewals + 1)
-                handle.beside(
-                    f"create or replace global temporary view {quoted(self._view)} as "
-                    f"select {_literal(self._mine)} as writer"
-                )
+                handle.beside(self._note_sql("create or replace", self._mine))
 
     def _wait(self, found: Writer) -> Wait:
         return Wait(
@@ -247,14 +244,7 @@ class Note:
             "profile.",
         )
 
-    def _run(self, sql: str) -> None:
-        self._rows(sql)
-
     def _rows(self, sql: str) -> list[Any]:
         cursor = self._handle().cursor()
         cursor.execute(sql)
         return cursor.fetchall()
-
-
-def _literal(note: Writer) -> str:
-    return string_literal(to_text(note))

@@ -15,6 +15,7 @@ from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.paimon.credentials import PaimonCredentials
 from dbt.adapters.paimon.errors import messages
+from dbt.adapters.paimon.errors.causes import causes
 from dbt.adapters.paimon.machine import addresses
 from dbt.adapters.paimon.machine.waiting import Wait, WaitedTooLongError
 from dbt.adapters.paimon.spark import server_clients
@@ -224,18 +225,12 @@ class _Running:
                 self._cursor.cancel()
 
 
-def _is_lost(error: BaseException | None) -> bool:
+def _is_lost(error: BaseException) -> bool:
     """Whether an error, or its cause, says that the connection broke, or that dbt did not wait for the answer."""
     from thrift.transport.TTransport import TTransportException
 
-    while error is not None:
-        if isinstance(
-            error,
-            TTransportException | OSError | EOFError | WaitedTooLongError | KeyboardInterrupt | SystemExit,
-        ):
-            return True
-        error = error.__cause__ or error.__context__
-    return False
+    lost = (TTransportException, OSError, EOFError, WaitedTooLongError, KeyboardInterrupt, SystemExit)
+    return any(isinstance(each, lost) for each in causes(error))
 
 
 def _id_of(cursor: Any) -> str:

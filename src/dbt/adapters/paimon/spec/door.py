@@ -121,7 +121,7 @@ class Specs:
         return overrides.strategy_macro(context, strategy, macro, strategies.STRATEGIES)
 
     def override_of(self, context: Mapping[str, Any], name: str) -> str:
-        """The macro that a project or package has in place of one of dbt's; '' if there is none."""
+        """A project's or package's override of one of dbt's macros; '' without an override."""
         return overrides.override_of(context, name)
 
     def _name_problem(self, model: Mapping[str, Any]) -> str:

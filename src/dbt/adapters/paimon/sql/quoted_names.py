@@ -1,4 +1,4 @@
-"""Finds texts in double quotes that stand where only a column makes sense: for Spark `"id"` is the text `id`."""
+"""Finds texts in double quotes where only a column makes sense: for Spark `"id"` is the text `id`."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ _BEFORE_ITEM: Final = frozenset((*_LISTS, "distinct", "all", ","))
 _AFTER_ITEM: Final = frozenset(
     ("", ",", ")", "as", "asc", "desc", "nulls", "where", "lateral", "qualify", ";", *_LISTS, *_ENDS_LIST)
 )
-# Functions of which nobody takes a constant: what follows it.
+# Functions whose argument is a column, hardly ever a constant; and the token after that argument.
 _OF_COLUMNS: Final = {
     **dict.fromkeys(("cast", "try_cast"), "as"),
     **dict.fromkeys(("coalesce", "nvl", "ifnull"), ","),
@@ -54,7 +54,7 @@ _OF_COLUMNS: Final = {
 
 @dataclass(frozen=True)
 class _Token:
-    """A token; its text in lower case, '' beyond the query's end."""
+    """A token of the query, its text in lower case; '' after the end."""
 
     kind: str = ""
     text: str = ""

@@ -183,6 +183,15 @@ class ViewDirectory:
         with self._lock:
             self._create_mentioned(sql, run, frozenset())
 
+    def create_all(self, schemas: Iterable[str], run: Run) -> None:
+        """Create, in Spark, the views of these schemas as they are now stored (see `create_mentioned`)."""
+        if not self.needed:
+            return
+        with self._lock:
+            for schema in schemas:
+                self._list(schema, run)
+            self._create_mentioned(" ".join(identifier for _, identifier in self._known), run, frozenset())
+
     def _create_mentioned(self, sql: str, run: Run, above: frozenset[tuple[str, str]]) -> None:
         for schema in self._schemas_mentioned(sql) - self._listed:
             self._list(schema, run)

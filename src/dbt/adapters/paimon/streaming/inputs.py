@@ -139,7 +139,7 @@ class CheckedInput(Input, Protocol):
 
 @runtime_checkable
 class LinesInput(Input, Protocol):
-    """An input of which Spark may read a part of a row as one, and its rest as a message that cannot be parsed."""
+    """An input of which Spark may read the first part of a row as a row, and the rest as a bad message."""
 
     def check_faults(self, session: SparkSession, raw: str) -> None:
         """Refuse to write a batch with messages that cannot be parsed if a row lacks its rest.

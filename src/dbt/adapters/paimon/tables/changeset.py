@@ -254,7 +254,7 @@ def _key_changes(spec: TableSpec, existing: ExistingTable) -> list[PropertyChang
     ]
 
 
-# What is stored is found with the table's present value, so that it cannot be read any more after a change. Sources:
+# Paimon reads stored metadata with the option's present value, so it cannot read it after a change. Sources:
 # ManifestFile, ManifestList; FileStorePathFactory.getPartitionString. [ran, 0.9.0, 1.4.2, 2.0.0: the first two]
 _READ_WITH: Final = ("manifest.format", "partition.default-name", "partition.legacy-name")
 

@@ -32,7 +32,7 @@ class KnownCatalogs:
         return self._asked[name]
 
     def has_as_far_as_known(self, name: str) -> bool:
-        """Whether Spark has a catalog; does not ask where this thread has no connection, as while dbt parses."""
+        """As `has`, without asking Spark if this thread has no connection (while dbt parses)."""
         if self._host.connections.get_if_exists() is None:
             return name in catalogs_yml.known(self._host.credentials)
         return self.has(name)

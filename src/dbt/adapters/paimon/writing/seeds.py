@@ -160,7 +160,7 @@ def check_file(path: Path, model: Mapping[str, Any]) -> None:
         first = next((text for short, text in problems if not short), problems[0][1])
         if not all(short for short, _ in problems):
             raise CompilationError(f"{where}, {first}{more}")
-        _warn(f"{where}, {first}{more}")
+        warn(f"{where}, {first}{more}")
 
 
 def _ragged_lines(reader: Any, delimiter: str) -> Iterable[tuple[bool, str]]:
@@ -221,11 +221,7 @@ def _warn_of_misspelt(unknown: Iterable[str], names: Sequence[str], model: Mappi
             message = (
                 f"{_where(model)}: column_types: the file has no column '{name}'. Did you mean '{near}'?"
             )
-            _warn(message)
-
-
-def _warn(message: str) -> None:
-    warn(message)
+            warn(message)
 
 
 def _typed(model: Mapping[str, Any]) -> set[str]:

@@ -10,12 +10,12 @@
   {%- endfor %}
 {% endmacro %}
 
-{#- The package takes decimal, smallint and tinyint for no numbers. -#}
+{#- The package does not treat decimal, smallint and tinyint as numbers. -#}
 {% macro paimon__is_numeric_dtype(dtype) %}
   {%- do return(dtype.startswith(('tinyint', 'smallint', 'int', 'bigint', 'float', 'double', 'decimal')) and not dtype.startswith('interval')) -%}
 {% endmacro %}
 
-{#- Spark can count no different maps. -#}
+{#- Spark cannot count distinct maps. -#}
 {% macro paimon__is_struct_dtype(dtype) %}
   {%- do return((dtype | lower).startswith(('struct', 'map'))) -%}
 {% endmacro %}
