@@ -8,8 +8,9 @@ import pytest
 from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.paimon.capabilities import Versions
+from dbt.adapters.paimon.plan.steps import Does
 from dbt.adapters.paimon.preview import limits
-from dbt.adapters.paimon.preview.findings import Does, Preview, shown
+from dbt.adapters.paimon.preview.findings import Preview, shown
 from dbt.adapters.paimon.spark.scans import Scan, explained
 from dbt.adapters.paimon.spec.build import build_table_spec
 from dbt.adapters.paimon.spec.problems import ConfigErrors

@@ -139,7 +139,7 @@ class TestPlan(Plans):
         write_file(KEPT.format(more=more, columns=", 1 as added"), project.project_root, "models", "kept.sql")
         found, code = plan("--select", "kept")
         assert (found["kept"]["does"], code) == ("rebuild in place", 0)
-        options, column = found["kept"]["alters"]
+        column, options = found["kept"]["alters"]
         assert "snapshot.num-retained.max" in options
         assert column == "columns: adds added int"
         run_dbt(["run", "--select", "kept"])

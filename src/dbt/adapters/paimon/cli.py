@@ -21,8 +21,8 @@ from dbt.adapters.paimon.diff import command as diffs
 from dbt.adapters.paimon.diff import sides
 from dbt.adapters.paimon.machine.processes import has_clients
 from dbt.adapters.paimon.machine.waiting import Wait, WaitedTooLongError
+from dbt.adapters.paimon.plan.steps import Does
 from dbt.adapters.paimon.preview import command as preview
-from dbt.adapters.paimon.preview.findings import Does
 from dbt.adapters.paimon.profile import load_credentials, project_root
 from dbt.adapters.paimon.report import command as reporting
 from dbt.adapters.paimon.report import page as pages

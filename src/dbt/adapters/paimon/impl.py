@@ -37,6 +37,7 @@ from dbt.adapters.paimon.maintenance.buckets import Buckets
 from dbt.adapters.paimon.maintenance.door import Maintenance
 from dbt.adapters.paimon.maintenance.health_door import Health
 from dbt.adapters.paimon.options.capability_names import capability_named
+from dbt.adapters.paimon.plan.door import Plans
 from dbt.adapters.paimon.preview.door import Previews
 from dbt.adapters.paimon.relation import PaimonRelation
 from dbt.adapters.paimon.report.door import Reports
@@ -143,7 +144,7 @@ class PaimonAdapter(SparkAdapter):
     @door
     def deletes(self) -> Deletes:
         """The deletes that `apply_changes` keeps."""
-        return Deletes(self, self.streams.id_of_model)
+        return Deletes(self, self.tables, self.streams.id_of_model)
 
     @door
     def row_deletes(self) -> RowDeletes:
@@ -201,6 +202,11 @@ class PaimonAdapter(SparkAdapter):
     def buckets(self) -> Buckets:
         """The number of buckets, where the config leaves it to the adapter."""
         return Buckets(self, self.maintenance)
+
+    @door
+    def plans(self) -> Plans:
+        """What a run does with a node's table."""
+        return Plans(self.tables, self.rows, self.deletes, self.buckets.decide, self.history.check_branches)
 
     @door
     def previews(self) -> Previews:

@@ -9,7 +9,8 @@ from typing import Any
 import click
 
 from dbt.adapters.paimon import selected_nodes
-from dbt.adapters.paimon.preview.findings import Does, Preview
+from dbt.adapters.paimon.plan.steps import Does
+from dbt.adapters.paimon.preview.findings import Preview
 
 
 def run(arguments: Sequence[str], full_refresh: bool, as_json: bool) -> list[Preview]:

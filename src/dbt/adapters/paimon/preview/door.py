@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
@@ -11,8 +11,10 @@ from dbt_common.exceptions import DbtRuntimeError
 from dbt.adapters.paimon.doors import while_parsing
 from dbt.adapters.paimon.host import Host
 from dbt.adapters.paimon.maintenance.door import Maintenance
+from dbt.adapters.paimon.plan.decide import adds, decide
+from dbt.adapters.paimon.plan.steps import Does
 from dbt.adapters.paimon.preview import limits
-from dbt.adapters.paimon.preview.findings import Does, Preview
+from dbt.adapters.paimon.preview.findings import Preview
 from dbt.adapters.paimon.spark.scans import Scan
 from dbt.adapters.paimon.spec import safeguards
 from dbt.adapters.paimon.spec.door import Specs
@@ -21,7 +23,7 @@ from dbt.adapters.paimon.streaming.door import Streams
 from dbt.adapters.paimon.tables import metadata
 from dbt.adapters.paimon.tables.column_changes import ColumnChanges
 from dbt.adapters.paimon.tables.door import Tables
-from dbt.adapters.paimon.tables.rebuilds import may_need_asking, rebuild_of
+from dbt.adapters.paimon.tables.rebuilds import may_need_asking
 from dbt.adapters.paimon.time_travel.clones_door import Clones
 from dbt.adapters.paimon.writing.door import Rows
 
@@ -110,65 +112,27 @@ class Previews:
                 return replace(found, does=Does.FAIL, problem=problem)
         existing = self._existing(node)
         clone = self._clones.of(node, existing, full_refresh=full_refresh) if strategy else None
-        if clone is not None and not clone.rebuild:
-            current = self._tables.existing(clone.branch)
-            columns = self._column_changes(node, spec, query, current)
-            return self._of_increment(node, found, spec, strategy, current, columns)
-        if existing is None or not existing.is_table:
+        on_branch = clone is not None and not clone.rebuild
+        table = clone.branch if clone is not None and on_branch else existing
+        if table is None or not (on_branch or table.is_table):
             return replace(found, does=Does.CREATE)
-        found = replace(found, maintenance=tuple(self._maintenance.due_after_run(existing, spec)))
-        current = self._tables.existing(existing)
-        columns = self._column_changes(node, spec, query, current)
-        adds = node["config"]["materialized"] in _INCREMENTAL
-        if adds and (not full_refresh or node["resource_type"] == "snapshot"):
-            return self._of_increment(node, found, spec, strategy, current, columns)
-        return self._of_rebuild(node, found, spec, existing, current, columns, full_refresh)
-
-    def _of_increment(
-        self,
-        node: Mapping[str, Any],
-        found: Preview,
-        spec: TableSpec,
-        strategy: str,
-        current: ExistingTable,
-        columns: ColumnChanges | None,
-    ) -> Preview:
-        changes = self._tables.changes(spec, current)
-        on_schema_change = node["config"].get("on_schema_change") or "ignore"
-        dropped = columns.drop if columns and on_schema_change == "sync_all_columns" else ()
-        self._tables.refuse_immutable_changes(node, changes, dropped)
-        alters = [str(change) for change in changes.altered]
-        if columns is not None:
-            self._tables.check_schema_change(node, on_schema_change, strategy, spec, columns)
-            if on_schema_change in ("append_new_columns", "sync_all_columns"):
-                alters += _added(columns)
-            if on_schema_change == "sync_all_columns":
-                alters += [f"type of {column.name}: {column.data_type}" for column in columns.alter]
-                alters += _dropped(columns)
-        return replace(found, does=Does.INCREMENT, alters=tuple(alters))
-
-    def _of_rebuild(
-        self,
-        node: Mapping[str, Any],
-        found: Preview,
-        spec: TableSpec,
-        existing: PaimonRelation,
-        current: ExistingTable,
-        columns: ColumnChanges | None,
-        full_refresh: bool,
-    ) -> Preview:
-        changes = self._tables.changes(spec, current)
-        rebuild = rebuild_of(spec, changes, columns)
-        if rebuild.swaps:
-            history = self._tables.history(existing)
-            asks = not full_refresh and may_need_asking(node, rebuild) and history.is_worth_asking
-            return replace(found, does=Does.SWAP, reasons=rebuild.reasons, lost=history, asks=asks)
-        alters = [str(change) for change in changes.altered]
-        if columns is not None:
-            alters += _added(columns)
-            alters += [f"type of {column.name}: {column.data_type}" for column in columns.retype]
-            alters += _dropped(columns)
-        return replace(found, does=Does.REBUILD, alters=tuple(alters))
+        current = self._tables.existing(table)
+        plan = decide(
+            node,
+            spec,
+            current,
+            self._column_changes(node, spec, query, current),
+            self._tables.changes,
+            adds=on_branch or adds(node, full_refresh),
+            strategy=strategy,
+        )
+        due = () if on_branch else tuple(self._maintenance.due_after_run(table, spec))
+        found = replace(found, does=plan.does, maintenance=due, alters=tuple(plan.alters))
+        if not plan.rebuild.swaps:
+            return found
+        history = self._tables.history(table)
+        asks = not full_refresh and may_need_asking(node, plan.rebuild) and history.is_worth_asking
+        return replace(found, reasons=plan.rebuild.reasons, lost=history, asks=asks)
 
     def _spec(self, node: Mapping[str, Any]) -> tuple[TableSpec, str]:
         """A node's table spec, and the strategy that writes it; '' if it has none."""
@@ -229,11 +193,3 @@ class Previews:
             return
         if problem := limits.problem(model, self._scans(sql)):
             raise DbtRuntimeError(problem)
-
-
-def _added(columns: ColumnChanges) -> list[str]:
-    return [f"columns: adds {column.name} {column.data_type}" for column in columns.add]
-
-
-def _dropped(columns: ColumnChanges) -> Sequence[str]:
-    return [f"columns: drops {name}" for name in columns.drop]

@@ -6,24 +6,10 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from dbt_common.dataclass_schema import StrEnum
-
+from dbt.adapters.paimon.plan.steps import Does
 from dbt.adapters.paimon.spark.figures import counted, size
 from dbt.adapters.paimon.spark.scans import Scan
 from dbt.adapters.paimon.tables.rebuilds import History
-
-
-class Does(StrEnum):
-    """What a run would do with a node's relation."""
-
-    CREATE = "create"
-    INCREMENT = "increment"
-    REBUILD = "rebuild in place"
-    SWAP = "rebuild as a new table"
-    CREATE_VIEW = "create view"
-    REPLACE_VIEW = "replace view"
-    FAIL = "fail"
-    UNKNOWN = "not known"
 
 
 @dataclass(frozen=True)

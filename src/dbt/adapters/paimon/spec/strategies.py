@@ -55,6 +55,7 @@ _CONDITIONS: Final = (
 _SUBQUERY: Final = re.compile(r"\(\s*select\b", re.IGNORECASE)
 
 ON_SCHEMA_CHANGE: Final = ("ignore", "fail", "append_new_columns", "sync_all_columns")
+_IGNORE: Final = ON_SCHEMA_CHANGE[0]
 # Words that are too short to be guessed by similarity.
 _SCHEMA_CHANGE_ALIASES: Final[Mapping[str, str]] = MappingProxyType(
     {"sync": "sync_all_columns", "append": "append_new_columns"}
@@ -161,6 +162,12 @@ def collect_strategy(
         value = strategy if key == "incremental_strategy" else config.get(key)
         problems.add(key, value, reason)
     return strategy
+
+
+def on_schema_change(config: Mapping[str, Any]) -> str:
+    """The allowed value of a config's `on_schema_change`; `ignore` without one, as in dbt."""
+    value = config.get("on_schema_change")
+    return value if value in ON_SCHEMA_CHANGE else _IGNORE
 
 
 def _check_schema_change(config: Mapping[str, Any], problems: Problems) -> None:

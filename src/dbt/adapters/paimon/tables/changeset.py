@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.paimon.capabilities import Capability, Versions
+from dbt.adapters.paimon.column import PaimonColumn
 from dbt.adapters.paimon.options.table_options import canonical, lookup
 from dbt.adapters.paimon.spec.rules import RULES
 from dbt.adapters.paimon.spec.spelling import spelled_as
@@ -17,8 +18,6 @@ from dbt.adapters.paimon.tables import merging
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
-
-    from dbt.adapters.paimon.column import PaimonColumn
 
 # Set by Paimon, Spark or the metastore, or compared separately: never set or reset as options.
 PROTECTED_OPTIONS: Final = frozenset(
@@ -52,6 +51,11 @@ class ExistingColumn:
     nullable: bool = True
     comment: str = ""
     kept_type: str = ""
+
+
+def as_dbt_columns(columns: Iterable[ExistingColumn]) -> tuple[PaimonColumn, ...]:
+    """Columns as dbt's macros take them."""
+    return tuple(PaimonColumn(column=column.name, dtype=column.data_type) for column in columns)
 
 
 @dataclass(frozen=True)

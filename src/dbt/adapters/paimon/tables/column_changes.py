@@ -73,6 +73,21 @@ class ColumnChanges:
         """NOT NULL columns to be dropped: rows written before the drop have no values for them."""
         return tuple(name for name in self.relax if name in self.drop)
 
+    def for_increment(self, on_schema_change: str) -> ColumnChanges:
+        """What a run that adds rows changes, as `on_schema_change` allows; `retype` has the new types."""
+        if on_schema_change not in ("append_new_columns", "sync_all_columns"):
+            missing = {column.name for column in self.add}
+            return ColumnChanges(comment=tuple(each for each in self.comment if each[0] not in missing))
+        if on_schema_change == "append_new_columns":
+            return ColumnChanges(add=self.add, comment=self.comment)
+        return ColumnChanges(
+            add=self.add, retype=self.alter, relax=self.relax_to_drop, drop=self.drop, comment=self.comment
+        )
+
+    def for_snapshot(self) -> ColumnChanges:
+        """What a run of a snapshot changes: it adds and widens columns, and drops none."""
+        return ColumnChanges(add=self.add, retype=self.wider, comment=self.comment)
+
     @property
     def changes_schema(self) -> bool:
         """Whether dbt's `on_schema_change` applies."""

@@ -165,16 +165,6 @@ class Tables:
         persisted = (model["config"].get("persist_docs") or {}).get("columns", False)
         return column_changes.compare_columns(wanted, existing, bool(persisted), self._host.versions)
 
-    def refuse_immutable_changes(
-        self, model: Mapping[str, Any], changes: Changeset, dropped: Iterable[str] = ()
-    ) -> None:
-        """Refuse changes that ALTER cannot make: an incremental run never rebuilds (see `changeset.refuse_rebuild`)."""
-        changeset.refuse_rebuild(model["resource_type"], model["name"], changes, dropped)
-
-    def rebuild(self, spec: TableSpec, changes: Changeset, columns: ColumnChanges) -> Rebuild:
-        """How the existing table is rebuilt to get a spec and columns (see `rebuilds`)."""
-        return rebuilds.rebuild_of(spec, changes, columns)
-
     def history(self, relation: PaimonRelation) -> History:
         """The table snapshots and tags of a table, in one statement."""
         sql = rebuilds.history_sql(relation.system_table("snapshots"), relation.system_table("tags"))
@@ -260,19 +250,6 @@ class Tables:
         self._specs.doubt(model, checked, new=new)
         self._specs.advise(model, checked, types, clock_checks.warnings(self._host, model, checked, types))
         return checked
-
-    def check_schema_change(
-        self,
-        model: Mapping[str, Any],
-        on_schema_change: str,
-        strategy: str,
-        spec: TableSpec,
-        changes: ColumnChanges,
-    ) -> None:
-        """Refuse what `on_schema_change` forbids (see `column_changes.refuse_schema_change`)."""
-        column_changes.refuse_schema_change(
-            model["name"], on_schema_change, strategy, spec.merge_engine, changes
-        )
 
     @while_parsing(lambda *a, **k: [])
     def relations_like(

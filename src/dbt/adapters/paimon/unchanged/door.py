@@ -13,6 +13,7 @@ from dbt.adapters.paimon.column import PaimonColumn
 from dbt.adapters.paimon.doors import while_parsing
 from dbt.adapters.paimon.errors import messages
 from dbt.adapters.paimon.host import Host
+from dbt.adapters.paimon.plan.decide import adds, decide
 from dbt.adapters.paimon.spark import responses
 from dbt.adapters.paimon.spark.commits import COMMIT_USER_CONF
 from dbt.adapters.paimon.spark.table_name import TableName
@@ -129,7 +130,7 @@ class Unchanged:
         if before is None:
             raise RunIt("it has no table yet")
         head = _carrying(before, made.key)
-        self._refuse_pending(model, spec, before, head, made.columns, seed=rows is not None)
+        self._refuse_pending(model, spec, before, head, made.columns, strategy, seed=rows is not None)
         del self._planned[model["unique_id"]]
         return Written(responses.of_reuse(head.number, _words(rows is not None)))
 
@@ -140,6 +141,7 @@ class Unchanged:
         before: Stand,
         head: Snapshot,
         columns: Sequence[PaimonColumn],
+        strategy: str,
         *,
         seed: bool,
     ) -> None:
@@ -155,28 +157,19 @@ class Unchanged:
                 raise RunIt("its table was altered")
             kinds = {column.name.lower(): column.data_type for column in existing.columns}
             columns = [replace(each, dtype=kinds.get(each.name.lower(), each.dtype)) for each in columns]
-        changes = self._tables.changes(spec, existing)
-        if not changes.is_empty:
-            raise RunIt(f"its table has to be altered ({(*changes.altered, *changes.immutable)[0]})")
         wanted = self._tables.wanted_columns(columns, model, spec)
         altered = self._tables.column_changes(wanted, existing, model)
-        config = model["config"]
-        rebuilds = config.get("materialized") not in ("incremental", "snapshot")
-        on_change = config.get("on_schema_change") or "ignore"
-        if config.get("materialized") == "snapshot":
-            on_change = "append_new_columns"
-        syncs = rebuilds or on_change == "sync_all_columns"
-        pending = bool(
-            altered.comment
-            or (altered.add and (syncs or on_change == "append_new_columns"))
-            or (syncs and (altered.drop or altered.alter or altered.retype))
-            or (rebuilds and (altered.relax or altered.rebuild or altered.changed_types))
+        plan = decide(
+            model,
+            spec,
+            existing,
+            altered,
+            self._tables.changes,
+            adds=adds(model, full_refresh=False),
+            strategy=strategy,
         )
-        if pending:
-            raise RunIt("the columns of its table, or their comments, have to be altered")
-        described = (config.get("persist_docs") or {}).get("relation")
-        if described and existing.comment != (model.get("description") or ""):
-            raise RunIt("its table's comment has to be altered")
+        if plan.differs:
+            raise RunIt(f"its table has to be altered ({plan.differs[0]})")
 
     # -- the run of the node ----------------------------------------------------------------------------------------
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from dbt_common.exceptions import CompilationError
+
 from dbt.adapters.paimon.doors import while_parsing
 from dbt.adapters.paimon.host import Host
 from dbt.adapters.paimon.relation import PaimonRelation
@@ -13,7 +15,8 @@ from dbt.adapters.paimon.spec.table import TableSpec
 from dbt.adapters.paimon.sql import staging_names
 from dbt.adapters.paimon.state.kinds import Kind
 from dbt.adapters.paimon.state.tables import migrate_table, option_sql
-from dbt.adapters.paimon.tables.changeset import ExistingColumn, ExistingTable
+from dbt.adapters.paimon.tables.changeset import ExistingColumn
+from dbt.adapters.paimon.tables.door import Tables
 from dbt.adapters.paimon.writing.kept_deletes import KeptDeletes, kept_deletes
 
 
@@ -22,22 +25,46 @@ class Deletes:
 
     Args:
         host: the adapter.
+        tables: the door of tables.
         stream_id: the id of a model's stream, given the node in the manifest; None if the model has no stream.
     """
 
-    def __init__(self, host: Host, stream_id: Callable[[Mapping[str, Any]], str | None]) -> None:
+    def __init__(
+        self, host: Host, tables: Tables, stream_id: Callable[[Mapping[str, Any]], str | None]
+    ) -> None:
         self._host = host
+        self._tables = tables
         self._stream_id = stream_id
 
     def kept(
+        self, relation: PaimonRelation, spec: TableSpec, columns: Sequence[ExistingColumn]
+    ) -> KeptDeletes:
+        """How a table's deletes are kept in the table `relation`, which may be there (see `kept_deletes`)."""
+        there = self._host.get_relation(relation.database, relation.schema, relation.identifier)
+        current = None if there is None else self._tables.existing(there)
+        return kept_deletes(spec, columns, current, relation)
+
+    def fitting(
         self,
-        relation: PaimonRelation,
+        model: Mapping[str, Any],
+        target: PaimonRelation,
         spec: TableSpec,
         columns: Sequence[ExistingColumn],
-        current: ExistingTable | None,
     ) -> KeptDeletes:
-        """How a table's deletes are kept in the table `relation` (see `kept_deletes`)."""
-        return kept_deletes(spec, columns, current, relation)
+        """The same for an increment, which never creates a table of deletes in place of an existing one.
+
+        Raises:
+            CompilationError: the existing table of deletes cannot hold them.
+        """
+        relation = self.relation(model, target)
+        kept = self.kept(relation, spec, columns)
+        if not kept.fits:
+            raise CompilationError(
+                f"model '{model['name']}': {relation}, which keeps the deletes of the table, lacks the columns of its "
+                "primary_key and sequence_field, or has them with types that cannot be changed to the table's. "
+                "Nothing was written. Run the model once with --full-refresh over all changes."
+            )
+        return kept
 
     @staticmethod
     def version_option_sql() -> str:

@@ -20,7 +20,6 @@
   {%- set spec = adapter.specs.spelled(spec, source.columns) -%}
   {%- set source = adapter.rows.ordered(source, spec, model) -%}
   {%- do paimon__build_table(target_relation, existing_relation, spec, source) -%}
-  {%- do paimon__set_late_options(target_relation, spec) -%}
   {%- do paimon__drop_staged(source) -%}
   {%- do paimon__tag_run(target_relation, spec) -%}
   {%- do adapter.unchanged.note(model) -%}

@@ -103,13 +103,14 @@
     ) -%}
   {%- endif -%}
   {%- do adapter.builds.hold(relation) -%}
-  {%- set increment = paimon__prepare_increment(relation, spec, strategy, writer, on_schema_change, source) -%}
+  {%- set plan = adapter.plans.increment(model, relation, spec, strategy, source) -%}
+  {%- set rows = paimon__begin_increment(relation, plan, strategy, writer) -%}
   {%- do adapter.builds.release() -%}
-  {{ write(increment.sql) }}
+  {{ write(rows.sql) }}
   {%- set ended = adapter.streams.run(
-    model, relation, dead_letters, increment.sql, spec, strategy, settings, increment.conf, on_schema_change, drains
+    model, relation, dead_letters, rows.sql, spec, strategy, settings, rows.conf, on_schema_change, drains
   ) -%}
-  {%- do paimon__finish_increment(relation, on_schema_change, increment) -%}
+  {%- do paimon__run_steps(relation, plan.after) -%}
   {%- if not ended -%}
     {%- do paimon__stream_into(relation, spec, strategy, settings, on_schema_change, dead_letters, drains) -%}
   {%- endif -%}

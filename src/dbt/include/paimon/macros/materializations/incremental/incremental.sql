@@ -4,7 +4,6 @@
   {%- set plan = adapter.specs.incremental(model) -%}
   {%- set spec = plan.spec -%}
   {%- set strategy = plan.strategy -%}
-  {%- set on_schema_change = incremental_validate_on_schema_change(config.get('on_schema_change'), default='ignore') -%}
   {%- set writer = adapter.specs.strategy_macro(context, strategy, adapter.get_incremental_strategy_macro(context, strategy)) -%}
   {#- Batches of one model are prepared concurrently, and written one after the other. -#}
   {%- set existing_relation = paimon__load_existing(target_relation, hold=(strategy != 'microbatch')) -%}
@@ -41,24 +40,23 @@
     {%- set source = paimon__read_once(target_relation, source) -%}
   {%- endif -%}
   {%- if branch is not none -%}
-    {%- do paimon__increment(branch, spec, strategy, writer, on_schema_change, source) -%}
+    {%- do paimon__increment(branch, spec, strategy, writer, source) -%}
     {%- do paimon__view_of_branch(target_relation, branch) -%}
   {%- elif builds -%}
     {%- if strategy == 'apply_changes' -%}
       {%- do paimon__build_from_changes(target_relation, existing_relation, spec, source) -%}
     {%- else -%}
       {%- do paimon__build_table(target_relation, existing_relation, spec, source) -%}
-      {%- do paimon__set_late_options(target_relation, spec) -%}
     {%- endif -%}
     {%- do adapter.maintenance.after_first_load(target_relation, spec) -%}
   {%- elif spec.wap -%}
     {%- set audited = adapter.audits.begin(target_relation, with_rows=true) -%}
-    {%- do paimon__increment(audited, spec, strategy, writer, on_schema_change, source) -%}
+    {%- do paimon__increment(audited, spec, strategy, writer, source) -%}
     {%- do paimon__audit(target_relation, audited, spec, source) -%}
-    {%- do paimon__increment(target_relation, spec, strategy, writer, on_schema_change, source) -%}
+    {%- do paimon__increment(target_relation, spec, strategy, writer, source) -%}
     {%- do adapter.audits.end(target_relation) -%}
   {%- else -%}
-    {%- do paimon__increment(target_relation, spec, strategy, writer, on_schema_change, source) -%}
+    {%- do paimon__increment(target_relation, spec, strategy, writer, source) -%}
   {%- endif -%}
   {%- do paimon__keep_positions(target_relation) -%}
   {%- do paimon__drop_staged(source) -%}
@@ -99,63 +97,36 @@
   {%- do return(none) -%}
 {% endmacro %}
 
-{#- One increment into an existing table: options, columns, then the strategy's one statement. -#}
-{% macro paimon__increment(target, spec, strategy, writer, on_schema_change, source) %}
-  {%- set increment = paimon__prepare_increment(target, spec, strategy, writer, on_schema_change, source) -%}
-  {%- call paimon__write_table('main', target, writer.kind, increment.spec, increment.conf) -%}
-    {{ increment.sql }}
+{#- One increment into an existing table, as its plan says: what is altered first, the strategy's one statement, the rest. -#}
+{% macro paimon__increment(target, spec, strategy, writer, source) %}
+  {%- set plan = adapter.plans.increment(model, target, spec, strategy, source) -%}
+  {%- set rows = paimon__begin_increment(target, plan, strategy, writer) -%}
+  {%- call paimon__write_table('main', target, writer.kind, plan.spec, rows.conf) -%}
+    {{ rows.sql }}
   {%- endcall -%}
-  {%- do paimon__finish_increment(target, on_schema_change, increment) -%}
+  {%- do paimon__run_steps(target, plan.after) -%}
 {% endmacro %}
 
-{#- The steps before an increment is written, and the statement that writes it: {sql, conf, spec, current, changes}. -#}
-{% macro paimon__prepare_increment(target, spec, strategy, writer, on_schema_change, source) %}
-  {%- set current = adapter.tables.existing(target) -%}
-  {%- set spec = adapter.buckets.settled(spec, current) -%}
-  {%- do adapter.tables.warn_of_older_types(target, current) -%}
-  {%- set columns = adapter.tables.wanted_columns(source.columns, model, spec) -%}
-  {%- set column_changes = adapter.tables.column_changes(columns, current, model) -%}
-  {%- set syncs = on_schema_change == 'sync_all_columns' -%}
-  {%- set dropped = column_changes.drop if syncs else [] -%}
-  {%- set table_changes = adapter.tables.changes(spec, current, retypes=syncs and column_changes.alter | length > 0) -%}
-  {%- do adapter.history.check_branches(model, spec, target) -%}
-  {%- do paimon__check_documented_columns(target, columns) -%}
-  {%- do adapter.tables.check_schema_change(model, on_schema_change, strategy, spec, column_changes) -%}
-  {%- set table_columns = column_changes.synced(current.columns, on_schema_change) | list -%}
-  {%- set spec = adapter.tables.check_columns(model, spec, table_columns, columns, dropped) -%}
-  {%- do adapter.tables.refuse_immutable_changes(model, table_changes, dropped) -%}
-  {%- set source = adapter.rows.checked(source, table_columns, model, spec) -%}
-  {%- set kept_deletes = paimon__fitting_deletes(target, spec, table_columns) if strategy == 'apply_changes' -%}
-
-  {#- All checks have passed. -#}
-  {%- set spec = adapter.buckets.decide(spec, target, current, source) -%}
-  {%- set dest_columns = paimon__sync_columns(target, on_schema_change, columns, column_changes, table_changes) -%}
-
+{#- Alters the table as the plan says, and renders the statement that writes its rows: {sql, conf}. -#}
+{% macro paimon__begin_increment(target, plan, strategy, writer) %}
+  {%- do paimon__check_documented_columns(target, plan.columns) -%}
+  {%- do paimon__run_steps(target, plan.before) -%}
   {%- set sql = writer.call({
     'target_relation': target,
-    'temp_relation': paimon__strategy_source(target, writer.kind, source),
-    'unique_key': config.get('unique_key') or spec.primary_key | list,
-    'dest_columns': dest_columns,
-    'incremental_predicates': adapter.rows.predicates(model, writer.kind, current.columns),
-    'table_columns': table_columns,
-    'spec': spec,
-    'kept_deletes': kept_deletes,
+    'temp_relation': paimon__strategy_source(target, writer.kind, plan.source),
+    'unique_key': config.get('unique_key') or plan.spec.primary_key | list,
+    'dest_columns': plan.written | list,
+    'incremental_predicates': adapter.rows.predicates(model, writer.kind, plan.current.columns),
+    'table_columns': plan.table_columns | list,
+    'spec': plan.spec,
+    'kept_deletes': plan.kept_deletes,
   }) -%}
-  {%- set conf = paimon__strategy_conf(strategy, spec) -%}
+  {%- set conf = paimon__strategy_conf(strategy, plan.spec) -%}
   {%- if writer.override -%}
     {%- set sql, more = adapter.row_deletes.prepared(sql) -%}
     {%- set conf = dict(conf, **more) -%}
   {%- endif -%}
-  {%- do return({'sql': sql, 'conf': conf, 'spec': spec, 'current': current, 'changes': column_changes}) -%}
-{% endmacro %}
-
-{#- The steps after it: dropped columns, and comments. -#}
-{% macro paimon__finish_increment(target, on_schema_change, increment) %}
-  {%- if on_schema_change == 'sync_all_columns' -%}
-    {%- do paimon__drop_columns(target, increment.changes.drop) -%}
-  {%- endif -%}
-  {%- do paimon__comment_columns(target, increment.changes) -%}
-  {%- do paimon__comment_table(target, increment.current, model) -%}
+  {%- do return({'sql': sql, 'conf': conf}) -%}
 {% endmacro %}
 
 {#- A strategy of the project may read the columns of its temp_relation, so it gets a real relation. -#}

@@ -40,7 +40,6 @@
     {%- set spec = adapter.specs.spelled(spec, versions.columns) -%}
     {%- set source = adapter.rows.ordered(versions, spec, model) -%}
     {%- do paimon__build_table(target_relation, none, spec, source) -%}
-    {%- do paimon__set_late_options(target_relation, spec) -%}
   {%- else -%}
     {%- do adapter.rows.require_meta_columns(current, columns, strategy.hard_deletes) -%}
     {%- do strategy.update(
@@ -49,38 +48,20 @@
     {%- set source = adapter.rows.query(snapshot_staging_table(strategy, node.compiled_code, target_relation)) -%}
     {%- set source = adapter.rows.timed_by_versions(adapter.rows.spelled(source, current), versions, model) -%}
     {%- set spec = adapter.specs.spelled(spec, source.columns) -%}
-    {%- set spec = adapter.buckets.settled(spec, current) -%}
-    {%- do adapter.tables.warn_of_older_types(target_relation, current) -%}
     {%- set source = adapter.rows.ordered(source, spec, model) -%}
     {%- set helpers = ['dbt_change_type', 'dbt_unique_key'] -%}
     {%- if strategy.unique_key | is_list -%}
       {%- for key in strategy.unique_key -%}{%- do helpers.append('dbt_unique_key_' ~ loop.index) -%}{%- endfor -%}
     {%- endif -%}
-    {%- set added = current.lacks(source.columns) | rejectattr('name', 'in', helpers) | list -%}
-    {%- set wanted = adapter.tables.wanted_columns(adapter.rows.spelled(versions, current).columns, model, spec) -%}
-    {%- set changes = adapter.tables.column_changes(wanted, current, model) -%}
-    {%- do paimon__check_documented_columns(target_relation, wanted) -%}
-    {%- set table_changes = adapter.tables.changes(spec, current, retypes=changes.wider | length > 0) -%}
-    {%- do adapter.tables.refuse_immutable_changes(model, table_changes) -%}
-    {%- do adapter.history.check_branches(model, spec, target_relation) -%}
-    {%- set added_columns = adapter.tables.wanted_columns(added, model, spec) | list -%}
-    {%- set table_columns = (changes.widened(current.columns) | list) + added_columns -%}
-    {%- set spec = adapter.tables.check_columns(model, spec, table_columns, source.columns) -%}
-    {#- For a version that ends, only its end is written. -#}
-    {%- set source = adapter.rows.checked(source, table_columns, model, spec, "dbt_change_type = 'insert'") -%}
-    {%- set spec = adapter.buckets.decide(spec, target_relation, current, source) -%}
-    {%- do create_columns(target_relation, added) -%}
-    {%- do paimon__alter_options(target_relation, table_changes) -%}
-    {%- for column in changes.wider -%}
-      {%- do paimon__alter_column_type(target_relation, column.name, column.data_type) -%}
-    {%- endfor -%}
-    {%- set written = source.columns | rejectattr('name', 'in', helpers) | list -%}
+    {%- set plan = adapter.plans.snapshot(model, target_relation, spec, current, source, versions, helpers) -%}
+    {%- do paimon__check_documented_columns(target_relation, plan.columns) -%}
+    {%- do paimon__run_steps(target_relation, plan.before) -%}
     {%- set kind = 'snapshot override' if adapter.specs.override_of(context, 'snapshot_merge_sql') else 'snapshot' -%}
-    {%- call paimon__write_table('main', target_relation, kind, spec) -%}
-      {{ snapshot_merge_sql(target_relation, source, paimon__quoted_names(written)) }}
+    {%- call paimon__write_table('main', target_relation, kind, plan.spec) -%}
+      {{ snapshot_merge_sql(target_relation, plan.source, paimon__quoted_names(plan.written)) }}
     {%- endcall -%}
-    {%- do paimon__comment_columns(target_relation, changes) -%}
-    {%- do paimon__comment_table(target_relation, current, model) -%}
+    {%- do paimon__run_steps(target_relation, plan.after) -%}
+    {%- set spec = plan.spec -%}
   {%- endif -%}
   {%- do paimon__drop_staged(source) -%}
   {%- do paimon__tag_run(target_relation, spec) -%}

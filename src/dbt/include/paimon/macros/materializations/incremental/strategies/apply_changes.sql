@@ -38,14 +38,13 @@ left anti join {{ deletes.render() }} as __dbt_deletes
   {%- set spec = adapter.tables.check_columns(model, spec, columns, new=new) -%}
   {%- set deletes = adapter.deletes.relation(model, target) -%}
   {%- set there = load_cached_relation(deletes) -%}
-  {%- set kept = paimon__kept_deletes(deletes, spec, columns) -%}
+  {%- set kept = adapter.deletes.kept(deletes, spec, columns) -%}
   {%- set changes = adapter.rows.checked(source, columns, model, spec) -%}
   {%- if kept.fits -%}
     {%- do paimon__make_deletes_ready(deletes, spec, kept) -%}
     {%- do paimon__keep_deletes(deletes, spec, kept, changes) -%}
   {%- endif -%}
   {%- do paimon__build_table(target, existing, spec, source) -%}
-  {%- do paimon__set_late_options(target, spec) -%}
   {%- if kept.fits and there is not none -%}
     {%- do paimon__keep_deletes(deletes, spec, kept, changes, overwrite=true) -%}
   {%- elif there is not none -%}
@@ -72,26 +71,6 @@ left anti join {{ deletes.render() }} as __dbt_deletes
 
 {% macro paimon__rowkind(spec) %}
   {%- do return(adapter.quote(spec.options['rowkind.field'])) -%}
-{% endmacro %}
-
-{#- How the deletes of a table with these columns are kept, in an existing or new table (see adapter.deletes.kept). -#}
-{% macro paimon__kept_deletes(deletes, spec, columns) %}
-  {%- set there = load_cached_relation(deletes) -%}
-  {%- do return(adapter.deletes.kept(deletes, spec, columns, adapter.tables.existing(deletes) if there is not none else none)) -%}
-{% endmacro %}
-
-{#- The same for an increment, before anything is changed: an increment never recreates the table of deletes. -#}
-{% macro paimon__fitting_deletes(target, spec, columns) %}
-  {%- set deletes = adapter.deletes.relation(model, target) -%}
-  {%- set kept = paimon__kept_deletes(deletes, spec, columns) -%}
-  {%- if not kept.fits -%}
-    {%- do exceptions.raise_compiler_error(
-      "model '" ~ model.name ~ "': " ~ deletes ~ ", which keeps the deletes of the table, lacks the columns of its "
-      ~ "primary_key and sequence_field, or has them with types that cannot be changed to the table's. Nothing was written. "
-      ~ "Run the model once with --full-refresh over all changes."
-    ) -%}
-  {%- endif -%}
-  {%- do return(kept) -%}
 {% endmacro %}
 
 {#- Create the table of deletes, or change its column types to those of the table. -#}

@@ -1,0 +1,163 @@
+"""Decides what a run does with a node's table: a pure function of config, table and query."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any, Final, Protocol
+
+from dbt.adapters.paimon.plan.steps import Does, Kind, Plan, Step
+from dbt.adapters.paimon.spec.strategies import on_schema_change
+from dbt.adapters.paimon.tables.changeset import as_dbt_columns, refuse_rebuild
+from dbt.adapters.paimon.tables.column_changes import ColumnChanges, refuse_schema_change
+from dbt.adapters.paimon.tables.rebuilds import rebuild_of
+
+if TYPE_CHECKING:
+    from dbt.adapters.paimon.spec.table import TableSpec
+    from dbt.adapters.paimon.tables.changeset import Changeset, ExistingTable
+
+# Materializations whose runs add rows to those that are there.
+_ADDING: Final = ("incremental", "snapshot", "streaming")
+
+
+class Compare(Protocol):
+    """Compares options and keys (see `Tables.changes`)."""
+
+    def __call__(
+        self, spec: TableSpec, existing: ExistingTable, *, retypes: bool = False, rewrites: bool = False
+    ) -> Changeset:
+        """The options and keys that differ."""
+
+
+def adds(node: Mapping[str, Any], full_refresh: bool) -> bool:
+    """Whether a run adds rows to an existing table of this node; a full refresh never rebuilds a snapshot."""
+    if node["config"].get("materialized") not in _ADDING:
+        return False
+    return not full_refresh or node["resource_type"] == "snapshot"
+
+
+def decide(
+    node: Mapping[str, Any],
+    spec: TableSpec,
+    current: ExistingTable | None,
+    columns: ColumnChanges | None,
+    compare: Compare,
+    *,
+    adds: bool,
+    strategy: str = "",
+) -> Plan:
+    """The plan of a run of one node.
+
+    Args:
+        node: the node in the manifest.
+        spec: its table spec.
+        current: the existing table; None if there is none.
+        columns: how its columns differ from those of the query; None if one of them is not known.
+        compare: compares options and keys.
+        adds: whether the run adds rows to the table, instead of writing all of them.
+        strategy: the incremental strategy; empty for other nodes.
+
+    Raises:
+        DbtRuntimeError: the run would need to rewrite rows, and it only adds some.
+        CompilationError: `on_schema_change` forbids a difference.
+    """
+    if current is None:
+        return Plan(Does.CREATE)
+    if adds:
+        return _increment(node, spec, current, columns, compare, strategy)
+    return _rebuild(node, spec, current, columns, compare)
+
+
+def _increment(
+    node: Mapping[str, Any],
+    spec: TableSpec,
+    current: ExistingTable,
+    columns: ColumnChanges | None,
+    compare: Compare,
+    strategy: str,
+) -> Plan:
+    applied = ColumnChanges()
+    if columns is not None and node["resource_type"] == "snapshot":
+        applied = columns.for_snapshot()
+    elif columns is not None:
+        allowed = on_schema_change(node["config"])
+        refuse_schema_change(node["name"], allowed, strategy, spec.merge_engine, columns)
+        applied = columns.for_increment(allowed)
+    changes = compare(spec, current, retypes=bool(applied.retype))
+    refuse_rebuild(node["resource_type"], node["name"], changes, applied.drop)
+    return _in_place(Does.INCREMENT, node, current, applied, changes)
+
+
+def _rebuild(
+    node: Mapping[str, Any],
+    spec: TableSpec,
+    current: ExistingTable,
+    columns: ColumnChanges | None,
+    compare: Compare,
+) -> Plan:
+    """In place, by ALTER and one INSERT OVERWRITE: a query that fails leaves the old rows, and history stays.
+
+    Or by a new table, built under a staging name, that replaces the old one when it is complete: if ALTER is not
+    enough, or if Paimon's INSERT OVERWRITE depends on the rows that it replaces (see
+    `TableSpec.overwrite_reads_old_keys`).
+    """
+    changes = compare(spec, current, retypes=bool(columns and columns.retype), rewrites=True)
+    rebuild = rebuild_of(spec, changes, columns)
+    plan = _in_place(Does.REBUILD, node, current, columns or ColumnChanges(), changes)
+    if not rebuild.swaps:
+        return plan
+    differs = (*plan.differs, *map(str, changes.immutable), *(columns.rebuild if columns else ()))
+    return Plan(Does.SWAP, rebuild=rebuild, differs=differs)
+
+
+def _in_place(
+    does: Does, node: Mapping[str, Any], current: ExistingTable, columns: ColumnChanges, changes: Changeset
+) -> Plan:
+    before = tuple(_before(node, columns, changes))
+    after = tuple(_after(node, current, columns))
+    differs = tuple(words for step in (*before, *after) for words in step.alters)
+    return Plan(does, before, after, differs=differs)
+
+
+def _before(node: Mapping[str, Any], columns: ColumnChanges, changes: Changeset) -> Iterator[Step]:
+    """Options may refer to new columns, and those for older types come before the types change."""
+    if columns.add:
+        words = tuple(f"columns: adds {column.name} {column.data_type}" for column in columns.add)
+        if node["resource_type"] == "snapshot":
+            # dbt's own macro, which a project may override.
+            yield Step(Kind.ADD_COLUMNS, "create_columns", {"columns": as_dbt_columns(columns.add)}, words)
+        else:
+            yield Step(Kind.ADD_COLUMNS, "paimon__add_columns", {"columns": columns.add}, words)
+    yield from _option_steps(changes)
+    for column in columns.retype:
+        arguments = {"column_name": column.name, "new_column_type": column.data_type}
+        words = (f"type of {column.name}: {column.data_type}",)
+        yield Step(Kind.CHANGE_TYPE, "paimon__alter_column_type", arguments, words)
+    for name in columns.relax:
+        yield Step(Kind.DROP_NOT_NULL, "paimon__drop_not_null", {"name": name}, (f"{name}: may be NULL",))
+
+
+def _option_steps(changes: Changeset) -> Iterator[Step]:
+    steps = []
+    if changes.set_options:
+        words = tuple(str(change) for change in changes.altered if change.new is not None)
+        steps.append(Step(Kind.SET_OPTIONS, "paimon__set_options", {"options": changes.set_options}, words))
+    if changes.unset_options:
+        words = tuple(str(change) for change in changes.altered if change.new is None)
+        steps.append(
+            Step(Kind.UNSET_OPTIONS, "paimon__unset_options", {"names": changes.unset_options}, words)
+        )
+    yield from reversed(steps) if changes.unset_first else steps
+
+
+def _after(node: Mapping[str, Any], current: ExistingTable, columns: ColumnChanges) -> Iterator[Step]:
+    """Columns are dropped once the rows are written, so that a failed write loses no values."""
+    if columns.drop:
+        words = tuple(f"columns: drops {name}" for name in columns.drop)
+        yield Step(Kind.DROP_COLUMNS, "paimon__drop_columns", {"names": columns.drop}, words)
+    for name, comment in columns.comment:
+        arguments = {"column_name": name, "comment": comment}
+        yield Step(Kind.COMMENT_COLUMN, "paimon__comment_on_column", arguments, (f"comment of {name}",))
+    described = (node["config"].get("persist_docs") or {}).get("relation")
+    comment = node.get("description") or ""
+    if described and current.comment != comment:
+        yield Step(Kind.COMMENT_TABLE, "paimon__comment_on_table", {"comment": comment}, ("comment",))
