@@ -113,6 +113,8 @@ REQUIRED = (
     "  - {{name: added_model, config: {{contract: {{enforced: true}}}}, columns: [{{name: id, data_type: int}}, "
     "{{name: kept, data_type: string}}, {{name: gone, data_type: int}}{}]}}\n"
 )
+# Describes a column that its table never gets.
+DESCRIBED = "  - {name: ignore_add_model, config: {persist_docs: {columns: true}}, columns: [{name: fresh, description: new}]}\n"
 FRESH = ", {name: fresh, data_type: bigint, constraints: [{type: not_null}]}"
 
 
@@ -152,7 +154,8 @@ class TestSchemaChange:
                 [*LESS, *SYNCED],
                 "{name: gone, data_type: int, constraints: [{type: not_null}]}, ",
             )
-            + REQUIRED.format(""),
+            + REQUIRED.format("")
+            + DESCRIBED,
             **{
                 f"{name}_model.sql": model(
                     "sync_all_columns", f"select 1 as id, 'b' as kept, {second} as gone"
@@ -167,7 +170,7 @@ class TestSchemaChange:
     def results(self, project):
         run_dbt(["run", *WINDOW])
         # dbt has no sync_all_columns with a contract.
-        contracts = contract([*LESS, "required_table"]) + REQUIRED.format(FRESH)
+        contracts = contract([*LESS, "required_table"]) + REQUIRED.format(FRESH) + DESCRIBED
         write_file(contracts, project.project_root, "models", "contracts.yml")
         found = run_dbt(["run", *WINDOW, "--vars", "second: true"], expect_pass=False)
         return {r.node.name: r for r in found}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -100,6 +100,9 @@ class Host(Protocol):
     def get_macro_resolver(self) -> Any:
         """dbt's manifest."""
 
+    def get_incremental_strategy_macro(self, context: Mapping[str, Any], strategy: str) -> Any:
+        """The macro `get_incremental_<strategy>_sql`, as dbt finds it."""
+
     def has_catalog(self, name: str | None) -> bool:
         """Whether Spark has a catalog."""
 
@@ -122,6 +125,9 @@ class Host(Protocol):
 
     def cache_added(self, relation: Any) -> str:
         """Add a relation to dbt's cache."""
+
+    def drop_relation(self, relation: PaimonRelation) -> None:
+        """Drop a relation, also from dbt's cache."""
 
     def cache_dropped(self, relation: Any) -> str:
         """Remove a relation from dbt's cache."""

@@ -159,7 +159,7 @@ class PaimonAdapter(SparkAdapter):
     @door
     def unchanged(self) -> Unchanged:
         """Nodes that have nothing to do."""
-        return Unchanged(self, self.tables, self.making)
+        return Unchanged(self, self.making)
 
     @door
     def unchanged_tests(self) -> DataTests:
@@ -206,12 +206,25 @@ class PaimonAdapter(SparkAdapter):
     @door
     def plans(self) -> Plans:
         """What a run does with a node's table."""
-        return Plans(self.tables, self.rows, self.deletes, self.buckets.decide, self.history.check_branches)
+        return Plans(
+            self,
+            self.specs,
+            self.tables,
+            self.rows,
+            self.builds,
+            self.deletes,
+            self.buckets,
+            self.streams,
+            self.changes,
+            self.clones,
+            self.history,
+            self.unchanged,
+        )
 
     @door
     def previews(self) -> Previews:
         """What a run would do, and the limit of what it reads."""
-        return Previews(self, self.specs, self.tables, self.rows, self.maintenance, self.streams, self.clones)
+        return Previews(self, self.specs, self.tables, self.rows, self.maintenance, self.plans)
 
     @door
     def diffs(self) -> Diffs:

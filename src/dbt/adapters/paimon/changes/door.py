@@ -10,12 +10,13 @@ from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.paimon.changes import positions, reads
 from dbt.adapters.paimon.changes.positions import Commit, Position, SavedPosition, fingerprint
-from dbt.adapters.paimon.changes.reading import Reading, Source, SourceTag, without_added
+from dbt.adapters.paimon.changes.reading import Reading, Source, without_added
 from dbt.adapters.paimon.changes.reads import Output, SourceTable, Way
 from dbt.adapters.paimon.doors import while_parsing
 from dbt.adapters.paimon.host import Host
 from dbt.adapters.paimon.relation import PaimonRelation
 from dbt.adapters.paimon.spark.commits import COMMIT_USER_CONF
+from dbt.adapters.paimon.sql import procedures
 from dbt.adapters.paimon.sql.staging_names import POSITIONS_SUFFIX
 from dbt.adapters.paimon.state.kinds import CURRENT, Kind
 from dbt.adapters.paimon.state.tables import migrate_table, version_in
@@ -105,7 +106,7 @@ class Changes:
             )
         except BaseException:
             # dbt does not tell the adapter when a node fails to compile.
-            self.forget(model)
+            self._readings.pop(model["unique_id"], None)
             self._builds.release()
             raise
 
@@ -373,43 +374,35 @@ class Changes:
                 "written; run it again."
             )
 
-    @while_parsing(lambda *_, **__: None)
-    def migrate_positions(self, model: Mapping[str, Any], kept: PaimonRelation) -> None:
-        """Bring a model's positions table to the current version, if it has one; the model's lock is held.
+    def keep(self, model: Mapping[str, Any], kept: PaimonRelation) -> None:
+        """Write a model's positions, and drop the tags that it no longer needs; its rows are committed.
 
         Args:
-            model: the node, whose rows are committed.
-            kept: the positions table.
+            model: the node, whose table's lock is held.
+            kept: the positions table, `<model>__dbt_changes`, which may be there.
         """
-        reading = self._readings.get(model["unique_id"])
-        if reading is None or reading.kept_version in (None, CURRENT[Kind.POSITIONS]):
+        reading = self._readings.pop(model["unique_id"], None)
+        if reading is None:
             return
-        reading.kept_version = migrate_table(
-            Kind.POSITIONS, reading.kept_version or 0, kept.render(), self._host.query
-        )
+        if reading.kept_version not in (None, CURRENT[Kind.POSITIONS]):
+            migrate_table(Kind.POSITIONS, reading.kept_version or 0, kept.render(), self._host.query)
+        if reading.sources and (moved := reading.moved(positions.latest(self._commits(reading.own)))):
+            self._write(kept, moved)
+        for tag in reading.tags_to_drop():
+            self._call("delete_tag", tag.source, {"tag": tag.name})
 
-    @staticmethod
-    def positions_table_sql(kept: PaimonRelation) -> str:
-        """The DDL of the positions table, `<model>__dbt_changes`."""
-        return positions.create_sql(kept.render())
+    def _write(self, kept: PaimonRelation, moved: Mapping[str, SavedPosition]) -> None:
+        if self._host.get_relation(kept.database, kept.schema, kept.identifier) is None:
+            self._host.query(positions.create_sql(kept.render()))
+            self._host.cache_added(kept)
+        self._host.query(positions.keep_sql(kept.render(), moved))
 
-    @while_parsing(lambda *_, **__: "")
-    def keep_positions_sql(self, model: Mapping[str, Any], kept: PaimonRelation) -> str:
-        """The statement that writes a model's positions into its positions table; empty if none has moved.
+    def _call(self, procedure: str, relation: PaimonRelation, arguments: Mapping[str, Any]) -> None:
+        table = (relation.database or "", relation.schema or "", relation.identifier or "")
+        self._host.query(procedures.render(procedure, table, arguments, self._host.versions))
 
-        Args:
-            model: the node, whose rows are committed.
-            kept: the positions table.
-        """
-        reading = self._readings.get(model["unique_id"])
-        if reading is None or not reading.sources:
-            return ""
-        moved = reading.moved(positions.latest(self._commits(reading.own)))
-        return positions.keep_sql(kept.render(), moved) if moved else ""
-
-    @while_parsing(lambda *_, **__: "")
-    def hand_over_sql(self, original: PaimonRelation, branch: PaimonRelation, kept: PaimonRelation) -> str:
-        """The statement that gives a clone the positions of its original; empty if that has none.
+    def hand_over(self, original: PaimonRelation, branch: PaimonRelation, kept: PaimonRelation) -> None:
+        """Give a clone the positions of its original, if that has any.
 
         A branch has only the newest table snapshot of its table, so they are worked out from the table's own.
 
@@ -421,27 +414,18 @@ class Changes:
         beside = original.replace_path(identifier=f"{original.identifier}{POSITIONS_SUFFIX}")
         named = self._named_positions(beside)
         if not named:
-            return ""
+            return
         base = positions.latest(self._commits(branch))
         commits = [commit for commit in self._commits(original) if commit.snapshot <= base.snapshot]
         found = {
             name: positions.find(fingerprint(name), commits, saved, original) for name, saved in named.items()
         }
         moved = {name: SavedPosition(at, base) for name, at in found.items() if at is not None}
-        return positions.keep_sql(kept.render(), moved) if moved else ""
+        if moved:
+            self._write(kept, moved)
 
-    @while_parsing(lambda *_, **__: [])
-    def tags_to_keep(self, model: Mapping[str, Any]) -> list[SourceTag]:
-        """The tags to create before a model's rows are committed (keep=true)."""
+    def keep_tags(self, model: Mapping[str, Any]) -> None:
+        """Tag the table snapshots up to which a model reads (keep=true); its rows are not committed yet."""
         reading = self._readings.get(model["unique_id"])
-        return reading.tags_to_keep() if reading else []
-
-    @while_parsing(lambda *_, **__: [])
-    def tags_to_drop(self, model: Mapping[str, Any]) -> list[SourceTag]:
-        """The tags of a model's earlier positions, which are no longer needed after the commit."""
-        reading = self._readings.get(model["unique_id"])
-        return reading.tags_to_drop() if reading else []
-
-    def forget(self, model: Mapping[str, Any]) -> None:
-        """Forget a model's reads; it has run."""
-        self._readings.pop(model["unique_id"], None)
+        for tag in reading.tags_to_keep() if reading else ():
+            self._call("create_tag", tag.source, {"tag": tag.name, "snapshot": tag.snapshot})

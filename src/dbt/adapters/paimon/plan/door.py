@@ -2,54 +2,197 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Final
 
 from dbt.adapters.events.logging import AdapterLogger
 
-from dbt.adapters.paimon.plan.decide import decide
-from dbt.adapters.paimon.plan.steps import Does, Plan, SettledPlan
+from dbt.adapters.paimon.errors.deprecations import warn
+from dbt.adapters.paimon.plan.decide import adds, decide
+from dbt.adapters.paimon.plan.steps import Does, NodeRun, Plan, SettledPlan
 from dbt.adapters.paimon.spec import bucket_numbers
-from dbt.adapters.paimon.spec.strategies import APPLY_CHANGES, on_schema_change
+from dbt.adapters.paimon.spec.strategies import APPLY_CHANGES, MICROBATCH, on_schema_change
 from dbt.adapters.paimon.tables.changeset import as_dbt_columns
 
 if TYPE_CHECKING:
+    from dbt.adapters.paimon.changes.door import Changes
+    from dbt.adapters.paimon.column import PaimonColumn
+    from dbt.adapters.paimon.host import Host
+    from dbt.adapters.paimon.maintenance.buckets import Buckets
     from dbt.adapters.paimon.relation import PaimonRelation
+    from dbt.adapters.paimon.spec.door import Specs
     from dbt.adapters.paimon.spec.table import TableSpec
+    from dbt.adapters.paimon.streaming.door import Streams
     from dbt.adapters.paimon.tables.changeset import ExistingTable
     from dbt.adapters.paimon.tables.door import Tables
+    from dbt.adapters.paimon.time_travel.clones import Clone
+    from dbt.adapters.paimon.time_travel.clones_door import Clones
+    from dbt.adapters.paimon.time_travel.door import History
+    from dbt.adapters.paimon.unchanged.door import Unchanged
+    from dbt.adapters.paimon.writing.builds import Builds
     from dbt.adapters.paimon.writing.deletes import Deletes
     from dbt.adapters.paimon.writing.door import Rows
     from dbt.adapters.paimon.writing.model_query import ModelQuery
+    from dbt.adapters.paimon.writing.written import Written
 
     Node = Mapping[str, Any]
 
 logger = AdapterLogger("Paimon")
+_SCD_ID: Final = "dbt_scd_id"
 
 
+@dataclass(frozen=True)
 class Plans:
     """Settles plans: every check of a node passes before its table is changed.
 
-    Args:
-        tables, rows, deletes: doors that it goes through.
-        decide_buckets: makes the buckets of an existing table ready (see `Buckets.decide`).
-        check_branches: refuses options that name a branch which is not there (see `History.check_branches`).
+    Attributes:
+        host: the adapter. The others are the doors that it goes through.
     """
 
-    def __init__(
+    host: Host
+    specs: Specs
+    tables: Tables
+    rows: Rows
+    builds: Builds
+    deletes: Deletes
+    buckets: Buckets
+    streams: Streams
+    changes: Changes
+    clones: Clones
+    history: History
+    unchanged: Unchanged
+
+    # -- before the hooks -------------------------------------------------------------------------------------------
+
+    def begin(self, context: Mapping[str, Any]) -> NodeRun:
+        """Decide what the run of a node does, before its hooks, and lock its table.
+
+        Args:
+            context: dbt's, of the materialization.
+
+        Raises:
+            ConfigErrors: every problem of the config; no SQL runs before this.
+            DbtRuntimeError: the table cannot be locked; or what the node has read has changed since then.
+        """
+        node = context["model"]
+        target = context["this"].incorporate(type="table")
+        full_refresh = bool(context["should_full_refresh"]())
+        spec, strategy = self.spec_of(node)
+        writer = None
+        if node["config"]["materialized"] == "incremental":
+            macro = self.host.get_incremental_strategy_macro(context, strategy)
+            writer = self.specs.strategy_macro(context, strategy, macro)
+        rows = self.rows.load_seed(node) if node["resource_type"] == "seed" else None
+        # Batches of one model are prepared concurrently, and written one after the other.
+        existing = self.builds.existing(target, hold=strategy != MICROBATCH)
+        clone = self.clone_of(node, existing, strategy, full_refresh)
+        run = NodeRun(
+            target, spec, existing, full_refresh, adds=False, strategy=strategy, writer=writer, rows=rows
+        )
+        if clone is None and (reused := self._reused(node, run)):
+            return replace(run, reused=reused)
+        self.changes.check_positions(node)
+        lost = self.changes.rebuild(node)
+        if clone is not None:
+            branch = _branch_of(node, clone, lost)
+            return replace(run, branch=branch, adds=branch is not None)
+        there = existing is not None and existing.is_table
+        return replace(run, adds=there and not lost and adds(node, full_refresh))
+
+    def spec_of(self, node: Node) -> tuple[TableSpec, str]:
+        """A node's table spec, and the strategy that writes it; '' without one.
+
+        Raises:
+            ConfigErrors: every problem of the config.
+        """
+        kind = node["config"].get("materialized")
+        if kind == "incremental":
+            plan = self.specs.incremental(node)
+            return plan.spec, plan.strategy
+        if kind == "streaming":
+            stream = self.streams.plan(node)
+            return stream.spec, stream.strategy
+        if kind == "snapshot":
+            names = node["config"].get("snapshot_meta_column_names") or {}
+            return self.specs.of(node, [names.get(_SCD_ID) or _SCD_ID]), ""
+        return self.specs.of(node), ""
+
+    def clone_of(
+        self, node: Node, existing: PaimonRelation | None, strategy: str, full_refresh: bool
+    ) -> Clone | None:
+        """The clone that a node finds in its place (see `Clones.of`)."""
+        return self.clones.of(node, existing, full_refresh=full_refresh) if strategy else None
+
+    def decided(
         self,
-        tables: Tables,
-        rows: Rows,
-        deletes: Deletes,
-        decide_buckets: Callable[[TableSpec, PaimonRelation, ExistingTable, ModelQuery], TableSpec],
-        check_branches: Callable[[Node, TableSpec, PaimonRelation | None], None],
-    ) -> None:
-        self._tables = tables
-        self._rows = rows
-        self._deletes = deletes
-        self._decide_buckets = decide_buckets
-        self._check_branches = check_branches
+        node: Node,
+        spec: TableSpec,
+        current: ExistingTable,
+        columns: Sequence[PaimonColumn] | None,
+        *,
+        adds: bool,
+        strategy: str = "",
+    ) -> Plan:
+        """The plan for an existing table, as far as it is known before the node runs (see `decide`).
+
+        Args:
+            node: the node in the manifest.
+            spec: its table spec.
+            current: the existing table.
+            columns: the columns of its query; None if only the run knows them.
+            adds: whether the run adds rows, instead of writing all of them.
+            strategy: the strategy of an incremental model.
+        """
+        tables = self.tables
+        changes = None
+        if columns is not None:
+            changes = tables.column_changes(tables.wanted_columns(columns, node, spec), current, node)
+        return decide(node, spec, current, changes, tables.changes, adds=adds, strategy=strategy)
+
+    def _reused(self, node: Node, run: NodeRun) -> Written | None:
+        """dbt's response where a node with `skip_unchanged` has nothing to do."""
+        kind = run.writer.kind if run.writer else ""
+
+        def pending(current: ExistingTable, columns: Sequence[PaimonColumn]) -> Sequence[str]:
+            added = adds(node, full_refresh=False)
+            return self.decided(node, run.spec, current, columns, adds=added, strategy=kind).differs
+
+        return self.unchanged.reused(
+            node,
+            run.target,
+            run.existing,
+            pending,
+            strategy=kind,
+            reads_changes=self.changes.are_read(node),
+            full_refresh=run.full_refresh,
+            rows=run.rows,
+        )
+
+    # -- after the hooks --------------------------------------------------------------------------------------------
+
+    def with_rows(self, node: Node, run: NodeRun, source: ModelQuery) -> NodeRun:
+        """A run whose query is known: columns are spelled as there, and rows that break its order or batch fail.
+
+        Raises:
+            CompilationError: the column of `event_time` has a type that is not a date or timestamp.
+        """
+        rows = self.rows
+        spec = self.specs.spelled(run.spec, source.columns)
+        rows.check_event_time(node, run.strategy, source.columns)
+        source = rows.ordered(rows.of_batch(source, run.strategy, node), spec, node)
+        return replace(run, spec=spec, source=source)
+
+    def reads_once(self, run: NodeRun, source: ModelQuery) -> bool:
+        """Whether an increment's rows are read once and kept, instead of by each statement.
+
+        Then exactly the audited rows are published, and a statement that reads its rows twice has the same ones. A
+        project's own macro may delete rows of the table before it inserts, as other adapters keep the rows as well.
+        """
+        if not run.adds or run.writer is None:
+            return False
+        audits = run.spec.wap and run.branch is None
+        return audits or bool(run.writer.override) or not self.rows.reads_alike(source, run.strategy)
 
     def build(
         self,
@@ -71,11 +214,11 @@ class Plans:
         Raises:
             DbtRuntimeError: the config does not fit the columns, or history would be lost that nobody gave up.
         """
-        tables = self._tables
+        tables = self.tables
         there = existing if existing is not None and existing.is_table else None
         columns = tables.wanted_columns(source.columns, node, spec)
         spec = tables.check_columns(node, spec, columns, new=there is None)
-        source = self._rows.checked(source, columns, node, spec)
+        source = self.rows.checked(source, columns, node, spec)
         current = None if there is None else tables.existing(there)
         kept = spec if current is None else bucket_numbers.settled(spec, current.options)
         changes = None if current is None else tables.column_changes(columns, current, node)
@@ -87,8 +230,8 @@ class Plans:
                     f"{there} is rebuilt and swapped, which loses its table snapshots and tags ({plan.rebuild})"
                 )
         else:
-            self._check_branches(node, kept, there)
-            spec = self._decide_buckets(kept, there, current, source)
+            self.history.check_branches(node, kept, there)
+            spec = self.buckets.decide(kept, there, current, source)
         return _settled(plan, spec=spec, columns=columns, source=source, current=current)
 
     def increment(
@@ -111,21 +254,21 @@ class Plans:
         Raises:
             DbtRuntimeError: the rows, their columns or the config do not fit the table.
         """
-        tables = self._tables
+        tables = self.tables
         current = tables.existing(target)
         spec = bucket_numbers.settled(spec, current.options)
         tables.warn_of_older_types(target, current)
         columns = tables.wanted_columns(source.columns, node, spec)
         changes = tables.column_changes(columns, current, node)
-        self._check_branches(node, spec, target)
+        self.history.check_branches(node, spec, target)
         plan = decide(node, spec, current, changes, tables.changes, adds=True, strategy=strategy)
         allowed = on_schema_change(node["config"])
         applied = changes.for_increment(allowed)
         table_columns = changes.synced(current.columns, allowed)
         spec = tables.check_columns(node, spec, table_columns, columns, applied.drop)
-        source = self._rows.checked(source, table_columns, node, spec)
-        kept = self._deletes.fitting(node, target, spec, table_columns) if strategy == APPLY_CHANGES else None
-        spec = self._decide_buckets(spec, target, current, source)
+        source = self.rows.checked(source, table_columns, node, spec)
+        kept = self.deletes.fitting(node, target, spec, table_columns) if strategy == APPLY_CHANGES else None
+        spec = self.buckets.decide(spec, target, current, source)
         skipped = {column.name for column in changes.add} - {column.name for column in applied.add}
         return replace(
             _settled(plan, spec=spec, columns=columns, source=source, current=current),
@@ -137,10 +280,8 @@ class Plans:
     def snapshot(
         self,
         node: Node,
-        target: PaimonRelation,
-        spec: TableSpec,
+        run: NodeRun,
         current: ExistingTable,
-        source: ModelQuery,
         versions: ModelQuery,
         helpers: Sequence[str],
     ) -> SettledPlan:
@@ -148,32 +289,43 @@ class Plans:
 
         Args:
             node: the snapshot in the manifest.
-            target: its table.
-            spec: its table spec.
+            run: its run, with the rows of dbt's staging query.
             current: the existing table.
-            source: the rows of dbt's staging query.
             versions: the columns that the table should have.
-            helpers: the columns of `source` that the table does not get.
+            helpers: the columns of the rows that the table does not get.
 
         Raises:
             DbtRuntimeError: the rows, their columns or the config do not fit the table.
         """
-        tables = self._tables
-        spec = bucket_numbers.settled(spec, current.options)
+        target, source, tables = run.target, run.source, self.tables
+        assert source is not None
+        spec = bucket_numbers.settled(run.spec, current.options)
         tables.warn_of_older_types(target, current)
-        wanted = tables.wanted_columns(self._rows.spelled(versions, current).columns, node, spec)
+        wanted = tables.wanted_columns(self.rows.spelled(versions, current).columns, node, spec)
         changes = tables.column_changes(wanted, current, node)
         given = [column for column in source.columns if column.name not in helpers]
         changes = replace(changes, add=tables.wanted_columns(current.lacks(given), node, spec))
         plan = decide(node, spec, current, changes, tables.changes, adds=True)
-        self._check_branches(node, spec, target)
+        self.history.check_branches(node, spec, target)
         table_columns = (*changes.widened(current.columns), *changes.add)
         spec = tables.check_columns(node, spec, table_columns, source.columns)
         # Of a version that ends, only its end is written.
-        source = self._rows.checked(source, table_columns, node, spec, "dbt_change_type = 'insert'")
-        spec = self._decide_buckets(spec, target, current, source)
+        source = self.rows.checked(source, table_columns, node, spec, "dbt_change_type = 'insert'")
+        spec = self.buckets.decide(spec, target, current, source)
         settled = _settled(plan, spec=spec, columns=wanted, source=source, current=current)
         return replace(settled, table_columns=table_columns, written=tuple(given))
+
+
+def _branch_of(node: Node, clone: Clone, lost: bool) -> PaimonRelation | None:
+    """The branch that a clone's run adds rows to; None, with a warning, if a table takes the clone's place."""
+    why = clone.rebuild or ("the changes since its last run are lost" if lost else "")
+    if not why:
+        return clone.branch
+    warn(
+        f"model '{node['name']}' is built as a table of its own, with all its rows, and not on the branch "
+        f"{clone.branch}, which is deleted: {why}."
+    )
+    return None
 
 
 def _settled(plan: Plan, **more: Any) -> SettledPlan:

@@ -11,11 +11,16 @@ from dbt_common.dataclass_schema import StrEnum
 from dbt.adapters.paimon.tables.rebuilds import Rebuild
 
 if TYPE_CHECKING:
+    import agate
+
     from dbt.adapters.paimon.column import PaimonColumn
+    from dbt.adapters.paimon.overrides import StrategyMacro
+    from dbt.adapters.paimon.relation import PaimonRelation
     from dbt.adapters.paimon.spec.table import TableSpec
     from dbt.adapters.paimon.tables.changeset import ExistingColumn, ExistingTable
     from dbt.adapters.paimon.writing.kept_deletes import KeptDeletes
     from dbt.adapters.paimon.writing.model_query import ModelQuery
+    from dbt.adapters.paimon.writing.written import Written
 
 
 class Does(StrEnum):
@@ -117,3 +122,34 @@ class SettledPlan(Plan):
     def stages(self) -> bool:
         """Whether the rows go into a new table, built under a staging name."""
         return self.does in (Does.CREATE, Does.SWAP)
+
+
+@dataclass(frozen=True)
+class NodeRun:
+    """What is decided of the run of a node before its hooks, from config, flags and the existing relation.
+
+    Attributes:
+        target: the table that the node writes.
+        spec: its table spec.
+        existing: the relation of its name; None if there is none.
+        full_refresh: whether the run rebuilds tables.
+        adds: whether the run adds rows to a table, instead of writing all of them.
+        strategy: the strategy of an incremental model.
+        writer: the macro that renders the strategy's statement.
+        branch: the branch that the run adds rows to, where the relation is a clone that reads one.
+        rows: the rows of a seed.
+        reused: dbt's response, where there is nothing to do.
+        source: the rows to write, once the query is known.
+    """
+
+    target: PaimonRelation
+    spec: TableSpec
+    existing: PaimonRelation | None
+    full_refresh: bool
+    adds: bool
+    strategy: str = ""
+    writer: StrategyMacro | None = None
+    branch: PaimonRelation | None = None
+    rows: agate.Table | None = None
+    reused: Written | None = None
+    source: ModelQuery | None = None

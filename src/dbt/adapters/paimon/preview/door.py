@@ -11,29 +11,24 @@ from dbt_common.exceptions import DbtRuntimeError
 from dbt.adapters.paimon.doors import while_parsing
 from dbt.adapters.paimon.host import Host
 from dbt.adapters.paimon.maintenance.door import Maintenance
-from dbt.adapters.paimon.plan.decide import adds, decide
+from dbt.adapters.paimon.plan.decide import adds
+from dbt.adapters.paimon.plan.door import Plans
 from dbt.adapters.paimon.plan.steps import Does
 from dbt.adapters.paimon.preview import limits
 from dbt.adapters.paimon.preview.findings import Preview
 from dbt.adapters.paimon.spark.scans import Scan
 from dbt.adapters.paimon.spec import safeguards
 from dbt.adapters.paimon.spec.door import Specs
-from dbt.adapters.paimon.spec.table import TableSpec
-from dbt.adapters.paimon.streaming.door import Streams
 from dbt.adapters.paimon.tables import metadata
-from dbt.adapters.paimon.tables.column_changes import ColumnChanges
 from dbt.adapters.paimon.tables.door import Tables
 from dbt.adapters.paimon.tables.rebuilds import may_need_asking
-from dbt.adapters.paimon.time_travel.clones_door import Clones
 from dbt.adapters.paimon.writing.door import Rows
 
 if TYPE_CHECKING:
     from dbt.adapters.paimon.relation import PaimonRelation
-    from dbt.adapters.paimon.tables.changeset import ExistingTable
     from dbt.adapters.paimon.writing.model_query import ModelQuery
 
 _INCREMENTAL: Final = ("incremental", "snapshot", "streaming")
-_SCD_ID: Final = "dbt_scd_id"
 
 
 class Previews:
@@ -41,7 +36,7 @@ class Previews:
 
     Args:
         host: the adapter.
-        specs, tables, rows, maintenance, streams, clones: doors that it goes through.
+        specs, tables, rows, maintenance, plans: doors that it goes through.
     """
 
     def __init__(
@@ -51,16 +46,14 @@ class Previews:
         tables: Tables,
         rows: Rows,
         maintenance: Maintenance,
-        streams: Streams,
-        clones: Clones,
+        plans: Plans,
     ) -> None:
         self._host = host
         self._specs = specs
         self._tables = tables
         self._rows = rows
         self._maintenance = maintenance
-        self._streams = streams
-        self._clones = clones
+        self._plans = plans
 
     def of(self, node: Mapping[str, Any], full_refresh: bool) -> Preview:
         """What a run would do with a compiled node; a problem that would fail it is in the preview.
@@ -101,7 +94,7 @@ class Previews:
         return replace(found, does=Does.CREATE_VIEW if existing is None else Does.REPLACE_VIEW)
 
     def _of_table(self, node: Mapping[str, Any], found: Preview, full_refresh: bool) -> Preview:
-        spec, strategy = self._spec(node)
+        spec, strategy = self._plans.spec_of(node)
         if strategy:
             found = replace(found, kind=f"{found.kind}, {strategy}")
         query = self._query(node)
@@ -111,18 +104,16 @@ class Previews:
             if problem := limits.problem(node, found.scans):
                 return replace(found, does=Does.FAIL, problem=problem)
         existing = self._existing(node)
-        clone = self._clones.of(node, existing, full_refresh=full_refresh) if strategy else None
+        clone = self._plans.clone_of(node, existing, strategy, full_refresh)
         on_branch = clone is not None and not clone.rebuild
         table = clone.branch if clone is not None and on_branch else existing
         if table is None or not (on_branch or table.is_table):
             return replace(found, does=Does.CREATE)
-        current = self._tables.existing(table)
-        plan = decide(
+        plan = self._plans.decided(
             node,
             spec,
-            current,
-            self._column_changes(node, spec, query, current),
-            self._tables.changes,
+            self._tables.existing(table),
+            None if query is None else query.columns,
             adds=on_branch or adds(node, full_refresh),
             strategy=strategy,
         )
@@ -134,34 +125,12 @@ class Previews:
         asks = not full_refresh and may_need_asking(node, plan.rebuild) and history.is_worth_asking
         return replace(found, reasons=plan.rebuild.reasons, lost=history, asks=asks)
 
-    def _spec(self, node: Mapping[str, Any]) -> tuple[TableSpec, str]:
-        """A node's table spec, and the strategy that writes it; '' if it has none."""
-        kind = node["config"].get("materialized")
-        if kind == "incremental":
-            plan = self._specs.incremental(node)
-            return plan.spec, plan.strategy
-        if kind == "streaming":
-            stream = self._streams.plan(node)
-            return stream.spec, stream.strategy
-        if kind == "snapshot":
-            names = node["config"].get("snapshot_meta_column_names") or {}
-            return self._specs.of(node, [names.get(_SCD_ID) or _SCD_ID]), ""
-        return self._specs.of(node), ""
-
     def _query(self, node: Mapping[str, Any]) -> ModelQuery | None:
         """A node's query and columns; None where only the run knows them: seeds, Python models, snapshots, streams."""
         is_sql = node.get("language", "sql") == "sql"
         if not is_sql or node["config"].get("materialized") not in ("table", "incremental"):
             return None
         return self._rows.query(node["compiled_code"])
-
-    def _column_changes(
-        self, node: Mapping[str, Any], spec: TableSpec, query: ModelQuery | None, current: ExistingTable
-    ) -> ColumnChanges | None:
-        if query is None:
-            return None
-        wanted = self._tables.wanted_columns(query.columns, node, spec)
-        return self._tables.column_changes(wanted, current, node)
 
     def _existing(self, node: Mapping[str, Any]) -> PaimonRelation | None:
         return self._host.get_relation(node["database"], node["schema"], node["alias"])

@@ -8,13 +8,13 @@ from typing import Any
 
 from dbt_common.exceptions import DbtRuntimeError
 
-from dbt.adapters.paimon.doors import while_parsing
+from dbt.adapters.paimon.errors.deprecations import warn
 from dbt.adapters.paimon.host import Host
 from dbt.adapters.paimon.relation import PaimonRelation
 from dbt.adapters.paimon.spec import run_tag
 from dbt.adapters.paimon.sql import procedures
 from dbt.adapters.paimon.time_travel import audits
-from dbt.adapters.paimon.time_travel.audits import Audit, Result
+from dbt.adapters.paimon.time_travel.audits import Result
 from dbt.adapters.paimon.time_travel.states import branch_of
 
 
@@ -93,25 +93,39 @@ class Audits:
         if unknown:
             raise DbtRuntimeError(f"publish: {relation} has no column {', '.join(unknown)}. {rerun}")
 
-    @while_parsing(lambda *a, **k: [])
-    def compiled(
-        self, model: Mapping[str, Any], published: PaimonRelation, audited: PaimonRelation
-    ) -> list[Audit]:
-        """The data tests of a model, compiled against its audited rows."""
+    def results(
+        self, context: Mapping[str, Any], published: PaimonRelation, audited: PaimonRelation
+    ) -> list[Result]:
+        """The outcomes of a model's data tests over its audited rows, each by dbt's own query.
+
+        Args:
+            context: dbt's, of the materialization.
+            published: the table.
+            audited: the relation with the new rows.
+        """
         # dbt passes the whole manifest; the declared type only promises macros.
         manifest: Any = self._host.get_macro_resolver()
-        tests = audits.of_model(model["unique_id"], manifest)
-        return audits.compiled(tests, published, audited, self._host.config, manifest)
-
-    def result(self, audit: Audit, row: Sequence[Any]) -> Result:
-        """The outcome of one data test (see `audits.result`)."""
-        return audits.result(audit, list(row))
+        tests = audits.of_model(context["model"]["unique_id"], manifest)
+        found = []
+        for audit in audits.compiled(tests, published, audited, self._host.config, manifest):
+            sql = context["get_test_sql"](
+                context["get_limit_subquery_sql"](audit.sql, audit.limit),
+                audit.fail_calc,
+                audit.warn_if,
+                audit.error_if,
+                limit=None,
+            )
+            found.append(audits.result(audit, self._host.query(sql)[0]))
+        return found
 
     def refuse_failed(
         self, model: Mapping[str, Any], audited: PaimonRelation, results: Sequence[Result]
     ) -> None:
-        """Fail a node if one of its data tests failed (see `audits.refuse_failed`)."""
+        """Fail a node if one of its data tests failed (see `audits.refuse_failed`); warn of those that warn."""
         audits.refuse_failed(model, audited, results)
+        for result in results:
+            if result.is_warning:
+                warn(f"model '{model['name']}', audit {result}")
 
     def _call(self, procedure: str, relation: PaimonRelation, arguments: Mapping[str, Any]) -> None:
         table = (relation.database or "", relation.schema or "", relation.identifier or "")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
@@ -13,13 +13,11 @@ from dbt.adapters.paimon.column import PaimonColumn
 from dbt.adapters.paimon.doors import while_parsing
 from dbt.adapters.paimon.errors import messages
 from dbt.adapters.paimon.host import Host
-from dbt.adapters.paimon.plan.decide import adds, decide
 from dbt.adapters.paimon.spark import responses
 from dbt.adapters.paimon.spark.commits import COMMIT_USER_CONF
 from dbt.adapters.paimon.spark.table_name import TableName
 from dbt.adapters.paimon.spec import skipping
 from dbt.adapters.paimon.tables import metadata
-from dbt.adapters.paimon.tables.door import Tables
 from dbt.adapters.paimon.unchanged import keys, nodes
 from dbt.adapters.paimon.unchanged.keys import Key
 from dbt.adapters.paimon.unchanged.making import Making, RunIt
@@ -30,7 +28,10 @@ if TYPE_CHECKING:
 
     from dbt.adapters.paimon.relation import PaimonRelation
     from dbt.adapters.paimon.spark.heads import Snapshot, Stand
-    from dbt.adapters.paimon.spec.table import TableSpec
+    from dbt.adapters.paimon.tables.changeset import ExistingTable
+
+    # The differences, in words, between an existing table and the one that a node wants, given the query's columns.
+    Pending = Callable[[ExistingTable, Sequence[PaimonColumn]], Sequence[str]]
 
 logger = AdapterLogger("Paimon")
 _NO_ROWS: Final = "0.0"
@@ -58,24 +59,21 @@ class Unchanged:
 
     Args:
         host: the adapter.
-        tables: the door of tables.
         making: finds out what nodes are made of.
     """
 
-    def __init__(self, host: Host, tables: Tables, making: Making) -> None:
+    def __init__(self, host: Host, making: Making) -> None:
         self._host = host
-        self._tables = tables
         self._making = making
         # By node; a node runs on one thread.
         self._planned: dict[str, _Planned] = {}
 
-    @while_parsing(lambda *_, **__: None)
     def reused(
         self,
         model: Mapping[str, Any],
         target: PaimonRelation,
         existing: PaimonRelation | None,
-        spec: TableSpec,
+        pending: Pending,
         *,
         strategy: str = "",
         reads_changes: bool = False,
@@ -90,7 +88,7 @@ class Unchanged:
             model: the node in the manifest, compiled.
             target: its table.
             existing: the relation that is there by that name.
-            spec: its table spec.
+            pending: how the node's plan differs from its table.
             strategy: the strategy of an incremental model.
             reads_changes: whether it calls paimon_changes.
             full_refresh: whether the run rebuilds the table.
@@ -101,7 +99,9 @@ class Unchanged:
             return None
         return self._making.unless_run(
             model,
-            lambda: self._reused(model, target, existing, spec, strategy, reads_changes, full_refresh, rows),
+            lambda: self._reused(
+                model, target, existing, pending, strategy, reads_changes, full_refresh, rows
+            ),
         )
 
     def _reused(
@@ -109,7 +109,7 @@ class Unchanged:
         model: Mapping[str, Any],
         target: PaimonRelation,
         existing: PaimonRelation | None,
-        spec: TableSpec,
+        pending: Pending,
         strategy: str,
         reads_changes: bool,
         full_refresh: bool,
@@ -130,18 +130,16 @@ class Unchanged:
         if before is None:
             raise RunIt("it has no table yet")
         head = _carrying(before, made.key)
-        self._refuse_pending(model, spec, before, head, made.columns, strategy, seed=rows is not None)
+        self._refuse_pending(before, head, made.columns, pending, seed=rows is not None)
         del self._planned[model["unique_id"]]
         return Written(responses.of_reuse(head.number, _words(rows is not None)))
 
+    @staticmethod
     def _refuse_pending(
-        self,
-        model: Mapping[str, Any],
-        spec: TableSpec,
         before: Stand,
         head: Snapshot,
         columns: Sequence[PaimonColumn],
-        strategy: str,
+        pending: Pending,
         *,
         seed: bool,
     ) -> None:
@@ -157,19 +155,8 @@ class Unchanged:
                 raise RunIt("its table was altered")
             kinds = {column.name.lower(): column.data_type for column in existing.columns}
             columns = [replace(each, dtype=kinds.get(each.name.lower(), each.dtype)) for each in columns]
-        wanted = self._tables.wanted_columns(columns, model, spec)
-        altered = self._tables.column_changes(wanted, existing, model)
-        plan = decide(
-            model,
-            spec,
-            existing,
-            altered,
-            self._tables.changes,
-            adds=adds(model, full_refresh=False),
-            strategy=strategy,
-        )
-        if plan.differs:
-            raise RunIt(f"its table has to be altered ({plan.differs[0]})")
+        if differs := pending(existing, columns):
+            raise RunIt(f"its table has to be altered ({differs[0]})")
 
     # -- the run of the node ----------------------------------------------------------------------------------------
 

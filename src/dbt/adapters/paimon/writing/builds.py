@@ -136,6 +136,24 @@ class Builds:
             if name in found:
                 self._host.cache_added(found[name])
 
+    def existing(self, target: PaimonRelation, *, hold: bool = True) -> PaimonRelation | None:
+        """The relation of a node's name, or None; drops the leftovers of killed runs first.
+
+        dbt's listing at its start has them, and has also finished interrupted swaps.
+
+        Args:
+            target: the table that the node writes.
+            hold: whether the node holds the table's lock until it ends; the first to create a table always does.
+        """
+        if hold or self._cached(target) is None:
+            self.hold(target)
+        for leftover in self.leftovers(target):
+            self._host.drop_relation(leftover)
+        return self._cached(target)
+
+    def _cached(self, target: PaimonRelation) -> PaimonRelation | None:
+        return self._host.get_relation(target.database, target.schema, target.identifier)
+
     # -- staged tables ----------------------------------------------------------------------------------------------
 
     @while_parsing(lambda target: target)

@@ -14,7 +14,7 @@
   {%- endif -%}
 
   {%- set target_relation = this.incorporate(type='table') -%}
-  {%- set existing_relation = paimon__load_existing(target_relation) -%}
+  {%- set existing_relation = adapter.builds.existing(target_relation) -%}
   {%- if existing_relation and not flags.FULL_REFRESH -%}
     {%- do adapter.clones.check(existing_relation) -%}
     {{ log('Relation ' ~ existing_relation ~ ' already exists', info=true) }}
@@ -73,12 +73,7 @@
   {%- if old is not none -%}
     {%- do adapter.drop_relation(old) -%}
   {%- endif -%}
-  {%- set sql = adapter.changes.hand_over_sql(original, branch, kept) -%}
-  {%- if sql -%}
-    {%- call statement('create_positions') -%}{{ adapter.changes.positions_table_sql(kept) }}{%- endcall -%}
-    {%- do adapter.cache_added(kept) -%}
-    {%- call statement('keep_positions') -%}{{ sql }}{%- endcall -%}
-  {%- endif -%}
+  {%- do adapter.changes.hand_over(original, branch, kept) -%}
   {%- do return(view) -%}
 {% endmacro %}
 

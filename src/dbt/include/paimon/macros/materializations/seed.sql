@@ -1,33 +1,26 @@
 {% materialization seed, adapter='paimon' %}
-  {%- set target_relation = this.incorporate(type='table') -%}
-  {%- set spec = adapter.specs.of(model) -%}
-  {%- set agate_table = adapter.rows.load_seed(model) -%}
-  {%- set existing_relation = paimon__load_existing(target_relation) -%}
-  {%- if existing_relation is not none and existing_relation.is_view -%}
-    {{ exceptions.raise_compiler_error("Cannot seed to '" ~ existing_relation ~ "', it is a view") }}
+  {%- set run = adapter.plans.begin(context) -%}
+  {%- if run.existing is not none and run.existing.is_view -%}
+    {{ exceptions.raise_compiler_error("Cannot seed to '" ~ run.existing ~ "', it is a view") }}
   {%- endif -%}
-  {%- do store_result('agate_table', response='OK', agate_table=agate_table) -%}
-  {%- if paimon__reuse(target_relation, existing_relation, spec, rows=agate_table) -%}
-    {{ return({'relations': [target_relation]}) }}
+  {%- do store_result('agate_table', response='OK', agate_table=run.rows) -%}
+  {%- if run.reused -%}
+    {{ return(paimon__reused(run)) }}
   {%- endif -%}
 
   {{ run_hooks(pre_hooks, inside_transaction=False) }}
   {{ run_hooks(pre_hooks, inside_transaction=True) }}
 
-  {%- set view = make_temp_relation(target_relation).identifier -%}
-  {%- do adapter.rows.stage_seed(view, agate_table, model) -%}
-  {%- set source = adapter.rows.staged(view) -%}
-  {%- set spec = adapter.specs.spelled(spec, source.columns) -%}
-  {%- set source = adapter.rows.ordered(source, spec, model) -%}
-  {%- do paimon__build_table(target_relation, existing_relation, spec, source) -%}
-  {%- do paimon__drop_staged(source) -%}
-  {%- do paimon__tag_run(target_relation, spec) -%}
-  {%- do adapter.unchanged.note(model) -%}
+  {%- set view = make_temp_relation(run.target).identifier -%}
+  {%- do adapter.rows.stage_seed(view, run.rows, model) -%}
+  {%- set run = adapter.plans.with_rows(model, run, adapter.rows.staged(view)) -%}
+  {%- do paimon__build_table(run.target, run.existing, run.spec, run.source) -%}
+  {%- do paimon__end_writing(run, [run.source]) -%}
 
   {{ run_hooks(post_hooks, inside_transaction=True) }}
   {{ adapter.commit() }}
   {{ run_hooks(post_hooks, inside_transaction=False) }}
-  {%- do adapter.maintenance.after_run(target_relation, spec) -%}
+  {%- do adapter.maintenance.after_run(run.target, run.spec) -%}
 
-  {{ return({'relations': [target_relation]}) }}
+  {{ return({'relations': [run.target]}) }}
 {% endmaterialization %}

@@ -13,7 +13,7 @@
   {%- set settings = plan.settings -%}
   {%- set on_schema_change = incremental_validate_on_schema_change(config.get('on_schema_change'), default='ignore') -%}
   {%- do adapter.streams.hold(model, target) -%}
-  {%- set existing = paimon__load_existing(target, hold=false) -%}
+  {%- set existing = adapter.builds.existing(target, hold=false) -%}
   {%- set goes_on = existing is not none and existing.is_table and not should_full_refresh() -%}
   {%- set before = adapter.streams.id_of(existing) if existing is not none and existing.is_table else '' -%}
   {%- if before -%}

@@ -6,18 +6,9 @@
 -#}
 {% macro paimon__audit(target, audited, spec, staged=none) %}
   {%- if not spec.wap -%}{%- do return(none) -%}{%- endif -%}
-  {%- set results = [] -%}
-  {%- for audit in adapter.audits.compiled(model, target, audited) -%}
-    {%- set sql = get_test_sql(
-      get_limit_subquery_sql(audit.sql, audit.limit), audit.fail_calc, audit.warn_if, audit.error_if, limit=none
-    ) -%}
-    {%- do results.append(adapter.audits.result(audit, run_query(sql).rows[0])) -%}
-  {%- endfor -%}
+  {%- set results = adapter.audits.results(context, target, audited) -%}
   {%- if staged is not none and results | selectattr('is_error') | list -%}
     {%- do paimon__drop_staged(staged) -%}
   {%- endif -%}
   {%- do adapter.audits.refuse_failed(model, audited, results) -%}
-  {%- for result in results if result.is_warning -%}
-    {%- do exceptions.warn("model '" ~ model.name ~ "', audit " ~ result) -%}
-  {%- endfor -%}
 {% endmacro %}

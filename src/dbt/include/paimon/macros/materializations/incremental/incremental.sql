@@ -1,107 +1,67 @@
 {% materialization incremental, adapter='paimon', supported_languages=['sql', 'python'] %}
-  {%- set target_relation = this.incorporate(type='table') -%}
-  {#- All problems of the config are reported here, before the first statement. -#}
-  {%- set plan = adapter.specs.incremental(model) -%}
-  {%- set spec = plan.spec -%}
-  {%- set strategy = plan.strategy -%}
-  {%- set writer = adapter.specs.strategy_macro(context, strategy, adapter.get_incremental_strategy_macro(context, strategy)) -%}
-  {#- Batches of one model are prepared concurrently, and written one after the other. -#}
-  {%- set existing_relation = paimon__load_existing(target_relation, hold=(strategy != 'microbatch')) -%}
-  {#- A clone that is a branch: the view over it is what exists, and stays. -#}
-  {%- set clone = adapter.clones.of(model, existing_relation, full_refresh=should_full_refresh()) -%}
-  {%- if clone is none and paimon__reuse(target_relation, existing_relation, spec, writer.kind) -%}
-    {{ return({'relations': [target_relation]}) }}
+  {%- set run = adapter.plans.begin(context) -%}
+  {%- if run.reused -%}
+    {{ return(paimon__reused(run)) }}
   {%- endif -%}
-  {%- do adapter.changes.check_positions(model) -%}
-  {%- set rebuild = adapter.changes.rebuild(model) or should_full_refresh() -%}
-  {%- set branch = paimon__branch_to_write(clone, rebuild) -%}
 
   {{ run_hooks(pre_hooks, inside_transaction=False) }}
   {{ run_hooks(pre_hooks, inside_transaction=True) }}
 
-  {%- set source = paimon__model_query(target_relation, compiled_code, model['language']) -%}
-  {%- set spec = adapter.specs.spelled(spec, source.columns) -%}
-  {%- do adapter.rows.check_event_time(model, strategy, source.columns) -%}
-  {%- set source = adapter.rows.of_batch(source, strategy, model) -%}
-  {%- set source = adapter.rows.ordered(source, spec, model) -%}
-  {%- set staged = source -%}
-  {%- if strategy == 'apply_changes' -%}
-    {%- set source = paimon__stage_changes(target_relation, source, spec) -%}
+  {%- set query = paimon__model_query(run.target, compiled_code, model['language']) -%}
+  {%- set run = adapter.plans.with_rows(model, run, query) -%}
+  {%- set staged = [run.source] -%}
+  {%- if run.strategy == 'apply_changes' -%}
+    {%- do staged.append(paimon__stage_changes(run.target, run.source, run.spec)) -%}
   {%- endif -%}
-  {%- if branch is none -%}
-    {%- do paimon__keep_source_tags() -%}
+  {%- if run.branch is none -%}
+    {%- do adapter.changes.keep_tags(model) -%}
   {%- endif -%}
-  {%- set builds = branch is none and (existing_relation is none or existing_relation.is_view or rebuild) -%}
-  {%- if not builds and ((spec.wap and branch is none) or writer.override or not adapter.rows.reads_alike(source, strategy)) -%}
-    {#-
-      Read once: exactly the audited rows are published, and a statement that reads its rows twice has the same. Other
-      adapters of dbt have them in a temporary table, so an override may delete rows of the table before it inserts.
-    -#}
-    {%- set source = paimon__read_once(target_relation, source) -%}
+  {%- if adapter.plans.reads_once(run, staged[-1]) -%}
+    {%- do staged.append(paimon__read_once(run.target, staged[-1])) -%}
   {%- endif -%}
-  {%- if branch is not none -%}
-    {%- do paimon__increment(branch, spec, strategy, writer, source) -%}
-    {%- do paimon__view_of_branch(target_relation, branch) -%}
-  {%- elif builds -%}
-    {%- if strategy == 'apply_changes' -%}
-      {%- do paimon__build_from_changes(target_relation, existing_relation, spec, source) -%}
-    {%- else -%}
-      {%- do paimon__build_table(target_relation, existing_relation, spec, source) -%}
-    {%- endif -%}
-    {%- do adapter.maintenance.after_first_load(target_relation, spec) -%}
-  {%- elif spec.wap -%}
-    {%- set audited = adapter.audits.begin(target_relation, with_rows=true) -%}
-    {%- do paimon__increment(audited, spec, strategy, writer, source) -%}
-    {%- do paimon__audit(target_relation, audited, spec, source) -%}
-    {%- do paimon__increment(target_relation, spec, strategy, writer, source) -%}
-    {%- do adapter.audits.end(target_relation) -%}
-  {%- else -%}
-    {%- do paimon__increment(target_relation, spec, strategy, writer, source) -%}
-  {%- endif -%}
-  {%- do paimon__keep_positions(target_relation) -%}
-  {%- do paimon__drop_staged(source) -%}
-  {%- if staged.view != source.view -%}
-    {%- do paimon__drop_staged(staged) -%}
-  {%- endif -%}
-  {#- Tags and maintenance are for the table that the model will be, not for a branch. -#}
-  {%- if branch is none -%}
-    {%- do paimon__drop_if_view(existing_relation) -%}
-    {%- do paimon__tag_run(target_relation, spec) -%}
-  {%- endif -%}
-  {%- do adapter.unchanged.note(model) -%}
+  {%- do paimon__write_increment(run, staged[-1]) -%}
+  {%- do paimon__keep_positions(run.target) -%}
+  {%- do paimon__end_writing(run, staged) -%}
 
   {{ run_hooks(post_hooks, inside_transaction=True) }}
   {{ adapter.commit() }}
   {{ run_hooks(post_hooks, inside_transaction=False) }}
-  {%- if branch is not none -%}
-    {{ return({'relations': [existing_relation]}) }}
+  {%- if run.branch is not none -%}
+    {{ return({'relations': [run.existing]}) }}
   {%- endif -%}
-  {%- do adapter.maintenance.after_run(target_relation, spec) -%}
+  {%- do adapter.maintenance.after_run(run.target, run.spec) -%}
 
-  {{ return({'relations': [target_relation]}) }}
+  {{ return({'relations': [run.target]}) }}
 {% endmaterialization %}
 
-{#- The branch that an increment goes to, or none: also if the clone has to give way to a table, which a warning says. -#}
-{% macro paimon__branch_to_write(clone, rebuild) %}
-  {%- if clone is none -%}
-    {%- do return(none) -%}
+{#- Writes a model's rows: all of them, or an increment into its table or branch, audited first if the config says so. -#}
+{% macro paimon__write_increment(run, source) %}
+  {%- if run.branch is not none -%}
+    {%- do paimon__increment(run.branch, run, source) -%}
+    {%- do paimon__view_of_branch(run.target, run.branch) -%}
+  {%- elif not run.adds -%}
+    {%- if run.strategy == 'apply_changes' -%}
+      {%- do paimon__build_from_changes(run.target, run.existing, run.spec, source) -%}
+    {%- else -%}
+      {%- do paimon__build_table(run.target, run.existing, run.spec, source) -%}
+    {%- endif -%}
+    {%- do adapter.maintenance.after_first_load(run.target, run.spec) -%}
+  {%- elif run.spec.wap -%}
+    {%- set audited = adapter.audits.begin(run.target, with_rows=true) -%}
+    {%- do paimon__increment(audited, run, source) -%}
+    {%- do paimon__audit(run.target, audited, run.spec, source) -%}
+    {%- do paimon__increment(run.target, run, source) -%}
+    {%- do adapter.audits.end(run.target) -%}
+  {%- else -%}
+    {%- do paimon__increment(run.target, run, source) -%}
   {%- endif -%}
-  {%- set why = clone.rebuild or ('the changes since its last run are lost' if rebuild else '') -%}
-  {%- if not why -%}
-    {%- do return(clone.branch) -%}
-  {%- endif -%}
-  {%- do exceptions.warn(
-    "model '" ~ model.name ~ "' is built as a table of its own, with all its rows, and not on the branch "
-    ~ clone.branch ~ ', which is deleted: ' ~ why ~ '.'
-  ) -%}
-  {%- do return(none) -%}
 {% endmacro %}
 
 {#- One increment into an existing table, as its plan says: what is altered first, the strategy's one statement, the rest. -#}
-{% macro paimon__increment(target, spec, strategy, writer, source) %}
-  {%- set plan = adapter.plans.increment(model, target, spec, strategy, source) -%}
-  {%- set rows = paimon__begin_increment(target, plan, strategy, writer) -%}
-  {%- call paimon__write_table('main', target, writer.kind, plan.spec, rows.conf) -%}
+{% macro paimon__increment(target, run, source) %}
+  {%- set plan = adapter.plans.increment(model, target, run.spec, run.strategy, source) -%}
+  {%- set rows = paimon__begin_increment(target, plan, run.strategy, run.writer) -%}
+  {%- call paimon__write_table('main', target, run.writer.kind, plan.spec, rows.conf) -%}
     {{ rows.sql }}
   {%- endcall -%}
   {%- do paimon__run_steps(target, plan.after) -%}

@@ -5,17 +5,15 @@
 -#}
 {% materialization snapshot, adapter='paimon' %}
   {%- set columns = config.get('snapshot_table_column_names') or get_snapshot_table_column_names() -%}
-  {%- set target_relation = this.incorporate(type='table') -%}
   {%- do paimon__require_snapshot_key() -%}
-  {%- set spec = adapter.specs.of(model, [columns.dbt_scd_id]) -%}
-  {%- set existing_relation = paimon__load_existing(target_relation) -%}
-  {%- if existing_relation is not none and not existing_relation.is_table -%}
-    {%- do exceptions.relation_wrong_type(existing_relation, 'table') -%}
+  {%- set run = adapter.plans.begin(context) -%}
+  {%- if run.existing is not none and not run.existing.is_table -%}
+    {%- do exceptions.relation_wrong_type(run.existing, 'table') -%}
   {%- endif -%}
-  {%- if paimon__reuse(target_relation, existing_relation, spec) -%}
-    {{ return({'relations': [target_relation]}) }}
+  {%- if run.reused -%}
+    {{ return(paimon__reused(run)) }}
   {%- endif -%}
-  {%- set exists = existing_relation is not none -%}
+  {%- set target_relation, exists = run.target, run.existing is not none -%}
 
   {{ run_hooks(pre_hooks, inside_transaction=False) }}
   {{ run_hooks(pre_hooks, inside_transaction=True) }}
@@ -37,9 +35,8 @@
   {%- set versions = adapter.rows.with_time_of_end(adapter.rows.query(versions_sql), model, current) -%}
 
   {%- if not exists -%}
-    {%- set spec = adapter.specs.spelled(spec, versions.columns) -%}
-    {%- set source = adapter.rows.ordered(versions, spec, model) -%}
-    {%- do paimon__build_table(target_relation, none, spec, source) -%}
+    {%- set run = adapter.plans.with_rows(model, run, versions) -%}
+    {%- do paimon__build_table(target_relation, none, run.spec, run.source) -%}
   {%- else -%}
     {%- do adapter.rows.require_meta_columns(current, columns, strategy.hard_deletes) -%}
     {%- do strategy.update(
@@ -47,13 +44,12 @@
     ) -%}
     {%- set source = adapter.rows.query(snapshot_staging_table(strategy, node.compiled_code, target_relation)) -%}
     {%- set source = adapter.rows.timed_by_versions(adapter.rows.spelled(source, current), versions, model) -%}
-    {%- set spec = adapter.specs.spelled(spec, source.columns) -%}
-    {%- set source = adapter.rows.ordered(source, spec, model) -%}
+    {%- set run = adapter.plans.with_rows(model, run, source) -%}
     {%- set helpers = ['dbt_change_type', 'dbt_unique_key'] -%}
     {%- if strategy.unique_key | is_list -%}
       {%- for key in strategy.unique_key -%}{%- do helpers.append('dbt_unique_key_' ~ loop.index) -%}{%- endfor -%}
     {%- endif -%}
-    {%- set plan = adapter.plans.snapshot(model, target_relation, spec, current, source, versions, helpers) -%}
+    {%- set plan = adapter.plans.snapshot(model, run, current, versions, helpers) -%}
     {%- do paimon__check_documented_columns(target_relation, plan.columns) -%}
     {%- do paimon__run_steps(target_relation, plan.before) -%}
     {%- set kind = 'snapshot override' if adapter.specs.override_of(context, 'snapshot_merge_sql') else 'snapshot' -%}
@@ -61,18 +57,15 @@
       {{ snapshot_merge_sql(target_relation, plan.source, paimon__quoted_names(plan.written)) }}
     {%- endcall -%}
     {%- do paimon__run_steps(target_relation, plan.after) -%}
-    {%- set spec = plan.spec -%}
   {%- endif -%}
-  {%- do paimon__drop_staged(source) -%}
-  {%- do paimon__tag_run(target_relation, spec) -%}
-  {%- do adapter.unchanged.note(model) -%}
+  {%- do paimon__end_writing(run, []) -%}
 
   {{ run_hooks(post_hooks, inside_transaction=True) }}
   {{ adapter.commit() }}
   {{ run_hooks(post_hooks, inside_transaction=False) }}
-  {%- do adapter.maintenance.after_run(target_relation, spec) -%}
+  {%- do adapter.maintenance.after_run(run.target, run.spec) -%}
 
-  {{ return({'relations': [target_relation]}) }}
+  {{ return({'relations': [run.target]}) }}
 {% endmaterialization %}
 
 {% macro paimon__require_snapshot_key() %}
