@@ -1,0 +1,1 @@
+analyze table `lake`.`shop`.`orders` compute statistics for columns `id`, `a``b`

@@ -1,0 +1,1 @@
+CALL `lake`.sys.compact(table => 'lake.shop.orders')

@@ -1,0 +1,2 @@
+create or replace temporary view `a``b` as
+select 1

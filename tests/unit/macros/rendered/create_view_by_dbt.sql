@@ -1,0 +1,2 @@
+create or replace view `lake`.`shop`.`failures` as
+select 1 as id

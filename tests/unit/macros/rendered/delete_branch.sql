@@ -1,0 +1,1 @@
+CALL `lake`.sys.delete_branch(table => 'lake.shop.orders', branch => 'dev')

@@ -1,0 +1,2 @@
+select count(*) from `lake`.`shop`.`orders` where  cast((status = 'gone' or amount is null
+) as string) <=> 'true'

@@ -1,0 +1,7 @@
+select count(*) from `lake`.`shop`.`orders` where  cast((status = 'gone' or amount is null
+) as string) <=> 'true';
+
+CALL `lake`.sys.compact(table => 'lake.shop.orders');
+
+delete from `lake`.`shop`.`orders` where  cast((status = 'gone' or amount is null
+) as string) <=> 'true'

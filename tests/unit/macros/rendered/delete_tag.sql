@@ -1,0 +1,1 @@
+CALL `lake`.sys.delete_tag(table => 'lake.shop.orders', tag => 'done')

@@ -1,0 +1,3 @@
+drop database if exists `lake`.`shop's` cascade;
+
+

@@ -1,0 +1,1 @@
+drop table if exists `lake`.`shop's`.`order items`

@@ -1,0 +1,32 @@
+merge into `lake`.`shop`.`orders` as DBT_INTERNAL_DEST
+using (
+  select `id`, `day`, `status`, `amount`, 'insert' as __dbt_change
+  from (
+select * from landing
+)
+  union all
+  select DBT_INTERNAL_DEST.`id`, cast(null as date), cast(null as string), cast(null as decimal(10,2)), 'delete'
+  from `lake`.`shop`.`orders` as DBT_INTERNAL_DEST
+  where exists (
+    select 1 from (select distinct `day` as __dbt_tag_1
+    from (
+select * from landing
+)) as __dbt_tags
+    where __dbt_tags.__dbt_tag_1 = DBT_INTERNAL_DEST.`day`
+  )
+  and not exists (
+    select 1 from (
+select * from landing
+) as __dbt_again
+    where __dbt_again.`id` = DBT_INTERNAL_DEST.`id`
+  )
+) as DBT_INTERNAL_SOURCE
+on DBT_INTERNAL_SOURCE.`id` = DBT_INTERNAL_DEST.`id`
+when matched and DBT_INTERNAL_SOURCE.__dbt_change = 'delete' then delete
+when matched then update set
+  `id` = DBT_INTERNAL_SOURCE.`id`,
+  `day` = DBT_INTERNAL_SOURCE.`day`,
+  `status` = DBT_INTERNAL_SOURCE.`status`,
+  `amount` = DBT_INTERNAL_SOURCE.`amount`
+when not matched and DBT_INTERNAL_SOURCE.__dbt_change = 'insert' then
+  insert (`id`, `day`, `status`, `amount`) values (DBT_INTERNAL_SOURCE.`id`, DBT_INTERNAL_SOURCE.`day`, DBT_INTERNAL_SOURCE.`status`, DBT_INTERNAL_SOURCE.`amount`)

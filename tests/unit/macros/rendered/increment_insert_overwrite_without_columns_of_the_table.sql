@@ -1,0 +1,6 @@
+-- spark.sql.sources.partitionOverwriteMode=dynamic
+insert overwrite `lake`.`shop`.`orders` (`id`, `day`, `status`)
+select `id`, `day`, `status`
+from (
+select * from landing
+)

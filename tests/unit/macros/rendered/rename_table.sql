@@ -1,0 +1,1 @@
+alter table `lake`.`shop's`.`order items` rename to `shop's`.`other items`
