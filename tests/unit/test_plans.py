@@ -1,0 +1,333 @@
+"""What a run does with a node's table: decided from its config, the table and the query's columns alone."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+import pytest
+from dbt_common.exceptions import DbtRuntimeError
+
+from dbt.adapters.paimon.capabilities import Versions
+from dbt.adapters.paimon.plan.decide import adds, decide
+from dbt.adapters.paimon.plan.steps import Does, Kind, Plan, SettledPlan, Step
+from dbt.adapters.paimon.spec.build import build_table_spec
+from dbt.adapters.paimon.spec.table import TableSpec
+from dbt.adapters.paimon.tables.changeset import (
+    Changeset,
+    ExistingColumn,
+    ExistingTable,
+    as_dbt_columns,
+    compute_changeset,
+)
+from dbt.adapters.paimon.tables.column_changes import compare_columns
+from dbt.adapters.paimon.writing.model_query import ModelQuery
+
+# Stands between the steps that come before the rows and those that come after them.
+ROWS = "the rows"
+
+ID = ExistingColumn("id", "int", nullable=False)
+V = ExistingColumn("v", "int")
+W = ExistingColumn("w", "string")
+WIDE = ExistingColumn("v", "bigint")
+TEXT = ExistingColumn("v", "string")
+FLAG = ExistingColumn("v", "boolean")
+REQUIRED = ExistingColumn("w", "string", nullable=False)
+SAID = ExistingColumn("v", "int", comment="said")
+SAID_OF_NEW = ExistingColumn("w", "string", comment="said")
+
+APPEND_NEW, SYNC = {"on_schema_change": "append_new_columns"}, {"on_schema_change": "sync_all_columns"}
+FAIL = {"on_schema_change": "fail"}
+KEY = {"primary_key": ["id"]}
+COMMENTS = {"persist_docs": {"columns": True}}
+
+ADD_W = (Kind.ADD_COLUMNS, "columns: adds w string")
+DROP_W = (Kind.DROP_COLUMNS, "columns: drops w")
+WIDEN_V = (Kind.CHANGE_TYPE, "type of v: bigint")
+V_TO_TEXT = (Kind.CHANGE_TYPE, "type of v: string")
+W_NULLABLE = (Kind.DROP_NOT_NULL, "w: may be NULL")
+COMMENT_V, COMMENT_W = ((Kind.COMMENT_COLUMN, f"comment of {name}") for name in "vw")
+COMMENT_TABLE = (Kind.COMMENT_TABLE, "comment")
+WRITE_ONLY = {"tblproperties": {"write-only": True}}
+SET_WRITE_ONLY = (Kind.SET_OPTIONS, "write-only: not set -> 'true'")
+UNSET_FILE_SIZE = (Kind.UNSET_OPTIONS, "target-file-size: '64 mb' -> not set")
+UNSET_RETAINED = (Kind.UNSET_OPTIONS, "snapshot.num-retained.max: '5' -> not set")
+SUM = "fields.v.aggregate-function"
+AGGREGATING = {**KEY, "merge_engine": "aggregation"}
+
+
+def table(
+    *columns: ExistingColumn,
+    key: Sequence[str] = (),
+    days: Sequence[str] = (),
+    comment: str = "",
+    **options: str,
+):
+    named = {name.replace("_", "-"): value for name, value in options.items()}
+    return ExistingTable(tuple(key), tuple(days), named, columns or (ID, V), comment)
+
+
+@dataclass(frozen=True)
+class Case:
+    """A node, its table and the columns of its query; what is decided, or the refusal."""
+
+    config: Mapping[str, Any] = field(default_factory=dict)
+    table: ExistingTable | None = field(default_factory=table)
+    columns: Sequence[ExistingColumn] | None = (ID, V)
+    does: Does | None = None
+    steps: Sequence[Any] = ()
+    refused: str = ""
+    rebuild: str = ""
+    strategy: str = ""
+    description: str = ""
+    paimon: str = "0.9.0"
+
+    def plan(self, materialized: str, compare: Any = None, full_refresh: bool = False) -> Plan:
+        kind = materialized if materialized in ("snapshot", "seed") else "model"
+        config = {**self.config, "materialized": materialized}
+        node = {"name": "m", "resource_type": kind, "config": config, "description": self.description}
+        versions = Versions.of(self.paimon)
+        spec = build_table_spec(config, model="m", versions=versions)
+        changes = None
+        if self.table is not None and self.columns is not None:
+            comments = bool((config.get("persist_docs") or {}).get("columns"))
+            changes = compare_columns(self.columns, self.table, comments, versions)
+        return decide(
+            node,
+            spec,
+            self.table,
+            changes,
+            compare or partial(compute_changes, versions),
+            adds=adds(node, full_refresh),
+            strategy=self.strategy,
+        )
+
+
+def compute_changes(versions: Versions, spec: TableSpec, existing: ExistingTable, **_: bool) -> Changeset:
+    return compute_changeset(spec, existing, versions)
+
+
+def steps(plan: Plan) -> list[Any]:
+    """(kind, words) of each step, in order, with ROWS where the rows are written."""
+    before, after = (
+        [(step.kind, "; ".join(step.alters)) for step in each] for each in (plan.before, plan.after)
+    )
+    return [*before, ROWS, *after]
+
+
+REBUILDS = {
+    "no table": Case(table=None, does=Does.CREATE, steps=[ROWS]),
+    "no table, columns not known": Case(table=None, columns=None, does=Does.CREATE, steps=[ROWS]),
+    "nothing differs": Case(does=Does.REBUILD, steps=[ROWS]),
+    "columns not known": Case(WRITE_ONLY, columns=None, does=Does.REBUILD, steps=[SET_WRITE_ONLY, ROWS]),
+    "new column": Case(columns=(ID, V, W), does=Does.REBUILD, steps=[ADD_W, ROWS]),
+    "column gone": Case(table=table(ID, V, W), does=Does.REBUILD, steps=[ROWS, DROP_W]),
+    "NOT NULL column gone": Case(table=table(ID, V, REQUIRED), does=Does.REBUILD, steps=[W_NULLABLE, ROWS, DROP_W]),
+    "NOT NULL no longer": Case(table=table(ID, V, REQUIRED), columns=(ID, V, W), does=Does.REBUILD, steps=[W_NULLABLE, ROWS]),
+    "wider type": Case(columns=(ID, WIDE), does=Does.REBUILD, steps=[WIDEN_V, ROWS]),
+    "other type": Case(columns=(ID, FLAG), does=Does.SWAP, steps=[ROWS], rebuild="type of column v changes from int to boolean"),
+    "new NOT NULL column": Case(columns=(ID, V, REQUIRED), does=Does.SWAP, steps=[ROWS], rebuild="new column w is NOT NULL"),
+    "options": Case(WRITE_ONLY, table(target_file_size="64 mb"), does=Does.REBUILD, steps=[
+        SET_WRITE_ONLY, UNSET_FILE_SIZE, ROWS]),
+    "options that are reset first": Case(WRITE_ONLY, table(**{"snapshot.num-retained.max": "5"}), does=Does.REBUILD, steps=[
+        UNSET_RETAINED, SET_WRITE_ONLY, ROWS]),
+    "buckets": Case({**KEY, "bucket": 4}, table(key=["id"], bucket="2"), does=Does.REBUILD, steps=[(Kind.SET_OPTIONS, "bucket: '2' -> '4'"), ROWS]),
+    "primary key": Case(KEY, does=Does.SWAP, steps=[ROWS], rebuild="primary-key: none -> id"),
+    "partitions": Case({"partition_by": ["v"]}, does=Does.SWAP, steps=[ROWS], rebuild="partition: none -> v"),
+    "immutable option beside others": Case({**KEY, "merge_engine": "first-row", **WRITE_ONLY}, table(key=["id"]), columns=(ID, V, W),
+        does=Does.SWAP, steps=[ROWS], rebuild="merge-engine: none -> first-row"),
+    "keys that move between partitions": Case({**KEY, "partition_by": ["v"], "merge_engine": "partial-update"}, table(key=["id"], days=["v"], merge_engine="partial-update"),
+        does=Does.SWAP, steps=[ROWS], rebuild="an INSERT OVERWRITE would use the partitions of its old keys"),
+    "option by which rows are merged": Case({**AGGREGATING, "tblproperties": {SUM: "max"}}, table(key=["id"], **{"merge-engine": "aggregation", SUM: "sum"}),
+        does=Does.SWAP, steps=[ROWS], rebuild=f"{SUM}: sum -> max"),
+    "comment of a column": Case(COMMENTS, columns=(ID, SAID), does=Does.REBUILD, steps=[ROWS, COMMENT_V]),
+    "comment of a column that goes": Case(COMMENTS, table(ID, SAID), does=Does.REBUILD, steps=[ROWS, COMMENT_V]),
+    "comments that are not persisted": Case(columns=(ID, SAID), description="said", does=Does.REBUILD, steps=[ROWS]),
+    "comment of the table": Case({"persist_docs": {"relation": True}}, description="said", does=Does.REBUILD, steps=[ROWS, COMMENT_TABLE]),
+    "same comment of the table": Case({"persist_docs": {"relation": True}}, table(comment="said"), description="said", does=Does.REBUILD, steps=[ROWS]),
+    "all at once": Case(
+        {"persist_docs": {"columns": True, "relation": True}, **WRITE_ONLY},
+        table(ID, ExistingColumn("v", "int", nullable=False), ExistingColumn("old", "int", nullable=False), target_file_size="64 mb"),
+        columns=(ID, ExistingColumn("v", "bigint", comment="said"), W),
+        description="said",
+        does=Does.REBUILD,
+        steps=[
+            ADD_W,
+            SET_WRITE_ONLY,
+            UNSET_FILE_SIZE,
+            WIDEN_V,
+            (Kind.DROP_NOT_NULL, "v: may be NULL"),
+            (Kind.DROP_NOT_NULL, "old: may be NULL"),
+            ROWS,
+            (Kind.DROP_COLUMNS, "columns: drops old"),
+            COMMENT_V,
+            COMMENT_TABLE,
+        ],
+    ),
+}  # fmt: skip
+
+INCREMENTS = {
+    "no table": Case(table=None, does=Does.CREATE, steps=[ROWS]),
+    "nothing differs": Case(does=Does.INCREMENT, steps=[ROWS]),
+    "columns not known": Case(WRITE_ONLY, columns=None, does=Does.INCREMENT, steps=[SET_WRITE_ONLY, ROWS]),
+    "ignore: new column": Case(columns=(ID, V, W), does=Does.INCREMENT, steps=[ROWS]),
+    "ignore: new column with a comment": Case(COMMENTS, columns=(ID, SAID, SAID_OF_NEW), does=Does.INCREMENT, steps=[ROWS, COMMENT_V]),
+    "ignore: other type": Case(columns=(ID, WIDE), does=Does.INCREMENT, steps=[ROWS]),
+    "ignore: column gone": Case(table=table(ID, V, W), refused="no longer returns: w.*sync_all_columns.*append_new_columns"),
+    "ignore: column that the merge engine keeps": Case({**KEY, "merge_engine": "partial-update"}, table(ID, V, W, key=["id"], merge_engine="partial-update"),
+        strategy="partial_update", does=Does.INCREMENT, steps=[ROWS]),
+    "fail: new column": Case(FAIL, columns=(ID, V, W), refused="new column w string.*sync_all_columns"),
+    "fail: column gone": Case(FAIL, table(ID, V, W), refused="column w is no longer in the model"),
+    "fail: other type": Case(FAIL, columns=(ID, WIDE), refused="column v is now bigint"),
+    "fail: options": Case({**FAIL, **WRITE_ONLY}, does=Does.INCREMENT, steps=[SET_WRITE_ONLY, ROWS]),
+    "append: new column": Case(APPEND_NEW, columns=(ID, V, W), does=Does.INCREMENT, steps=[ADD_W, ROWS]),
+    "append: new NOT NULL column": Case(APPEND_NEW, columns=(ID, V, REQUIRED), refused="new columns are NOT NULL.*: w. "),
+    "append: column gone": Case(APPEND_NEW, table(ID, V, REQUIRED), does=Does.INCREMENT, steps=[ROWS]),
+    "append: wider type": Case(APPEND_NEW, columns=(ID, WIDE), does=Does.INCREMENT, steps=[ROWS]),
+    "sync: new column": Case(SYNC, columns=(ID, V, W), does=Does.INCREMENT, steps=[ADD_W, ROWS]),
+    "sync: new NOT NULL column": Case(SYNC, columns=(ID, V, REQUIRED), refused="new columns are NOT NULL.*: w. "),
+    "sync: column gone": Case(SYNC, table(ID, V, W), does=Does.INCREMENT, steps=[ROWS, DROP_W]),
+    "sync: NOT NULL column gone": Case(SYNC, table(ID, V, REQUIRED), does=Does.INCREMENT, steps=[W_NULLABLE, ROWS, DROP_W]),
+    # Its other rows have values, and the contract may be set again.
+    "sync: NOT NULL no longer": Case(SYNC, table(ID, V, REQUIRED), columns=(ID, V, W), does=Does.INCREMENT, steps=[ROWS]),
+    "sync: wider type": Case(SYNC, columns=(ID, WIDE), does=Does.INCREMENT, steps=[WIDEN_V, ROWS]),
+    "sync: number to text": Case(SYNC, columns=(ID, TEXT), does=Does.INCREMENT, steps=[ROWS]),
+    "sync: number to text, where filters find it": Case(SYNC, columns=(ID, TEXT), paimon="2.0.0", does=Does.INCREMENT, steps=[V_TO_TEXT, ROWS]),
+    "sync: type that loses values": Case(SYNC, table(ID, WIDE), does=Does.INCREMENT, steps=[ROWS]),
+    "sync: column and its comment": Case({**SYNC, **COMMENTS}, columns=(ID, SAID, W), does=Does.INCREMENT, steps=[ADD_W, ROWS, COMMENT_V]),
+    "options beside columns": Case({**SYNC, **WRITE_ONLY}, table(ID, V, W, target_file_size="64 mb"), columns=(ID, WIDE, ExistingColumn("x", "date")), does=Does.INCREMENT, steps=[
+        (Kind.ADD_COLUMNS, "columns: adds x date"),
+        SET_WRITE_ONLY, UNSET_FILE_SIZE, WIDEN_V, ROWS, DROP_W]),
+    "options that are reset first": Case(WRITE_ONLY, table(**{"snapshot.num-retained.max": "5"}), does=Does.INCREMENT, steps=[
+        UNSET_RETAINED, SET_WRITE_ONLY, ROWS]),
+    "primary key": Case(KEY, refused="primary-key: not set -> 'id'.*--full-refresh"),
+    "partitions": Case({"partition_by": ["v"]}, refused="partition: not set -> 'v'"),
+    "immutable option": Case({**KEY, "merge_engine": "first-row"}, table(key=["id"]), refused="merge-engine: not set -> 'first-row'"),
+    "buckets": Case({**KEY, "bucket": 4}, table(key=["id"], bucket="2"), refused="bucket: '2' -> '4'.*run-operation rescale"),
+    "option by which rows are merged": Case({**AGGREGATING, "tblproperties": {SUM: "max"}}, table(key=["id"], **{"merge-engine": "aggregation", SUM: "sum"}),
+        refused="would be merged otherwise.*'sum' -> 'max'"),
+    "option by which a column was merged that goes": Case({**AGGREGATING, **SYNC}, table(ID, V, W, key=["id"], **{"merge-engine": "aggregation", SUM: "sum"}), columns=(ID, W),
+        does=Does.INCREMENT, steps=[(Kind.UNSET_OPTIONS, f"{SUM}: 'sum' -> not set"), ROWS, (Kind.DROP_COLUMNS, "columns: drops v")]),
+    "comment of the table": Case({"persist_docs": {"relation": True}}, description="said", does=Does.INCREMENT, steps=[ROWS, COMMENT_TABLE]),
+}  # fmt: skip
+
+SNAPSHOTS = {
+    "no table": Case(table=None, does=Does.CREATE, steps=[ROWS]),
+    "nothing differs": Case(does=Does.INCREMENT, steps=[ROWS]),
+    "new column": Case(columns=(ID, V, W), does=Does.INCREMENT, steps=[ADD_W, ROWS]),
+    "new column with a comment": Case(COMMENTS, columns=(ID, V, SAID_OF_NEW), does=Does.INCREMENT, steps=[ADD_W, ROWS, COMMENT_W]),
+    "column gone": Case(table=table(ID, V, REQUIRED), does=Does.INCREMENT, steps=[ROWS]),
+    "wider type": Case(columns=(ID, WIDE), does=Does.INCREMENT, steps=[WIDEN_V, ROWS]),
+    "number to text": Case(columns=(ID, TEXT), does=Does.INCREMENT, steps=[ROWS]),
+    # What dbt has for models only.
+    "on_schema_change": Case(FAIL, columns=(ID, V, W), does=Does.INCREMENT, steps=[ADD_W, ROWS]),
+    "options": Case(WRITE_ONLY, does=Does.INCREMENT, steps=[SET_WRITE_ONLY, ROWS]),
+    "primary key": Case(KEY, refused="primary-key: not set -> 'id'.*--full-refresh does not rebuild it"),
+    "buckets": Case({**KEY, "bucket": 4}, table(key=["id"], bucket="2"), refused="bucket: '2' -> '4'.*rescale.*or revert"),
+}  # fmt: skip
+
+ALL = REBUILDS["all at once"].plan("table")
+CASES = [
+    *(("table", name, case) for name, case in REBUILDS.items()),
+    *(("incremental", name, case) for name, case in INCREMENTS.items()),
+    *(("snapshot", name, case) for name, case in SNAPSHOTS.items()),
+]
+
+
+@pytest.mark.parametrize(
+    ("materialized", "case"), [pytest.param(kind, case, id=f"{kind}-{name}") for kind, name, case in CASES]
+)
+def test_decided(materialized: str, case: Case):
+    if case.refused:
+        with pytest.raises(DbtRuntimeError) as raised:
+            case.plan(materialized)
+        assert re.search(case.refused, str(raised.value)), raised.value
+        return
+    plan = case.plan(materialized)
+    assert (plan.does, steps(plan), str(plan.rebuild)) == (case.does, list(case.steps), case.rebuild)
+    if plan.does is not Does.SWAP:
+        assert plan.differs == tuple(plan.alters)
+
+
+def test_a_new_table_says_all_that_differs():
+    plan = Case({**KEY, **WRITE_ONLY}, columns=(ID, FLAG, W)).plan("table")
+    assert plan.does is Does.SWAP and not list(plan.alters)
+    assert plan.differs == (
+        "columns: adds w string",
+        "write-only: not set -> 'true'",
+        "primary-key: not set -> 'id'",
+        "type of column v changes from int to boolean",
+    )
+
+
+@pytest.mark.parametrize(
+    ("materialized", "config", "column", "asked"),
+    [
+        ("table", {}, WIDE, {"retypes": True, "rewrites": True}),
+        ("table", {}, V, {"retypes": False, "rewrites": True}),
+        ("incremental", SYNC, WIDE, {"retypes": True}),
+        ("incremental", {}, WIDE, {"retypes": False}),
+        ("snapshot", {}, WIDE, {"retypes": True}),
+        ("snapshot", {}, TEXT, {"retypes": False}),
+    ],
+)
+def test_options_are_compared_for_the_types_that_change(materialized, config, column, asked):
+    """Older types in files need other options, unless all rows are written again."""
+    given = []
+
+    def compare(spec: TableSpec, existing: ExistingTable, **flags: bool) -> Changeset:
+        given.append(flags)
+        return Changeset()
+
+    Case(config, columns=(ID, column)).plan(materialized, compare)
+    assert given == [asked]
+
+
+@pytest.mark.parametrize("materialized", ["incremental", "streaming", "snapshot", "table", "seed"])
+def test_a_full_refresh_builds_again_what_is_not_a_snapshot(materialized):
+    # The increment of a model is refused; a snapshot does not read `on_schema_change`.
+    case = Case(FAIL, columns=(ID, V, W))
+    refreshed = case.plan(materialized, full_refresh=True)
+    assert refreshed.does is (Does.INCREMENT if materialized == "snapshot" else Does.REBUILD)
+    assert steps(refreshed) == [ADD_W, ROWS]
+    if materialized in ("incremental", "streaming"):
+        with pytest.raises(DbtRuntimeError, match="on_schema_change"):
+            case.plan(materialized)
+    else:
+        assert case.plan(materialized) == refreshed
+
+
+def test_the_macro_of_each_kind():
+    called = {step.kind: (step.macro, dict(step.arguments)) for step in (*ALL.before, *ALL.after)}
+    assert called == {
+        Kind.ADD_COLUMNS: ("paimon__add_columns", {"columns": (W,)}),
+        Kind.SET_OPTIONS: ("paimon__set_options", {"options": {"write-only": "true"}}),
+        Kind.UNSET_OPTIONS: ("paimon__unset_options", {"names": ("target-file-size",)}),
+        Kind.CHANGE_TYPE: (
+            "paimon__alter_column_type",
+            {"column_name": "v", "new_column_type": "bigint"},
+        ),
+        # The last of two.
+        Kind.DROP_NOT_NULL: ("paimon__drop_not_null", {"name": "old"}),
+        Kind.DROP_COLUMNS: ("paimon__drop_columns", {"names": ("old",)}),
+        Kind.COMMENT_COLUMN: ("paimon__comment_on_column", {"column_name": "v", "comment": "said"}),
+        Kind.COMMENT_TABLE: ("paimon__comment_on_table", {"comment": "said"}),
+    }
+    assert set(called) == set(Kind)
+
+
+def test_a_snapshot_gets_columns_by_the_macro_of_dbt():
+    (step,) = SNAPSHOTS["new column"].plan("snapshot").before
+    assert step == Step(
+        Kind.ADD_COLUMNS, "create_columns", {"columns": as_dbt_columns([W])}, ("columns: adds w string",)
+    )
+
+
+def test_what_a_settled_plan_says_of_its_steps():
+    more = {"spec": TableSpec(), "columns": (ID,), "source": ModelQuery("t", ())}
+    assert SettledPlan(ALL.does, ALL.before, ALL.after, **more).dropped == ("old",)
+    staged = {does for does in Does if SettledPlan(does, **more).stages}
+    assert staged == {Does.CREATE, Does.SWAP}
