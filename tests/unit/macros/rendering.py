@@ -6,14 +6,10 @@ Only the catalog is a stand-in: the tables that a test describes, and a list of 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from pathlib import Path
 from types import MappingProxyType, SimpleNamespace
-from typing import Any
 
-import dbt.include.global_project
-import dbt.include.spark
 from dbt.adapters.factory import FACTORY
 from dbt.clients.jinja import MacroStack
 from dbt.context.base import generate_base_context
@@ -23,25 +19,21 @@ from dbt.context.providers import RuntimeDatabaseWrapper
 from dbt.contracts.graph.nodes import Macro
 from dbt.node_types import NodeType
 
-import dbt.include.paimon
 from dbt.adapters.paimon.capabilities import Versions
 from dbt.adapters.paimon.column import PaimonColumn
 from dbt.adapters.paimon.credentials import PaimonCredentials
 from dbt.adapters.paimon.errors.deprecations import OnceARun
 from dbt.adapters.paimon.impl import PaimonAdapter
 from dbt.adapters.paimon.relation import PaimonRelation
-from dbt.adapters.paimon.tables.changeset import ExistingTable, as_dbt_columns
+from dbt.adapters.paimon.tables.changeset import as_dbt_columns
+from dbt.include import global_project, paimon, spark
 
 # In the order in which dbt looks for a macro.
-PACKAGES = {
-    "dbt_paimon": dbt.include.paimon,
-    "dbt_spark": dbt.include.spark,
-    "dbt": dbt.include.global_project,
-}
-NOTHING: Mapping[str, Any] = MappingProxyType({})
+PACKAGES = {"dbt_paimon": paimon, "dbt_spark": spark, "dbt": global_project}
+NOTHING = MappingProxyType({})
 
 
-def _macros(package: str, folder: Path) -> dict[str, Macro]:
+def _macros(package, folder):
     """The macros of a package; each has the text of its whole file, of which dbt takes the macro of its name."""
     texts = {str(path): path.read_text("utf-8") for path in sorted(folder.rglob("*.sql"))}
     return {
@@ -54,13 +46,11 @@ def _macros(package: str, folder: Path) -> dict[str, Macro]:
 MACROS = {name: _macros(name, Path(module.PACKAGE_PATH, "macros")) for name, module in PACKAGES.items()}
 
 
-def relation(identifier: str, **more: Any) -> PaimonRelation:
-    return PaimonRelation.create(
-        **{"database": "lake", "schema": "shop", "identifier": identifier, "type": "table", **more}
-    )
+def relation(identifier, database="lake", schema="shop", type="table"):
+    return PaimonRelation.create(database, schema, identifier, type)
 
 
-def with_conf(sql: str, conf: Mapping[str, str]) -> str:
+def with_conf(sql, conf):
     """A statement, after the Spark settings that it alone has; without blank lines."""
     settings = "".join(f"-- {name}={value}\n" for name, value in conf.items())
     return settings + re.sub(r"[ \t]*\n\s*\n|[ \t]+\n", "\n", sql.strip())
@@ -69,44 +59,49 @@ def with_conf(sql: str, conf: Mapping[str, str]) -> str:
 class Adapter(PaimonAdapter):
     """The adapter over tables that a test describes; keeps the statements that it is given."""
 
-    versions = Versions.of("0.9.0")  # type: ignore[assignment]
+    versions = Versions.of("0.9.0")
 
-    def __init__(self, known: Mapping[str, ExistingTable], answers: Sequence[Any]) -> None:
+    def __init__(self, known, answers):
         credentials = PaimonCredentials(database="lake", schema="shop", warehouse="/lake")
         self.config = SimpleNamespace(
             credentials=credentials, quoting={}, dependencies={}, get_macro_search_order=lambda _: None
         )
-        self.known, self.answers = known, list(answers)
-        self.sent: list[str] = []
+        self.known, self.answers, self.sent = known, list(answers), []
         self.once = OnceARun()
-        self.connections = SimpleNamespace(execute=self.execute)  # type: ignore[assignment]
-        self.tables.existing = lambda relation: known[relation.identifier]  # type: ignore[method-assign]
-        self.builds.alone = lambda relation: nullcontext()  # type: ignore[method-assign]
-        self.builds.write = self.write  # type: ignore[method-assign]
+        self.connections = SimpleNamespace(execute=self.execute)
+        self.tables.existing = lambda relation: known[relation.identifier]
+        self.builds.alone = lambda relation: nullcontext()
+        self.builds.write = self.write
 
-    def execute(self, sql: str, *_: Any, conf: Mapping[str, str] = NOTHING, **__: Any) -> Any:
+    def execute(self, sql, *_, conf=NOTHING, **__):
         self.sent.append(with_conf(sql, conf))
         return None, None
 
-    def write(self, target: Any, sql: str, kind: str, spec: Any, conf: Mapping[str, str]) -> Any:
+    def write(self, target, sql, kind, spec, conf):
         self.execute(sql, conf=conf)
         return SimpleNamespace(response="", table=None)
 
-    def query(self, sql: str) -> list[Any]:
+    def query(self, sql):
         self.execute(sql)
         return self.answers.pop(0) if self.answers else []
 
-    def get_relation(self, database: Any, schema: Any, identifier: Any) -> Any:
+    def get_relation(self, database, schema, identifier):
         return relation(identifier) if identifier in self.known else None
 
-    def list_relations(self, database: Any, schema: Any) -> list[Any]:
+    def list_relations(self, database, schema):
         return [relation(name) for name in self.known]
 
-    def get_columns_in_relation(self, relation: Any) -> list[PaimonColumn]:
+    def get_columns_in_relation(self, relation):
         return list(as_dbt_columns(self.known[relation.identifier].columns))
 
-    def cache_added(self, relation: Any) -> str:
+    def query_columns(self, sql):
+        return ()
+
+    def cache_added(self, relation):
         return ""
+
+    def unique_suffix(self):
+        return "unique"
 
 
 class Rendering:
@@ -118,12 +113,7 @@ class Rendering:
         answers: the rows that the adapter's own queries return, one after the other.
     """
 
-    def __init__(
-        self,
-        node: Mapping[str, Any] = NOTHING,
-        known: Mapping[str, ExistingTable] = NOTHING,
-        answers: Sequence[Any] = (),
-    ) -> None:
+    def __init__(self, node=NOTHING, known=NOTHING, answers=()):
         FACTORY.load_plugin("paimon")
         names = {"name": "orders", "alias": "orders", "database": "lake", "schema": "shop"}
         kind = {
@@ -132,7 +122,7 @@ class Rendering:
             "language": "sql",
             "compiled": True,
         }
-        self.node: dict[str, Any] = {**names, **kind, "config": {}, **node}
+        self.node = {**names, **kind, "config": {}, **node}
         self.adapter = Adapter(known, answers)
         self.context = context = generate_base_context({})
         builder = MacroNamespaceBuilder("shop", "shop", MacroStack(), list(PACKAGES))
@@ -153,7 +143,7 @@ class Rendering:
             write=lambda _: "",
         )
 
-    def __call__(self, macro: str, *arguments: Any, **more: Any) -> list[str]:
+    def __call__(self, macro, *arguments, **more):
         """The statements that were sent so far and by a macro, then the one that it returns."""
         returned = self.context[macro](*arguments, **more)
-        return [*self.adapter.sent, *([with_conf(returned, NOTHING)] if returned else [])]
+        return [*self.adapter.sent, *([with_conf(str(returned), NOTHING)] if returned else [])]

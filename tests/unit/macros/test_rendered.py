@@ -249,9 +249,33 @@ case(
     SOURCE,
 )
 case("create_temporary_view", macro, "create_temporary_view", relation("a`b", type="view"), "select 1")
+case("read_once", macro, "paimon__read_once", TABLE, SOURCE)
+case("source_of_a_custom_strategy", macro, "paimon__strategy_source", TABLE, "own", SOURCE)
 case("rename_table", macro, "rename_relation", ODD_TABLE, relation("other items", schema="shop's"))
 case("drop_table", macro, "drop_relation", ODD_TABLE)
 case("drop_schema", macro, "drop_schema", ODD_TABLE)
+
+
+def cross_database() -> list[str]:
+    """One query with an expression for each of dbt's macros."""
+    calls = {
+        "safe_cast": ("status", "decimal(10,2)"),
+        "dateadd": ("month", 3, "day"),
+        "datediff": ("day", "now()", "hour"),
+        "date_trunc": ("week", "day"),
+        "last_day": ("day", "quarter"),
+        "date": (2024, 2, 29),
+        "split_part": ("status", "'|'", -1),
+        "listagg": ("status", "', '", "order by id desc", 3),
+        "array_construct": (["id", "2"], "int"),
+        "escape_single_quotes": ("it's \\\\",),
+    }
+    sent = [Rendering()(f"paimon__{name}", *arguments)[-1] for name, arguments in calls.items()]
+    sent[-1] = f"'{sent[-1]}'"
+    return ["select\n  " + ",\n  ".join(sent) + "\nfrom orders"]
+
+
+case("cross_database", cross_database)
 
 
 # -- the steps of a plan --------------------------------------------------------------------------------------------

@@ -1,0 +1,6 @@
+create or replace temporary view `orders__dbt_tmp_unique` as
+select * from (
+select * from landing
+);
+
+`orders__dbt_tmp_unique`
