@@ -20,7 +20,7 @@ from sqlglot import expressions
 from dbt.adapters.paimon.plan.decide import decide
 from dbt.adapters.paimon.plan.steps import SettledPlan
 from dbt.adapters.paimon.spec.build import build_table_spec
-from dbt.adapters.paimon.spec.strategies import APPLY_CHANGES, plan_incremental
+from dbt.adapters.paimon.spec.strategies import APPLY_CHANGES, STRATEGIES, plan_incremental
 from dbt.adapters.paimon.sql import predicates
 from dbt.adapters.paimon.tables.changeset import ExistingColumn, ExistingTable, as_dbt_columns
 from dbt.adapters.paimon.writing.kept_deletes import kept_deletes
@@ -518,3 +518,10 @@ def test_sqlglot_parses_it(name: str):
 
 def test_each_text_is_of_a_case():
     assert {path.stem for path in FOLDER.iterdir()} == set(CASES)
+
+
+def test_each_strategy_has_a_text():
+    plans = [
+        plan_incremental(given["config"], model="orders", versions=VERSIONS) for given in INCREMENTS.values()
+    ]
+    assert {plan.strategy for plan in plans} == set(STRATEGIES)
