@@ -238,7 +238,7 @@ def test_a_name_needs_its_three_parts(missing):
 
 
 @pytest.mark.parametrize(
-    ("sql", "procedure", "arguments"),
+    ("statement", "procedure", "arguments"),
     [
         (
             procedures.compact(TABLE, order_strategy="order", order_by=["a"], versions=P09),
@@ -262,5 +262,5 @@ def test_a_name_needs_its_three_parts(missing):
         ),
     ],
 )
-def test_python_callers_get_what_macros_get(sql, procedure, arguments):
-    assert sql == render(procedure, TABLE, arguments, P09)
+def test_python_callers_get_what_macros_get(statement, procedure, arguments):
+    assert statement == procedures.statement(procedure, TABLE, arguments, P09)

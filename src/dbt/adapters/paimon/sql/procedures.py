@@ -16,9 +16,11 @@ from typing import Any, Final
 from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.paimon.capabilities import Capability, Versions
+from dbt.adapters.paimon.concurrency import conflicts
 from dbt.adapters.paimon.errors.redaction import redacted
 from dbt.adapters.paimon.options.table_options import normalize, parse_duration, suggestion, validate_option
 from dbt.adapters.paimon.sql.names import branch_problem, tag_problem
+from dbt.adapters.paimon.sql.statements import SORTED_COMPACTION, Statement
 from dbt.adapters.paimon.sql.text import quoted, string_literal
 from dbt.adapters.paimon.sql.timestamps import session_moment
 
@@ -67,8 +69,21 @@ class Procedure:
         )
 
 
+def statement(
+    procedure: str, table: TableName, arguments: Mapping[str, Any], versions: Versions
+) -> Statement:
+    """The CALL of one procedure, which knows what it is. Inputs and errors: see `render`."""
+    sorts = procedure == "compact" and arguments.get("order_strategy") is not None
+    return Statement(
+        render(procedure, table, arguments, versions),
+        SORTED_COMPACTION if sorts else procedure,
+        repeat=procedure in conflicts.REPEATED_PROCEDURES,
+        target=table,
+    )
+
+
 def render(procedure: str, table: TableName, arguments: Mapping[str, Any], versions: Versions) -> str:
-    """The CALL statement for one procedure.
+    """The text of a CALL of one procedure.
 
     Inputs: a name in PROCEDURES, (catalog, schema, identifier), the arguments by name (None: not given), and the
     versions. Output: one SQL statement, with every value a literal. Raises DbtRuntimeError with all problems at once:
@@ -139,12 +154,12 @@ def compact(
     compact_strategy: str | None = None,
     partition_idle_time: str | None = None,
     versions: Versions,
-) -> str:
+) -> Statement:
     """Merge data files: of the whole table, of some partitions, or sorted (append tables with bucket=-1).
 
     Raises DbtRuntimeError, see `render`.
     """
-    return render(
+    return statement(
         "compact",
         table,
         {
@@ -169,9 +184,9 @@ def expire_snapshots(
     *,
     options: Mapping[str, Any] | None = None,
     versions: Versions,
-) -> str:
+) -> Statement:
     """Expire old table snapshots, except those with a tag. Raises DbtRuntimeError, see `render`."""
-    return render(
+    return statement(
         "expire_snapshots",
         table,
         {
@@ -193,9 +208,9 @@ def remove_orphan_files(
     parallelism: int | None = None,
     mode: str | None = None,
     versions: Versions,
-) -> str:
+) -> Statement:
     """Delete orphan files; with dry_run only count them. Raises DbtRuntimeError, see `render`."""
-    return render(
+    return statement(
         "remove_orphan_files",
         table,
         {"older_than": older_than, "dry_run": dry_run, "parallelism": parallelism, "mode": mode},
@@ -212,9 +227,9 @@ def expire_partitions(
     expire_strategy: str | None = None,
     max_expires: int | None = None,
     versions: Versions,
-) -> str:
+) -> Statement:
     """Drop partitions older than `expiration_time`. Raises DbtRuntimeError, see `render`."""
-    return render(
+    return statement(
         "expire_partitions",
         table,
         {
@@ -234,9 +249,9 @@ def rescale(
     partitions: Partition | Sequence[Partition] | None = None,
     *,
     versions: Versions,
-) -> str:
+) -> Statement:
     """Rewrite partitions into another number of buckets, by default the table's. Raises DbtRuntimeError."""
-    return render("rescale", table, {"bucket_num": bucket_num, "partitions": partitions}, versions)
+    return statement("rescale", table, {"bucket_num": bucket_num, "partitions": partitions}, versions)
 
 
 # -- text ------------------------------------------------------------------------------------------------
