@@ -85,23 +85,23 @@ SORT = "call sys.compact(table => 's.t', order_strategy => 'order', order_by => 
 
 
 @pytest.mark.parametrize(
-    ("script", "kind", "repeat"),
+    ("script", "kind", "repeat", "target"),
     [
-        (f"{COMPACT}; call sys.expire_snapshots(table => 's.t');", "compact", True),
+        (f"{COMPACT}; call sys.expire_snapshots(table => 's.t');", "compact", True, ("s", "t")),
         # Its rows would be there twice.
-        (f"{COMPACT}; insert into s.t values (1)", "compact", False),
+        (f"{COMPACT}; insert into s.t values (1)", "compact", False, ("s", "t")),
         (
             "call sys.create_tag('s.t', 'x', 1);\ncall sys.create_branch('s.t', 'b', 'x')",
             CREATE_BRANCH,
             False,
         ),
-        (f"drop view v; {SORT}", SORTED_COMPACTION, False),
-        ("set a = 1; cache table v as select 1", "", False),
+        (f"drop view v; {SORT}", SORTED_COMPACTION, False, ("s", "t")),
+        ("set a = 1; cache table v as select 1", "", False, ()),
     ],
 )
-def test_scripts(script, kind, repeat):
+def test_scripts(script, kind, repeat, target):
     read = users_statement.read(script)
-    assert (read.sql, read.kind, read.repeat, read.target) == (script, kind, repeat, ())
+    assert (read.sql, read.kind, read.repeat, read.target) == (script, kind, repeat, target)
     assert dict(read.conf) == (KEEPS_PLANS if "cache" in script else {})
 
 

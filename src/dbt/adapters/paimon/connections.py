@@ -159,11 +159,11 @@ class PaimonConnectionManager(SparkConnectionManager):
             with handle.configured({sorted_compaction.LAST_SAFE_SNAPSHOT: str(last)} if last else {}):
                 yield sql
             return
-        if statement.target and spark is not None and versions.supports(Capability.COMPACT_ORDER_IN_PROCESS):
+        if spark is not None and versions.supports(Capability.COMPACT_ORDER_IN_PROCESS):
             with self.exception_handler(sql):
                 done = spark.sort(sql)
         if not done:
-            why = versions.explain(needed) or "Name the table by the argument `table`, in a hook of its own."
+            why = versions.explain(needed) or "Name the table by the argument `table`."
             warn(f"compact with an order: rows that another program appends while it runs are lost. {why}")
         yield sorted_compaction.RESULT if done else sql
 

@@ -67,14 +67,14 @@ def rescale_steps(
 
     number = int(bucket_num) if bucket_num is not None else spec.bucket
     if spec.bucket == POSTPONE_BUCKET:
-        return (procedures.rescale(table, bucket_num, partitions, versions=versions),)
+        return (procedures.statement("rescale", table, given, versions),)
     steps: list[Statement] = []
 
     def step(sql: str, conf: Mapping[str, str] = NO_SETTINGS, undo: str = "") -> None:
         steps.append(Step(sql, "rescale", conf, target=table, undo=undo))
 
     if _may_hide_rows(spec):
-        steps.append(procedures.compact(table, versions=versions))
+        steps.append(procedures.statement("compact", table, {}, versions))
     # Between the ALTER and the rows no run can write the table: a run that finds the mark does the rescale again.
     mark = f"alter table {_name(table)} set tblproperties ('{MARK}' = '{RESCALING}')"
     unmark = f"alter table {_name(table)} unset tblproperties ('{MARK}')"
@@ -85,7 +85,7 @@ def rescale_steps(
         alter = f"alter table {_name(table)} set tblproperties ('bucket' = '%s')"
         step(alter % number, undo=alter % spec.bucket)
     if versions.supports(Capability.RESCALE) and _overwrites_by_partition(spec):
-        steps.append(procedures.rescale(table, partitions=partitions, versions=versions))
+        steps.append(procedures.statement("rescale", table, {"partitions": partitions}, versions))
     else:
         condition = "" if partitions is None else f" where {procedures.partition_condition(partitions)}"
         step(

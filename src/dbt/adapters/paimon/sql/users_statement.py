@@ -46,8 +46,8 @@ def read(script: str, conf: Mapping[str, str] = NO_SETTINGS) -> Statement:
         conf: Spark settings that it needs in any case.
 
     Returns:
-        Of a script: whether all of it may be repeated, the settings that any part needs, and the kind of its first
-        part, or a kind that is looked for. It has no target.
+        Of a script: whether all of it may be repeated, the settings that any part needs, and the kind and the target of
+        its first part, or of one whose kind is looked for.
     """
     parts = [_read(script, part) for part in statements(script)]
     first = next((each for kind in _LOOKED_FOR for each in parts if each.kind == kind), parts[0])
@@ -57,7 +57,7 @@ def read(script: str, conf: Mapping[str, str] = NO_SETTINGS) -> Statement:
         first.kind,
         {**settings, **conf},
         repeat=all(part.repeat for part in parts),
-        target=first.target if len(parts) == 1 else (),
+        target=first.target,
     )
 
 
