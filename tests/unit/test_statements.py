@@ -94,6 +94,7 @@ SORT = "call sys.compact(table => 's.t', order_strategy => 'order', order_by => 
             "call sys.create_tag('s.t', 'x', 1);\ncall sys.create_branch('s.t', 'b', 'x')",
             CREATE_BRANCH,
             False,
+            ("s", "t"),
         ),
         (f"drop view v; {SORT}", SORTED_COMPACTION, False, ("s", "t")),
         ("set a = 1; cache table v as select 1", "", False, ()),
