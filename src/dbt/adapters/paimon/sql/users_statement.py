@@ -1,6 +1,6 @@
 """Reads what the adapter did not write: SQL of hooks, operations, models and macros. What it cannot read is opaque.
 
-It is the only place that finds out from its text what a statement does. An opaque statement is never repeated.
+It is the only place that finds out from a text what kind of statement it is. An opaque statement is never repeated.
 """
 
 from __future__ import annotations
