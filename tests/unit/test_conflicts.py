@@ -50,22 +50,6 @@ def test_every_strategy_is_decided() -> None:
 
 
 @pytest.mark.parametrize(
-    ("sql", "repeated"),
-    [
-        ("call `paimon`.sys.compact(table => 'a.b')", True),
-        ('/* {"app": "dbt"} */\nCALL paimon.sys.expire_snapshots(table => \'a.b\')', True),
-        ("CALL `p`.`sys`.`remove_orphan_files`(table => 'a.b')", True),
-        ("call paimon.sys.create_tag(table => 'a.b', tag => 'sys.compact')", False),
-        ("call paimon.sys.rollback(table => 'a.b')", False),
-        ("insert into t select 'call sys.compact('", False),
-        ("call paimon.sys.compact_database()", False),
-    ],
-)
-def test_may_repeat_procedure(sql: str, repeated: bool) -> None:
-    assert conflicts.may_repeat_procedure(sql) is repeated
-
-
-@pytest.mark.parametrize(
     ("text", "conflict"),
     [
         ("java.lang.RuntimeException: File deletion conflicts detected! Give up committing.", True),

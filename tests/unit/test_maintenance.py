@@ -195,17 +195,21 @@ def test_compaction_is_due(small_files, commits, due):
     action = planned(policy, small_files=small_files, commits=commits)["compact"]
     assert action.due is due
     assert planned(policy, force=True)["compact"].due
-    assert action.sql == "CALL `paimon`.sys.compact(table => 'paimon.db.t')"
+    assert action.statement.sql == "CALL `paimon`.sys.compact(table => 'paimon.db.t')"
 
 
 def test_compaction_of_the_newest_partitions():
     spec = TableSpec(partition_by=("n", "d"))
     days = [Partition({"n": str(n), "d": "2024-01-09"}, n, NOW) for n in (9, 10, 2)]
     days.append(Partition({"n": "null", "d": "2024-01-09"}, 50, NOW))
-    sql = planned(MaintenancePolicy(Compact(newest=1)), spec=spec, partitions=tuple(days))["compact"].sql
+    sql = planned(MaintenancePolicy(Compact(newest=1)), spec=spec, partitions=tuple(days))[
+        "compact"
+    ].statement.sql
     assert r"where => '(`n` = 10 AND `d` = DATE \'2024-01-09\')'" in sql
     assert "options => 'compaction.min.file-num=10,compaction.max.file-num=10'" in sql
-    later = planned(MaintenancePolicy(Compact(idle="1 d")), P14, spec=spec, small_files=12)["compact"].sql
+    later = planned(MaintenancePolicy(Compact(idle="1 d")), P14, spec=spec, small_files=12)[
+        "compact"
+    ].statement.sql
     assert "partition_idle_time => '1 d'" in later
     assert "compact_strategy => 'full'" in later
     assert "options => 'compaction.min.file-num=10'" in later
@@ -242,8 +246,10 @@ def test_what_the_table_was_then_stays():
 
 def test_ages_are_told_in_the_zone_that_reads_them():
     policy = MaintenancePolicy(expire_snapshots=ExpireSnapshots(None, 1, "2 d"))
-    assert "older_than => TIMESTAMP '2024-03-08 12:00:00'" in planned(policy)["expire_snapshots"].sql
-    assert "older_than => '2024-03-08 17:00:00'" in planned(policy, P14)["expire_snapshots"].sql
+    assert (
+        "older_than => TIMESTAMP '2024-03-08 12:00:00'" in planned(policy)["expire_snapshots"].statement.sql
+    )
+    assert "older_than => '2024-03-08 17:00:00'" in planned(policy, P14)["expire_snapshots"].statement.sql
 
 
 def test_partitions_expire_on_the_sessions_clock():
@@ -252,11 +258,11 @@ def test_partitions_expire_on_the_sessions_clock():
     policy = MaintenancePolicy(expire_partitions=ExpirePartitions("8 h", "yyyy-MM-dd HH"))
     action = planned(policy, partitions=hours)["expire_partitions"]
     assert "1 of 2 partitions" in action.why
-    assert "expiration_time => '46800 s'" in action.sql
+    assert "expiration_time => '46800 s'" in action.statement.sql
     by_file = ExpirePartitions("4 h", expire_strategy="update-time")
     action = planned(MaintenancePolicy(expire_partitions=by_file), partitions=hours)["expire_partitions"]
     assert "2 of 2 partitions" in action.why
-    assert "expiration_time => '4 h'" in action.sql
+    assert "expiration_time => '4 h'" in action.statement.sql
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,6 @@ import pytest
 from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.paimon.capabilities import Versions
-from dbt.adapters.paimon.sql import procedures
 from dbt.adapters.paimon.sql.procedures import render
 from dbt.adapters.paimon.sql.text import string_literal
 
@@ -235,32 +234,3 @@ def test_all_problems_and_the_usage_are_told_at_once():
 def test_a_name_needs_its_three_parts(missing):
     with pytest.raises(DbtRuntimeError, match="catalog, schema and identifier"):
         render("compact", missing, {}, P09)
-
-
-@pytest.mark.parametrize(
-    ("sql", "procedure", "arguments"),
-    [
-        (
-            procedures.compact(TABLE, order_strategy="order", order_by=["a"], versions=P09),
-            "compact",
-            {"order_strategy": "order", "order_by": ["a"]},
-        ),
-        (
-            procedures.expire_snapshots(TABLE, 10, 2, "2024-01-01", 5, versions=P09),
-            "expire_snapshots",
-            {"retain_max": 10, "retain_min": 2, "older_than": "2024-01-01", "max_deletes": 5},
-        ),
-        (
-            procedures.remove_orphan_files(TABLE, "2024-01-01", dry_run=True, versions=P09),
-            "remove_orphan_files",
-            {"older_than": "2024-01-01", "dry_run": True},
-        ),
-        (
-            procedures.expire_partitions(TABLE, "1 d", "yyyy", "$y", versions=P09),
-            "expire_partitions",
-            {"expiration_time": "1 d", "timestamp_formatter": "yyyy", "timestamp_pattern": "$y"},
-        ),
-    ],
-)
-def test_python_callers_get_what_macros_get(sql, procedure, arguments):
-    assert sql == render(procedure, TABLE, arguments, P09)

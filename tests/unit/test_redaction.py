@@ -14,7 +14,7 @@ from dbt.adapters.paimon.capabilities import Versions
 from dbt.adapters.paimon.credentials import PaimonCredentials
 from dbt.adapters.paimon.errors import redaction
 from dbt.adapters.paimon.options.table_options import validate_option
-from dbt.adapters.paimon.sql.procedures import compact
+from dbt.adapters.paimon.sql import procedures
 
 
 @pytest.mark.parametrize(
@@ -75,7 +75,7 @@ def test_no_option_of_a_table(name: str) -> None:
             {"materialized": "table", "tblproperties": {name: "s3cr3t", "bucket": 1}}
         )
     with pytest.raises(DbtRuntimeError) as raised:
-        compact(("c", "s", "t"), options={name: "s3cr3t"}, versions=Versions.of("0.9.0"))
+        procedures.render("compact", ("c", "s", "t"), {"options": {name: "s3cr3t"}}, Versions.of("0.9.0"))
     assert redaction.REFUSAL in str(raised.value) and "s3cr3t" not in str(raised.value)
 
 

@@ -25,15 +25,16 @@ def test_counted(changes, retracting, rows, may_be_less, kinds):
 
 
 @pytest.mark.parametrize(
-    ("kind", "sql", "properties", "grows"),
+    ("kind", "properties", "deletes", "grows"),
     [
-        ("merge", "merge into t … when not matched then insert *", {}, True),
-        ("snapshot", "merge into t … when not matched then insert *", {}, True),
-        ("merge", "merge into t … when matched and gone then DELETE", {}, False),
-        ("merge", "merge into t … when not matched then insert *", {"primary-key": "id"}, False),
-        ("merge", "merge into t …", {"deletion-vectors.enabled": "true"}, False),
-        ("append", "insert into t …", {}, False),
+        ("merge", {}, False, True),
+        ("snapshot", {}, False, True),
+        ("merge", {}, True, False),
+        ("merge override", {}, False, False),
+        ("merge", {"primary-key": "id"}, False, False),
+        ("merge", {"deletion-vectors.enabled": "true"}, False, False),
+        ("append", {}, False, False),
     ],
 )
-def test_grows_by_inserts(kind, sql, properties, grows):
-    assert grows_by_inserts(kind, sql, properties) is grows
+def test_grows_by_inserts(kind, properties, deletes, grows):
+    assert grows_by_inserts(kind, properties, deletes=deletes) is grows

@@ -28,6 +28,7 @@ class TestBesideAWriter:
             "by_policy.sql": MODEL.format(config=f"maintenance={SORTED}"),
             "by_hand.sql": MODEL.format(config=by_hand),
             "by_hook.sql": MODEL.format(config=in_a_hook),
+            "by_script.sql": MODEL.format(config=in_a_hook.replace('"{{', '"select 1; {{')),
         }
 
     @pytest.fixture(scope="class", autouse=True)
@@ -98,3 +99,8 @@ class TestBesideAWriter:
         assert len(lying) > ROWS / 2
         kinds = rows("select commit_kind from {schema}.`by_hook$snapshots` order by snapshot_id desc limit 1")
         assert kinds in ([("COMPACT",)], [("OVERWRITE",)])
+
+    def test_a_script_sorts_too(self, rows):
+        lying = [a for (a,) in rows("select a from {schema}.by_script where part = 0")]
+        assert lying == sorted(lying)
+        assert len(lying) == ROWS / 2

@@ -30,8 +30,8 @@ class TestOperations:
 
         def run(name: str, **arguments):
             with get_connection(project.adapter):
-                sql = project.adapter.maintenance.call_sql(name, events, arguments)
-                return project.adapter.maintenance.run_operation(events, name, sql).response
+                statement = project.adapter.maintenance.call(name, events, arguments)
+                return project.adapter.maintenance.run_operation(events, name, statement).response
 
         return run
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Generator, Mapping
+from collections.abc import Generator
 from contextlib import contextmanager, nullcontext, suppress
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from dbt.adapters.contracts.connection import AdapterResponse, Connection, ConnectionState
@@ -20,19 +21,14 @@ from dbt.adapters.paimon.errors import messages
 from dbt.adapters.paimon.errors.deprecations import warn
 from dbt.adapters.paimon.late_listing import LateListing
 from dbt.adapters.paimon.machine import installation, signals
-from dbt.adapters.paimon.spark import (
-    branch_schemas,
-    cached_rows,
-    progress,
-    responses,
-    sorted_compaction,
-    stalls,
-)
+from dbt.adapters.paimon.spark import progress, responses, sorted_compaction, stalls
 from dbt.adapters.paimon.spark.handles import Handle
 from dbt.adapters.paimon.spark.launch import jvm_exit
+from dbt.adapters.paimon.spark.table_name import TableName
 from dbt.adapters.paimon.spark.versions import versions_of
-from dbt.adapters.paimon.sql import null_filters
+from dbt.adapters.paimon.sql import null_filters, users_statement
 from dbt.adapters.paimon.sql.null_filters import LostNulls
+from dbt.adapters.paimon.sql.statements import CREATE_BRANCH, SORTED_COMPACTION, Statement
 from dbt.adapters.paimon.sql.text import is_empty, statements, takes_the_rest
 
 if TYPE_CHECKING:
@@ -135,27 +131,29 @@ class PaimonConnectionManager(SparkConnectionManager):
         with self.lock:
             self._nodes[self.get_thread_identifier()] = text
 
-    def add_query(self, sql: str, *arguments: Any, **more: Any) -> tuple[Connection, Any]:
+    def add_query(self, sql: str | Statement, *arguments: Any, **more: Any) -> tuple[Connection, Any]:
         """As dbt's; a branch that is created can read all rows of its table (see `branch_schemas`).
 
         A sorted compaction loses no rows (see `sorted_compaction`).
         """
-        with self._sorting(sql) if sorted_compaction.may_sort(sql) else nullcontext(sql) as sent:
+        statement = sql if isinstance(sql, Statement) else users_statement.read(sql)
+        sorts = statement.kind == SORTED_COMPACTION
+        with self._sorting(statement) if sorts else nullcontext(statement.sql) as sent:
             connection, cursor = super().add_query(sent, *arguments, **more)
-        if branch_schemas.may_create_branch(sql):
-            self._complete_branches(connection, sql)
+        if statement.kind == CREATE_BRANCH:
+            self._complete_branches(connection, statement.sql)
         return connection, cursor
 
     @contextmanager
-    def _sorting(self, sql: str) -> Generator[str, None, None]:
+    def _sorting(self, statement: Statement) -> Generator[str, None, None]:
         """Run a sorted compaction so that it loses no rows of other programs; gives what is left to send."""
-        connection = self.get_thread_connection()
+        connection, sql = self.get_thread_connection(), statement.sql
         credentials, handle = connection.credentials, connection.handle
         assert isinstance(credentials, PaimonCredentials)
         versions, spark = versions_of(credentials), handle.in_process()
-        table = sorted_compaction.table_of(sql, credentials.catalog, credentials.schema)
         needed, done = Capability.COMPACT_ORDER_CHECKS_APPENDS, False
-        if table and versions.supports(needed):
+        if statement.target and versions.supports(needed):
+            table = TableName(*(credentials.catalog, credentials.schema, *statement.target)[-3:])
             with self.exception_handler(sql):
                 last = handle.kept(table).last
             with handle.configured({sorted_compaction.LAST_SAFE_SNAPSHOT: str(last)} if last else {}):
@@ -177,48 +175,42 @@ class PaimonConnectionManager(SparkConnectionManager):
         if spark is None or versions_of(credentials).supports(Capability.BRANCHES_WITH_ALL_SCHEMAS):
             return
         try:
-            for statement in filter(branch_schemas.may_create_branch, statements(sql)):
+            for statement in statements(sql):
                 spark.complete_branch(statement)
         except Exception as exc:  # noqa: BLE001 - a branch that needs them says so when it is read
             logger.debug(f"A branch may lack schemas of its table:\n{sql}\n{messages.error_text(exc)}")
 
     def execute(
         self,
-        sql: str,
+        sql: str | Statement,
         auto_begin: bool = False,
         fetch: bool = False,
         limit: int | None = None,
-        conf: Mapping[str, str] | None = None,
-        may_repeat: bool = False,
     ) -> tuple[AdapterResponse, agate.Table]:
         """Run one statement to its end, also a query whose rows are not fetched.
 
         Args:
-            sql: one Spark SQL statement.
+            sql: one Spark SQL statement, of a user if it is only text (see `users_statement`).
             auto_begin: ignored, because there are no transactions.
             fetch: whether to bring the rows (at most `limit`) to the driver.
-            conf: Spark settings for this statement only.
-            may_repeat: whether to repeat it, after a pause, if another writer committed first.
 
         Returns:
             The response and the rows as an agate table (empty unless `fetch`).
         """
-        if is_empty(sql):
+        statement = sql if isinstance(sql, Statement) else users_statement.read(sql)
+        if is_empty(statement.sql):
             return self._nothing()
-        conf = {**cached_rows.conf(sql), **(conf or {})}
-        self._warn_of_lost_nulls(sql)
-        sql = self._add_query_comment(sql)
-        if may_repeat or conflicts.may_repeat_procedure(sql):
-            for seconds in conflicts.BACK_OFF:
-                try:
-                    return self._execute(sql, auto_begin, fetch, limit, conf)
-                except DbtDatabaseError as exc:  # noqa: PERF203 - only a few attempts
-                    if not conflicts.is_conflict(messages.error_text(exc.__cause__ or exc)):
-                        raise
-                    wait = conflicts.pause(seconds)
-                    logger.info(f"Another writer committed first: retrying the statement in {wait:.1f} s")
-                    time.sleep(wait)
-        return self._execute(sql, auto_begin, fetch, limit, conf)
+        self._warn_of_lost_nulls(statement.sql)
+        for seconds in conflicts.BACK_OFF if statement.repeat else ():
+            try:
+                return self._execute(statement, fetch, limit)
+            except DbtDatabaseError as exc:  # noqa: PERF203 - only a few attempts
+                if not conflicts.is_conflict(messages.error_text(exc.__cause__ or exc)):
+                    raise
+                wait = conflicts.pause(seconds)
+                logger.info(f"Another writer committed first: retrying the statement in {wait:.1f} s")
+                time.sleep(wait)
+        return self._execute(statement, fetch, limit)
 
     @staticmethod
     def _nothing() -> tuple[AdapterResponse, agate.Table]:
@@ -254,7 +246,7 @@ class PaimonConnectionManager(SparkConnectionManager):
                 warn(text)
 
     def _execute(
-        self, sql: str, auto_begin: bool, fetch: bool, limit: int | None, conf: Mapping[str, str] | None
+        self, statement: Statement, fetch: bool, limit: int | None
     ) -> tuple[AdapterResponse, agate.Table]:
         from dbt_common.clients.agate_helper import empty_table
 
@@ -262,25 +254,26 @@ class PaimonConnectionManager(SparkConnectionManager):
         # dbt names the connections that list so.
         if not (connection.name or "").startswith("list_"):
             self.late_listing.catch_up()
-        handle: Any = connection.handle
+        handle: Handle = connection.handle
         bound = connection.credentials.stall_timeout
         node, text = self._described(connection)
         handle.describe(node, text)
+        sent = replace(statement, sql=self._add_query_comment(statement.sql))
         with (
-            handle.configured(conf) if conf else nullcontext(),
-            stalls.bounded(handle, sql, bound),
+            handle.running(sent),
+            stalls.bounded(handle, statement.sql, bound),
             progress.told(handle, progress.short_name(node)),
             leases.guarded(handle.interrupt, handle.ends),
             _noticed(handle),
         ):
-            _, cursor = self.add_query(sql, auto_begin)
-            with self.exception_handler(sql):
+            _, cursor = self.add_query(sent, auto_begin=False)
+            with self.exception_handler(sent.sql):
                 if fetch:
                     table = self.get_result_from_cursor(cursor, limit)
                 else:
                     cursor.drain()
                     table = empty_table()
-        return responses.of_statement(sql, handle.statement_id), table
+        return responses.of_statement(statement.kind, handle.statement_id), table
 
     def _described(self, connection: Connection) -> tuple[str, str]:
         """Whose statements a connection runs, and what that is: dbt names it after the node."""

@@ -36,7 +36,7 @@ def sample_of_run() -> tuple[Any, Any] | None:
 
 def table_name(relation: PaimonRelation) -> TableName:
     """A relation's name for a handle."""
-    return TableName(relation.database or "", relation.schema or "", relation.identifier or "")
+    return TableName(*relation.parts)
 
 
 class Host(Protocol):

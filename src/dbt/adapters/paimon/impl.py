@@ -48,7 +48,7 @@ from dbt.adapters.paimon.spark.versions import versions_of, view_catalog
 from dbt.adapters.paimon.spec import strategies
 from dbt.adapters.paimon.spec.config import PaimonConfig
 from dbt.adapters.paimon.spec.door import Specs
-from dbt.adapters.paimon.sql import literals, ordering, views
+from dbt.adapters.paimon.sql import literals, ordering, users_statement, views
 from dbt.adapters.paimon.sql.text import quoted, string_literal
 from dbt.adapters.paimon.streaming.door import Streams
 from dbt.adapters.paimon.tables import metadata
@@ -405,7 +405,7 @@ class PaimonAdapter(SparkAdapter):
             manager = self.connections
             assert isinstance(manager, PaimonConnectionManager)
             try:
-                return manager.execute(prepared, auto_begin, fetch, limit, conf)
+                return manager.execute(users_statement.read(prepared, conf), auto_begin, fetch, limit)
             except StatementError as exc:
                 # Its place is looked for in the node's own text.
                 exc.statement = exc.statement.replace(prepared, sql)

@@ -148,6 +148,11 @@ class PaimonRelation(BaseRelation):
         return event_time.condition(event_time.column_sql(event_time_filter.field_name), window)
 
     @property
+    def parts(self) -> tuple[str, str, str]:
+        """Catalog, schema and identifier, without backticks."""
+        return self.database or "", self.schema or "", self.identifier or ""
+
+    @property
     def shown(self) -> str:
         """`schema.identifier`, as dbt's own lines name a table."""
         return f"{self.schema}.{self.identifier}"

@@ -201,9 +201,7 @@ class Changes:
         """A table as it is now, to be read as a whole."""
         plain = relation.replace(limit=None, event_time_filter=None)
         existing = self._tables.existing(plain)
-        table = SourceTable.of(
-            relation.database or "", relation.schema or "", relation.identifier or "", existing
-        )
+        table = SourceTable.of(*relation.parts, existing)
         commits = self._commits(plain)
         tags = self._host.query(f"select snapshot_id, tag_name from {plain.system_table('tags')}")
         named = tuple((int(row[0]), str(row[1])) for row in tags)

@@ -58,9 +58,9 @@ _BY_KIND: Final[Mapping[str, bool]] = MappingProxyType(
         "append": False,  # would add the rows twice
     }
 )
-_PROCEDURES: Final = re.compile(
-    r"^\s*(?:/\*.*?\*/\s*)*call\s+\S*\bsys`?\.`?(?:compact|expire_snapshots|expire_partitions|remove_orphan_files)\b",
-    re.IGNORECASE | re.DOTALL,
+# Procedures that only clean up.
+REPEATED_PROCEDURES: Final = frozenset(
+    {"compact", "expire_snapshots", "expire_partitions", "remove_orphan_files"}
 )
 
 
@@ -80,11 +80,6 @@ def may_repeat(kind: str, merge_engine: str, options: Mapping[str, str]) -> bool
     if kind in ("upsert", "partial_update"):
         return _upserts_alike(merge_engine, options)
     return _BY_KIND.get(kind, False)
-
-
-def may_repeat_procedure(sql: str) -> bool:
-    """Whether a statement is a CALL of a procedure that may be repeated, that is, one that only cleans up."""
-    return _PROCEDURES.match(sql) is not None
 
 
 def pause(seconds: float) -> float:

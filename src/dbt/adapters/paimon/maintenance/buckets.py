@@ -9,6 +9,7 @@ from dbt.adapters.events.logging import AdapterLogger
 from dbt.adapters.paimon.doors import while_parsing
 from dbt.adapters.paimon.host import Host, is_empty_run, table_name
 from dbt.adapters.paimon.spec import bucket_numbers
+from dbt.adapters.paimon.sql.statements import Statement
 from dbt.adapters.paimon.writing.bucket_tasks import PARTITIONS
 
 if TYPE_CHECKING:
@@ -126,7 +127,8 @@ class Buckets:
         return None if largest is None else int(largest)
 
     def _alter(self, relation: PaimonRelation, change: str) -> None:
-        self._host.connections.execute(f"alter table {relation.render()} {change}")
+        sql = f"alter table {relation.render()} {change}"
+        self._host.connections.execute(Statement(sql, "alter table", target=relation.parts))
 
     @property
     def _tasks(self) -> int:

@@ -16,6 +16,7 @@ from dbt.adapters.paimon.writing.written import Written
 
 if TYPE_CHECKING:
     from dbt.adapters.paimon.relation import PaimonRelation
+    from dbt.adapters.paimon.sql.statements import Statement
 
 logger = AdapterLogger("Paimon")
 R = TypeVar("R")
@@ -33,14 +34,14 @@ class Calls:
         self._host = host
         self._builds = builds
 
-    def run(self, relation: PaimonRelation, name: str, sql: str) -> Written:
+    def run(self, relation: PaimonRelation, name: str, statement: Statement) -> Written:
         """Run an operation's statement.
 
         Raises:
             DbtDatabaseError: with a short message.
         """
         table, response = self.told(
-            relation, name, lambda: self._host.connections.execute(sql, fetch=True)[1]
+            relation, name, lambda: self._host.connections.execute(statement, fetch=True)[1]
         )
         return Written(response, table)
 

@@ -22,6 +22,7 @@ from dbt.adapters.paimon.spec.maintenance_policy import MaintenancePolicy, read_
 from dbt.adapters.paimon.spec.problems import Problems
 from dbt.adapters.paimon.spec.table import TableSpec
 from dbt.adapters.paimon.sql import procedures
+from dbt.adapters.paimon.sql.statements import Statement
 from dbt.adapters.paimon.tables.door import Tables
 from dbt.adapters.paimon.writing.builds import Builds
 from dbt.adapters.paimon.writing.written import Written
@@ -97,7 +98,7 @@ class Maintenance:
         self._builds.hold(relation)
         failed = self._run(
             relation,
-            Action("compact", True, "after a first load", self.call_sql("compact", relation, {})),
+            Action("compact", True, "after a first load", self.call("compact", relation, {})),
         )
         if failed:
             logger.warning(f"{relation}: its rows are committed but were not compacted: {failed[0]}")
@@ -211,7 +212,7 @@ class Maintenance:
             if action.buckets:
                 self.rescale(relation, action.buckets)
             else:
-                self._calls.run(relation, action.name, action.sql)
+                self._calls.run(relation, action.name, action.statement)
         except DbtRuntimeError as exc:
             return [f"{action.name}: {exc}"]
         logger.debug(f"{relation} {action.name}: done: {action.why}")
@@ -227,17 +228,18 @@ class Maintenance:
             raise DbtRuntimeError(text)
         warn(text)
 
-    def run_operation(self, relation: PaimonRelation, name: str, sql: str) -> Written:
+    def run_operation(self, relation: PaimonRelation, name: str, sql: str | Statement) -> Written:
         """Run the statement of `dbt run-operation <name>` on a table, holding its lock, and log what it did.
 
         Raises:
             DbtDatabaseError: with a short message.
         """
-        return self._calls.run(relation, name, sql)
+        statement = sql if isinstance(sql, Statement) else Statement(sql, name, target=relation.parts)
+        return self._calls.run(relation, name, statement)
 
     @while_parsing(lambda *a, **k: "")
-    def call_sql(self, name: str, relation: PaimonRelation, arguments: Mapping[str, Any]) -> str:
-        """The SQL of a CALL of a Paimon procedure, with its arguments checked.
+    def call(self, name: str, relation: PaimonRelation, arguments: Mapping[str, Any]) -> Statement:
+        """The CALL of a Paimon procedure, with its arguments checked.
 
         Raises:
             DbtRuntimeError: an unknown argument, a wrong type, or a Paimon version without it.
@@ -261,12 +263,8 @@ class Maintenance:
         if name == "compact" and given.get("partitions"):
             columns = self._tables.existing(relation).columns
             given["partitions"] = typed_partitions(given["partitions"], columns, self._host.versions)
-        return procedures.render(
-            name,
-            (relation.database or "", relation.schema or "", relation.identifier or ""),
-            self._with_retain_min(name, relation, given),
-            self._host.versions,
-        )
+        given = self._with_retain_min(name, relation, given)
+        return procedures.statement(name, relation.parts, given, self._host.versions)
 
     def _with_retain_min(
         self, name: str, relation: PaimonRelation, arguments: dict[str, Any]
@@ -308,7 +306,7 @@ class Maintenance:
         """
         with self._builds.alone(relation):
             steps = rescale_steps(
-                (relation.database or "", relation.schema or "", relation.identifier or ""),
+                relation.parts,
                 self._tables.existing(relation),
                 self._host.versions,
                 bucket_num=bucket_num,
@@ -316,15 +314,15 @@ class Maintenance:
             )
             self._calls.told(relation, "rescale", lambda: self._take(steps))
 
-    def _take(self, steps: Iterable[Step]) -> None:
+    def _take(self, steps: Iterable[Statement]) -> None:
         """Run the steps; if one fails, undo those before it."""
-        done: list[Step] = []
+        done: list[Statement] = []
         try:
             for step in steps:
-                self._host.connections.execute(step.sql, conf=step.conf)
+                self._host.connections.execute(step)
                 done.append(step)
         except DbtRuntimeError:
             for step in reversed(done):
-                if step.undo:
-                    self._host.connections.execute(step.undo)
+                if isinstance(step, Step) and step.undo:
+                    self._host.connections.execute(Statement(step.undo, step.kind, target=step.target))
             raise

@@ -30,6 +30,7 @@ from dbt.adapters.paimon.spec.maintenance_policy import (
 from dbt.adapters.paimon.spec.spelling import speller
 from dbt.adapters.paimon.spec.table import TableSpec
 from dbt.adapters.paimon.sql import clocks, procedures
+from dbt.adapters.paimon.sql.statements import Statement
 from dbt.adapters.paimon.sql.text import quoted, string_literal
 
 _NULLS: Final = ("null", "__DEFAULT_PARTITION__")
@@ -76,9 +77,12 @@ class TableState:
     fixed_buckets: int = 0
 
 
+_NO_CALL: Final = Statement("")
+
+
 @dataclass(frozen=True)
 class Action:
-    """One action of a policy: whether it is due, why or why not, and the CALL (empty if there is none).
+    """One action of a policy: whether it is due, why or why not, and its CALL (an empty one if there is none).
 
     A rescale has the new number of buckets instead, because it takes several statements.
     """
@@ -86,7 +90,7 @@ class Action:
     name: str
     due: bool
     why: str
-    sql: str = ""
+    statement: Statement = _NO_CALL
     buckets: int = 0
 
 
@@ -229,7 +233,7 @@ def plan(
     `force`: whether a compaction is due whatever the policy's thresholds. Raises DbtRuntimeError if a value cannot be
     passed to a procedure (see `procedures.render`).
     """
-    name = (table.database or "", table.schema or "", table.identifier or "")
+    name = table.parts
     actions: list[Action] = []
     if policy.expire_partitions:
         actions.append(_expire_partitions(name, policy.expire_partitions, state, versions))
@@ -278,22 +282,21 @@ def _compact(
         return Action("compact", due=False, why="there are no partitions yet")
     # `full` is what CompactProcedure does in versions without that parameter.
     strategy = compact.strategy if versions.supports(Capability.COMPACT_STRATEGY) else None
-    sql = procedures.compact(
-        table,
-        where=part.where or None,
-        order_strategy=compact.order or None,
-        order_by=list(compact.order_by) or None,
-        partition_idle_time=compact.idle or None,
-        compact_strategy=None if compact.order else strategy,
-        options=None
+    arguments = {
+        "where": part.where or None,
+        "order_strategy": compact.order or None,
+        "order_by": list(compact.order_by) or None,
+        "partition_idle_time": compact.idle or None,
+        "compact_strategy": None if compact.order else strategy,
+        "options": None
         if compact.order or spec.primary_key
         else _bins(compact, part.small_files, spec, versions),
-        versions=versions,
-    )
+    }
+    statement = procedures.statement("compact", table, arguments, versions)
     by_files = bool(compact.small_files) and part.small_files >= compact.small_files
     by_commits = bool(compact.every_commits) and state.commits >= compact.every_commits
     due = by_files or by_commits or force
-    return Action("compact", due, _why_compact(compact, state, part), sql)
+    return Action("compact", due, _why_compact(compact, state, part), statement)
 
 
 def _why_compact(compact: Compact, state: TableState, part: _Part) -> str:
@@ -389,15 +392,16 @@ def _expire_snapshots(
     older_than = datetime.fromisoformat("1970-01-02")  # no snapshot is that old: only the number counts
     if expire.older_than:
         older_than = _clock_of(state, versions) - timedelta(seconds=_seconds(expire.older_than))
-    sql = procedures.expire_snapshots(
-        table,
-        retain_max=expire.retain_max if expire.retain_max is not None else 2**31 - 1,
-        retain_min=expire.retain_min,
-        older_than=older_than,
-        max_deletes=max(count, 1),
-        versions=versions,
+    arguments = {
+        "retain_max": expire.retain_max if expire.retain_max is not None else 2**31 - 1,
+        "retain_min": expire.retain_min,
+        "older_than": older_than,
+        "max_deletes": max(count, 1),
+    }
+    statement = procedures.statement("expire_snapshots", table, arguments, versions)
+    return Action(
+        "expire_snapshots", count > 0, f"{count} of {has} table snapshots are due to expire", statement
     )
-    return Action("expire_snapshots", count > 0, f"{count} of {has} table snapshots are due to expire", sql)
 
 
 def _clock_of(state: TableState, versions: Versions) -> datetime:
@@ -426,16 +430,17 @@ def _expire_partitions(
         why += f": {', '.join(map(str, expired[:10]))}{', …' if len(expired) > 10 else ''}"
     if unknown:
         why += f"; timestamp_formatter and timestamp_pattern find no time in {unknown}"
-    sql = procedures.expire_partitions(
-        table,
-        expiration_time=times.expiration_time(expire.expiration_time, ahead),
-        timestamp_formatter=expire.timestamp_formatter or None,
-        timestamp_pattern=expire.timestamp_pattern or None,
-        expire_strategy=expire.expire_strategy,
-        versions=versions,
-    )
+    arguments = {
+        "expiration_time": times.expiration_time(expire.expiration_time, ahead),
+        "timestamp_formatter": expire.timestamp_formatter or None,
+        "timestamp_pattern": expire.timestamp_pattern or None,
+        "expire_strategy": expire.expire_strategy,
+    }
+    statement = procedures.statement("expire_partitions", table, arguments, versions)
     # If the formatter is not fully understood here, Paimon is called every time.
-    return Action("expire_partitions", bool(expired) or (not formatter_is_known and unknown > 0), why, sql)
+    return Action(
+        "expire_partitions", bool(expired) or (not formatter_is_known and unknown > 0), why, statement
+    )
 
 
 def _time_of(partition: Partition, expire: ExpirePartitions) -> datetime | None:
@@ -481,8 +486,9 @@ def _remove_orphans(
     table: procedures.TableName, orphans: RemoveOrphanFiles, state: TableState, versions: Versions
 ) -> Action:
     older_than = state.wall_clock - timedelta(seconds=_seconds(orphans.older_than))
-    sql = procedures.remove_orphan_files(table, older_than=older_than, dry_run=False, versions=versions)
-    return Action("remove_orphan_files", due=True, why=f"orphan files older than {older_than}", sql=sql)
+    arguments = {"older_than": older_than, "dry_run": False}
+    statement = procedures.statement("remove_orphan_files", table, arguments, versions)
+    return Action("remove_orphan_files", True, f"orphan files older than {older_than}", statement)
 
 
 def _seconds(duration: str) -> int:

@@ -16,6 +16,7 @@ from dbt.adapters.paimon.capabilities import Capability, Versions
 from dbt.adapters.paimon.spec.bucket_numbers import MARK, RESCALING
 from dbt.adapters.paimon.spec.table import POSTPONE_BUCKET
 from dbt.adapters.paimon.sql import procedures
+from dbt.adapters.paimon.sql.statements import NO_SETTINGS, Statement
 from dbt.adapters.paimon.sql.text import quoted
 
 if TYPE_CHECKING:
@@ -27,11 +28,9 @@ _MODE: Final = "spark.sql.sources.partitionOverwriteMode"
 
 
 @dataclass(frozen=True)
-class Step:
-    """A statement, its own Spark settings, and the statement that undoes it if a later step fails."""
+class Step(Statement):
+    """A statement, and the text of the one that undoes it if a later step fails."""
 
-    sql: str
-    conf: Mapping[str, str]
     undo: str = ""
 
 
@@ -42,7 +41,7 @@ def rescale_steps(
     *,
     bucket_num: Any = None,
     partitions: Partition | Sequence[Partition] | None = None,
-) -> tuple[Step, ...]:
+) -> tuple[Statement, ...]:
     """The steps, in order; each can be repeated, and after the last one every selected row is in its new bucket.
 
     Inputs: (catalog, schema, identifier), the existing table, the versions; the number of buckets (default: the table's
@@ -68,31 +67,33 @@ def rescale_steps(
 
     number = int(bucket_num) if bucket_num is not None else spec.bucket
     if spec.bucket == POSTPONE_BUCKET:
-        return (Step(procedures.rescale(table, bucket_num, partitions, versions=versions), {}),)
-    steps = []
+        return (procedures.statement("rescale", table, given, versions),)
+    steps: list[Statement] = []
+
+    def step(sql: str, conf: Mapping[str, str] = NO_SETTINGS, undo: str = "") -> None:
+        steps.append(Step(sql, "rescale", conf, target=table, undo=undo))
+
     if _may_hide_rows(spec):
-        steps.append(Step(procedures.compact(table, versions=versions), {}))
+        steps.append(procedures.statement("compact", table, {}, versions))
     # Between the ALTER and the rows no run can write the table: a run that finds the mark does the rescale again.
     mark = f"alter table {_name(table)} set tblproperties ('{MARK}' = '{RESCALING}')"
     unmark = f"alter table {_name(table)} unset tblproperties ('{MARK}')"
     marks = partitions is None and (number != spec.bucket or existing.options.get(MARK) == RESCALING)
     if marks:
-        steps.append(Step(mark, {}, undo=unmark))
+        step(mark, undo=unmark)
     if number != spec.bucket:
         alter = f"alter table {_name(table)} set tblproperties ('bucket' = '%s')"
-        steps.append(Step(alter % number, {}, undo=alter % spec.bucket))
+        step(alter % number, undo=alter % spec.bucket)
     if versions.supports(Capability.RESCALE) and _overwrites_by_partition(spec):
-        steps.append(Step(procedures.rescale(table, partitions=partitions, versions=versions), {}))
+        steps.append(procedures.statement("rescale", table, {"partitions": partitions}, versions))
     else:
         condition = "" if partitions is None else f" where {procedures.partition_condition(partitions)}"
-        steps.append(
-            Step(
-                f"insert overwrite {_name(table)} select * from {_name(table)}{condition}",
-                {_MODE: "static" if partitions is None else "dynamic"},
-            )
+        step(
+            f"insert overwrite {_name(table)} select * from {_name(table)}{condition}",
+            {_MODE: "static" if partitions is None else "dynamic"},
         )
     if marks:
-        steps.append(Step(unmark, {}))
+        step(unmark)
     return tuple(steps)
 
 

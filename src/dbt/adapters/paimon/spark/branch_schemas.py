@@ -7,7 +7,6 @@ column or of an option, could not be read there [ran, 0.9.0]. Later versions cop
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Any, Final
 
 from dbt.adapters.paimon.spark import heads, parsed_calls
@@ -15,14 +14,8 @@ from dbt.adapters.paimon.spark import heads, parsed_calls
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-_CREATES: Final = re.compile(r"\bcreate_branch\b", re.IGNORECASE)
 # CreateBranchProcedure.PARAMETERS, where they are given by position; its other names are not needed.
 _ORDER: Final = ("table", "branch")
-
-
-def may_create_branch(statement: str) -> bool:
-    """Whether a statement may be a CALL of `create_branch`."""
-    return _CREATES.search(statement) is not None
 
 
 def complete(session: SparkSession, statement: str) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import atexit
 import os
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
@@ -22,7 +22,6 @@ from dbt.adapters.paimon.spark.conf import EXTENSIONS, remote_conf
 from dbt.adapters.paimon.spark.connect_progress import ProgressMessages
 from dbt.adapters.paimon.spark.frames import FrameCursor, FrameHandle, Tags
 from dbt.adapters.paimon.spark.handles import session_conf
-from dbt.adapters.paimon.sql import predicates, views
 from dbt.adapters.paimon.sql.text import commented
 
 # Idle sessions, by the server's address. They are reused and never closed before the process ends: closing one of their
@@ -41,7 +40,7 @@ _KEEPALIVE = [
 ]
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    from pyspark.sql import DataFrame, SparkSession
 
     from dbt.adapters.paimon.spark.server_clients import Writer
     from dbt.adapters.paimon.spark.work import Progress
@@ -59,16 +58,13 @@ class ConnectCursor(FrameCursor):
         session: Any = self._session
         self._tags.put_on(session.getTags(), session.removeTag, session.addTag)
 
-    def _run(self, statement: str, bindings: Sequence[Any] | None = None) -> None:
-        self._rows = None
+    def _send(self, statement: str, bindings: list[Any] | None) -> DataFrame:
         session: Any = self._session
-        views.DIRECTORY.create_mentioned(statement, lambda sql: session.sql(sql).collect())
-        self._frame = session.sql(
-            commented(self._comment, statement), args=list(bindings) if bindings else None
-        )
+        self._frame = session.sql(commented(self._comment, statement), args=bindings)
         if not self._is_command():
             # sql() does not send a query to the server; asking for its schema makes the server analyze it now.
             _ = self.frame.schema
+        return self.frame
 
     def _is_command(self) -> bool:
         # A command has run when sql() returns; its rows are part of the answer.
@@ -112,11 +108,7 @@ class ConnectHandle(FrameHandle):
         """How far the server is; None before its first message, and on Spark 3.5, which sends none."""
         return self._messages.since(since)
 
-    def references(self, expression: str) -> list[predicates.Reference]:
-        """The column names in an expression, parsed by sqlglot."""
-        return predicates.by_sqlglot(expression)
-
-    def _cancel_jobs(self) -> None:
+    def _cancel_running(self) -> None:
         session: Any = self.session
         session.interruptTag(self._tags.own)
 

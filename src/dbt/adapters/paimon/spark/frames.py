@@ -3,27 +3,25 @@
 from __future__ import annotations
 
 import uuid
-from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import AbstractContextManager, suppress
+from abc import abstractmethod
+from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
-from threading import Event, Thread
 from typing import TYPE_CHECKING, Any
+
+from dbt.adapters.events.logging import AdapterLogger
 
 from dbt.adapters.paimon.capabilities import DEFAULT_PAIMON_VERSION, Capability, Versions
 from dbt.adapters.paimon.machine import installation
-from dbt.adapters.paimon.spark.handles import with_conf
-from dbt.adapters.paimon.spark.seen_by_queries import SeenByQueries
-from dbt.adapters.paimon.sql import predicates
+from dbt.adapters.paimon.spark.handles import Cursor, Handle
+from dbt.adapters.paimon.sql import views
 from dbt.adapters.paimon.sql.data_types import type_text
-from dbt.adapters.paimon.sql.text import bound, quoted, statements
+from dbt.adapters.paimon.sql.text import bound, quoted
 from dbt.adapters.paimon.sql.timestamps import on_session_clock
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-# Seconds; a job that starts after Ctrl-C is cancelled within this time.
-_CANCEL_EVERY = 0.2
+logger = AdapterLogger("Paimon")
 # What the tags of all handles begin with.
 _OURS = "dbt-"
 
@@ -66,8 +64,8 @@ def _takes_parameters() -> bool:
     return versions.supports(Capability.STATEMENT_PARAMETERS)
 
 
-class FrameCursor(ABC):
-    """A cursor (see `handles.Cursor`) whose last statement is a PySpark data frame."""
+class FrameCursor(Cursor):
+    """A cursor whose last statement is a PySpark data frame."""
 
     def __init__(self, session: SparkSession, tags: Tags) -> None:
         self._session = session
@@ -80,30 +78,32 @@ class FrameCursor(ABC):
         """Put the tags of the statement on what this thread runs (see `Tags.put_on`)."""
 
     @abstractmethod
-    def _run(self, statement: str, bindings: Sequence[Any] | None = None) -> None:
-        """Send one statement; sets `_frame` and clears the rows of the last one."""
+    def _send(self, statement: str, bindings: list[Any] | None) -> DataFrame:
+        """Send one statement; a command runs at once."""
 
     @abstractmethod
     def _is_command(self) -> bool:
         """Whether the last statement was a command, which has run already."""
 
     def execute(self, sql: str, bindings: Sequence[Any] | None = None) -> None:
-        """Run a statement; a command runs at once, a query when `fetchall`, `fetchmany` or `drain` is called.
-
-        Args:
-            sql: one statement, or a script of several (a model's SQL header before its query): all but the last run to
-            their end, and the cursor has the rows of the last.
-            bindings: values for the `?` markers of the last statement.
-        """
+        """Run a statement or a script, under tags of its own."""
         self._tags.next()
         self._tag_thread()
-        *before, last = statements(sql.strip())
-        for statement in before:
-            self._run(statement)
-            self.drain()
+        super().execute(sql, bindings)
+
+    def _run(self, statement: str, bindings: Sequence[Any] | None = None) -> None:
+        self._rows = None
         if bindings and not _takes_parameters():
-            last, bindings = bound(last, bindings), None
-        self._run(last, bindings)
+            statement, bindings = bound(statement, bindings), None
+        views.DIRECTORY.create_mentioned(statement, self._run_for_views)
+        self._frame = self._send(statement, list(bindings) if bindings else None)
+
+    def _run_for_views(self, sql: str) -> list[Any]:
+        try:
+            return self._session.sql(sql).collect()
+        except Exception as exc:
+            logger.debug(f"Failed for the views of this session: {sql}\n{exc}")
+            raise
 
     @property
     def frame(self) -> DataFrame:
@@ -157,58 +157,45 @@ class FrameCursor(ABC):
         self._frame = self._rows = None
 
 
-class FrameHandle(SeenByQueries):
-    """A handle (see `handles.Handle`) over a session that no other thread uses."""
+class FrameHandle(Handle):
+    """A handle over a PySpark session."""
 
     def __init__(self, session: SparkSession) -> None:
-        self.session = session
+        super().__init__()
+        self._session = session
         self._tags = Tags()
-        self._closed = Event()
-        self._cancelled = Event()
+
+    @property
+    def session(self) -> SparkSession:
+        """The session."""
+        return self._session
 
     @abstractmethod
     def cursor(self) -> FrameCursor:
         """A cursor over this session."""
 
-    @abstractmethod
-    def references(self, expression: str) -> list[predicates.Reference]:
-        """The column names in an SQL expression."""
-
-    @abstractmethod
-    def _cancel_jobs(self) -> None:
-        """Cancel the jobs that run now under this handle's tag."""
+    def _frame_of(self, sql: str, bindings: Sequence[Any] | None = None) -> DataFrame:
+        cursor = self.cursor()
+        cursor.execute(sql, bindings)
+        return cursor.frame
 
     def load(self, name: str) -> DataFrame:
-        """The data frame of a rendered relation, even if it is a view that this session has not created yet."""
-        cursor = self.cursor()
-        cursor.execute(f"select * from {name}")
-        return cursor.frame
+        """The data frame of a rendered relation."""
+        return self._frame_of(f"select * from {name}")
 
     def create_temporary_view(self, name: str, query: str, bindings: Sequence[Any]) -> None:
         """Create a temporary view of this session from a query with `?` markers."""
-        cursor = self.cursor()
-        cursor.execute(query, bindings)
-        cursor.frame.createOrReplaceTempView(quoted(name))
+        self._frame_of(query, bindings).createOrReplaceTempView(quoted(name))
 
-    def configured(self, conf: Mapping[str, str]) -> AbstractContextManager[None]:
-        """Set Spark settings inside the block, and restore the old values afterwards, also after an error."""
-        settings = self.session.conf
-
-        def write(key: str, value: str | None) -> None:
-            if self.is_lost:
-                # Nothing of this session is used again.
-                return
-            if value is None:
-                settings.unset(key)
-            else:
-                settings.set(key, value)
-
-        return with_conf(conf, lambda key: settings.get(key, None), write)
-
-    def setting(self, key: str) -> str | None:
-        """The session's value of a Spark setting; None if it has none."""
+    def _value_of(self, key: str) -> str | None:
         value = self.session.conf.get(key, None)
         return None if value is None else str(value)
+
+    def _set(self, key: str, value: str | None) -> None:
+        if value is None:
+            self.session.conf.unset(key)
+        else:
+            self.session.conf.set(key, value)
 
     def knows(self, key: str) -> bool:
         """Whether a setting is one of Spark's own that a session may change."""
@@ -219,37 +206,6 @@ class FrameHandle(SeenByQueries):
         """The tag of this thread's last statement."""
         return self._tags.statement
 
-    @abstractmethod
-    def describe(self, node: str, text: str) -> None:
-        """Name the node, and say what it is (see `handles.Handle`)."""
-
-    def cancel(self) -> None:
-        """Cancel the Spark jobs of this thread, also those that its current statement has not started yet.
-
-        Statements without a job continue, so that the two renames of a swap are not separated.
-        """
-        self._cancelled.set()
-        # Spark 3.5 only cancels the jobs of a tag that run now, no later ones.
-        Thread(target=self._cancel_until_closed, name="cancel", daemon=True).start()
-
-    def interrupt(self) -> None:
-        """Cancel the Spark jobs of this thread; a server also interrupts the statement itself."""
-        self._cancel_jobs()
-
-    @property
-    def is_cancelled(self) -> bool:
-        """Whether `cancel` was called."""
-        return self._cancelled.is_set()
-
-    def _cancel_until_closed(self) -> None:
-        with suppress(Exception):
-            while not self._closed.is_set():
-                self._cancel_jobs()
-                self._closed.wait(_CANCEL_EVERY)
-
     def close(self) -> None:
         """Stop cancelling. The session is freed with its last reference, and its Spark keeps running."""
-        self._closed.set()
-
-    def rollback(self) -> None:
-        """Nothing to do: every statement is its own commit."""
+        super().close()

@@ -1,12 +1,20 @@
-"""Protocols that each connection method implements: a `Handle` for each dbt thread, and a `Cursor` over it."""
+"""What each connection method extends: a `Handle` for each dbt thread, and a `Cursor` over it.
+
+By itself a handle says what queries say, as of a Spark in a server; an embedded Spark says more.
+"""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager, suppress
-from typing import TYPE_CHECKING, Any, Protocol
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from threading import Event, Thread
+from typing import TYPE_CHECKING, Any, Final
 
 from dbt.adapters.paimon.credentials import STATIC_CONF
+from dbt.adapters.paimon.spark import commits, scans, upkeep
+from dbt.adapters.paimon.sql import predicates
+from dbt.adapters.paimon.sql.text import statements
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -18,7 +26,10 @@ if TYPE_CHECKING:
     from dbt.adapters.paimon.spark.table_name import TableName
     from dbt.adapters.paimon.spark.upkeep import Effect, Kept
     from dbt.adapters.paimon.spark.work import Progress, Work
-    from dbt.adapters.paimon.sql.predicates import Reference
+    from dbt.adapters.paimon.sql.statements import Statement
+
+# Seconds; a job that starts after Ctrl-C is cancelled within this time.
+_CANCEL_EVERY: Final = 0.2
 
 
 def session_conf(conf: Mapping[str, str]) -> dict[str, str]:
@@ -59,41 +70,67 @@ def with_conf(
     put_back()
 
 
-class Cursor(Protocol):
+class Cursor(ABC):
     """A DB-API-like cursor; rows stay in Spark until they are fetched."""
 
     def execute(self, sql: str, bindings: Sequence[Any] | None = None) -> None:
-        """Run a statement, or a script whose last statement has the rows; a query runs when its rows are fetched.
+        """Run a statement; a query runs when its rows are fetched, or by `drain`.
 
         Args:
-            sql: the text.
+            sql: one statement, or a script of several (a model's SQL header before its query): all but the last run to
+            their end, and the cursor has the rows of the last.
             bindings: values for the `?` markers of the last statement.
         """
+        *before, last = statements(sql.strip())
+        for statement in before:
+            self._run(statement)
+            self.drain()
+        self._run(last, bindings)
 
+    @abstractmethod
+    def _run(self, statement: str, bindings: Sequence[Any] | None = None) -> None:
+        """Send one statement, with the views that it mentions, and forget the last one's rows."""
+
+    @abstractmethod
     def drain(self) -> None:
         """Run a query for its effects and errors, without fetching rows."""
 
     @property
+    @abstractmethod
     def description(self) -> list[tuple[str, str, None, None, None, None, bool]]:
         """Name, Spark type text and nullability of each column, as DB-API 2.0 lays them out."""
 
+    @abstractmethod
     def fetchall(self) -> list[Any]:
         """All rows, or the remaining ones."""
 
+    @abstractmethod
     def fetchmany(self, size: int) -> list[Any]:
-        """The first `size` rows; no more than these are fetched."""
+        """The first `size` rows; no more than these are brought here."""
 
+    @abstractmethod
     def fetchone(self) -> Any:
         """The next row, or None."""
 
+    @abstractmethod
     def close(self) -> None:
         """Forget the last result."""
 
 
-class Handle(Protocol):
+class Handle(ABC):
     """A dbt thread's connection: a Spark session that no other thread uses."""
 
+    # Whether an answer was lost, so that its statement may go on in the server. What an embedded Spark answers is not.
+    is_lost = False
+
+    def __init__(self) -> None:
+        self._closed = Event()
+        self._cancelled = Event()
+
+    # -- its session ------------------------------------------------------------------------------------------------
+
     @property
+    @abstractmethod
     def session(self) -> SparkSession:
         """The session, for Python models.
 
@@ -101,35 +138,79 @@ class Handle(Protocol):
             DbtRuntimeError: this connection method has no PySpark session.
         """
 
+    @abstractmethod
     def cursor(self) -> Cursor:
         """A cursor over this session."""
 
+    def _rows_of(self, sql: str) -> list[Any]:
+        cursor = self.cursor()
+        cursor.execute(sql)
+        return cursor.fetchall()
+
+    @abstractmethod
     def load(self, name: str) -> DataFrame:
         """The data frame of a rendered relation, even if it is a view that this session has not created yet."""
 
+    @abstractmethod
     def create_temporary_view(self, name: str, query: str, bindings: Sequence[Any]) -> None:
         """Create a temporary view of this session from a query with `?` markers."""
 
-    def references(self, expression: str) -> list[Reference]:
+    def references(self, expression: str) -> list[predicates.Reference]:
         """The column names in an SQL expression, without those in subqueries.
 
         Raises:
             Exception: the text is not an expression.
         """
+        return predicates.by_sqlglot(expression)
+
+    @abstractmethod
+    def close(self) -> None:
+        """Release the session."""
+        self._closed.set()
+
+    def rollback(self) -> None:  # noqa: B027 - every statement is its own commit
+        """Nothing to do."""
+
+    # -- its settings -----------------------------------------------------------------------------------------------
+
+    @abstractmethod
+    def _value_of(self, key: str) -> str | None:
+        """The session's value of a Spark setting; None if it has none."""
+
+    @abstractmethod
+    def _set(self, key: str, value: str | None) -> None:
+        """Set a Spark setting of this session; None: as Spark has it."""
 
     def configured(self, conf: Mapping[str, str]) -> AbstractContextManager[None]:
         """Set Spark settings inside the block, and restore the old values afterwards, also after an error."""
 
+        def write(key: str, value: str | None) -> None:
+            # Nothing of a lost session is used again.
+            if not self.is_lost:
+                self._set(key, value)
+
+        return with_conf(conf, self._value_of, write)
+
+    def running(self, statement: Statement) -> AbstractContextManager[None]:
+        """Inside the block, this session runs a statement, with the settings of the statement."""
+        return self.configured(statement.conf) if statement.conf else nullcontext()
+
     def setting(self, key: str) -> str | None:
         """The session's value of a Spark setting; None if it has none, or if asking for it would be a statement."""
+        return self._value_of(key)
 
+    @abstractmethod
     def knows(self, key: str) -> bool:
         """Whether a setting is one of Spark's own that a session may change."""
 
+    # -- what it did ------------------------------------------------------------------------------------------------
+
     @property
+    @abstractmethod
     def statement_id(self) -> str:
         """The id of this thread's last statement, by which Spark or its server knows it; '' if there is none."""
 
+    @abstractmethod
     def describe(self, node: str, text: str) -> None:
         """Name the node, and say what it is, on Spark's own pages for all that this thread runs from now on."""
 
@@ -142,6 +223,7 @@ class Handle(Protocol):
             since: seconds since the epoch.
             whole: whether the statement replaced all rows.
         """
+        return commits.by_sql(self._rows_of, table, user, whole)
 
     def kept(self, table: TableName) -> Kept:
         """The table snapshots that a table has.
@@ -149,6 +231,7 @@ class Handle(Protocol):
         Raises:
             Exception: there is no such table, or its catalog cannot be asked.
         """
+        return upkeep.kept_by_sql(self._rows_of, table)
 
     def effect(self, table: TableName, before: Kept) -> Effect:
         """What became of a table since it had these table snapshots.
@@ -156,15 +239,19 @@ class Handle(Protocol):
         Raises:
             Exception: its catalog cannot be asked.
         """
+        return upkeep.effect_by_sql(self._rows_of, table, before)
 
     def work_of(self, statement_id: str) -> Work | None:
         """What Spark did for a statement; None if that cannot be seen from here."""
+        return None
 
     def in_process(self) -> InProcess | None:
         """What only a Spark in this process can be asked; None if it is in a server."""
+        return None
 
     def scans(self, sql: str) -> tuple[Scan, ...]:
         """What a query would read from Paimon tables (see `scans`); nothing runs."""
+        return scans.by_explain(self._rows_of, sql)
 
     def progress(self, since: float) -> Progress | None:
         """How far this thread's work since a time is; None if that cannot be seen from here.
@@ -177,36 +264,62 @@ class Handle(Protocol):
         Raises:
             Exception: of py4j or Spark.
         """
+        return None
+
+    # -- its end ----------------------------------------------------------------------------------------------------
+
+    @abstractmethod
+    def _cancel_running(self) -> None:
+        """Cancel what runs now."""
 
     def cancel(self) -> None:
-        """Cancel what this thread runs, also jobs that its statement has not started yet."""
+        """Cancel what this thread runs, also jobs that its statement has not started yet.
 
-    def begins(self) -> None:
+        Statements without a job continue, so that the two renames of a swap are not separated.
+        """
+        self._cancelled.set()
+        # Spark 3.5 only cancels the jobs of a tag that run now, no later ones.
+        Thread(target=self._cancel_until_closed, name="cancel", daemon=True).start()
+
+    def _cancel_until_closed(self) -> None:
+        with suppress(Exception):
+            while not self._closed.is_set():
+                self._cancel_running()
+                self._closed.wait(_CANCEL_EVERY)
+
+    @property
+    def is_cancelled(self) -> bool:
+        """Whether `cancel` was called."""
+        return self._cancelled.is_set()
+
+    def begins(self) -> None:  # noqa: B027 - only an embedded Spark needs it
         """Called when a statement begins on this thread, the one that `interrupt` is for."""
 
-    def ends(self) -> None:
+    def ends(self) -> None:  # noqa: B027 - only an embedded Spark needs it
         """Called when a statement that was interrupted has ended."""
 
     def is_busy(self) -> bool:
         """Whether Spark works for this thread, as far as the client can see; called by another thread."""
+        return True
 
     def interrupt(self) -> None:
         """Make the statement of this thread end, wherever it waits; called by another thread."""
+        self._cancel_running()
 
-    @property
-    def is_lost(self) -> bool:
-        """Whether an answer was lost, so that its statement may go on in the server."""
+    # -- its server -------------------------------------------------------------------------------------------------
 
-    def notice(self, error: BaseException) -> None:
+    def notice(self, error: BaseException) -> None:  # noqa: B027 - only a server can be lost
         """Remember what the error of a statement says of the server: whether its answer was lost."""
 
     def writer(self) -> Writer | None:
         """This client, as a table's note in the server says it; None for an embedded Spark, which ends with dbt."""
+        return None
 
     def beside(self, sql: str) -> list[Any]:
         """The rows of a short statement beside the one that runs; called by another thread."""
+        return self._rows_of(sql)
 
-    def end(self, writer: Writer, remember: Callable[[tuple[str, ...]], object]) -> None:
+    def end(self, writer: Writer, remember: Callable[[tuple[str, ...]], object]) -> None:  # noqa: B027 - see `writer`
         """End the statements of a client that died or lost its connection, and wait until they have ended.
 
         Args:
@@ -216,9 +329,3 @@ class Handle(Protocol):
         Raises:
             Exception: the server does not answer.
         """
-
-    def close(self) -> None:
-        """Release the session."""
-
-    def rollback(self) -> None:
-        """Nothing to do: every statement is its own commit."""

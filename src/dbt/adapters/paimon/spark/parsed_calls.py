@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from dbt.adapters.paimon.spark.table_name import TableName
 from dbt.adapters.paimon.sql.scala import elements
+from dbt.adapters.paimon.sql.text import statements
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -27,7 +28,7 @@ class ParsedCall:
 
 
 def parsed(session: SparkSession, statement: str, procedure: str, order: Sequence[str]) -> ParsedCall | None:
-    """The CALL of a procedure; None if the statement is another one.
+    """The CALL of a procedure; None if the statement is another one, or a script.
 
     Args:
         session: a session of the embedded Spark.
@@ -38,6 +39,8 @@ def parsed(session: SparkSession, statement: str, procedure: str, order: Sequenc
     Raises:
         Exception: Spark cannot parse it.
     """
+    if len(statements(statement)) > 1:
+        return None
     parser: Any = session._jsparkSession.sessionState().sqlParser()
     call = parser.parsePlan(statement)
     if call.getClass().getSimpleName() != "PaimonCallStatement":

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
@@ -21,10 +20,7 @@ if TYPE_CHECKING:
 
 # The statement of a table that is built under a staging name.
 STAGING: Final = "staging"
-_COMMENTS: Final = re.compile(r"\s+|--[^\n]*\n|/\*.*?\*/", re.DOTALL)
-_DDL: Final = re.compile(
-    r"(create|drop|alter)\s+(?:or\s+replace\s+)?(?:(?:global\s+)?temporary\s+)?(\w+)", re.IGNORECASE
-)
+_DDL: Final = ("create ", "drop ", "alter ")
 # Operations that rewrite or remove files; without any, they had nothing to do.
 _REWRITES: Final = frozenset({"compact", "rescale", "expire_snapshots", "expire_partitions", "clear_table"})
 # What a kind of statement is called; all others by their own name, in capitals.
@@ -170,13 +166,9 @@ def _replaced(response: PaimonAdapterResponse) -> Iterator[str]:
         yield f"{counted(written, 'file')} ({size(response.bytes_written or 0)}) written"
 
 
-def of_statement(sql: str, query_id: str) -> PaimonAdapterResponse:
+def of_statement(kind: str, query_id: str) -> PaimonAdapterResponse:
     """The response to any other statement: `CREATE VIEW` and the like, else `OK`."""
-    begins = 0
-    while found := _COMMENTS.match(sql, begins):
-        begins = found.end()
-    ddl = _DDL.match(sql, begins)
-    code = f"{ddl[1]} {ddl[2]}".upper() if ddl else "OK"
+    code = kind.upper() if kind.startswith(_DDL) else "OK"
     return PaimonAdapterResponse(_message=code, code=code, query_id=query_id or None)
 
 

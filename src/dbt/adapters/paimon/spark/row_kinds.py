@@ -7,7 +7,6 @@ row, and writes `+I` for a new key and `-U`, `+U` for an old one; a changelog fi
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
@@ -18,7 +17,6 @@ _DEDUPLICATES: Final = "changelog-producer.row-deduplicate"
 _MOST_FILES: Final = 1000
 # Kinds of statements that are a MERGE.
 _MERGES: Final = frozenset({"merge", "snapshot"})
-_DELETES: Final = re.compile(r"\bthen\s+delete\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -93,16 +91,16 @@ def counted(changes: int, retracting: int, rows: int, *, may_be_less: bool) -> R
     return RowKinds(inserted, updated)
 
 
-def grows_by_inserts(kind: str, sql: str, properties: Mapping[str, str]) -> bool:
+def grows_by_inserts(kind: str, properties: Mapping[str, str], *, deletes: bool) -> bool:
     """Whether a table grows by exactly what a statement inserts: a MERGE without deletes, on a table without keys.
 
     Args:
         kind: the kind of statement.
-        sql: the statement.
         properties: the table's, by Paimon's names. Deletion vectors leave the old rows of updates in their files.
+        deletes: whether the statement may delete rows.
     """
     rewrites = "primary-key" not in properties and properties.get("deletion-vectors.enabled") != "true"
-    return kind in _MERGES and rewrites and not _DELETES.search(sql)
+    return kind in _MERGES and rewrites and not deletes
 
 
 def _with_changelog(snapshots: Any, snapshot: Any) -> Any:

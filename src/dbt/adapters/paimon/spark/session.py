@@ -8,7 +8,6 @@ from functools import cached_property
 from threading import RLock
 from typing import TYPE_CHECKING, Any
 
-from dbt.adapters.events.logging import AdapterLogger
 from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.paimon.catalogs import jdbc, reachable
@@ -21,7 +20,7 @@ from dbt.adapters.paimon.spark.frames import FrameCursor, FrameHandle
 from dbt.adapters.paimon.spark.handles import session_conf
 from dbt.adapters.paimon.spark.in_process import InProcess
 from dbt.adapters.paimon.spark.launch import jvm, packages, resolved_jars
-from dbt.adapters.paimon.sql import predicates, views
+from dbt.adapters.paimon.sql import predicates
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -31,8 +30,6 @@ if TYPE_CHECKING:
     from dbt.adapters.paimon.spark.table_name import TableName
     from dbt.adapters.paimon.spark.upkeep import Effect, Kept
     from dbt.adapters.paimon.spark.work import Progress, Work
-
-logger = AdapterLogger("Paimon")
 
 _START = RLock()
 # The settings that this process's Spark was started with: every session begins with them.
@@ -46,20 +43,8 @@ class SessionCursor(FrameCursor):
         context = self._session.sparkContext
         self._tags.put_on(context.getJobTags(), context.removeJobTag, context.addJobTag)
 
-    def _run(self, statement: str, bindings: Sequence[Any] | None = None) -> None:
-        self._rows = None
-        views.DIRECTORY.create_mentioned(statement, self._run_for_views)
-        if bindings:
-            self._frame = self._session.sql(statement, args=list(bindings))
-        else:
-            self._frame = self._session.sql(statement)
-
-    def _run_for_views(self, sql: str) -> list[Any]:
-        try:
-            return self._session.sql(sql).collect()
-        except Exception as exc:
-            logger.debug(f"Failed for the views of this session: {sql}\n{exc}")
-            raise
+    def _send(self, statement: str, bindings: list[Any] | None) -> DataFrame:
+        return self._session.sql(statement, args=bindings) if bindings else self._session.sql(statement)
 
     def _is_command(self) -> bool:
         executed = self.frame._jdf.queryExecution().commandExecuted()
@@ -79,7 +64,7 @@ class SessionHandle(FrameHandle):
         """The column names in an expression, by Spark's own parser."""
         return predicates.by_spark(self.session, expression)
 
-    def _cancel_jobs(self) -> None:
+    def _cancel_running(self) -> None:
         self.session.sparkContext.cancelJobsWithTag(self._tags.own)
 
     def describe(self, node: str, text: str) -> None:
@@ -103,11 +88,6 @@ class SessionHandle(FrameHandle):
     def work_of(self, statement_id: str) -> Work | None:
         """What Spark did for a statement."""
         return work.by_tag(self.session, statement_id)
-
-    def _frame_of(self, sql: str) -> DataFrame:
-        cursor = self.cursor()
-        cursor.execute(sql)
-        return cursor.frame
 
     def in_process(self) -> InProcess:
         """What only this Spark, in this process, can be asked."""
@@ -141,7 +121,7 @@ class SessionHandle(FrameHandle):
 
     def interrupt(self) -> None:
         """Cancel this thread's Spark jobs, and interrupt the JVM thread that waits between them."""
-        self._cancel_jobs()
+        self._cancel_running()
         self._thread.interrupt()
 
 

@@ -9,7 +9,6 @@ them is gone. Elsewhere a warning says that rows may be lost.
 
 from __future__ import annotations
 
-import re
 import uuid
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Final
@@ -26,37 +25,12 @@ if TYPE_CHECKING:
 
     from dbt.adapters.paimon.sql.predicates import Reference
 
-_SORTS: Final = re.compile(
-    r"\bcall\b.*\bcompact\b.*(['\"])(?:order|zorder|hilbert)\1", re.IGNORECASE | re.DOTALL
-)
-_PART: Final = re.compile(r"`((?:[^`]|``)+)`|([^.`]+)")
 # CompactProcedure.PARAMETERS, where they are given by position.
 _ORDER: Final = ("table", "partitions", "order_strategy", "order_by", "where", "options")
 # The commit fails if another writer committed to these partitions after this table snapshot (StrictModeChecker).
 LAST_SAFE_SNAPSHOT: Final = "spark.paimon.commit.strict-mode.last-safe-snapshot"
 # What a statement returns that was replaced by `sort`.
 RESULT: Final = "select true as result"
-
-
-def may_sort(statement: str) -> bool:
-    """Whether a statement may be a CALL of `compact` with an order."""
-    return _SORTS.search(statement) is not None
-
-
-def table_of(statement: str, catalog: str, schema: str) -> TableName | None:
-    """The table of the CALL; None if it is neither the argument `table` nor the first one.
-
-    Args:
-        statement: one statement.
-        catalog: the catalog of a name that has none.
-        schema: the schema of a name that has none.
-    """
-    named = re.search(r"\btable\s*=>\s*'([^']+)'", statement, re.IGNORECASE)
-    found = named or re.search(r"\bcompact\s*`?\s*\(\s*'([^']+)'", statement, re.IGNORECASE)
-    if found is None:
-        return None
-    parts = [(quoted or plain).replace("``", "`") for quoted, plain in _PART.findall(found[1])]
-    return TableName(*[catalog, schema][: max(3 - len(parts), 0)], *parts[-3:])
 
 
 def sort(session: SparkSession, statement: str, references_of: Callable[[str], Iterable[Reference]]) -> bool:

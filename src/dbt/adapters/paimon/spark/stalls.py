@@ -7,7 +7,6 @@ a catalog or a store may not answer.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from threading import Event, Thread
@@ -21,7 +20,6 @@ from dbt.adapters.paimon.spark.launch import jvm_process
 LOOK_EVERY: Final = 10.0
 # Seconds that an interrupted statement may take to end; then its JVM is killed.
 LONGEST_END: Final = 60.0
-_COMMENT: Final = re.compile(r"/\*.*?\*/", re.DOTALL)
 _SHOWN: Final = 100
 
 
@@ -31,7 +29,7 @@ def bounded(handle: Handle, sql: str, bound: float, look_every: float = LOOK_EVE
 
     Args:
         handle: the handle that runs it.
-        sql: its text, for the log.
+        sql: its text without dbt's query comment, for the log.
         bound: seconds without a Spark job after which it is ended.
         look_every: seconds between two checks.
 
@@ -71,7 +69,7 @@ def bounded(handle: Handle, sql: str, bound: float, look_every: float = LOOK_EVE
 
 
 def _wait(sql: str, bound: float) -> Wait:
-    text = " ".join(_COMMENT.sub(" ", sql).split())
+    text = " ".join(sql.split())
     shown = text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"
     return Wait(
         f"a statement that has no Spark job: {shown}",

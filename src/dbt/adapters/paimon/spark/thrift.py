@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import re
 import time
 import uuid
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import AbstractContextManager, suppress
-from threading import Event, RLock, Thread
+from contextlib import suppress
+from threading import RLock
 from typing import TYPE_CHECKING, Any
 
 from dbt.adapters.events.logging import AdapterLogger
@@ -20,10 +19,9 @@ from dbt.adapters.paimon.machine import addresses
 from dbt.adapters.paimon.machine.waiting import Wait, WaitedTooLongError
 from dbt.adapters.paimon.spark import server_clients
 from dbt.adapters.paimon.spark.conf import EXTENSIONS, remote_conf
-from dbt.adapters.paimon.spark.handles import session_conf, with_conf
-from dbt.adapters.paimon.spark.seen_by_queries import SeenByQueries
-from dbt.adapters.paimon.sql import predicates, views
-from dbt.adapters.paimon.sql.text import bound, commented, quoted, statements
+from dbt.adapters.paimon.spark.handles import Cursor, Handle, session_conf
+from dbt.adapters.paimon.sql import users_statement, views
+from dbt.adapters.paimon.sql.text import bound, commented, quoted
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -38,7 +36,6 @@ _OPENING = 20_000
 _ANSWER = 600_000
 # Seconds between two polls of a running statement: short at first, since dbt's statements are short.
 _POLL_FIRST, _POLL_LAST = 0.01, 0.5
-_CANCEL_EVERY = 0.2
 # Seconds that a statement may take to end after its client has died: its jobs are cancelled and its thread is
 # interrupted at once, but a commit that has begun goes on to its end.
 _CANCELLED = 10.0
@@ -47,15 +44,9 @@ _DEFAULT_CATALOG = "spark.sql.defaultCatalog"
 # Without it a server ignores a setting that comes with the request for a session (HiveSessionImpl.configureSession,
 # SparkSQLSessionManager.setConfMap) [ran, 3.5.7].
 _SET = "set:hiveconf:"
-# Statements that only read; all others run when `execute` is called.
-_QUERY = re.compile(
-    r"(?:\s|--[^\n]*\n|/\*.*?\*/|\()*(?:select|with|values|from|table)\b", re.IGNORECASE | re.DOTALL
-)
-# WITH … INSERT and FROM … INSERT write.
-_WRITES = re.compile(r"\binsert\s+(?:into|overwrite)\b", re.IGNORECASE)
 
 
-class ThriftCursor:
+class ThriftCursor(Cursor):
     """A DB-API-like cursor over a session of a Thrift server; a query runs when its rows are fetched."""
 
     def __init__(self, connection: Any, running: _Running) -> None:
@@ -64,20 +55,12 @@ class ThriftCursor:
         self._query: str | None = None
         self._cursor: Any = None
 
-    def execute(self, sql: str, bindings: Sequence[Any] | None = None) -> None:
-        """Run a statement (see `handles.Cursor`)."""
-        *before, last = statements(sql.strip())
-        for statement in before:
-            self._prepare(statement)
-            self.drain()
-        self._prepare(last, bindings)
-
-    def _prepare(self, statement: str, bindings: Sequence[Any] | None = None) -> None:
+    def _run(self, statement: str, bindings: Sequence[Any] | None = None) -> None:
         self.close()
         views.DIRECTORY.create_mentioned(statement, self._rows_of)
         if bindings:
             statement = bound(statement, bindings)
-        if _QUERY.match(statement) and not _WRITES.search(statement):
+        if users_statement.is_query(statement):
             self._query = statement
         else:
             self._cursor = self._running.run(self.connection, statement)
@@ -244,14 +227,14 @@ class ThriftServerError(Exception):
     """The server's complete error text, with its stack."""
 
 
-class ThriftHandle(SeenByQueries):
+class ThriftHandle(Handle):
     """A dbt thread's session of the server, which no other thread uses."""
 
     def __init__(self, connection: Any, connect: Callable[[], Any]) -> None:
+        super().__init__()
         self._connection = connection
         self._connect = connect
         self._running = _Running()
-        self._closed = Event()
         # Another session, for what runs beside the statement of this one: a connection has one request at a time.
         self._second: ThriftCursor | None = None
 
@@ -283,21 +266,10 @@ class ThriftHandle(SeenByQueries):
         """Create a temporary view of this session from a query with `?` markers."""
         self.cursor().execute(f"create or replace temporary view {quoted(name)} as {bound(query, bindings)}")
 
-    def references(self, expression: str) -> list[predicates.Reference]:
-        """The column names in an expression, parsed by sqlglot."""
-        return predicates.by_sqlglot(expression)
-
-    def configured(self, conf: Mapping[str, str]) -> AbstractContextManager[None]:
-        """Set Spark settings inside the block, and restore the old values afterwards, also after an error."""
-        return with_conf(conf, self._setting, self.set)
-
-    def set(self, key: str, value: str | None) -> None:
-        """Set a Spark setting of this session; None: as the server has it. Nothing to do for a lost server."""
-        if self.is_lost:
-            return
+    def _set(self, key: str, value: str | None) -> None:
         self.cursor().execute(f"reset {quoted(key)}" if value is None else f"set {quoted(key)}={value}")
 
-    def _setting(self, key: str) -> str | None:
+    def _value_of(self, key: str) -> str | None:
         cursor = self.cursor()
         cursor.execute(f"set {quoted(key)}")
         ((_, value),) = cursor.fetchall()
@@ -309,7 +281,7 @@ class ThriftHandle(SeenByQueries):
 
     def knows(self, key: str) -> bool:
         """Whether the server has a value of a setting, which is so for each that has a default."""
-        return self._setting(key) is not None
+        return self._value_of(key) is not None
 
     @property
     def statement_id(self) -> str:
@@ -320,19 +292,8 @@ class ThriftHandle(SeenByQueries):
         """Begin each statement with the text: the server describes jobs by their statement's text."""
         self._running.comment = text
 
-    def interrupt(self) -> None:
-        """Make the server cancel the running statement."""
+    def _cancel_running(self) -> None:
         self._running.cancel()
-
-    def cancel(self) -> None:
-        """Cancel what this thread runs, also statements that it has not sent yet."""
-        Thread(target=self._cancel_until_closed, name="cancel", daemon=True).start()
-
-    def _cancel_until_closed(self) -> None:
-        with suppress(Exception):
-            while not self._closed.is_set():
-                self._running.cancel()
-                self._closed.wait(_CANCEL_EVERY)
 
     def notice(self, error: BaseException) -> None:
         """Remember whether an answer of the server was lost."""
@@ -358,7 +319,7 @@ class ThriftHandle(SeenByQueries):
 
     def close(self) -> None:
         """End the session."""
-        self._closed.set()
+        super().close()
         for connection in [self._connection, *([self._second.connection] if self._second else [])]:
             with suppress(Exception):
                 if self.is_lost:
@@ -366,9 +327,6 @@ class ThriftHandle(SeenByQueries):
                     connection._transport.close()
                 else:
                     connection.close()
-
-    def rollback(self) -> None:
-        """Nothing to do: every statement is its own commit."""
 
 
 def open_session(credentials: PaimonCredentials) -> ThriftHandle:
@@ -425,16 +383,16 @@ def open_session(credentials: PaimonCredentials) -> ThriftHandle:
 def _prepare(
     handle: ThriftHandle, credentials: PaimonCredentials, where: str, settings: Mapping[str, str]
 ) -> None:
-    if EXTENSIONS not in (handle._setting("spark.sql.extensions") or ""):
+    if EXTENSIONS not in (handle._value_of("spark.sql.extensions") or ""):
         raise DbtRuntimeError(
             f"The Thrift server at {where} runs without Paimon's extensions: start it with "
             f"--conf spark.sql.extensions={EXTENSIONS} and Paimon's connector among its jars."
         )
-    if handle._setting(_SHOWN_WIDTH) != settings[_SHOWN_WIDTH]:
+    if handle._value_of(_SHOWN_WIDTH) != settings[_SHOWN_WIDTH]:
         # This server does not take settings while it opens a session.
         for key, value in settings.items():
-            handle.set(key, value)
-    handle.set(_DEFAULT_CATALOG, credentials.catalog)
+            handle._set(key, value)
+    handle._set(_DEFAULT_CATALOG, credentials.catalog)
     handle.cursor().execute(f"use {quoted(credentials.catalog)}")
 
 

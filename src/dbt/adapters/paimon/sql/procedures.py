@@ -16,9 +16,11 @@ from typing import Any, Final
 from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.paimon.capabilities import Capability, Versions
+from dbt.adapters.paimon.concurrency import conflicts
 from dbt.adapters.paimon.errors.redaction import redacted
 from dbt.adapters.paimon.options.table_options import normalize, parse_duration, suggestion, validate_option
 from dbt.adapters.paimon.sql.names import branch_problem, tag_problem
+from dbt.adapters.paimon.sql.statements import SORTED_COMPACTION, Statement
 from dbt.adapters.paimon.sql.text import quoted, string_literal
 from dbt.adapters.paimon.sql.timestamps import session_moment
 
@@ -67,8 +69,21 @@ class Procedure:
         )
 
 
+def statement(
+    procedure: str, table: TableName, arguments: Mapping[str, Any], versions: Versions
+) -> Statement:
+    """The CALL of one procedure, which knows what it is. Inputs and errors: see `render`."""
+    sorts = procedure == "compact" and arguments.get("order_strategy") is not None
+    return Statement(
+        render(procedure, table, arguments, versions),
+        SORTED_COMPACTION if sorts else procedure,
+        repeat=procedure in conflicts.REPEATED_PROCEDURES,
+        target=table,
+    )
+
+
 def render(procedure: str, table: TableName, arguments: Mapping[str, Any], versions: Versions) -> str:
-    """The CALL statement for one procedure.
+    """The text of a CALL of one procedure.
 
     Inputs: a name in PROCEDURES, (catalog, schema, identifier), the arguments by name (None: not given), and the
     versions. Output: one SQL statement, with every value a literal. Raises DbtRuntimeError with all problems at once:
@@ -123,120 +138,6 @@ def argument_problem(procedure: str, name: str, value: Any, versions: Versions) 
     except _InvalidValueError as fault:
         return f"{name}={redacted(name, value)!r}: {fault}"
     return ""
-
-
-# -- the procedures, for callers in Python ---------------------------------------------------------------
-
-
-def compact(
-    table: TableName,
-    partitions: Partition | Sequence[Partition] | None = None,
-    order_strategy: str | None = None,
-    order_by: str | Sequence[str] | None = None,
-    where: str | None = None,
-    options: Mapping[str, Any] | None = None,
-    *,
-    compact_strategy: str | None = None,
-    partition_idle_time: str | None = None,
-    versions: Versions,
-) -> str:
-    """Merge data files: of the whole table, of some partitions, or sorted (append tables with bucket=-1).
-
-    Raises DbtRuntimeError, see `render`.
-    """
-    return render(
-        "compact",
-        table,
-        {
-            "partitions": partitions,
-            "order_strategy": order_strategy,
-            "order_by": order_by,
-            "where": where,
-            "options": options,
-            "compact_strategy": compact_strategy,
-            "partition_idle_time": partition_idle_time,
-        },
-        versions,
-    )
-
-
-def expire_snapshots(
-    table: TableName,
-    retain_max: int | None = None,
-    retain_min: int | None = None,
-    older_than: datetime | date | str | None = None,
-    max_deletes: int | None = None,
-    *,
-    options: Mapping[str, Any] | None = None,
-    versions: Versions,
-) -> str:
-    """Expire old table snapshots, except those with a tag. Raises DbtRuntimeError, see `render`."""
-    return render(
-        "expire_snapshots",
-        table,
-        {
-            "retain_max": retain_max,
-            "retain_min": retain_min,
-            "older_than": older_than,
-            "max_deletes": max_deletes,
-            "options": options,
-        },
-        versions,
-    )
-
-
-def remove_orphan_files(
-    table: TableName,
-    older_than: datetime | date | str | None = None,
-    dry_run: bool | None = None,
-    *,
-    parallelism: int | None = None,
-    mode: str | None = None,
-    versions: Versions,
-) -> str:
-    """Delete orphan files; with dry_run only count them. Raises DbtRuntimeError, see `render`."""
-    return render(
-        "remove_orphan_files",
-        table,
-        {"older_than": older_than, "dry_run": dry_run, "parallelism": parallelism, "mode": mode},
-        versions,
-    )
-
-
-def expire_partitions(
-    table: TableName,
-    expiration_time: str | None = None,
-    timestamp_formatter: str | None = None,
-    timestamp_pattern: str | None = None,
-    *,
-    expire_strategy: str | None = None,
-    max_expires: int | None = None,
-    versions: Versions,
-) -> str:
-    """Drop partitions older than `expiration_time`. Raises DbtRuntimeError, see `render`."""
-    return render(
-        "expire_partitions",
-        table,
-        {
-            "expiration_time": expiration_time,
-            "timestamp_formatter": timestamp_formatter,
-            "timestamp_pattern": timestamp_pattern,
-            "expire_strategy": expire_strategy,
-            "max_expires": max_expires,
-        },
-        versions,
-    )
-
-
-def rescale(
-    table: TableName,
-    bucket_num: int | None = None,
-    partitions: Partition | Sequence[Partition] | None = None,
-    *,
-    versions: Versions,
-) -> str:
-    """Rewrite partitions into another number of buckets, by default the table's. Raises DbtRuntimeError."""
-    return render("rescale", table, {"bucket_num": bucket_num, "partitions": partitions}, versions)
 
 
 # -- text ------------------------------------------------------------------------------------------------

@@ -111,16 +111,16 @@ def statements(script: str) -> list[str]:
 
 def is_empty(script: str) -> bool:
     """Whether a script has no statement, but only comments, blanks and semicolons."""
-    return _after_blanks(script, 0) == len(script)
+    return after_blanks(script) == len(script)
 
 
 def takes_the_rest(script: str) -> bool:
     """Whether a script's last statement takes all text up to its end for a value, also a comment."""
     last = statements(script)[-1]
-    return _TO_THE_END.match(last, _after_blanks(last, 0)) is not None
+    return _TO_THE_END.match(last, after_blanks(last)) is not None
 
 
-def _after_blanks(script: str, position: int) -> int:
+def after_blanks(script: str, position: int = 0) -> int:
     """The end of the blanks, comments and semicolons at a position."""
     while (token := _BLANK.match(script, position)) is not None:
         position = token.end()
@@ -141,7 +141,7 @@ def _without_ends(script: str, idle: Callable[[int], bool]) -> str:
         position = token.end()
         if token["bracketed"]:
             position = _end_of_comment(script, position)
-        elif token["end"] and idle(_after_blanks(script, position)):
+        elif token["end"] and idle(after_blanks(script, position)):
             script = f"{script[: token.start()]} {script[position:]}"
     return script
 

@@ -20,7 +20,6 @@ from dbt.adapters.paimon.credentials import PaimonConnectionMethod
 from dbt.adapters.paimon.doors import while_parsing
 from dbt.adapters.paimon.host import Host, is_empty_run
 from dbt.adapters.paimon.relation import PaimonRelation
-from dbt.adapters.paimon.spark.frames import FrameHandle
 from dbt.adapters.paimon.spark.progress import told
 from dbt.adapters.paimon.spec.door import Specs
 from dbt.adapters.paimon.spec.strategies import APPLY_CHANGES
@@ -429,7 +428,6 @@ class Streams:
         drains: bool,
     ) -> None:
         handle = self._host.handle
-        assert isinstance(handle, FrameHandle)
         session = handle.session
         watch = progress.Watch(name, inputs, session, stream.totals)
         with told(handle, name, silent_without_job=True) as telling:

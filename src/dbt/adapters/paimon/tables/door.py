@@ -155,7 +155,7 @@ class Tables:
         if spark is None:
             logger.info(f"{relation}: Iceberg's readers see it from its next commit on")
             return
-        name = TableName(relation.database or "", relation.schema or "", relation.identifier or "")
+        name = TableName(*relation.parts)
         spark.commit_nothing(name, _METADATA_MARK)
 
     def column_changes(

@@ -98,7 +98,7 @@ class Operations:
         Raises:
             DbtRuntimeError: there is no such table, and which may have been meant.
         """
-        if self._host.get_relation(relation.database or "", relation.schema or "", relation.identifier or ""):
+        if self._host.get_relation(*relation.parts):
             return
         # The cache of a shell may be older than the table.
         tables = {

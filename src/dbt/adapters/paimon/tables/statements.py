@@ -7,6 +7,7 @@ from typing import Any
 
 from dbt.adapters.paimon.column import PaimonColumn
 from dbt.adapters.paimon.host import Host
+from dbt.adapters.paimon.sql.statements import Statement
 from dbt.adapters.paimon.tables.known_catalogs import KnownCatalogs
 from dbt.adapters.paimon.tables.suggestions import Suggestions
 
@@ -30,7 +31,7 @@ class Statements:
             DbtDatabaseError: with a short message.
         """
         with self._connections.exception_handler(sql):
-            _, cursor = self._connections.add_query(sql, auto_begin=False)
+            _, cursor = self._connections.add_query(Statement(sql), auto_begin=False)
             return list(cursor.fetchall())
 
     def columns(self, sql: str) -> tuple[PaimonColumn, ...]:
@@ -42,7 +43,7 @@ class Statements:
             DbtDatabaseError: with a short message; if a table is not found, it lists similar ones.
         """
         with self.names_suggested(), self._connections.exception_handler(sql):
-            _, cursor = self._connections.add_query(sql, auto_begin=False)
+            _, cursor = self._connections.add_query(Statement(sql), auto_begin=False)
             return tuple(
                 PaimonColumn(column=name, dtype=data_type, column_index=index)
                 for index, (name, data_type, *_) in enumerate(cursor.description)

@@ -128,5 +128,6 @@ class Audits:
                 warn(f"model '{model['name']}', audit {result}")
 
     def _call(self, procedure: str, relation: PaimonRelation, arguments: Mapping[str, Any]) -> None:
-        table = (relation.database or "", relation.schema or "", relation.identifier or "")
-        self._host.query(procedures.render(procedure, table, arguments, self._host.versions))
+        self._host.connections.execute(
+            procedures.statement(procedure, relation.parts, arguments, self._host.versions)
+        )

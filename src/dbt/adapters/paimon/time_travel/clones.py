@@ -76,8 +76,7 @@ def tag_name(branch: str) -> str:
 
 def query(branch: PaimonRelation) -> str:
     """The query of the view over a branch."""
-    name = quoted(branch.database or "", branch.schema or "", branch.identifier or "")
-    return f"select {_MARK} * from {name}"
+    return f"select {_MARK} * from {quoted(*branch.parts)}"
 
 
 def branch_in(text: str, schema: str) -> PaimonRelation | None:

@@ -215,6 +215,6 @@ class Clones:
         return None if newest is None else int(newest)
 
     def _call(self, procedure: str, relation: PaimonRelation, arguments: Mapping[str, Any]) -> None:
-        table = (relation.database or "", relation.schema or "", relation.identifier or "")
-        given = {name: value for name, value in arguments.items() if value is not None}
-        self._host.query(procedures.render(procedure, table, given, self._host.versions))
+        self._host.connections.execute(
+            procedures.statement(procedure, relation.parts, arguments, self._host.versions)
+        )

@@ -53,9 +53,7 @@ class History:
             raise DbtRuntimeError(
                 f"at({relation}): an ephemeral model has no history. Materialize it as table or incremental."
             )
-        found: Any = self._host.get_relation(
-            relation.database or "", relation.schema or "", relation.identifier or ""
-        )
+        found: Any = self._host.get_relation(*relation.parts)
         if found is not None and not found.is_table:
             raise DbtRuntimeError(
                 f"at({relation}): a view has no history. Materialize it as table or incremental."
@@ -179,7 +177,7 @@ class History:
         ((newest, tagged),) = self._host.query(run_tag.state_sql(relation, spec.tag.name))
         if newest is None or (tagged is not None and spec.tag.if_exists == run_tag.KEEP):
             return []
-        table = (relation.database or "", relation.schema or "", relation.identifier or "")
+        table = relation.parts
         wanted = {"tag": spec.tag.name, "snapshot": newest, "time_retained": spec.tag.time_retained}
         if tagged is None or tagged == newest:
             return [procedures.render("create_tag", table, wanted, self._host.versions)]

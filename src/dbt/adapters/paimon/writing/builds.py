@@ -28,6 +28,7 @@ from dbt.adapters.paimon.spark import commits, fuse, responses, row_kinds
 from dbt.adapters.paimon.spark.server_writers import Note, ServerWriters
 from dbt.adapters.paimon.spec.table import TableSpec
 from dbt.adapters.paimon.sql import staging_names
+from dbt.adapters.paimon.sql.statements import Statement
 from dbt.adapters.paimon.writing import bucket_tasks, lost_answers, swaps
 from dbt.adapters.paimon.writing.staging import HalfBuilt
 from dbt.adapters.paimon.writing.written import Written
@@ -221,7 +222,13 @@ class Builds:
 
     @while_parsing(lambda *_, **__: Written())
     def write(
-        self, relation: PaimonRelation, sql: str, kind: str, spec: TableSpec, conf: Mapping[str, str]
+        self,
+        relation: PaimonRelation,
+        sql: str,
+        kind: str,
+        spec: TableSpec,
+        conf: Mapping[str, str],
+        deletes: bool = True,
     ) -> Written:
         """Run the statement that writes a model's rows into an existing table, holding the table's lock.
 
@@ -232,22 +239,28 @@ class Builds:
                 conflict.
             spec: the table spec of the model.
             conf: Spark settings for this statement only.
+            deletes: whether the statement may delete rows.
 
         Raises:
             DbtDatabaseError: with a short message.
         """
-        may_repeat = conflicts.may_repeat(kind, spec.merge_engine, spec.options)
         user = commits.own_user(conf.get(commits.COMMIT_USER_CONF, ""))
-        conf = {**self._tasks(spec), **conf, commits.COMMIT_USER_CONF: user}
+        statement = Statement(
+            sql,
+            kind,
+            {**self._tasks(spec), **conf, commits.COMMIT_USER_CONF: user},
+            repeat=conflicts.may_repeat(kind, spec.merge_engine, spec.options),
+            target=relation.parts,
+        )
         with self.alone(relation), self._host.names_suggested():
             began = time.time()
-            table = self._executed(relation, user, sql, conf, may_repeat=may_repeat)
+            table = self._executed(relation, user, statement)
             response = self._response(
                 relation,
                 kind,
                 user,
                 began,
-                grows_by_inserts=row_kinds.grows_by_inserts(kind, sql, spec.properties),
+                grows_by_inserts=row_kinds.grows_by_inserts(kind, spec.properties, deletes=deletes),
                 adds_rows=bool(spec.primary_key) or kind in _ADDING,
             )
             return Written(response, table)
@@ -260,23 +273,16 @@ class Builds:
             DbtDatabaseError: with a short message.
         """
         began = time.time()
+        statement = Statement(sql, responses.STAGING, self._tasks(spec), target=staging.parts)
         with self._host.names_suggested():
-            table = self._executed(staging, "", sql, self._tasks(spec))
+            table = self._executed(staging, "", statement)
         return Written(self._response(staging, responses.STAGING, "", began), table)
 
-    def _executed(
-        self,
-        relation: PaimonRelation,
-        user: str,
-        sql: str,
-        conf: Mapping[str, str],
-        *,
-        may_repeat: bool = False,
-    ) -> agate.Table | None:
+    def _executed(self, relation: PaimonRelation, user: str, statement: Statement) -> agate.Table | None:
         """Run a statement that writes; if its answer is lost, its commit counts."""
         began = time.time()
         try:
-            _, table = self._host.connections.execute(sql, conf=conf, may_repeat=may_repeat)
+            _, table = self._host.connections.execute(statement)
         except Exception as exc:
             if not self._host.handle.is_lost:
                 raise

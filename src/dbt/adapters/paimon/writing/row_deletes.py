@@ -19,6 +19,7 @@ from dbt.adapters.paimon.spec import change_rows, deleting
 from dbt.adapters.paimon.spec.deleting import Way
 from dbt.adapters.paimon.sql import deletions, procedures
 from dbt.adapters.paimon.sql.deletions import Deletion
+from dbt.adapters.paimon.sql.statements import Statement
 from dbt.adapters.paimon.sql.text import quoted, string_literal
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from dbt.adapters.paimon.writing.deletes import Deletes
 
 logger = AdapterLogger("Paimon")
-_NOTHING: Final[Mapping[str, str]] = MappingProxyType({})
+_KIND: Final = "delete_rows"
 # DELETE then asks each row instead of dropping partitions.
 _BY_ROWS: Final = MappingProxyType({"spark.paimon.delete.force-produce-changelog": "true"})
 _WHOLE_TABLE: Final = MappingProxyType({"spark.sql.sources.partitionOverwriteMode": "static"})
@@ -81,47 +82,44 @@ class RowDeletes:
             if refused := deleting.refusal(existing.as_spec(), self._host.versions):
                 raise DbtRuntimeError(f"delete_rows on {relation}: {refused}.")
             ((rows,),) = self._host.query(f"select count(*) from {relation.render()} where {condition}")
-            for sql, conf in self._statements(relation, existing, condition, bool(rows)):
-                self._host.connections.execute(sql, conf=conf)
+            for statement in self._statements(relation, existing, condition, bool(rows)):
+                self._host.connections.execute(statement)
         logger.info(f"{relation.shown} delete_rows: {counted(int(rows), 'row')} deleted")
         return int(rows)
 
     def _statements(
         self, relation: PaimonRelation, existing: ExistingTable, condition: str, finds_rows: bool
-    ) -> Iterator[tuple[str, Mapping[str, str]]]:
+    ) -> Iterator[Statement]:
         table = relation.render()
         way = deleting.way(existing.as_spec(), self._host.versions)
-        delete = (f"delete from {table} where {condition}", _NOTHING)
+        delete = Statement(f"delete from {table} where {condition}", _KIND, target=relation.parts)
+        compact = procedures.statement("compact", relation.parts, {}, self._host.versions)
         if not finds_rows:
             # A killed run may have left rows hidden.
             if way is Way.DELETE_AND_COMPACT:
-                yield self._compact(relation), _NOTHING
+                yield compact
         elif way is Way.DELETE:
             yield delete
         elif way is Way.COMPACT_AND_DELETE:
-            yield self._compact(relation), _NOTHING
+            yield compact
             yield delete
             if deleting.carried_values(existing.as_spec(), self._host.versions):
-                yield self._compact(relation), _NOTHING
+                yield compact
         elif way is Way.DELETE_AND_COMPACT:
             yield delete
-            yield self._compact(relation), _NOTHING
+            yield compact
         elif way is Way.CHANGE_ROWS:
             for kept in self._deletes.relations(relation):
                 names = ", ".join(quoted(column.name) for column in self._tables.existing(kept).columns)
-                yield (
-                    f"insert into {kept.render()} ({names}) select {names} from {table} where {condition}",
-                    _NOTHING,
-                )
+                sql = f"insert into {kept.render()} ({names}) select {names} from {table} where {condition}"
+                yield Statement(sql, _KIND, target=kept.parts)
             rows = _rows(existing, change_rows.DELETE)
-            yield f"insert into {table} select {rows} from {table} where {condition}", _NOTHING
+            sql = f"insert into {table} select {rows} from {table} where {condition}"
+            yield Statement(sql, _KIND, target=relation.parts)
         else:
             rows = _rows(existing, change_rows.INSERT)
-            yield f"insert overwrite {table} select {rows} from {table} where not ({condition})", _WHOLE_TABLE
-
-    def _compact(self, relation: PaimonRelation) -> str:
-        name = (relation.database or "", relation.schema or "", relation.identifier or "")
-        return procedures.render("compact", name, {}, self._host.versions)
+            sql = f"insert overwrite {table} select {rows} from {table} where not ({condition})"
+            yield Statement(sql, _KIND, _WHOLE_TABLE, target=relation.parts)
 
     def prepared(self, script: str) -> tuple[str, Mapping[str, str]]:
         """A script of a hook, an operation or a macro, so that its DELETEs remove the rows that meet their condition.

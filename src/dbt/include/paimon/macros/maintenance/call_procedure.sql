@@ -14,7 +14,7 @@
     {%- do given.update({key: value}) -%}
   {%- endfor -%}
   {%- do return(paimon__maintenance_sql(
-    name, target_relation, adapter.maintenance.call_sql(name, target_relation, given)
+    name, target_relation, adapter.maintenance.call(name, target_relation, given)
   )) -%}
 {%- endmacro %}
 
@@ -46,5 +46,5 @@
       {%- endfor -%}
     {%- endfor -%}
   {%- endif -%}
-  {%- do return(sql) -%}
+  {%- do return(sql | string) -%}
 {%- endmacro %}

@@ -11,6 +11,7 @@
     {{ write(sql) }}
   {%- endif -%}
   {%- set conf = dict(conf, **adapter.changes.commit_conf(model)) -%}
-  {%- set result = adapter.builds.write(target, sql, kind, spec, conf) -%}
+  {%- set deletes = true if config.get('merge_delete_condition') else false -%}
+  {%- set result = adapter.builds.write(target, sql, kind, spec, conf, deletes) -%}
   {{ store_result(name, response=result.response, agate_table=result.table) }}
 {% endmacro %}

@@ -1,0 +1,42 @@
+"""A statement that knows what it is: what its writer says of it goes with its text to the handle that runs it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Final
+
+# Kinds that are looked for when a statement runs; the others are strategies, procedures and DDL such as `create view`.
+CACHE: Final = "cache"
+CREATE_BRANCH: Final = "create_branch"
+SORTED_COMPACTION: Final = "sorted compaction"
+
+NO_SETTINGS: Final[Mapping[str, str]] = MappingProxyType({})
+# Spark keeps the text of the query of `CACHE TABLE … AS`, and analyzes it again for each statement that reads the view.
+# `rand()`, `uuid()` and samples get another seed each time; the plan is then not the cached one, and the query is run
+# again [ran, 3.5.7]. With this setting it keeps the plan.
+KEEPS_PLANS: Final = MappingProxyType({"spark.sql.legacy.storeAnalyzedPlanForView": "true"})
+
+
+@dataclass(frozen=True)
+class Statement:
+    """A statement, or a script of several, and what is known of it before it runs.
+
+    Attributes:
+        sql: the text.
+        kind: what it does: a strategy, `rebuild`, `snapshot` or `staging`, the name of a procedure or an operation, DDL
+            such as `create view`, or one of the constants of this module; '' if that does not matter, or is not known.
+        conf: Spark settings for this statement only.
+        repeat: whether it may be run again if another writer committed first.
+        target: the parts of the name of the table that it writes or maintains; empty if it has none, or is not known.
+    """
+
+    sql: str
+    kind: str = ""
+    conf: Mapping[str, str] = field(default_factory=dict)
+    repeat: bool = False
+    target: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        return self.sql

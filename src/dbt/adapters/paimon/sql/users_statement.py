@@ -1,0 +1,91 @@
+"""Reads what the adapter did not write: SQL of hooks, operations, models and macros. What it cannot read is opaque.
+
+It is the only place that finds out from a text what kind of statement it is. An opaque statement is never repeated.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Final
+
+from dbt.adapters.paimon.concurrency import conflicts
+from dbt.adapters.paimon.sql.statements import (
+    CACHE,
+    CREATE_BRANCH,
+    KEEPS_PLANS,
+    NO_SETTINGS,
+    SORTED_COMPACTION,
+    Statement,
+)
+from dbt.adapters.paimon.sql.text import after_blanks, statements
+
+_CALL: Final = re.compile(
+    r"call\b[^(]*\bsys`?\s*\.\s*`?(?P<procedure>\w+)`?\s*\((?P<arguments>.*)", re.IGNORECASE | re.DOTALL
+)
+_ORDER: Final = re.compile(r"(['\"])(?:order|zorder|hilbert)\1", re.IGNORECASE)
+_TABLE: Final = re.compile(r"(?:\A|.*\btable\s*=>)\s*(['\"])(?P<name>[^'\"]+)\1", re.IGNORECASE | re.DOTALL)
+_PART: Final = re.compile(r"`((?:[^`]|``)+)`|([^.`]+)")
+_CACHE: Final = re.compile(r"cache\s+(?:lazy\s+)?table\s+\S+\s.*?\bas\b", re.IGNORECASE | re.DOTALL)
+_DDL: Final = re.compile(
+    r"(?P<verb>create|drop|alter)\s+(?:or\s+replace\s+)?(?:(?:global\s+)?temporary\s+)?(?P<what>\w+)",
+    re.IGNORECASE,
+)
+_QUERY: Final = re.compile(r"(?:select|with|values|from|table)\b", re.IGNORECASE)
+# WITH … INSERT and FROM … INSERT write.
+_WRITES: Final = re.compile(r"\binsert\s+(?:into|overwrite)\b", re.IGNORECASE)
+# Of a script these kinds count, wherever they are in it.
+_LOOKED_FOR: Final = (SORTED_COMPACTION, CREATE_BRANCH)
+
+
+def read(script: str, conf: Mapping[str, str] = NO_SETTINGS) -> Statement:
+    """What a statement, or a script of several, does.
+
+    Args:
+        script: SQL for Spark.
+        conf: Spark settings that it needs in any case.
+
+    Returns:
+        Of a script: whether all of it may be repeated, the settings that any part needs, and the kind and the target of
+        its first part, or of one whose kind is looked for.
+    """
+    parts = [_read(script, part) for part in statements(script)]
+    first = next((each for kind in _LOOKED_FOR for each in parts if each.kind == kind), parts[0])
+    settings = {key: value for part in parts for key, value in part.conf.items()}
+    return Statement(
+        script,
+        first.kind,
+        {**settings, **conf},
+        repeat=all(part.repeat for part in parts),
+        target=first.target,
+    )
+
+
+def is_query(statement: str) -> bool:
+    """Whether one statement only reads."""
+    start = after_blanks(statement)
+    while statement.startswith("(", start):
+        start = after_blanks(statement, start + 1)
+    return _QUERY.match(statement, start) is not None and _WRITES.search(statement) is None
+
+
+def _read(script: str, part: str) -> Statement:
+    start = after_blanks(part)
+    if call := _CALL.match(part, start):
+        kind, arguments = call["procedure"].lower(), call["arguments"]
+        repeat = kind in conflicts.REPEATED_PROCEDURES
+        if kind == "compact" and _ORDER.search(arguments):
+            kind = SORTED_COMPACTION
+        return Statement(script, kind, repeat=repeat, target=_table(arguments))
+    if _CACHE.match(part, start):
+        return Statement(script, CACHE, KEEPS_PLANS)
+    if ddl := _DDL.match(part, start):
+        return Statement(script, f"{ddl['verb']} {ddl['what']}".lower())
+    return Statement(script)
+
+
+def _table(arguments: str) -> tuple[str, ...]:
+    """The parts of the name of a CALL's table: its argument `table`, or else its first one."""
+    found = _TABLE.match(arguments)
+    parts = _PART.findall(found["name"]) if found else []
+    return tuple((quoted or plain).replace("``", "`") for quoted, plain in parts)[-3:]
