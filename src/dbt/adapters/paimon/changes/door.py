@@ -396,8 +396,7 @@ class Changes:
         self._host.query(positions.keep_sql(kept.render(), moved))
 
     def _call(self, procedure: str, relation: PaimonRelation, arguments: Mapping[str, Any]) -> None:
-        table = (relation.database or "", relation.schema or "", relation.identifier or "")
-        self._host.query(procedures.render(procedure, table, arguments, self._host.versions))
+        self._host.query(procedures.statement(procedure, relation.parts, arguments, self._host.versions))
 
     def hand_over(self, original: PaimonRelation, branch: PaimonRelation, kept: PaimonRelation) -> None:
         """Give a clone the positions of its original, if that has any.
