@@ -322,7 +322,10 @@ def test_the_macro_of_each_kind():
 def test_a_snapshot_gets_columns_by_the_macro_of_dbt():
     (step,) = SNAPSHOTS["new column"].plan("snapshot").before
     assert step == Step(
-        Kind.ADD_COLUMNS, "create_columns", {"columns": as_dbt_columns([W])}, ("columns: adds w string",)
+        Kind.ADD_COLUMNS,
+        "paimon__add_snapshot_columns",
+        {"columns": as_dbt_columns([W])},
+        ("columns: adds w string",),
     )
 
 

@@ -25,6 +25,7 @@ from dbt.adapters.paimon.credentials import PaimonCredentials
 from dbt.adapters.paimon.errors.deprecations import OnceARun
 from dbt.adapters.paimon.impl import PaimonAdapter
 from dbt.adapters.paimon.relation import PaimonRelation
+from dbt.adapters.paimon.sql.statements import Statement
 from dbt.adapters.paimon.tables.changeset import as_dbt_columns
 from dbt.include import global_project, paimon, spark
 
@@ -73,13 +74,17 @@ class Adapter(PaimonAdapter):
         self.builds.alone = lambda relation: nullcontext()
         self.builds.write = self.write
 
-    def execute(self, sql, *_, conf=NOTHING, **__):
-        self.sent.append(with_conf(sql, conf))
+    def execute(self, sql, *_, **__):
+        statement = sql if isinstance(sql, Statement) else Statement(sql, "")
+        self.sent.append(with_conf(statement.sql, statement.conf))
         return None, None
 
-    def write(self, target, sql, kind, spec, conf):
-        self.execute(sql, conf=conf)
+    def write(self, target, sql, kind, spec, conf, deletes=False):
+        self.execute(Statement(sql, kind, conf))
         return SimpleNamespace(response="", table=None)
+
+    def names_suggested(self):
+        return nullcontext()
 
     def query(self, sql):
         self.execute(sql)

@@ -1,5 +1,6 @@
+-- spark.sql.legacy.storeAnalyzedPlanForView=true
 cache table `orders__dbt_tmp_unique` as
-    select * from (
+select * from (
 select * from landing
 );
 

@@ -396,7 +396,9 @@ class Changes:
         self._host.query(positions.keep_sql(kept.render(), moved))
 
     def _call(self, procedure: str, relation: PaimonRelation, arguments: Mapping[str, Any]) -> None:
-        self._host.query(procedures.statement(procedure, relation.parts, arguments, self._host.versions))
+        self._host.connections.execute(
+            procedures.statement(procedure, relation.parts, arguments, self._host.versions)
+        )
 
     def hand_over(self, original: PaimonRelation, branch: PaimonRelation, kept: PaimonRelation) -> None:
         """Give a clone the positions of its original, if that has any.

@@ -123,8 +123,8 @@ def _before(node: Mapping[str, Any], columns: ColumnChanges, changes: Changeset)
     if columns.add:
         words = tuple(f"columns: adds {column.name} {column.data_type}" for column in columns.add)
         if node["resource_type"] == "snapshot":
-            # dbt's own macro, which a project may override.
-            yield Step(Kind.ADD_COLUMNS, "create_columns", {"columns": as_dbt_columns(columns.add)}, words)
+            added = {"columns": as_dbt_columns(columns.add)}
+            yield Step(Kind.ADD_COLUMNS, "paimon__add_snapshot_columns", added, words)
         else:
             yield Step(Kind.ADD_COLUMNS, "paimon__add_columns", {"columns": columns.add}, words)
     yield from _option_steps(changes)

@@ -30,6 +30,11 @@
   {%- endif -%}
 {% endmacro %}
 
+{#- By dbt's own macro, which a project may override. -#}
+{% macro paimon__add_snapshot_columns(relation, columns) %}
+  {%- do create_columns(relation, columns) -%}
+{% endmacro %}
+
 {% macro paimon__drop_not_null(relation, name) %}
   {%- call statement('drop_not_null') -%}
     alter table {{ relation.render() }} alter column {{ adapter.quote(name) }} drop not null
