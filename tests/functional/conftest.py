@@ -15,6 +15,7 @@ from dbt.adapters.paimon.credentials import PaimonCredentials
 from dbt.adapters.paimon.machine import installation
 from dbt.adapters.paimon.spark.launch import packages
 
+pytest_plugins = ["plans_sent"]
 # The Paimon that the tests run on: the default, or that of DBT_PAIMON_JARS.
 CONNECTOR = parse_version(packages.effective_paimon_version(PaimonCredentials(schema="any")))
 VERSIONS = Versions.of(str(CONNECTOR), spark=installation.spark_version())

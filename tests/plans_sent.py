@@ -1,0 +1,127 @@
+"""Compares, for each node that a functional test runs, what it sent to alter its table with the steps of its plan."""
+
+from __future__ import annotations
+
+import re
+import sys
+import threading
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from functools import wraps
+from typing import Any
+
+import pytest
+
+from dbt.adapters.paimon.concurrency.conflicts import REBUILD, SNAPSHOT
+from dbt.adapters.paimon.connections import PaimonConnectionManager
+from dbt.adapters.paimon.impl import PaimonAdapter
+from dbt.adapters.paimon.plan.door import Plans
+from dbt.adapters.paimon.plan.steps import Kind, SettledPlan
+from dbt.adapters.paimon.spec.strategies import STRATEGIES
+from dbt.adapters.paimon.sql.statements import Statement
+from dbt.adapters.paimon.sql.text import quoted
+
+# How the statement of each kind of step begins, without the names in it.
+BEGINNINGS = {
+    Kind.ADD_COLUMNS: "alter table add columns",
+    Kind.SET_OPTIONS: "alter table set tblproperties",
+    Kind.UNSET_OPTIONS: "alter table unset tblproperties",
+    Kind.CHANGE_TYPE: "alter table alter column type",
+    Kind.DROP_NOT_NULL: "alter table alter column drop not null",
+    Kind.DROP_COLUMNS: "alter table drop columns",
+    Kind.COMMENT_COLUMN: "alter table alter column comment",
+    Kind.COMMENT_TABLE: "comment on table is",
+}
+_WRITES = {*STRATEGIES, REBUILD, SNAPSHOT}
+WRITE = "write"
+_NAME = r"((?:`(?:[^`]|``)+`\.?)+)"
+_STATEMENT = re.compile(
+    rf"\s*(?:/\*.*?\*/\s*)?(alter table|comment on table) {_NAME}\s+(alter column)?(?: {_NAME} )?\s*"
+    r"(add columns|set tblproperties|unset tblproperties|type|drop not null|drop columns|comment|is)\b",
+    re.DOTALL,
+)
+
+
+class Sent:
+    """What the node of each thread has sent since its plan was settled, by table."""
+
+    def __init__(self) -> None:
+        self.differences: list[str] = []
+        self._here = threading.local()
+
+    def begins(self, config: Mapping[str, Any]) -> None:
+        self._here.plan = None
+        # They may alter the table, too, once its rows are written.
+        self._here.more = any(config.get(key) for key in ("post-hook", "maintenance", "tblproperties"))
+
+    def settled(self, plan: SettledPlan) -> None:
+        self.ends(failed=False)
+        self._here.plan, self._here.sent = plan, defaultdict(list)
+
+    def statement(self, statement: Statement | str) -> None:
+        if getattr(self._here, "plan", None) is None:
+            return
+        if isinstance(statement, Statement) and statement.kind in _WRITES:
+            self._here.sent[quoted(*statement.target)].append(WRITE)
+        elif found := _STATEMENT.match(str(statement)):
+            words = " ".join(part for part in (found[1], found[3], found[5]) if part)
+            self._here.sent[found[2]].append(words)
+
+    def ends(self, failed: bool) -> None:
+        plan, self._here.plan = getattr(self._here, "plan", None), None
+        if plan is None or plan.stages:
+            return
+        before, after = ([BEGINNINGS[step.kind] for step in steps] for steps in (plan.before, plan.after))
+        for table, sent in self._here.sent.items():
+            # A stream writes in threads of its own.
+            wanted = [*before, *([WRITE] if WRITE in sent else []), *after]
+            same = wanted[: len(sent)] == sent if failed else sent[: len(wanted)] == wanted
+            if not same or (len(sent) > len(wanted) and not self._here.more):
+                self.differences.append(f"{table}: the plan has {wanted}, and {sent} was sent")
+        if (before or after) and not self._here.sent and not failed:
+            self.differences.append(f"the plan has {[*before, *after]}, and nothing was sent")
+
+
+@pytest.fixture(scope="session")
+def sent() -> Iterator[Sent]:
+    """Watches the plans and the statements of this process."""
+    noted = Sent()
+    with pytest.MonkeyPatch.context() as patch:
+        for name in ("build", "increment", "snapshot"):
+            patch.setattr(Plans, name, _then(getattr(Plans, name), noted.settled))
+        execute = PaimonConnectionManager.execute
+        begins, ends = PaimonAdapter.pre_model_hook, PaimonAdapter.post_model_hook
+
+        def executing(self: Any, sql: Statement | str, *arguments: Any, **more: Any) -> Any:
+            noted.statement(sql)
+            return execute(self, sql, *arguments, **more)
+
+        def beginning(self: Any, config: Mapping[str, Any]) -> Any:
+            noted.begins(config)
+            return begins(self, config)
+
+        def ending(self: Any, *arguments: Any) -> None:
+            noted.ends(failed=sys.exc_info()[0] is not None)
+            ends(self, *arguments)
+
+        patch.setattr(PaimonConnectionManager, "execute", executing)
+        patch.setattr(PaimonAdapter, "pre_model_hook", beginning)
+        patch.setattr(PaimonAdapter, "post_model_hook", ending)
+        yield noted
+
+
+def _then(method: Any, note: Any) -> Any:
+    @wraps(method)
+    def settle(*arguments: Any, **more: Any) -> SettledPlan:
+        plan: SettledPlan = method(*arguments, **more)
+        note(plan)
+        return plan
+
+    return settle
+
+
+@pytest.fixture(autouse=True)
+def _what_is_sent_is_what_is_planned(sent: Sent) -> Iterator[None]:
+    yield
+    differences, sent.differences = sent.differences, []
+    assert not differences, "\n".join(differences)
