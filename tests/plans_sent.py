@@ -47,6 +47,8 @@ class Sent:
 
     def __init__(self) -> None:
         self.differences: list[str] = []
+        # The last plan of each node, by its name.
+        self.plans: dict[str, SettledPlan] = {}
         self._here = threading.local()
 
     def begins(self, config: Mapping[str, Any]) -> None:
@@ -54,8 +56,9 @@ class Sent:
         # They may alter the table, too, once its rows are written.
         self._here.more = any(config.get(key) for key in ("post-hook", "maintenance", "tblproperties"))
 
-    def settled(self, plan: SettledPlan) -> None:
+    def settled(self, node: Mapping[str, Any], plan: SettledPlan) -> None:
         self.ends(failed=False)
+        self.plans[node["name"]] = plan
         self._here.plan, self._here.sent = plan, defaultdict(list)
 
     def statement(self, statement: Statement | str) -> None:
@@ -112,9 +115,9 @@ def sent() -> Iterator[Sent]:
 
 def _then(method: Any, note: Any) -> Any:
     @wraps(method)
-    def settle(*arguments: Any, **more: Any) -> SettledPlan:
-        plan: SettledPlan = method(*arguments, **more)
-        note(plan)
+    def settle(self: Any, node: Mapping[str, Any], *arguments: Any, **more: Any) -> SettledPlan:
+        plan: SettledPlan = method(self, node, *arguments, **more)
+        note(node, plan)
         return plan
 
     return settle
