@@ -67,12 +67,11 @@ INCREMENTS = {
 
 
 def sql(materialized: str, first: str, second: str, query: str) -> str:
-    configs = ", ".join(
-        f"**(dict({config}) if var('second', false) {what} else {{}})"
-        for config, what in ((second, ""), (first, "== false"))
-    )
-    kind = "" if "materialized" in second else f"materialized='{materialized}', "
-    return f"{{{{ config({kind}{configs}) }}}}\n{{% if var('second', false) %}}{query}{{% else %}}{FIRST}{{% endif %}}"
+    def config(text: str) -> str:
+        kind = "" if "materialized" in text else f"materialized='{materialized}', "
+        return f"{{{{ config({kind}{text}) }}}}"
+
+    return f"{{% if var('second', false) %}}{config(second)}{query}{{% else %}}{config(first)}{FIRST}{{% endif %}}"
 
 
 class TestPlanAndRun:
