@@ -150,6 +150,30 @@ class Plans:
             changes = tables.column_changes(tables.wanted_columns(columns, node, spec), current, node)
         return decide(node, spec, current, changes, tables.changes, adds=adds, strategy=strategy)
 
+    def previewed(
+        self,
+        node: Node,
+        spec: TableSpec,
+        current: ExistingTable,
+        query: ModelQuery | None,
+        *,
+        adds: bool,
+        strategy: str = "",
+    ) -> Plan:
+        """The same for a reader, who is to know as well if the run refuses the rows; None for an unknown query.
+
+        Raises:
+            DbtRuntimeError: see `decide`.
+            CompilationError: the query's types do not fit the table's.
+        """
+        plan = self.decided(node, spec, current, query and query.columns, adds=adds, strategy=strategy)
+        if query is not None and adds:
+            columns = self.tables.wanted_columns(query.columns, node, spec)
+            changes = self.tables.column_changes(columns, current, node)
+            stored = changes.synced(current.columns, on_schema_change(node["config"]))
+            self.rows.checked(query, stored, node, spec)
+        return plan
+
     def _reused(self, node: Node, run: NodeRun) -> Written | None:
         """dbt's response where a node with `skip_unchanged` has nothing to do."""
         kind = run.writer.kind if run.writer else ""

@@ -109,11 +109,11 @@ class Previews:
         table = clone.branch if clone is not None and on_branch else existing
         if table is None or not (on_branch or table.is_table):
             return replace(found, does=Does.CREATE)
-        plan = self._plans.decided(
+        plan = self._plans.previewed(
             node,
             spec,
             self._tables.existing(table),
-            None if query is None else query.columns,
+            query,
             adds=on_branch or adds(node, full_refresh),
             strategy=strategy,
         )
