@@ -166,7 +166,9 @@ class Plans:
             DbtRuntimeError: see `decide`.
             CompilationError: the query's types do not fit the table's.
         """
-        plan = self.decided(node, spec, current, query and query.columns, adds=adds, strategy=strategy)
+        plan = self.decided(
+            node, spec, current, None if query is None else query.columns, adds=adds, strategy=strategy
+        )
         if query is not None and adds:
             columns = self.tables.wanted_columns(query.columns, node, spec)
             changes = self.tables.column_changes(columns, current, node)
