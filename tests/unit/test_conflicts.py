@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from dbt.adapters.paimon.concurrency import conflicts
-from dbt.adapters.paimon.spec.strategies import STRATEGIES
+from dbt.adapters.paimon.spec.strategies import may_repeat
 from dbt.adapters.paimon.spec.table import TableSpec
 
 APPEND = TableSpec()
@@ -41,12 +41,7 @@ def engine(name: str, **options: str) -> TableSpec:
     ],
 )
 def test_may_repeat(kind: str, spec: TableSpec, repeated: bool) -> None:
-    assert conflicts.may_repeat(kind, spec.merge_engine, spec.options) is repeated
-
-
-def test_every_strategy_is_decided() -> None:
-    known = {*conflicts._BY_KIND, "upsert", "partial_update"}
-    assert set(STRATEGIES) <= known
+    assert may_repeat(kind, spec) is repeated
 
 
 @pytest.mark.parametrize(

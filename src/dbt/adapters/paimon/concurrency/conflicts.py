@@ -10,8 +10,6 @@ from __future__ import annotations
 
 import random
 import re
-from collections.abc import Mapping
-from types import MappingProxyType
 from typing import Final
 
 # Seconds between attempts; each is randomly stretched by up to half, so that two writers do not collide again.
@@ -25,39 +23,9 @@ SIGNS: Final = re.compile(
     r"|RuntimeException: Missing file: |snapshot expires too fast|Giving up committing as commit\.strict-mode"
 )
 
-# Merge engines and aggregate functions for which writing the same row again changes nothing.
-_IDEMPOTENT_ENGINES: Final = frozenset({"deduplicate", "first-row", "partial-update"})
-# Source: the aggregators of org.apache.paimon.mergetree.compact.aggregate; the others count or collect.
-_IDEMPOTENT_AGGREGATES: Final = frozenset(
-    {
-        *("max", "min", "bool_and", "bool_or", "last_value", "last_non_null_value"),
-        *(
-            "first_value",
-            "first_non_null_value",
-            "primary-key",
-            "hll_sketch",
-            "theta_sketch",
-            "rbm32",
-            "rbm64",
-        ),
-    }
-)
-
-# Kinds of statements: the strategies of incremental models, and what the other materializations write.
+# Kinds of statements beside the incremental strategies: what the other materializations write.
 REBUILD: Final = "rebuild"
 SNAPSHOT: Final = "snapshot"
-_BY_KIND: Final[Mapping[str, bool]] = MappingProxyType(
-    {
-        REBUILD: True,  # INSERT OVERWRITE
-        SNAPSHOT: True,  # MERGE by dbt_scd_id
-        "merge": True,  # by unique_key
-        "delete+insert": True,
-        "insert_overwrite": True,
-        "microbatch": True,
-        "apply_changes": True,  # like upsert on deduplicate
-        "append": False,  # would add the rows twice
-    }
-)
 # Procedures that only clean up.
 REPEATED_PROCEDURES: Final = frozenset(
     {"compact", "expire_snapshots", "expire_partitions", "remove_orphan_files"}
@@ -69,26 +37,6 @@ def is_conflict(text: str) -> bool:
     return SIGNS.search(text) is not None
 
 
-def may_repeat(kind: str, merge_engine: str, options: Mapping[str, str]) -> bool:
-    """Whether a statement may be repeated after a conflict.
-
-    Args:
-        kind: a strategy, REBUILD or SNAPSHOT; an unknown kind may not.
-        merge_engine: that of the target table; empty without a primary key.
-        options: the table's options, by Paimon's names.
-    """
-    if kind in ("upsert", "partial_update"):
-        return _upserts_alike(merge_engine, options)
-    return _BY_KIND.get(kind, False)
-
-
 def pause(seconds: float) -> float:
     """One of the seconds in BACK_OFF, randomly stretched."""
     return seconds * (1 + random.random() / 2)  # noqa: S311 - not used for security
-
-
-def _upserts_alike(merge_engine: str, options: Mapping[str, str]) -> bool:
-    if merge_engine not in (*_IDEMPOTENT_ENGINES, "aggregation"):
-        return False
-    aggregates = {value for name, value in options.items() if name.endswith("aggregate-function")}
-    return aggregates <= _IDEMPOTENT_AGGREGATES

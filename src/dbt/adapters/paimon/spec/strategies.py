@@ -13,6 +13,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
 from dbt.adapters.paimon.capabilities import Capability
+from dbt.adapters.paimon.concurrency.conflicts import REBUILD, SNAPSHOT
 from dbt.adapters.paimon.keys import COLUMNS, Key
 from dbt.adapters.paimon.options.table_options import squash, suggestion
 from dbt.adapters.paimon.spec import deleting
@@ -35,9 +36,6 @@ INSERT_OVERWRITE: Final = "insert_overwrite"
 DELETE_INSERT: Final = "delete+insert"
 MICROBATCH: Final = "microbatch"
 APPLY_CHANGES: Final = "apply_changes"
-
-# Their statement reads the model's rows once. A MERGE reads them to find the rows that they change, and again to write.
-READING_ONCE: Final = (APPEND, UPSERT, PARTIAL_UPDATE, INSERT_OVERWRITE, APPLY_CHANGES)
 
 # Their rows are merged into the rows with the same keys, as the merge engine does it.
 UPSERTING: Final = (UPSERT, PARTIAL_UPDATE, MERGE)
@@ -151,14 +149,14 @@ def collect_strategy(
     """
     strategy = requested if requested and requested != "default" else default_strategy(spec, config)
     _check_schema_change(config, problems)
-    check = STRATEGIES.get(strategy)
-    if check is None:
+    known = STRATEGIES.get(strategy)
+    if known is None:
         near = suggestion(strategy, STRATEGIES)
         if near is not None:
             problems.add("incremental_strategy", strategy, f"unknown strategy. Did you mean '{near}'?")
         return strategy
     request = _Request(spec, config, versions)
-    for key, reason in (*_merge_key_faults(strategy, config), *check(request)):
+    for key, reason in (*_merge_key_faults(strategy, config), *known.faults(request)):
         value = strategy if key == "incremental_strategy" else config.get(key)
         problems.add(key, value, reason)
     return strategy
@@ -461,18 +459,72 @@ def _merge_key_faults(strategy: str, config: Mapping[str, Any]) -> _Faults:
     return faults
 
 
-STRATEGIES: Final[Mapping[str, Callable[[_Request], _Faults]]] = MappingProxyType(
+def _always(spec: TableSpec) -> bool:
+    return True
+
+
+def _never(spec: TableSpec) -> bool:
+    return False
+
+
+# Merge engines and aggregate functions for which writing the same row again changes nothing.
+_IDEMPOTENT_ENGINES: Final = frozenset({"deduplicate", "first-row", "partial-update", "aggregation"})
+# Source: the aggregators of org.apache.paimon.mergetree.compact.aggregate; the others count or collect.
+_IDEMPOTENT_AGGREGATES: Final = frozenset(
+    "max min bool_and bool_or last_value last_non_null_value first_value first_non_null_value primary-key "
+    "hll_sketch theta_sketch rbm32 rbm64".split()
+)
+
+
+def _upserts_alike(spec: TableSpec) -> bool:
+    aggregates = {value for name, value in spec.options.items() if name.endswith("aggregate-function")}
+    return spec.merge_engine in _IDEMPOTENT_ENGINES and aggregates <= _IDEMPOTENT_AGGREGATES
+
+
+@dataclass(frozen=True)
+class Strategy:
+    """An incremental strategy.
+
+    Attributes:
+        faults: what is wrong with a config for it.
+        repeats: whether its statement gives a table the same rows if it runs twice, given the table spec.
+        reads_once: whether its statement reads the model's rows once. A MERGE reads them to find the rows that they
+            change, and again to write.
+        skips: whether `skip_unchanged` may skip a model: its run is one commit of all its rows.
+    """
+
+    faults: Callable[[_Request], _Faults]
+    repeats: Callable[[TableSpec], bool] = _always
+    reads_once: bool = True
+    skips: bool = True
+
+
+STRATEGIES: Final[Mapping[str, Strategy]] = MappingProxyType(
     {
-        APPEND: _append,
-        UPSERT: _upsert,
-        MERGE: _merge,
-        PARTIAL_UPDATE: _partial_update,
-        INSERT_OVERWRITE: _insert_overwrite,
-        DELETE_INSERT: _delete_insert,
-        MICROBATCH: _microbatch,
-        APPLY_CHANGES: _apply_changes,
+        APPEND: Strategy(_append, repeats=_never),
+        UPSERT: Strategy(_upsert, repeats=_upserts_alike),
+        MERGE: Strategy(_merge, reads_once=False),
+        PARTIAL_UPDATE: Strategy(_partial_update, repeats=_upserts_alike),
+        INSERT_OVERWRITE: Strategy(_insert_overwrite),
+        DELETE_INSERT: Strategy(_delete_insert, reads_once=False),
+        MICROBATCH: Strategy(_microbatch, reads_once=False, skips=False),
+        APPLY_CHANGES: Strategy(_apply_changes, skips=False),
     }
 )
+
+
+def may_repeat(kind: str, spec: TableSpec) -> bool:
+    """Whether a statement that writes a table may run again after a conflict (see `concurrency.conflicts`).
+
+    Args:
+        kind: a strategy, REBUILD or SNAPSHOT; an unknown kind may not.
+        spec: the table spec.
+    """
+    # An INSERT OVERWRITE, and a MERGE by dbt_scd_id.
+    if kind in (REBUILD, SNAPSHOT):
+        return True
+    return kind in STRATEGIES and STRATEGIES[kind].repeats(spec)
+
 
 # dbt's own keys of incremental models whose values are the adapter's.
 DBT_KEYS: Final[Mapping[str, Key]] = MappingProxyType(

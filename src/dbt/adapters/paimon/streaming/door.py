@@ -13,7 +13,7 @@ from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.paimon.catalogs.catalog import option_text
 from dbt.adapters.paimon.column import PaimonColumn
-from dbt.adapters.paimon.concurrency import conflicts, leases
+from dbt.adapters.paimon.concurrency import leases
 from dbt.adapters.paimon.concurrency.leases import Lease
 from dbt.adapters.paimon.concurrency.locks import TableLocks
 from dbt.adapters.paimon.credentials import PaimonConnectionMethod
@@ -21,6 +21,7 @@ from dbt.adapters.paimon.doors import while_parsing
 from dbt.adapters.paimon.host import Host, is_empty_run
 from dbt.adapters.paimon.relation import PaimonRelation
 from dbt.adapters.paimon.spark.progress import told
+from dbt.adapters.paimon.spec import strategies
 from dbt.adapters.paimon.spec.door import Specs
 from dbt.adapters.paimon.spec.strategies import APPLY_CHANGES
 from dbt.adapters.paimon.spec.table import TableSpec
@@ -350,7 +351,7 @@ class Streams:
             snapshots=target.system_table("snapshots"),
             write=write,
             conf=conf,
-            may_repeat=conflicts.may_repeat(strategy, spec.merge_engine, spec.options),
+            may_repeat=strategies.may_repeat(strategy, spec),
             dead_letters=dead.render() if dead else "",
             dead_letter_snapshots=dead.system_table("snapshots") if dead else "",
             alone=partial(self._alone, target, list(leases.mine())),

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 from dbt.adapters.paimon.overrides import OURS
-from dbt.adapters.paimon.spec import strategies
+from dbt.adapters.paimon.spec.strategies import STRATEGIES
 
 # Parts of a node in the manifest; the other ones say where it is written down, or when.
 _PARTS: Final = (
@@ -27,15 +27,6 @@ _PARTS: Final = (
 _SETTINGS: Final = ("spark.sql.", "spark.paimon.")
 _ELSEWHERE: Final = ("spark.sql.catalog.", "spark.sql.warehouse.dir", "spark.sql.debug.")
 _HOOKS: Final = ("pre-hook", "pre_hook", "post-hook", "post_hook")
-# Each is one commit of all rows, and the last thing that the run does with them.
-_STRATEGIES: Final = (
-    strategies.APPEND,
-    strategies.UPSERT,
-    strategies.MERGE,
-    strategies.PARTIAL_UPDATE,
-    strategies.INSERT_OVERWRITE,
-    strategies.DELETE_INSERT,
-)
 
 
 def never(node: Mapping[str, Any], strategy: str, reads_changes: bool) -> str:
@@ -55,7 +46,7 @@ def never(node: Mapping[str, Any], strategy: str, reads_changes: bool) -> str:
         return "it has a sql_header"
     if reads_changes:
         return "it calls paimon_changes, which reads only what is new by itself"
-    if strategy and strategy not in _STRATEGIES:
+    if strategy and not (strategy in STRATEGIES and STRATEGIES[strategy].skips):
         return f"its strategy is {strategy}"
     if config.get("table_tag"):
         return "its runs tag their table snapshot (table_tag)"

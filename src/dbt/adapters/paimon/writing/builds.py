@@ -26,6 +26,7 @@ from dbt.adapters.paimon.host import Host, table_name
 from dbt.adapters.paimon.relation import PaimonRelation
 from dbt.adapters.paimon.spark import commits, fuse, responses, row_kinds
 from dbt.adapters.paimon.spark.server_writers import Note, ServerWriters
+from dbt.adapters.paimon.spec import strategies
 from dbt.adapters.paimon.spec.table import TableSpec
 from dbt.adapters.paimon.sql import staging_names
 from dbt.adapters.paimon.sql.statements import Statement
@@ -235,7 +236,7 @@ class Builds:
         Args:
             relation: the table.
             sql: the statement.
-            kind: the kind of statement; if it may be repeated (see `conflicts.may_repeat`), it is retried after a
+            kind: the kind of statement; if it may be repeated (see `strategies.may_repeat`), it is retried after a
                 conflict.
             spec: the table spec of the model.
             conf: Spark settings for this statement only.
@@ -249,7 +250,7 @@ class Builds:
             sql,
             kind,
             {**self._tasks(spec), **conf, commits.COMMIT_USER_CONF: user},
-            repeat=conflicts.may_repeat(kind, spec.merge_engine, spec.options),
+            repeat=strategies.may_repeat(kind, spec),
             target=relation.parts,
         )
         with self.alone(relation), self._host.names_suggested():

@@ -200,7 +200,8 @@ class Rows:
 
         Otherwise it could delete other rows than it inserts.
         """
-        if strategy in strategies.READING_ONCE:
+        known = strategies.STRATEGIES.get(strategy)
+        if known is not None and known.reads_once:
             return True
         spark = self._host.handle.in_process()
         if spark is None:
