@@ -242,7 +242,7 @@ class TestValues:
         }
         (problem,) = problems_of(catalog_options=options)
         assert problem.startswith("catalog_options: table-default.scan.snapshot-id: applies to one read")
-        load(catalog_options={"table-default.scan.mode": "latest-full"})
+        load(catalog_options={"table-default.scan.mode": "default"})
 
     def test_a_setting_of_spark_at_the_top(self) -> None:
         (problem,) = problems_of(**{"spark.master": "local[2]"})

@@ -126,6 +126,9 @@ def _files_tell(table: SourceTable, versions: Versions, incremental_catalog: str
     anywhere = versions.supports(Capability.INCREMENTAL_QUERY_IN_ANY_CATALOG)
     if not anywhere and table.catalog != incremental_catalog:
         return False
+    # Paimon reads other files for the changes than those of the commits, or none.
+    if table.option("incremental-between-scan-mode", "auto") not in ("auto", "delta"):
+        return False
     # These files have neither deletes by deletion vectors nor what becomes visible only after compaction.
     if table.option("deletion-vectors.enabled") == "true" or table.option("bucket") == "-2":
         return False

@@ -37,6 +37,7 @@ _WORDS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
         # Over file.compression: RowDataParquetBuilder, AvroFileFormat [ran, 0.9.0]
         "parquet.compression": CODECS["parquet"],
         "parquet.writer.version": ("v1", "v2"),
+        "orc.compress": CODECS["orc"],
         "avro.codec": CODECS["avro"],
     }
 )
@@ -71,7 +72,9 @@ _LEAST: Final[Mapping[str, tuple[int, str]]] = MappingProxyType(
         "snapshot.expire.limit": (1, "no table snapshot would ever expire"),
         # ParquetProperties, CapacityByteArrayOutputStream [ran, 0.9.0]
         "parquet.page.size": (64, "no row could be written"),
-        "parquet.dictionary.page.size": (1, "no row could be written"),
+        "parquet.dictionary.page.size": (64, "no row could be written"),
+        # OrcConf.ROW_BATCH_SIZE [ran, 0.9.0]
+        "orc.write.batch-size": (1, "no row could be written"),
         # SchemaValidation, 2.0
         "target-file-row-num": (1, "no table could be created"),
     }
