@@ -305,7 +305,9 @@ def _check_types(
 ) -> None:
     """Refuse types that Spark cannot declare, in a contract and in a seed's `column_types`."""
     typed = config.get("column_types")
-    types = {f"column_types.{name}": kind for name, kind in (typed if isinstance(typed, Mapping) else {}).items()}
+    types = {
+        f"column_types.{name}": kind for name, kind in (typed if isinstance(typed, Mapping) else {}).items()
+    }
     types |= {f"columns.{name}.data_type": column.get("data_type") for name, column in columns.items()}
     for key, kind in types.items():
         if remedy := declared_type_remedy(str(kind or "")):
