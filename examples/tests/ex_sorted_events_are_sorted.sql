@@ -1,5 +1,5 @@
--- Rows of ex_sorted_events whose successor in the same file has a smaller customer_id: none after the second batch, when
--- both files are merged. Of the first batch's file alone, there are some.
+-- Rows of ex_sorted_events whose successor in the same file has a smaller customer_id: none after the second batch,
+-- when both files are merged. In the first batch's file alone, there are some.
 with neighbours as (
     select
         customer_id,

@@ -1,6 +1,6 @@
-{#- Sorted compaction: each batch adds a file, whose rows are in the order in which they came. The policy merges the files
-    of an append table once there are two, and writes the rows in the order of the column that queries filter by; for
-    several columns, `zorder` and `hilbert` keep rows together that are alike in all of them. -#}
+{#- Sorted compaction: each batch adds a file, whose rows are in the order in which they came. The policy merges the
+    files of an append table once there are two, and writes the rows in the order of the column that queries filter by;
+    for several columns, `zorder` and `hilbert` keep rows together that are alike in all of them. -#}
 {{ config(
     materialized='incremental',
     incremental_strategy='append',
