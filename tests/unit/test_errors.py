@@ -118,6 +118,15 @@ def test_shorten(text, statement, said):
             "java.lang.NoClassDefFoundError: com/amazonaws/AmazonClientException",
             "The jar of that storage is missing",
         ),
+        (
+            "java.io.FileNotFoundException: /lake/s.db/t/bucket-0/data-1.parquet (Permission denied)",
+            "dbt's user may not write there",
+        ),
+        (
+            "org.apache.hadoop.security.AccessControlException: Permission denied: user=bob, access=WRITE, "
+            'inode="/lake":alice:supergroup:drwxr-xr-x',
+            "dbt's user may not write there",
+        ),
         ("java.lang.NoClassDefFoundError: scala/collection/IterableOnce", "another Scala version"),
         (
             "Caused by: org.apache.paimon.shade.parquet.org.apache.thrift.transport.TTransportException: "

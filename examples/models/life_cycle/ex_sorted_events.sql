@@ -1,13 +1,21 @@
-{#- Sorted compaction: files of an append table are merged by runs, their rows in Z-order of the columns that queries
-    filter by. A rebuild leaves one file, which is not due; `dbt run-operation maintain --args '{select:
-    ex_sorted_events, force: true}'` sorts it. -#}
+{#- Sorted compaction: each batch adds a file, whose rows are in the order in which they came. The policy merges the
+    files of an append table once there are two, and writes the rows in the order of the column that queries filter by;
+    for several columns, `zorder` and `hilbert` keep rows together that are alike in all of them. -#}
 {{ config(
-    materialized='table',
-    maintenance={'compact': {'order': 'zorder', 'order_by': ['customer_id', 'product_id'], 'small_files': 10}},
+    materialized='incremental',
+    incremental_strategy='append',
+    maintenance={'compact': {'order': 'order', 'order_by': ['customer_id'], 'small_files': 2}},
 ) }}
 
-select
-    id as event_id,
-    id % 7 as customer_id,
-    id % 5 as product_id
-from range(35)
+with events as (
+    select /*+ coalesce(1) */
+        id as event_id,
+        1 + id div 35 as batch,
+        id % 7 as customer_id,
+        id % 5 as product_id
+    from range(70)
+)
+
+select *
+from events
+where {{ new_rows('batch') }}

@@ -94,6 +94,7 @@ class TestLayouts:
             assert found == [(1,), (2,), (2,), (3,)], "append tables keep equal rows"
 
     def test_a_primary_key_has_dynamic_buckets(self, project, rows, layout):
+        assert rows("select value from {schema}.`with_pk_table$options` where key = 'bucket'") == [("-1",)]
         project.run_sql("delete from {database}.{schema}.with_pk_table where order_id in (2, 3)")
         run_dbt(["run-operation", "compact", "--args", "{relation: with_pk_table}"])
         assert rows("select order_id from {schema}.with_pk_table order by 1") == [
@@ -125,6 +126,11 @@ class TestLayouts:
             (3, 30, 1),
             (4, 40, 1),
         ]
+
+    def test_an_update_of_the_partition_moves_its_key(self, rows):
+        rows("update {schema}.moved set v = 41, pt = 3 where pk = 4")
+        assert rows("select * from {schema}.moved where pk = 4") == [(4, 41, 3)]
+        rows("update {schema}.moved set v = 40, pt = 1 where pk = 4")
 
     def test_a_key_older_than_index_ttl_is_written_twice(self, rows):
         """Its file is not in the index any more, so the writer takes the key for a new one."""

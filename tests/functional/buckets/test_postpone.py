@@ -53,11 +53,23 @@ class TestPostpone:
         given = {"relation": "postpone_bucket_table", **arguments}
         return run_dbt_and_capture(["run-operation", name, "--args", str(given)], expect_pass=expect_pass)[1]
 
-    def test_the_documents_orders(self, project, rows, ids, buckets):
+    @pytest.fixture
+    def folders(self, warehouse, project):
+        """(folder, format) of the data files of a table, those that no table snapshot has included."""
+
+        def found(name: str) -> set[tuple[str, str]]:
+            paths = (warehouse / f"{project.test_schema}.db" / name).glob("**/bucket-*/data-*")
+            return {(path.parent.name, path.suffix) for path in paths}
+
+        return found
+
+    def test_the_documents_orders(self, project, rows, ids, buckets, folders):
         name = "postpone_bucket_table"
         write(name, False, "(1, '2023-10-01'), (2, '2023-10-01'), (3, '2023-10-02')")
         assert ids() == [], "rows wait where no query reads"
         assert buckets() == [("{2023-10-01}", -2, 2), ("{2023-10-02}", -2, 1)]
+        # Whatever the table's own format is.
+        assert folders(name) == {("bucket-postpone", ".avro")}
         write(name, True, "(4, '2023-10-02')")
         write(name, True, "(5, '2023-10-03'), (6, '2023-10-03')")
         assert ids() == [4, 5, 6], "written to real buckets at once"
@@ -84,13 +96,26 @@ class TestPostpone:
         assert ids() == [1, 2, 3, 4, 5, 6, 7, 10]
         self.operate("compact")
         assert ids() == list(range(1, 11))
+        newest = f"select max(snapshot_id) from {{schema}}.`{name}$snapshots`"
+        before = rows(newest)
+        self.operate("compact")
+        assert rows(newest) == before, "nothing waits, so nothing is committed"
 
-    def test_a_delete_before_the_compaction_does_nothing(self, project, rows):
+        # Now that they are in real buckets, and deletes go there at once, a delete is applied.
+        write(name, True, "(11, '2023-10-03')")
+        rows(f"delete from {{schema}}.{name} where order_id in (2, 11)")
+        assert ids() == [1, *range(3, 11)]
+
+    def test_a_delete_before_the_compaction_does_nothing(self, project, rows, folders):
         # The rows are written, and `delete … where k = 1` is refused.
         refused = run_dbt(["run", "--select", "t", "--vars", "fixed: true"], expect_pass=False)
         assert "postpone_bucket.batch_write_fixed_bucket" in refused[0].message
         write("t", False)
         self.operate("compact", relation="t")
+        # postpone.default-bucket-num: the four keys of partition 1 are in two buckets, whose files have the table's format.
+        assert {("bucket-0", ".parquet"), ("bucket-1", ".parquet")} == folders("t") - {
+            ("bucket-postpone", ".avro")
+        }
         assert rows("select * from {schema}.t order by k, pt") == [
             (1, 10, 1),
             (1, 11, 2),
@@ -138,3 +163,7 @@ class TestFixedAcrossPartitions:
         assert rows("select * from {schema}.across order by pk, pt") == [(1, 12, 3), *others]
         run_dbt(["run", "--vars", str({"batch": "(1, 13, 4)", "keep": True})])
         assert rows("select * from {schema}.across order by pk, pt") == [(1, 12, 3), (1, 13, 4), *others]
+
+    def test_an_update_of_the_partition_duplicates_the_key(self, project, rows):
+        rows("update {schema}.across set v = 21, pt = 5 where pk = 2")
+        assert rows("select * from {schema}.across where pk = 2 order by pt") == [(2, 20, 1), (2, 21, 5)]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from dbt.tests.util import run_dbt
+from dbt_common.exceptions import DbtRuntimeError
 
 # name -> (DDL after the name, the rows of the first run, statements before the second, the rows of the second run).
 # The rows are (kind, id, v). `{t}` is the table.
@@ -164,12 +165,35 @@ LOG = "{{ config(materialized='incremental', incremental_strategy='append') }}\n
     f"from {{{{ paimon_changes(source('raw', '{name}')) }}}}"
     for name in TABLES
 )
+# Another reads the same by the numbers of table snapshots, a third the first two changes of a table alone.
+BETWEEN = "{{ config(materialized='table') }}\n" + "\nunion all\n".join(
+    f"select '{name}' as name, _row_kind as kind, id, v "
+    f"from {{{{ paimon_changes(source('raw', '{name}'), from_snapshot=var('starts', {{}}).get('{name}', 0)) }}}}"
+    for name in TABLES
+)
+RANGE = """
+select _row_kind, id, v, upto from {{ paimon_changes(source('raw', 'NAME'), from_snapshot=FROM, to_snapshot=TO,
+  snapshot_column='upto', before=true) }}
+"""
+
+
+def range_of(name: str, start: object, end: object) -> str:
+    return RANGE.replace("NAME", name).replace("FROM", str(start)).replace("TO", str(end))
+
+
+POSITIONS = "select split(source, '`')[5], snapshot_id from {schema}.log__dbt_changes"
 
 
 class TestWays:
     @pytest.fixture(scope="class")
     def models(self):
-        return {"sources.yml": SOURCES, "log.sql": LOG}
+        return {
+            "sources.yml": SOURCES,
+            "log.sql": LOG,
+            "between.sql": BETWEEN,
+            "viewed.sql": "{{ config(materialized='view') }} select 1 as id",
+            "first_two.sql": "{{ config(materialized='table') }}" + range_of("plain", 1, 3),
+        }
 
     @pytest.fixture(scope="class")
     def read(self, project, rows):
@@ -177,12 +201,13 @@ class TestWays:
         for name, (ddl, first, _, _) in TABLES.items():
             rows(f"create table {{schema}}.{name} {ddl}")
             rows(first.format(t=f"{{schema}}.{name}"))
-        run_dbt(["run", "--vars", "run: 1"])
+        run_dbt(["run", "--select", "log", "--vars", "run: 1"])
+        starts = dict(rows(POSITIONS))
         for name, (_, _, changes, _) in TABLES.items():
             for statement in changes:
                 rows(statement.format(t=f"{{schema}}.{name}"))
-        run_dbt(["run", "--vars", "run: 2"])
-        run_dbt(["run", "--vars", "run: 3"])
+        run_dbt(["run", "--vars", str({"run": 2, "starts": starts})])
+        run_dbt(["run", "--select", "log", "--vars", "run: 3"])
         return rows("select run, name, kind, id, v from {schema}.log order by id, v")
 
     @pytest.mark.parametrize("name", TABLES)
@@ -198,10 +223,34 @@ class TestWays:
 
     def test_positions(self, read, rows):
         """The model stands at the newest snapshot of each table."""
-        at = dict(rows("select split(source, '`')[5], snapshot_id from {schema}.log__dbt_changes"))
+        at = dict(rows(POSITIONS))
         newest = rows(
             " union all ".join(
                 f"select '{name}', max(snapshot_id) from {{schema}}.`{name}$snapshots`" for name in TABLES
             )
         )
         assert at == dict(newest)
+
+    def test_between_two_table_snapshots(self, read, rows):
+        between = rows("select name, kind, id, v from {schema}.between")
+        assert sorted(between) == sorted(row[1:] for row in read if row[0] == 2)
+        found = rows("select * from {schema}.first_two order by id, _row_kind desc")
+        assert found == [("-U", 1, 10, 3), ("+U", 1, 12, 3), ("+I", 4, 40, 3)]
+
+    @pytest.mark.parametrize(
+        ("sql", "said"),
+        [
+            (range_of("plain", 3, 1), "3 is after 1 (available: 1 to"),
+            (range_of("plain", 1, 99), "table snapshot 99 is not there (available: 1 to"),
+            (range_of("plain", "'a_tag'", 1), "numbers of table snapshots, not a_tag, 1"),
+            (
+                range_of("renamed", 0, 1),
+                "columns have changed since table snapshot 1. Set to_snapshot to one after",
+            ),
+            (range_of("log", 0, 1).replace("source('raw', 'log')", "ref('viewed')"), "is not a Paimon table"),
+        ],
+    )
+    def test_a_range_that_cannot_be_read(self, read, sql, said):
+        with pytest.raises(DbtRuntimeError) as raised:
+            run_dbt(["show", "--inline", sql])
+        assert said in " ".join(str(raised.value).split())

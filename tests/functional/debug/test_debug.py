@@ -1,11 +1,72 @@
-"""`dbt debug` writes to the warehouse and leaves nothing there."""
+"""`dbt debug` writes to the warehouse and leaves nothing there; where it may not write, it says so, as a run does."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from dbt.adapters.factory import reset_adapters
+from dbt.cli.main import dbtRunner
 from dbt.tests.util import run_dbt
+
+Here = Callable[..., tuple[bool, str]]
 
 
 class TestDebug:
     def test_debug_leaves_no_table(self, project, rows):
         run_dbt(["debug"])
         assert rows("show tables in {schema}") == []
+
+
+@pytest.fixture
+def here(
+    tmp_path: Path, dbt_profile_target: dict[str, Any], capfd: pytest.CaptureFixture[str]
+) -> Iterator[Here]:
+    """Runs dbt on a warehouse with a schema that nobody may write to: even root cannot in /proc."""
+    lake = tmp_path / "lake"
+    lake.mkdir()
+    (lake / "locked.db").symlink_to("/proc/sys")
+    (tmp_path / "models").mkdir()
+    (tmp_path / "models" / "made.sql").write_text("{{ config(materialized='table') }} select 1 as id")
+    (tmp_path / "dbt_project.yml").write_text(yaml.safe_dump({"name": "locked", "profile": "locked"}))
+
+    def run(*arguments: str, **keys: Any) -> tuple[bool, str]:
+        target = dbt_profile_target | {"warehouse": str(lake), "schema": "locked"} | keys
+        profile = {"locked": {"target": "here", "outputs": {"here": target}}}
+        (tmp_path / "profiles.yml").write_text(yaml.safe_dump(profile))
+        places = ("--project-dir", str(tmp_path), "--profiles-dir", str(tmp_path))
+        result = dbtRunner().invoke([*arguments, *places, "--log-path", str(tmp_path / "logs")])
+        return result.success, " ".join(capfd.readouterr().out.split())
+
+    yield run
+    # dbt keeps the adapter of a profile alone, which the next test's project would get.
+    reset_adapters()
+
+
+def test_a_schema_without_write_permission(here: Here) -> None:
+    """A `dbt debug` that only read would pass."""
+    for command, part in (("debug", "Could not create a table in warehouse"), ("run", "in model made")):
+        passed, said = here(command)
+        assert not passed
+        assert part in said and "Mkdirs failed to create" in said, said
+        assert "dbt's user may not write there" in said, said
+    assert here("debug", schema="open")[0]
+
+
+def test_the_schema_default(here: Here, tmp_path: Path) -> None:
+    """Paimon's own name of a database, if none is given."""
+    assert here("run", schema="default")[0]
+    assert here("run", schema="default")[0]
+    (file,) = (tmp_path / "lake" / "default.db" / "made" / "snapshot").glob("snapshot-2")
+    assert file.is_file()
+
+
+def test_settings_of_cluster_mode(here: Here, spark_config: dict[str, Any]) -> None:
+    """Nothing reads them: dbt's own process is the driver."""
+    for key in ("spark.kubernetes.file.upload.path", "spark.kubernetes.appKillPodDeletionGracePeriod"):
+        passed, said = here("--warn-error", "debug", schema="open", spark_config={**spark_config, key: "1"})
+        assert not passed
+        assert f"spark_config: {key} does nothing" in said, said

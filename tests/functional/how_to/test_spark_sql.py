@@ -12,7 +12,7 @@ from pyspark.sql import SparkSession
 
 MODELS = {
     "orders.sql": "{{ config(materialized='table', primary_key='id') }}\n"
-    "select id, if(id > 2, 'open', 'paid') as status from range(1, 6)",
+    "select id, if(id > 2, 'open', 'paid') as status from range(1, 6 + {{ var('more', 0) }})",
     "open_orders.sql": "{{ config(materialized='view') }} select id from {{ ref('orders') }} where status = 'open'",
     "few_open_orders.sql": "{{ config(materialized='view') }} select id from {{ ref('open_orders') }} where id > 4",
 }
@@ -49,6 +49,20 @@ def test_python(page, capsys):
     spark, home = names["spark"], f"spark_catalog.{page.target['schema']}"
     assert sorted(row.id for row in spark.table(f"{home}.open_orders").collect()) == [3, 4, 5]
     assert [row.id for row in spark.table(f"{home}.few_open_orders").collect()] == [5]
+
+
+def test_a_table_as_it_was(page):
+    page.run("dbt run --select orders --vars '{more: 1}'")
+    opened, block = (
+        page.blocks("python", "PySpark and notebooks")[0],
+        page.blocks("python", "A table as it was")[0],
+    )
+    names = {}
+    exec(adapted(page, opened) + adapted(page, block), names)
+    assert names["first"].count() == 5
+    # Another format's name is no option of Paimon's.
+    exec(adapted(page, block.replace("scan.snapshot-id", "snapshot-id")), names)
+    assert names["first"].count() == 6
 
 
 @pytest.mark.full

@@ -8,8 +8,11 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from dbt.tests.util import run_dbt
+from dbt.tests.util import get_connection, run_dbt
 from pyarrow import orc, parquet
+
+from dbt.adapters.paimon.capabilities import Capability
+from functional.conftest import VERSIONS
 
 CODECS = {
     # pyarrow has no word for Hadoop's own LZ4, which parquet-hadoop writes as LZ4.
@@ -61,6 +64,8 @@ class TestPruning:
             "by_day.sql": f"{{{{ config({append}, partition_by='day') }}}} {ids}, "
             "'2024-01-0' || {{ var('run') }} as day",
             "by_id.sql": f"{{{{ config({append}) }}}} {ids}, 'x' as v",
+            "nested.sql": "{{ config(materialized='table') }} select 1 as id, "
+            "named_struct('a', 1, 'b', named_struct('c', 2, 'd', 3)) as s",
         }
 
     @pytest.fixture(scope="class", autouse=True)
@@ -88,6 +93,30 @@ class TestPruning:
             with pytest.raises(Exception, match=name):
                 rows("select id from {schema}.by_id where id >= 1")
         assert len(rows("select id from {schema}.by_id")) == 3
+
+    @pytest.mark.parametrize(
+        ("field", "value", "read"),
+        [
+            ("s.a", 1, "struct<s:struct<a:int>>"),
+            ("s.b.d", 3, "struct<s:struct<b:struct<d:int>>>"),
+        ],
+    )
+    def test_fields_of_a_struct(self, project, field, value, read):
+        """Nested projection: the scan reads the selected field alone; on Paimon 0.9, the whole struct."""
+        if not VERSIONS.supports(Capability.NESTED_PROJECTION):
+            read = "struct<s:struct<a:int,b:struct<c:int,d:int>>>"
+        with get_connection(project.adapter):
+            session = project.adapter.connections.get_thread_connection().handle.session
+            frame = session.sql(f"select {field} from paimon.{project.test_schema}.nested")
+            assert [tuple(row) for row in frame.collect()] == [(value,)]
+            (scan,) = leaves(frame)
+        assert scan.scan().readSchema().simpleString() == read
+
+
+def leaves(frame):
+    """The leaves of a query's physical plan, as objects of Spark."""
+    found = frame._jdf.queryExecution().executedPlan().collectLeaves()
+    return [found.apply(number) for number in range(found.size())]
 
 
 class TestOrderOfPartitions:

@@ -85,6 +85,7 @@ class Capability(_TextEnum):
     FULL_COMPACTION_ON_WRITE = "full compaction on write"
     COMPACTION_INTERVAL_ACROSS_RUNS = "compaction interval across runs"
     OVERWRITE_LIFTS_FILES = "overwrite lifts files"
+    NESTED_PROJECTION = "nested projection"
     ROWKIND_IS_PAIMONS_COLUMN = "rowkind is paimons column"
     RECORD_EXPIRY_BY_TIMESTAMP = "record expiry by timestamp"
     GUARDED_OPTION_CHANGES = "guarded option changes"
@@ -373,6 +374,10 @@ _RULES: Final[Mapping[Capability, _Rule]] = MappingProxyType(
             "INSERT OVERWRITE of a keyed table whose files are in the highest level at once",
             paimon="1.4",
             shown=False,
+        ),
+        # PaimonBaseScanBuilder.pruneColumns, by the release notes from 1.2 on; not in 0.9.0, and in 1.4.2 [ran].
+        Capability.NESTED_PROJECTION: _Rule(
+            "scans that read only the selected fields of a struct", paimon="1.2", shown=False
         ),
         # SpecialFields.SYSTEM_FIELD_NAMES, from 1.0; not reserved in 0.9 [ran].
         Capability.ROWKIND_IS_PAIMONS_COLUMN: _Rule(

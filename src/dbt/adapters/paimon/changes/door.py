@@ -10,7 +10,7 @@ from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.paimon.changes import positions, reads
 from dbt.adapters.paimon.changes.positions import Commit, Position, SavedPosition, fingerprint
-from dbt.adapters.paimon.changes.reading import Reading, Source, without_added
+from dbt.adapters.paimon.changes.reading import Reading, Source, between, without_added
 from dbt.adapters.paimon.changes.reads import Output, SourceTable, Way
 from dbt.adapters.paimon.doors import while_parsing
 from dbt.adapters.paimon.host import Host
@@ -110,6 +110,71 @@ class Changes:
             self._builds.release()
             raise
 
+    @while_parsing(lambda *_, **__: "")
+    def between_sql(
+        self,
+        model: Mapping[str, Any],
+        relation: PaimonRelation,
+        start: Any,
+        end: Any,
+        *,
+        row_kind: str,
+        snapshot_column: str | None,
+        before: bool,
+    ) -> str:
+        """The subquery of what changed in a table after one table snapshot up to another; no position is kept.
+
+        Args:
+            model: the node, for messages.
+            relation: the relation that ref() or source() returned.
+            start: the number of a table snapshot; None or 0 reads all rows at `end` as inserts.
+            end: the number of a later one; None is the newest.
+            row_kind, snapshot_column, before: as in `sql`.
+
+        Returns:
+            SQL that can follow FROM; empty if the table does not exist.
+
+        Raises:
+            DbtRuntimeError: not a Paimon table, or one of the two table snapshots is not there; with the remedy.
+        """
+        what = f"model '{model['name']}': paimon_changes({relation.schema}.{relation.identifier})"
+        found, relation = self._found(relation)
+        self._refuse_other_tables(what, found or relation)
+        if found is None:
+            return ""
+        output = Output(row_kind, snapshot_column, before)
+        source = between(self._source(relation, keep=False), start, end, what)
+        self._refuse_other_columns(what, source)
+        table = without_added(source.table, output, what)
+        if relation.limit is not None or relation.event_time_filter is not None:
+            return reads.limited_sql(table, str(relation), source.end.snapshot, output)
+        if source.start == positions.NOTHING_READ:
+            return reads.whole_sql(table, source.end.snapshot, output)
+        return self._range_sql(what, source, table, output)
+
+    def _refuse_other_columns(self, what: str, source: Source) -> None:
+        """Refuse a range that ends before a change of the table's columns: Paimon reads its files as they are now."""
+        name, end = source.relation, source.end.snapshot
+        schemas = self._host.query(f"select schema_id, fields from {name.system_table('schemas')}")
+        then = self._host.query(
+            f"select schema_id from {name.system_table('snapshots')} where snapshot_id = {end}"
+        )
+        columns = {int(row[0]): metadata.named_types(row[1]) for row in schemas}
+        if then and columns[int(then[0][0])] != columns[max(columns)]:
+            raise DbtRuntimeError(
+                f"{what}: the table's columns have changed since table snapshot {end}. Set to_snapshot to one after "
+                "that change, or compare two selects of at(…, snapshot=…)."
+            )
+
+    def _found(self, relation: PaimonRelation) -> tuple[PaimonRelation | None, PaimonRelation]:
+        """The table of a relation, if there is one; and what to read: the branch behind the view that is a clone."""
+        found = self._host.get_relation(relation.database, relation.schema, relation.identifier)
+        branch = self._behind(found) if found is not None and found.is_view else None
+        if branch is None:
+            return found, relation
+        read = branch.replace(limit=relation.limit, event_time_filter=relation.event_time_filter)
+        return read, read
+
     def _sql(
         self,
         model: Mapping[str, Any],
@@ -123,12 +188,7 @@ class Changes:
         keep: bool,
     ) -> str:
         what = f"model '{model['name']}': paimon_changes({relation.schema}.{relation.identifier})"
-        found = self._host.get_relation(relation.database, relation.schema, relation.identifier)
-        branch = self._behind(found) if found is not None and found.is_view else None
-        if branch is not None:
-            found = relation = branch.replace(
-                limit=relation.limit, event_time_filter=relation.event_time_filter
-            )
+        found, relation = self._found(relation)
         self._refuse(what, model, found or relation, on_expired)
         if found is None:
             return ""
@@ -192,10 +252,15 @@ class Changes:
             )
         if on_expired not in _ON_EXPIRED:
             problems.append(f"on_expired='{on_expired}' is unknown. Use 'error' or 'full'.")
-        if relation.is_view or relation.database not in self._host.credentials.paimon_catalogs:
-            problems.append("it is not a Paimon table and has no table snapshots. Materialize it as a table.")
         if problems:
             raise DbtRuntimeError("\n".join(f"{what}: {problem}" for problem in problems))
+        self._refuse_other_tables(what, relation)
+
+    def _refuse_other_tables(self, what: str, relation: PaimonRelation) -> None:
+        if relation.is_view or relation.database not in self._host.credentials.paimon_catalogs:
+            raise DbtRuntimeError(
+                f"{what}: it is not a Paimon table and has no table snapshots. Materialize it as a table."
+            )
 
     def _source(self, relation: PaimonRelation, keep: bool) -> Source:
         """A table as it is now, to be read as a whole."""

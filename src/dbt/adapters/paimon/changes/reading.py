@@ -152,6 +152,41 @@ class Reading:
         ]
 
 
+def between(source: Source, start: object, end: object, what: str) -> Source:
+    """The source with a range that a model names.
+
+    Args:
+        source: the table as it is now.
+        start: the number of the table snapshot after which it begins; None or 0 is before the first.
+        end: the number of the last one that it has; None is the newest.
+        what: the model and the macro, for messages.
+
+    Raises:
+        DbtRuntimeError: not numbers, the wrong way round, or a table snapshot that is not there.
+    """
+    commits = {commit.snapshot: commit for commit in source.commits}
+    numbers = [str(start or 0), str(max(commits, default=0) if end is None else end)]
+    if not all(number.isdecimal() for number in numbers):
+        raise DbtRuntimeError(
+            f"{what}: from_snapshot and to_snapshot are numbers of table snapshots, not {', '.join(numbers)}. "
+            "$snapshots lists them; for the one of a tag see $tags."
+        )
+    first, last = (int(number) for number in numbers)
+    missing = [number for number in (first, last) if number and number not in commits]
+    if missing or first > last:
+        problem = f"table snapshot {missing[0]} is not there" if missing else f"{first} is after {last}"
+        raise DbtRuntimeError(
+            f"{what}: {problem} (available: {min(commits, default=0)} to {max(commits, default=0)}). Correct "
+            "from_snapshot and to_snapshot. snapshot_retention keeps table snapshots for longer."
+        )
+    return replace(
+        source,
+        commits=tuple(commit for commit in source.commits if commit.snapshot <= last),
+        start=Position.at(commits[first]) if first else NOTHING_READ,
+        end=Position.at(commits[last]) if last else NOTHING_READ,
+    )
+
+
 def without_added(table: SourceTable, output: Output, what: str) -> SourceTable:
     """The table without its own row kind column, which says how its rows were written, not what changed.
 

@@ -311,6 +311,33 @@ _PLAIN_TYPES: Final = frozenset(
     "bigint binary boolean date double float int integer long short smallint string timestamp timestamp_ltz "
     "timestamp_ntz tinyint".split()
 )
+# Paimon's own names of types, which Spark does not know.
+_PAIMONS_TYPES: Final = MappingProxyType(
+    {
+        "bytes": "binary",
+        "varbinary": "binary",
+        "time": "string, as in date_format(ts, 'HH:mm:ss')",
+        "row": "struct, as in struct<a:int>",
+        "multiset": "map, as in map<string,int>",
+    }
+)
+_DECLARED: Final = re.compile(r"\s*(\w+)\s*(\(|<|with\b|without\b|$)", re.IGNORECASE)
+
+
+def declared_type_remedy(data_type: str) -> str | None:
+    """What to write in place of a type of Paimon's that Spark cannot declare, such as timestamp(3) or bytes.
+
+    Returns:
+        What is wrong and what to write; None for any other text.
+    """
+    found = _DECLARED.match(data_type)
+    name, follows = (found[1].lower(), found[2]) if found else ("", "")
+    if name in _PLAIN_TYPES and follows:
+        wrong, instead = _without_argument(name)
+        return f"{wrong}. Write {instead}"
+    if name in _PAIMONS_TYPES:
+        return f"Spark cannot make a column of this type. Write {_PAIMONS_TYPES[name]}"
+    return None
 
 
 def remedy(text: str, statement: str) -> str | None:
@@ -333,17 +360,20 @@ def _advice(text: str, statement: str) -> str | None:
     if data_type := _TYPE.search(text):
         name = (data_type[1] or data_type[2]).lower()
         if name in _PLAIN_TYPES:
-            return _without_argument(name)
+            return ": write ".join(_without_argument(name))
         wanted = TYPES.get(name)
         return f"{name} is {wanted}" if wanted else None
     before, after = _around(text, statement)
     return next((idiom.advice for idiom in IDIOMS if idiom.matches(text, before, after)), None)
 
 
-def _without_argument(name: str) -> str:
-    digits = "; to round one: date_trunc('millisecond', ts)" if name.startswith("timestamp") else ""
-    kept = ", which keeps six digits of a second" if digits else ""
-    return f"{name} takes nothing in parentheses: write {name}{kept}{digits}"
+def _without_argument(name: str) -> tuple[str, str]:
+    """What is wrong with a type in parentheses, and what to write."""
+    if not name.startswith("timestamp"):
+        return f"{name} takes nothing in parentheses", name
+    instead = "timestamp, or timestamp_ntz without a time zone" if name == "timestamp" else name
+    rounded = f"to round one in the query: cast(date_trunc('millisecond', ts) as {name})"
+    return f"{name} takes nothing in parentheses, and has six digits of a second", f"{instead}; {rounded}"
 
 
 def _around(text: str, statement: str) -> tuple[str, str]:

@@ -17,6 +17,10 @@ from dbt.adapters.paimon.machine import addresses
 _KUBERNETES: Final = re.compile(r"^k8s://(?:https?://)?[^/\s:]+(?::\d+)?(?:/\S*)?$")
 _MODE: Final = "spark.submit.deployMode"
 _IMAGES: Final = ("spark.kubernetes.container.image", "spark.kubernetes.executor.container.image")
+_OF_CLUSTER_MODE: Final = (
+    "spark.kubernetes.file.upload.path",
+    "spark.kubernetes.appKillPodDeletionGracePeriod",
+)
 _HADOOP_FOLDERS: Final = ("HADOOP_CONF_DIR", "YARN_CONF_DIR")
 
 
@@ -64,6 +68,22 @@ def master_problems(
         yield from _kubernetes_problems(master, settings)
     elif master.startswith("yarn"):
         yield from _yarn_problems(master, environ)
+
+
+def unread_settings(settings: Mapping[str, str]) -> tuple[str, ...]:
+    """A warning for each setting that only `spark-submit` reads, in cluster mode.
+
+    Args:
+        settings: `spark_config`.
+
+    Source: the callers of Config.KUBERNETES_FILE_UPLOAD_PATH and KUBERNETES_SUBMIT_GRACE_PERIOD in Spark 3.5.
+    """
+    return tuple(
+        f"spark_config: {key} does nothing: spark-submit reads it in cluster mode, and dbt's own process is the "
+        "driver. Remove it"
+        for key in _OF_CLUSTER_MODE
+        if key in settings
+    )
 
 
 def _kubernetes_problems(master: str, settings: Mapping[str, str]) -> Iterator[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from functools import cached_property
+from functools import cache, cached_property
 from threading import RLock
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +13,7 @@ from dbt_common.exceptions import DbtRuntimeError
 from dbt.adapters.paimon.catalogs import jdbc, reachable
 from dbt.adapters.paimon.catalogs.storage import Storage
 from dbt.adapters.paimon.credentials import PaimonCredentials
+from dbt.adapters.paimon.errors.deprecations import warn
 from dbt.adapters.paimon.machine import installation, java
 from dbt.adapters.paimon.spark import cluster_managers, commits, kubernetes, scans, upkeep, work
 from dbt.adapters.paimon.spark.conf import EXTENSIONS, spark_conf
@@ -202,6 +203,7 @@ def _start(credentials: PaimonCredentials) -> tuple[SparkSession, dict[str, str]
     conf = spark_conf(credentials, storages, plan)
     check_warehouse(credentials, storages)
     cluster_managers.require_master(credentials.spark_master)
+    _warn_once(cluster_managers.unread_settings(credentials.spark_config))
     reachable.check_metastores(credentials.spark_catalogs)
     java.prepare_java(spark)
     root = start_spark(conf, credentials.secrets)
@@ -215,6 +217,12 @@ def _start(credentials: PaimonCredentials) -> tuple[SparkSession, dict[str, str]
             f"Stop it, or start it with spark.sql.extensions={EXTENSIONS}."
         )
     return root, conf
+
+
+@cache
+def _warn_once(texts: tuple[str, ...]) -> None:
+    for text in texts:
+        warn(text)
 
 
 def start_spark(conf: Mapping[str, str], secrets: Sequence[str]) -> SparkSession:

@@ -12,6 +12,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
 from dbt.adapters.paimon.capabilities import FIELD_ATTRIBUTES, OLDEST_PAIMON, Capability, names_at
+from dbt.adapters.paimon.errors.dialects import declared_type_remedy
 from dbt.adapters.paimon.keys import Key
 from dbt.adapters.paimon.options.read_options import read_fault
 from dbt.adapters.paimon.options.table_options import (
@@ -227,6 +228,7 @@ def collect_table_spec(
     primary_key = _own_or_property(config, properties, "primary_key", "primary-key", problems)
     partition_by = _own_or_property(config, properties, "partition_by", "partition", problems)
     contracted = contract_enforced(config)
+    _check_types(config, columns if contracted else {}, problems)
     if contracted:
         primary_key = _with_contract(primary_key, constraints, columns, problems)
 
@@ -296,6 +298,20 @@ def _outside_contract(
             near = suggestion(column, columns)
             hint = f"Did you mean '{near}'?" if near else f"Its columns: {', '.join(columns)}"
             yield name, f"the contract has no column '{column}'. {hint}"
+
+
+def _check_types(
+    config: Mapping[str, Any], columns: Mapping[str, Mapping[str, Any]], problems: Problems
+) -> None:
+    """Refuse types that Spark cannot declare, in a contract and in a seed's `column_types`."""
+    typed = config.get("column_types")
+    types = {
+        f"column_types.{name}": kind for name, kind in (typed if isinstance(typed, Mapping) else {}).items()
+    }
+    types |= {f"columns.{name}.data_type": column.get("data_type") for name, column in columns.items()}
+    for key, kind in types.items():
+        if remedy := declared_type_remedy(str(kind or "")):
+            problems.add(key, kind, remedy)
 
 
 def _wap(config: Mapping[str, Any], problems: Problems, versions: Versions) -> bool:

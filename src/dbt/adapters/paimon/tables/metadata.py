@@ -126,6 +126,11 @@ def then_called(schemas: Iterable[Sequence[Any]], then: int, now: int) -> dict[s
     return {name.lower(): ids[then][key] for key, name in ids[now].items() if key in ids[then]}
 
 
+def named_types(fields: str) -> list[tuple[int, str, str]]:
+    """(id, name, type) of each column in the `fields` of a row of `$schemas`."""
+    return [(int(field["id"]), field["name"], json.dumps(field["type"])) for field in json.loads(fields)]
+
+
 def ends_columns(name: str, data_type: str) -> bool:
     """Whether a row of DESCRIBE TABLE is the first that is no column, such as `# Partition Information`.
 
