@@ -129,6 +129,13 @@ TABLES: dict[str, tuple[str, str, tuple[str, ...], list[tuple[str, int, int]]]] 
         ("insert into {t} values (3, 2000000000)", COMPACT),
         [("-D", 1, 10), ("+I", 3, 2000000000)],
     ),
+    # With that option Paimon reads the changelog, and this table has none.
+    "of_no_changelog": (
+        KEYED.format(more=", 'incremental-between-scan-mode' = 'changelog'"),
+        FIRST,
+        ("insert into {t} values (1, 11), (4, 40)",),
+        [("+U", 1, 11), ("+I", 4, 40)],
+    ),
     "moved": (
         "(id int, v int) partitioned by (v) tblproperties ('primary-key' = 'id')",
         FIRST,
