@@ -61,12 +61,7 @@ left anti join {{ deletes.render() }} as __dbt_deletes
   {%- if sql is none -%}
     {%- do return(source) -%}
   {%- endif -%}
-  {%- set view = make_temp_relation(target).identifier -%}
-  {%- call statement('stage_changes') -%}
-    cache table {{ adapter.quote(view) }} as
-    {{ sql }}
-  {%- endcall -%}
-  {%- do return(adapter.rows.staged(view)) -%}
+  {%- do return(adapter.rows.cached(make_temp_relation(target).identifier, sql)) -%}
 {% endmacro %}
 
 {% macro paimon__rowkind(spec) %}
