@@ -144,6 +144,7 @@ REBUILDS = {
     "option by which rows are merged": Case({**AGGREGATING, "tblproperties": {SUM: "max"}}, table(key=["id"], **{"merge-engine": "aggregation", SUM: "sum"}),
         does=Does.SWAP, steps=[ROWS], rebuild=f"{SUM}: sum -> max"),
     "comment of a column": Case(COMMENTS, columns=(ID, SAID), does=Does.REBUILD, steps=[ROWS, COMMENT_V]),
+    "new column with a comment": Case(COMMENTS, columns=(ID, SAID, SAID_OF_NEW), does=Does.REBUILD, steps=[ADD_W, ROWS, COMMENT_V]),
     "comment of a column that goes": Case(COMMENTS, table(ID, SAID), does=Does.REBUILD, steps=[ROWS, COMMENT_V]),
     "comments that are not persisted": Case(columns=(ID, SAID), description="said", does=Does.REBUILD, steps=[ROWS]),
     "comment of the table": Case({"persist_docs": {"relation": True}}, description="said", does=Does.REBUILD, steps=[ROWS, COMMENT_TABLE]),
@@ -197,7 +198,7 @@ INCREMENTS = {
     "sync: number to text": Case(SYNC, columns=(ID, TEXT), does=Does.INCREMENT, steps=[ROWS]),
     "sync: number to text, where filters find it": Case(SYNC, columns=(ID, TEXT), paimon="2.0.0", does=Does.INCREMENT, steps=[V_TO_TEXT, ROWS]),
     "sync: type that loses values": Case(SYNC, table(ID, WIDE), does=Does.INCREMENT, steps=[ROWS]),
-    "sync: column and its comment": Case({**SYNC, **COMMENTS}, columns=(ID, SAID, W), does=Does.INCREMENT, steps=[ADD_W, ROWS, COMMENT_V]),
+    "sync: new column with a comment": Case({**SYNC, **COMMENTS}, columns=(ID, SAID, SAID_OF_NEW), does=Does.INCREMENT, steps=[ADD_W, ROWS, COMMENT_V]),
     "options beside columns": Case({**SYNC, **WRITE_ONLY}, table(ID, V, W, target_file_size="64 mb"), columns=(ID, WIDE, ExistingColumn("x", "date")), does=Does.INCREMENT, steps=[
         (Kind.ADD_COLUMNS, "columns: adds x date"),
         SET_WRITE_ONLY, UNSET_FILE_SIZE, WIDEN_V, ROWS, DROP_W]),

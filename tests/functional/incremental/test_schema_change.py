@@ -113,8 +113,11 @@ REQUIRED = (
     "  - {{name: added_model, config: {{contract: {{enforced: true}}}}, columns: [{{name: id, data_type: int}}, "
     "{{name: kept, data_type: string}}, {{name: gone, data_type: int}}{}]}}\n"
 )
-# Describes a column that its table never gets.
-DESCRIBED = "  - {name: ignore_add_model, config: {persist_docs: {columns: true}}, columns: [{name: fresh, description: new}]}\n"
+# The first describes a column that its table never gets.
+DESCRIBED = "".join(
+    f"  - {{name: {name}_model, config: {{persist_docs: {{columns: true}}}}, columns: [{{name: fresh, description: new}}]}}\n"
+    for name in ("ignore_add", "sync")
+)
 FRESH = ", {name: fresh, data_type: bigint, constraints: [{type: not_null}]}"
 
 
@@ -176,7 +179,8 @@ class TestSchemaChange:
         return {r.node.name: r for r in found}
 
     def test_sync_all_columns(self, results, rows):
-        assert [c[0] for c in rows("describe table {schema}.sync_model")] == ["id", "kept", "fresh"]
+        described = {c[0]: c[2] for c in rows("describe table {schema}.sync_model")}
+        assert described == {"id": None, "kept": None, "fresh": "new"}
         assert sorted(rows("select id, kept, fresh from {schema}.sync_model")) == [
             (1, "a", None),
             (2, "b", 7),

@@ -466,6 +466,15 @@ case(
 case("analyze", maintenance, "analyze", columns=["id", "a`b"])
 case("analyze_all", maintenance, "analyze", columns="all")
 
+
+def reading(**state: Any) -> list[str]:
+    return [f"select * from {macro('at', TABLE, **state)[-1]} as o"]
+
+
+case("at_snapshot", reading, snapshot=3)
+case("at_tag", reading, tag="it's done")
+case("at_branch", reading, branch="dev")
+
 GONE = "status = 'gone' or amount is null"
 FOUND = [[[3]]]
 

@@ -154,7 +154,11 @@ def _after(node: Mapping[str, Any], current: ExistingTable, columns: ColumnChang
     if columns.drop:
         words = tuple(f"columns: drops {name}" for name in columns.drop)
         yield Step(Kind.DROP_COLUMNS, "paimon__drop_columns", {"names": columns.drop}, words)
+    # ADD COLUMNS gives a new column its comment; dbt's macro for snapshots does not.
+    said = {column.name for column in columns.add if node["resource_type"] != "snapshot"}
     for name, comment in columns.comment:
+        if name in said:
+            continue
         arguments = {"column_name": name, "comment": comment}
         yield Step(Kind.COMMENT_COLUMN, "paimon__comment_on_column", arguments, (f"comment of {name}",))
     described = (node["config"].get("persist_docs") or {}).get("relation")

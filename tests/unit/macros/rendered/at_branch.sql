@@ -1,0 +1,1 @@
+select * from `lake`.`shop`.`orders$branch_dev` as o

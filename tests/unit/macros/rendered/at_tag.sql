@@ -1,0 +1,1 @@
+select * from `lake`.`shop`.`orders` version as of 'it\'s done' as o
