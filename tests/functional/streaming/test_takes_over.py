@@ -97,7 +97,7 @@ class TestTakesOver:
         assert self.stream_of(rows, "changes") is None
         run_dbt(["run-operation", *shlex.split(message.split("`dbt run-operation ")[1].partition("`")[0])])
         run("changes")
-        assert table("changes") == sorted([HISTORY[0], *NEWS])
+        assert [row for row in table("changes") if row[0] != 3] == [HISTORY[0], *NEWS[1:]]
 
     def test_by_key(self, loaded, write, table, rows):
         # The stream begins at its source's first row: what the history has, it writes again.
