@@ -41,7 +41,9 @@ def mysql() -> Iterator[MySql]:
         RuntimeError: MySQL is not installed.
     """
     program = shutil.which(_PROGRAM, path=f"{os.environ['PATH']}:/usr/sbin")
-    version = program and subprocess.run([program, "--version"], capture_output=True, text=True, check=False).stdout
+    version = (
+        program and subprocess.run([program, "--version"], capture_output=True, text=True, check=False).stdout
+    )
     if not program or not version or "MariaDB" in version:
         raise RuntimeError(MISSING.format(_PROGRAM))
     # Not in pytest's folder, which is for this user alone: MySQL refuses to run as root.
@@ -55,9 +57,19 @@ def mysql() -> Iterator[MySql]:
             f"create user '{found.user}'@'{LOOPBACK}' identified by '{found.password}';\n"
             f"grant all on *.* to '{found.user}'@'{LOOPBACK}';\n"
         )
-        command = [*as_another_user(folder, "mysql"), program, "--no-defaults", f"--datadir={folder / 'data'}"]
+        command = [
+            *as_another_user(folder, "mysql"),
+            program,
+            "--no-defaults",
+            f"--datadir={folder / 'data'}",
+        ]
         subprocess.run([*command, "--initialize-insecure"], check=True, capture_output=True, cwd=folder)
-        places = [f"--port={port}", f"--bind-address={LOOPBACK}", f"--socket={folder / 'socket'}", "--mysqlx=OFF"]
+        places = [
+            f"--port={port}",
+            f"--bind-address={LOOPBACK}",
+            f"--socket={folder / 'socket'}",
+            "--mysqlx=OFF",
+        ]
         server = [*command, *places, f"--init-file={first}", "--innodb-buffer-pool-size=16M"]
         with running(server, folder.with_suffix(".log"), [port], cwd=folder):
             yield found

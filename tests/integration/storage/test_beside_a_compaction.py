@@ -53,7 +53,9 @@ class TestBesideACompaction:
         for run in (1, 2):
             run_dbt(["run", "--vars", f"run: {run}"])
         before = files()
-        write_project(tmp_path, dbt_profile_target | {"schema": project.test_schema}, {"models/upserted.sql": MODEL})
+        write_project(
+            tmp_path, dbt_profile_target | {"schema": project.test_schema}, {"models/upserted.sql": MODEL}
+        )
         compaction = subprocess.Popen(
             [
                 *(sys.executable, "-c", "from dbt.cli.main import cli; cli()", "run-operation", "maintain"),
@@ -72,11 +74,17 @@ class TestBesideACompaction:
             os.killpg(compaction.pid, signal.SIGSTOP)
             run_dbt(["run", "--vars", "{run: 3, rows: 10}"])
             assert commits() == "AAA"
-            assert rows("select run, count(*) from {schema}.upserted group by 1 order by 1") == [(2, KEYS - 10), (3, 10)]
+            assert rows("select run, count(*) from {schema}.upserted group by 1 order by 1") == [
+                (2, KEYS - 10),
+                (3, 10),
+            ]
             os.killpg(compaction.pid, signal.SIGCONT)
             assert compaction.wait(timeout=300) == 0
         finally:
             if compaction.poll() is None:
                 os.killpg(compaction.pid, signal.SIGKILL)
         assert commits() == "AAAC"
-        assert rows("select run, count(*) from {schema}.upserted group by 1 order by 1") == [(2, KEYS - 10), (3, 10)]
+        assert rows("select run, count(*) from {schema}.upserted group by 1 order by 1") == [
+            (2, KEYS - 10),
+            (3, 10),
+        ]

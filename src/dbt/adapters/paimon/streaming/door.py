@@ -225,8 +225,8 @@ class Streams:
             deletes: the tables of deletes of its table.
 
         Raises:
-            DbtRuntimeError: the table was not written by a stream, and the model does not say that it may be taken over,
-                or not from where; or its deletes cannot be taken over.
+            DbtRuntimeError: the table was not written by a stream, and the model does not say that it may be taken
+                over, or not from where; or its deletes cannot be taken over.
         """
         stream = self._stream(model)
         stream.id = stream_id
