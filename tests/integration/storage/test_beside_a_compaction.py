@@ -18,7 +18,7 @@ from integration.services.hdfs import Hdfs
 from integration.storage.conftest import Warehouse, on_hdfs
 from own_process import write_project
 
-KEYS = 1_000_000
+KEYS = 400_000
 MODEL = f"""{{{{ config(
     materialized='incremental', primary_key='id', bucket=1, tblproperties={{'write-only': 'true'}},
     maintenance={{'compact': {{'small_files': 2, 'after_run': false}}}}

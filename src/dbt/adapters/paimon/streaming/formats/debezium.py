@@ -43,7 +43,7 @@ _IS_TOMBSTONE: Final = "(value is null or trim(__tmp_text) = 'null')"
 # op -> Paimon's row kind; `r` is a row of Debezium's initial snapshot.
 _KINDS: Final = {"c": "+I", "r": "+I", "u": "+U", "d": "-D"}
 _TRUNCATION: Final = (
-    "op 't' has no row: the source's table was truncated. The table here keeps its rows: delete those from before it by "
+    "op 't' has no row: the source's table was truncated. The table here keeps its rows: delete older ones by "
     f"`dbt run-operation delete_rows`, where {POSITION} is less than "
 )
 _LOG_MESSAGE: Final = (
