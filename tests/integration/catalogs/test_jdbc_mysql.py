@@ -7,9 +7,9 @@ from collections.abc import Iterator
 import pytest
 
 from integration.catalogs.test_jdbc_mariadb import TestJdbcByMySqlsDriver as ByMySqlsDriver
-from integration.services.mysql import MySql, mysql
+from integration.services.mysql import MISSING, MySql, mysql, program
 
-pytestmark = pytest.mark.full
+pytestmark = [pytest.mark.full, pytest.mark.skipif(not program(), reason=MISSING)]
 
 
 @pytest.fixture(scope="module")

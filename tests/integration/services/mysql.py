@@ -16,12 +16,17 @@ from integration.services.mariadb import DATABASE
 from integration.services.postgres import as_another_user
 from integration.services.process import LOOPBACK, free_port, running
 
-# Debian's `mariadb-server` has a program of this name, too.
 _PROGRAM = os.environ.get("DBT_PAIMON_MYSQLD", "mysqld")
-MISSING = (
-    "{} is not a MySQL server: install `mysql-server-core`, or name its program in DBT_PAIMON_MYSQLD. The tests start a "
-    "server of their own."
-)
+MISSING = f"{_PROGRAM} is not MySQL's: install `mysql-server-core`, or name its program in DBT_PAIMON_MYSQLD"
+
+
+def program() -> str | None:
+    """The server's program; None if it is not there, or MariaDB's, which has the same name."""
+    found = shutil.which(_PROGRAM, path=f"{os.environ['PATH']}:/usr/sbin")
+    if not found:
+        return None
+    version = subprocess.run([found, "--version"], capture_output=True, text=True, check=False).stdout
+    return None if "MariaDB" in version else found
 
 
 @dataclass(frozen=True)
@@ -35,17 +40,9 @@ class MySql:
 
 @contextlib.contextmanager
 def mysql() -> Iterator[MySql]:
-    """Run a server until the block ends; its data goes with it.
-
-    Raises:
-        RuntimeError: MySQL is not installed.
-    """
-    program = shutil.which(_PROGRAM, path=f"{os.environ['PATH']}:/usr/sbin")
-    version = (
-        program and subprocess.run([program, "--version"], capture_output=True, text=True, check=False).stdout
-    )
-    if not program or not version or "MariaDB" in version:
-        raise RuntimeError(MISSING.format(_PROGRAM))
+    """Run a server, whose program is there, until the block ends; its data goes with it."""
+    server = program()
+    assert server, MISSING
     # Not in pytest's folder, which is for this user alone: MySQL refuses to run as root.
     folder = Path(tempfile.mkdtemp(prefix="dbt-paimon-mysql-"))
     try:
@@ -58,20 +55,18 @@ def mysql() -> Iterator[MySql]:
             f"grant all on *.* to '{found.user}'@'{LOOPBACK}';\n"
         )
         command = [
-            *as_another_user(folder, "mysql"),
-            program,
-            "--no-defaults",
-            f"--datadir={folder / 'data'}",
+            *(*as_another_user(folder, "mysql"), server, "--no-defaults", f"--datadir={folder / 'data'}"),
+            *(
+                f"--port={port}",
+                f"--bind-address={LOOPBACK}",
+                f"--socket={folder / 'socket'}",
+                "--mysqlx=OFF",
+            ),
+            *("--secure-file-priv=NULL", "--innodb-buffer-pool-size=16M"),
         ]
         subprocess.run([*command, "--initialize-insecure"], check=True, capture_output=True, cwd=folder)
-        places = [
-            f"--port={port}",
-            f"--bind-address={LOOPBACK}",
-            f"--socket={folder / 'socket'}",
-            "--mysqlx=OFF",
-        ]
-        server = [*command, *places, f"--init-file={first}", "--innodb-buffer-pool-size=16M"]
-        with running(server, folder.with_suffix(".log"), [port], cwd=folder):
+        command.append(f"--init-file={first}")
+        with running(command, folder.with_suffix(".log"), [port], cwd=folder):
             yield found
     finally:
         shutil.rmtree(folder, ignore_errors=True)
