@@ -119,8 +119,8 @@ streaming: $(STAMP) ## Streams from tables, files and a real Kafka
 	$(PYTEST) --full tests/functional/streaming
 	$(PYTEST) tests/integration/streaming
 
-cdc: $(STAMP) ## Debezium in Kafka Connect on a PostgreSQL and a MariaDB, killed on the way, and a JDBC catalog on MariaDB (needs both servers), into docs/compatibility/cdc
-	$(PYTEST) --full --results docs/compatibility/cdc tests/integration/cdc tests/integration/catalogs/test_jdbc_mariadb.py $(ARGS)
+cdc: $(STAMP) ## Debezium in Kafka Connect on a PostgreSQL and a MariaDB, killed on the way, and a JDBC catalog on MariaDB (needs both servers) and on MySQL (if there is one), into docs/compatibility/cdc
+	$(PYTEST) --full --results docs/compatibility/cdc tests/integration/cdc tests/integration/catalogs/test_jdbc_mariadb.py tests/integration/catalogs/test_jdbc_mysql.py $(ARGS)
 
 flink: $(STAMP) ## Flink 1.20 reads, writes and compacts tables that dbt makes (fetches 310 MB once), into docs/compatibility/flink
 	$(PYTEST) --full --results docs/compatibility/flink tests/integration/flink $(ARGS)

@@ -69,7 +69,11 @@ TEXTS = list(texts())
 @pytest.mark.parametrize(
     ("pattern", "known"),
     [
-        (r"dbt run-operation ([a-z_]\w*)", MACROS),
+        # Operations that have a macro of dbt's name are `paimon__<name>_operation`.
+        (
+            r"dbt run-operation ([a-z_]\w*)",
+            MACROS | {re.sub(r"^paimon__(\w+)_operation$", r"\1", name) for name in MACROS},
+        ),
         (r"{{ ?([a-z]\w*)\(", MACROS | OF_DBT),
         (r"`dbt-paimon ([a-z]+)", {*our_cli.commands, *dbt_cli.commands}),
         (r"dbt-paimon\[(\w+)\]", set(EXTRAS)),

@@ -10,7 +10,9 @@ from dbt_common.exceptions import DbtRuntimeError
 from dbt.adapters.paimon.capabilities import Versions, parse_version
 from dbt.adapters.paimon.spec.problems import ConfigErrors
 from dbt.adapters.paimon.streaming import checkpoints, commits
+from dbt.adapters.paimon.streaming.inputs import StreamCall
 from dbt.adapters.paimon.streaming.settings import StreamSettings, plan_stream
+from dbt.adapters.paimon.streaming.sources import kinds
 
 ENVIRONMENT = Versions(parse_version("0.9.0"), parse_version("3.5.7"), "filesystem")
 
@@ -98,3 +100,26 @@ class TestIsWritten:
     def test_nobody_knows(self):
         with pytest.raises(DbtRuntimeError, match="unknown whether batch 3 is in t"):
             commits.is_written((0, False, None), "t", 3, may_repeat=False)
+
+
+def _call(external: dict[str, Any] | None = None, **arguments: Any) -> StreamCall:
+    return StreamCall("", "lake", "raw", "t", source={"external": external} if external else {}, **arguments)
+
+
+@pytest.mark.parametrize(
+    ("call", "says"),
+    [
+        (_call(), False),
+        (_call(options={"consumer-id": "me"}), False),
+        (_call(scan_mode="full"), True),
+        (_call(options={"scan.timestamp": "2026-01-31"}), True),
+        (_call({"using": "kafka"}), False),
+        (_call({"using": "kafka", "options": {"maxOffsetsPerTrigger": 5}}), False),
+        (_call({"using": "kafka", "options": {"startingOffsets": "latest"}}), True),
+        (_call({"using": "kafka"}, options={"startingTimestamp": "1000"}), True),
+        (_call({"using": "json", "location": "landing"}), True),
+    ],
+)
+def test_where_a_stream_begins(call: StreamCall, says: bool) -> None:
+    """Whether the user has said it: for a table that has rows already."""
+    assert kinds.says_where_it_begins(call) is says

@@ -118,6 +118,26 @@ class TestChangelog:
     def test_incremental_query(self, changes, name):
         assert changes(name) == TABLES[name][2]
 
+    @pytest.mark.parametrize(
+        ("name", "commits", "changelog"),
+        [
+            # Commits of the two runs, and the changes in the changelog of each.
+            ("none", "AA", [0, 0]),
+            ("input", "AA", [2, 4]),
+            ("lookup", "ACAC", [0, 2, 0, 4]),
+            # One compaction per run here, by the model's post-hook; without it there is neither cost nor changelog.
+            ("full_compaction", "ACAC", [0, 2, 0, 4]),
+            ("write_only", "AA", [0, 0]),
+        ],
+    )
+    def test_what_a_run_commits(self, changes, rows, name, commits, changelog):
+        """What each producer costs; with `lookup` the changes are there at the end of every run."""
+        found = rows(
+            "select left(commit_kind, 1), coalesce(changelog_record_count, 0) "
+            f"from {{schema}}.`{name}$snapshots` order by snapshot_id limit {len(commits)}"
+        )
+        assert ("".join(kind for kind, _ in found), [count for _, count in found]) == (commits, changelog)
+
     @pytest.mark.parametrize("name", ["none", "input", "lookup", "full_compaction"])
     def test_audit_log_shows_what_the_table_holds(self, changes, rows, name):
         """Read without bounds it is the table, with the kind that each row was written with."""

@@ -39,6 +39,7 @@ class TestCompaction:
             "early.sql": keyed(EARLY),
             "stops.sql": keyed(f"{EARLY}, 'num-sorted-run.stop-trigger': 3"),
             "never_stops.sql": keyed(f"{EARLY}, 'num-sorted-run.stop-trigger': 1000"),
+            "appended.sql": f"{{{{ config(materialized='incremental', incremental_strategy='append') }}}} select {RUN} as id",
             "late.sql": keyed("'num-sorted-run.compaction-trigger': 100"),
             "ordered.sql": sorted_model("order", "['a']"),
             "zordered.sql": sorted_model("zorder", "['a', 'b']"),
@@ -62,6 +63,7 @@ class TestCompaction:
                     "stops",
                     "never_stops",
                     "late",
+                    "appended",
                 ]
             )
 
@@ -80,6 +82,12 @@ class TestCompaction:
         assert rows("select distinct level from {schema}.`late$files`") == [(0,)]
         # The levels are as many as the trigger and one more (num-levels).
         assert max(rows("select level from {schema}.`early$files`")) == (3,)
+
+    def test_rows_that_are_only_appended(self, kinds, rows):
+        """Without a key each row is written once: nothing is merged, and there is no compaction to pay for."""
+        assert kinds("appended") == "A" * 7
+        assert rows("select count(*), sum(record_count) from {schema}.`appended$files`") == [(7, 7)]
+        assert kinds("early").count("C") == 3
 
     def test_a_batch_never_stops(self, kinds, rows):
         """num-sorted-run.stop-trigger lets a writer wait for compactions; a batch waits for its own anyway."""

@@ -339,6 +339,22 @@ class TestDebezium:
         dead = rows("select decode(value, 'UTF-8') from {schema}.seats__dead_letters")
         assert sorted(json.loads(value)["op"] for (value,) in dead) == [no_row["op"], no_key["op"]]
 
+    def test_a_truncation(self, project: Any, rows: Any) -> None:
+        """It takes no row away, and says which ones are from before it."""
+        landing = Path(project.project_root) / "landing" / "seats"
+        before, since = ({"plane": 2, "row": row, "class": "first"} for row in "CD")
+        truncation = {**change("t", 7, None), "before": None}
+        put(landing, "c.json", [change("c", 6, before), truncation, change("c", 8, since)])
+        run_dbt(["run", "--select", "seats"])
+        seats = "select row from {schema}.seats where plane = 2 order by row"
+        assert rows(seats) == [("C",), ("D",)]
+        ((reason,),) = rows(
+            "select reason from {schema}.seats__dead_letters where get_json_object(decode(value, 'UTF-8'), '$.op') = 't'"
+        )
+        where = f"_position < '{reason.rsplit(' ', 1)[-1]}'"
+        run_dbt(["run-operation", "delete_rows", "--args", json.dumps({"relation": "seats", "where": where})])
+        assert rows("select row from {schema}.seats") == [("D",)]
+
     def test_values_are_exact_or_dead_letters(self, project: Any, rows: Any) -> None:
         columns = sorted({column for column, *_ in VALUES})
         found = {

@@ -16,6 +16,7 @@ BEGINS = {
     "from_the_next": "options={'scan.snapshot-id': 5}",
     "all_at_two": "scan_mode='from-snapshot-full', options={'scan.snapshot-id': 2}",
     "from_a_time": "options={'scan.timestamp': var('moment')}",
+    "from_milliseconds": "options={'scan.timestamp-millis': var('millis')}",
     "from_the_beginning": "options={'scan.timestamp': '2001-01-01'}",
     "by_commit": "options={'scan.snapshot-id': 2, 'maxSnapshotsPerTrigger': 1}",
 }
@@ -63,10 +64,11 @@ class TestScanModes:
     def built(self, write, rows):
         """Two runs of each model: of four commits, and of one more."""
         write("t", CREATE, *COMMITS)
-        ((moment,),) = rows(
-            "select date_format(commit_time, 'yyyy-MM-dd HH:mm:ss.SSS') from {schema}.`t$snapshots` where snapshot_id = 3"
+        ((moment, millis),) = rows(
+            "select date_format(commit_time, 'yyyy-MM-dd HH:mm:ss.SSS'), unix_millis(cast(commit_time as timestamp)) "
+            "from {schema}.`t$snapshots` where snapshot_id = 3"
         )
-        arguments = ["run", "--select", "good", "--vars", f"{{moment: '{moment}'}}"]
+        arguments = ["run", "--select", "good", "--vars", f"{{moment: '{moment}', millis: {millis}}}"]
         run_dbt(arguments)
         write("t", "insert into {t} values (5, 50)")
         run_dbt(arguments)
@@ -80,6 +82,7 @@ class TestScanModes:
             ("from_the_next", FIVE),
             ("all_at_two", [("+I", 1, 10), *TWO, *THREE, *FOUR, *FIVE]),
             ("from_a_time", [*THREE, *FOUR, *FIVE]),
+            ("from_milliseconds", [*THREE, *FOUR, *FIVE]),
             ("from_the_beginning", [*ONE, *TWO, *THREE, *FOUR, *FIVE]),
             ("twice", [*THREE, *FOUR, *FIVE, *FIVE]),
             ("by_commit", [*TWO, *THREE, *FOUR, *FIVE]),

@@ -120,19 +120,29 @@ def leaves(frame):
 
 
 class TestOrderOfPartitions:
-    """scan.plan-sort-partition: append rows are read partition by partition."""
+    """Append rows are read partition by partition: the earlier-created one first, or by value."""
 
     @pytest.fixture(scope="class")
     def models(self):
         config = "materialized='table', partition_by='part', tblproperties={'scan.plan-sort-partition': true}"
         return {
-            "in_order.sql": f"{{{{ config({config}) }}}} select id, 'p' || (10 + (id * 7) % 10) as part from range(10)"
+            "in_order.sql": f"{{{{ config({config}) }}}} select id, 'p' || (10 + (id * 7) % 10) as part from range(10)",
+            "as_made.sql": "{{ config(materialized='incremental', incremental_strategy='append', partition_by='part', "
+            "bucket=1, bucket_key='id') }} select 1 as id, 'p3' as part",
         }
 
     def test_rows_are_read_by_partition(self, project, rows):
-        run_dbt(["run"])
+        run_dbt(["run", "--select", "in_order"])
         found = rows("select /*+ coalesce(1) */ part from {schema}.in_order")
         assert found == [(f"p{10 + number}",) for number in range(10)]
+
+    def test_rows_are_read_as_they_were_written(self, project, rows):
+        """Without the option: by when the partition was made, and within a bucket by when the row was written."""
+        run_dbt(["run", "--select", "as_made"])
+        for values in ("(9, 'p1'), (8, 'p1')", "(7, 'p3'), (6, 'p2')", "(5, 'p1'), (0, 'p3')"):
+            rows(f"insert into {{schema}}.as_made values {values}")
+        found = rows("select /*+ coalesce(1) */ id, part from {schema}.as_made")
+        assert found == [(1, "p3"), (7, "p3"), (0, "p3"), (9, "p1"), (8, "p1"), (5, "p1"), (6, "p2")]
 
 
 @contextmanager

@@ -22,6 +22,7 @@ from dbt.adapters.paimon.host import Host, is_empty_run
 from dbt.adapters.paimon.relation import PaimonRelation
 from dbt.adapters.paimon.spark.progress import told
 from dbt.adapters.paimon.spec import strategies
+from dbt.adapters.paimon.spec.change_rows import deletes_table
 from dbt.adapters.paimon.spec.door import Specs
 from dbt.adapters.paimon.spec.strategies import APPLY_CHANGES
 from dbt.adapters.paimon.spec.table import TableSpec
@@ -205,24 +206,42 @@ class Streams:
         stream.id, stream.begins = uuid.uuid4().hex[:12], True
         return replace(spec, options={**spec.options, checkpoints.STREAM_ID: stream.id})
 
-    def resume(self, model: Mapping[str, Any], relation: PaimonRelation, stream_id: str) -> None:
-        """Continue a stream from its table and checkpoint.
+    @while_parsing(lambda *_, **__: None)
+    def resume(
+        self,
+        model: Mapping[str, Any],
+        relation: PaimonRelation,
+        stream_id: str,
+        plan: StreamPlan,
+        deletes: Sequence[PaimonRelation],
+    ) -> None:
+        """Continue a stream from its table and checkpoint, or begin one in a table that a batch model has built.
 
         Args:
             model: the node.
             relation: its table.
             stream_id: see `id_of`.
+            plan: see `plan`.
+            deletes: the tables of deletes of its table.
 
         Raises:
-            DbtRuntimeError: the table was not written by a stream.
+            DbtRuntimeError: the table was not written by a stream, and the model does not say that it may be taken
+                over, or not from where; or its deletes cannot be taken over.
         """
-        self._stream(model).id = stream_id
-        if not stream_id:
-            raise DbtRuntimeError(
-                f"model '{model['name']}': {relation} was not written by a stream, so how far its sources "
-                "have been read is unknown. Run it once with --full-refresh: a new table is built from the "
-                "beginning of its sources and replaces the old one when it is complete."
-            )
+        stream = self._stream(model)
+        stream.id = stream_id
+        if stream_id:
+            return
+        if model["config"].get("full_refresh") is not False:
+            raise DbtRuntimeError(failures.not_a_streams(model["name"], relation))
+        unsaid = [call.label for call in stream.calls.values() if not kinds.says_where_it_begins(call)]
+        if unsaid and not strategies.may_repeat(plan.strategy, plan.spec):
+            raise DbtRuntimeError(failures.begins_nowhere(model["name"], relation, unsaid))
+        own = deletes_table(relation.identifier or "")
+        if plan.strategy == APPLY_CHANGES and own in [each.identifier for each in deletes]:
+            raise DbtRuntimeError(failures.has_deletes(model["name"], relation, f"{relation.schema}.{own}"))
+        self.begin(model, plan.spec)
+        stream.takes_over = True
 
     @while_parsing(lambda *_, **__: "")
     def id_of(self, relation: PaimonRelation) -> str:
@@ -266,7 +285,7 @@ class Streams:
 
         Args:
             model: the node.
-            relation: its table if the stream continues; None if it is new.
+            relation: its table if there is one that it goes on writing; None if it is new.
             settings: see `plan`.
 
         Raises:
@@ -276,7 +295,7 @@ class Streams:
         stream.open(
             self._access, self._checkpoint(relation, settings, stream.id).note() if relation else None
         )
-        if relation is None:
+        if stream.begins:
             stream.check_beginning(self._session)
         stream.name_inputs(self._session)
 
@@ -389,6 +408,13 @@ class Streams:
     ) -> bool:
         stream, session = self._stream(model), self._session
         note = self._fitting_note(model, target, stream, checkpoint)
+        if stream.takes_over:
+            # After the note: a table with the id of a stream and no note has lost its checkpoint.
+            with sink.alone():
+                self._host.query(
+                    f"alter table {target} set tblproperties ('{checkpoints.STREAM_ID}' = '{stream.id}')"
+                )
+            stream.takes_over = False
         stream.place(session, checkpoint.location)
         # A full refresh may still fail, and the old stream has to be able to continue.
         inputs = stream.unmarked() if drains else stream.inputs

@@ -87,3 +87,32 @@ def new_columns(model: str, found: Mapping[str, Mapping[str, str]]) -> str:
         "stops the stream before their batch is written. Add them to the columns of the source and to the "
         "model, or set on_schema_change='append_new_columns'."
     )
+
+
+def not_a_streams(model: str, table: object) -> str:
+    """The error message for a table that a batch model has built, and that the model does not keep."""
+    return (
+        f"model '{model}': {table} was not written by a stream. To keep its rows and stream into it, set "
+        "full_refresh=false in the model's config: the stream then begins where scan_mode or startingOffsets says. "
+        "Otherwise run it once with --full-refresh: a new table is built from the beginning of its sources and "
+        "replaces the old one when it is complete."
+    )
+
+
+def begins_nowhere(model: str, table: object, sources: Sequence[str]) -> str:
+    """The error message for a table of a batch model whose rows a stream from the beginning might repeat."""
+    return (
+        f"model '{model}': {table} has rows that a batch run wrote, and its strategy would add those that "
+        f"{', '.join(sources)} still has a second time. Say where stream(…) begins: scan_mode='latest' or "
+        "options={'scan.timestamp': '…'} of a Paimon table, options={'startingOffsets': '…'} or 'startingTimestamp' of "
+        "Kafka; scan_mode='full' or 'earliest' if its rows are all new."
+    )
+
+
+def has_deletes(model: str, table: object, deletes: str) -> str:
+    """The error message for a table whose batch runs have kept deletes, which a stream does not look at."""
+    return (
+        f"model '{model}': batch runs have kept the deletes of {table} in {deletes}, which keep older changes out. A "
+        "stream keeps its own. If no change will come that is older than these, drop that table: `dbt run-operation "
+        f"drop_table --args '{{relation: {deletes}, confirm: {deletes}}}'`."
+    )

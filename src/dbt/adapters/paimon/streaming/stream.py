@@ -30,6 +30,8 @@ class Stream:
     # The id of the stream, written into its table and its checkpoint.
     id: str = ""
     begins: bool = False
+    # A batch model has built the table, which does not have the id yet.
+    takes_over: bool = False
     totals: Totals = field(default_factory=Totals)
 
     def view(self, call: StreamCall) -> str:

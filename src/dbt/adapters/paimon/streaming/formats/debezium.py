@@ -42,10 +42,13 @@ _IS_TOMBSTONE: Final = "(value is null or trim(__tmp_text) = 'null')"
 
 # op -> Paimon's row kind; `r` is a row of Debezium's initial snapshot.
 _KINDS: Final = {"c": "+I", "r": "+I", "u": "+U", "d": "-D"}
-_OPS_WITHOUT_ROW: Final = {
-    "t": "the source's table was truncated; delete the rows here, or run the model once with --full-refresh",
-    "m": "a message of the source's log (pg_logical_emit_message), which changes no row",
-}
+_TRUNCATION: Final = (
+    "op 't' has no row: the source's table was truncated. The table here keeps its rows: delete older ones by "
+    f"`dbt run-operation delete_rows`, where {POSITION} is less than "
+)
+_LOG_MESSAGE: Final = (
+    "op 'm' has no row: a message of the source's log (pg_logical_emit_message), which changes no row"
+)
 # Debezium's placeholder for a value that the database did not send (`unavailable.value.placeholder`): as text, as bytes
 # in base64, in an array and in a map.
 _UNSENT: Final = "__debezium_unavailable_value"
@@ -298,8 +301,8 @@ class DebeziumMessages:
             "__tmp_op is null",
             "'no Debezium envelope: there is no op. It may have been flattened, or belong to another topic'",
         )
-        for op, reason in _OPS_WITHOUT_ROW.items():
-            yield f"__tmp_op = {string_literal(op)}", string_literal(f"op '{op}' has no row: {reason}")
+        yield "__tmp_op = 't'", f"concat({string_literal(_TRUNCATION)}, coalesce(__tmp_position, 'its own'))"
+        yield "__tmp_op = 'm'", string_literal(_LOG_MESSAGE)
         yield (
             "__tmp_kind is null",
             "concat('unknown op \\'', left(__tmp_op, 100), '\\': known are c, u, d and r')",

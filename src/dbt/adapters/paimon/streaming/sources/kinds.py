@@ -14,6 +14,7 @@ from dbt.adapters.paimon.streaming.formats import debezium
 from dbt.adapters.paimon.streaming.formats.debezium import DebeziumMessages
 from dbt.adapters.paimon.streaming.formats.messages import JsonMessages, ValueFormat
 from dbt.adapters.paimon.streaming.inputs import Input, StreamCall
+from dbt.adapters.paimon.streaming.sources import scan_modes
 from dbt.adapters.paimon.streaming.sources.files import FileInput
 from dbt.adapters.paimon.streaming.sources.kafka import KafkaInput
 from dbt.adapters.paimon.streaming.sources.paimon_tables import PaimonTableInput
@@ -44,6 +45,15 @@ def open_input(call: StreamCall, access: Access) -> Input:
         assert value_format is not None
         return KafkaInput.of(call, description, options, value_format).opened(access.host.handle.session)
     return FileInput.of(call, description, value_format)
+
+
+def says_where_it_begins(call: StreamCall) -> bool:
+    """Whether the model or its source's YAML says where the first run begins; of a folder it reads every file."""
+    external = call.source.get("external") or {}
+    options = {**(external.get("options") or {}), **call.options}
+    if external:
+        return external.get("using") != KAFKA or any(name.startswith("starting") for name in options)
+    return call.scan_mode is not None or not options.keys().isdisjoint(scan_modes.OPTIONS)
 
 
 def _refuse_arguments_of_tables(call: StreamCall, description: Description) -> None:

@@ -20,7 +20,7 @@
     {%- do adapter.streams.refuse_newer(existing, settings, before) -%}
   {%- endif -%}
   {%- if goes_on -%}
-    {%- do adapter.streams.resume(model, existing, before) -%}
+    {%- do adapter.streams.resume(model, existing, before, plan, adapter.deletes.relations(target)) -%}
   {%- else -%}
     {%- set spec = adapter.streams.begin(model, spec) -%}
   {%- endif -%}
