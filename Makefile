@@ -210,7 +210,9 @@ lint-picture: $(STAMP)
 
 lint-sql: $(STAMP)
 	$(BIN)/sqlfluff lint models snapshots tests/dbt examples/models examples/tests
+	$(BIN)/sqlfluff lint models examples/models --config scripts/sqlfluff_context/rendered.cfg --exclude-rules references.qualification,aliasing.required,ambiguous.column_count,structure.column_order
 	$(BIN)/sqlfluff lint macros examples/macros --exclude-rules layout.indent,structure.column_order
+	$(BIN)/sqlfluff lint src/dbt/include/paimon/macros --config scripts/sqlfluff_context/adapter.cfg --exclude-rules layout.indent,structure.column_order
 
 lint-lock: $(STAMP)
 	"$(UV)" lock --check

@@ -30,15 +30,10 @@ class Feature:
     page: str
 
     @property
-    def paimon(self) -> str:
-        """The version of Paimon whose committed results prove it; '' if CI does, or nothing."""
-        found = re.match(r"Paimon (\d[\d.]*\d), with `", self.proof)
-        return found[1] if found else ""
-
-    @property
-    def code(self) -> tuple[str, ...]:
-        """What its proof by committed results stands on: paths from the root."""
-        return tuple(re.findall(r"`([^`]+)`", self.proof))
+    def run(self) -> tuple[str, str]:
+        """The version of Paimon and the day of the committed run that proves it; '' if CI does, or nothing."""
+        found = re.fullmatch(r"Paimon (\d[\d.]*\d), (\d{4}-\d\d-\d\d)", self.proof)
+        return (found[1], found[2]) if found else ("", "")
 
 
 def cells(line: str) -> list[str]:

@@ -21,7 +21,7 @@
             select row.*
             from (
                 select from_csv(value, '{{ schema }}', map('nullValue', 'NA')) as row
-                from {{ lines }}
+                from {{ lines }} -- if it is missing, type: make landing
                 where not startswith(value, '{{ node.columns.values() | map(attribute="name") | first }},')
             )
         )
@@ -34,7 +34,7 @@
                 select
                     from_json(value, '{{ schema }}') as row,
                     day
-                from {{ lines }}
+                from {{ lines }} -- if it is missing, type: make landing
             )
         )
         {%- endif -%}

@@ -83,6 +83,14 @@ MERGE = """An error occurred while calling o44.sql.
             "select 1 wher\n id",
             ["[PARSE_SYNTAX_ERROR] Syntax error at or near 'id'.", "at line 2 of the statement: id"],
         ),
+        (
+            "[PATH_NOT_FOUND] Path does not exist: file:/tmp/landing/planes.csv. SQLSTATE: 42K03",
+            "select *\nfrom text.`landing/planes.csv` -- made by land.py",
+            [
+                "Path does not exist",
+                "at line 2 of the statement: from text.`landing/planes.csv` -- made by land.py",
+            ],
+        ),
         ("something else", "", ["something else"]),
     ],
 )

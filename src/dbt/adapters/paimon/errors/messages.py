@@ -20,6 +20,8 @@ _SAID = re.compile(r"^\[[A-Z_]+(?:\.[A-Z_]+)*\] .+$", re.MULTILINE)
 _POSITION = re.compile(
     r"\(line (?P<a>\d+), pos \d+\)|; line (?P<b>\d+) pos \d+|== SQL ?\(line (?P<c>\d+), position \d+\) =="
 )
+# The file or folder of a path that Spark does not find; it does not say where the statement names it.
+_NO_PATH: Final = re.compile(r"\[PATH_NOT_FOUND\] Path does not exist: \S*/([^/\s]+?)\.?(?=\s|$)")
 _TABLE = re.compile(
     r"\b(?:from|join|into|overwrite|table|using|update)\s+(?P<name>`(?:[^`]|``)+`(?:\.`(?:[^`]|``)+`)*)",
     re.IGNORECASE,
@@ -437,12 +439,13 @@ def _tables_of(statement: str) -> str:
 
 
 def _line_of(text: str, statement: str) -> str:
-    found = _POSITION.search(text)
-    if not found or not statement:
-        return ""
-    number = int(found["a"] or found["b"] or found["c"])
     # As Spark counts: only a line feed ends a line.
     lines = statement.split("\n")
+    number = 0
+    if found := _POSITION.search(text):
+        number = int(found["a"] or found["b"] or found["c"])
+    elif path := _NO_PATH.search(text):
+        number = next((at for at, line in enumerate(lines, 1) if path[1] in line), 0)
     if 0 < number <= len(lines) and lines[number - 1].strip():
         return f"  at line {number} of the statement: {lines[number - 1].strip()[:200]}"
     return ""

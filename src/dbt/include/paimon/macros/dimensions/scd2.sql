@@ -4,7 +4,9 @@
   An increment reads the versions of the keys in the new rows from the model's own table, merges the new ones into them,
   and returns all of these keys with their intervals: a late version splits the interval that it falls into.
 -#}
-{% macro scd2(rows, key, columns, valid_from, order_by=none, row_kind=none, valid_from_as='valid_from', valid_to='valid_to', is_current='is_current') -%}
+{% macro scd2(
+  rows, key, columns, valid_from, order_by=none, row_kind=none, valid_from_as='valid_from', valid_to='valid_to', is_current='is_current'
+) -%}
   {%- set keys = [key] if key is string else key | list -%}
   {%- set quoted_keys = [] -%}
   {%- for name in keys -%}{%- do quoted_keys.append(adapter.quote(name)) -%}{%- endfor -%}
