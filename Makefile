@@ -34,6 +34,7 @@ PYTEST := $(BIN)/python -m pytest
 XDIST = --numprocesses $(WORKERS) --dist loadscope --no-loadscope-reorder --durations 20
 DBT := $(BIN)/dbt
 LANDING := target/landing
+SEEDED := target/.seeded
 # With the address of a broker, the flights' status messages come from its topic `flight_status`.
 PROJECT := $(if $(FLIGHTS_KAFKA),--profiles-dir profiles --target kafka)
 # For `make functional`: FOLDERS='tables types' runs a part of them, FULL= leaves out the tests marked `full`, as CI does.
@@ -48,7 +49,7 @@ QUERY := select carrier_name, scheduled, late_percent from {{ ref('mart_carrier_
 help: ## List the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/\1\t\2/' | expand -t 14
 
-venv: $(STAMP) $(LANDING) ## Build .venv from uv.lock, and write what lands before dbt runs
+venv: $(STAMP) $(LANDING) $(SEEDED) ## Build .venv from uv.lock, and make what `dbt run` reads: files that land, seeds, the first snapshot
 
 $(STAMP): uv.lock pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(not (3, 10) <= sys.version_info[:2] < (3, 14))' \
@@ -63,6 +64,10 @@ landing: $(LANDING) ## Write what lands before dbt runs: schedules, JSON message
 $(LANDING): $(STAMP) scripts/land_flights.py
 	@rm -rf $@
 	$(BIN)/python scripts/land_flights.py $@
+	@touch $@
+
+$(SEEDED): $(LANDING) $(wildcard seeds/*)
+	$(DBT) build --quiet --select resource_type:seed +planes_snapshot --exclude-resource-type test unit_test
 	@touch $@
 
 run: $(LANDING) ## Build the flights lakehouse and test it (target local, tables under target/warehouse)
