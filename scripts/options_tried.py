@@ -91,7 +91,9 @@ def groups(version: str, notes: Mapping[str, Any], only: list[str]) -> Iterator[
     every = {name: OptionDefinition(name, "String") for name in notes["formats"]} | dict(
         table_options(version)
     )
-    names = [name for name in sorted(every) if any(text in name for text in only)]
+    names = [
+        name for name in sorted(every) if name not in notes["untried"] and any(text in name for text in only)
+    ]
     numbers = count()
     for start in range(0, len(names), _AT_ONCE):
         made: list[Tried] = []
@@ -282,17 +284,21 @@ tables are as without the option, {refused} are refused before anything is writt
 others do what the option is for:
 
 {rows}
+
+## Not tried
+
+{untried}
 """
 
 
-def page(version: str, found: list[dict[str, Any]], expected: Mapping[str, str]) -> str:
+def page(version: str, found: list[dict[str, Any]], notes: Mapping[str, Any]) -> str:
     """The results for readers; an option that differs without a word of ours has the reason, or stands out."""
     others = [each for each in found if each["differs"] and not each["said"] and not _is_refused(each)]
     rows = ["| option | value | table | differs | why |", "|---|---|---|---|---|"]
     for each in others:
         # What fails is never what an option is for.
         fails = re.match(r"(write \d|read): ", each["differs"][0])
-        why = "**not explained**" if fails else expected.get(each["option"], "**not explained**")
+        why = "**not explained**" if fails else notes["expected"].get(each["option"], "**not explained**")
         cells = (f"`{each['option']}`", f"`{each['value']}`", each["table"], "; ".join(each["differs"]), why)
         rows.append(f"| {' | '.join(cell.replace('|', '/') for cell in cells)} |")
     return _PAGE.format(
@@ -304,6 +310,7 @@ def page(version: str, found: list[dict[str, Any]], expected: Mapping[str, str])
         refused=sum(map(_is_refused, found)),
         said=sum(bool(each["said"]) for each in found),
         rows="\n".join(rows),
+        untried="\n".join(f"- `{name}` {why}" for name, why in sorted(notes["untried"].items())),
     )
 
 
@@ -328,13 +335,13 @@ def main() -> None:
             for each in findings(group, Path(warehouse)):
                 known[each["option"], each["value"], each["table"]] = each
             # What a run that is stopped has found is not lost.
-            _write(path, version, [known[key] for key in sorted(known)], notes["expected"])
-    _write(path, version, [known[key] for key in sorted(known)], notes["expected"])
+            _write(path, version, [known[key] for key in sorted(known)], notes)
+    _write(path, version, [known[key] for key in sorted(known)], notes)
 
 
-def _write(path: Path, version: str, found: list[dict[str, Any]], expected: Mapping[str, str]) -> None:
+def _write(path: Path, version: str, found: list[dict[str, Any]], notes: Mapping[str, Any]) -> None:
     path.write_text(json.dumps(found, indent=1) + "\n")
-    path.with_suffix(".md").write_text(page(version, found, expected))
+    path.with_suffix(".md").write_text(page(version, found, notes))
 
 
 def _read(path: Path) -> list[dict[str, Any]]:

@@ -66,7 +66,8 @@ class Sent:
             return
         if isinstance(statement, Statement) and statement.kind in _WRITES:
             self._here.sent[quoted(*statement.target)].append(WRITE)
-        elif found := _STATEMENT.match(str(statement)):
+        # The tables that the adapter keeps beside a model's have no plan.
+        elif (found := _STATEMENT.match(str(statement))) and "__dbt_" not in found[2]:
             words = " ".join(part for part in (found[1], found[3], found[5]) if part)
             self._here.sent[found[2]].append(words)
 
