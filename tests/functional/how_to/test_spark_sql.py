@@ -65,7 +65,6 @@ def test_a_table_as_it_was(page):
     assert names["first"].count() == 6
 
 
-@pytest.mark.full
 def test_spark_sql(page):
     """The connector that the worker has in place of a download."""
     program, *words = shlex.split(adapted(page, page.blocks("sh", "spark-sql")[0]).replace("\\\n", " "))

@@ -40,6 +40,11 @@ class TestMaintenance:
         assert files("2024-01-01") > 1
         operate("compact")
         assert files("2024-01-01") == 1
+        rows("insert into {schema}.kept values (9, '2024-01-01')")
+        assert files("2024-01-01") == 2
+        # As a user types it in SQL.
+        rows("call paimon.sys.compact('{schema}.kept', \"day='2024-01-01'\")")
+        assert files("2024-01-01") == 1
         operate("delete_tag", tag="run_3")
         assert len(rows("select * from {schema}.`kept$tags`")) == 2
         operate("rollback_to", version="run_2")
