@@ -54,7 +54,9 @@ class Sent:
     def begins(self, config: Mapping[str, Any]) -> None:
         self._here.plan = None
         # They may alter the table, too, once its rows are written.
-        self._here.more = any(config.get(key) for key in ("post-hook", "maintenance", "tblproperties"))
+        self._here.more = any(
+            config.get(key) for key in ("post-hook", "post_hook", "maintenance", "tblproperties")
+        )
 
     def settled(self, node: Mapping[str, Any], plan: SettledPlan) -> None:
         self.ends(failed=False)
@@ -87,7 +89,7 @@ class Sent:
 
 
 @pytest.fixture(scope="session")
-def sent() -> Iterator[Sent]:
+def plans_sent() -> Iterator[Sent]:
     """Watches the plans and the statements of this process."""
     noted = Sent()
     with pytest.MonkeyPatch.context() as patch:
@@ -125,7 +127,7 @@ def _then(method: Any, note: Any) -> Any:
 
 
 @pytest.fixture(autouse=True)
-def _what_is_sent_is_what_is_planned(sent: Sent) -> Iterator[None]:
+def _what_is_sent_is_what_is_planned(plans_sent: Sent) -> Iterator[None]:
     yield
-    differences, sent.differences = sent.differences, []
+    differences, plans_sent.differences = plans_sent.differences, []
     assert not differences, "\n".join(differences)

@@ -14,7 +14,7 @@ from dbt.adapters.paimon.capabilities import DEFAULT_PAIMON_VERSION, Versions, p
 from dbt.adapters.paimon.credentials import PaimonCredentials
 from dbt.adapters.paimon.machine import installation
 from dbt.adapters.paimon.spark.launch import packages
-from plans_sent import _what_is_sent_is_what_is_planned, sent  # noqa: F401 - fixtures of every functional test
+from plans_sent import _what_is_sent_is_what_is_planned, plans_sent  # noqa: F401 - fixtures of every functional test
 
 # The Paimon that the tests run on: the default, or that of DBT_PAIMON_JARS.
 CONNECTOR = parse_version(packages.effective_paimon_version(PaimonCredentials(schema="any")))

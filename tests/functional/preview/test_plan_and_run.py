@@ -115,12 +115,12 @@ class TestPlanAndRun:
         lines = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
         return {line["unique_id"].rpartition(".")[2]: line for line in lines}
 
-    def test_each_node(self, plans, sent):
-        sent.plans.clear()
+    def test_each_node(self, plans, plans_sent):
+        plans_sent.plans.clear()
         run_dbt(["build", *SECOND], expect_pass=False)
         settled = {
             name: (str(plan.does), list(plan.alters), list(plan.rebuild.reasons))
-            for name, plan in sent.plans.items()
+            for name, plan in plans_sent.plans.items()
         }
         printed = {
             name: (plan["does"], plan.get("alters", []), plan.get("reasons", []))

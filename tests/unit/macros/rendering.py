@@ -25,6 +25,7 @@ from dbt.adapters.paimon.credentials import PaimonCredentials
 from dbt.adapters.paimon.errors.deprecations import OnceARun
 from dbt.adapters.paimon.impl import PaimonAdapter
 from dbt.adapters.paimon.relation import PaimonRelation
+from dbt.adapters.paimon.sql import views
 from dbt.adapters.paimon.sql.statements import Statement
 from dbt.adapters.paimon.tables.changeset import as_dbt_columns
 from dbt.include import global_project, paimon, spark
@@ -69,6 +70,7 @@ class Adapter(PaimonAdapter):
         )
         self.known, self.answers, self.sent = known, list(answers), []
         self.once = OnceARun()
+        views.DIRECTORY.configure("lake", "lake", self)
         self.connections = SimpleNamespace(execute=self.execute)
         self.tables.existing = lambda relation: known[relation.identifier]
         self.builds.alone = lambda relation: nullcontext()

@@ -149,15 +149,6 @@ REMEDIES: tuple[Remedy, ...] = (
         "user's permissions on the bucket.",
     ),
     Remedy(
-        # LocalFileIO and java.io of a local disk; the name node of HDFS.
-        re.compile(
-            r"Mkdirs failed to create \S+|\(Permission denied\)|\(Read-only file system\)"
-            r"|file\.AccessDeniedException: /|Permission denied: user=\S+"
-        ),
-        "dbt's user may not write there, or the file system is read-only: give that user write permission on "
-        "the folder, or set another `warehouse` or `schema` in the profile.",
-    ),
-    Remedy(
         re.compile(r"Tag (name )?'.*' already exists"),
         "Delete it first (`delete_tag`), or take another name.",
     ),
@@ -274,6 +265,15 @@ REMEDIES: tuple[Remedy, ...] = (
         re.compile(r"Mkdirs failed to create \S*/[^/=\s]+=|File name too long"),
         "A partition's folder is named after its value, and file systems limit names to 255 bytes: partition "
         "by something shorter, such as a hash of it.",
+    ),
+    Remedy(
+        # LocalFileIO and java.io of a local disk; the name node of HDFS.
+        re.compile(
+            r"Mkdirs failed to create \S+|\(Permission denied\)|\(Read-only file system\)"
+            r"|file\.AccessDeniedException: /|Permission denied: user=\S+"
+        ),
+        "dbt's user may not write there, or the file system is read-only: give that user write permission on "
+        "the folder, or set another `warehouse` or `schema` in the profile.",
     ),
     Remedy(
         re.compile(r"year -?\d+ is out of range"),

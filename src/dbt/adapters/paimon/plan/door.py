@@ -14,6 +14,7 @@ from dbt.adapters.paimon.plan.steps import Does, NodeRun, Plan, SettledPlan
 from dbt.adapters.paimon.spec import bucket_numbers
 from dbt.adapters.paimon.spec.strategies import APPLY_CHANGES, MICROBATCH, on_schema_change
 from dbt.adapters.paimon.tables.changeset import as_dbt_columns
+from dbt.adapters.paimon.tables.column_changes import refuse_schema_change
 
 if TYPE_CHECKING:
     from dbt.adapters.paimon.changes.door import Changes
@@ -287,11 +288,14 @@ class Plans:
         columns = tables.wanted_columns(source.columns, node, spec)
         changes = tables.column_changes(columns, current, node)
         self.history.check_branches(node, spec, target)
-        plan = decide(node, spec, current, changes, tables.changes, adds=True, strategy=strategy)
         allowed = on_schema_change(node["config"])
         applied = changes.for_increment(allowed)
         table_columns = changes.synced(current.columns, allowed)
-        spec = tables.check_columns(node, spec, table_columns, columns, applied.drop)
+        # A column that the config names wrongly says more than an option that ALTER cannot change.
+        refuse_schema_change(node["name"], allowed, strategy, spec.merge_engine, changes)
+        checked = tables.check_columns(node, spec, table_columns, columns, applied.drop)
+        plan = decide(node, spec, current, changes, tables.changes, adds=True, strategy=strategy)
+        spec = checked
         source = self.rows.checked(source, table_columns, node, spec)
         kept = self.deletes.fitting(node, target, spec, table_columns) if strategy == APPLY_CHANGES else None
         spec = self.buckets.decide(spec, target, current, source)
