@@ -33,8 +33,8 @@ docs/compatibility. `dbt debug` shows the features of your own versions.
 
 The [profile](profile.md) chooses one by `paimon_version`. The connector for Spark 4.0 (Paimon 1.2 and later) is known
 by name and was not tried. Spark 3.4 and older are not supported: dbt-paimon needs PySpark 3.5, whose job tags it
-uses to follow and cancel statements. Paimon versions that are not in the table below were not run; what they have is
-from their sources.
+uses to follow and cancel statements. Paimon versions that are not in the table below were not run;
+what dbt-paimon knows of them is from their sources.
 
 ## What was tested
 

@@ -1,4 +1,4 @@
-"""Compares, for each node that a functional test runs, what it sent to alter its table with the steps of its plan."""
+"""Compares what each node of a functional test sends to alter its table with the steps of its plan."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ DBT: Final = frozenset(
         *("run-operation", "seed", "show", "snapshot", "source", "test"),
     )
 )
-# dbt's options with a value that may stand behind only some of its commands.
+# dbt's options with a value that only some of its commands accept.
 OF_SOME: Final = frozenset(("--selector", "--target-path"))
 # Commands of `dbt-paimon` that read a project's tables, and so run in a shell that has the project loaded.
 READING: Final = frozenset(("diff", "plan", "report"))

@@ -25,7 +25,7 @@ class TestDebug:
 def here(
     tmp_path: Path, dbt_profile_target: dict[str, Any], capfd: pytest.CaptureFixture[str]
 ) -> Iterator[Here]:
-    """Runs dbt on a warehouse with a schema that nobody may write to: even root cannot in /proc."""
+    """Runs dbt on a warehouse with a read-only schema: it is in /proc, where even root cannot write."""
     lake = tmp_path / "lake"
     lake.mkdir()
     (lake / "locked.db").symlink_to("/proc/sys")

@@ -489,7 +489,7 @@ class Changes:
             self._write(kept, moved)
 
     def keep_tags(self, model: Mapping[str, Any]) -> None:
-        """Tag the table snapshots up to which a model reads (keep=true); its rows are not committed yet."""
+        """Before a model's rows are committed, tag the table snapshots that it reads up to (keep=true)."""
         reading = self._readings.get(model["unique_id"])
         for tag in reading.tags_to_keep() if reading else ():
             self._call("create_tag", tag.source, {"tag": tag.name, "snapshot": tag.snapshot})

@@ -82,7 +82,7 @@ _NO_CALL: Final = Statement("")
 
 @dataclass(frozen=True)
 class Action:
-    """One action of a policy: whether it is due, why or why not, and its CALL (an empty one if there is none).
+    """One action of a policy: whether it is due, why or why not, and its CALL (an empty statement if it has none).
 
     A rescale has the new number of buckets instead, because it takes several statements.
     """

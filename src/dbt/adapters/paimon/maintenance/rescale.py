@@ -29,7 +29,7 @@ _MODE: Final = "spark.sql.sources.partitionOverwriteMode"
 
 @dataclass(frozen=True)
 class Step(Statement):
-    """A statement, and the text of the one that undoes it if a later step fails."""
+    """A statement, and the one that undoes it if a later step fails."""
 
     undo: str = ""
 

@@ -122,7 +122,7 @@ class Plans:
     def clone_of(
         self, node: Node, existing: PaimonRelation | None, strategy: str, full_refresh: bool
     ) -> Clone | None:
-        """The clone that a node finds in its place (see `Clones.of`)."""
+        """The clone that a node's relation is, if it is one (see `Clones.of`)."""
         return self.clones.of(node, existing, full_refresh=full_refresh) if strategy else None
 
     def decided(
@@ -161,7 +161,7 @@ class Plans:
         adds: bool,
         strategy: str = "",
     ) -> Plan:
-        """The same for a reader, who is to know as well if the run refuses the rows; None for an unknown query.
+        """The same for `dbt-paimon plan`, which also fails where the run would refuse the query's types.
 
         Raises:
             DbtRuntimeError: see `decide`.
@@ -178,7 +178,7 @@ class Plans:
         return plan
 
     def _reused(self, node: Node, run: NodeRun) -> Written | None:
-        """dbt's response where a node with `skip_unchanged` has nothing to do."""
+        """dbt's response if a node with `skip_unchanged` has nothing to do; None if it has to run."""
         kind = run.writer.kind if run.writer else ""
 
         def pending(current: ExistingTable, columns: Sequence[PaimonColumn]) -> Sequence[str]:

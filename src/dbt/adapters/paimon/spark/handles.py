@@ -273,7 +273,7 @@ class Handle(ABC):
         """Cancel what runs now."""
 
     def cancel(self) -> None:
-        """Cancel what this thread runs, also jobs that its statement has not started yet.
+        """Cancel what this thread runs, including the jobs that its statement starts later.
 
         Statements without a job continue, so that the two renames of a swap are not separated.
         """
