@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Generator
-from contextlib import contextmanager, nullcontext, suppress
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -137,12 +137,22 @@ class PaimonConnectionManager(SparkConnectionManager):
         A sorted compaction loses no rows (see `sorted_compaction`).
         """
         statement = sql if isinstance(sql, Statement) else users_statement.read(sql)
-        sorts = statement.kind == SORTED_COMPACTION
-        with self._sorting(statement) if sorts else nullcontext(statement.sql) as sent:
+        with self._done_by_paimon(statement) as sent:
             connection, cursor = super().add_query(sent, *arguments, **more)
         if statement.kind == CREATE_BRANCH:
             self._complete_branches(connection, statement.sql)
         return connection, cursor
+
+    def _done_by_paimon(self, statement: Statement) -> AbstractContextManager[str]:
+        """Do what Spark's SQL cannot do, or loses rows at, by Paimon's own classes; gives what is left to send."""
+        if statement.kind == SORTED_COMPACTION:
+            return self._sorting(statement)
+        if statement.writes_rows:
+            connection = self.get_thread_connection()
+            with self.exception_handler(statement.sql):
+                connection.handle.in_process().write_rows(statement.sql, TableName(*statement.target))
+            return nullcontext(sorted_compaction.RESULT)
+        return nullcontext(statement.sql)
 
     @contextmanager
     def _sorting(self, statement: Statement) -> Generator[str, None, None]:

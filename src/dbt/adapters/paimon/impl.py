@@ -38,6 +38,7 @@ from dbt.adapters.paimon.maintenance.door import Maintenance
 from dbt.adapters.paimon.maintenance.health_door import Health
 from dbt.adapters.paimon.options.capability_names import capability_named
 from dbt.adapters.paimon.plan.door import Plans
+from dbt.adapters.paimon.plan.materialized_views.door import MaterializedViews
 from dbt.adapters.paimon.preview.door import Previews
 from dbt.adapters.paimon.relation import PaimonRelation
 from dbt.adapters.paimon.report.door import Reports
@@ -219,7 +220,13 @@ class PaimonAdapter(SparkAdapter):
             self.clones,
             self.history,
             self.unchanged,
+            self.materialized_views,
         )
+
+    @door
+    def materialized_views(self) -> MaterializedViews:
+        """Views that are refreshed by what changed in their sources."""
+        return MaterializedViews(self, self.tables, self.changes)
 
     @door
     def previews(self) -> Previews:

@@ -16,16 +16,20 @@ from dbt.adapters.paimon.doors import while_parsing
 from dbt.adapters.paimon.host import Host
 from dbt.adapters.paimon.relation import PaimonRelation
 from dbt.adapters.paimon.spark.commits import COMMIT_USER_CONF
+from dbt.adapters.paimon.spark.table_name import TableName
 from dbt.adapters.paimon.sql import procedures
 from dbt.adapters.paimon.sql.staging_names import POSITIONS_SUFFIX
 from dbt.adapters.paimon.state.kinds import CURRENT, Kind
 from dbt.adapters.paimon.state.tables import migrate_table, version_in
 from dbt.adapters.paimon.tables import metadata
+from dbt.adapters.paimon.tables.changeset import ExistingTable
 from dbt.adapters.paimon.tables.door import Tables
 from dbt.adapters.paimon.unchanged.door import Unchanged
 from dbt.adapters.paimon.writing.builds import Builds
 
 _ON_EXPIRED: Final = ("error", "full")
+# Kinds of commits that change no rows.
+_UPKEEP: Final = ("COMPACT", "ANALYZE")
 
 
 class Changes:
@@ -273,8 +277,12 @@ class Changes:
         return Source(plain, table, commits, named, positions.latest(commits), None, keep)
 
     def _commits(self, relation: PaimonRelation) -> tuple[Commit, ...]:
+        """The commits of a table, the oldest first."""
+        spark = self._host.handle.in_process()
+        if spark is not None and "$" not in (relation.identifier or ""):
+            return tuple(Commit.of_row(row) for row in spark.commits(TableName(*relation.parts)))
         rows = self._host.query(positions.commits_sql(relation.system_table("snapshots")))
-        return tuple(Commit.of_row(row) for row in rows)
+        return tuple(sorted((Commit.of_row(row) for row in rows), key=lambda commit: commit.snapshot))
 
     def _from_position(
         self, what: str, source: Source, reading: Reading, on_expired: str, model: Mapping[str, Any]
@@ -437,6 +445,63 @@ class Changes:
                 "written; run it again."
             )
 
+    def pin(
+        self,
+        model: Mapping[str, Any],
+        own: PaimonRelation,
+        kept: PaimonRelation,
+        sources: Mapping[PaimonRelation, ExistingTable],
+        salt: str,
+        *,
+        fresh: bool,
+    ) -> Reading:
+        """The sources of a materialized view as they are now, each with the view's position in it, if it has one.
+
+        The commits of the model's run carry where the sources are now.
+
+        Args:
+            model: the node.
+            own: its table.
+            kept: its positions table.
+            sources: the tables that it reads, as the catalog describes them.
+            salt: what the positions are valid for; those with another one are not found.
+            fresh: whether the table is not there yet, so that it has no positions.
+        """
+        self._readings.pop(model["unique_id"], None)
+        reading = self._reading(model, own, kept)
+        reading.commits = () if fresh else self._commits(own)
+        reading.saved = self._saved_positions(kept)
+        last = [commit for commit in reading.commits if commit.kind not in _UPKEEP][-1:]
+        marked = positions.marked(last[0].user) if last else {}
+        for relation, existing in sources.items():
+            commits = self._commits(relation)
+            table = SourceTable.of(*relation.parts, existing)
+            source = Source(relation, table, commits, (), positions.latest(commits), None, salt=salt)
+            saved = reading.saved.get(source.key)
+            start = marked.get(source.key) or (saved.position if saved is not None else None)
+            reading.sources[relation.render()] = replace(source, start=start)
+        return reading
+
+    def changed_rows(self, what: str, source: Source, output: Output) -> tuple[str, bool]:
+        """The subquery of the rows of a source that changed after its position, and whether all of them were added.
+
+        Args:
+            what: what reads it, for messages.
+            source: the source, whose position is not lost.
+            output: the columns to add.
+
+        Returns:
+            SQL that can follow FROM; '' if nothing has changed.
+        """
+        table = without_added(source.table, output, what)
+        if source.start == positions.NOTHING_READ:
+            return reads.whole_sql(table, source.end.snapshot, output), True
+        way = self._way(source, table, output)
+        if way is Way.NOTHING:
+            return "", True
+        only_added = way is Way.FILES and not table.primary_key
+        return self._range_sql(what, source, table, output), only_added
+
     def keep(self, model: Mapping[str, Any], kept: PaimonRelation) -> None:
         """Write a model's positions, and drop the tags that it no longer needs; its rows are committed.
 
@@ -453,6 +518,10 @@ class Changes:
             self._write(kept, moved)
         for tag in reading.tags_to_drop():
             self._call("delete_tag", tag.source, {"tag": tag.name})
+
+    def forget(self, model: Mapping[str, Any]) -> None:
+        """Forget what a model has read in this run; its commits carry its positions."""
+        self._readings.pop(model["unique_id"], None)
 
     def _write(self, kept: PaimonRelation, moved: Mapping[str, SavedPosition]) -> None:
         if self._host.get_relation(kept.database, kept.schema, kept.identifier) is None:

@@ -44,11 +44,18 @@ class Source:
     # None: the whole table is read, because the model is rebuilt.
     start: Position | None
     keep: bool = False
+    # What the position is valid for: the query of a materialized view.
+    salt: str = ""
+
+    @property
+    def named(self) -> str:
+        """What the source's row in the positions table is called."""
+        return f"{self.table.name} {self.salt}".rstrip()
 
     @property
     def key(self) -> str:
         """The source's key in a commit user (see `positions.mark`)."""
-        return fingerprint(self.table.name)
+        return fingerprint(self.named)
 
     @property
     def keys(self) -> tuple[str, ...]:
@@ -127,7 +134,7 @@ class Reading:
             own: the newest snapshot of the model's own table.
         """
         return {
-            source.table.name: SavedPosition(source.end, own)
+            source.named: SavedPosition(source.end, own)
             for source in self.sources.values()
             if self.saved.get(source.key) != SavedPosition(source.end, own)
         }

@@ -26,6 +26,7 @@ SIGNS: Final = re.compile(
 # Kinds of statements beside the incremental strategies: what the other materializations write.
 REBUILD: Final = "rebuild"
 SNAPSHOT: Final = "snapshot"
+REFRESH: Final = "refresh"
 # Procedures that only clean up.
 REPEATED_PROCEDURES: Final = frozenset(
     {"compact", "expire_snapshots", "expire_partitions", "remove_orphan_files"}

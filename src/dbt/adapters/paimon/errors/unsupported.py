@@ -20,13 +20,8 @@ UNSUPPORTED: Final[Mapping[str, str]] = MappingProxyType(
             "a macro that renders the expression, or a Python model."
         ),
         "dynamic_table": (
-            "a table of Snowflake's that refreshes itself. Use materialized='incremental' with a primary_key, or "
-            "'streaming' for input that keeps arriving."
-        ),
-        # Source: Paimon's documentation, "Materialized Table": Flink's catalog only.
-        "materialized_view": (
-            "Spark has no materialized views, and Paimon's materialized tables are refreshed only by Flink. Use "
-            "materialized='incremental' with a primary_key, or 'view'."
+            "a table of Snowflake's that refreshes itself. Use materialized='materialized_view', whose runs read only "
+            "what changed, or 'streaming' for input that keeps arriving."
         ),
     }
 )

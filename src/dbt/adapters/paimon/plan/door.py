@@ -10,7 +10,7 @@ from dbt.adapters.events.logging import AdapterLogger
 
 from dbt.adapters.paimon.errors.deprecations import warn
 from dbt.adapters.paimon.plan.decide import adds, decide
-from dbt.adapters.paimon.plan.steps import Does, NodeRun, Plan, SettledPlan
+from dbt.adapters.paimon.plan.steps import Does, NodeRun, Plan, SettledPlan, Step
 from dbt.adapters.paimon.spec import bucket_numbers
 from dbt.adapters.paimon.spec.strategies import APPLY_CHANGES, MICROBATCH, on_schema_change
 from dbt.adapters.paimon.tables.changeset import as_dbt_columns
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from dbt.adapters.paimon.column import PaimonColumn
     from dbt.adapters.paimon.host import Host
     from dbt.adapters.paimon.maintenance.buckets import Buckets
+    from dbt.adapters.paimon.plan.materialized_views.door import MaterializedViews
     from dbt.adapters.paimon.relation import PaimonRelation
     from dbt.adapters.paimon.spec.door import Specs
     from dbt.adapters.paimon.spec.table import TableSpec
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
     Node = Mapping[str, Any]
 
 logger = AdapterLogger("Paimon")
+MATERIALIZED_VIEW: Final = "materialized_view"
 _SCD_ID: Final = "dbt_scd_id"
 
 
@@ -63,6 +65,7 @@ class Plans:
     clones: Clones
     history: History
     unchanged: Unchanged
+    materialized_views: MaterializedViews
 
     # -- before the hooks -------------------------------------------------------------------------------------------
 
@@ -88,8 +91,19 @@ class Plans:
         # Batches of one model are prepared concurrently, and written one after the other.
         existing = self.builds.existing(target, hold=strategy != MICROBATCH)
         clone = self.clone_of(node, existing, strategy, full_refresh)
+        pending: tuple[Step, ...] = ()
+        if node["config"]["materialized"] == MATERIALIZED_VIEW:
+            spec, pending = self._configured(node, target, existing, spec, full_refresh)
         run = NodeRun(
-            target, spec, existing, full_refresh, adds=False, strategy=strategy, writer=writer, rows=rows
+            target,
+            spec,
+            existing,
+            full_refresh,
+            adds=False,
+            strategy=strategy,
+            writer=writer,
+            rows=rows,
+            pending=pending,
         )
         if clone is None and (reused := self._reused(node, run)):
             return replace(run, reused=reused)
@@ -100,6 +114,23 @@ class Plans:
             return replace(run, branch=branch, adds=branch is not None)
         there = existing is not None and existing.is_table
         return replace(run, adds=there and not lost and adds(node, full_refresh))
+
+    def _configured(
+        self,
+        node: Node,
+        target: PaimonRelation,
+        existing: PaimonRelation | None,
+        spec: TableSpec,
+        full_refresh: bool,
+    ) -> tuple[TableSpec, tuple[Step, ...]]:
+        """The table spec of a materialized view, as its `on_configuration_change` allows, and what it alters."""
+        if existing is None or not existing.is_table:
+            return spec, ()
+        views = self.materialized_views
+        current = views.existing(existing)
+        plan = self.decided(node, spec, current, as_dbt_columns(current.columns), adds=False)
+        allowed = views.configured(node, target, spec, current, plan, full_refresh=full_refresh)
+        return allowed, (*plan.before, *plan.after) if allowed is spec else ()
 
     def spec_of(self, node: Node) -> tuple[TableSpec, str]:
         """A node's table spec, and the strategy that writes it; '' without one.
@@ -114,6 +145,8 @@ class Plans:
         if kind == "streaming":
             stream = self.streams.plan(node)
             return stream.spec, stream.strategy
+        if kind == MATERIALIZED_VIEW:
+            return self.materialized_views.spec(node, self.specs), ""
         if kind == "snapshot":
             names = node["config"].get("snapshot_meta_column_names") or {}
             return self.specs.of(node, [names.get(_SCD_ID) or _SCD_ID]), ""

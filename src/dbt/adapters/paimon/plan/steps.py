@@ -139,6 +139,7 @@ class NodeRun:
         branch: the branch that the run adds rows to, where the relation is a clone that reads one.
         rows: the rows of a seed.
         reused: dbt's response, where there is nothing to do.
+        pending: of a materialized view, what alters its table even if no source has changed.
         source: the rows to write, once the query is known.
     """
 
@@ -152,4 +153,5 @@ class NodeRun:
     branch: PaimonRelation | None = None
     rows: agate.Table | None = None
     reused: Written | None = None
+    pending: tuple[Step, ...] = ()
     source: ModelQuery | None = None

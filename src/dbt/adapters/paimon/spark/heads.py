@@ -164,6 +164,24 @@ def compaction_shows_rows(options: Mapping[str, str]) -> bool:
     )
 
 
+def commits_of(table: Any) -> list[tuple[int, str, str, int | None, int | None]]:
+    """Number, kind, commit user, rows and added rows of each table snapshot, the oldest first.
+
+    The same as `changes.positions.commits_sql` asks for.
+
+    Args:
+        table: Paimon's object of the table.
+    """
+    found = []
+    manager = table.snapshotManager()
+    newest, oldest = manager.latestSnapshotId(), manager.earliestSnapshotId()
+    for number in range(oldest, newest + 1) if newest is not None and oldest is not None else ():
+        content = json.loads(manager.snapshot(number).toJson())
+        counts = (content.get("totalRecordCount"), content.get("deltaRecordCount"))
+        found.append((number, str(content["commitKind"]), str(content["commitUser"]), *counts))
+    return found
+
+
 def commit_nothing(jvm: Any, table: Any, mark: str) -> None:
     """Commit a table snapshot without rows, whose commit user begins with a mark.
 

@@ -6,7 +6,14 @@ from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any, Final
 
-from dbt.adapters.paimon.spark import analysis, branch_schemas, heads, sizes, sorted_compaction
+from dbt.adapters.paimon.spark import (
+    analysis,
+    branch_schemas,
+    heads,
+    row_writer,
+    sizes,
+    sorted_compaction,
+)
 from dbt.adapters.paimon.sql import predicates
 
 if TYPE_CHECKING:
@@ -19,6 +26,8 @@ if TYPE_CHECKING:
 
 # Otherwise the text of a wide plan leaves out columns.
 _WHOLE_TEXT: Final = {"spark.sql.debug.maxToStringFields": str(2**31 - 1)}
+
+_PAIMON: Final = "spark.paimon."
 
 
 class InProcess:
@@ -78,6 +87,36 @@ class InProcess:
             Exception: there is none, or its catalog cannot be asked in this way.
         """
         return heads.stand_of(self._session._jvm, heads.paimon_table(self._session, table))
+
+    def commits(self, table: TableName) -> list[tuple[int, str, str, int | None, int | None]]:
+        """The commits of a table (see `heads.commits_of`).
+
+        Raises:
+            Exception: there is no such table, or its catalog cannot be asked in this way.
+        """
+        return heads.commits_of(heads.paimon_table(self._session, table))
+
+    def schema(self, table: TableName) -> str:
+        """A table's current schema, as Paimon's JSON.
+
+        Raises:
+            Exception: there is no such table, or its catalog cannot be asked in this way.
+        """
+        return str(heads.paimon_table(self._session, table).schema().toString())
+
+    def write_rows(self, query: str, table: TableName) -> None:
+        """Write a query's rows with their row kinds, in one commit (see `row_writer`).
+
+        Raises:
+            Exception: of Spark or Paimon; nothing is committed.
+        """
+        # As SparkCatalog.loadTable does for a statement.
+        options = {
+            key.removeprefix(_PAIMON): value
+            for key, value in self.settings().items()
+            if key.startswith(_PAIMON)
+        }
+        row_writer.write(self._frame_of(query), heads.paimon_table(self._session, table), options)
 
     def size(self, table: TableName) -> Size | None:
         """How large a table is (see `sizes`); None if it has no fixed buckets, or is small.

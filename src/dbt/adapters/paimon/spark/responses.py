@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
@@ -54,6 +54,8 @@ class PaimonAdapterResponse(AdapterResponse):
         spill_bytes: spilled to disk.
         snapshots_removed: table snapshots that an operation expired or rolled back.
         reason: why nothing was done (`code` is REUSED).
+        refresh: what the refresh of a materialized view did.
+        refreshed: how many of its keys or groups were recomputed.
     """
 
     query_id: str | None = None
@@ -72,6 +74,8 @@ class PaimonAdapterResponse(AdapterResponse):
     spill_bytes: int | None = None
     snapshots_removed: int | None = None
     reason: str | None = None
+    refresh: str | None = None
+    refreshed: int | None = None
 
 
 def code_of(kind: str) -> str:
@@ -183,6 +187,33 @@ def of_reuse(snapshot: int, same: str) -> PaimonAdapterResponse:
     return PaimonAdapterResponse(
         _message=f"REUSED: {reason}", code="REUSED", snapshot_id=snapshot, reason=reason
     )
+
+
+def of_refresh(words: str, affected: int) -> PaimonAdapterResponse:
+    """The response of a materialized view whose refresh wrote nothing.
+
+    Args:
+        words: what the refresh did.
+        affected: how many of its keys or groups were recomputed.
+    """
+    return PaimonAdapterResponse(
+        _message=f"REFRESH {words}", code="REFRESH", rows_affected=0, refresh=words, refreshed=affected
+    )
+
+
+def with_refresh(response: AdapterResponse, words: str, affected: int | None) -> AdapterResponse:
+    """The response to the statement that wrote a materialized view, with what the refresh did.
+
+    Args:
+        response: to the statement.
+        words: what the refresh did.
+        affected: how many keys or groups were recomputed; None if all.
+    """
+    if not isinstance(response, PaimonAdapterResponse):
+        return response
+    _, _, rest = response._message.partition(", snapshot ")
+    message = f"REFRESH {words}" + (f", snapshot {rest}" if rest else "")
+    return replace(response, _message=message, code="REFRESH", refresh=words, refreshed=affected)
 
 
 def of_passed(at: str) -> PaimonAdapterResponse:

@@ -177,6 +177,15 @@ class PaimonConfig(AdapterConfig):
             page="time-travel.md#write-audit-publish-wap-true",
         ).metadata,
     )
+    refresh_mode: str | None = field(
+        default=None,
+        metadata=Key(
+            "How a materialized view is refreshed: by what changed, as a whole, or as is cheaper",
+            values=("auto", "incremental", "full"),
+            default="`auto`",
+            page="materialized-views.md",
+        ).metadata,
+    )
     compact_after_build: bool | str | None = field(
         default=None,
         metadata=Key(

@@ -13,7 +13,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
 from dbt.adapters.paimon.capabilities import Capability
-from dbt.adapters.paimon.concurrency.conflicts import REBUILD, SNAPSHOT
+from dbt.adapters.paimon.concurrency.conflicts import REBUILD, REFRESH, SNAPSHOT
 from dbt.adapters.paimon.keys import COLUMNS, Key
 from dbt.adapters.paimon.options.table_options import squash, suggestion
 from dbt.adapters.paimon.spec import deleting
@@ -520,8 +520,8 @@ def may_repeat(kind: str, spec: TableSpec) -> bool:
         kind: a strategy, REBUILD or SNAPSHOT; an unknown kind may not.
         spec: the table spec.
     """
-    # An INSERT OVERWRITE, and a MERGE by dbt_scd_id.
-    if kind in (REBUILD, SNAPSHOT):
+    # An INSERT OVERWRITE, a MERGE by dbt_scd_id, and upserts and deletes by the key of a view.
+    if kind in (REBUILD, SNAPSHOT, REFRESH):
         return True
     return kind in STRATEGIES and STRATEGIES[kind].repeats(spec)
 

@@ -30,6 +30,8 @@ class Statement:
         conf: Spark settings for this statement only.
         repeat: whether it may be run again if another writer committed first.
         target: the parts of the name of the table that it writes or maintains; empty if it has none, or is not known.
+        writes_rows: whether the text is a query, whose rows are written into the target with their row kinds (see
+            `spark.row_writer`).
     """
 
     sql: str
@@ -37,6 +39,7 @@ class Statement:
     conf: Mapping[str, str] = field(default_factory=dict)
     repeat: bool = False
     target: tuple[str, ...] = ()
+    writes_rows: bool = False
 
     def __str__(self) -> str:
         return self.sql

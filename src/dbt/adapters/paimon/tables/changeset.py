@@ -35,6 +35,8 @@ PROTECTED_OPTIONS: Final = frozenset(
         "transient_lastDdlTime",
     }
 )
+# The option by which a table is known as a materialized view; other materializations remove it.
+MATERIALIZED_VIEW: Final = "dbt.materialized-view"
 TABLE_DEFAULT_PREFIX: Final = "table-default."
 
 
@@ -169,7 +171,7 @@ def compute_changeset(
     for name in sorted({*wanted, *existing.options} - PROTECTED_OPTIONS):
         definition = lookup(name, versions.paimon)
         old, new = existing.options.get(name), wanted.get(name)
-        if new is None and definition is None:
+        if new is None and definition is None and name != MATERIALIZED_VIEW:
             continue
         if canonical(name, old, versions.paimon) == canonical(name, new, versions.paimon):
             continue

@@ -44,6 +44,8 @@ def never(node: Mapping[str, Any], strategy: str, reads_changes: bool) -> str:
         return "it has hooks"
     if config.get("sql_header"):
         return "it has a sql_header"
+    if config.get("materialized") == "materialized_view":
+        return "a materialized view finds out by itself what has changed"
     if reads_changes:
         return "it calls paimon_changes, which reads only what is new by itself"
     if strategy and not (strategy in STRATEGIES and STRATEGIES[strategy].skips):

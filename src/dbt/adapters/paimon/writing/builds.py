@@ -230,6 +230,7 @@ class Builds:
         spec: TableSpec,
         conf: Mapping[str, str],
         deletes: bool = True,
+        writes_rows: bool = False,
     ) -> Written:
         """Run the statement that writes a model's rows into an existing table, holding the table's lock.
 
@@ -241,6 +242,7 @@ class Builds:
             spec: the table spec of the model.
             conf: Spark settings for this statement only.
             deletes: whether the statement may delete rows.
+            writes_rows: whether it is a query whose rows are written with their row kinds (see `spark.row_writer`).
 
         Raises:
             DbtDatabaseError: with a short message.
@@ -252,6 +254,7 @@ class Builds:
             {**self._tasks(spec), **conf, commits.COMMIT_USER_CONF: user},
             repeat=strategies.may_repeat(kind, spec),
             target=relation.parts,
+            writes_rows=writes_rows,
         )
         with self.alone(relation), self._host.names_suggested():
             began = time.time()

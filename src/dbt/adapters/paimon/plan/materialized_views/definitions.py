@@ -1,0 +1,183 @@
+"""What a materialized view is, from its model: its query, its key, and its config."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Final
+
+from dbt_common.exceptions import CompilationError
+
+from dbt.adapters.paimon.host import Host
+from dbt.adapters.paimon.options.table_options import suggestion
+from dbt.adapters.paimon.plan.materialized_views import parsing, reading
+from dbt.adapters.paimon.plan.materialized_views.query import Query, SourceColumns
+from dbt.adapters.paimon.plan.materialized_views.reasons import NotIncremental, Reason
+from dbt.adapters.paimon.plan.materialized_views.refresh import Mode, View
+from dbt.adapters.paimon.spark.table_name import TableName
+from dbt.adapters.paimon.spec.build import column_list
+from dbt.adapters.paimon.sql import views
+from dbt.adapters.paimon.tables import metadata
+from dbt.adapters.paimon.unchanged import queries
+from dbt.adapters.paimon.writing import model_query
+
+if TYPE_CHECKING:
+    from dbt.adapters.paimon.relation import PaimonRelation
+    from dbt.adapters.paimon.tables.changeset import ExistingTable
+    from dbt.adapters.paimon.tables.door import Tables
+
+    Node = Mapping[str, Any]
+
+# Which keys of the config decide how rows of a key are merged; a view has one row per key.
+_NOT_ALLOWED: Final = ("merge_engine", "sequence_field", "rowkind_field", "fields")
+# Types of which two values may be equal that are not the same, or that no key can have.
+_NO_KEY: Final = ("float", "double", "array", "map", "struct", "binary", "variant")
+# Parts of Spark's analyzed plan that the parser must have refused by their SQL.
+_PLANS: Final = frozenset({"Generate", "Window", "Sample", "Offset", "Tail", "GlobalLimit", "LocalLimit"})
+_LOGICAL: Final = "org.apache.spark.sql.catalyst.plans.logical."
+
+
+class Definitions:
+    """Reads materialized views from their models.
+
+    Args:
+        host: the adapter.
+        tables: the door of tables.
+    """
+
+    def __init__(self, host: Host, tables: Tables) -> None:
+        self._host = host
+        self._tables = tables
+
+    def view(self, node: Node) -> View:
+        """A materialized view as its model asks for it.
+
+        Args:
+            node: the node in the manifest, compiled.
+
+        Raises:
+            CompilationError: a config that a view cannot have, or a query that its `refresh_mode` does not allow.
+        """
+        _refuse_config(node)
+        view = View(model_query.one_query(node["compiled_code"]), _mode(node))
+        query = None
+        try:
+            query = reading.read(view.sql, self._lookup)
+            self._refuse_volatile(query.sql)
+        except NotIncremental as refusal:
+            view = replace(view, refusal=(query and query.refusal) or refusal)
+        else:
+            view = self._with_key(node, replace(view, query=query, refusal=query.refusal), query)
+        if view.mode is Mode.INCREMENTAL and view.refusal is not None:
+            raise CompilationError(
+                f"model '{node['name']}': refresh_mode='incremental', and its query cannot be refreshed by what "
+                f"changed: {view.refusal.words}. Change the query, or set refresh_mode='auto'. See "
+                "docs/materialized-views.md."
+            )
+        return view
+
+    def existing(self, relation: PaimonRelation) -> ExistingTable:
+        """A table as the catalog describes it, without a Spark job where Spark is in this process."""
+        spark = self._host.handle.in_process()
+        if spark is None:
+            return self._tables.existing(relation)
+        content = json.loads(spark.schema(TableName(*relation.parts)))
+        lists = ("fields", "partitionKeys", "primaryKeys", "options")
+        return metadata.existing_table(
+            [*(json.dumps(content[part]) for part in lists), content.get("comment")]
+        )
+
+    def _with_key(self, node: Node, view: View, query: Query) -> View:
+        """The view with the key of its table; with a refusal if its config does not allow that key."""
+        if view.refusal is not None:
+            return view
+        stated = [name.lower() for name in column_list(node["config"].get("primary_key"))]
+        key = tuple(stated) or query.key
+        if query.groups is not None and not stated and not _never_null(query):
+            # A key column cannot be NULL, and a group may be. The table has no key, and is written again each time.
+            key = ()
+        refusal = None
+        if stated and set(stated) != set(query.key):
+            refusal = NotIncremental(Reason.OTHER_KEY, ", ".join(stated), ", ".join(query.key))
+        partitions = [name.lower() for name in column_list(node["config"].get("partition_by"))]
+        if outside := [name for name in partitions if key and name not in key]:
+            refusal = NotIncremental(Reason.PARTITIONED, outside[0])
+        types = {column.name.lower(): column.dtype.lower() for column in self._host.query_columns(query.sql)}
+        if unfit := [name for name in key if types.get(name, "").startswith(_NO_KEY)]:
+            refusal = NotIncremental(Reason.KEY_TYPE, unfit[0], types[unfit[0]])
+        return replace(view, key=() if refusal else key, refusal=refusal)
+
+    def _lookup(self, name: tuple[str, ...]) -> SourceColumns | str | None:
+        """What the catalog knows of a name in a query."""
+        credentials = self._host.credentials
+        catalog, schema, identifier = (credentials.database, credentials.schema, *name)[-3:]
+        stored = views.DIRECTORY.get(schema, identifier)
+        if stored is not None and catalog in (self._host.view_catalog, credentials.database):
+            return stored.query
+        relation = self._host.get_relation(catalog, schema, identifier)
+        if catalog not in credentials.paimon_catalogs or relation is None:
+            return None
+        if relation.is_view:
+            rows = self._host.query(f"describe table extended {relation.render()}")
+            return next((str(row[1]) for row in rows if str(row[0]) == "View Text"), None)
+        existing = self.existing(relation)
+        columns = {column.name: column.data_type for column in existing.columns}
+        return SourceColumns(TableName(catalog, schema, identifier), columns, existing.primary_key)
+
+    def _refuse_volatile(self, sql: str) -> None:
+        """Refuse a query that may give other rows over the same sources.
+
+        Spark's own plan says so where it is in this process; elsewhere the functions are judged by their names.
+
+        Raises:
+            NotIncremental: it may.
+        """
+        spark = self._host.handle.in_process()
+        if spark is None:
+            parsing.refuse_unknown_functions(sql)
+            return
+        plan = spark.analyzed(sql)
+        if why := queries.volatile(plan):
+            raise NotIncremental(Reason.FUNCTION, why)
+        found = {name.removeprefix(_LOGICAL) for name in plan.classes if name.startswith(_LOGICAL)} & _PLANS
+        if found and not found <= {"GlobalLimit", "LocalLimit"}:
+            raise NotIncremental(Reason.PLAN, min(found))
+        if not spark.reads_alike(sql):
+            raise NotIncremental(Reason.FUNCTION, "its result depends on the order of rows")
+
+
+def _mode(node: Node) -> Mode:
+    value = str(node["config"].get("refresh_mode") or Mode.AUTO.value)
+    try:
+        return Mode(value)
+    except ValueError:
+        near = suggestion(value, [mode.value for mode in Mode], cutoff=0.6)
+        meant = f"Did you mean '{near}'? " if near else ""
+        raise CompilationError(
+            f"model '{node['name']}': refresh_mode='{value}' is not known. {meant}Allowed: auto, incremental, full."
+        ) from None
+
+
+def _never_null(query: Query) -> bool:
+    """Whether no group can be NULL: each is part of the primary key of the driving table, or a literal."""
+    groups = set(query.groups or ())
+    return bool(groups) and all(groups <= {*branch.keys, *branch.constants} for branch in query.branches)
+
+
+def _refuse_config(node: Node) -> None:
+    """Refuse what would make the table hold other rows than the query gives.
+
+    Raises:
+        CompilationError: the keys.
+    """
+    if node.get("language", "sql") != "sql":
+        raise CompilationError(
+            f"model '{node['name']}': a materialized_view is a SELECT. Use materialized='table' for a Python model."
+        )
+    found = [name for name in _NOT_ALLOWED if node["config"].get(name)]
+    if found:
+        raise CompilationError(
+            f"model '{node['name']}': a materialized_view has exactly the rows of its query, and {', '.join(found)} "
+            "would merge them. Remove it, or use materialized='incremental'."
+        )

@@ -1,0 +1,144 @@
+"""Plans the refresh of what changed: pure functions of a query and its pinned sources."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+
+from dbt.adapters.paimon.plan.materialized_views.query import Branch, Query
+from dbt.adapters.paimon.plan.materialized_views.reasons import NotIncremental, Reason
+from dbt.adapters.paimon.plan.materialized_views.refresh import ChangedRows, Does, PinnedSource, Refresh, View
+from dbt.adapters.paimon.spark.table_name import TableName
+from dbt.adapters.paimon.sql.text import quoted
+
+
+@dataclass(frozen=True)
+class Pins:
+    """The sources of a query: each as it is read now, and its changes.
+
+    Attributes:
+        query: the query.
+        sources: its sources.
+        changed: those that have changed.
+    """
+
+    query: Query
+    sources: Mapping[TableName, PinnedSource]
+    changed: frozenset[TableName] = frozenset()
+
+    def of(self, read: int) -> PinnedSource:
+        """The source that a place in the text reads."""
+        return self.sources[self.query.reads[read].table.name]
+
+    def has_changed(self, read: int) -> bool:
+        """Whether the source that a place in the text reads has changed."""
+        return self.query.reads[read].table.name in self.changed
+
+    @property
+    def now(self) -> dict[int, str]:
+        """Each place that reads a table -> that table at the table snapshot to read."""
+        return {read: self.of(read).at(self.of(read).now) for read in range(len(self.query.reads))}
+
+    @property
+    def then(self) -> dict[int, str]:
+        """The same at the table snapshots that the last refresh has read."""
+        return {read: self.of(read).at(self.of(read).then) for read in range(len(self.query.reads))}
+
+
+def planned(view: View, pins: Pins, full: Refresh, totals: Mapping[TableName, int], groups: int) -> Refresh:
+    """The refresh by what changed, not counted yet.
+
+    Args:
+        view: the view.
+        pins: its sources, of which some have changed.
+        full: the refresh that writes all rows.
+        totals: about how many rows each source has.
+        groups: about how many rows the view has.
+
+    Raises:
+        NotIncremental: it needs rows that are not known.
+    """
+    query = pins.query
+    if query.groups is None and not view.key:
+        _require_appended(pins)
+    parts = [_changed_rows(pins, branch) for branch in query.branches]
+    new = pins.now | {part.branch.driver: _present(part) for part in parts}
+    refresh = replace(
+        full,
+        does=Does.INCREMENTAL,
+        changed=tuple(parts),
+        key=view.key,
+        total=sum(totals.get(part.source.table, 0) for part in parts),
+        rows_sql=query.spliced(new),
+    )
+    if query.groups is None:
+        deletes = bool(view.key) and not (query.keeps_rows and all(part.source.only_added for part in parts))
+        twice = deletes and not query.keeps_rows
+        return replace(refresh, deletes=deletes, rows_view=_view_name("rows") if twice else "")
+    affected = [query.spliced(new, without_having=True)]
+    if any(_loses_rows(part) for part in parts):
+        old = pins.then | {part.branch.driver: _past(part) for part in parts}
+        affected.append(query.spliced(old, without_having=True))
+    return replace(
+        refresh,
+        groups_view=_view_name("groups"),
+        groups=query.groups,
+        groups_sql=tuple(affected),
+        rows_view=_view_name("rows") if view.key else "",
+        rows_sql=query.spliced(pins.now),
+        total=groups,
+        deletes=True,
+    )
+
+
+def _require_appended(pins: Pins) -> None:
+    """Require that rows were only added, where the view's table has no key to replace a row by."""
+    for name in pins.changed:
+        if not pins.sources[name].only_added:
+            raise NotIncremental(Reason.NO_KEY, f"{name.schema}.{name.identifier}")
+
+
+def _changed_rows(pins: Pins, branch: Branch) -> ChangedRows:
+    """The rows of a driving table whose output may have changed."""
+    driver = pins.query.reads[branch.driver].table
+    joined = tuple((pins.of(join.read), join.keys) for join in branch.joins if pins.has_changed(join.read))
+    if joined and not driver.primary_key:
+        raise NotIncremental(Reason.NO_KEY, driver.shown)
+    return ChangedRows(
+        _view_name("changed"),
+        pins.of(branch.driver),
+        tuple(driver.columns),
+        driver.primary_key,
+        joined,
+        branch,
+    )
+
+
+def _loses_rows(part: ChangedRows) -> bool:
+    """Whether a changed row may have been in another group before."""
+    return bool(part.joined) or bool(part.source.changes and not part.source.only_added)
+
+
+def _present(part: ChangedRows) -> str:
+    """The changed rows that are there now."""
+    return f"(select {_columns(part.columns)} from {quoted(part.view)} where not __dbt_gone)"
+
+
+def _past(part: ChangedRows) -> str:
+    """The changed rows as they were; those of a table without a primary key are its deleted ones."""
+    if not part.key:
+        return f"(select {_columns(part.columns)} from {quoted(part.view)} where __dbt_gone)"
+    same = " and ".join(f"__old.{quoted(key)} = __new.{quoted(key)}" for key in part.key)
+    return (
+        f"(select /*+ broadcast(__new) */ __old.* from {part.source.at(part.source.then)} as __old "
+        f"left semi join {quoted(part.view)} as __new on {same})"
+    )
+
+
+def _columns(names: Iterable[str]) -> str:
+    return ", ".join(quoted(name) for name in names)
+
+
+def _view_name(what: str) -> str:
+    return f"__dbt_{what}_{uuid.uuid4().hex[:12]}"

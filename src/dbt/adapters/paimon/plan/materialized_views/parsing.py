@@ -1,0 +1,287 @@
+"""Parses the SQL of views with sqlglot, and says where in the text a table or a clause is.
+
+sqlglot only reads the SQL. Its own writing would change what some functions mean, so that a refresh puts other sources
+into the user's text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Final
+
+from dbt.adapters.paimon.plan.materialized_views.query import Read, SourceColumns, edited
+from dbt.adapters.paimon.plan.materialized_views.reasons import NotIncremental, Reason
+from dbt.adapters.paimon.sql.text import string_literal
+
+if TYPE_CHECKING:
+    from sqlglot import expressions as exp
+
+    # What the catalog knows of a name (catalog, schema and table, as far as they are written): a table, the query of a
+    # view, or None.
+    Lookup = Callable[[tuple[str, ...]], SourceColumns | str | None]
+
+_MOST_VIEWS: Final = 100
+# What gives another result each time, or depends on the order of rows, or on the clock; by sqlglot's names.
+_VOLATILE: Final = frozenset(
+    """
+    anyvalue arrayagg arrayuniqueagg currentcatalog currentdate currentdatetime currentschema currenttime
+    currenttimestamp currentuser first firstvalue last lastvalue localtime localtimestamp rand randn sessionuser
+    utctimestamp uuid
+    """.split()
+)
+
+
+# -- tables -----------------------------------------------------------------------------------------------------------
+
+
+def parsed(sql: str) -> exp.Query:
+    """The tree of a SELECT.
+
+    Raises:
+        NotIncremental: it cannot be parsed.
+    """
+    import sqlglot
+    from sqlglot import expressions as exp
+    from sqlglot.errors import SqlglotError
+
+    try:
+        tree = sqlglot.parse_one(sql, dialect="spark")
+    except (SqlglotError, RecursionError) as exc:
+        raise NotIncremental(Reason.NOT_READABLE, str(exc).splitlines()[0]) from exc
+    if not isinstance(tree, exp.Query):
+        raise NotIncremental(Reason.NOT_READABLE, "it is not a SELECT")
+    return tree
+
+
+def with_views(sql: str, lookup: Lookup) -> str:
+    """A query with the queries of views in the place of their names.
+
+    Raises:
+        NotIncremental: it cannot be parsed.
+    """
+    for _ in range(_MOST_VIEWS):
+        edits = []
+        for table in _tables(parsed(sql)):
+            found = lookup(name_of(table))
+            if isinstance(found, str):
+                start, end = span(table, sql)
+                alias = "" if table.alias else f" as {sql[table.parts[-1].meta['start'] : end]}"
+                edits.append((start, end, f"(\n{found}\n){alias}"))
+        if not edits:
+            return sql
+        sql = edited(sql, edits)
+    raise NotIncremental(Reason.NOT_READABLE, f"views are nested more than {_MOST_VIEWS} deep")
+
+
+def all_reads(sql: str, lookup: Lookup) -> tuple[Read, ...]:
+    """Every place that reads a table, also in a query that is refreshed as a whole.
+
+    Raises:
+        NotIncremental: one of them is not a Paimon table.
+    """
+    return tuple(_read(table, sql, lookup) for table in _tables(parsed(sql)))
+
+
+def _read(table: exp.Table, sql: str, lookup: Lookup) -> Read:
+    found = lookup(name_of(table))
+    if not isinstance(found, SourceColumns):
+        raise NotIncremental(Reason.NOT_PAIMON, ".".join(name_of(table)))
+    return Read(found, *span(table, sql), bool(table.alias))
+
+
+def _tables(tree: exp.Query) -> Iterator[exp.Table]:
+    """The tables that a query names, without the names of its CTEs."""
+    from sqlglot import expressions as exp
+
+    for table in tree.find_all(exp.Table):
+        if isinstance(table.this, exp.Identifier) and (table.db or not is_cte(table)):
+            yield table
+
+
+def is_cte(table: exp.Table) -> bool:
+    """Whether a plain name is that of a CTE which is in scope."""
+    from sqlglot import expressions as exp
+
+    node: exp.Expr | None = table
+    name, inside = table.name.lower(), None
+    while node is not None:
+        if isinstance(node, exp.CTE):
+            inside = node
+        ctes = node.args.get("with_")
+        for cte in ctes.expressions if ctes else ():
+            if cte is inside:
+                break
+            if cte.alias.lower() == name:
+                return True
+        node = node.parent
+    return False
+
+
+def name_of(table: exp.Table) -> tuple[str, ...]:
+    """The parts of a table's name, as they are written."""
+    return tuple(part.name for part in table.parts)
+
+
+def span(table: exp.Table, sql: str) -> tuple[int, int]:
+    """Where a table's name is in the text.
+
+    Raises:
+        NotIncremental: the parser does not say, or says it wrongly.
+    """
+    first, last = table.parts[0].meta, table.parts[-1].meta
+    if "start" not in first or "end" not in last:
+        raise NotIncremental(Reason.NOT_READABLE, f"the place of {table.name} is not known")
+    start, end = first["start"], last["end"] + 1
+    if table.name not in sql[start:end].replace("``", "`"):
+        raise NotIncremental(Reason.NOT_READABLE, f"the place of {table.name} is not known")
+    return start, end
+
+
+# -- clauses ----------------------------------------------------------------------------------------------------------
+
+
+def having_span(having: exp.Expr, sql: str) -> tuple[int, int]:
+    """Where a HAVING clause is in the text: from its keyword to the next clause of its SELECT.
+
+    Raises:
+        NotIncremental: it names no column.
+    """
+    from sqlglot.dialects.spark import Spark
+    from sqlglot.tokenizer_core import TokenType as T
+
+    inside = min((part.meta["start"] for part in having.walk() if "start" in part.meta), default=None)
+    tokens = Spark().tokenize(sql)
+    begins = [at for at, token in enumerate(tokens) if token.token_type == T.HAVING]
+    before = [at for at in begins if inside is not None and tokens[at].start < inside]
+    if not before:
+        raise NotIncremental(Reason.CLAUSE, "HAVING without a column")
+    ends = (
+        T.ORDER_BY,
+        T.SORT_BY,
+        T.CLUSTER_BY,
+        T.DISTRIBUTE_BY,
+        T.LIMIT,
+        T.UNION,
+        T.EXCEPT,
+        T.INTERSECT,
+        T.SEMICOLON,
+    )
+    depth = 0
+    for token in tokens[before[-1] + 1 :]:
+        depth += (token.token_type == T.L_PAREN) - (token.token_type == T.R_PAREN)
+        if depth < 0 or (depth == 0 and token.token_type in ends):
+            return tokens[before[-1]].start, token.start
+    return tokens[before[-1]].start, len(sql)
+
+
+def refuse_limit(node: exp.Expr) -> None:
+    """Refuse a LIMIT.
+
+    Raises:
+        NotIncremental: there is one.
+    """
+    if node.args.get("limit") or node.args.get("offset"):
+        raise NotIncremental(Reason.LIMIT)
+
+
+# -- expressions ------------------------------------------------------------------------------------------------------
+
+
+def refuse_expressions(tree: exp.Query) -> None:
+    """Refuse expressions that depend on more than the columns of their row, or make several rows of one.
+
+    Raises:
+        NotIncremental: there is one.
+    """
+    from sqlglot import expressions as exp
+
+    generators = (exp.Explode, exp.Posexplode, exp.Inline, exp.Unnest, exp.Lateral)
+    for node in tree.walk():
+        if isinstance(node, exp.Window):
+            raise NotIncremental(Reason.WINDOW)
+        if isinstance(node, generators):
+            raise NotIncremental(Reason.GENERATOR)
+        if isinstance(node, exp.Query) and node is not tree and not _gives_rows(node):
+            raise NotIncremental(Reason.SUBQUERY)
+        if isinstance(node, (exp.Values, exp.TableSample)):
+            raise NotIncremental(Reason.CLAUSE, type(node).__name__.upper())
+
+
+def _gives_rows(node: exp.Query) -> bool:
+    """Whether a query inside another is a CTE, a branch of a UNION, or what FROM or JOIN reads."""
+    from sqlglot import expressions as exp
+
+    parent = node.parent
+    while isinstance(parent, (exp.Subquery, exp.Paren)):
+        parent = parent.parent
+    return isinstance(parent, (exp.CTE, exp.SetOperation, exp.From, exp.Join))
+
+
+def refuse_unknown_functions(sql: str) -> None:
+    """Refuse a query with functions that may give another result over the same rows, judged by their names.
+
+    Raises:
+        NotIncremental: it has one, or one that the parser does not know.
+    """
+    from sqlglot import expressions as exp
+
+    for node in parsed(sql).find_all(exp.Func):
+        if isinstance(node, exp.Anonymous):
+            raise NotIncremental(Reason.UNKNOWN_FUNCTION, str(node.this).lower())
+        if type(node).__name__.lower() in _VOLATILE:
+            raise NotIncremental(Reason.FUNCTION, f"it calls {node.sql_name().lower()}")
+
+
+def aggregates(node: exp.Expr) -> bool:
+    """Whether an expression, or one of a SELECT list, calls an aggregate."""
+    from sqlglot import expressions as exp
+
+    items = node.expressions if isinstance(node, exp.Select) else [node]
+    return any(item.find(exp.AggFunc) is not None for item in items)
+
+
+def equalities(node: exp.Expr) -> Iterator[tuple[exp.Expr, exp.Expr]]:
+    """The comparisons that all have to be true for a condition."""
+    from sqlglot import expressions as exp
+
+    node = node.unnest()
+    if isinstance(node, exp.And):
+        yield from equalities(node.left)
+        yield from equalities(node.right)
+    elif isinstance(node, (exp.EQ, exp.NullSafeEQ)):
+        yield node.left, node.right
+
+
+def star_of(node: exp.Expr) -> str | None:
+    """The table of `t.*`, in lower case; '' for `*`; None if it is another expression.
+
+    Raises:
+        NotIncremental: `* except (…)`.
+    """
+    from sqlglot import expressions as exp
+
+    star = node.this if isinstance(node, exp.Column) else node
+    if not isinstance(star, exp.Star):
+        return None
+    if any(value for value in star.args.values()):
+        raise NotIncremental(Reason.CLAUSE, "* except")
+    return node.table.lower() if isinstance(node, exp.Column) else ""
+
+
+def unaliased(node: exp.Expr) -> exp.Expr:
+    """An expression of a SELECT list without its alias."""
+    from sqlglot import expressions as exp
+
+    inner: exp.Expr = node.this if isinstance(node, exp.Alias) else node
+    return inner
+
+
+def literal(node: exp.Expr) -> str | None:
+    """The SQL of a literal text or whole number; None if it is another expression."""
+    from sqlglot import expressions as exp
+
+    if not isinstance(node, exp.Literal):
+        return None
+    if node.is_string:
+        return string_literal(node.name)
+    return node.name if node.name.isdigit() else None

@@ -1,0 +1,501 @@
+"""Reads a view's query: which table drives it, what it is joined with, what it groups by.
+
+Each part of a query is read into the rows that it gives. What is not shown here to be incremental is refreshed as a
+whole.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Final
+
+from dbt.adapters.paimon.plan.materialized_views import parsing
+from dbt.adapters.paimon.plan.materialized_views.query import Branch, Join, Query, Read, SourceColumns
+from dbt.adapters.paimon.plan.materialized_views.reasons import NotIncremental, Reason
+
+if TYPE_CHECKING:
+    from sqlglot import expressions as exp
+
+    from dbt.adapters.paimon.plan.materialized_views.parsing import Lookup
+
+    # The CTEs in scope, by their names in lower case.
+    Scope = Mapping[str, exp.CTE]
+
+# Parts of a SELECT that leave each row as it is, or are read here; all others are refused by their names.
+_CLAUSES: Final = frozenset(
+    "kind hint distinct expressions from_ joins where group having order with_".split()
+)
+_WHOLE_NUMBERS: Final = frozenset("tinyint smallint int bigint".split())
+_TEXTS: Final = ("string", "varchar", "char")
+_INEXACT: Final = ("float", "double", "array", "map", "struct")
+_TABLE_PARTS: Final = frozenset("this db catalog alias".split())
+
+
+@dataclass(frozen=True)
+class _Copy:
+    """A column that is a copy of one of a driving table: the number of the place that reads it, and its name there."""
+
+    read: int
+    column: str
+
+
+@dataclass(frozen=True)
+class _Literal:
+    """A column with the same value in each row."""
+
+    sql: str
+
+
+_Column = _Copy | _Literal | None
+# A table, by its alias, and the number of a column of it.
+_At = tuple[str, int | None] | None
+
+
+@dataclass(frozen=True)
+class _Part:
+    """The rows of one driving table: its branch, and what each column is."""
+
+    branch: Branch
+    columns: tuple[_Column, ...]
+
+
+@dataclass(frozen=True)
+class _Rows:
+    """The rows that a part of a query gives.
+
+    Attributes:
+        names: the names of their columns, in lower case.
+        parts: one for each driving table.
+        groups: the numbers of the columns that they are grouped by; None if they are not.
+        keeps_rows: whether each driving row gives a row.
+    """
+
+    names: tuple[str, ...]
+    parts: tuple[_Part, ...]
+    groups: tuple[int, ...] | None = None
+    keeps_rows: bool = True
+
+    def place(self, name: str) -> int | None:
+        """The number of the only column of a name; None if there is none, or if there are several."""
+        return self.names.index(name) if self.names.count(name) == 1 else None
+
+
+def read(sql: str, lookup: Lookup) -> Query:
+    """What a view's query is made of.
+
+    Args:
+        sql: one SELECT, compiled.
+        lookup: what the catalog knows of a name.
+
+    Returns:
+        The query; `refusal` says why it is refreshed as a whole, if it is.
+
+    Raises:
+        NotIncremental: its sources are not known, so that every run refreshes it.
+    """
+    sql = parsing.with_views(sql, lookup)
+    try:
+        return _Reader(sql, lookup).query()
+    except NotIncremental as refusal:
+        return Query(sql, parsing.all_reads(sql, lookup), refusal=refusal)
+
+
+class _Reader:
+    """Reads one query, whose views are resolved."""
+
+    def __init__(self, sql: str, lookup: Lookup) -> None:
+        self._sql = sql
+        self._lookup = lookup
+        self._reads: list[Read] = []
+        self._having: list[tuple[int, int]] = []
+
+    def query(self) -> Query:
+        """The query.
+
+        Raises:
+            NotIncremental: it is refreshed as a whole.
+        """
+        tree = parsing.parsed(self._sql)
+        parsing.refuse_expressions(tree)
+        rows = self._rows(tree, {})
+        branches = tuple(self._keyed(rows, part) for part in rows.parts)
+        groups = None if rows.groups is None else tuple(rows.names[place] for place in rows.groups)
+        return Query(
+            self._sql,
+            tuple(self._reads),
+            branches,
+            groups,
+            self._key(branches) if groups is None else groups,
+            rows.keeps_rows and groups is None,
+            tuple(self._having),
+        )
+
+    def _keyed(self, rows: _Rows, part: _Part) -> Branch:
+        """A branch with its key columns and literals in the output.
+
+        Raises:
+            NotIncremental: its driving table is in a CTE that is used twice: one place in the text, two in the query.
+        """
+        driver = self._reads[part.branch.driver]
+        if sum(read.start == driver.start for read in self._reads) > 1:
+            raise NotIncremental(Reason.READ_TWICE, driver.table.shown)
+        keys: dict[str, str] = {}
+        for key in driver.table.primary_key:
+            copy = _Copy(part.branch.driver, key.lower())
+            if copy in part.columns:
+                keys[rows.names[part.columns.index(copy)]] = key
+        named = zip(rows.names, part.columns, strict=True)
+        constants = {name: column.sql for name, column in named if isinstance(column, _Literal)}
+        return replace(part.branch, keys=keys, constants=constants)
+
+    def _key(self, branches: tuple[Branch, ...]) -> tuple[str, ...]:
+        """The key of a query that does not group; empty if rows can only be appended to its table.
+
+        Raises:
+            NotIncremental: it has none, and appending is not enough.
+        """
+        only_projects = not any(branch.joins for branch in branches)
+        for branch in branches:
+            source = self._reads[branch.driver].table
+            if not source.primary_key:
+                if only_projects:
+                    return ()
+                raise NotIncremental(Reason.NO_KEY, source.shown)
+            missing = [key for key in source.primary_key if key not in branch.keys.values()]
+            if missing:
+                raise NotIncremental(Reason.KEY_NOT_SELECTED, missing[0], source.shown)
+        keys = tuple(branches[0].keys)
+        if len(branches) == 1:
+            return keys
+        telling = _telling_apart(branches)
+        if telling is None or any(set(branch.keys) != set(keys) for branch in branches):
+            raise NotIncremental(Reason.UNION_BRANCHES)
+        return (telling, *keys)
+
+    # -- rows -------------------------------------------------------------------------------------------------------
+
+    def _rows(self, node: exp.Expr, scope: Scope) -> _Rows:
+        from sqlglot import expressions as exp
+
+        ctes = node.args.get("with_")
+        if ctes is not None:
+            if ctes.args.get("recursive"):
+                raise NotIncremental(Reason.RECURSION)
+            scope = {**scope, **{cte.alias.lower(): cte for cte in ctes.expressions}}
+        if isinstance(node, exp.Subquery):
+            parsing.refuse_limit(node)
+            return _renamed(node, self._rows(node.this, scope))
+        if isinstance(node, exp.Union):
+            return self._union(node, scope)
+        if isinstance(node, exp.Select):
+            return self._select(node, scope)
+        if isinstance(node, exp.Table):
+            return _renamed(node, self._table(node, scope))
+        raise NotIncremental(Reason.SET_OPERATION, type(node).__name__.upper())
+
+    def _table(self, node: exp.Table, scope: Scope) -> _Rows:
+        from sqlglot import expressions as exp
+
+        more = sorted(key for key, value in node.args.items() if value and key not in _TABLE_PARTS)
+        if more or not isinstance(node.this, exp.Identifier):
+            raise NotIncremental(Reason.CLAUSE, ", ".join(more) or node.sql(dialect="spark"))
+        if not node.db and node.name.lower() in scope and parsing.is_cte(node):
+            cte = scope[node.name.lower()]
+            outer = {name: each for name, each in scope.items() if each is not cte}
+            return _renamed(cte, self._rows(cte.this, outer))
+        found = self._lookup(parsing.name_of(node))
+        if not isinstance(found, SourceColumns):
+            raise NotIncremental(Reason.NOT_PAIMON, ".".join(parsing.name_of(node)))
+        number = len(self._reads)
+        self._reads.append(Read(found, *parsing.span(node, self._sql), bool(node.alias)))
+        names = tuple(column.lower() for column in found.columns)
+        return _Rows(names, (_Part(Branch(number), tuple(_Copy(number, name) for name in names)),))
+
+    def _union(self, node: exp.Union, scope: Scope) -> _Rows:
+        if node.args.get("distinct") or node.args.get("by_name"):
+            raise NotIncremental(Reason.SET_OPERATION, "a UNION other than UNION ALL")
+        parsing.refuse_limit(node)
+        sides = [self._rows(side, scope) for side in (node.left, node.right)]
+        if any(rows.groups is not None for rows in sides):
+            raise NotIncremental(Reason.ABOVE_GROUPS)
+        parts = tuple(part for rows in sides for part in rows.parts)
+        return _Rows(sides[0].names, parts, keeps_rows=all(rows.keeps_rows for rows in sides))
+
+    def _select(self, node: exp.Select, scope: Scope) -> _Rows:
+        _refuse_clauses(node)
+        first = node.args["from_"].this
+        tables = _Tables(first.alias_or_name, self._rows(first, scope))
+        for join in node.args.get("joins") or ():
+            self._join(join, tables, scope)
+        grouped = any(node.args.get(clause) is not None for clause in ("group", "distinct"))
+        filtered = any(node.args.get(clause) is not None for clause in ("where", "having"))
+        if tables.first.groups is not None and (grouped or filtered or tables.joins):
+            raise NotIncremental(Reason.ABOVE_GROUPS)
+        if node.args.get("group") is None and parsing.aggregates(node):
+            raise NotIncremental(Reason.NO_GROUP_BY)
+        rows = _projected(node, tables)
+        rows = replace(rows, keeps_rows=rows.keeps_rows and not filtered)
+        return replace(rows, groups=self._groups(node, rows)) if grouped else rows
+
+    def _groups(self, node: exp.Select, rows: _Rows) -> tuple[int, ...]:
+        """The output columns of GROUP BY or DISTINCT."""
+        from sqlglot import expressions as exp
+
+        group, having = node.args.get("group"), node.args.get("having")
+        if having is not None:
+            self._having.append(parsing.having_span(having, self._sql))
+        if group is None:
+            return tuple(range(len(rows.names)))
+        if node.args.get("distinct") is not None:
+            raise NotIncremental(Reason.CLAUSE, "DISTINCT with GROUP BY")
+        sets = (exp.Cube, exp.Rollup, exp.GroupingSets)
+        if any(group.args.get(key) for key in ("grouping_sets", "cube", "rollup", "totals")) or any(
+            isinstance(each, sets) for each in group.expressions
+        ):
+            raise NotIncremental(Reason.GROUPING_SETS)
+        if len(rows.names) != len(node.expressions):
+            raise NotIncremental(Reason.CLAUSE, "* with GROUP BY")
+        if group.args.get("all"):
+            return tuple(place for place, each in enumerate(node.expressions) if not parsing.aggregates(each))
+        return tuple(_output_of(each, node, rows) for each in group.expressions)
+
+    # -- joins ------------------------------------------------------------------------------------------------------
+
+    def _join(self, join: exp.Join, tables: _Tables, scope: Scope) -> None:
+        """Add a table that is joined on its whole primary key."""
+        side = _side(join)
+        if tables.first.groups is not None or len(tables.first.parts) > 1:
+            raise NotIncremental(Reason.JOIN_TO_QUERY)
+        rows = self._rows(join.this, scope)
+        if rows.groups is not None or len(rows.parts) > 1 or rows.parts[0].branch.joins:
+            raise NotIncremental(Reason.JOIN_TO_QUERY)
+        number = rows.parts[0].branch.driver
+        source = self._reads[number].table
+        pairs = tables.add(join, rows)
+        driver = tables.first.parts[0].branch.driver
+        types, own = _types(self._reads[driver].table), _types(source)
+        keys = {
+            column.column: driving.column
+            for driving, column in pairs
+            if driving.read == driver and _compares_exactly(types[driving.column], own[column.column])
+        }
+        if not source.primary_key or any(key.lower() not in keys for key in source.primary_key):
+            raise NotIncremental(Reason.JOIN_NOT_ON_KEY, source.shown)
+        tables.joins.append(Join(number, {key: keys[key.lower()] for key in source.primary_key}))
+        tables.keeps_rows = tables.keeps_rows and side == "LEFT"
+
+
+class _Tables:
+    """The tables of a FROM clause.
+
+    Attributes:
+        first: the rows that drive the query.
+        joins: what they are joined with.
+        keeps_rows: whether no join drops a row.
+    """
+
+    def __init__(self, alias: str, rows: _Rows) -> None:
+        self.first = rows
+        self.joins: list[Join] = []
+        self.keeps_rows = True
+        # By their aliases in lower case.
+        self._named = {alias.lower(): rows}
+        self._using: set[str] = set()
+
+    def add(self, join: exp.Join, rows: _Rows) -> list[tuple[_Copy, _Copy]]:
+        """Add a joined table; gives the pairs of columns that are equal, of the driving table and of this one.
+
+        Raises:
+            NotIncremental: another table has the same alias.
+        """
+        alias = join.this.alias_or_name.lower()
+        if not alias or alias in self._named:
+            raise NotIncremental(Reason.NOT_READABLE, f"two tables are called {alias or '(nothing)'}")
+        before = dict(self._named)
+        self._named[alias] = rows
+        if using := join.args.get("using"):
+            names = [name.name.lower() for name in using]
+            self._using.update(names)
+            own: list[_At] = [(alias, rows.place(name)) for name in names]
+            sides = list(zip((self._only(name, before) for name in names), own, strict=True))
+        else:
+            sides = [
+                (self.column(one), self.column(other)) for one, other in parsing.equalities(join.args["on"])
+            ]
+        pairs = []
+        for side in sides:
+            for one, other in (side, side[::-1]):
+                driving, joined = self._copy(one), self._copy(other)
+                if driving and joined and one and other and self._is_first(one[0]) and other[0] == alias:
+                    pairs.append((driving, joined))
+        return pairs
+
+    def _copy(self, at: _At) -> _Copy | None:
+        if at is None or at[1] is None:
+            return None
+        column = self._named[at[0]].parts[0].columns[at[1]]
+        return column if isinstance(column, _Copy) else None
+
+    def _is_first(self, alias: str) -> bool:
+        return self._named[alias] is self.first
+
+    def column(self, node: exp.Expr) -> _At:
+        """The table (by its alias) and the number of the column that an expression names; None if it is no column."""
+        from sqlglot import expressions as exp
+
+        node = node.unnest()
+        # A column with a schema is a field of a struct, or has the whole name of its table.
+        if not isinstance(node, exp.Column) or node.args.get("db"):
+            return None
+        name, table = node.name.lower(), node.table.lower()
+        if not table:
+            return self._only(name, self._named)
+        return (table, self._named[table].place(name)) if table in self._named else None
+
+    def _only(self, name: str, named: Mapping[str, _Rows]) -> _At:
+        """The only table that has a column; the first of those that are joined USING it, for no row of it is lost."""
+        found = [alias for alias, rows in named.items() if name in rows.names]
+        return (
+            (found[0], named[found[0]].place(name))
+            if len(found) == 1 or (found and name in self._using)
+            else None
+        )
+
+    def driving(self, node: exp.Expr) -> int | None:
+        """The number of the column of the driving rows that an expression names; None if it names none of them."""
+        at = self.column(node)
+        return at[1] if at is not None and self._is_first(at[0]) else None
+
+    def all_columns(self, table: str) -> Iterator[tuple[str, int | None]]:
+        """The columns of `*` or of `t.*`: the name of each, and its number in the driving rows.
+
+        Raises:
+            NotIncremental: `*` after USING, whose order of columns is another one.
+        """
+        if (table and table not in self._named) or (not table and self._using):
+            raise NotIncremental(Reason.CLAUSE, f"{table}.*" if table else "* after USING")
+        for alias in [table] if table else list(self._named):
+            for place, name in enumerate(self._named[alias].names):
+                yield name, place if self._is_first(alias) else None
+
+
+def _projected(node: exp.Select, tables: _Tables) -> _Rows:
+    """The rows with the columns of the SELECT list."""
+    first, items = tables.first, list(_items(node, tables))
+
+    def columns(part: _Part) -> tuple[_Column, ...]:
+        return tuple(literal if place is None else part.columns[place] for _, place, literal in items)
+
+    groups = None
+    if first.groups is not None:
+        places = [place for _, place, _ in items]
+        missing = [first.names[group] for group in first.groups if group not in places]
+        if missing:
+            raise NotIncremental(Reason.GROUP_NOT_SELECTED, missing[0])
+        groups = tuple(places.index(group) for group in first.groups)
+    parts = tuple(
+        _Part(replace(part.branch, joins=(*part.branch.joins, *tables.joins)), columns(part))
+        for part in first.parts
+    )
+    return _Rows(tuple(name for name, _, _ in items), parts, groups, first.keeps_rows and tables.keeps_rows)
+
+
+def _items(node: exp.Select, tables: _Tables) -> Iterator[tuple[str, int | None, _Literal | None]]:
+    """The name of each output column, and the driving column that it is a copy of, or its literal."""
+    for number, each in enumerate(node.expressions):
+        star = parsing.star_of(each)
+        if star is not None:
+            yield from ((name, place, None) for name, place in tables.all_columns(star))
+            continue
+        inner = parsing.unaliased(each)
+        literal = parsing.literal(inner)
+        name = each.alias_or_name.lower() or f"__dbt_unnamed_{number}"
+        yield name, tables.driving(inner), None if literal is None else _Literal(literal)
+
+
+def _renamed(node: exp.Expr, rows: _Rows) -> _Rows:
+    """The same rows, with the column names of an alias such as `t(a, b)`."""
+    alias = node.args.get("alias")
+    names = tuple(column.name.lower() for column in alias.args.get("columns") or ()) if alias else ()
+    if names and len(names) != len(rows.names):
+        raise NotIncremental(Reason.CLAUSE, "that names other columns than a table has")
+    return replace(rows, names=names) if names else rows
+
+
+def _refuse_clauses(node: exp.Select) -> None:
+    """Refuse a SELECT with a clause that is not known to leave its rows as they are."""
+    parsing.refuse_limit(node)
+    more = sorted(key for key, value in node.args.items() if value and key not in _CLAUSES)
+    if "laterals" in more:
+        raise NotIncremental(Reason.GENERATOR)
+    if more or node.args.get("from_") is None:
+        raise NotIncremental(Reason.CLAUSE, ", ".join(more) or "without FROM")
+
+
+def _side(join: exp.Join) -> str:
+    """LEFT, or '' for an inner join.
+
+    Raises:
+        NotIncremental: it is another kind of join.
+    """
+    side, kind, method = (str(join.args.get(part) or "").upper() for part in ("side", "kind", "method"))
+    if side not in ("", "LEFT") or kind not in ("", "INNER", "OUTER") or method:
+        raise NotIncremental(Reason.JOIN_KIND, " ".join(word for word in (method, side, kind) if word))
+    if join.args.get("on") is None and not join.args.get("using"):
+        raise NotIncremental(Reason.JOIN_KIND, "CROSS")
+    return side
+
+
+def _types(table: SourceColumns) -> dict[str, str]:
+    """The Spark types of a table's columns, by their names in lower case."""
+    return {name.lower(): kind.lower() for name, kind in table.columns.items()}
+
+
+def _compares_exactly(one: str, other: str) -> bool:
+    """Whether a value of one type equals at most one value of another: a text '01' and a text '1' both equal 1."""
+    texts = one.startswith(_TEXTS) and other.startswith(_TEXTS)
+    same = one == other and not one.startswith(_INEXACT)
+    return same or texts or (one in _WHOLE_NUMBERS and other in _WHOLE_NUMBERS)
+
+
+def _output_of(group: exp.Expr, node: exp.Select, rows: _Rows) -> int:
+    """The number of the output column that holds what a query groups by.
+
+    Raises:
+        NotIncremental: there is none.
+    """
+    from sqlglot import expressions as exp
+
+    if isinstance(group, exp.Literal) and not group.is_string and 0 < int(group.name) <= len(rows.names):
+        return int(group.name) - 1
+    for place, each in enumerate(node.expressions):
+        inner = parsing.unaliased(each)
+        if inner == group or _same_column(inner, group):
+            return place
+    # An alias of the SELECT list.
+    if isinstance(group, exp.Column) and not group.table:
+        for place, each in enumerate(node.expressions):
+            if isinstance(each, exp.Alias) and rows.names[place] == group.name.lower():
+                return place
+    raise NotIncremental(Reason.GROUP_NOT_SELECTED, group.sql(dialect="spark"))
+
+
+def _same_column(one: exp.Expr, other: exp.Expr) -> bool:
+    """Whether two names mean the same column, one with its table and one without."""
+    from sqlglot import expressions as exp
+
+    if not (isinstance(one, exp.Column) and isinstance(other, exp.Column)):
+        return False
+    if one.name.lower() != other.name.lower():
+        return False
+    return not one.table or not other.table or one.table.lower() == other.table.lower()
+
+
+def _telling_apart(branches: tuple[Branch, ...]) -> str | None:
+    """The column with another literal in each branch of a UNION ALL."""
+    for column in branches[0].constants:
+        values = [branch.constants.get(column) for branch in branches]
+        if None not in values and len(set(values)) == len(values):
+            return column
+    return None

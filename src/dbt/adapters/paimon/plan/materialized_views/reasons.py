@@ -1,0 +1,73 @@
+"""Why a materialized view is refreshed as a whole: a fixed list, documented in docs/materialized-views.md."""
+
+from __future__ import annotations
+
+from enum import Enum, unique
+
+
+@unique
+class Reason(Enum):
+    """A reason, by its name in the docs, with the words that the console shows; `{}` is a detail."""
+
+    # The run.
+    FIRST_RUN = "first run"
+    FULL_REFRESH = "--full-refresh"
+    LIMITED_RUN = "--empty or --sample"
+    REFRESH_MODE = "refresh_mode is full"
+    REBUILT = "its table is rebuilt ({})"
+    NOT_FROM_HERE = (
+        "its query, its columns or the session's settings have changed, or it was not refreshed by dbt before"
+    )
+    WRITTEN_BY_OTHERS = "something other than its refresh wrote its table at snapshot {}"
+    POSITION_LOST = "the changes of {} are lost: {}"
+    TOO_MANY = "{} have changed, more than half"
+    # The query.
+    NOT_READABLE = "its SQL could not be parsed ({})"
+    NOT_PAIMON = "{} is not a Paimon table"
+    FUNCTION = "{}, so the same sources may give other rows"
+    UNKNOWN_FUNCTION = "it is not known whether {}() always gives the same result"
+    SUBQUERY = "a subquery in an expression"
+    WINDOW = "a window function"
+    LIMIT = "a LIMIT"
+    GENERATOR = "a row becomes several (explode, LATERAL VIEW, UNNEST)"
+    PLAN = "Spark's plan has a {}"
+    SET_OPERATION = "{} of two queries"
+    UNION_BRANCHES = "a UNION ALL whose branches have no literal column that tells them apart"
+    RECURSION = "a recursive query"
+    CLAUSE = "a clause {}"
+    READ_TWICE = "{} is read twice, once as the driving table"
+    # The key.
+    NO_KEY = "the driving table {} has no primary key, and not only appended rows"
+    KEY_NOT_SELECTED = "the query does not return {}, part of the primary key of the driving table {}"
+    KEY_TYPE = "its key has {}, of type {}"
+    OTHER_KEY = "primary_key is ({}), and the key of the query is ({})"
+    PARTITIONED = "partition_by has {}, which is not part of its key"
+    # Joins.
+    JOIN_KIND = "a {} join"
+    JOIN_TO_QUERY = "a join with a query that joins or aggregates"
+    JOIN_NOT_ON_KEY = (
+        "the join with {} does not compare its whole primary key with columns of the driving table"
+    )
+    # Aggregates.
+    NO_GROUP_BY = "an aggregate without GROUP BY"
+    GROUPING_SETS = "GROUPING SETS, CUBE or ROLLUP"
+    GROUP_NOT_SELECTED = "the query does not return {}, which it groups by"
+    ABOVE_GROUPS = "a query over grouped rows that does more than select columns"
+
+    def words(self, *details: object) -> str:
+        """The reason as the console shows it."""
+        return self.value.format(*details)
+
+
+class NotIncremental(Exception):
+    """A query, or a run, whose refresh writes all rows.
+
+    Attributes:
+        reason: why.
+        words: why, as the console shows it.
+    """
+
+    def __init__(self, reason: Reason, *details: object) -> None:
+        self.reason = reason
+        self.words = reason.words(*details)
+        super().__init__(self.words)

@@ -1,0 +1,35 @@
+"""Writes rows with their row kinds: upserts and deletes by primary key in one commit, without a column for the kind.
+
+Spark's SQL has no statement for it but MERGE, which reads the whole table. Paimon's own command for writes takes a data
+frame with a column ROW_KIND (WriteIntoPaimonTable, PaimonSparkWriter.write at 0.9.0 to 2.0.0).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from pyspark.sql import DataFrame
+
+# SparkSystemColumns.ROW_KIND_COL: a tinyint, RowKind's byte.
+ROW_KIND: Final = "_row_kind_"
+INSERT: Final = 0
+DELETE: Final = 3
+
+
+def write(frame: DataFrame, table: Any, options: Mapping[str, str]) -> None:
+    """Write a data frame into a table, in one commit.
+
+    Args:
+        frame: the table's columns in their order and types, and ROW_KIND as the last.
+        table: Paimon's object of the table, from its catalog, whose locks it takes.
+        options: table options for this write only, such as the commit user.
+
+    Raises:
+        Exception: of Spark or Paimon; nothing is committed.
+    """
+    session: Any = frame.sparkSession
+    writer = session._jvm.org.apache.paimon.spark.commands.PaimonSparkWriter.apply(table.copy(dict(options)))
+    writer.commit(writer.write(frame._jdf))

@@ -1,0 +1,98 @@
+{#- Keeps, in temporary views of this session, what a refresh reads several times: Spark reads the sources once. -#}
+{% macro paimon__stage_refresh(refresh) %}
+  {%- for part in refresh.changed -%}
+    {%- do adapter.rows.cached(part.view, paimon__changed_rows_sql(part)) -%}
+  {%- endfor -%}
+  {%- if refresh.groups_view -%}
+    {%- do adapter.rows.cached(refresh.groups_view, paimon__changed_groups_sql(refresh)) -%}
+  {%- endif -%}
+{% endmacro %}
+
+{% macro paimon__drop_refresh_views(refresh) %}
+  {%- if refresh.is_staged -%}
+    {%- for name in refresh.views -%}
+      {%- call statement('drop_staged') -%}
+        drop view if exists {{ adapter.quote(name) }}
+      {%- endcall -%}
+    {%- endfor -%}
+  {%- endif -%}
+{% endmacro %}
+
+{#-
+  The rows of a driving table whose output may have changed, each once: those that changed themselves, and those that are
+  joined with changed rows. Of rows that are gone, only the key counts.
+-#}
+{% macro paimon__changed_rows_sql(part) -%}
+{%- set columns = [] -%}
+{%- for name in part.columns -%}{%- do columns.append(adapter.quote(name)) -%}{%- endfor -%}
+{%- set queries = [] -%}
+{%- if part.source.changes -%}
+  {%- do queries.append('select ' ~ columns | join(', ') ~ ", `__dbt_kind` = '-D' as `__dbt_gone`\nfrom " ~ part.source.changes ~ ' as `__changed`') -%}
+{%- endif -%}
+{%- for source, keys in part.joined -%}
+  {%- do queries.append(paimon__joined_rows_sql(part, columns, source, keys)) -%}
+{%- endfor -%}
+{%- if not queries -%}
+select {{ columns | join(', ') }}, false as `__dbt_gone`
+from {{ part.source.rendered }} where false
+{%- elif queries | length == 1 -%}
+{{ queries[0] }}
+{%- else -%}
+select `__row`.*
+from (
+  select any_value(struct({{ columns | join(', ') }}, `__dbt_gone`)) as `__row`
+  from (
+{{ queries | join('\nunion all\n') }}
+  )
+  group by {% for name in part.key %}{{ adapter.quote(name) }}{{ ', ' if not loop.last }}{% endfor %}
+)
+{%- endif -%}
+{%- endmacro %}
+
+{#- The rows of a driving table that are joined with a changed row of another one. Without the hint Spark would shuffle the driving table. -#}
+{% macro paimon__joined_rows_sql(part, columns, source, keys) -%}
+select /*+ broadcast(`__changed`) */ {{ columns | join(', ') }}, false as `__dbt_gone`
+from {{ part.source.at(part.source.now) }} as `__driving`
+left semi join (
+  select {% for key in keys %}{{ adapter.quote(key) }} as `__key_{{ loop.index }}`{{ ', ' if not loop.last }}{% endfor %}
+  from {{ source.changes }}
+) as `__changed` on {% for column in keys.values() -%}
+  `__driving`.{{ adapter.quote(column) }} = `__changed`.`__key_{{ loop.index }}`{{ ' and ' if not loop.last }}
+{%- endfor %}
+{%- endmacro %}
+
+{#- The groups of a changed row, as it is now and as it was. -#}
+{% macro paimon__changed_groups_sql(refresh) -%}
+{%- for sql in refresh.groups_sql -%}
+select {{ 'distinct ' if loop.length == 1 }}{% for name in refresh.groups %}{{ adapter.quote(name) }}{{ ', ' if not loop.last }}{% endfor %}
+from (
+{{ sql }}
+)
+{{ 'union\n' if not loop.last }}
+{%- endfor -%}
+{%- endmacro %}
+
+{#- The new rows of a refresh; kept in a temporary view if the rows to delete are found by them. -#}
+{% macro paimon__refreshed_rows_sql(refresh) -%}
+{%- set sql = paimon__rows_of_groups_sql(refresh) if refresh.groups_view else refresh.rows_sql -%}
+{%- if not refresh.rows_view -%}
+  {%- do return(sql) -%}
+{%- endif -%}
+{%- do adapter.rows.cached(refresh.rows_view, sql) -%}
+{%- do return('select * from ' ~ adapter.quote(refresh.rows_view)) -%}
+{%- endmacro %}
+
+{#- Spark filters the rows before it groups them, for the condition is about what they are grouped by. -#}
+{% macro paimon__rows_of_groups_sql(refresh) -%}
+select /*+ broadcast(`__groups`) */ `__rows`.*
+from (
+{{ refresh.rows_sql }}
+) as `__rows`
+left semi join {{ adapter.quote(refresh.groups_view) }} as `__groups` on {{ paimon__same_key('`__rows`', '`__groups`', refresh.groups) }}
+{%- endmacro %}
+
+{% macro paimon__same_key(one, other, names) -%}
+{%- for name in names -%}
+{{ one }}.{{ adapter.quote(name) }} <=> {{ other }}.{{ adapter.quote(name) }}{{ ' and ' if not loop.last }}
+{%- endfor -%}
+{%- endmacro %}

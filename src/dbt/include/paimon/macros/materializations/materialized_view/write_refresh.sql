@@ -1,0 +1,60 @@
+{#- The keys that a refresh deletes: those of changed rows, or changed groups, that the query does not return any more. -#}
+{% macro paimon__refresh_deletes_sql(refresh) -%}
+{%- if refresh.deletes -%}
+{%- set missing -%}
+left anti join {{ adapter.quote(refresh.rows_view) }} as `__rows` on {{ paimon__same_key('`__changed`', '`__rows`', refresh.key) }}
+{%- endset -%}
+{%- if refresh.groups_view -%}
+select `__changed`.* from {{ adapter.quote(refresh.groups_view) }} as `__changed`
+{{ missing }}
+{%- else -%}
+{%- for part in refresh.changed -%}
+select * from (
+  select {% for name in refresh.key -%}
+    {{ part.branch.constants.get(name) or adapter.quote(part.branch.keys[name]) }} as {{ adapter.quote(name) }}{{ ', ' if not loop.last }}
+  {%- endfor %}
+  from {{ adapter.quote(part.view) }}{{ ' where `__dbt_gone`' if not refresh.rows_view }}
+) as `__changed`
+{{ missing if refresh.rows_view }}
+{{ 'union all\n' if not loop.last }}
+{%- endfor -%}
+{%- endif -%}
+{%- endif -%}
+{%- endmacro %}
+
+{#- Upserts and deletes as rows with their row kinds (see the Python module spark.row_writer). -#}
+{% macro paimon__refresh_rows_sql(refresh, plan, deletes) -%}
+select {{ paimon__quoted_names(plan.table_columns) | join(', ') }}, cast(0 as tinyint) as `_row_kind_`
+from {{ plan.source }}
+union all
+select {{ adapter.materialized_views.delete_row(plan.table_columns, refresh.key) | join(', ') }}, cast(3 as tinyint)
+from (
+{{ deletes }}
+)
+{%- endmacro %}
+
+{#- The same over a server, whose sessions have no way to write row kinds: it reads the whole table. -#}
+{% macro paimon__refresh_merge_sql(target, refresh, plan, deletes) -%}
+{%- set names = paimon__quoted_names(plan.table_columns) -%}
+merge into {{ target.render() }} as `__view`
+using (
+{{ paimon__refresh_rows_sql(refresh, plan, deletes) }}
+) as `__new`
+on {% for name in refresh.key %}`__view`.{{ adapter.quote(name) }} = `__new`.{{ adapter.quote(name) }}{{ ' and ' if not loop.last }}{% endfor %}
+when matched and `__new`.`_row_kind_` = 3 then delete
+when matched then update set {% for name in names %}{{ name }} = `__new`.{{ name }}{{ ', ' if not loop.last }}{% endfor %}
+when not matched and `__new`.`_row_kind_` = 0 then insert ({{ names | join(', ') }})
+values ({% for name in names %}`__new`.{{ name }}{{ ', ' if not loop.last }}{% endfor %})
+{%- endmacro %}
+
+{#- A table without a key has no upsert: it is written again, with the groups that changed in the place of the old ones. -#}
+{% macro paimon__replaced_groups_sql(target, refresh, plan) -%}
+{%- set names = paimon__quoted_names(plan.table_columns) | join(', ') -%}
+insert overwrite {{ target.render() }} ({{ names }})
+select {{ names }}
+from {{ plan.source }}
+union all
+select /*+ broadcast(`__groups`) */ {{ names }}
+from {{ target.render() }} as `__view`
+left anti join {{ adapter.quote(refresh.groups_view) }} as `__groups` on {{ paimon__same_key('`__view`', '`__groups`', refresh.groups) }}
+{%- endmacro %}
