@@ -149,10 +149,10 @@ class MaterializedViews:
             kept: its positions table.
         """
         view = self._views.pop(model["unique_id"])
-        if view.query is None:
-            return Refresh(Does.FULL, view.refusal.words if view.refusal else "", view.sql)
         if is_empty_run() or sample_of_run() is not None:
             return Refresh(Does.FULL, Reason.LIMITED_RUN.words(), view.sql)
+        if view.query is None:
+            return Refresh(Does.FULL, view.refusal.words if view.refusal else "", view.sql)
         query = view.query
         relations = [self._relation(table.name) for table in query.tables]
         sources = {relation: self.existing(relation) for relation in relations}
@@ -319,7 +319,7 @@ def _require_positions(read: Reading) -> None:
     saved = [read.saved[key] for key in keys if key in read.saved]
     if len(saved) == len(keys) and all(each.own.snapshot >= last.snapshot for each in saved):
         return
-    if any(keys <= marked(commit.user).keys() for commit in own):
+    if not marked(last.user):
         raise NotIncremental(Reason.WRITTEN_BY_OTHERS, last.snapshot)
     raise NotIncremental(Reason.NOT_FROM_HERE)
 
