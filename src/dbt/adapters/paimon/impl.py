@@ -36,9 +36,11 @@ from dbt.adapters.paimon.late_listing import LateListing
 from dbt.adapters.paimon.maintenance.buckets import Buckets
 from dbt.adapters.paimon.maintenance.door import Maintenance
 from dbt.adapters.paimon.maintenance.health_door import Health
+from dbt.adapters.paimon.operations.door import Operations
 from dbt.adapters.paimon.options.capability_names import capability_named
 from dbt.adapters.paimon.plan.door import Plans
 from dbt.adapters.paimon.plan.materialized_views.door import MaterializedViews
+from dbt.adapters.paimon.plan.run import Runs
 from dbt.adapters.paimon.preview.door import Previews
 from dbt.adapters.paimon.relation import PaimonRelation
 from dbt.adapters.paimon.report.door import Reports
@@ -56,7 +58,6 @@ from dbt.adapters.paimon.tables import metadata
 from dbt.adapters.paimon.tables.docs_catalog import DocsCatalog
 from dbt.adapters.paimon.tables.door import Tables
 from dbt.adapters.paimon.tables.known_catalogs import KnownCatalogs
-from dbt.adapters.paimon.tables.operations import Operations
 from dbt.adapters.paimon.tables.schemas import Schemas
 from dbt.adapters.paimon.tables.statements import Statements
 from dbt.adapters.paimon.time_travel.audits_door import Audits
@@ -130,7 +131,7 @@ class PaimonAdapter(SparkAdapter):
     @door
     def schemas(self) -> Schemas:
         """Schemas as they are created and dropped."""
-        return Schemas(self)
+        return Schemas(self, self.specs.schema_problem, self.views.ensure_schema)
 
     @door
     def rows(self) -> Rows:
@@ -221,12 +222,21 @@ class PaimonAdapter(SparkAdapter):
             self.history,
             self.unchanged,
             self.materialized_views,
+            self.audits,
+            self.maintenance,
+            self.row_deletes,
+            self.views,
         )
 
     @door
     def materialized_views(self) -> MaterializedViews:
         """Views that are refreshed by what changed in their sources."""
         return MaterializedViews(self, self.tables, self.changes)
+
+    @door
+    def runs(self) -> Runs:
+        """The run of a node: its steps, one after the other."""
+        return Runs(self.plans)
 
     @door
     def previews(self) -> Previews:
@@ -255,8 +265,8 @@ class PaimonAdapter(SparkAdapter):
 
     @door
     def operations(self) -> Operations:
-        """What `dbt run-operation` runs beside maintenance."""
-        return Operations(self, self.tables, views.DIRECTORY)
+        """What `dbt run-operation` runs, and hooks call."""
+        return Operations(self, self.plans, views.DIRECTORY)
 
     @available.parse(lambda *a, **k: [])
     def builtin_incremental_strategies(self) -> list[str]:

@@ -205,8 +205,21 @@ class Builds:
             with suppress(DbtRuntimeError):
                 self._host.query(f"drop table if exists {relation.render()}")
 
-    @while_parsing(lambda *_, **__: False)
-    def exchange(self, one: PaimonRelation, other: PaimonRelation) -> bool:
+    def swap(self, staging: PaimonRelation, target: PaimonRelation) -> None:
+        """Give a complete staged table the name of the table that it replaces, and drop the old one.
+
+        Atomic where the catalog allows it; else two renames, between which the name is missing: a run that is killed
+        there leaves both tables complete, and the next one finishes the swap.
+        """
+        if self._exchange(staging, target):
+            self._host.drop_relation(staging)
+            return
+        backup = target.replace_path(identifier=f"{target.identifier}{staging_names.BACKUP_SUFFIX}")
+        self._host.rename_relation(target, backup)
+        self._host.rename_relation(staging, target)
+        self._host.drop_relation(backup)
+
+    def _exchange(self, one: PaimonRelation, other: PaimonRelation) -> bool:
         """Swap the names of two tables of a schema atomically, where their catalog is a local folder.
 
         Returns:

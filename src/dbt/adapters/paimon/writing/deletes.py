@@ -14,7 +14,7 @@ from dbt.adapters.paimon.spec import change_rows
 from dbt.adapters.paimon.spec.table import TableSpec
 from dbt.adapters.paimon.sql import staging_names
 from dbt.adapters.paimon.state.kinds import Kind
-from dbt.adapters.paimon.state.tables import migrate_table, option_sql
+from dbt.adapters.paimon.state.tables import migrate_table
 from dbt.adapters.paimon.tables.changeset import ExistingColumn
 from dbt.adapters.paimon.tables.door import Tables
 from dbt.adapters.paimon.writing.kept_deletes import KeptDeletes, kept_deletes
@@ -42,7 +42,7 @@ class Deletes:
         """How a table's deletes are kept in the table `relation`, which may be there (see `kept_deletes`)."""
         there = self._host.get_relation(relation.database, relation.schema, relation.identifier)
         current = None if there is None else self._tables.existing(there)
-        return kept_deletes(spec, columns, current, relation)
+        return kept_deletes(relation, spec, columns, current)
 
     def fitting(
         self,
@@ -65,11 +65,6 @@ class Deletes:
                 "Nothing was written. Run the model once with --full-refresh over all changes."
             )
         return kept
-
-    @staticmethod
-    def version_option_sql() -> str:
-        """The table option with the version of a new table of deletes."""
-        return option_sql(Kind.DELETES)
 
     def migrate(self, relation: PaimonRelation, kept: KeptDeletes) -> None:
         """Bring an existing table of deletes to the current version; its table's lock is held."""
