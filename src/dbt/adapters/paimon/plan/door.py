@@ -17,7 +17,6 @@ from dbt.adapters.paimon.plan.decide import adds, applied_columns, decide, incre
 from dbt.adapters.paimon.plan.steps import Does, Kind, NodeRun, Plan, SettledPlan, Step
 from dbt.adapters.paimon.spec import bucket_numbers
 from dbt.adapters.paimon.spec.strategies import APPLY_CHANGES, MICROBATCH, on_schema_change
-from dbt.adapters.paimon.sql.staging_names import POSITIONS_SUFFIX
 from dbt.adapters.paimon.tables.changeset import as_dbt_columns
 from dbt.adapters.paimon.writing import snapshots
 
@@ -239,10 +238,9 @@ class Plans:
             existing: its table.
             full_refresh: whether the run rebuilds tables.
         """
-        kept = existing.replace_path(identifier=f"{existing.identifier}{POSITIONS_SUFFIX}")
         run = NodeRun(existing, spec, existing, full_refresh, adds=False)
         try:
-            return self.materialized_views.refresh(node, run, kept)
+            return self.materialized_views.refresh(node, run, positions_of(existing))
         finally:
             self.changes.forget(node)
 

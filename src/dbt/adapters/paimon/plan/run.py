@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from dbt.adapters.paimon.plan import clone, streams
 from dbt.adapters.paimon.plan.macros import Macros
-from dbt.adapters.paimon.plan.materialized_views.run import refresh
+from dbt.adapters.paimon.plan.refreshing import refresh
 from dbt.adapters.paimon.plan.steps import Does, Kind, NodeRun
 from dbt.adapters.paimon.plan.ways import Versions, Writer
 from dbt.adapters.paimon.plan.writing import Writing
@@ -107,7 +107,7 @@ class Runs:
         return run
 
     def refresh(self, context: Mapping[str, Any], run: NodeRun) -> NodeRun:
-        """Refresh a materialized view (see `materialized_views.run.refresh`)."""
+        """Refresh a materialized view (see `refreshing.refresh`)."""
         return refresh(Writer(self.plans, Macros(context)), run)
 
     def create_view(self, context: Mapping[str, Any], sql: str) -> None:

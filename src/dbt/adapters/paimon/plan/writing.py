@@ -39,8 +39,8 @@ class Writing:
 
     def stage(self, sql: str | None) -> None:
         """Keep the rows of a query for several statements; nothing is done without a query."""
-        self.staged.append(self.source)
         if sql is not None:
+            self.staged.append(self.source)
             view = self.writer.macros("make_temp_relation", self.run.target).identifier
             self.source = self.writer.plans.rows.cached(view, sql)
 

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from dbt.adapters.contracts.relation import RelationType
 from dbt_common.exceptions import DbtRuntimeError
 
-from dbt.adapters.paimon.doors import while_parsing
 from dbt.adapters.paimon.sql.views import REGISTRY_TABLE
 
 if TYPE_CHECKING:
@@ -77,7 +76,6 @@ class Schemas:
             if (schema.schema or "") not in self._host.list_schemas(schema.database or ""):
                 raise
 
-    @while_parsing(lambda *a, **k: [])
     def tables_to_drop_first(self, schema: PaimonRelation) -> list[PaimonRelation]:
         """The tables to drop before their schema is dropped: JdbcCatalog.dropDatabaseImpl leaves their files behind."""
         catalog = self._host.credentials.catalog_of(schema.database or "")

@@ -7,7 +7,6 @@ from typing import Any
 
 from dbt_common.exceptions import CompilationError
 
-from dbt.adapters.paimon.doors import while_parsing
 from dbt.adapters.paimon.host import Host
 from dbt.adapters.paimon.relation import PaimonRelation
 from dbt.adapters.paimon.spec import change_rows
@@ -85,7 +84,6 @@ class Deletes:
         beside: PaimonRelation = target.incorporate(path={"identifier": name}, type="table")
         return beside
 
-    @while_parsing(lambda *_, **__: [])
     def relations(self, target: PaimonRelation, other_than: str | None = None) -> list[PaimonRelation]:
         """The existing tables of deletes of a table.
 

@@ -76,7 +76,6 @@ class Rows:
         """A query without the semicolon at its end (see `text.without_end`)."""
         return without_end(sql)
 
-    @while_parsing(lambda *_: None)
     def warn_of_quoted_names(self, node: Mapping[str, Any], sql: str) -> None:
         """Warn once per node of texts in double quotes where a column of that name is meant (see `quoted_names`).
 
