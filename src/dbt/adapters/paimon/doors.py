@@ -1,4 +1,4 @@
-"""Doors: each feature is one typed object that macros call through `adapter`, such as `adapter.changes.sql(...)`.
+"""Doors: each feature is one typed object that macros call through `adapter`, such as `adapter.history.at(...)`.
 
 Built on dbt's `@available`: dbt finds a door by the same two attributes that its decorator sets
 (`dbt.adapters.base.meta.AdapterMeta`).
