@@ -72,6 +72,12 @@ class door(Generic[D]):  # noqa: N801 - a decorator
         return Parsing(self)
 
 
+class feature(door[D]):  # noqa: N801 - a decorator
+    """The same for a feature that macros do not call."""
+
+    _is_available_ = False
+
+
 class Parsing:
     """A door while dbt parses: its methods answer as `while_parsing` says, its static methods as always."""
 

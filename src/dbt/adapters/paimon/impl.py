@@ -29,7 +29,7 @@ from dbt.adapters.paimon.column import PaimonColumn
 from dbt.adapters.paimon.connections import PaimonConnectionManager
 from dbt.adapters.paimon.credentials import PaimonCredentials
 from dbt.adapters.paimon.diff.door import Diffs
-from dbt.adapters.paimon.doors import door
+from dbt.adapters.paimon.doors import door, feature
 from dbt.adapters.paimon.errors import deprecations
 from dbt.adapters.paimon.errors.messages import StatementError
 from dbt.adapters.paimon.late_listing import LateListing
@@ -116,7 +116,7 @@ class PaimonAdapter(SparkAdapter):
         views.DIRECTORY.configure(self.credentials.database, self.view_catalog, self.credentials.unique_field)
         early_start.begin(self.credentials)
 
-    # -- doors: what macros call as `adapter.<door>.<method>(...)` ----------------------------------------------------
+    # -- doors: what macros call as `adapter.<door>.<method>(...)`, and features that Python alone calls -------------
 
     @door
     def specs(self) -> Specs:
@@ -138,27 +138,27 @@ class PaimonAdapter(SparkAdapter):
         """The rows that a node writes: queries, seeds, Python models."""
         return Rows(self, self.tables)
 
-    @door
+    @feature
     def builds(self) -> Builds:
         """Tables while they are built: locks, staged tables, swaps."""
         return Builds(self)
 
-    @door
+    @feature
     def deletes(self) -> Deletes:
         """The deletes that `apply_changes` keeps."""
         return Deletes(self, self.tables, self.streams.id_of_model)
 
-    @door
+    @feature
     def row_deletes(self) -> RowDeletes:
         """Rows that are deleted by a condition."""
         return RowDeletes(self, self.tables, self.builds, self.deletes)
 
-    @door
+    @feature
     def changes(self) -> Changes:
         """Incremental reads of the rows that changed."""
         return Changes(self, self.tables, self.builds, self.unchanged, self.clones.behind)
 
-    @door
+    @feature
     def unchanged(self) -> Unchanged:
         """Nodes that have nothing to do."""
         return Unchanged(self, self.making)
@@ -168,7 +168,7 @@ class PaimonAdapter(SparkAdapter):
         """Data tests that have passed over the same rows."""
         return DataTests(self, self.making)
 
-    @door
+    @feature
     def making(self) -> Making:
         """What a node is made of."""
         return Making(self)
@@ -180,7 +180,7 @@ class PaimonAdapter(SparkAdapter):
             self, self.specs, self.tables, self.rows, self.builds, self.changes.incremental_catalog
         )
 
-    @door
+    @feature
     def audits(self) -> Audits:
         """Write, audit, publish."""
         return Audits(self)
@@ -200,7 +200,7 @@ class PaimonAdapter(SparkAdapter):
         """Compaction, expiry, buckets and Paimon's procedures."""
         return Maintenance(self, self.specs, self.tables, self.builds)
 
-    @door
+    @feature
     def buckets(self) -> Buckets:
         """The number of buckets, where the config leaves it to the adapter."""
         return Buckets(self, self.maintenance)
@@ -228,7 +228,7 @@ class PaimonAdapter(SparkAdapter):
             self.views,
         )
 
-    @door
+    @feature
     def materialized_views(self) -> MaterializedViews:
         """Views that are refreshed by what changed in their sources."""
         return MaterializedViews(self, self.tables, self.changes)
@@ -243,12 +243,12 @@ class PaimonAdapter(SparkAdapter):
         """What a run would do, and the limit of what it reads."""
         return Previews(self, self.specs, self.tables, self.rows, self.maintenance, self.plans)
 
-    @door
+    @feature
     def diffs(self) -> Diffs:
         """How two states of a table differ."""
         return Diffs(self, self.tables, self.history, self.clones)
 
-    @door
+    @feature
     def reports(self) -> Reports:
         """The figures of `dbt-paimon report`."""
         return Reports(self, self.specs)

@@ -31,7 +31,7 @@ _UPKEEP: Final = ("COMPACT", "ANALYZE")
 
 
 class Changes:
-    """`adapter.changes` in macros.
+    """What models read of the changes of tables.
 
     Args:
         host: the adapter.

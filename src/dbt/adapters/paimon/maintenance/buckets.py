@@ -1,4 +1,4 @@
-"""`adapter.buckets`: the number of buckets of a table whose config leaves it to the adapter (`bucket: auto`)."""
+"""The number of buckets of a table whose config leaves it to the adapter (`bucket: auto`)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`adapter.reports`: the figures of a node's table, and what a model or stream has read of others."""
+"""The figures of a node's table, and what a model or stream has read of others."""
 
 from __future__ import annotations
 

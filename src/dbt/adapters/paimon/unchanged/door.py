@@ -1,4 +1,4 @@
-"""`adapter.unchanged`: finds out whether a node has anything to do, and leaves the key of what it did in its commit."""
+"""Finds out whether a node has anything to do, and leaves the key of what it did in its commit."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class _Planned:
 
 
 class Unchanged:
-    """`adapter.unchanged` in macros.
+    """Nodes that have nothing to do.
 
     Args:
         host: the adapter.

@@ -43,7 +43,7 @@ _ADDING = frozenset({"append", conflicts.REBUILD, responses.STAGING})
 
 
 class Builds:
-    """`adapter.builds` in macros.
+    """Builds tables, and locks them meanwhile.
 
     Args:
         host: the adapter.

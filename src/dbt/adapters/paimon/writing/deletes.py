@@ -20,7 +20,7 @@ from dbt.adapters.paimon.writing.kept_deletes import KeptDeletes, kept_deletes
 
 
 class Deletes:
-    """`adapter.deletes` in macros.
+    """Finds and reads these tables.
 
     Args:
         host: the adapter.

@@ -1,4 +1,4 @@
-"""`adapter.row_deletes`: the macro `delete_rows`, and DELETE and MERGE in hooks, operations and macros."""
+"""The macro `delete_rows`, and DELETE and MERGE in hooks, operations and macros."""
 
 from __future__ import annotations
 
