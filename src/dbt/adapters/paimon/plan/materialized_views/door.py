@@ -242,7 +242,6 @@ class MaterializedViews:
             self._commit_positions(model, target)
         return Written(responses.of_refresh(refresh.console, refresh.affected or 0))
 
-    @while_parsing(lambda *_: None)
     def describe(self, model: Node, refresh: Refresh, target: PaimonRelation, result: Any) -> None:
         """Add to dbt's result of the statement that wrote a view what the refresh did.
 
