@@ -59,6 +59,7 @@ MODELS: dict[str, tuple[str, str, str]] = {
         "incremental, ",
     ),
     "new_clicks": ("select customer_id, upper(page) as page from {clicks}", "", "incremental, 1 rows added"),
+    "over_a_view": ("select order_id, amount from {large}", "", "incremental, 4 of about 10"),
     "strict": ("select order_id from {orders}", "refresh_mode='incremental'", "incremental, 4 of about 10"),
     # Reasons, and their remedies.
     "mode": ("select order_id from {orders}", "refresh_mode='full'", "full: refresh_mode is full"),
@@ -264,6 +265,7 @@ class TestReasons:
     @pytest.fixture(scope="class")
     def models(self) -> dict[str, str]:
         places = {name: f"{{{{ source('raw', '{name}') }}}}" for name in TABLES}
+        places["large"] = "{{ ref('large') }}"
         places |= {"by_customer": "{{ ref('by_customer') }}", "short_orders": "{{ target.schema }}.orders"}
         names = "\n".join(f"          - name: {name}" for name in TABLES)
         head = "{{{{ config(materialized='materialized_view'{}) }}}}\n"
@@ -272,6 +274,7 @@ class TestReasons:
                 f"{name}.sql": head.format(config and f", {config}") + filled(sql, places)
                 for name, (sql, config, _) in MODELS.items()
             },
+            "large.sql": f"{{{{ config(materialized='view') }}}}\nselect * from {places['orders']} where amount > 30",
             "sources.yml": f"""
 sources:
   - name: raw
@@ -285,12 +288,13 @@ sources:
         schema = project.test_schema
         places = {name: f"paimon.{schema}.{name}" for name in (*TABLES, "by_customer")}
         places["short_orders"] = f"{schema}.orders"
+        places["large"] = f"(select * from {places['orders']} where amount > 30)"
         rows(f"create database if not exists paimon.{schema}")
         for name, columns in TABLES.items():
             rows(f"create table {places[name]} {columns}")
         for statement in FILL:
             rows(statement.format(**places).replace("{", "{{").replace("}", "}}"))
-        assert said(run_dbt(["run"])).keys() == MODELS.keys()
+        assert said(run_dbt(["run"])).keys() == {*MODELS, "large"}
         for statement in CHANGE:
             rows(statement.format(**places).replace("{", "{{").replace("}", "}}"))
         words = said(run_dbt(["run"]))

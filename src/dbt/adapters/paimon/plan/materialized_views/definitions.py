@@ -165,7 +165,8 @@ class Definitions:
             raise NotIncremental(Reason.PLAN, min(found))
         if query.refusal is None and query.groups is None and f"{_LOGICAL}Aggregate" in plan.classes:
             raise NotIncremental(Reason.NO_GROUP_BY)
-        read = {_folded(each.table.name) for each in query.reads}
+        # Of a query that is refreshed as a whole, the reads are all that its text has.
+        read = {_folded(each.table.name) for each in query.reads if query.refusal is None}
         named = {_folded(self._whole(name)) for name in parsing.table_names(query.sql)}
         if not read <= {_folded(name) for name in plan.tables} <= named:
             raise NotIncremental(Reason.NOT_READABLE, "Spark reads other tables")
