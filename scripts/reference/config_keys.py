@@ -8,7 +8,7 @@ from dataclasses import replace
 from dbt.adapters.paimon.capabilities import FIELD_ATTRIBUTES
 from dbt.adapters.paimon.keys import Key, keys_of
 from dbt.adapters.paimon.spec.build import GROUPED_KEYS, OPTION_KEYS, STRATEGY_KEYS, TABLE_KEYS
-from dbt.adapters.paimon.spec.config import FIELD_KEYS, STREAM_KEYS, PaimonConfig
+from dbt.adapters.paimon.spec.config import FIELD_KEYS, STREAM_KEYS, VIEW_KEYS, PaimonConfig
 from dbt.adapters.paimon.spec.maintenance_policy import ACTION_KEYS, POLICY_KEYS
 from dbt.adapters.paimon.spec.run_tag import KEYS as TAG_KEYS
 from dbt.adapters.paimon.spec.spark_settings import KEY as SPARK_CONFIG
@@ -36,6 +36,12 @@ Keys of [strategies](../strategies.md); the first three are dbt's, with this ada
 
 {incremental}
 
+## Materialized views
+
+Beside the keys of a table, and dbt's `on_configuration_change`.
+
+{views}
+
 ## Streaming models
 
 {streaming}
@@ -53,6 +59,7 @@ def page() -> str:
     return _PAGE.format(
         table=_table({name: keys[name] for name in (*TABLE_KEYS, SPARK_CONFIG)}),
         incremental=_table(incremental),
+        views=_table({name: keys[name] for name in VIEW_KEYS}),
         streaming=_table({name: keys[name] for name in STREAM_KEYS}),
         groups="\n\n".join(_groups()),
     )

@@ -24,7 +24,7 @@ from dbt.adapters.paimon.cli import main
 from dbt.adapters.paimon.credentials import PaimonCredentials
 from dbt.adapters.paimon.keys import keys_of
 from dbt.adapters.paimon.spec.build import GROUPED_KEYS, STRATEGY_KEYS, TABLE_KEYS
-from dbt.adapters.paimon.spec.config import FIELD_KEYS, STREAM_KEYS, PaimonConfig
+from dbt.adapters.paimon.spec.config import FIELD_KEYS, STREAM_KEYS, VIEW_KEYS, PaimonConfig
 from dbt.adapters.paimon.spec.maintenance_policy import ACTION_KEYS, MaintenancePolicy
 from dbt.adapters.paimon.spec.strategies import STRATEGIES
 from dbt.include import global_project, spark
@@ -42,7 +42,9 @@ def test_pages():
 
 
 def test_every_config_key():
-    assert {*TABLE_KEYS, *STRATEGY_KEYS, *STREAM_KEYS, "spark_config"} == set(keys_of(PaimonConfig))
+    assert {*TABLE_KEYS, *STRATEGY_KEYS, *STREAM_KEYS, *VIEW_KEYS, "spark_config"} == set(
+        keys_of(PaimonConfig)
+    )
     assert {name.replace("_", "-") for name in FIELD_KEYS} == set(FIELD_ATTRIBUTES)
     assert {*ACTION_KEYS, "on_failure"} == set(MaintenancePolicy.__dataclass_fields__)
 

@@ -26,6 +26,7 @@ from dbt.adapters.paimon.options.table_options import (
 )
 from dbt.adapters.paimon.options.values import split_columns
 from dbt.adapters.paimon.spec import bucket_numbers, iceberg, run_tag, safeguards, skipping
+from dbt.adapters.paimon.spec.config import VIEW_KEYS
 from dbt.adapters.paimon.spec.foreign_config import (
     NoColumnError,
     is_foreign,
@@ -378,7 +379,7 @@ def column_list(value: Any) -> tuple[str, ...]:
 
 def _check_key_names(config: Mapping[str, Any], problems: Problems, versions: Versions) -> None:
     """Report keys of other adapters, misspelt keys of ours, and Paimon options outside `tblproperties`."""
-    ours = (*TABLE_KEYS, *STRATEGY_KEYS)
+    ours = (*TABLE_KEYS, *STRATEGY_KEYS, *VIEW_KEYS)
     known_options = {
         squash(name): name
         for name in table_options(versions.paimon)

@@ -21,6 +21,7 @@ _Columns: TypeAlias = str | list[str] | None
 DEAD_LETTER: Final = "dead_letter"
 FAIL: Final = "fail"
 DEFAULT_PROCESSING_TIME: Final = "10 seconds"
+VIEW_KEYS: Final = ("refresh_mode",)
 STREAM_KEYS: Final = ("processing_time", "checkpoint_location", "on_bad_message")
 
 
