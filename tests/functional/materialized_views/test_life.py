@@ -180,9 +180,14 @@ class TestConfigs(Life):
         write_file(
             view(primary_key="amount", on_rebuild="drop_history"), project.project_root, "models", "star.sql"
         )
+        assert refresh_of(run_dbt(["run"])).startswith(
+            "full: its table is rebuilt (primary-key: id -> amount"
+        )
+        rows(f"insert into {table}.facts values (30, 0, 301)")
         assert (
             refresh_of(run_dbt(["run"])) == "full: primary_key is (amount), and the key of the query is (id)"
         )
+        assert self.found(rows, table) == self.expected(rows, table)
 
     def test_audited_before_its_commit(self, project: Any, rows: Any, table: str) -> None:
         write_file(view(wap=True), project.project_root, "models", "star.sql")

@@ -161,7 +161,7 @@ class Definitions:
         if why := queries.volatile(plan):
             raise NotIncremental(Reason.FUNCTION, why)
         found = {name.removeprefix(_LOGICAL) for name in plan.classes if name.startswith(_LOGICAL)} & _PLANS
-        if found and not found <= {"GlobalLimit", "LocalLimit"}:
+        if found and not found <= {"GlobalLimit", "LocalLimit"} and query.refusal is None:
             raise NotIncremental(Reason.PLAN, min(found))
         if query.refusal is None and query.groups is None and f"{_LOGICAL}Aggregate" in plan.classes:
             raise NotIncremental(Reason.NO_GROUP_BY)

@@ -202,8 +202,9 @@ def having_span(having: exp.Expr, sql: str) -> tuple[int, int]:
     inside = min((part.meta["start"] for part in having.walk() if "start" in part.meta), default=None)
     tokens = Spark().tokenize(sql)
     begins = [at for at, token in enumerate(tokens) if token.token_type == T.HAVING]
-    before = [at for at in begins if inside is not None and tokens[at].start < inside]
-    if not before:
+    # A condition such as `count(*) > 1` has no place in the text.
+    before = [at for at in begins if tokens[at].start < inside] if inside is not None else begins
+    if not before or (inside is None and len(begins) > 1):
         raise NotIncremental(Reason.CLAUSE, "HAVING without a column")
     ends = (
         T.ORDER_BY,
