@@ -46,6 +46,10 @@ select id, run from {{ ref('looked_at') }}""",
     "rekeyed.sql": "{{ config(materialized='table', primary_key=var('key', 'id')) }} select 1 as id, 2 as other",
     "refused.sql": "{{ config(materialized='table', spark_config={var('name', 'spark.sql.ansi.enabled'): true}) }} select 1 as id",
     "looked_at.sql": "{{ config(materialized='view') }} select * from {{ ref('upserted') }}",
+    "watched.sql": """{{ config(materialized='materialized_view') }}
+select u.id, upper(cast(u.run as string)) as run, v.run as same
+from {{ ref('upserted') }} as u inner join {{ ref('upserted') }} as v on v.id = u.id where u.run < 9""",
+    "runs.sql": "{{ config(materialized='materialized_view') }} select run, count(*) as n from {{ ref('upserted') }} group by run",
     "schema.yml": """
 models:
   - name: upserted
@@ -133,6 +137,27 @@ class Methods:
             ("DE", "Deutsch'land ? \\ ü", 357.5),
             ("FR", None, None),
         ]
+
+    def test_views_are_refreshed_by_what_changed(self, project, rows):
+        def refreshed() -> dict[str, str]:
+            results = run_dbt(["run", "--select", "watched", "runs"])
+            assert sorted(rows("select id, run, same from {schema}.watched")) == sorted(
+                rows("select id, cast(run as string), run from {schema}.upserted where run < 9")
+            )
+            assert sorted(rows("select run, n from {schema}.runs")) == sorted(
+                rows("select run, count(*) from {schema}.upserted group by run")
+            )
+            return {each.node.name: each.adapter_response["refresh"].split(" of ")[0] for each in results}
+
+        run_dbt(["run", "--full-refresh", "--select", "upserted", "watched", "runs"])
+        assert set(refreshed().values()) == {"none, no source has changed"}
+        rows("insert into {schema}.upserted values (5, 5), (6, 6)")
+        assert refreshed() == {"watched": "incremental, 2", "runs": "incremental, 2"}
+        # Deletes are a MERGE here; in a group that is gone, too.
+        rows("delete from {schema}.upserted where id = 5")
+        rows("insert into {schema}.upserted values (6, 9), (7, 7)")
+        assert refreshed() == {"watched": "incremental, 3", "runs": "incremental, 4"}
+        assert set(refreshed().values()) == {"none, no source has changed"}
 
     def test_settings_of_one_model(self, project, rows):
         run_dbt(["run", "--select", "five", "seven"])
