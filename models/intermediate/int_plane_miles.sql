@@ -13,9 +13,9 @@
     maintenance={'expire_snapshots': {'retain_max': 20}},
 ) }}
 
--- One row per plane. Flights only arrive, so the totals only grow: a run writes what its new flights add, and Paimon adds
--- it to the row of the plane (sum) or keeps the later day (max). Until the files are compacted, each read has to do that
--- addition, so the post-hook compacts the table, once per run.
+-- One row per plane. Flights only arrive, so the totals only grow: a run writes what its new flights add, and Paimon
+-- adds it to the row of the plane (sum) or keeps the later day (max). Until the files are compacted, each read has to
+-- do that addition, so the post-hook compacts the table, once per run.
 --
 -- paimon_changes keeps the position in the table's own commits, so no flight counts twice.
 select

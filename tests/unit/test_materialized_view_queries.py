@@ -330,6 +330,12 @@ INCREMENTAL: dict[str, tuple[str, str | None, dict[str, str]]] = {
     "select id as number, number + 1 as next from flights": ("number", None, {"flights": ""}),
     "select id + 1 as id, id as carrier from flights": ("carrier", None, {"flights": ""}),
     "select /*+ repartition(3) */ id from flights": ("id", None, {"flights": ""}),
+    # As dbt's --empty writes it.
+    "select id from (select * from flights where false limit 0) _dbt_limit_subq_flights": (
+        "id",
+        None,
+        {"flights": ""},
+    ),
     "select rate, day, carrier from rates": ("carrier day", None, {"rates": ""}),
     "select `id`, `Text` as text from `my.table`": ("id", None, {"my.table": ""}),
     "select upper(text) as text from log where text is not null": ("", None, {"log": ""}),
@@ -475,6 +481,7 @@ def test_what_a_table_is_joined_by() -> None:
         ("select f.id, c.name from flights f left join carriers c using (carrier)", True),
         ("select 'a' as kind, id from flights union all select 'b', id from status", True),
         ("select * from flights where delay > 1", False),
+        ("select * from flights limit 0", False),
         ("select f.id, c.name from flights f join carriers c using (carrier)", False),
         ("with f as (select * from flights where delay > 1) select id from f", False),
         ("select 'a' as kind, id from flights union all select 'b', id from status where id > 1", False),

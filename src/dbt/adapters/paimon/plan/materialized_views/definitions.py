@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from dbt_common.exceptions import CompilationError
 
-from dbt.adapters.paimon.host import Host, is_empty_run, sample_of_run
+from dbt.adapters.paimon.host import Host, is_empty_run
 from dbt.adapters.paimon.options.table_options import suggestion
 from dbt.adapters.paimon.plan.materialized_views import parsing, reading
 from dbt.adapters.paimon.plan.materialized_views.query import Query, SourceColumns
@@ -81,9 +81,7 @@ class Definitions:
             view = replace(view, refusal=(query and query.refusal) or refusal)
         else:
             view = self._with_key(node, replace(view, query=query, refusal=query.refusal), query)
-        # The tables of these runs have limits and filters of dbt's.
-        limited = is_empty_run() or sample_of_run() is not None
-        if view.mode is Mode.INCREMENTAL and view.refusal is not None and not limited:
+        if view.mode is Mode.INCREMENTAL and view.refusal is not None:
             raise CompilationError(
                 f"model '{node['name']}': refresh_mode='incremental', and its query cannot be refreshed by what "
                 f"changed: {view.refusal.words}. Change the query, or set refresh_mode='auto'. See "
@@ -153,6 +151,9 @@ class Definitions:
         Raises:
             NotIncremental: it may.
         """
+        if is_empty_run():
+            # Its tables have a limit of dbt's, and what it writes is not gone on from.
+            return
         spark = self._host.handle.in_process()
         if spark is None:
             parsing.refuse_unknown_functions(query.sql)

@@ -104,7 +104,7 @@ def refuse_unpinned(sql: str) -> None:
     tree = parsed(sql)
     for table in tree.find_all(exp.Table):
         if not isinstance(table.this, exp.Identifier):
-            raise NotIncremental(Reason.NOT_PAIMON, table.sql(dialect="spark"))
+            raise NotIncremental(Reason.NOT_PAIMON, table.this.sql(dialect="spark"))
         for part, words in _UNPINNED.items():
             if table.args.get(part):
                 raise NotIncremental(Reason.CLAUSE, words)
@@ -226,12 +226,16 @@ def having_span(having: exp.Expr, sql: str) -> tuple[int, int]:
 
 
 def refuse_limit(node: exp.Expr) -> None:
-    """Refuse a LIMIT.
+    """Refuse a LIMIT, but for that of dbt's `--empty`.
 
     Raises:
         NotIncremental: there is one.
     """
-    if node.args.get("limit") or node.args.get("offset"):
+    from sqlglot import expressions as exp
+
+    limit = node.args.get("limit")
+    none = isinstance(limit, exp.Limit) and limit.expression.name == "0"
+    if node.args.get("offset") or (limit is not None and not none):
         raise NotIncremental(Reason.LIMIT)
 
 

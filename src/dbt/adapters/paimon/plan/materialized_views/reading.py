@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 # Parts of a SELECT that leave each row as it is, or are read here; all others are refused by their names.
 _CLAUSES: Final = frozenset(
-    "kind hint distinct expressions from_ joins where group having order with_".split()
+    "kind hint distinct expressions from_ joins where group having order with_ limit".split()
 )
 _WHOLE_NUMBERS: Final = frozenset("tinyint smallint int bigint".split())
 _TEXTS: Final = ("string", "varchar", "char")
@@ -196,7 +196,8 @@ class _Reader:
         if isinstance(node, exp.Subquery):
             parsing.refuse_limit(node)
             _refuse_parts(node, _SUBQUERY_PARTS)
-            return _renamed(node, self._rows(node.this, scope))
+            rows = _renamed(node, self._rows(node.this, scope))
+            return replace(rows, keeps_rows=rows.keeps_rows and node.args.get("limit") is None)
         if isinstance(node, exp.Union):
             return self._union(node, scope)
         if isinstance(node, exp.Select):
@@ -232,7 +233,11 @@ class _Reader:
         if len(sides[0].names) != len(sides[1].names):
             raise NotIncremental(Reason.SET_OPERATION, "a UNION ALL of other columns")
         parts = tuple(part for rows in sides for part in rows.parts)
-        return _Rows(sides[0].names, parts, keeps_rows=all(rows.keeps_rows for rows in sides))
+        return _Rows(
+            sides[0].names,
+            parts,
+            keeps_rows=node.args.get("limit") is None and all(rows.keeps_rows for rows in sides),
+        )
 
     def _select(self, node: exp.Select, scope: Scope) -> _Rows:
         _refuse_clauses(node)
@@ -241,7 +246,7 @@ class _Reader:
         for join in node.args.get("joins") or ():
             self._join(join, tables, scope)
         grouped = any(node.args.get(clause) is not None for clause in ("group", "distinct"))
-        filtered = any(node.args.get(clause) is not None for clause in ("where", "having"))
+        filtered = any(node.args.get(clause) is not None for clause in ("where", "having", "limit"))
         if tables.first.groups is not None and (grouped or filtered or tables.joins):
             raise NotIncremental(Reason.ABOVE_GROUPS)
         if node.args.get("group") is None and (
