@@ -176,16 +176,28 @@ class TestConfigs(Life):
         (failed,) = run_dbt(["run"], expect_pass=False)
         assert "merge_engine would merge them" in failed.message
 
-    def test_a_stated_key_is_checked(self, project: Any, rows: Any, table: str) -> None:
-        write_file(
-            view(primary_key="amount", on_rebuild="drop_history"), project.project_root, "models", "star.sql"
-        )
+    @pytest.mark.parametrize(
+        ("sql", "key"), [(STAR, "amount"), (STAR + " limit 9", "id"), ("select 1 as amount, 2 as id", "id")]
+    )
+    def test_a_key_that_is_not_known_to_be_the_querys_is_refused(
+        self, project: Any, rows: Any, table: str, sql: str, key: str
+    ) -> None:
+        before = self.found(rows, table)
+        write_file(view(sql, primary_key=key), project.project_root, "models", "star.sql")
+        (failed,) = run_dbt(["run"], expect_pass=False)
+        assert "primary_key" in failed.message
+        assert self.found(rows, table) == before
+
+    def test_a_longer_key_than_the_querys_is_full(self, project: Any, rows: Any, table: str) -> None:
+        config = {"primary_key": ["id", "amount"], "on_rebuild": "drop_history"}
+        write_file(view(**config), project.project_root, "models", "star.sql")
         assert refresh_of(run_dbt(["run"])).startswith(
-            "full: its table is rebuilt (primary-key: id -> amount"
+            "full: its table is rebuilt (primary-key: id -> id,amount"
         )
-        rows(f"insert into {table}.facts values (30, 0, 301)")
+        rows(f"insert into {table}.facts values (1, 0, 301)")
         assert (
-            refresh_of(run_dbt(["run"])) == "full: primary_key is (amount), and the key of the query is (id)"
+            refresh_of(run_dbt(["run"]))
+            == "full: primary_key is (id, amount), and the key of the query is (id)"
         )
         assert self.found(rows, table) == self.expected(rows, table)
 

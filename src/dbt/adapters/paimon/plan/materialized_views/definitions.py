@@ -81,6 +81,7 @@ class Definitions:
             view = replace(view, refusal=(query and query.refusal) or refusal)
         else:
             view = self._with_key(node, replace(view, query=query, refusal=query.refusal), query)
+        _refuse_merging_key(node, view)
         if view.mode is Mode.INCREMENTAL and view.refusal is not None:
             raise CompilationError(
                 f"model '{node['name']}': refresh_mode='incremental', and its query cannot be refreshed by what "
@@ -178,6 +179,23 @@ class Definitions:
 def _folded(name: TableName) -> tuple[str, str, str]:
     """The name of a table to compare, ignoring case."""
     return name.catalog.lower(), name.schema.lower(), name.identifier.lower()
+
+
+def _refuse_merging_key(node: Node, view: View) -> None:
+    """Refuse a stated key by which several rows of the query may be one row of the table.
+
+    Raises:
+        CompilationError: the key, and that of the query.
+    """
+    stated = [name.lower() for name in column_list(node["config"].get("primary_key"))]
+    known = view.query.key if view.query is not None and view.query.refusal is None else ()
+    if stated and not (known and set(known) <= set(stated)):
+        own = f"its key is ({', '.join(known)})" if known else "it is not known that it has one row per key"
+        raise CompilationError(
+            f"model '{node['name']}': primary_key=({', '.join(stated)}): {own}, and the table would keep one row of "
+            "several with the same values. Remove primary_key, or state the key of the query. See "
+            "docs/materialized-views.md."
+        )
 
 
 def _mode(node: Node) -> Mode:

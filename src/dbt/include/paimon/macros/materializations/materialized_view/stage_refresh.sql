@@ -7,7 +7,8 @@
 {%- for name in part.columns -%}{%- do columns.append(adapter.quote(name)) -%}{%- endfor -%}
 {%- set queries = [] -%}
 {%- if part.source.changes -%}
-  {%- do queries.append('select ' ~ columns | join(', ') ~ ", `__dbt_kind` = '-D' as `__dbt_gone`\nfrom " ~ part.source.changes ~ ' as `__changed`') -%}
+  {%- do queries.append('select ' ~ columns | join(', ')
+    ~ ", `__dbt_kind` = '-D' as `__dbt_gone`\nfrom " ~ part.source.changes ~ ' as `__changed`') -%}
 {%- endif -%}
 {%- for source, keys in part.joined -%}
   {%- do queries.append(paimon__joined_rows_sql(part, columns, source, keys)) -%}
