@@ -24,6 +24,7 @@ NAMES = (
     "incremental",
     "scale",
     "streaming",
+    "views",
 )
 # Where a benchmark makes more than one report, or under another name.
 REPORTS = {

@@ -13,6 +13,7 @@ from dbt.adapters.paimon.plan.decide import adds, decide
 from dbt.adapters.paimon.plan.steps import Does, NodeRun, Plan, SettledPlan, Step
 from dbt.adapters.paimon.spec import bucket_numbers
 from dbt.adapters.paimon.spec.strategies import APPLY_CHANGES, MICROBATCH, on_schema_change
+from dbt.adapters.paimon.sql.staging_names import POSITIONS_SUFFIX
 from dbt.adapters.paimon.tables.changeset import as_dbt_columns
 from dbt.adapters.paimon.tables.column_changes import refuse_schema_change
 
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from dbt.adapters.paimon.host import Host
     from dbt.adapters.paimon.maintenance.buckets import Buckets
     from dbt.adapters.paimon.plan.materialized_views.door import MaterializedViews
+    from dbt.adapters.paimon.plan.materialized_views.refresh import Refresh
     from dbt.adapters.paimon.relation import PaimonRelation
     from dbt.adapters.paimon.spec.door import Specs
     from dbt.adapters.paimon.spec.table import TableSpec
@@ -209,6 +211,24 @@ class Plans:
             stored = changes.synced(current.columns, on_schema_change(node["config"]))
             self.rows.checked(query, stored, node, spec)
         return plan
+
+    def refresh(
+        self, node: Node, spec: TableSpec, existing: PaimonRelation, *, full_refresh: bool
+    ) -> Refresh:
+        """How a run would refresh an existing materialized view, without the count of what changed.
+
+        Args:
+            node: the node in the manifest, compiled.
+            spec: its table spec.
+            existing: its table.
+            full_refresh: whether the run rebuilds tables.
+        """
+        kept = existing.replace_path(identifier=f"{existing.identifier}{POSITIONS_SUFFIX}")
+        run = NodeRun(existing, spec, existing, full_refresh, adds=False)
+        try:
+            return self.materialized_views.refresh(node, run, kept)
+        finally:
+            self.changes.forget(node)
 
     def _reused(self, node: Node, run: NodeRun) -> Written | None:
         """dbt's response if a node with `skip_unchanged` has nothing to do; None if it has to run."""

@@ -30,6 +30,7 @@ class Does(StrEnum):
     INCREMENT = "increment"
     REBUILD = "rebuild in place"
     SWAP = "rebuild as a new table"
+    NOTHING = "nothing"
     CREATE_VIEW = "create view"
     REPLACE_VIEW = "replace view"
     FAIL = "fail"

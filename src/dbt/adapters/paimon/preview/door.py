@@ -12,7 +12,7 @@ from dbt.adapters.paimon.doors import while_parsing
 from dbt.adapters.paimon.host import Host
 from dbt.adapters.paimon.maintenance.door import Maintenance
 from dbt.adapters.paimon.plan.decide import adds
-from dbt.adapters.paimon.plan.door import Plans
+from dbt.adapters.paimon.plan.door import MATERIALIZED_VIEW, Plans
 from dbt.adapters.paimon.plan.steps import Does
 from dbt.adapters.paimon.preview import limits
 from dbt.adapters.paimon.preview.findings import Preview
@@ -26,6 +26,7 @@ from dbt.adapters.paimon.writing.door import Rows
 
 if TYPE_CHECKING:
     from dbt.adapters.paimon.relation import PaimonRelation
+    from dbt.adapters.paimon.spec.table import TableSpec
     from dbt.adapters.paimon.writing.model_query import ModelQuery
 
 _INCREMENTAL: Final = ("incremental", "snapshot", "streaming")
@@ -84,7 +85,7 @@ class Previews:
             )
 
     def _ways(self) -> Mapping[str, Callable[[Mapping[str, Any], Preview, bool], Preview]]:
-        tables = dict.fromkeys(("table", "seed", *_INCREMENTAL), self._of_table)
+        tables = dict.fromkeys(("table", "seed", MATERIALIZED_VIEW, *_INCREMENTAL), self._of_table)
         return {**tables, "view": self._of_view}
 
     def _of_view(self, node: Mapping[str, Any], found: Preview, full_refresh: bool) -> Preview:
@@ -120,15 +121,34 @@ class Previews:
         due = () if on_branch else tuple(self._maintenance.due_after_run(table, spec))
         found = replace(found, does=plan.does, maintenance=due, alters=tuple(plan.alters))
         if not plan.rebuild.swaps:
+            if found.kind == MATERIALIZED_VIEW:
+                return self._refreshed(node, found, spec, table, full_refresh)
             return found
         history = self._tables.history(table)
         asks = not full_refresh and may_need_asking(node, plan.rebuild) and history.is_worth_asking
         return replace(found, reasons=plan.rebuild.reasons, lost=history, asks=asks)
 
+    def _refreshed(
+        self,
+        node: Mapping[str, Any],
+        found: Preview,
+        spec: TableSpec,
+        table: PaimonRelation,
+        full_refresh: bool,
+    ) -> Preview:
+        """What the run of a materialized view does with its rows, and why."""
+        refresh = self._plans.refresh(node, spec, table, full_refresh=full_refresh)
+        does = Does.INCREMENT if refresh.is_incremental else Does.REBUILD if refresh.is_full else Does.NOTHING
+        return replace(found, does=does, reasons=(refresh.words,) if refresh.words else ())
+
     def _query(self, node: Mapping[str, Any]) -> ModelQuery | None:
         """A node's query and columns; None where only the run knows them: seeds, Python models, snapshots, streams."""
         is_sql = node.get("language", "sql") == "sql"
-        if not is_sql or node["config"].get("materialized") not in ("table", "incremental"):
+        if not is_sql or node["config"].get("materialized") not in (
+            "table",
+            "incremental",
+            MATERIALIZED_VIEW,
+        ):
             return None
         return self._rows.query(node["compiled_code"])
 

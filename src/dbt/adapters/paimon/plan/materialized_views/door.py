@@ -149,10 +149,10 @@ class MaterializedViews:
             kept: its positions table.
         """
         view = self._views.pop(model["unique_id"])
-        if view.query is None:
-            return Refresh(Does.FULL, view.refusal.words if view.refusal else "", view.sql)
         if is_empty_run() or sample_of_run() is not None:
             return Refresh(Does.FULL, Reason.LIMITED_RUN.words(), view.sql)
+        if view.query is None:
+            return Refresh(Does.FULL, view.refusal.words if view.refusal else "", view.sql)
         query = view.query
         relations = [self._relation(table.name) for table in query.tables]
         sources = {relation: self.existing(relation) for relation in relations}
@@ -242,25 +242,32 @@ class MaterializedViews:
 
     @while_parsing(lambda *_: Written())
     def nothing_written(self, model: Node, refresh: Refresh, target: PaimonRelation) -> Written:
-        """dbt's response to a refresh that found nothing to write, after its positions are committed.
-
-        A commit without rows carries them where Spark is in this process; elsewhere the positions table does.
-        """
-        spark = self._host.handle.in_process()
-        mark = self._changes.commit_conf(model).get(COMMIT_USER_CONF)
-        if refresh.does is not Does.NONE and spark is not None and mark:
-            spark.commit_nothing(TableName(*target.parts), mark)
+        """dbt's response to a refresh that found nothing to write, after its positions are committed."""
+        if refresh.does is not Does.NONE:
+            self._commit_positions(model, target)
         return Written(responses.of_refresh(refresh.console, refresh.affected or 0))
 
-    @staticmethod
-    def describe(refresh: Refresh, result: Any) -> None:
+    @while_parsing(lambda *_: None)
+    def describe(self, model: Node, refresh: Refresh, target: PaimonRelation, result: Any) -> None:
         """Add to dbt's result of the statement that wrote a view what the refresh did.
 
         Args:
-            refresh: the refresh.
+            model: the node.
+            refresh: its refresh.
+            target: its table.
             result: of dbt's `load_result`.
         """
+        if getattr(result["response"], "snapshot_id", None) is None:
+            # A statement without rows commits nothing.
+            self._commit_positions(model, target)
         result["response"] = responses.with_refresh(result["response"], refresh.console, refresh.affected)
+
+    def _commit_positions(self, model: Node, target: PaimonRelation) -> None:
+        """Commit the positions without rows, where Spark is in this process; elsewhere the positions table has them."""
+        spark = self._host.handle.in_process()
+        mark = self._changes.commit_conf(model).get(COMMIT_USER_CONF)
+        if spark is not None and mark:
+            spark.commit_nothing(TableName(*target.parts), mark)
 
     def end(self, model: Node, refresh: Refresh, kept: PaimonRelation) -> None:
         """Write the positions of a refresh where its commit could not carry them; its rows are committed.
@@ -311,15 +318,15 @@ def _require_positions(read: Reading) -> None:
     """
     own = sorted(read.commits or (), key=lambda commit: -commit.snapshot)
     last = next((commit for commit in own if commit.kind not in _UPKEEP), None)
+    keys = {source.key for source in read.sources.values()}
+    if last is not None and keys <= marked(last.user).keys():
+        return
+    newest = last.snapshot if last is not None else 0
+    if all(key in read.saved and read.saved[key].own.snapshot >= newest for key in keys):
+        return
     if last is None:
         raise NotIncremental(Reason.FIRST_RUN)
-    keys = {source.key for source in read.sources.values()}
-    if keys <= marked(last.user).keys():
-        return
-    saved = [read.saved[key] for key in keys if key in read.saved]
-    if len(saved) == len(keys) and all(each.own.snapshot >= last.snapshot for each in saved):
-        return
-    if any(keys <= marked(commit.user).keys() for commit in own):
+    if not marked(last.user):
         raise NotIncremental(Reason.WRITTEN_BY_OTHERS, last.snapshot)
     raise NotIncremental(Reason.NOT_FROM_HERE)
 

@@ -15,9 +15,7 @@ class Reason(Enum):
     LIMITED_RUN = "--empty or --sample"
     REFRESH_MODE = "refresh_mode is full"
     REBUILT = "its table is rebuilt ({})"
-    NOT_FROM_HERE = (
-        "its query, its columns or the session's settings have changed, or it was not refreshed by dbt before"
-    )
+    NOT_FROM_HERE = "its query, a source's columns or Spark's settings have changed"
     WRITTEN_BY_OTHERS = "something other than its refresh wrote its table at snapshot {}"
     POSITION_LOST = "the changes of {} are lost: {}"
     TOO_MANY = "{} have changed, more than half"

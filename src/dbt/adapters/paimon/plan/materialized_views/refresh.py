@@ -159,16 +159,9 @@ class Refresh:
         return not self.key and bool(self.groups_view)
 
     @property
-    def is_staged(self) -> bool:
-        """Whether it has temporary views."""
-        return bool(self.changed)
-
-    @property
     def views(self) -> list[str]:
-        """The names of its temporary views, those that read others first."""
-        return [name for name in (self.rows_view, self.groups_view) if name] + [
-            part.view for part in self.changed
-        ]
+        """The names of the temporary views that a refresh by what changed begins with, those that read others first."""
+        return [name for name in (self.groups_view,) if name] + [part.view for part in self.changed]
 
     @property
     def console(self) -> str:

@@ -23,7 +23,9 @@
     {%- set nothing = adapter.materialized_views.nothing_written(model, refresh, run.target) -%}
     {{ store_result('main', response=nothing.response, agate_table=nothing.table) }}
   {%- endif -%}
-  {%- do paimon__drop_refresh_views(refresh) -%}
+  {%- for name in refresh.views -%}
+    {%- do paimon__drop_temporary_view(name) -%}
+  {%- endfor -%}
   {%- do adapter.materialized_views.end(model, refresh, kept) -%}
   {%- do paimon__end_writing(run, []) -%}
 
@@ -40,7 +42,7 @@
   {%- set query = paimon__model_query(run.target, refresh.sql) -%}
   {%- set run = adapter.plans.with_rows(model, run, query) -%}
   {%- do paimon__build_table(run.target, run.existing, run.spec, run.source) -%}
-  {%- do adapter.materialized_views.describe(refresh, load_result('main')) -%}
+  {%- do adapter.materialized_views.describe(model, refresh, run.target, load_result('main')) -%}
 {% endmacro %}
 
 {#- The rows whose sources have changed, in one commit; audited first if the config says so. -#}
@@ -56,7 +58,10 @@
   {%- else -%}
     {%- do paimon__write_refresh(run.target, run, refresh) -%}
   {%- endif -%}
-  {%- do adapter.materialized_views.describe(refresh, load_result('main')) -%}
+  {%- do adapter.materialized_views.describe(model, refresh, run.target, load_result('main')) -%}
+  {%- if refresh.rows_view -%}
+    {%- do paimon__drop_temporary_view(refresh.rows_view) -%}
+  {%- endif -%}
 {% endmacro %}
 
 {% macro paimon__write_refresh(target, run, refresh) %}

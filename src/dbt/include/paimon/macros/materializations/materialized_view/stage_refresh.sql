@@ -8,14 +8,10 @@
   {%- endif -%}
 {% endmacro %}
 
-{% macro paimon__drop_refresh_views(refresh) %}
-  {%- if refresh.is_staged -%}
-    {%- for name in refresh.views -%}
-      {%- call statement('drop_staged') -%}
-        drop view if exists {{ adapter.quote(name) }}
-      {%- endcall -%}
-    {%- endfor -%}
-  {%- endif -%}
+{% macro paimon__drop_temporary_view(name) %}
+  {%- call statement('drop_staged') -%}
+    drop view if exists {{ adapter.quote(name) }}
+  {%- endcall -%}
 {% endmacro %}
 
 {#-

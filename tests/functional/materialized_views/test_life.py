@@ -1,0 +1,267 @@
+"""A materialized view in the life of a project: other materializations, configs, and the commands of dbt."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+from dbt.tests.util import run_dbt, write_file
+
+from dbt.adapters.paimon.cli import main
+
+VIEW = "{{{{ config(materialized='materialized_view'{config}) }}}}\n{sql}"
+STAR = "select f.id, f.amount, c.name from {{ source('raw', 'facts') }} f left join {{ source('raw', 'names') }} c on c.id = f.name_id"
+SOURCES = """
+sources:
+  - name: raw
+    schema: "{{ target.schema }}"
+    tables: [{name: facts}, {name: names}]
+"""
+
+
+def view(sql: str = STAR, **config: Any) -> str:
+    return VIEW.format(sql=sql, config="".join(f", {key}={value!r}" for key, value in config.items()))
+
+
+def refresh_of(results: Any, name: str = "star") -> str:
+    (found,) = [each.adapter_response.get("refresh") for each in results if each.node.name == name]
+    return found or ""
+
+
+class Life:
+    """Each test begins with the sources, and with the view refreshed once."""
+
+    @pytest.fixture(scope="class")
+    def models(self) -> dict[str, str]:
+        return {"star.sql": view(), "sources.yml": SOURCES}
+
+    @pytest.fixture(scope="class")
+    def table(self, project: Any) -> str:
+        return f"paimon.{project.test_schema}"
+
+    @pytest.fixture(autouse=True)
+    def begun(self, project: Any, rows: Any, table: str) -> Iterator[None]:
+        rows(f"drop database if exists {table} cascade")
+        rows(f"create database {table}")
+        key = "tblproperties ('primary-key' = 'id', 'bucket' = '1')"
+        rows(f"create table {table}.facts (id int, name_id int, amount int) {key}")
+        rows(f"create table {table}.names (id int, name string) {key}")
+        rows(f"insert into {table}.facts select id, id % 3, id * 10 from range(10)")
+        rows(f"insert into {table}.names values (0, 'zero'), (1, 'one')")
+        write_file(view(), project.project_root, "models", "star.sql")
+        assert refresh_of(run_dbt(["run"])) == "full: first run"
+        yield
+        write_file(view(), project.project_root, "models", "star.sql")
+
+    def expected(self, rows: Any, table: str) -> list[tuple[Any, ...]]:
+        return sorted(
+            rows(
+                f"select f.id, f.amount, c.name from {table}.facts f left join {table}.names c on c.id = f.name_id"
+            )
+        )
+
+    def found(self, rows: Any, table: str, name: str = "star") -> list[tuple[Any, ...]]:
+        return sorted(rows(f"select id, amount, name from {table}.{name}"))
+
+
+class TestMaterializations(Life):
+    @pytest.mark.parametrize("other", ["table", "incremental", "view"])
+    def test_a_view_becomes_another_materialization_and_comes_back(
+        self, project: Any, rows: Any, table: str, other: str
+    ) -> None:
+        key = "" if other == "view" else ", primary_key='id'"
+        model = f"{{{{ config(materialized='{other}'{key}) }}}}\n{STAR}"
+        write_file(model, project.project_root, "models", "star.sql")
+        run_dbt(["run"])
+        if other != "view":
+            options = dict(rows(f"select key, value from {table}.`star$options`"))
+            assert "dbt.materialized-view" not in options
+        rows(f"insert into {table}.facts values (1, 2, 11), (20, 0, 1)")
+        write_file(view(), project.project_root, "models", "star.sql")
+        assert refresh_of(
+            run_dbt(["run", "--full-refresh"] if other == "incremental" else ["run"])
+        ).startswith("full")
+        assert self.found(rows, table) == self.expected(rows, table)
+        rows(f"insert into {table}.names values (2, 'two')")
+        assert refresh_of(run_dbt(["run"])).startswith("incremental, ")
+        assert self.found(rows, table) == self.expected(rows, table)
+
+    def test_another_query_is_a_full_refresh(self, project: Any, rows: Any, table: str) -> None:
+        write_file(
+            view(STAR.replace("f.amount", "f.amount + 1 as amount")),
+            project.project_root,
+            "models",
+            "star.sql",
+        )
+        assert refresh_of(run_dbt(["run"])).startswith("full: its query")
+        assert self.found(rows, table) == [(i, a + 1, n) for i, a, n in self.expected(rows, table)]
+        write_file(view(), project.project_root, "models", "star.sql")
+        assert refresh_of(run_dbt(["run"])).startswith("full: its query")
+        assert self.found(rows, table) == self.expected(rows, table)
+
+    def test_a_new_column_of_a_source_is_a_full_refresh(self, project: Any, rows: Any, table: str) -> None:
+        rows(f"alter table {table}.facts add column more string")
+        assert refresh_of(run_dbt(["run"])).startswith("full: its query, a source's columns")
+        assert self.found(rows, table) == self.expected(rows, table)
+
+
+class TestWrites(Life):
+    def test_a_foreign_write_is_undone_by_a_full_refresh(self, project: Any, rows: Any, table: str) -> None:
+        rows(f"delete from {table}.star where id = 3")
+        assert refresh_of(run_dbt(["run"])).startswith(
+            "full: something other than its refresh wrote its table"
+        )
+        assert self.found(rows, table) == self.expected(rows, table)
+
+    def test_a_compaction_of_the_view_or_of_a_source_changes_nothing(
+        self, project: Any, rows: Any, table: str
+    ) -> None:
+        rows(f"call sys.compact(table => '{table}.star')")
+        rows(f"call sys.compact(table => '{table}.facts')")
+        run_dbt(["run"])
+        assert refresh_of(run_dbt(["run"])) == "none, no source has changed"
+
+    def test_a_view_that_is_rolled_back_goes_on_from_there(self, project: Any, rows: Any, table: str) -> None:
+        rows(f"insert into {table}.facts values (3, 1, 33)")
+        run_dbt(["run"])
+        rows(f"insert into {table}.facts values (4, 1, 44)")
+        run_dbt(["run"])
+        rows(f"call sys.rollback(table => '{table}.star', version => '1')")
+        assert refresh_of(run_dbt(["run"])) == "incremental, 2 of about 12 keys"
+        assert self.found(rows, table) == self.expected(rows, table)
+
+    def test_a_source_that_is_rolled_back_or_made_again_is_read_as_a_whole(
+        self, project: Any, rows: Any, table: str
+    ) -> None:
+        rows(f"insert into {table}.facts values (3, 1, 33)")
+        run_dbt(["run"])
+        rows(f"call sys.rollback(table => '{table}.facts', version => '1')")
+        assert "rolled back or recreated" in refresh_of(run_dbt(["run"]))
+        assert self.found(rows, table) == self.expected(rows, table)
+        rows(f"drop table {table}.names")
+        rows(
+            f"create table {table}.names (id int, name string) tblproperties ('primary-key' = 'id', 'bucket' = '1')"
+        )
+        rows(f"insert into {table}.names values (2, 'new')")
+        assert "rolled back or recreated" in refresh_of(run_dbt(["run"]))
+        assert self.found(rows, table) == self.expected(rows, table)
+
+    def test_expired_positions_are_a_full_refresh(self, project: Any, rows: Any, table: str) -> None:
+        for amount in (1, 2, 3):
+            rows(f"insert into {table}.facts values (3, 1, {amount})")
+        rows(f"call sys.expire_snapshots(table => '{table}.facts', retain_max => 1, retain_min => 1)")
+        assert "has expired" in refresh_of(run_dbt(["run"]))
+        assert self.found(rows, table) == self.expected(rows, table)
+
+
+class TestConfigs(Life):
+    def test_refresh_mode(self, project: Any, rows: Any, table: str) -> None:
+        write_file(view(refresh_mode="full"), project.project_root, "models", "star.sql")
+        assert refresh_of(run_dbt(["run"])) == "full: refresh_mode is full"
+        write_file(
+            view(STAR + " limit 5", refresh_mode="incremental"), project.project_root, "models", "star.sql"
+        )
+        (failed,) = run_dbt(["run"], expect_pass=False)
+        assert "cannot be refreshed by what changed: a LIMIT" in failed.message
+        write_file(view(refresh_mode="incrementel"), project.project_root, "models", "star.sql")
+        (failed,) = run_dbt(["run"], expect_pass=False)
+        assert "Did you mean 'incremental'" in failed.message
+        assert self.found(rows, table) == self.expected(rows, table)
+
+    def test_keys_that_merge_rows_are_refused(self, project: Any, rows: Any, table: str) -> None:
+        write_file(view(merge_engine="aggregation"), project.project_root, "models", "star.sql")
+        (failed,) = run_dbt(["run"], expect_pass=False)
+        assert "merge_engine would merge them" in failed.message
+
+    def test_a_stated_key_is_checked(self, project: Any, rows: Any, table: str) -> None:
+        write_file(
+            view(primary_key="amount", on_rebuild="drop_history"), project.project_root, "models", "star.sql"
+        )
+        assert (
+            refresh_of(run_dbt(["run"])) == "full: primary_key is (amount), and the key of the query is (id)"
+        )
+
+    def test_audited_before_its_commit(self, project: Any, rows: Any, table: str) -> None:
+        write_file(view(wap=True), project.project_root, "models", "star.sql")
+        schema = f"models:\n  - name: star\n    columns:\n      - name: amount\n        data_tests: [not_null]\n{SOURCES}"
+        write_file(schema, project.project_root, "models", "sources.yml")
+        try:
+            rows(f"insert into {table}.facts values (1, 2, 11), (20, 0, 1)")
+            rows(f"delete from {table}.facts where id = 4")
+            run_dbt(["run"])
+            assert self.found(rows, table) == self.expected(rows, table)
+            before = self.found(rows, table)
+            rows(f"insert into {table}.facts values (2, 2, null)")
+            run_dbt(["run"], expect_pass=False)
+            assert self.found(rows, table) == before
+            rows(f"insert into {table}.facts values (2, 2, 5)")
+            assert refresh_of(run_dbt(["run"])).startswith("incremental, 1 of")
+            assert self.found(rows, table) == self.expected(rows, table)
+        finally:
+            write_file(SOURCES, project.project_root, "models", "sources.yml")
+
+    def test_a_contract(self, project: Any, rows: Any, table: str) -> None:
+        sql = "select f.id, f.amount, 'n' as name from {{ source('raw', 'facts') }} f"
+        write_file(view(sql, on_rebuild="drop_history"), project.project_root, "models", "star.sql")
+        columns = "".join(
+            f"      - {{name: {name}, data_type: {kind}}}\n"
+            for name, kind in (("id", "int"), ("amount", "int"), ("name", "string"))
+        )
+        schema = f"models:\n  - name: star\n    config: {{contract: {{enforced: true}}}}\n    columns:\n{columns}{SOURCES}"
+        write_file(schema, project.project_root, "models", "sources.yml")
+        try:
+            run_dbt(["run"])
+            rows(f"insert into {table}.facts values (1, 2, 11)")
+            rows(f"delete from {table}.facts where id = 4")
+            assert refresh_of(run_dbt(["run"])).startswith("incremental, 2 of")
+            assert (1, 11, "n") in self.found(rows, table)
+            assert {row[0] for row in self.found(rows, table)} == {0, 1, 2, 3, 5, 6, 7, 8, 9}
+        finally:
+            write_file(SOURCES, project.project_root, "models", "sources.yml")
+
+
+class TestCommands(Life):
+    def test_empty_and_then_a_run(self, project: Any, rows: Any, table: str) -> None:
+        assert refresh_of(run_dbt(["run", "--empty"])) == "full: --empty or --sample"
+        assert self.found(rows, table) == []
+        assert refresh_of(run_dbt(["run"])).startswith("full")
+        assert self.found(rows, table) == self.expected(rows, table)
+
+    def test_plan_says_what_the_run_does(self, project: Any, rows: Any, table: str) -> None:
+        def planned() -> dict[str, Any]:
+            place = ["--project-dir", str(project.project_root), "--profiles-dir", str(project.profiles_dir)]
+            ended = CliRunner().invoke(main, ["plan", "--output", "json", *place])
+            assert ended.exit_code == 0, ended.output
+            lines = [line for line in ended.output.splitlines() if line.startswith('{"unique_id": "model.')]
+            return dict(json.loads(lines[0]))
+
+        assert planned()["does"] == "nothing"
+        rows(f"insert into {table}.facts values (1, 2, 11)")
+        assert planned()["does"] == "increment"
+        assert refresh_of(run_dbt(["run"])).startswith("incremental, 1 of")
+        rows(f"delete from {table}.star where id = 3")
+        assert planned()["does"] == "rebuild in place"
+
+    def test_a_snapshot_and_changes_of_a_view(self, project: Any, rows: Any, table: str) -> None:
+        model = "{{ config(materialized='incremental') }}\nselect * from {{ paimon_changes(ref('star')) }}"
+        write_file(model, project.project_root, "models", "log.sql")
+        snapshot = """{% snapshot kept %}{{ config(unique_key='id', strategy='check', check_cols='all') }}
+select * from {{ ref('star') }}{% endsnapshot %}"""
+        write_file(snapshot, project.project_root, "snapshots", "kept.sql")
+        try:
+            run_dbt(["build"])
+            rows(f"insert into {table}.facts values (1, 2, 11)")
+            rows(f"delete from {table}.facts where id = 4")
+            run_dbt(["build"])
+            last = rows(f"select id, _row_kind from {table}.log order by id desc")
+            assert rows(f"select count(*) from {table}.kept where dbt_valid_to is not null")[0][0] >= 1
+            assert sorted(
+                rows(f"select id, amount, name from {table}.kept where id = 1 and dbt_valid_to is null")
+            ) == [(1, 11, None)]
+            assert (4, "-D") in last
+        finally:
+            (project.project_root.join("models", "log.sql")).remove()
+            (project.project_root.join("snapshots", "kept.sql")).remove()
