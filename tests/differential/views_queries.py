@@ -43,6 +43,15 @@ class _From:
         return f"with {', '.join(self.ctes)} " if self.ctes else ""
 
 
+@dataclass(frozen=True)
+class Drawn:
+    """A query, its columns, and the key that its config may state."""
+
+    sql: str
+    columns: Mapping[str, str] = field(default_factory=dict)
+    key: tuple[str, ...] = ()
+
+
 class Queries:
     """Draws views over some sources.
 
@@ -75,9 +84,10 @@ class Queries:
             (self._star, self._grouped, self._union, self._distinct, self._grouped_union, self._whole),
             (32, 32, 12, 8, 8, 8),
         )[0]
-        sql, columns, key, may_state = draw()
+        drawn = draw()
+        sql, key = drawn.sql, drawn.key
         config: dict[str, Any] = {}
-        if key and may_state and self._chance.random() < 0.3:
+        if key and self._chance.random() < 0.3:
             config["primary_key"] = list(key)
         elif key and len(key) > 1 and self._chance.random() < 0.2:
             config["partition_by"] = key[0]
@@ -87,7 +97,7 @@ class Queries:
             config["bucket"] = 2
         if self._chance.random() < 0.1:
             sql = f"-- a view\n{sql}\n-- its end"
-        return View(name, sql, config, columns, key)
+        return View(name, sql, config, drawn.columns, key)
 
     # -- what it reads ----------------------------------------------------------------------------------------------
 
@@ -98,7 +108,7 @@ class Queries:
     def _driver(self, *, keyed: bool) -> _From:
         """The driving table: plain, in a CTE, in a subquery, a view of dbt's, or another materialized view."""
         names = ["f0", "f0", "f0", "f1", "u", "a", "b"] + ([] if keyed else ["log"])
-        views = [view for view in self._views if view.key or not keyed]
+        views = [view for view in self._views if view.columns and (view.key or not keyed)]
         read: Source | View = self._sources[self._chance.choice(names)]
         if views and self._chance.random() < 0.3:
             read = self._chance.choice(views)
@@ -222,7 +232,7 @@ class Queries:
             )
         )
 
-    # -- queries: the text, its columns, its key, and whether the key may be stated -------------------------------
+    # -- queries ----------------------------------------------------------------------------------------------------
 
     def _select(
         self, read: _From, more: int, names: list[str] | None = None
@@ -241,7 +251,7 @@ class Queries:
             columns[f"c{number}"] = kind
         return items, columns
 
-    def _star(self) -> tuple[str, dict[str, str], tuple[str, ...], bool]:
+    def _star(self) -> Drawn:
         read = self._driver(keyed=self._chance.random() < 0.85)
         if read.key:
             self._joins(read)
@@ -253,100 +263,102 @@ class Queries:
             sql = f"select {names} from ({sql}) as outermost{self._where(columns, 0.5)}"
         if self._chance.random() < 0.1:
             sql += " order by 1"
-        return sql, columns, tuple(read.key), True
+        return Drawn(sql, columns, tuple(read.key))
 
-    def _union(self) -> tuple[str, dict[str, str], tuple[str, ...], bool]:
-        branches, columns = [], {}
-        name = self._chance.choice(("f0", "f1"))
-        for number in range(self._chance.choice((2, 2, 3))):
-            read = self._driver(keyed=True)
+    def _union(self) -> Drawn:
+        reads = [self._driver(keyed=True)]
+        width = len(reads[0].key)
+        others = (self._driver(keyed=True) for _ in range(self._chance.choice((3, 5))))
+        reads += [read for read in others if len(read.key) == width][:2]
+        branches = []
+        for number, read in enumerate(reads):
             if self._chance.random() < 0.5:
                 self._joins(read)
-            keys = list(read.key)
-            if number and len(keys) != self._width:
-                source = self._sources[name]
-                read = _From(f"<{name}> as q", {each: f"q.{each}" for each in source.key}, {f"q.{each}": kind for each, kind in source.columns.items()})  # fmt: skip
-                keys = list(read.key)
-                if len(keys) != self._width:
-                    continue
-            self._width = len(keys)
-            literal = self._chance.choice(
-                (f"'{'xyz'[number]}'", str(number), "'x'" if self._chance.random() < 0.1 else f"'{number}'")
-            )
-            items = [f"{literal} as kind", *(f"{read.key[key]} as key_{at}" for at, key in enumerate(keys))]
-            for at, kind in enumerate(("string", "int")):
-                items.append(f"{self._column(read.columns, kind)} as c{at}")
-            if self._chance.random() < 0.3:
-                items = [items[0], *items[1:]]
-            branches.append(f"select {', '.join(items)} from {read.sql}{self._where(read.columns, 0.4)}" if not read.ctes else f"({read.head}select {', '.join(items)} from {read.sql})")  # fmt: skip
-            if not columns:
-                columns = {"kind": "string", **{f"key_{at}": "?" for at in range(len(keys))}, "c0": "string", "c1": "int"}  # fmt: skip
-        keys = [name for name in columns if name.startswith("key_")]
+            literal = self._chance.choice((f"'{'xyz'[number]}'", str(number), f"'{number}'", "0"))
+            items = [
+                f"{literal} as kind",
+                *(f"{at} as key_{place}" for place, at in enumerate(read.key.values())),
+            ]
+            items += [
+                f"{self._column(read.columns, 'string')} as c0",
+                f"{self._column(read.columns, 'int')} as c1",
+            ]
+            sql = f"{read.head}select {', '.join(items)} from {read.sql}{self._where(read.columns, 0.4)}"
+            branches.append(f"({sql})" if read.ctes else sql)
+        keys = [f"key_{place}" for place in range(width)]
+        kinds = {name.lower(): kind for name, kind in reads[0].driving.items()}
+        of_keys = {name: kinds[at] for name, at in zip(keys, reads[0].key.values(), strict=True)}
+        columns = {"kind": "string", **of_keys, "c0": "string", "c1": "int"}
         sql = " union all ".join(branches)
         if self._chance.random() < 0.3:
-            sql = f"select * from ({sql}) as both"
-        return sql, columns, ("kind", *keys) if len(branches) > 1 else (), len(branches) > 1
+            sql = f"select * from ({sql}) as both{self._where({'c0': 'string', 'c1': 'int'}, 0.5)}"
+        return Drawn(sql, columns, ("kind", *keys) if len(reads) > 1 else tuple(keys))
 
-    def _grouped(self) -> tuple[str, dict[str, str], tuple[str, ...], bool]:
+    def _grouped(self) -> Drawn:
         read = self._driver(keyed=self._chance.random() < 0.75)
         if read.key:
             self._joins(read)
         where = self._where(read.columns, 0.4)
-        head, source, columns = read.head, f"{read.sql}{where}", read.columns
+        source, columns, keys = f"{read.sql}{where}", read.columns, list(read.key.values())
         if self._chance.random() < 0.2:
             items, named = self._select(read, 4)
             source = f"(select {', '.join(items)} from {source}) as inner_rows"
-            columns = {f"inner_rows.{name}": kind for name, kind in named.items()}
-        return self._over(head, source, columns, list(read.key.values()) if columns is read.columns else [])
+            columns, keys = {f"inner_rows.{name}": kind for name, kind in named.items()}, []
+        return self._over(read.head, source, columns, keys)
 
-    def _over(
-        self, head: str, source: str, columns: Mapping[str, str], keys: list[str]
-    ) -> tuple[str, dict[str, str], tuple[str, ...], bool]:
-        """GROUP BY over some rows."""
-        named: dict[str, str] = {}
-        groups, items = [], []
-        drawn = [self._expression(columns) for _ in range(self._chance.choice((1, 1, 2, 3)))]
-        never_null = bool(keys) and self._chance.random() < 0.15
-        if never_null:
-            drawn = [(key, "?") for key in keys]
-        stated = not never_null and self._chance.random() < 0.1
-        if stated:
-            drawn = [(f"coalesce({self._column(columns, 'string')}, 'none')", "string")]
+    def _over(self, head: str, source: str, columns: Mapping[str, str], keys: list[str]) -> Drawn:
+        """GROUP BY over some rows; `keys` are the columns of the driving table's key."""
+        drawn, key = self._group_columns(columns, keys)
+        names = [f"g{at}" for at in range(len(drawn))]
         how = self._chance.choice(("expression", "expression", "ordinal", "alias", "all"))
-        # A literal in GROUP BY is an ordinal, or refused.
-        drawn = [(self._column(columns), "?") if sql == "'fixed'" else (sql, kind) for sql, kind in drawn]
-        for at, (sql, kind) in enumerate(drawn):
-            items.append(f"{sql} as g{at}")
-            groups.append({"ordinal": str(at + 1), "alias": f"g{at}"}.get(how, sql))
-            named[f"g{at}"] = kind
-        group_names = tuple(named)
-        for at in range(self._chance.choice((0, 1, 1, 2, 3))):
+        if how == "alias" and self._chance.random() < 0.2:
+            # Where the source has a column of that name, Spark groups by it.
+            names[0] = "s"
+        items = [f"{sql} as {name}" for sql, name in zip(drawn, names, strict=True)]
+        groups = {
+            "ordinal": [str(at + 1) for at in range(len(drawn))],
+            "alias": names,
+            "all": ["all"],
+        }.get(how, drawn)
+        named = dict.fromkeys(names, "?")
+        for at in range(self._chance.choice((0 if how != "all" else 1, 1, 1, 2, 3))):
             items.append(f"{self._aggregate(columns)} as n{at}")
             named[f"n{at}"] = "?"
         if self._chance.random() < 0.3 and how in ("expression", "alias"):
             items.reverse()
             named = dict(reversed(named.items()))
-        by = "all" if how == "all" and len(items) > len(groups) else ", ".join(groups if how != "all" else [item.rpartition(" as ")[0] for item in items])  # fmt: skip
-        sql = f"{head}select {', '.join(items)} from {source} group by {by}"
-        if self._chance.random() < 0.3:
-            having = self._chance.choice(
-                (
-                    "count(*) > 1",
-                    "{int} > 3",
-                    "max({any}) is not null",
-                    "count(distinct {any}) between 1 and 2",
-                )
-            )
-            having = having.format(int=f"sum({self._column(columns, 'int')})", any=self._column(columns))
-            sql += f" having {having}"
+        sql = f"{head}select {', '.join(items)} from {source} group by {', '.join(groups)}{self._having(columns)}"
         if self._chance.random() < 0.15:
             sql += " order by 1"
         elif self._chance.random() < 0.15:
-            renamed = [f"{name} as r_{name}" for name in named]
-            sql = f"select {', '.join(renamed)} from ({sql}) as grouped"
+            sql = f"select {', '.join(f'{name} as r_{name}' for name in named)} from ({sql}) as grouped"
             named = {f"r_{name}": kind for name, kind in named.items()}
-            group_names = tuple(f"r_{name}" for name in group_names)
-        return sql, named, group_names if never_null or stated else (), stated or never_null
+            names = [f"r_{name}" for name in names]
+        return Drawn(sql, named, tuple(names) if key else ())
+
+    def _group_columns(self, columns: Mapping[str, str], keys: list[str]) -> tuple[list[str], bool]:
+        """What a query groups by, and whether it is never NULL."""
+        how = self._chance.random()
+        if keys and how < 0.15:
+            return keys, True
+        if how < 0.25:
+            return [f"coalesce({self._column(columns, 'string')}, 'none')"], True
+        drawn = [self._expression(columns)[0] for _ in range(self._chance.choice((1, 1, 2, 3)))]
+        # A literal in GROUP BY is an ordinal, or refused.
+        return [sql for sql in drawn if "." in sql] or [self._chance.choice(list(columns))], False
+
+    def _having(self, columns: Mapping[str, str]) -> str:
+        if self._chance.random() > 0.3:
+            return ""
+        number, other = self._column(columns, "int"), self._column(columns)
+        return " having " + self._chance.choice(
+            (
+                "count(*) > 1",
+                f"sum({number}) > 3",
+                f"max({other}) is not null",
+                f"count(distinct {other}) between 1 and 2",
+            )
+        )
 
     def _aggregate(self, columns: Mapping[str, str]) -> str:
         return self._chance.choice(_AGGREGATES).format(
@@ -356,7 +368,7 @@ class Queries:
             condition=self._condition(columns),
         )
 
-    def _distinct(self) -> tuple[str, dict[str, str], tuple[str, ...], bool]:
+    def _distinct(self) -> Drawn:
         read = self._driver(keyed=self._chance.random() < 0.75)
         if read.key:
             self._joins(read)
@@ -364,9 +376,9 @@ class Queries:
         items = [f"{sql} as c{at}" for at, (sql, _) in enumerate(drawn)]
         named = {f"c{at}": kind for at, (_, kind) in enumerate(drawn)}
         where = self._where(read.columns, 0.4)
-        return f"{read.head}select distinct {', '.join(items)} from {read.sql}{where}", named, (), False
+        return Drawn(f"{read.head}select distinct {', '.join(items)} from {read.sql}{where}", named)
 
-    def _grouped_union(self) -> tuple[str, dict[str, str], tuple[str, ...], bool]:
+    def _grouped_union(self) -> Drawn:
         branches = []
         for number in range(2):
             read = self._driver(keyed=self._chance.random() < 0.6)
@@ -390,11 +402,11 @@ class Queries:
         columns = {"both.text_": "string", "both.number_": "int", "both.branch": "int"}
         return self._over("", source, columns, [])
 
-    def _whole(self) -> tuple[str, dict[str, str], tuple[str, ...], bool]:
+    def _whole(self) -> Drawn:
         """A query that is refreshed as a whole."""
         name = self._chance.choice(("f0", "f1"))
         key = ", ".join(self._sources[name].key)
-        return self._chance.choice(
+        sql = self._chance.choice(
             (
                 f"select {key}, v, row_number() over (partition by k order by {key}) as place from <{name}>",
                 f"select {key}, v from <{name}> order by {key} limit 4",
@@ -409,4 +421,5 @@ class Queries:
                 f"select k, p, count(*) as n from <{name}> group by rollup (k, p)",
                 f"select s, count(*) as n from (select s, k, count(*) as m from <{name}> group by s, k) as g group by s",
             )
-        ), {}, (), False  # fmt: skip
+        )
+        return Drawn(sql)
