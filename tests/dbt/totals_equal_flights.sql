@@ -1,4 +1,4 @@
--- The totals that increments have added up must be those of the flights themselves.
+-- The totals must be those of the flights themselves.
 with totals as (
     select
         carrier,

@@ -2,10 +2,12 @@
 
 import pytest
 
+from dbt.adapters.paimon.relation import PaimonRelation
 from dbt.adapters.paimon.spec.table import TableSpec
 from dbt.adapters.paimon.tables.changeset import ExistingColumn, ExistingTable
 from dbt.adapters.paimon.writing.kept_deletes import kept_deletes
 
+DELETES = PaimonRelation.create("lake", "shop", "t__dbt_deletes", "table")
 SPEC = TableSpec(
     primary_key=("id",),
     partition_by=(),
@@ -21,7 +23,7 @@ def kept(seq: str, there: dict[str, str], key: tuple[str, ...] = ("id",), id_typ
         columns=tuple(ExistingColumn(name, kind, nullable=False) for name, kind in there.items()),
         options={"sequence.field": "seq"},
     )
-    return kept_deletes(SPEC, columns, current, "t__dbt_deletes")
+    return kept_deletes(DELETES, SPEC, columns, current)
 
 
 def test_key_and_sequence_are_kept():
@@ -30,7 +32,7 @@ def test_key_and_sequence_are_kept():
         ExistingColumn("v", "int"),
         ExistingColumn("seq", "bigint"),
     ]
-    found = kept_deletes(SPEC, columns, None, "t__dbt_deletes")
+    found = kept_deletes(DELETES, SPEC, columns, None)
     assert [(c.name, c.data_type) for c in found.columns] == [("id", "int"), ("seq", "bigint")]
     assert found.fits and not found.retype
 

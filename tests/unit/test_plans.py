@@ -12,7 +12,7 @@ import pytest
 from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.paimon.capabilities import Versions
-from dbt.adapters.paimon.plan.decide import adds, decide
+from dbt.adapters.paimon.plan.decide import adds, decide, steps_of
 from dbt.adapters.paimon.plan.steps import Does, Kind, Plan, SettledPlan, Step
 from dbt.adapters.paimon.spec.build import build_table_spec
 from dbt.adapters.paimon.spec.table import TableSpec
@@ -301,6 +301,42 @@ def test_a_full_refresh_builds_again_what_is_not_a_snapshot(materialized):
         assert case.plan(materialized) == refreshed
 
 
+KINDS_OF_A_RUN = {
+    Kind.READ_ONCE,
+    Kind.WRITE,
+    Kind.AUDIT,
+    Kind.PUBLISH,
+    Kind.COMPACT,
+    Kind.TAG,
+    Kind.MAINTAIN,
+}
+READ_LATE, READ_ONCE = "read once?", "read once"
+WAP = {"wap": True}
+TAGGED = {**KEY, "table_tag": {"name": "daily"}}
+
+
+@pytest.mark.parametrize(
+    ("config", "run", "expected"),
+    [
+        ({}, {}, ["write"]),
+        (KEY, {"strategy": "upsert"}, ["write", "compact?"]),
+        (KEY, {"strategy": "upsert", "adds": True}, ["write"]),
+        (KEY, {"strategy": "merge", "adds": True}, [READ_LATE, "write"]),
+        (KEY, {"strategy": "of_the_project", "adds": True}, [READ_LATE, "write"]),
+        (KEY, {"strategy": "upsert", "adds": True, "override": True}, [READ_ONCE, "write"]),
+        (WAP, {}, ["audit", "publish"]),
+        ({**KEY, **WAP}, {"strategy": "merge", "adds": True}, [READ_ONCE, "audit", "publish"]),
+        ({**TAGGED, **WAP}, {"strategy": "upsert", "adds": True, "branch": True}, ["write"]),
+        (TAGGED, {"strategy": "upsert", "adds": True}, ["write", "tag"]),
+    ],
+)
+def test_the_steps_of_a_run(config, run, expected):
+    spec = build_table_spec(config, model="m", versions=Versions.of("0.9.0"))
+    options = {"adds": False, "strategy": "", "branch": False, "override": False, **run}
+    found = [f"{step.kind}{'?' * step.is_late}" for step in steps_of(spec, **options)]
+    assert found == [*expected, *([] if options["branch"] else ["maintain?"])]
+
+
 def test_the_macro_of_each_kind():
     called = {step.kind: (step.macro, dict(step.arguments)) for step in (*ALL.before, *ALL.after)}
     assert called == {
@@ -317,7 +353,7 @@ def test_the_macro_of_each_kind():
         Kind.COMMENT_COLUMN: ("paimon__comment_on_column", {"column_name": "v", "comment": "said"}),
         Kind.COMMENT_TABLE: ("paimon__comment_on_table", {"comment": "said"}),
     }
-    assert set(called) == set(Kind)
+    assert set(called) == set(Kind) - KINDS_OF_A_RUN
 
 
 def test_a_snapshot_gets_columns_by_the_macro_of_dbt():

@@ -126,9 +126,12 @@ def test_history_that_is_worth_asking_for(history, refused):
 
 def test_a_preview_as_text_and_as_json():
     lost = History(14, 13, ("audited",))
-    found = Preview("model.p.m", "s.m", "table", Does.SWAP, reasons=("key",), lost=lost, asks=True)
+    found = Preview(
+        "model.p.m", "s.m", "table", Does.SWAP, steps=("audits",), reasons=("key",), lost=lost, asks=True
+    )
     assert list(found.lines()) == [
         "s.m (table): rebuild as a new table",
+        "  audits",
         "  because key",
         "  LOSES 14 table snapshots and 1 tag (audited)",
         "  and fails, unless it runs with --full-refresh or the config has on_rebuild: drop_history",
@@ -138,6 +141,7 @@ def test_a_preview_as_text_and_as_json():
         "name": "s.m",
         "kind": "table",
         "does": "rebuild as a new table",
+        "steps": ("audits",),
         "reasons": ("key",),
         "lost": {"snapshots": 14, "writes": 13, "tags": ("audited",)},
         "asks": True,

@@ -1,6 +1,6 @@
 {#- Partitions compared by `=`, so that those of NULL lose their rows; carried-over rows have the batch's columns alone. -#}
 {% macro paimon__get_incremental_microbatch_sql(arg_dict) %}
-  {%- set window = adapter.rows.batch_window(model, arg_dict.table_columns) -%}
+  {%- set window = arg_dict.batch_window -%}
   {%- if not arg_dict.spec.partition_by -%}
     {%- do return(paimon__replace_rows_sql(arg_dict, 'select true as __dbt_tag_1', ['(' ~ window ~ ')'])) -%}
   {%- endif -%}

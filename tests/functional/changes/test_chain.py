@@ -2,8 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 import pytest
 from dbt.tests.util import run_dbt
+from dbt_common.exceptions import DbtRuntimeError
+
+from dbt.adapters.paimon.changes.door import Changes
+from dbt.adapters.paimon.relation import PaimonRelation
 
 # An upsert, then change rows in the order of the runs, then sums, which a row read twice or never would spoil.
 UPSERTED = """
@@ -31,13 +38,6 @@ select
 from {{ paimon_changes(ref('applied'), before=true) }}
 group by customer
 """
-# A run that dies after its commit, before it has written where it stands.
-DIES = """
-{% macro paimon__keep_positions(target) %}
-  {% if var('dies', '') == model.name %}{% do exceptions.raise_compiler_error('died') %}{% endif %}
-  {{ return(dbt.paimon__keep_positions(target)) }}
-{% endmacro %}
-"""
 TRUTH = "select customer, sum(amount), count(*) from {schema}.orders group by customer order by 1"
 SUMS = "select customer, amount, orders from {schema}.summed where orders <> 0 order by 1"
 COMMITS = "select count(*) from {schema}.`summed$snapshots`"
@@ -54,10 +54,6 @@ class TestChain:
         }
 
     @pytest.fixture(scope="class")
-    def macros(self):
-        return {"dies.sql": DIES}
-
-    @pytest.fixture(scope="class")
     def built(self, project, rows):
         rows(
             "create table {schema}.orders (id int, customer string, amount bigint) "
@@ -66,18 +62,35 @@ class TestChain:
         rows("insert into {schema}.orders values (1, 'ann', 4), (2, 'bob', 6), (3, 'cid', 30)")
         run_dbt(["run"])
 
+    @pytest.fixture
+    def run_that_dies(self, monkeypatch):
+        """Run models; one of them dies after its commit, before it has written where it stands."""
+        keep = Changes.keep
+
+        def run(dies: str):
+            def planted(changes: Changes, model: Mapping[str, Any], kept: PaimonRelation) -> None:
+                if model["name"] == dies:
+                    raise DbtRuntimeError("died")
+                keep(changes, model, kept)
+
+            with monkeypatch.context() as patched:
+                patched.setattr(Changes, "keep", planted)
+                return run_dbt(["run"], expect_pass=False)
+
+        return run
+
     def test_a_value_adds_what_it_has_grown_by(self, built, rows):
         """The latest value 5 adds 1 where it was 4, and takes 1 away where it was 6."""
         rows("insert into {schema}.orders values (1, 'ann', 5), (2, 'bob', 5)")
         run_dbt(["run"])
         assert rows(SUMS) == rows(TRUTH) == [("ann", 5, 1), ("bob", 5, 1), ("cid", 30, 1)]
 
-    def test_runs_that_fail_and_runs_that_die(self, built, rows):
+    def test_runs_that_fail_and_runs_that_die(self, built, rows, run_that_dies):
         rows("insert into {schema}.orders values (1, 'bob', 11), (4, 'dan', 40), (5, 'ann', 50)")
         results = run_dbt(["run", "--vars", "fails: applied"], expect_pass=False)
         assert [result.status for result in results] == ["success", "error", "skipped"]
         rows("delete from {schema}.orders where id = 2")
-        results = run_dbt(["run", "--vars", "dies: summed"], expect_pass=False)
+        results = run_that_dies("summed")
         assert [result.status for result in results] == ["success", "success", "error"]
         assert rows(SUMS) == rows(TRUTH)  # They were committed before it died,
         commits = rows(COMMITS)
@@ -85,9 +98,9 @@ class TestChain:
         assert rows(SUMS) == rows(TRUTH)  # and are not added again.
         assert rows(COMMITS) == commits
 
-    def test_a_first_model_that_dies(self, built, rows):
+    def test_a_first_model_that_dies(self, built, rows, run_that_dies):
         rows("insert into {schema}.orders values (5, 'ann', 51)")
-        run_dbt(["run", "--vars", "dies: upserted"], expect_pass=False)
+        run_that_dies("upserted")
         run_dbt(["run"])
         assert rows(SUMS) == rows(TRUTH)
 

@@ -25,7 +25,6 @@ class TestUnsupported:
             "granted_table.sql": f"{{{{ config(materialized='table', {grants}) }}}} select 1 as id",
             "granted_view.sql": f"{{{{ config(materialized='view', {grants}) }}}} select 1 as id",
             "granted_increment.sql": f"{{{{ config(materialized='incremental', {grants}) }}}} select 1 as id",
-            "materialized.sql": "{{ config(materialized='materialized_view') }} select 1 as id",
             "dynamic.sql": "{{ config(materialized='dynamic_table', target_lag='1 hour') }} select 1 as id",
             "good.sql": "{{ config(materialized='table', grants={}) }} select 1 as id",
         }
@@ -48,9 +47,6 @@ class TestUnsupported:
         for name in ("granted_table", "granted_view", "granted_increment", "granted_seed"):
             assert f"'{name}': grants: Spark has no GRANT" in messages[name]
             assert "Remove `grants`" in messages[name]
-        assert (
-            "'materialized': materialized_view: Spark has no materialized views" in messages["materialized"]
-        )
         assert "'dynamic': dynamic_table: a table of Snowflake's" in messages["dynamic"]
         for name in ("doubled", "summed"):
             assert f"function '{name}': functions: Spark 3.5" in messages[name]

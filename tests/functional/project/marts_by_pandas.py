@@ -31,6 +31,20 @@ def read_flights(data_dir: Path) -> pd.DataFrame:
     return flights
 
 
+def expected_mart_late_arrivals(data_dir: Path) -> pd.DataFrame:
+    """One row a flight that came late."""
+    flights = read_flights(data_dir)
+    late = flights[flights.arrived_late]
+    days = pd.to_datetime(late[["year", "month", "day"]]).dt.strftime("%Y%m%d")
+    return pd.DataFrame(
+        {
+            "flight_id": days + "-" + late.carrier + "-" + late.flight.astype(str) + "-" + late.origin,
+            "carrier": late.carrier,
+            "arr_delay": late.arr_delay.astype("int64"),
+        }
+    )
+
+
 def _departures(flights: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
     return (
         flights.groupby(keys)

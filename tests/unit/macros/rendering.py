@@ -81,7 +81,7 @@ class Adapter(PaimonAdapter):
         self.sent.append(with_conf(statement.sql, statement.conf))
         return None, None
 
-    def write(self, target, sql, kind, spec, conf, deletes=False):
+    def write(self, target, sql, kind, spec, conf, deletes=False, writes_rows=False):
         self.execute(Statement(sql, kind, conf))
         return SimpleNamespace(response="", table=None)
 

@@ -18,9 +18,11 @@ import sqlglot
 from sqlglot import expressions
 
 from dbt.adapters.paimon.plan.decide import decide
+from dbt.adapters.paimon.plan.macros import Macros
 from dbt.adapters.paimon.plan.steps import SettledPlan
+from dbt.adapters.paimon.plan.ways import InPlace, Writer
 from dbt.adapters.paimon.spec.build import build_table_spec
-from dbt.adapters.paimon.spec.strategies import APPLY_CHANGES, STRATEGIES, plan_incremental
+from dbt.adapters.paimon.spec.strategies import APPLY_CHANGES, STRATEGIES, conf_of, plan_incremental
 from dbt.adapters.paimon.sql import predicates
 from dbt.adapters.paimon.tables.changeset import ExistingColumn, ExistingTable, as_dbt_columns
 from dbt.adapters.paimon.writing.kept_deletes import kept_deletes
@@ -74,7 +76,10 @@ def increment(
     keeps = plan.strategy == APPLY_CHANGES
     deletes = known.get("orders__dbt_deletes")
     wanted = config.get("incremental_predicates", [])
-    conf = render.context["paimon__strategy_conf"](plan.strategy, plan.spec)
+    kept = kept_deletes(relation("orders__dbt_deletes"), plan.spec, table, deletes) if keeps else None
+    if kept is not None:
+        Writer(render.adapter.plans, Macros(render.context)).ready_deletes(kept, plan.spec)
+    columns, batched = list(table), plan.strategy == "microbatch"
     *before, rows = render(
         f"get_incremental_{plan.strategy.replace('+', '_')}_sql",
         {
@@ -87,10 +92,11 @@ def increment(
             ),
             "table_columns": list(table),
             "spec": plan.spec,
-            "kept_deletes": kept_deletes(plan.spec, table, deletes, "deletes") if keeps else None,
+            "kept_deletes": kept,
+            "batch_window": render.adapter.rows.batch_window(render.node, columns) if batched else None,
         },
     )
-    return [*before, with_conf(rows, conf)]
+    return [*before, with_conf(rows, conf_of(plan.strategy, plan.spec))]
 
 
 KEYED = {"primary_key": "id"}
@@ -249,8 +255,22 @@ case(
     SOURCE,
 )
 case("create_temporary_view", macro, "create_temporary_view", relation("a`b", type="view"), "select 1")
-case("read_once", macro, "paimon__read_once", TABLE, SOURCE)
-case("source_of_a_custom_strategy", macro, "paimon__strategy_source", TABLE, "own", SOURCE)
+
+
+def read_once() -> list[str]:
+    render = Rendering()
+    rows = render.adapter.rows.cached("orders__dbt_tmp_unique", f"select * from {SOURCE}")
+    return [*render.adapter.sent, str(rows)]
+
+
+def source_of_a_custom_strategy() -> list[str]:
+    render = Rendering()
+    view = Writer(render.adapter.plans, Macros(render.context)).relation_of(TABLE, SOURCE)
+    return [*render.adapter.sent, view.render()]
+
+
+case("read_once", read_once)
+case("source_of_a_custom_strategy", source_of_a_custom_strategy)
 case("rename_table", macro, "rename_relation", ODD_TABLE, relation("other items", schema="shop's"))
 case("drop_table", macro, "drop_relation", ODD_TABLE)
 case("drop_schema", macro, "drop_schema", ODD_TABLE)
@@ -312,9 +332,11 @@ def steps(materialized: str, current: ExistingTable = OLD, **config: Any) -> lis
     plan = decide(
         render.node, spec, current, changes, render.adapter.tables.changes, adds=materialized != "table"
     )
-    render("paimon__run_steps", TABLE, plan.before)
+    macros = Macros(render.context)
+    macros.run(TABLE, plan.before)
     render.adapter.sent.append("-- the rows")
-    return render("paimon__run_steps", TABLE, plan.after)
+    macros.run(TABLE, plan.after)
+    return render.adapter.sent
 
 
 case("steps_of_a_rebuild", steps, "table")
@@ -329,7 +351,8 @@ def rebuild_in_place() -> list[str]:
     changes = render.adapter.tables.column_changes(wanted, OLD, render.node)
     plan = decide(render.node, NO_KEY, OLD, changes, render.adapter.tables.changes, adds=False)
     settled = SettledPlan(plan.does, plan.before, plan.after, spec=NO_KEY, columns=wanted, source=SOURCE)
-    return render("paimon__rebuild_in_place", TABLE, settled, SOURCE)
+    InPlace(Writer(render.adapter.plans, Macros(render.context)), TABLE, settled).write()
+    return render.adapter.sent
 
 
 case("rebuild_in_place", rebuild_in_place)

@@ -1,4 +1,4 @@
-"""Doors: each feature is one typed object that macros call through `adapter`, such as `adapter.changes.sql(...)`.
+"""Doors: each feature is one typed object that macros call through `adapter`, such as `adapter.history.at(...)`.
 
 Built on dbt's `@available`: dbt finds a door by the same two attributes that its decorator sets
 (`dbt.adapters.base.meta.AdapterMeta`).
@@ -70,6 +70,12 @@ class door(Generic[D]):  # noqa: N801 - a decorator
     @cached_property
     def _parse_replacement_(self) -> Parsing:
         return Parsing(self)
+
+
+class feature(door[D]):  # noqa: N801 - a decorator
+    """The same for a feature that macros do not call."""
+
+    _is_available_ = False
 
 
 class Parsing:

@@ -129,5 +129,11 @@ class Host(Protocol):
     def drop_relation(self, relation: PaimonRelation) -> None:
         """Drop a relation, also from dbt's cache."""
 
+    def drop_schema(self, relation: PaimonRelation) -> None:
+        """Drop a schema, also from dbt's cache."""
+
+    def rename_relation(self, from_relation: PaimonRelation, to_relation: PaimonRelation) -> None:
+        """Rename a table, also in dbt's cache."""
+
     def cache_dropped(self, relation: Any) -> str:
         """Remove a relation from dbt's cache."""

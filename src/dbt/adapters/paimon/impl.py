@@ -29,16 +29,18 @@ from dbt.adapters.paimon.column import PaimonColumn
 from dbt.adapters.paimon.connections import PaimonConnectionManager
 from dbt.adapters.paimon.credentials import PaimonCredentials
 from dbt.adapters.paimon.diff.door import Diffs
-from dbt.adapters.paimon.doors import door
+from dbt.adapters.paimon.doors import door, feature
 from dbt.adapters.paimon.errors import deprecations
 from dbt.adapters.paimon.errors.messages import StatementError
 from dbt.adapters.paimon.late_listing import LateListing
 from dbt.adapters.paimon.maintenance.buckets import Buckets
 from dbt.adapters.paimon.maintenance.door import Maintenance
 from dbt.adapters.paimon.maintenance.health_door import Health
+from dbt.adapters.paimon.operations.door import Operations
 from dbt.adapters.paimon.options.capability_names import capability_named
 from dbt.adapters.paimon.plan.door import Plans
 from dbt.adapters.paimon.plan.materialized_views.door import MaterializedViews
+from dbt.adapters.paimon.plan.run import Runs
 from dbt.adapters.paimon.preview.door import Previews
 from dbt.adapters.paimon.relation import PaimonRelation
 from dbt.adapters.paimon.report.door import Reports
@@ -56,7 +58,6 @@ from dbt.adapters.paimon.tables import metadata
 from dbt.adapters.paimon.tables.docs_catalog import DocsCatalog
 from dbt.adapters.paimon.tables.door import Tables
 from dbt.adapters.paimon.tables.known_catalogs import KnownCatalogs
-from dbt.adapters.paimon.tables.operations import Operations
 from dbt.adapters.paimon.tables.schemas import Schemas
 from dbt.adapters.paimon.tables.statements import Statements
 from dbt.adapters.paimon.time_travel.audits_door import Audits
@@ -115,7 +116,7 @@ class PaimonAdapter(SparkAdapter):
         views.DIRECTORY.configure(self.credentials.database, self.view_catalog, self.credentials.unique_field)
         early_start.begin(self.credentials)
 
-    # -- doors: what macros call as `adapter.<door>.<method>(...)` ----------------------------------------------------
+    # -- doors: what macros call as `adapter.<door>.<method>(...)`, and features that Python alone calls -------------
 
     @door
     def specs(self) -> Specs:
@@ -130,34 +131,34 @@ class PaimonAdapter(SparkAdapter):
     @door
     def schemas(self) -> Schemas:
         """Schemas as they are created and dropped."""
-        return Schemas(self)
+        return Schemas(self, self.specs.schema_problem, self.views.ensure_schema)
 
     @door
     def rows(self) -> Rows:
         """The rows that a node writes: queries, seeds, Python models."""
         return Rows(self, self.tables)
 
-    @door
+    @feature
     def builds(self) -> Builds:
         """Tables while they are built: locks, staged tables, swaps."""
         return Builds(self)
 
-    @door
+    @feature
     def deletes(self) -> Deletes:
         """The deletes that `apply_changes` keeps."""
         return Deletes(self, self.tables, self.streams.id_of_model)
 
-    @door
+    @feature
     def row_deletes(self) -> RowDeletes:
         """Rows that are deleted by a condition."""
         return RowDeletes(self, self.tables, self.builds, self.deletes)
 
-    @door
+    @feature
     def changes(self) -> Changes:
         """Incremental reads of the rows that changed."""
         return Changes(self, self.tables, self.builds, self.unchanged, self.clones.behind)
 
-    @door
+    @feature
     def unchanged(self) -> Unchanged:
         """Nodes that have nothing to do."""
         return Unchanged(self, self.making)
@@ -167,7 +168,7 @@ class PaimonAdapter(SparkAdapter):
         """Data tests that have passed over the same rows."""
         return DataTests(self, self.making)
 
-    @door
+    @feature
     def making(self) -> Making:
         """What a node is made of."""
         return Making(self)
@@ -179,7 +180,7 @@ class PaimonAdapter(SparkAdapter):
             self, self.specs, self.tables, self.rows, self.builds, self.changes.incremental_catalog
         )
 
-    @door
+    @feature
     def audits(self) -> Audits:
         """Write, audit, publish."""
         return Audits(self)
@@ -199,7 +200,7 @@ class PaimonAdapter(SparkAdapter):
         """Compaction, expiry, buckets and Paimon's procedures."""
         return Maintenance(self, self.specs, self.tables, self.builds)
 
-    @door
+    @feature
     def buckets(self) -> Buckets:
         """The number of buckets, where the config leaves it to the adapter."""
         return Buckets(self, self.maintenance)
@@ -221,24 +222,33 @@ class PaimonAdapter(SparkAdapter):
             self.history,
             self.unchanged,
             self.materialized_views,
+            self.audits,
+            self.maintenance,
+            self.row_deletes,
+            self.views,
         )
 
-    @door
+    @feature
     def materialized_views(self) -> MaterializedViews:
         """Views that are refreshed by what changed in their sources."""
         return MaterializedViews(self, self.tables, self.changes)
+
+    @door
+    def runs(self) -> Runs:
+        """The run of a node: its steps, one after the other."""
+        return Runs(self.plans)
 
     @door
     def previews(self) -> Previews:
         """What a run would do, and the limit of what it reads."""
         return Previews(self, self.specs, self.tables, self.rows, self.maintenance, self.plans)
 
-    @door
+    @feature
     def diffs(self) -> Diffs:
         """How two states of a table differ."""
         return Diffs(self, self.tables, self.history, self.clones)
 
-    @door
+    @feature
     def reports(self) -> Reports:
         """The figures of `dbt-paimon report`."""
         return Reports(self, self.specs)
@@ -255,8 +265,8 @@ class PaimonAdapter(SparkAdapter):
 
     @door
     def operations(self) -> Operations:
-        """What `dbt run-operation` runs beside maintenance."""
-        return Operations(self, self.tables, views.DIRECTORY)
+        """What `dbt run-operation` runs, and hooks call."""
+        return Operations(self, self.plans, views.DIRECTORY)
 
     @available.parse(lambda *a, **k: [])
     def builtin_incremental_strategies(self) -> list[str]:

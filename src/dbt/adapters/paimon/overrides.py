@@ -50,9 +50,9 @@ NOT_CALLED: Final = (
     ),
     (
         "Use a materialization of the project's own",
-        "make_intermediate_relation get_create_intermediate_sql get_create_backup_sql get_drop_backup_sql "
-        "get_rename_intermediate_sql get_rename_sql get_rename_table_sql get_rename_view_sql get_replace_sql "
-        "get_replace_table_sql get_replace_view_sql get_drop_sql drop_relation_if_exists drop_view "
+        "make_intermediate_relation make_backup_relation get_create_intermediate_sql get_create_backup_sql "
+        "get_drop_backup_sql get_rename_intermediate_sql get_rename_sql get_rename_table_sql get_rename_view_sql "
+        "get_replace_sql get_replace_table_sql get_replace_view_sql get_drop_sql drop_relation_if_exists drop_view "
         "get_or_create_relation create_or_replace_view handle_existing_table create_or_replace_clone",
     ),
     (

@@ -27,6 +27,4 @@ from (
 select * from landing
 );
 
-alter table `lake`.`shop`.`orders` drop columns (`old ``one```, `old`);
-
-
+alter table `lake`.`shop`.`orders` drop columns (`old ``one```, `old`)

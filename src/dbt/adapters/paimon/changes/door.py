@@ -12,13 +12,11 @@ from dbt.adapters.paimon.changes import positions, reads
 from dbt.adapters.paimon.changes.positions import Commit, Position, SavedPosition, fingerprint
 from dbt.adapters.paimon.changes.reading import Reading, Source, between, without_added
 from dbt.adapters.paimon.changes.reads import Output, SourceTable, Way
-from dbt.adapters.paimon.doors import while_parsing
 from dbt.adapters.paimon.host import Host
 from dbt.adapters.paimon.relation import PaimonRelation
 from dbt.adapters.paimon.spark.commits import COMMIT_USER_CONF
 from dbt.adapters.paimon.spark.table_name import TableName
 from dbt.adapters.paimon.sql import procedures
-from dbt.adapters.paimon.sql.staging_names import POSITIONS_SUFFIX
 from dbt.adapters.paimon.state.kinds import CURRENT, Kind
 from dbt.adapters.paimon.state.tables import migrate_table, version_in
 from dbt.adapters.paimon.tables import metadata
@@ -33,7 +31,7 @@ _UPKEEP: Final = ("COMPACT", "ANALYZE")
 
 
 class Changes:
-    """`adapter.changes` in macros.
+    """What models read of the changes of tables.
 
     Args:
         host: the adapter.
@@ -61,7 +59,6 @@ class Changes:
 
     # -- while a model is compiled ----------------------------------------------------------------------------------
 
-    @while_parsing(lambda *_, **__: "")
     def sql(
         self,
         model: Mapping[str, Any],
@@ -114,7 +111,6 @@ class Changes:
             self._builds.release()
             raise
 
-    @while_parsing(lambda *_, **__: "")
     def between_sql(
         self,
         model: Mapping[str, Any],
@@ -394,7 +390,6 @@ class Changes:
 
     # -- the run of the model ---------------------------------------------------------------------------------------
 
-    @while_parsing(lambda *_, **__: False)
     def rebuild(self, model: Mapping[str, Any]) -> bool:
         """Whether a model has to be rebuilt because changes expired before it read them (on_expired='full').
 
@@ -413,7 +408,6 @@ class Changes:
             )
         return True
 
-    @while_parsing(lambda *_, **__: {})
     def commit_conf(self, model: Mapping[str, Any]) -> dict[str, str]:
         """The Spark setting that writes a model's positions, or its key, into its commits; empty if it has neither."""
         reading = self._readings.get(model["unique_id"])
@@ -421,7 +415,6 @@ class Changes:
             return self._unchanged.commit_conf(model)
         return {COMMIT_USER_CONF: positions.mark(reading.ends)}
 
-    @while_parsing(lambda *_, **__: False)
     def are_read(self, model: Mapping[str, Any]) -> bool:
         """Whether a model reads changes of a table in this run."""
         return model["unique_id"] in self._readings
@@ -544,8 +537,7 @@ class Changes:
             branch: the branch of it that the clone is, to which nothing is written yet.
             kept: the positions table of the clone.
         """
-        beside = original.replace_path(identifier=f"{original.identifier}{POSITIONS_SUFFIX}")
-        named = self._named_positions(beside)
+        named = self._named_positions(positions.positions_of(original))
         if not named:
             return
         base = positions.latest(self._commits(branch))

@@ -17,6 +17,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from dbt.adapters.paimon.relation import PaimonRelation
+from dbt.adapters.paimon.sql.staging_names import POSITIONS_SUFFIX
 from dbt.adapters.paimon.sql.text import string_literal
 from dbt.adapters.paimon.state.kinds import Kind
 from dbt.adapters.paimon.state.marks import refuse_newer_mark
@@ -83,6 +85,13 @@ class SavedPosition:
 def commits_sql(snapshots: str) -> str:
     """The query of a table's commits; `snapshots`: the rendered name of its `$snapshots`."""
     return f"select snapshot_id, commit_kind, commit_user, total_record_count, delta_record_count from {snapshots}"
+
+
+def positions_of(target: PaimonRelation) -> PaimonRelation:
+    """The positions table of a node's table."""
+    name = f"{target.identifier}{POSITIONS_SUFFIX}"
+    beside: PaimonRelation = target.incorporate(path={"identifier": name}, type="table")
+    return beside
 
 
 def fingerprint(text: str) -> str:

@@ -1,4 +1,4 @@
-"""`adapter.diffs`: compares two states of a node's table."""
+"""Compares two states of a node's table."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`adapter.buckets`: the number of buckets of a table whose config leaves it to the adapter (`bucket: auto`)."""
+"""The number of buckets of a table whose config leaves it to the adapter (`bucket: auto`)."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from dbt.adapters.events.logging import AdapterLogger
 
-from dbt.adapters.paimon.doors import while_parsing
 from dbt.adapters.paimon.host import Host, is_empty_run, table_name
 from dbt.adapters.paimon.spec import bucket_numbers
 from dbt.adapters.paimon.sql.statements import Statement
@@ -37,7 +36,6 @@ class Buckets:
         self._host = host
         self._maintenance = maintenance
 
-    @while_parsing(lambda spec, *_, **__: spec)
     def chosen(self, spec: TableSpec, source: ModelQuery) -> TableSpec:
         """The spec of a new table, with a number of buckets by Spark's estimate of the query's size.
 
@@ -50,7 +48,6 @@ class Buckets:
             return bucket_numbers.undecided(spec)
         return bucket_numbers.with_buckets(spec, self._number_for(spec, source))
 
-    @while_parsing(lambda spec, *_, **__: None)
     def fit(self, spec: TableSpec, relation: PaimonRelation) -> None:
         """Compare the number with the rows that a new table got, before it gets its name.
 
@@ -68,12 +65,6 @@ class Buckets:
             logger.debug(f"{relation}: {spec.bucket} buckets were expected, {number} fit its {largest} bytes")
             self._maintenance.rescale(relation, number)
 
-    @while_parsing(lambda spec, *_, **__: spec)
-    def settled(self, spec: TableSpec, current: ExistingTable) -> TableSpec:
-        """The spec with the buckets that the existing table has, if the config leaves them to the adapter."""
-        return bucket_numbers.settled(spec, current.options)
-
-    @while_parsing(lambda spec, *_, **__: spec)
     def decide(
         self, spec: TableSpec, relation: PaimonRelation, current: ExistingTable, source: ModelQuery
     ) -> TableSpec:

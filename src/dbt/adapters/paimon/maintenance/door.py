@@ -237,7 +237,6 @@ class Maintenance:
         statement = sql if isinstance(sql, Statement) else Statement(sql, name, target=relation.parts)
         return self._calls.run(relation, name, statement)
 
-    @while_parsing(lambda *a, **k: "")
     def call(self, name: str, relation: PaimonRelation, arguments: Mapping[str, Any]) -> Statement:
         """The CALL of a Paimon procedure, with its arguments checked.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from dbt.adapters.events.logging import AdapterLogger
 from dbt_common.exceptions import DbtRuntimeError
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from dbt.adapters.paimon.relation import PaimonRelation
 
 logger = AdapterLogger("Paimon")
+_OF_BUCKETS: Final = ("bucket_size", "bucket_skew", "compaction_needed")
 
 
 class Health:
@@ -37,13 +38,14 @@ class Health:
 
     @while_parsing(lambda *a, **k: "")
     def sql(self, relation: Any, test: str) -> str:
-        """The query of a table's health (see `health.health_sql`); `test` names the caller in messages."""
-        return health.health_sql(self._of_test(relation, test))
+        """The query that a data test reads: the health of a table, or the figures of each of its buckets.
 
-    @while_parsing(lambda *a, **k: "")
-    def buckets_sql(self, relation: Any, test: str) -> str:
-        """The query of each bucket's figures (see `health.bucket_skew_sql`)."""
-        return health.bucket_skew_sql(self._of_test(relation, test))
+        Args:
+            relation: the table.
+            test: the data test.
+        """
+        table = self._of_test(relation, test)
+        return health.bucket_skew_sql(table) if test in _OF_BUCKETS else health.health_sql(table)
 
     @staticmethod
     def seconds(duration: str, test: str) -> int:

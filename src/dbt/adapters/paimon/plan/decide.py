@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
+from dbt.adapters.paimon.maintenance import first_load
 from dbt.adapters.paimon.plan.steps import Does, Kind, Plan, Step
-from dbt.adapters.paimon.spec.strategies import on_schema_change
+from dbt.adapters.paimon.spec.strategies import STRATEGIES, on_schema_change
 from dbt.adapters.paimon.tables.changeset import as_dbt_columns, refuse_rebuild
 from dbt.adapters.paimon.tables.column_changes import ColumnChanges, refuse_schema_change
 from dbt.adapters.paimon.tables.rebuilds import rebuild_of
@@ -63,28 +64,77 @@ def decide(
     if current is None:
         return Plan(Does.CREATE)
     if adds:
-        return _increment(node, spec, current, columns, compare, strategy)
+        return increment(node, spec, current, applied_columns(node, spec, columns, strategy), compare)
     return _rebuild(node, spec, current, columns, compare)
 
 
-def _increment(
+def applied_columns(
+    node: Mapping[str, Any], spec: TableSpec, columns: ColumnChanges | None, strategy: str
+) -> ColumnChanges:
+    """The changes of a table's columns that a run which adds rows makes.
+
+    Raises:
+        CompilationError: `on_schema_change` forbids a difference.
+    """
+    if columns is None:
+        return ColumnChanges()
+    if node["resource_type"] == "snapshot":
+        return columns.for_snapshot()
+    allowed = on_schema_change(node["config"])
+    refuse_schema_change(node["name"], allowed, strategy, spec.merge_engine, columns)
+    return columns.for_increment(allowed)
+
+
+def increment(
     node: Mapping[str, Any],
     spec: TableSpec,
     current: ExistingTable,
-    columns: ColumnChanges | None,
+    applied: ColumnChanges,
     compare: Compare,
-    strategy: str,
 ) -> Plan:
-    applied = ColumnChanges()
-    if columns is not None and node["resource_type"] == "snapshot":
-        applied = columns.for_snapshot()
-    elif columns is not None:
-        allowed = on_schema_change(node["config"])
-        refuse_schema_change(node["name"], allowed, strategy, spec.merge_engine, columns)
-        applied = columns.for_increment(allowed)
+    """The plan of a run that adds rows to an existing table (see `decide`).
+
+    Args:
+        node, spec, current, compare: as in `decide`.
+        applied: see `applied_columns`.
+
+    Raises:
+        DbtRuntimeError: the run would need to rewrite rows.
+    """
     changes = compare(spec, current, retypes=bool(applied.retype))
     refuse_rebuild(node["resource_type"], node["name"], changes, applied.drop)
     return _in_place(Does.INCREMENT, node, current, applied, changes)
+
+
+def steps_of(spec: TableSpec, *, adds: bool, strategy: str, branch: bool, override: bool) -> Iterator[Step]:
+    """The steps of a node's run, in order; what a `Plan` alters is altered around each step that writes rows.
+
+    Args:
+        spec: the table spec.
+        adds: whether the run adds rows to the table, instead of writing all of them.
+        strategy: the strategy of an incremental model; empty for other nodes.
+        branch: whether the run writes a clone, which is a branch.
+        override: whether a project's own macro writes the rows.
+    """
+    audits = spec.wap and not branch
+    known = STRATEGIES.get(strategy)
+    if adds and strategy and (audits or override):
+        yield Step(Kind.READ_ONCE, words="reads its rows once, and keeps them for its statements")
+    elif adds and strategy and not (known and known.reads_once):
+        words = "reads its rows once, if its query may return others when it is read again"
+        yield Step(Kind.READ_ONCE, words=words, is_late=True)
+    if audits:
+        yield Step(Kind.AUDIT, words="audits its rows before they are published")
+        yield Step(Kind.PUBLISH, words="publishes them, if no data test fails")
+    else:
+        yield Step(Kind.WRITE)
+    if branch:
+        return
+    if strategy and not adds and first_load.may_settle(spec):
+        yield Step(Kind.COMPACT, words="compacts the table, if this first load is large", is_late=True)
+    if spec.tag is not None:
+        yield Step(Kind.TAG, words=f"tags the table {spec.tag.name}")
+    yield Step(Kind.MAINTAIN, is_late=True)
 
 
 def _rebuild(

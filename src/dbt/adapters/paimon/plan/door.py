@@ -2,26 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
 from dbt.adapters.events.logging import AdapterLogger
+from dbt.adapters.exceptions import RelationWrongTypeError
+from dbt_common.exceptions import CompilationError
 
+from dbt.adapters.paimon.changes.positions import positions_of
+from dbt.adapters.paimon.doors import while_parsing
 from dbt.adapters.paimon.errors.deprecations import warn
-from dbt.adapters.paimon.plan.decide import adds, decide
-from dbt.adapters.paimon.plan.steps import Does, NodeRun, Plan, SettledPlan, Step
+from dbt.adapters.paimon.plan.decide import adds, applied_columns, decide, increment, steps_of
+from dbt.adapters.paimon.plan.steps import Does, Kind, NodeRun, Plan, SettledPlan, Step
 from dbt.adapters.paimon.spec import bucket_numbers
 from dbt.adapters.paimon.spec.strategies import APPLY_CHANGES, MICROBATCH, on_schema_change
-from dbt.adapters.paimon.sql.staging_names import POSITIONS_SUFFIX
 from dbt.adapters.paimon.tables.changeset import as_dbt_columns
-from dbt.adapters.paimon.tables.column_changes import refuse_schema_change
+from dbt.adapters.paimon.writing import snapshots
 
 if TYPE_CHECKING:
     from dbt.adapters.paimon.changes.door import Changes
     from dbt.adapters.paimon.column import PaimonColumn
     from dbt.adapters.paimon.host import Host
     from dbt.adapters.paimon.maintenance.buckets import Buckets
+    from dbt.adapters.paimon.maintenance.door import Maintenance
     from dbt.adapters.paimon.plan.materialized_views.door import MaterializedViews
     from dbt.adapters.paimon.plan.materialized_views.refresh import Refresh
     from dbt.adapters.paimon.relation import PaimonRelation
@@ -30,14 +34,17 @@ if TYPE_CHECKING:
     from dbt.adapters.paimon.streaming.door import Streams
     from dbt.adapters.paimon.tables.changeset import ExistingTable
     from dbt.adapters.paimon.tables.door import Tables
+    from dbt.adapters.paimon.time_travel.audits_door import Audits
     from dbt.adapters.paimon.time_travel.clones import Clone
     from dbt.adapters.paimon.time_travel.clones_door import Clones
     from dbt.adapters.paimon.time_travel.door import History
     from dbt.adapters.paimon.unchanged.door import Unchanged
+    from dbt.adapters.paimon.views.door import Views
     from dbt.adapters.paimon.writing.builds import Builds
     from dbt.adapters.paimon.writing.deletes import Deletes
     from dbt.adapters.paimon.writing.door import Rows
     from dbt.adapters.paimon.writing.model_query import ModelQuery
+    from dbt.adapters.paimon.writing.row_deletes import RowDeletes
     from dbt.adapters.paimon.writing.written import Written
 
     Node = Mapping[str, Any]
@@ -68,6 +75,10 @@ class Plans:
     history: History
     unchanged: Unchanged
     materialized_views: MaterializedViews
+    audits: Audits
+    maintenance: Maintenance
+    row_deletes: RowDeletes
+    views: Views
 
     # -- before the hooks -------------------------------------------------------------------------------------------
 
@@ -82,6 +93,8 @@ class Plans:
             DbtRuntimeError: the table cannot be locked; or what the node has read has changed since then.
         """
         node = context["model"]
+        if node["resource_type"] == "snapshot":
+            snapshots.require_key(node)
         target = context["this"].incorporate(type="table")
         full_refresh = bool(context["should_full_refresh"]())
         spec, strategy = self.spec_of(node)
@@ -92,6 +105,7 @@ class Plans:
         rows = self.rows.load_seed(node) if node["resource_type"] == "seed" else None
         # Batches of one model are prepared concurrently, and written one after the other.
         existing = self.builds.existing(target, hold=strategy != MICROBATCH)
+        _refuse_views(node, existing)
         clone = self.clone_of(node, existing, strategy, full_refresh)
         pending: tuple[Step, ...] = ()
         if node["config"]["materialized"] == MATERIALIZED_VIEW:
@@ -108,14 +122,15 @@ class Plans:
             pending=pending,
         )
         if clone is None and (reused := self._reused(node, run)):
-            return replace(run, reused=reused)
+            return replace(run, steps=(Step(Kind.MAINTAIN),), reused=reused)
         self.changes.check_positions(node)
         lost = self.changes.rebuild(node)
-        if clone is not None:
-            branch = _branch_of(node, clone, lost)
-            return replace(run, branch=branch, adds=branch is not None)
-        there = existing is not None and existing.is_table
-        return replace(run, adds=there and not lost and adds(node, full_refresh))
+        branch = None if clone is None else _branch_of(node, clone, lost)
+        there = clone is None and existing is not None and existing.is_table
+        run = replace(
+            run, branch=branch, adds=branch is not None or (there and not lost and adds(node, full_refresh))
+        )
+        return replace(run, steps=tuple(_steps(run)))
 
     def _configured(
         self,
@@ -223,10 +238,9 @@ class Plans:
             existing: its table.
             full_refresh: whether the run rebuilds tables.
         """
-        kept = existing.replace_path(identifier=f"{existing.identifier}{POSITIONS_SUFFIX}")
         run = NodeRun(existing, spec, existing, full_refresh, adds=False)
         try:
-            return self.materialized_views.refresh(node, run, kept)
+            return self.materialized_views.refresh(node, run, positions_of(existing))
         finally:
             self.changes.forget(node)
 
@@ -249,10 +263,68 @@ class Plans:
             rows=run.rows,
         )
 
+    # -- while a model is compiled ----------------------------------------------------------------------------------
+
+    @while_parsing(lambda *_, **__: False)
+    def adds_to(self, node: Node, relation: PaimonRelation) -> bool:
+        """Whether an incremental model adds to the relation of its name: a table, or a clone that is a branch."""
+        clone = self.clones.of(node, relation, full_refresh=False)
+        return relation.is_table or (clone is not None and not clone.rebuild)
+
+    @while_parsing(lambda *_, **__: "")
+    def changes_sql(
+        self,
+        node: Node,
+        this: PaimonRelation,
+        relation: PaimonRelation,
+        *,
+        builds: bool,
+        full_refresh: bool,
+        between: Sequence[Any],
+        on_expired: str,
+        keep: bool,
+        **output: Any,
+    ) -> str:
+        """The subquery of the rows of a table that a model has not read yet, or that changed in a range.
+
+        Args:
+            node: the model in the manifest.
+            this: its relation.
+            relation: the relation that ref() or source() returned.
+            builds: whether this run builds the model.
+            full_refresh: whether this run rebuilds tables.
+            between: the table snapshots at the start and the end of the range; None and None without one.
+            on_expired, keep, output: see `Changes.sql`.
+
+        Returns:
+            SQL that can follow FROM; empty if the table does not exist.
+
+        Raises:
+            DbtRuntimeError: see `Changes.sql` and `Changes.between_sql`.
+        """
+        if any(each is not None for each in between):
+            return self.changes.between_sql(node, relation, *between, **output)
+        if builds:
+            # What has been read must not change until it is written.
+            self.builds.hold(this)
+        existing = self.host.get_relation(*this.parts)
+        own: PaimonRelation = this.incorporate(type="table")
+        kept = positions_of(own)
+        clone = self.clones.of(node, existing, full_refresh=full_refresh)
+        reads_all = full_refresh or existing is None or not existing.is_table
+        if clone is not None and not clone.rebuild:
+            own, reads_all = clone.branch, False
+        return self.changes.sql(
+            node, own, kept, relation, full_refresh=reads_all, on_expired=on_expired, keep=keep, **output
+        )
+
     # -- after the hooks --------------------------------------------------------------------------------------------
 
-    def with_rows(self, node: Node, run: NodeRun, source: ModelQuery) -> NodeRun:
+    def with_rows(self, node: Node, run: NodeRun, source: ModelQuery) -> tuple[NodeRun, ModelQuery]:
         """A run whose query is known: columns are spelled as there, and rows that break its order or batch fail.
+
+        Returns:
+            The run, and the rows.
 
         Raises:
             CompilationError: the column of `event_time` has a type that is not a date or timestamp.
@@ -260,19 +332,7 @@ class Plans:
         rows = self.rows
         spec = self.specs.spelled(run.spec, source.columns)
         rows.check_event_time(node, run.strategy, source.columns)
-        source = rows.ordered(rows.of_batch(source, run.strategy, node), spec, node)
-        return replace(run, spec=spec, source=source)
-
-    def reads_once(self, run: NodeRun, source: ModelQuery) -> bool:
-        """Whether an increment's rows are read once and kept, instead of by each statement.
-
-        Then exactly the audited rows are published, and a statement that reads its rows twice has the same ones. A
-        project's own macro may delete rows of the table before it inserts, as other adapters keep the rows as well.
-        """
-        if not run.adds or run.writer is None:
-            return False
-        audits = run.spec.wap and run.branch is None
-        return audits or bool(run.writer.override) or not self.rows.reads_alike(source, run.strategy)
+        return replace(run, spec=spec), rows.ordered(rows.of_batch(source, run.strategy, node), spec, node)
 
     def build(
         self,
@@ -341,13 +401,11 @@ class Plans:
         columns = tables.wanted_columns(source.columns, node, spec)
         changes = tables.column_changes(columns, current, node)
         self.history.check_branches(node, spec, target)
-        allowed = on_schema_change(node["config"])
-        applied = changes.for_increment(allowed)
-        table_columns = changes.synced(current.columns, allowed)
+        applied = applied_columns(node, spec, changes, strategy)
+        table_columns = changes.synced(current.columns, on_schema_change(node["config"]))
         # A column that the config names wrongly says more than an option that ALTER cannot change.
-        refuse_schema_change(node["name"], allowed, strategy, spec.merge_engine, changes)
         checked = tables.check_columns(node, spec, table_columns, columns, applied.drop)
-        plan = decide(node, spec, current, changes, tables.changes, adds=True, strategy=strategy)
+        plan = increment(node, spec, current, applied, tables.changes)
         spec = checked
         source = self.rows.checked(source, table_columns, node, spec)
         kept = self.deletes.fitting(node, target, spec, table_columns) if strategy == APPLY_CHANGES else None
@@ -364,6 +422,7 @@ class Plans:
         self,
         node: Node,
         run: NodeRun,
+        source: ModelQuery,
         current: ExistingTable,
         versions: ModelQuery,
         helpers: Sequence[str],
@@ -372,7 +431,8 @@ class Plans:
 
         Args:
             node: the snapshot in the manifest.
-            run: its run, with the rows of dbt's staging query.
+            run: its run.
+            source: the rows of dbt's staging query.
             current: the existing table.
             versions: the columns that the table should have.
             helpers: the columns of the rows that the table does not get.
@@ -380,8 +440,7 @@ class Plans:
         Raises:
             DbtRuntimeError: the rows, their columns or the config do not fit the table.
         """
-        target, source, tables = run.target, run.source, self.tables
-        assert source is not None
+        target, tables = run.target, self.tables
         spec = bucket_numbers.settled(run.spec, current.options)
         tables.warn_of_older_types(target, current)
         wanted = tables.wanted_columns(self.rows.spelled(versions, current).columns, node, spec)
@@ -399,6 +458,16 @@ class Plans:
         return replace(settled, table_columns=table_columns, written=tuple(given))
 
 
+def _refuse_views(node: Node, existing: PaimonRelation | None) -> None:
+    """Refuse a view where a seed or a snapshot is built, as dbt does."""
+    if existing is None or existing.is_table:
+        return
+    if node["resource_type"] == "snapshot":
+        raise RelationWrongTypeError(existing, "table", None)
+    if node["resource_type"] == "seed":
+        raise CompilationError(f"Cannot seed to '{existing}', it is a view")
+
+
 def _branch_of(node: Node, clone: Clone, lost: bool) -> PaimonRelation | None:
     """The branch that a clone's run adds rows to; None, with a warning, if a table takes the clone's place."""
     why = clone.rebuild or ("the changes since its last run are lost" if lost else "")
@@ -409,6 +478,17 @@ def _branch_of(node: Node, clone: Clone, lost: bool) -> PaimonRelation | None:
         f"{clone.branch}, which is deleted: {why}."
     )
     return None
+
+
+def _steps(run: NodeRun) -> Iterator[Step]:
+    override = bool(run.writer and run.writer.override)
+    return steps_of(
+        run.spec,
+        adds=run.adds,
+        strategy=run.strategy,
+        branch=run.branch is not None,
+        override=override,
+    )
 
 
 def _settled(plan: Plan, **more: Any) -> SettledPlan:

@@ -33,12 +33,22 @@ class Does(StrEnum):
     NOTHING = "nothing"
     CREATE_VIEW = "create view"
     REPLACE_VIEW = "replace view"
+    BRANCH = "clone as a branch"
+    COPY = "clone as a copy"
     FAIL = "fail"
     UNKNOWN = "not known"
 
 
 class Kind(StrEnum):
-    """The kinds of steps that alter a table."""
+    """The kinds of steps: those of a node's run, and those that alter its table."""
+
+    READ_ONCE = "read once"
+    WRITE = "write"
+    AUDIT = "audit"
+    PUBLISH = "publish"
+    COMPACT = "compact"
+    TAG = "tag"
+    MAINTAIN = "maintain"
 
     ADD_COLUMNS = "add columns"
     SET_OPTIONS = "set options"
@@ -52,19 +62,23 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True)
 class Step:
-    """One statement that alters a table.
+    """One step of a node's run.
 
     Attributes:
         kind: what it does.
-        macro: the name of the macro that renders and runs it; called with the table and the arguments.
+        macro: the name of the macro that renders and runs what alters a table; called with the table and the arguments.
         arguments: the macro's other arguments, by name.
         alters: what it alters, in words.
+        words: what else it does, in words; empty where the plan as a whole says it.
+        is_late: whether only the run knows if there is something to do.
     """
 
     kind: Kind
-    macro: str
-    arguments: Mapping[str, Any]
-    alters: tuple[str, ...]
+    macro: str = ""
+    arguments: Mapping[str, Any] = field(default_factory=dict)
+    alters: tuple[str, ...] = ()
+    words: str = ""
+    is_late: bool = False
 
 
 @dataclass(frozen=True)
@@ -139,9 +153,9 @@ class NodeRun:
         writer: the macro that renders the strategy's statement.
         branch: the branch that the run adds rows to, where the relation is a clone that reads one.
         rows: the rows of a seed.
+        steps: what the run does, in order.
         reused: dbt's response, where there is nothing to do.
         pending: of a materialized view, what alters its table even if no source has changed.
-        source: the rows to write, once the query is known.
     """
 
     target: PaimonRelation
@@ -153,6 +167,16 @@ class NodeRun:
     writer: StrategyMacro | None = None
     branch: PaimonRelation | None = None
     rows: agate.Table | None = None
+    steps: tuple[Step, ...] = ()
     reused: Written | None = None
     pending: tuple[Step, ...] = ()
-    source: ModelQuery | None = None
+
+    @property
+    def table(self) -> PaimonRelation | None:
+        """The existing table; None if there is none, or a view."""
+        return self.existing if self.existing is not None and self.existing.is_table else None
+
+    @property
+    def relations(self) -> list[PaimonRelation]:
+        """The relations that the node has built, for dbt's cache."""
+        return [self.target if self.branch is None or self.existing is None else self.existing]

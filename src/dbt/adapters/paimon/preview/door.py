@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 from dbt_common.exceptions import DbtRuntimeError
 
-from dbt.adapters.paimon.doors import while_parsing
 from dbt.adapters.paimon.host import Host
 from dbt.adapters.paimon.maintenance.door import Maintenance
-from dbt.adapters.paimon.plan.decide import adds
+from dbt.adapters.paimon.plan.decide import adds, steps_of
 from dbt.adapters.paimon.plan.door import MATERIALIZED_VIEW, Plans
 from dbt.adapters.paimon.plan.steps import Does
 from dbt.adapters.paimon.preview import limits
@@ -108,16 +107,15 @@ class Previews:
         clone = self._plans.clone_of(node, existing, strategy, full_refresh)
         on_branch = clone is not None and not clone.rebuild
         table = clone.branch if clone is not None and on_branch else existing
-        if table is None or not (on_branch or table.is_table):
-            return replace(found, does=Does.CREATE)
-        plan = self._plans.previewed(
-            node,
-            spec,
-            self._tables.existing(table),
-            query,
-            adds=on_branch or adds(node, full_refresh),
-            strategy=strategy,
-        )
+        there = table is not None and (on_branch or table.is_table)
+        adding = there and (on_branch or adds(node, full_refresh))
+        own = strategy if node["config"].get("materialized") == "incremental" else ""
+        steps = steps_of(spec, adds=adding, strategy=own, branch=on_branch, override=False)
+        found = replace(found, does=Does.CREATE, steps=tuple(step.words for step in steps if step.words))
+        if table is None or not there:
+            return found
+        existing_table = self._tables.existing(table)
+        plan = self._plans.previewed(node, spec, existing_table, query, adds=adding, strategy=strategy)
         due = () if on_branch else tuple(self._maintenance.due_after_run(table, spec))
         found = replace(found, does=plan.does, maintenance=due, alters=tuple(plan.alters))
         if not plan.rebuild.swaps:
@@ -171,7 +169,6 @@ class Previews:
         )
         return replace(scan, bytes=round(size * min(scan.rows / rows, 1))) if rows else scan
 
-    @while_parsing(lambda *a, **k: None)
     def check_limit(self, model: Mapping[str, Any], sql: str) -> None:
         """Refuse a query that reads more than the model's `max_bytes_read`; sends nothing without it.
 

@@ -22,6 +22,7 @@ class Preview:
         kind: its materialization, and the strategy of an incremental model.
         does: what the run would do.
         alters: options and columns that it would change.
+        steps: how it would write, in words, where there is more than the rows.
         reasons: why a new table would replace the old one.
         lost: the history that would be lost with the old one.
         asks: whether the run refuses that unless it is asked to.
@@ -35,6 +36,7 @@ class Preview:
     kind: str
     does: Does
     alters: tuple[str, ...] = ()
+    steps: tuple[str, ...] = ()
     reasons: tuple[str, ...] = ()
     lost: History | None = None
     asks: bool = False
@@ -54,6 +56,8 @@ class Preview:
             yield f"  reads {shown(scan)}"
         for change in self.alters:
             yield f"  alters {change}"
+        for step in self.steps:
+            yield f"  {step}"
         for reason in self.reasons:
             yield f"  because {reason}"
         if self.lost:

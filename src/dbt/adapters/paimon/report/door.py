@@ -1,4 +1,4 @@
-"""`adapter.reports`: the figures of a node's table, and what a model or stream has read of others."""
+"""The figures of a node's table, and what a model or stream has read of others."""
 
 from __future__ import annotations
 
@@ -22,7 +22,6 @@ from dbt.adapters.paimon.report.facts import Facts
 from dbt.adapters.paimon.report.figures import Reader, Table
 from dbt.adapters.paimon.spec import advice as config_advice
 from dbt.adapters.paimon.spec.door import Specs
-from dbt.adapters.paimon.sql.staging_names import POSITIONS_SUFFIX
 from dbt.adapters.paimon.streaming import checkpoints
 from dbt.adapters.paimon.streaming.checkpoints import Checkpoint
 from dbt.adapters.paimon.streaming.sources.ranges import PlannedRanges
@@ -151,8 +150,7 @@ class Reports:
         self, node: Mapping[str, Any], relation: PaimonRelation, facts: Facts
     ) -> Iterable[Reader]:
         """How far an incremental model has read its sources: from its commits and its positions table."""
-        kept = f"{relation.identifier}{POSITIONS_SUFFIX}"
-        found = self._host.get_relation(relation.database, relation.schema, kept)
+        found = self._host.get_relation(*positions.positions_of(relation).parts)
         if node["resource_type"] != "model" or found is None:
             return
         own = [Commit(each.number, each.kind, each.user, each.total or 0) for each in facts.snapshots]

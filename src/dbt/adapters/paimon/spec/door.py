@@ -11,7 +11,6 @@ from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.paimon import catalogs_yml, overrides
 from dbt.adapters.paimon.capabilities import Capability
-from dbt.adapters.paimon.doors import while_parsing
 from dbt.adapters.paimon.errors import unsupported
 from dbt.adapters.paimon.errors.deprecations import warn
 from dbt.adapters.paimon.overrides import StrategyMacro
@@ -40,7 +39,6 @@ class Specs:
         self._host = host
         self._names: tuple[Any, NamesInCase] = (None, NamesInCase(()))
 
-    @while_parsing(lambda *a, **k: {})
     def of(self, model: Mapping[str, Any], default_primary_key: Sequence[str] = ()) -> TableSpec:
         """The validated table spec of a model; no SQL runs before this.
 
@@ -67,7 +65,6 @@ class Specs:
         self.advise(model, spec)
         return spec
 
-    @while_parsing(lambda *a, **k: IncrementalPlan(TableSpec(), ""))
     def incremental(self, model: Mapping[str, Any]) -> IncrementalPlan:
         """The table spec and the strategy of an incremental model; no SQL runs before this.
 
@@ -162,7 +159,6 @@ class Specs:
         """The columns in a config value: 'a', 'a, b', ['a', 'b'] or None."""
         return list(column_list(value))
 
-    @while_parsing(lambda spec, *a, **k: spec)
     def spelled(self, spec: TableSpec, columns: Iterable[PaimonColumn]) -> TableSpec:
         """The table spec, its columns spelled as in the columns of the model's query (see `spelling`)."""
         if self._host.versions.case_sensitive:

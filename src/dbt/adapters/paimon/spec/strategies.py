@@ -70,6 +70,12 @@ _INSERT_MEANS: Final[Mapping[str, str]] = MappingProxyType(
 )
 
 
+# What an INSERT OVERWRITE replaces, whatever mode the profile, a hook or a header has set for the session.
+_MODE: Final = "spark.sql.sources.partitionOverwriteMode"
+WHOLE_TABLE: Final[Mapping[str, str]] = MappingProxyType({_MODE: "static"})
+PARTITIONS: Final[Mapping[str, str]] = MappingProxyType({_MODE: "dynamic"})
+
+
 @dataclass(frozen=True)
 class IncrementalPlan:
     """How an incremental model is written: its table, and its strategy."""
@@ -160,6 +166,12 @@ def collect_strategy(
         value = strategy if key == "incremental_strategy" else config.get(key)
         problems.add(key, value, reason)
     return strategy
+
+
+def conf_of(strategy: str, spec: TableSpec) -> Mapping[str, str]:
+    """Spark's settings of a strategy's statement: those that replace partitions need its dynamic mode."""
+    by_partition = strategy in (INSERT_OVERWRITE, MICROBATCH) and spec.partition_by
+    return PARTITIONS if by_partition else MappingProxyType({})
 
 
 def on_schema_change(config: Mapping[str, Any]) -> str:

@@ -155,7 +155,6 @@ class Streams:
 
     # -- before the first batch -------------------------------------------------------------------------------------
 
-    @while_parsing(lambda *_, **__: StreamPlan())
     def plan(self, model: Mapping[str, Any]) -> StreamPlan:
         """The table, strategy and settings of a streaming model; no SQL runs before this.
 
@@ -199,14 +198,12 @@ class Streams:
         """Release the streams that this thread holds; their node has ended."""
         self._locks.release()
 
-    @while_parsing(lambda *_, **__: TableSpec())
     def begin(self, model: Mapping[str, Any], spec: TableSpec) -> TableSpec:
         """The table spec of a new stream, with the stream's id among the table options."""
         stream = self._stream(model)
         stream.id, stream.begins = uuid.uuid4().hex[:12], True
         return replace(spec, options={**spec.options, checkpoints.STREAM_ID: stream.id})
 
-    @while_parsing(lambda *_, **__: None)
     def resume(
         self,
         model: Mapping[str, Any],
@@ -243,12 +240,10 @@ class Streams:
         self.begin(model, plan.spec)
         stream.takes_over = True
 
-    @while_parsing(lambda *_, **__: "")
     def id_of(self, relation: PaimonRelation) -> str:
         """The id of the stream that writes a table; empty for any other table."""
         return self._tables.existing(relation).options.get(checkpoints.STREAM_ID, "")
 
-    @while_parsing(lambda *_, **__: None)
     def refuse_newer(self, relation: PaimonRelation, settings: StreamSettings, stream_id: str) -> None:
         """Refuse a stream that a newer adapter has run, also where its table is to be replaced.
 
@@ -263,7 +258,6 @@ class Streams:
         if stream_id:
             self._checkpoint(relation, settings, stream_id).refuse_newer()
 
-    @while_parsing(lambda *_, **__: None)
     def ready_dead_letters(self, relation: PaimonRelation) -> None:
         """Bring an existing dead letters table to the current version.
 
@@ -312,7 +306,6 @@ class Streams:
         sql = self._rows.change_rows_sql(source, spec, model) if strategy == APPLY_CHANGES else None
         return source if sql is None else replace(source, text=f"(\n{sql}\n)")
 
-    @while_parsing(lambda *_, **__: "")
     def dead_letters_sql(
         self, model: Mapping[str, Any], relation: PaimonRelation, settings: StreamSettings
     ) -> str:
@@ -329,7 +322,6 @@ class Streams:
 
     # -- the batches ------------------------------------------------------------------------------------------------
 
-    @while_parsing(lambda *_, **__: True)
     def run(
         self,
         model: Mapping[str, Any],
@@ -340,7 +332,6 @@ class Streams:
         strategy: str,
         settings: StreamSettings,
         conf: Mapping[str, str],
-        on_schema_change: str,
         drains: bool,
     ) -> bool:
         """Run a stream until it has read everything there was at its start or, if long-running, until it is stopped.
@@ -352,7 +343,6 @@ class Streams:
             write: the SQL script that writes a batch.
             spec, strategy, settings: see `plan`.
             conf: Spark settings for the script.
-            on_schema_change: what to do about columns that are not described.
             drains: whether it ends when everything is read even in a long-running process.
 
         Returns:
@@ -376,7 +366,7 @@ class Streams:
             alone=partial(self._alone, target, list(leases.mine())),
         )
         try:
-            return self._run(model, target, checkpoint, sink, settings, on_schema_change, drains)
+            return self._run(model, target, checkpoint, sink, settings, drains)
         except Exception:
             if drains and settings.checkpoint_location:
                 # It would outlive the table; the error to report is the one that ended the stream.
@@ -403,10 +393,11 @@ class Streams:
         checkpoint: Checkpoint,
         sink: batches.Sink,
         settings: StreamSettings,
-        on_schema_change: str,
         drains: bool,
     ) -> bool:
         stream, session = self._stream(model), self._session
+        # What to do about columns that are not described.
+        on_schema_change = strategies.on_schema_change(model["config"])
         note = self._fitting_note(model, target, stream, checkpoint)
         if stream.takes_over:
             # After the note: a table with the id of a stream and no note has lost its checkpoint.

@@ -97,7 +97,6 @@ class Tables:
         used = {int(row[0]) for row in self._host.query(metadata.file_schemas_sql(relation))}
         return tuple({pair for schema in used & earlier.keys() for pair in earlier[schema].items()})
 
-    @while_parsing(lambda *_: None)
     def warn_of_older_types(self, relation: PaimonRelation, existing: ExistingTable) -> None:
         """Warn of files in which a WHERE misses rows, or fails: ALTER changed a column's type, not by this adapter."""
         versions, spec = self._host.versions, existing.as_spec()
@@ -145,7 +144,6 @@ class Tables:
         """The wanted options that a table has not, or not so."""
         return {name: value for name, value in wanted.items() if there.get(name) != value}
 
-    @while_parsing(lambda *_: None)
     def commit_metadata(self, relation: PaimonRelation) -> None:
         """Commit a table snapshot without rows, with which Paimon writes metadata for Iceberg's readers.
 
@@ -188,7 +186,6 @@ class Tables:
         if not full_refresh and rebuilds.may_need_asking(model, rebuild):
             rebuilds.refuse_unasked(model, rebuild, self.history(relation), self._host.drops_history)
 
-    @while_parsing(lambda *a, **k: ())
     def wanted_columns(
         self, query_columns: Sequence[PaimonColumn], model: Mapping[str, Any], spec: TableSpec
     ) -> tuple[ExistingColumn, ...]:
@@ -210,7 +207,6 @@ class Tables:
             [spec.options.get("record-level.time-field", "")] if needs_time else (),
         )
 
-    @while_parsing(lambda model, spec, *a, **k: spec)
     def check_columns(
         self,
         model: Mapping[str, Any],
@@ -274,7 +270,6 @@ class Tables:
             and not (exclude and ilike(relation.identifier or "", exclude))
         ]
 
-    @while_parsing(lambda *a, **k: "")
     def last_modified_sql(self, relations: Iterable[PaimonRelation]) -> str:
         """The statement that returns when each table last changed; empty if none of them is a Paimon table."""
         tables = [

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from dbt.adapters.contracts.relation import RelationType
 from dbt_common.exceptions import DbtRuntimeError
 
-from dbt.adapters.paimon.doors import while_parsing
 from dbt.adapters.paimon.sql.views import REGISTRY_TABLE
 
 if TYPE_CHECKING:
@@ -20,13 +20,35 @@ class Schemas:
 
     Args:
         host: the adapter.
+        problem: why the name of a schema is invalid; '' if it is valid.
+        ensure_view_schema: creates a schema where views live.
     """
 
-    def __init__(self, host: Host) -> None:
+    def __init__(
+        self,
+        host: Host,
+        problem: Callable[[str | None], str],
+        ensure_view_schema: Callable[[PaimonRelation], None],
+    ) -> None:
         self._host = host
+        self._problem = problem
+        self._ensure_view_schema = ensure_view_schema
 
-    @while_parsing(lambda relation, *a, **k: [relation])
-    def alike(self, relation: PaimonRelation) -> list[PaimonRelation]:
+    def create(self, relation: PaimonRelation) -> None:
+        """Create a schema, also where its views live, if that is another catalog.
+
+        dbt creates the schemas of all nodes before the first node runs: a failure is left for the nodes of that schema
+        to report, so that the others run.
+
+        Raises:
+            DbtDatabaseError: it cannot be created.
+        """
+        for schema in self._alike(relation):
+            if self._host.has_catalog(schema.database) and not self._problem(schema.schema):
+                self._make(schema)
+                self._ensure_view_schema(schema)
+
+    def _alike(self, relation: PaimonRelation) -> list[PaimonRelation]:
         """A schema, and those of the project's nodes that dbt takes for it: their names differ only in case.
 
         dbt creates one schema of them (GraphRunnableTask.create_schemas).
@@ -41,7 +63,7 @@ class Schemas:
             *(relation.replace_path(database=database, schema=schema) for database, schema in sorted(others)),
         ]
 
-    def make(self, relation: PaimonRelation) -> None:
+    def _make(self, relation: PaimonRelation) -> None:
         """Create a schema if it does not exist. IF NOT EXISTS is not atomic: another process may create it in between.
 
         Raises:
@@ -54,7 +76,6 @@ class Schemas:
             if (schema.schema or "") not in self._host.list_schemas(schema.database or ""):
                 raise
 
-    @while_parsing(lambda *a, **k: [])
     def tables_to_drop_first(self, schema: PaimonRelation) -> list[PaimonRelation]:
         """The tables to drop before their schema is dropped: JdbcCatalog.dropDatabaseImpl leaves their files behind."""
         catalog = self._host.credentials.catalog_of(schema.database or "")

@@ -1,4 +1,4 @@
-"""`adapter.audits`: write, audit, publish."""
+"""Write, audit, publish."""
 
 from __future__ import annotations
 

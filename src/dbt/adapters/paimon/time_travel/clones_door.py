@@ -9,7 +9,6 @@ from typing import Any
 from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.paimon.capabilities import Capability
-from dbt.adapters.paimon.doors import while_parsing
 from dbt.adapters.paimon.host import Host
 from dbt.adapters.paimon.relation import PaimonRelation
 from dbt.adapters.paimon.spec.door import Specs
@@ -42,7 +41,6 @@ class Clones:
 
     # -- dbt clone --------------------------------------------------------------------------------------------------
 
-    @while_parsing(lambda *_: "")
     def why_copied(self, model: Mapping[str, Any], original: PaimonRelation) -> str | None:
         """Why a table is copied although the target clones by branches; '' if it is not asked to; None: by a branch.
 
@@ -91,7 +89,6 @@ class Clones:
 
     # -- runs -------------------------------------------------------------------------------------------------------
 
-    @while_parsing(lambda *_, **__: None)
     def of(
         self, model: Mapping[str, Any], existing: PaimonRelation | None, *, full_refresh: bool
     ) -> Clone | None:
@@ -117,14 +114,12 @@ class Clones:
             fixed += [str(change) for change in changes.altered if change.name == "bucket"]
         return Clone(branch, "; ".join(fixed))
 
-    @while_parsing(lambda *_: None)
     def behind(self, relation: PaimonRelation) -> PaimonRelation | None:
         """The branch that a view made by `dbt clone` reads; None for any other relation."""
         if not relation.is_view:
             return None
         return clones.branch_in(self._view_text(relation), relation.schema or "")
 
-    @while_parsing(lambda *_: None)
     def named(self, relation: PaimonRelation) -> PaimonRelation | None:
         """The branch behind a name, which may be that of a clone; asks nothing where the target has none."""
         if not self._by_branch:
@@ -151,7 +146,6 @@ class Clones:
 
     # -- cleaning ---------------------------------------------------------------------------------------------------
 
-    @while_parsing(lambda *_: False)
     def end(self, branch: PaimonRelation) -> bool:
         """Delete a clone's branch and its tag; whether there was one. The files that it wrote are left behind."""
         table, name = clones.table_of(branch), clones.name_of(branch)
@@ -162,7 +156,6 @@ class Clones:
             self._call("delete_tag", table, {"tag": clones.tag_name(name)})
         return f"branch {name}" in has
 
-    @while_parsing(lambda *_: [])
     def in_schema(self, schema: PaimonRelation) -> list[PaimonRelation]:
         """The branches behind the views of a schema."""
         listed = self._host.list_relations_without_caching(schema.without_identifier())

@@ -62,7 +62,6 @@ class History:
             self._recorded("at", found, asked)
         return states.read(relation, asked)
 
-    @while_parsing(lambda *a, **k: "")
     def snapshot_at(self, relation: PaimonRelation, timestamp: Any) -> str:
         """The number of the newest table snapshot that is not later than a timestamp.
 
@@ -107,7 +106,6 @@ class History:
             ]
         branches.refuse_missing(spec, model["config"], model["name"], there)
 
-    @while_parsing(lambda *_: None)
     def refuse_stale_readers(self, operation: str, relation: PaimonRelation) -> None:
         """Refuse to take back table snapshots whose Iceberg metadata would stay.
 
@@ -126,7 +124,6 @@ class History:
                 f"{relation} select * from {relation} version as of …"
             )
 
-    @while_parsing(lambda relation, version: version)
     def rollback_version(self, relation: PaimonRelation, version: Any) -> Any:
         """The state to roll back to for the rows of a table snapshot (number) or a tag (see `time_travel.rollbacks`).
 
@@ -155,7 +152,6 @@ class History:
             lost = lost or found
         raise DbtRuntimeError(rollbacks.refusal(relation, asked, lost))
 
-    @while_parsing(lambda *_: None)
     def drop_later_tags(self, relation: PaimonRelation, version: Any, agreed: bool) -> None:
         """Say which tags the rollback to a state deletes; refuse it if users made some, unless they agree.
 
@@ -169,7 +165,6 @@ class History:
         if tags:
             logger.info(f"rollback_to on {relation}: deletes the tags {', '.join(tags)}")
 
-    @while_parsing(lambda *a, **k: [])
     def run_tag_statements(self, relation: PaimonRelation, spec: TableSpec) -> list[str]:
         """The CALLs that tag the newest table snapshot as the model's config says; empty without a run tag."""
         if spec.tag is None:

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 from dbt.adapters.events.logging import AdapterLogger
 
-from dbt.adapters.paimon.doors import while_parsing
 from dbt.adapters.paimon.host import Host
 from dbt.adapters.paimon.spark import responses
 from dbt.adapters.paimon.spec import skipping
@@ -45,7 +44,6 @@ class DataTests:
         config = self._host.config
         return Passes(Path(config.project_root) / config.target_path)
 
-    @while_parsing(lambda *_, **__: None)
     def passed(self, test: Mapping[str, Any], *, stores_failures: bool) -> Written | None:
         """dbt's response for a test that has passed over the same rows; None if it has to run, which the log says why.
 
@@ -83,7 +81,6 @@ class DataTests:
         del self._tested[test["unique_id"]]
         return Written(responses.of_passed(last.at), _passed())
 
-    @while_parsing(lambda *_, **__: None)
     def note(self, test: Mapping[str, Any], result: agate.Table) -> None:
         """Keep a pass.
 

@@ -1,4 +1,4 @@
-"""`adapter.unchanged`: finds out whether a node has anything to do, and leaves the key of what it did in its commit."""
+"""Finds out whether a node has anything to do, and leaves the key of what it did in its commit."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, Final
 from dbt.adapters.events.logging import AdapterLogger
 
 from dbt.adapters.paimon.column import PaimonColumn
-from dbt.adapters.paimon.doors import while_parsing
 from dbt.adapters.paimon.errors import messages
 from dbt.adapters.paimon.host import Host
 from dbt.adapters.paimon.spark import responses
@@ -55,7 +54,7 @@ class _Planned:
 
 
 class Unchanged:
-    """`adapter.unchanged` in macros.
+    """Nodes that have nothing to do.
 
     Args:
         host: the adapter.
@@ -160,13 +159,11 @@ class Unchanged:
 
     # -- the run of the node ----------------------------------------------------------------------------------------
 
-    @while_parsing(lambda *_, **__: {})
     def commit_conf(self, model: Mapping[str, Any]) -> dict[str, str]:
         """The Spark setting that writes a node's key into its commit; empty if it has none."""
         planned = self._planned.get(model["unique_id"])
         return {} if planned is None else {COMMIT_USER_CONF: planned.key.mark()}
 
-    @while_parsing(lambda *_, **__: None)
     def note(self, model: Mapping[str, Any]) -> None:
         """Called when a node's rows are written: commits its key if there were none, for Paimon commits no such run.
 

@@ -10,7 +10,6 @@ from typing import Any
 from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.paimon.capabilities import Capability
-from dbt.adapters.paimon.doors import while_parsing
 from dbt.adapters.paimon.host import Host
 from dbt.adapters.paimon.relation import PaimonRelation
 from dbt.adapters.paimon.sql import names, views
@@ -66,7 +65,12 @@ class Views:
             relation.schema or "", relation.identifier or "", query.strip(), comment, comments, columns
         )
 
-    @while_parsing(lambda *a, **k: "")
+    def create_as(self, relation: PaimonRelation, query: str) -> str:
+        """`CREATE OR REPLACE VIEW` of a view that is no node's, remembered at once."""
+        definition = self.definition(relation, query, {})
+        self.remember(definition)
+        return self.create_sql(relation, definition)
+
     def create_sql(self, relation: PaimonRelation, definition: views.ViewDefinition) -> str:
         """`CREATE OR REPLACE VIEW` with its comments.
 
@@ -105,21 +109,17 @@ class Views:
             self._host.query(f"create database if not exists {quoted(self._host.view_catalog, schema)}")
             self._schemas.add(schema)
 
-    def forget_schema(self, relation: PaimonRelation) -> None:
-        """Forget the views of a dropped schema."""
-        if (
-            self._directory.needed
-            and relation.database == self._host.credentials.database
-            and relation.schema
-        ):
-            self._schemas.discard(relation.schema)
-            if not names.view_problem(self._host.view_catalog, relation.schema, "_"):
-                self._host.query(
-                    f"drop database if exists {quoted(self._host.view_catalog, relation.schema)} cascade"
-                )
-            self._directory.replace_schema(relation.schema, [])
-
     def forget(self, relation: PaimonRelation) -> None:
-        """Remove a dropped view from what is stored for later sessions."""
-        if self._directory.needed and relation.schema:
-            self._registry.remove(relation.schema, relation.identifier or "")
+        """Remove a dropped view, or the views of a dropped schema, from what is stored for later sessions."""
+        if not self._directory.needed or not relation.schema:
+            return
+        if relation.identifier:
+            self._registry.remove(relation.schema, relation.identifier)
+        elif relation.database == self._host.credentials.database:
+            self._forget_schema(relation.schema)
+
+    def _forget_schema(self, schema: str) -> None:
+        self._schemas.discard(schema)
+        if not names.view_problem(self._host.view_catalog, schema, "_"):
+            self._host.query(f"drop database if exists {quoted(self._host.view_catalog, schema)} cascade")
+        self._directory.replace_schema(schema, [])

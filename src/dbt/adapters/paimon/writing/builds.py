@@ -21,7 +21,6 @@ from dbt.adapters.paimon.concurrency import conflicts
 from dbt.adapters.paimon.concurrency.leases import Leases
 from dbt.adapters.paimon.concurrency.locks import Place, TableLocks
 from dbt.adapters.paimon.credentials import PaimonConnectionMethod
-from dbt.adapters.paimon.doors import while_parsing
 from dbt.adapters.paimon.host import Host, table_name
 from dbt.adapters.paimon.relation import PaimonRelation
 from dbt.adapters.paimon.spark import commits, fuse, responses, row_kinds
@@ -44,7 +43,7 @@ _ADDING = frozenset({"append", conflicts.REBUILD, responses.STAGING})
 
 
 class Builds:
-    """`adapter.builds` in macros.
+    """Builds tables, and locks them meanwhile.
 
     Args:
         host: the adapter.
@@ -158,7 +157,6 @@ class Builds:
 
     # -- staged tables ----------------------------------------------------------------------------------------------
 
-    @while_parsing(lambda target: target)
     def staging(self, target: PaimonRelation) -> PaimonRelation:
         """The name to build a table under; unique to this build unless this run holds the table's lock."""
         name = f"{target.identifier}{staging_names.STAGING_SUFFIX}"
@@ -182,7 +180,6 @@ class Builds:
             )
         return next((relation for relation in listed if relation.identifier in names), None)
 
-    @while_parsing(lambda *_, **__: [])
     def leftovers(self, target: PaimonRelation) -> list[PaimonRelation]:
         """Leftovers of killed runs next to a table (see `swaps.leftovers`), as dbt's cache lists them."""
         listed = self._host.list_relations(target.database, target.schema or "")
@@ -205,8 +202,21 @@ class Builds:
             with suppress(DbtRuntimeError):
                 self._host.query(f"drop table if exists {relation.render()}")
 
-    @while_parsing(lambda *_, **__: False)
-    def exchange(self, one: PaimonRelation, other: PaimonRelation) -> bool:
+    def swap(self, staging: PaimonRelation, target: PaimonRelation) -> None:
+        """Give a complete staged table the name of the table that it replaces, and drop the old one.
+
+        Atomic where the catalog allows it; else two renames, between which the name is missing: a run that is killed
+        there leaves both tables complete, and the next one finishes the swap.
+        """
+        if self._exchange(staging, target):
+            self._host.drop_relation(staging)
+            return
+        backup = target.replace_path(identifier=f"{target.identifier}{staging_names.BACKUP_SUFFIX}")
+        self._host.rename_relation(target, backup)
+        self._host.rename_relation(staging, target)
+        self._host.drop_relation(backup)
+
+    def _exchange(self, one: PaimonRelation, other: PaimonRelation) -> bool:
         """Swap the names of two tables of a schema atomically, where their catalog is a local folder.
 
         Returns:
@@ -221,7 +231,6 @@ class Builds:
 
     # -- statements -------------------------------------------------------------------------------------------------
 
-    @while_parsing(lambda *_, **__: Written())
     def write(
         self,
         relation: PaimonRelation,
@@ -269,7 +278,6 @@ class Builds:
             )
             return Written(response, table)
 
-    @while_parsing(lambda *_, **__: Written())
     def create(self, staging: PaimonRelation, sql: str, spec: TableSpec) -> Written:
         """Run the script that creates a table under its staging name and writes its rows.
 

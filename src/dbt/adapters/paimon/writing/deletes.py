@@ -7,21 +7,20 @@ from typing import Any
 
 from dbt_common.exceptions import CompilationError
 
-from dbt.adapters.paimon.doors import while_parsing
 from dbt.adapters.paimon.host import Host
 from dbt.adapters.paimon.relation import PaimonRelation
 from dbt.adapters.paimon.spec import change_rows
 from dbt.adapters.paimon.spec.table import TableSpec
 from dbt.adapters.paimon.sql import staging_names
 from dbt.adapters.paimon.state.kinds import Kind
-from dbt.adapters.paimon.state.tables import migrate_table, option_sql
+from dbt.adapters.paimon.state.tables import migrate_table
 from dbt.adapters.paimon.tables.changeset import ExistingColumn
 from dbt.adapters.paimon.tables.door import Tables
 from dbt.adapters.paimon.writing.kept_deletes import KeptDeletes, kept_deletes
 
 
 class Deletes:
-    """`adapter.deletes` in macros.
+    """Finds and reads these tables.
 
     Args:
         host: the adapter.
@@ -42,7 +41,7 @@ class Deletes:
         """How a table's deletes are kept in the table `relation`, which may be there (see `kept_deletes`)."""
         there = self._host.get_relation(relation.database, relation.schema, relation.identifier)
         current = None if there is None else self._tables.existing(there)
-        return kept_deletes(spec, columns, current, relation)
+        return kept_deletes(relation, spec, columns, current)
 
     def fitting(
         self,
@@ -66,11 +65,6 @@ class Deletes:
             )
         return kept
 
-    @staticmethod
-    def version_option_sql() -> str:
-        """The table option with the version of a new table of deletes."""
-        return option_sql(Kind.DELETES)
-
     def migrate(self, relation: PaimonRelation, kept: KeptDeletes) -> None:
         """Bring an existing table of deletes to the current version; its table's lock is held."""
         migrate_table(Kind.DELETES, kept.version, relation.render(), self._host.query)
@@ -90,7 +84,6 @@ class Deletes:
         beside: PaimonRelation = target.incorporate(path={"identifier": name}, type="table")
         return beside
 
-    @while_parsing(lambda *_, **__: [])
     def relations(self, target: PaimonRelation, other_than: str | None = None) -> list[PaimonRelation]:
         """The existing tables of deletes of a table.
 

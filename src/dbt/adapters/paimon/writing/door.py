@@ -54,6 +54,12 @@ class Rows:
         sql = model_query.one_query(sql)
         return model_query.from_sql(sql, self._host.query_columns(sql))
 
+    def of_model(self, model: Mapping[str, Any], sql: str) -> ModelQuery:
+        """The same for the query of a node; warns of texts in double quotes that may be meant as names."""
+        query = self.query(sql)
+        self.warn_of_quoted_names(model, sql)
+        return query
+
     @while_parsing(lambda *_, **__: "")
     def typed(self, sql: str) -> str:
         """A query with a type for each untyped NULL (see `data_types.typed_nulls`); unchanged if it has none.
@@ -70,7 +76,6 @@ class Rows:
         """A query without the semicolon at its end (see `text.without_end`)."""
         return without_end(sql)
 
-    @while_parsing(lambda *_: None)
     def warn_of_quoted_names(self, node: Mapping[str, Any], sql: str) -> None:
         """Warn once per node of texts in double quotes where a column of that name is meant (see `quoted_names`).
 
@@ -102,7 +107,7 @@ class Rows:
             return False
         return True
 
-    def staged(self, view: str) -> ModelQuery:
+    def _of_view(self, view: str) -> ModelQuery:
         """The rows and columns of a temporary view of this session."""
         return model_query.from_view(view, self._host.query_columns(f"select * from {quoted(view)}"))
 
@@ -115,7 +120,7 @@ class Rows:
         statement = Statement(f"cache table {quoted(view)} as\n{sql}", CACHE, KEEPS_PLANS)
         with self._host.names_suggested():
             self._host.connections.execute(statement)
-        return self.staged(view)
+        return self._of_view(view)
 
     def load_seed(self, model: Mapping[str, Any]) -> agate.Table:
         """The rows of a seed's file (see `seeds.load`).
@@ -126,17 +131,18 @@ class Rows:
         path = seeds.path_of(model, self._host.config)
         return seeds.load(path, model, self._host.loses)
 
-    def stage_seed(self, view_name: str, agate_table: agate.Table, model: Mapping[str, Any]) -> None:
-        """Load a seed's rows into a typed temporary view of this thread's session; none with `--empty`.
+    def of_seed(self, view: str, rows: agate.Table, model: Mapping[str, Any]) -> ModelQuery:
+        """A seed's rows, in a typed temporary view of this thread's session; none with `--empty`.
 
         Raises:
             DbtRuntimeError: a value does not fit its column's type; names file, column and row.
         """
         host = self._host
-        seeds.stage(host.handle, view_name, agate_table, model, host.convert_type, is_empty_run(), host.loses)
+        seeds.stage(host.handle, view, rows, model, host.convert_type, is_empty_run(), host.loses)
+        return self._of_view(view)
 
-    def stage_python_model(self, view_name: str, code: str, model: Mapping[str, Any]) -> None:
-        """Run a Python model and register its data frame as a temporary view of this thread's session.
+    def of_python_model(self, view: str, code: str, model: Mapping[str, Any]) -> ModelQuery:
+        """Run a Python model; its data frame, as a temporary view of this thread's session.
 
         Raises:
             DbtRuntimeError: the model raised an exception, or did not return a data frame.
@@ -144,11 +150,11 @@ class Rows:
         with self._host.names_suggested():
             path = seeds.path_of(model, self._host.config)
             file = path.read_text("utf-8") if path.is_file() else ""
-            python_models.stage(self._host.handle, code, model, view_name, self._host.versions, file)
+            python_models.stage(self._host.handle, code, model, view, self._host.versions, file)
+        return self._of_view(view)
 
     # -- checks -----------------------------------------------------------------------------------------------------
 
-    @while_parsing(lambda source, *_, **__: source)
     def ordered(self, source: ModelQuery, spec: TableSpec, model: Mapping[str, Any]) -> ModelQuery:
         """A model's rows; a NaN in a key or a sequence fails the statement (see `ordering_values`)."""
         selected = ordering_values.checked(source.columns, spec, model)
@@ -194,15 +200,11 @@ class Rows:
             return source
         return source.selecting(", ".join(selected))
 
-    @while_parsing(lambda *_: True)
-    def reads_alike(self, source: ModelQuery, strategy: str) -> bool:
-        """Whether a strategy's statement, which may read a model's rows several times, reads the same ones each time.
+    def reads_alike(self, source: ModelQuery) -> bool:
+        """Whether a statement that reads a model's rows several times reads the same ones each time.
 
         Otherwise it could delete other rows than it inserts.
         """
-        known = strategies.STRATEGIES.get(strategy)
-        if known is not None and known.reads_once:
-            return True
         spark = self._host.handle.in_process()
         if spark is None:
             return model_query.seems_stable(source)
@@ -225,7 +227,6 @@ class Rows:
         required = {column.name: column.data_type for column in wanted if not column.nullable}
         return change_rows.change_rows_sql(str(source), columns, required, spec, model["name"])
 
-    @while_parsing(lambda *_, **__: [])
     def predicates(
         self, model: Mapping[str, Any], strategy: str, columns: Sequence[ExistingColumn]
     ) -> list[str]:
@@ -270,7 +271,6 @@ class Rows:
             found = {column.name: column.dtype for column in columns}
             event_time.refuse_column(model["name"], model["config"]["event_time"], found)
 
-    @while_parsing(lambda source, *_, **__: source)
     def of_batch(self, source: ModelQuery, strategy: str, model: Mapping[str, Any]) -> ModelQuery:
         """A microbatch model's rows; a row outside the batch fails the statement (see `event_time.checked`)."""
         if strategy != strategies.MICROBATCH or not model["config"].get("event_time"):
@@ -278,32 +278,31 @@ class Rows:
         selected = event_time.checked(model, source.columns, _sample_of_run())
         return source if selected is None else source.selecting(selected)
 
-    @while_parsing(lambda *_, **__: "")
     def batch_window(self, model: Mapping[str, Any], columns: Sequence[ExistingColumn]) -> str:
-        """SQL condition: the rows of the model's table within the batch (see `event_time.batch_condition`)."""
-        return event_time.batch_condition(model, columns, _sample_of_run())
+        """SQL condition: the rows of the model's table within the batch (see `event_time.batch_condition`).
 
-    @while_parsing(lambda *_: False)
-    def reads_nothing(self, model: Mapping[str, Any]) -> bool:
-        """Whether a model has no rows because of `--empty`, which does not limit the inputs of a Python model."""
-        return is_empty_run() and model["language"] == "sql"
+        '' with `--empty`: the batch has no rows, because it may not read any. It does not limit the inputs of a Python
+        model.
+        """
+        if is_empty_run() and model["language"] == "sql":
+            return ""
+        return event_time.batch_condition(model, columns, _sample_of_run())
 
     # -- snapshots --------------------------------------------------------------------------------------------------
 
-    @while_parsing(lambda *_: "")
-    def check_snapshot_keys(self, source: ModelQuery, model: Mapping[str, Any]) -> str:
-        """Refuse a snapshot's query that has several rows of a key, of which the table would keep any one.
+    def check_snapshot(self, source: ModelQuery, model: Mapping[str, Any]) -> None:
+        """Refuse a snapshot's query that lacks a column of `check_cols`, or has several rows of a key.
 
-        Returns:
-            What to warn of, if a row has no time under `strategy: timestamp`; else nothing.
+        Warns if a row has no time under `strategy: timestamp`.
 
         Raises:
-            CompilationError: the key, and the remedy.
+            CompilationError: the column or the key, and the remedy.
         """
+        snapshots.require_check_cols(source, model)
         found = self._host.query(snapshots.keys_sql(source, model["config"]))
-        return snapshots.key_warning(model, found[0]) if found else ""
+        if found and (warning := snapshots.key_warning(model, found[0])):
+            warn(warning)
 
-    @while_parsing(lambda *_: None)
     def require_meta_columns(
         self, table: ExistingTable, names: Mapping[str, str], hard_deletes: str | None
     ) -> None:
@@ -315,31 +314,26 @@ class Rows:
         if missing := snapshots.missing_meta_columns(table, names, hard_deletes):
             raise SnapshotTargetNotSnapshotTableError(missing)
 
-    @while_parsing(lambda source, *_, **__: source)
     def with_time_of_end(
         self, source: ModelQuery, model: Mapping[str, Any], table: ExistingTable | None
     ) -> ModelQuery:
         """A snapshot's versions, with a dbt_valid_to that is a time (see `snapshots.with_time_of_end`)."""
         return snapshots.with_time_of_end(source, model, table)
 
-    @while_parsing(lambda *_: False)
     def reads_part(self) -> bool:
         """Whether the run reads only a part of its inputs (`--empty`, `--sample`)."""
         return is_empty_run() or sample_of_run() is not None
 
-    @while_parsing(lambda row_changed, *_: row_changed)
     def comparing_maps(self, row_changed: str, table: ExistingTable) -> str:
         """The condition of the check strategy, for maps as well (see `snapshots.comparing_maps`)."""
         return snapshots.comparing_maps(row_changed, table.columns)
 
-    @while_parsing(lambda source, *_, **__: source)
     def spelled(self, source: ModelQuery, table: ExistingTable) -> ModelQuery:
         """A query whose columns are spelled as in its table (see `snapshots.spelled_rows`)."""
         if self._host.versions.case_sensitive:
             return source
         return snapshots.spelled_rows(source, [column.name for column in table.columns])
 
-    @while_parsing(lambda source, *_, **__: source)
     def with_fields_of_table(self, source: ModelQuery, table: ExistingTable) -> ModelQuery:
         """A query whose structs have their fields as its table has them (see `snapshots.with_fields_of_table`)."""
         return snapshots.with_fields_of_table(source, table.columns)
@@ -351,7 +345,6 @@ class Rows:
             return list(names)
         return list(map(spelling.speller(column.name for column in columns), names))
 
-    @while_parsing(lambda source, *_, **__: source)
     def timed_by_versions(
         self, source: ModelQuery, versions: ModelQuery, model: Mapping[str, Any]
     ) -> ModelQuery:

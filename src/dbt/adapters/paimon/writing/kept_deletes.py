@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from dbt.adapters.paimon.relation import PaimonRelation
 from dbt.adapters.paimon.spec.table import TableSpec
 from dbt.adapters.paimon.state.kinds import CURRENT, Kind
-from dbt.adapters.paimon.state.tables import version_in
+from dbt.adapters.paimon.state.tables import option_sql, version_in
 from dbt.adapters.paimon.tables.changeset import ExistingColumn, ExistingTable
 from dbt.adapters.paimon.tables.column_changes import compare_columns, widens
 
@@ -21,28 +22,38 @@ class KeptDeletes:
     """How a table's deletes are kept.
 
     Attributes:
+        relation: the table that keeps them, which may be there.
         columns: the columns kept for each delete, the key and the sequence, as the table has them.
         retype: the columns whose type ALTER has to change in the table of deletes, before a row is written.
         fits: whether the existing table of deletes can hold them after `retype`; True if there is none.
         version: the version of the existing table of deletes; the current one if there is none.
     """
 
+    relation: PaimonRelation
     columns: tuple[ExistingColumn, ...]
     retype: tuple[ExistingColumn, ...] = ()
     fits: bool = True
     version: int = CURRENT[Kind.DELETES]
 
+    @property
+    def version_option(self) -> str:
+        """The table option, in SQL, with the version of a new table of deletes."""
+        return option_sql(Kind.DELETES)
+
 
 def kept_deletes(
-    spec: TableSpec, columns: Sequence[ExistingColumn], current: ExistingTable | None, table: object
+    relation: PaimonRelation,
+    spec: TableSpec,
+    columns: Sequence[ExistingColumn],
+    current: ExistingTable | None,
 ) -> KeptDeletes:
     """How a table's deletes are kept.
 
     Args:
+        relation: the table that keeps them.
         spec: the table spec, its columns spelled as in `columns`.
         columns: the table's columns at the time of the write.
         current: the existing table of deletes, if any.
-        table: its name, for messages.
 
     Raises:
         NewerStateError: the table of deletes is newer than this adapter.
@@ -51,8 +62,8 @@ def kept_deletes(
     names = dict.fromkeys((*spec.primary_key, *spec.sequence_columns))
     wanted = tuple(named[name] for name in names)
     if current is None:
-        return KeptDeletes(wanted)
-    version = version_in(Kind.DELETES, current.options, table)
+        return KeptDeletes(relation, wanted)
+    version = version_in(Kind.DELETES, current.options, relation)
     changes = compare_columns(wanted, current, comments=False)
     have = {column.name.lower(): column.data_type for column in current.columns}
     retype = tuple(
@@ -61,6 +72,7 @@ def kept_deletes(
     same_key = _lower(current.primary_key) == _lower(spec.primary_key)
     same_columns = [name.lower() for name in names] == list(have)
     return KeptDeletes(
+        relation,
         wanted,
         retype,
         same_key and same_columns and all(column in changes.alter for column in retype),

@@ -1,4 +1,4 @@
-"""`adapter.row_deletes`: the macro `delete_rows`, and DELETE and MERGE in hooks, operations and macros."""
+"""The macro `delete_rows`, and DELETE and MERGE in hooks, operations and macros."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from dbt.adapters.events.logging import AdapterLogger
 from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.paimon.capabilities import Capability
-from dbt.adapters.paimon.doors import while_parsing
 from dbt.adapters.paimon.host import Host
 from dbt.adapters.paimon.relation import PaimonRelation
 from dbt.adapters.paimon.spark.figures import counted
@@ -57,7 +56,6 @@ class RowDeletes:
         self._builds = builds
         self._deletes = deletes
 
-    @while_parsing(lambda *_: 0)
     def run(self, relation: PaimonRelation, where: str) -> int:
         """Delete the rows of a table that meet a condition, holding its lock (see `spec.deleting`).
 

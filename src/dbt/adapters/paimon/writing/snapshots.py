@@ -102,6 +102,42 @@ def _comparable(expression: str, tree: TypeTree, depth: int = 0) -> str:
     return expression
 
 
+def require_key(model: Mapping[str, Any]) -> None:
+    """Refuse a snapshot without a key.
+
+    Raises:
+        CompilationError: says what to name.
+    """
+    if not model["config"].get("unique_key"):
+        raise CompilationError(
+            f"snapshot '{model['name']}': unique_key is missing. Name the column or columns that identify a row of "
+            "the query."
+        )
+
+
+def require_check_cols(source: ModelQuery, model: Mapping[str, Any]) -> None:
+    """Refuse a name in `check_cols` that the query lacks: dbt leaves it out, and its changes create no version.
+
+    Raises:
+        CompilationError: the name, and those that there are.
+    """
+    wanted = model["config"].get("check_cols") or []
+    names = [column.name for column in source.columns]
+    known = {name.lower() for name in names}
+    for column in [] if isinstance(wanted, str) else wanted:
+        if column.lower() not in known:
+            raise CompilationError(
+                f"snapshot '{model['name']}': check_cols: '{column}' is not a column of its query "
+                f"({', '.join(names)})."
+            )
+
+
+def helper_columns(unique_key: str | Sequence[str]) -> list[str]:
+    """The columns of dbt's staged rows that the table does not get (see `snapshot_staging_table`)."""
+    keys = range(1, len(unique_key) + 1) if isinstance(unique_key, list) else ()
+    return ["dbt_change_type", "dbt_unique_key", *(f"dbt_unique_key_{number}" for number in keys)]
+
+
 def keys_sql(source: ModelQuery, config: Mapping[str, Any]) -> str:
     """The query for a key that is not a snapshot's, if there is one: its rows, its columns, and rows without a time.
 

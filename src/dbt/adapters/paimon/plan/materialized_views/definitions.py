@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from dbt_common.exceptions import CompilationError
 
-from dbt.adapters.paimon.host import Host
+from dbt.adapters.paimon.host import Host, is_empty_run, sample_of_run
 from dbt.adapters.paimon.options.table_options import suggestion
 from dbt.adapters.paimon.plan.materialized_views import parsing, reading
 from dbt.adapters.paimon.plan.materialized_views.query import Query, SourceColumns
@@ -34,7 +34,19 @@ _NOT_ALLOWED: Final = ("merge_engine", "sequence_field", "rowkind_field", "field
 # Types of which two values may be equal that are not the same, or that no key can have.
 _NO_KEY: Final = ("float", "double", "array", "map", "struct", "binary", "variant")
 # Parts of Spark's analyzed plan that the parser must have refused by their SQL.
-_PLANS: Final = frozenset({"Generate", "Window", "Sample", "Offset", "Tail", "GlobalLimit", "LocalLimit"})
+_PLANS: Final = frozenset(
+    {
+        "Expand",
+        "Generate",
+        "ScriptTransformation",
+        "Window",
+        "Sample",
+        "Offset",
+        "Tail",
+        "GlobalLimit",
+        "LocalLimit",
+    }
+)
 _LOGICAL: Final = "org.apache.spark.sql.catalyst.plans.logical."
 
 
@@ -64,12 +76,14 @@ class Definitions:
         query = None
         try:
             query = reading.read(view.sql, self._lookup)
-            self._refuse_volatile(query.sql)
+            self._refuse_volatile(query)
         except NotIncremental as refusal:
             view = replace(view, refusal=(query and query.refusal) or refusal)
         else:
             view = self._with_key(node, replace(view, query=query, refusal=query.refusal), query)
-        if view.mode is Mode.INCREMENTAL and view.refusal is not None:
+        # The tables of these runs have limits and filters of dbt's.
+        limited = is_empty_run() or sample_of_run() is not None
+        if view.mode is Mode.INCREMENTAL and view.refusal is not None and not limited:
             raise CompilationError(
                 f"model '{node['name']}': refresh_mode='incremental', and its query cannot be refreshed by what "
                 f"changed: {view.refusal.words}. Change the query, or set refresh_mode='auto'. See "
@@ -111,22 +125,28 @@ class Definitions:
     def _lookup(self, name: tuple[str, ...]) -> SourceColumns | str | None:
         """What the catalog knows of a name in a query."""
         credentials = self._host.credentials
-        catalog, schema, identifier = (credentials.database, credentials.schema, *name)[-3:]
-        stored = views.DIRECTORY.get(schema, identifier)
-        if stored is not None and catalog in (self._host.view_catalog, credentials.database):
+        table = self._whole(name)
+        stored = views.DIRECTORY.get(table.schema, table.identifier)
+        if stored is not None and table.catalog in (self._host.view_catalog, credentials.database):
             return stored.query
-        relation = self._host.get_relation(catalog, schema, identifier)
-        if catalog not in credentials.paimon_catalogs or relation is None:
+        relation = self._host.get_relation(table.catalog, table.schema, table.identifier)
+        if table.catalog not in credentials.paimon_catalogs or relation is None:
             return None
         if relation.is_view:
             rows = self._host.query(f"describe table extended {relation.render()}")
             return next((str(row[1]) for row in rows if str(row[0]) == "View Text"), None)
         existing = self.existing(relation)
         columns = {column.name: column.data_type for column in existing.columns}
-        return SourceColumns(TableName(catalog, schema, identifier), columns, existing.primary_key)
+        return SourceColumns(table, columns, existing.primary_key)
 
-    def _refuse_volatile(self, sql: str) -> None:
-        """Refuse a query that may give other rows over the same sources.
+    def _whole(self, name: tuple[str, ...]) -> TableName:
+        """The table that a name in a query means."""
+        credentials = self._host.credentials
+        catalog, schema, identifier = (credentials.database, credentials.schema, *name)[-3:]
+        return TableName(catalog, schema, identifier)
+
+    def _refuse_volatile(self, query: Query) -> None:
+        """Refuse a query that may give other rows over the same sources, or whose plan has more than was read in it.
 
         Spark's own plan says so where it is in this process; elsewhere the functions are judged by their names.
 
@@ -135,16 +155,27 @@ class Definitions:
         """
         spark = self._host.handle.in_process()
         if spark is None:
-            parsing.refuse_unknown_functions(sql)
+            parsing.refuse_unknown_functions(query.sql)
             return
-        plan = spark.analyzed(sql)
+        plan = spark.analyzed(query.sql)
         if why := queries.volatile(plan):
             raise NotIncremental(Reason.FUNCTION, why)
         found = {name.removeprefix(_LOGICAL) for name in plan.classes if name.startswith(_LOGICAL)} & _PLANS
         if found and not found <= {"GlobalLimit", "LocalLimit"}:
             raise NotIncremental(Reason.PLAN, min(found))
-        if not spark.reads_alike(sql):
+        if query.refusal is None and query.groups is None and f"{_LOGICAL}Aggregate" in plan.classes:
+            raise NotIncremental(Reason.NO_GROUP_BY)
+        read = {_folded(each.table.name) for each in query.reads}
+        named = {_folded(self._whole(name)) for name in parsing.table_names(query.sql)}
+        if not read <= {_folded(name) for name in plan.tables} <= named:
+            raise NotIncremental(Reason.NOT_READABLE, "Spark reads other tables")
+        if not spark.reads_alike(query.sql):
             raise NotIncremental(Reason.FUNCTION, "its result depends on the order of rows")
+
+
+def _folded(name: TableName) -> tuple[str, str, str]:
+    """The name of a table to compare, ignoring case."""
+    return name.catalog.lower(), name.schema.lower(), name.identifier.lower()
 
 
 def _mode(node: Node) -> Mode:

@@ -1,4 +1,4 @@
-"""`adapter.materialized_views`: decides how a materialized view is refreshed, and describes what was done."""
+"""Decides how a materialized view is refreshed, and describes what was done."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from dbt_common.exceptions import CompilationError, DbtRuntimeError
 
 from dbt.adapters.paimon.changes.positions import fingerprint, marked
 from dbt.adapters.paimon.changes.reads import Output
-from dbt.adapters.paimon.doors import while_parsing
 from dbt.adapters.paimon.errors.deprecations import warn
 from dbt.adapters.paimon.host import Host, is_empty_run, sample_of_run
 from dbt.adapters.paimon.plan.materialized_views import incremental
@@ -55,7 +54,7 @@ _UPKEEP: Final = ("COMPACT", "ANALYZE")
 
 
 class MaterializedViews:
-    """`adapter.materialized_views` in macros.
+    """Materialized views.
 
     Args:
         host: the adapter.
@@ -139,7 +138,6 @@ class MaterializedViews:
 
     # -- after the hooks --------------------------------------------------------------------------------------------
 
-    @while_parsing(lambda *_: Refresh(Does.FULL))
     def refresh(self, model: Node, run: NodeRun, kept: PaimonRelation) -> Refresh:
         """How a view is refreshed; its table's lock is held, and its sources are pinned.
 
@@ -190,7 +188,6 @@ class MaterializedViews:
         own = max(read.commits or (), key=lambda commit: commit.snapshot)
         return incremental.planned(view, pins, full, _totals(read), own.rows)
 
-    @while_parsing(lambda refresh: refresh)
     def counted(self, refresh: Refresh) -> Refresh:
         """A refresh whose temporary views are there: full after all if too much has changed."""
         counted = [refresh.groups_view] if refresh.groups_view else [part.view for part in refresh.changed]
@@ -207,7 +204,6 @@ class MaterializedViews:
         ((number,),) = self._host.query(f"select count(*) from {rows}")
         return int(number)
 
-    @while_parsing(lambda *_: "insert")
     def way(self, refresh: Refresh, deletes_sql: str, target: PaimonRelation) -> str:
         """How rows are written into a table with a key: `insert`, `rows` with their kinds, or `merge`.
 
@@ -240,14 +236,12 @@ class MaterializedViews:
 
     # -- when its rows are written ----------------------------------------------------------------------------------
 
-    @while_parsing(lambda *_: Written())
     def nothing_written(self, model: Node, refresh: Refresh, target: PaimonRelation) -> Written:
         """dbt's response to a refresh that found nothing to write, after its positions are committed."""
         if refresh.does is not Does.NONE:
             self._commit_positions(model, target)
         return Written(responses.of_refresh(refresh.console, refresh.affected or 0))
 
-    @while_parsing(lambda *_: None)
     def describe(self, model: Node, refresh: Refresh, target: PaimonRelation, result: Any) -> None:
         """Add to dbt's result of the statement that wrote a view what the refresh did.
 

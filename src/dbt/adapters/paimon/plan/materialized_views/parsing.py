@@ -21,14 +21,19 @@ if TYPE_CHECKING:
     Lookup = Callable[[tuple[str, ...]], SourceColumns | str | None]
 
 _MOST_VIEWS: Final = 100
+# Parts of a table that choose its table snapshot, or stand between its name and its alias.
+_UNPINNED: Final = {"version": "VERSION AS OF", "when": "VERSION AS OF", "sample": "TABLESAMPLE"}
 # What gives another result each time, or depends on the order of rows, or on the clock; by sqlglot's names.
 _VOLATILE: Final = frozenset(
     """
-    anyvalue arrayagg arrayuniqueagg currentcatalog currentdate currentdatetime currentschema currenttime
-    currenttimestamp currentuser first firstvalue last lastvalue localtime localtimestamp rand randn sessionuser
-    utctimestamp uuid
+    anyvalue arrayagg arrayuniqueagg currentcatalog currentdatabase currentdate currentdatetime currentschema
+    currenttime currenttimestamp currenttimezone currentuser first firstvalue groupconcat last lastvalue localtime
+    localtimestamp rand randn randstr sessionuser shuffle uniform utctimestamp uuid
     """.split()
 )
+# What Spark calls as a function without parentheses, and texts that are the time when they are cast.
+_BARE: Final = frozenset(("localtimestamp", "user"))
+_CLOCK: Final = frozenset(("now", "today", "tomorrow", "yesterday"))
 
 
 # -- tables -----------------------------------------------------------------------------------------------------------
@@ -50,6 +55,9 @@ def parsed(sql: str) -> exp.Query:
         raise NotIncremental(Reason.NOT_READABLE, str(exc).splitlines()[0]) from exc
     if not isinstance(tree, exp.Query):
         raise NotIncremental(Reason.NOT_READABLE, "it is not a SELECT")
+    # The parser writes pipes as CTEs with these names.
+    if any(cte.alias.startswith("__tmp") for cte in tree.find_all(exp.CTE)):
+        raise NotIncremental(Reason.NOT_READABLE, "it has pipes (|>)")
     return tree
 
 
@@ -64,6 +72,7 @@ def with_views(sql: str, lookup: Lookup) -> str:
         for table in _tables(parsed(sql)):
             found = lookup(name_of(table))
             if isinstance(found, str):
+                _refuse_short_names(table, found)
                 start, end = span(table, sql)
                 alias = "" if table.alias else f" as {sql[table.parts[-1].meta['start'] : end]}"
                 edits.append((start, end, f"(\n{found}\n){alias}"))
@@ -73,6 +82,42 @@ def with_views(sql: str, lookup: Lookup) -> str:
     raise NotIncremental(Reason.NOT_READABLE, f"views are nested more than {_MOST_VIEWS} deep")
 
 
+def _refuse_short_names(view: exp.Table, sql: str) -> None:
+    """Refuse a view with a name without a schema, which would mean another table, or a CTE, in the query.
+
+    Raises:
+        NotIncremental: it has one.
+    """
+    short = next((table.name for table in _tables(parsed(sql)) if not table.db), None)
+    if short is not None:
+        raise NotIncremental(Reason.NOT_READABLE, f"the view {view.name} reads {short} without its schema")
+
+
+def refuse_unpinned(sql: str) -> None:
+    """Refuse a query that reads what cannot be read at a table snapshot, or that is no query with that in its text.
+
+    Raises:
+        NotIncremental: it does.
+    """
+    from sqlglot import expressions as exp
+
+    tree = parsed(sql)
+    for table in tree.find_all(exp.Table):
+        if not isinstance(table.this, exp.Identifier):
+            raise NotIncremental(Reason.NOT_PAIMON, table.sql(dialect="spark"))
+        for part, words in _UNPINNED.items():
+            if table.args.get(part):
+                raise NotIncremental(Reason.CLAUSE, words)
+    named = {
+        (table.db.lower(), table.name.lower()) for table in _tables(tree) if table.db and not table.alias
+    }
+    for column in tree.find_all(exp.Column):
+        if (column.db.lower(), column.table.lower()) in named:
+            raise NotIncremental(Reason.NOT_READABLE, f"{column.sql()}: give {column.table} an alias")
+        if column.name.lower().startswith("__paimon_"):
+            raise NotIncremental(Reason.FUNCTION, f"it reads {column.name}")
+
+
 def all_reads(sql: str, lookup: Lookup) -> tuple[Read, ...]:
     """Every place that reads a table, also in a query that is refreshed as a whole.
 
@@ -80,6 +125,11 @@ def all_reads(sql: str, lookup: Lookup) -> tuple[Read, ...]:
         NotIncremental: one of them is not a Paimon table.
     """
     return tuple(_read(table, sql, lookup) for table in _tables(parsed(sql)))
+
+
+def table_names(sql: str) -> set[tuple[str, ...]]:
+    """The names of tables in a query, as far as they are written."""
+    return {name_of(table) for table in _tables(parsed(sql))}
 
 
 def _read(table: exp.Table, sql: str, lookup: Lookup) -> Read:
@@ -109,7 +159,7 @@ def is_cte(table: exp.Table) -> bool:
             inside = node
         ctes = node.args.get("with_")
         for cte in ctes.expressions if ctes else ():
-            if cte is inside:
+            if cte is inside and not node.args["with_"].args.get("recursive"):
                 break
             if cte.alias.lower() == name:
                 return True
@@ -195,7 +245,7 @@ def refuse_expressions(tree: exp.Query) -> None:
     """
     from sqlglot import expressions as exp
 
-    generators = (exp.Explode, exp.Posexplode, exp.Inline, exp.Unnest, exp.Lateral)
+    generators = (exp.Explode, exp.Posexplode, exp.Inline, exp.Stack, exp.Unnest, exp.Lateral)
     for node in tree.walk():
         if isinstance(node, exp.Window):
             raise NotIncremental(Reason.WINDOW)
@@ -214,7 +264,7 @@ def _gives_rows(node: exp.Query) -> bool:
     parent = node.parent
     while isinstance(parent, (exp.Subquery, exp.Paren)):
         parent = parent.parent
-    return isinstance(parent, (exp.CTE, exp.SetOperation, exp.From, exp.Join))
+    return parent is None or isinstance(parent, (exp.CTE, exp.SetOperation, exp.From, exp.Join))
 
 
 def refuse_unknown_functions(sql: str) -> None:
@@ -225,19 +275,32 @@ def refuse_unknown_functions(sql: str) -> None:
     """
     from sqlglot import expressions as exp
 
-    for node in parsed(sql).find_all(exp.Func):
-        if isinstance(node, exp.Anonymous):
-            raise NotIncremental(Reason.UNKNOWN_FUNCTION, str(node.this).lower())
-        if type(node).__name__.lower() in _VOLATILE:
+    for node in parsed(sql).find_all(exp.Any, exp.Func, exp.Column, exp.Literal):
+        if isinstance(node, (exp.Any, exp.Anonymous)):
+            raise NotIncremental(Reason.UNKNOWN_FUNCTION, node.name.lower() or "any")
+        if isinstance(node, exp.Column) and not node.table and node.name.lower() in _BARE:
+            raise NotIncremental(Reason.FUNCTION, f"it calls {node.name.lower()}")
+        if isinstance(node, exp.Literal) and node.is_string and node.name.strip().lower() in _CLOCK:
+            raise NotIncremental(Reason.FUNCTION, f"it reads the clock ('{node.name}')")
+        if isinstance(node, exp.Func) and type(node).__name__.lower() in _VOLATILE:
             raise NotIncremental(Reason.FUNCTION, f"it calls {node.sql_name().lower()}")
 
 
 def aggregates(node: exp.Expr) -> bool:
-    """Whether an expression, or one of a SELECT list, calls an aggregate."""
+    """Whether an expression, or one of a SELECT list or of its ORDER BY, calls an aggregate that the parser knows."""
     from sqlglot import expressions as exp
 
-    items = node.expressions if isinstance(node, exp.Select) else [node]
-    return any(item.find(exp.AggFunc) is not None for item in items)
+    items = [*node.expressions, node.args.get("order")] if isinstance(node, exp.Select) else [node]
+    return any(item is not None and item.find(exp.AggFunc) is not None for item in items)
+
+
+def unknown_function(node: exp.Select) -> str | None:
+    """A function in a SELECT list that may be an aggregate, for all that the parser knows."""
+    from sqlglot import expressions as exp
+
+    unknown = (exp.Anonymous, exp.Any)
+    found = next((call for item in node.expressions for call in item.find_all(*unknown)), None)
+    return None if found is None else str(getattr(found, "name", "") or type(found).__name__).lower()
 
 
 def equalities(node: exp.Expr) -> Iterator[tuple[exp.Expr, exp.Expr]]:
@@ -265,6 +328,8 @@ def star_of(node: exp.Expr) -> str | None:
         return None
     if any(value for value in star.args.values()):
         raise NotIncremental(Reason.CLAUSE, "* except")
+    if node.args.get("db"):
+        raise NotIncremental(Reason.CLAUSE, f"{node.sql(dialect='spark')} of a struct")
     return node.table.lower() if isinstance(node, exp.Column) else ""
 
 
@@ -276,6 +341,16 @@ def unaliased(node: exp.Expr) -> exp.Expr:
     return inner
 
 
+def output_name(node: exp.Expr) -> str:
+    """The name of a column of a SELECT list; '' if only Spark knows it."""
+    from sqlglot import expressions as exp
+
+    node = node.unnest()
+    if isinstance(node, exp.Alias):
+        return str(node.alias)
+    return node.name if isinstance(node, exp.Column) else ""
+
+
 def literal(node: exp.Expr) -> str | None:
     """The SQL of a literal text or whole number; None if it is another expression."""
     from sqlglot import expressions as exp
@@ -284,4 +359,4 @@ def literal(node: exp.Expr) -> str | None:
         return None
     if node.is_string:
         return string_literal(node.name)
-    return node.name if node.name.isdigit() else None
+    return str(int(node.name)) if node.name.isdecimal() else None

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
     from dbt.adapters.paimon.plan.materialized_views.parsing import Lookup
 
-    # The CTEs in scope, by their names in lower case.
-    Scope = Mapping[str, exp.CTE]
+    # The CTEs in scope, by their names in lower case, each with those that it sees itself.
+    Scope = Mapping[str, tuple[exp.CTE, "Scope"]]
 
 # Parts of a SELECT that leave each row as it is, or are read here; all others are refused by their names.
 _CLAUSES: Final = frozenset(
@@ -29,7 +29,11 @@ _CLAUSES: Final = frozenset(
 _WHOLE_NUMBERS: Final = frozenset("tinyint smallint int bigint".split())
 _TEXTS: Final = ("string", "varchar", "char")
 _INEXACT: Final = ("float", "double", "array", "map", "struct")
+# Columns without an alias, whose names only Spark knows.
+_UNNAMED: Final = "__dbt_unnamed_"
 _TABLE_PARTS: Final = frozenset("this db catalog alias".split())
+_SUBQUERY_PARTS: Final = frozenset("this alias with_ limit offset order".split())
+_JOIN_PARTS: Final = frozenset("this side kind on using".split())
 
 
 @dataclass(frozen=True)
@@ -95,6 +99,7 @@ def read(sql: str, lookup: Lookup) -> Query:
         NotIncremental: its sources are not known, so that every run refreshes it.
     """
     sql = parsing.with_views(sql, lookup)
+    parsing.refuse_unpinned(sql)
     try:
         return _Reader(sql, lookup).query()
     except NotIncremental as refusal:
@@ -121,6 +126,10 @@ class _Reader:
         rows = self._rows(tree, {})
         branches = tuple(self._keyed(rows, part) for part in rows.parts)
         groups = None if rows.groups is None else tuple(rows.names[place] for place in rows.groups)
+        if unnamed := [name for name in groups or () if name.startswith(_UNNAMED)]:
+            raise NotIncremental(
+                Reason.CLAUSE, f"GROUP BY column {unnamed[0].removeprefix(_UNNAMED)} without an alias"
+            )
         return Query(
             self._sql,
             tuple(self._reads),
@@ -182,9 +191,11 @@ class _Reader:
         if ctes is not None:
             if ctes.args.get("recursive"):
                 raise NotIncremental(Reason.RECURSION)
-            scope = {**scope, **{cte.alias.lower(): cte for cte in ctes.expressions}}
+            for cte in ctes.expressions:
+                scope = {**scope, cte.alias.lower(): (cte, scope)}
         if isinstance(node, exp.Subquery):
             parsing.refuse_limit(node)
+            _refuse_parts(node, _SUBQUERY_PARTS)
             return _renamed(node, self._rows(node.this, scope))
         if isinstance(node, exp.Union):
             return self._union(node, scope)
@@ -197,12 +208,11 @@ class _Reader:
     def _table(self, node: exp.Table, scope: Scope) -> _Rows:
         from sqlglot import expressions as exp
 
-        more = sorted(key for key, value in node.args.items() if value and key not in _TABLE_PARTS)
-        if more or not isinstance(node.this, exp.Identifier):
-            raise NotIncremental(Reason.CLAUSE, ", ".join(more) or node.sql(dialect="spark"))
-        if not node.db and node.name.lower() in scope and parsing.is_cte(node):
-            cte = scope[node.name.lower()]
-            outer = {name: each for name, each in scope.items() if each is not cte}
+        _refuse_parts(node, _TABLE_PARTS)
+        if not isinstance(node.this, exp.Identifier):
+            raise NotIncremental(Reason.CLAUSE, node.sql(dialect="spark"))
+        if not node.db and node.name.lower() in scope:
+            cte, outer = scope[node.name.lower()]
             return _renamed(cte, self._rows(cte.this, outer))
         found = self._lookup(parsing.name_of(node))
         if not isinstance(found, SourceColumns):
@@ -219,6 +229,8 @@ class _Reader:
         sides = [self._rows(side, scope) for side in (node.left, node.right)]
         if any(rows.groups is not None for rows in sides):
             raise NotIncremental(Reason.ABOVE_GROUPS)
+        if len(sides[0].names) != len(sides[1].names):
+            raise NotIncremental(Reason.SET_OPERATION, "a UNION ALL of other columns")
         parts = tuple(part for rows in sides for part in rows.parts)
         return _Rows(sides[0].names, parts, keeps_rows=all(rows.keeps_rows for rows in sides))
 
@@ -232,13 +244,15 @@ class _Reader:
         filtered = any(node.args.get(clause) is not None for clause in ("where", "having"))
         if tables.first.groups is not None and (grouped or filtered or tables.joins):
             raise NotIncremental(Reason.ABOVE_GROUPS)
-        if node.args.get("group") is None and parsing.aggregates(node):
+        if node.args.get("group") is None and (
+            parsing.aggregates(node) or node.args.get("having") is not None
+        ):
             raise NotIncremental(Reason.NO_GROUP_BY)
         rows = _projected(node, tables)
         rows = replace(rows, keeps_rows=rows.keeps_rows and not filtered)
-        return replace(rows, groups=self._groups(node, rows)) if grouped else rows
+        return replace(rows, groups=self._groups(node, tables, rows)) if grouped else rows
 
-    def _groups(self, node: exp.Select, rows: _Rows) -> tuple[int, ...]:
+    def _groups(self, node: exp.Select, tables: _Tables, rows: _Rows) -> tuple[int, ...]:
         """The output columns of GROUP BY or DISTINCT."""
         from sqlglot import expressions as exp
 
@@ -257,8 +271,10 @@ class _Reader:
         if len(rows.names) != len(node.expressions):
             raise NotIncremental(Reason.CLAUSE, "* with GROUP BY")
         if group.args.get("all"):
+            if unknown := parsing.unknown_function(node):
+                raise NotIncremental(Reason.CLAUSE, f"GROUP BY ALL with {unknown}()")
             return tuple(place for place, each in enumerate(node.expressions) if not parsing.aggregates(each))
-        return tuple(_output_of(each, node, rows) for each in group.expressions)
+        return tuple(dict.fromkeys(_output_of(each, node, tables, rows) for each in group.expressions))
 
     # -- joins ------------------------------------------------------------------------------------------------------
 
@@ -353,6 +369,10 @@ class _Tables:
             return self._only(name, self._named)
         return (table, self._named[table].place(name)) if table in self._named else None
 
+    def have(self, name: str) -> bool:
+        """Whether a table has a column."""
+        return any(name in rows.names for rows in self._named.values())
+
     def _only(self, name: str, named: Mapping[str, _Rows]) -> _At:
         """The only table that has a column; the first of those that are joined USING it, for no row of it is lost."""
         found = [alias for alias, rows in named.items() if name in rows.names]
@@ -410,7 +430,7 @@ def _items(node: exp.Select, tables: _Tables) -> Iterator[tuple[str, int | None,
             continue
         inner = parsing.unaliased(each)
         literal = parsing.literal(inner)
-        name = each.alias_or_name.lower() or f"__dbt_unnamed_{number}"
+        name = parsing.output_name(each).lower() or f"{_UNNAMED}{number + 1}"
         yield name, tables.driving(inner), None if literal is None else _Literal(literal)
 
 
@@ -421,6 +441,13 @@ def _renamed(node: exp.Expr, rows: _Rows) -> _Rows:
     if names and len(names) != len(rows.names):
         raise NotIncremental(Reason.CLAUSE, "that names other columns than a table has")
     return replace(rows, names=names) if names else rows
+
+
+def _refuse_parts(node: exp.Expr, known: frozenset[str]) -> None:
+    """Refuse a table or a subquery with more than these parts, such as PIVOT."""
+    more = sorted(key for key, value in node.args.items() if value and key not in known)
+    if more:
+        raise NotIncremental(Reason.CLAUSE, ", ".join(more))
 
 
 def _refuse_clauses(node: exp.Select) -> None:
@@ -444,6 +471,7 @@ def _side(join: exp.Join) -> str:
         raise NotIncremental(Reason.JOIN_KIND, " ".join(word for word in (method, side, kind) if word))
     if join.args.get("on") is None and not join.args.get("using"):
         raise NotIncremental(Reason.JOIN_KIND, "CROSS")
+    _refuse_parts(join, _JOIN_PARTS)
     return side
 
 
@@ -459,7 +487,7 @@ def _compares_exactly(one: str, other: str) -> bool:
     return same or texts or (one in _WHOLE_NUMBERS and other in _WHOLE_NUMBERS)
 
 
-def _output_of(group: exp.Expr, node: exp.Select, rows: _Rows) -> int:
+def _output_of(group: exp.Expr, node: exp.Select, tables: _Tables, rows: _Rows) -> int:
     """The number of the output column that holds what a query groups by.
 
     Raises:
@@ -473,8 +501,8 @@ def _output_of(group: exp.Expr, node: exp.Select, rows: _Rows) -> int:
         inner = parsing.unaliased(each)
         if inner == group or _same_column(inner, group):
             return place
-    # An alias of the SELECT list.
-    if isinstance(group, exp.Column) and not group.table:
+    # An alias of the SELECT list, unless a table has a column of that name: Spark groups by the column.
+    if isinstance(group, exp.Column) and not group.table and not tables.have(group.name.lower()):
         for place, each in enumerate(node.expressions):
             if isinstance(each, exp.Alias) and rows.names[place] == group.name.lower():
                 return place
@@ -493,9 +521,10 @@ def _same_column(one: exp.Expr, other: exp.Expr) -> bool:
 
 
 def _telling_apart(branches: tuple[Branch, ...]) -> str | None:
-    """The column with another literal in each branch of a UNION ALL."""
+    """The column with another literal in each branch of a UNION ALL: texts, or numbers, for 1 and '1' may be equal."""
     for column in branches[0].constants:
-        values = [branch.constants.get(column) for branch in branches]
-        if None not in values and len(set(values)) == len(values):
+        values = [branch.constants.get(column) or "" for branch in branches]
+        alike = len({value.isdigit() for value in values}) == 1
+        if all(values) and alike and len(set(values)) == len(values):
             return column
     return None

@@ -7,5 +7,5 @@
     drop database if exists {{ relation.without_identifier().render() }} cascade
   {%- endcall -%}
   {#- The definitions of the schema's views were dropped with its tables; the views may be in another catalog. -#}
-  {%- do adapter.views.forget_schema(relation) -%}
+  {%- do adapter.views.forget(relation.without_identifier()) -%}
 {%- endmacro %}

@@ -2,7 +2,6 @@
 {% macro analyze(relation, columns=none) -%}
   {%- if not execute -%}{%- do return('') -%}{%- endif -%}
   {%- set target_relation = paimon__named_relation(relation) -%}
-  {%- if paimon__is_clone('analyze', target_relation) -%}{%- do return('') -%}{%- endif -%}
   {%- if columns == 'all' -%}
     {%- set of_columns = ' for all columns' -%}
   {%- elif columns is none -%}
@@ -14,7 +13,6 @@
     {%- endfor -%}
     {%- set of_columns = ' for columns ' ~ names | join(', ') -%}
   {%- endif -%}
-  {%- do return(paimon__maintenance_sql(
-    'analyze', target_relation, 'analyze table ' ~ target_relation ~ ' compute statistics' ~ of_columns
-  )) -%}
+  {%- set sql = 'analyze table ' ~ target_relation ~ ' compute statistics' ~ of_columns -%}
+  {%- do return(adapter.operations.maintain_by(model, 'analyze', target_relation, sql)) -%}
 {%- endmacro %}

@@ -7,7 +7,6 @@
   {%- if model.resource_type in ('model', 'snapshot', 'analysis', 'test') and not model.compiled -%}
     {%- do exceptions.raise_compiler_error('delete_rows stands in a hook or an operation, not in a query.') -%}
   {%- endif -%}
-  {%- set table = paimon__named_relation(relation) -%}
-  {%- do adapter.row_deletes.run(adapter.clones.named(table) or table, where) -%}
+  {%- do adapter.operations.delete_rows(paimon__named_relation(relation), where) -%}
   {%- do return('') -%}
 {%- endmacro %}

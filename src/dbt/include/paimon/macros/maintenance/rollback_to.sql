@@ -6,13 +6,10 @@
   {%- if (version is none) == (timestamp is none) -%}
     {%- do exceptions.raise_compiler_error('rollback_to on ' ~ relation ~ ': give version or timestamp, one of the two.') -%}
   {%- endif -%}
-  {%- if execute and timestamp is not none -%}
-    {%- set version = adapter.history.snapshot_at(paimon__named_relation(relation), timestamp) -%}
-  {%- endif -%}
   {%- if execute -%}
-    {%- do adapter.history.refuse_stale_readers('rollback_to', paimon__named_relation(relation)) -%}
-    {%- set version = adapter.history.rollback_version(paimon__named_relation(relation), version) -%}
-    {%- do adapter.history.drop_later_tags(paimon__named_relation(relation), version, drop_tags) -%}
+    {%- set version = adapter.operations.rollback_version(
+      paimon__named_relation(relation), version, timestamp, drop_tags
+    ) -%}
   {%- endif -%}
   {%- do return(paimon__call_procedure('rollback_to', relation, {'version': version})) -%}
 {%- endmacro %}

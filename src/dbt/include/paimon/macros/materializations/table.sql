@@ -8,14 +8,12 @@
   {{ run_hooks(pre_hooks, inside_transaction=True) }}
 
   {%- set query = paimon__model_query(run.target, compiled_code, model['language']) -%}
-  {%- set run = adapter.plans.with_rows(model, run, query) -%}
-  {%- do paimon__build_table(run.target, run.existing, run.spec, run.source) -%}
-  {%- do paimon__end_writing(run, [run.source]) -%}
+  {%- set run = adapter.runs.write(context, run, query) -%}
 
   {{ run_hooks(post_hooks, inside_transaction=True) }}
   {{ adapter.commit() }}
   {{ run_hooks(post_hooks, inside_transaction=False) }}
-  {%- do adapter.maintenance.after_run(run.target, run.spec) -%}
+  {%- do adapter.runs.end(run) -%}
 
-  {{ return({'relations': [run.target]}) }}
+  {{ return({'relations': run.relations}) }}
 {% endmaterialization %}

@@ -12,7 +12,7 @@
     {%- endif -%}
     {%- do nodes.append(found[0]) -%}
   {%- endfor -%}
-  {%- set text = adapter.operations.models_yaml(nodes, contract) -%}
-  {%- do paimon__give_yaml(text, path, overwrite) -%}
+  {%- set text = adapter.operations.models_yaml(nodes, contract, path, overwrite) -%}
+  {%- if path is none -%}{%- do print(text) -%}{%- endif -%}
   {%- do return(text) -%}
 {% endmacro %}

@@ -5,18 +5,9 @@
 ) %}
   {%- set text = adapter.operations.sources_yaml(
     database_name or target.database, schema_name or target.schema, name, table_names, table_pattern, exclude,
-    generate_columns
+    generate_columns, path, overwrite
   ) -%}
-  {%- do paimon__give_yaml(text, path, overwrite) -%}
+  {#- Also with --quiet. -#}
+  {%- if path is none -%}{%- do print(text) -%}{%- endif -%}
   {%- do return(text) -%}
-{% endmacro %}
-
-{#- Print a properties file, even with --quiet, or write it. -#}
-{% macro paimon__give_yaml(text, path, overwrite) %}
-  {%- if path is none -%}
-    {%- do print(text) -%}
-  {%- else -%}
-    {%- do adapter.operations.write_properties(path, text, overwrite) -%}
-    {%- do log('Wrote ' ~ path, info=true) -%}
-  {%- endif -%}
 {% endmacro %}

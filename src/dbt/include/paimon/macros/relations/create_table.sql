@@ -1,7 +1,7 @@
 {#-
   Create an empty table as the model defines it.
 
-  relation: its name; columns: see adapter.tables.wanted_columns; spec: see adapter.specs.of; comment: the model's
+  relation: its name; columns: see `Tables.wanted_columns`; spec: see `Specs.of`; comment: the model's
   description if it is persisted.
 -#}
 {% macro paimon__create_table_sql(relation, columns, spec, comment='') -%}

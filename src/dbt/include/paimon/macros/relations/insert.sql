@@ -7,8 +7,8 @@ from {{ source }}
 {%- endmacro %}
 
 {#-
-  INSERT OVERWRITE of the whole table, or of the partitions of the source's rows, depending on the statement's
-  paimon__overwrite_conf. `nulls`: columns of the table that the source lacks, written as NULL.
+  INSERT OVERWRITE of the whole table, or of the partitions of the source's rows, depending on the mode of
+  the statement. `nulls`: columns of the table that the source lacks, written as NULL.
 -#}
 {% macro paimon__overwrite_sql(target, columns, nulls, source) -%}
 {%- set names = paimon__quoted_names(columns) -%}
@@ -18,11 +18,6 @@ insert overwrite {{ target.render() }} (
 select {{ names | join(', ') }}{% for name in nulls %}, null as {{ adapter.quote(name) }}{% endfor %}
 from {{ source }}
 {%- endmacro %}
-
-{#- What an INSERT OVERWRITE replaces, whatever mode the profile, a hook or a header has set for the session. -#}
-{% macro paimon__overwrite_conf(by_partition) %}
-  {%- do return({'spark.sql.sources.partitionOverwriteMode': 'dynamic' if by_partition else 'static'}) -%}
-{% endmacro %}
 
 {% macro paimon__quoted_names(columns) %}
   {%- set names = [] -%}

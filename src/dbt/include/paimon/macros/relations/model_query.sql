@@ -1,12 +1,11 @@
 {#-
-  The model's query as the statements of its materialization read it (see adapter.rows.query), or the data frame of a
+  The model's query as the statements of its materialization read it (see the Python module writing.model_query), or the data frame of a
   Python model. Spark analyzes it before anything else happens, and reports the line of an error.
 -#}
 {% macro paimon__model_query(target, sql, language='sql') %}
   {%- if language == 'python' -%}
     {%- set view = make_temp_relation(target).identifier -%}
-    {%- do adapter.rows.stage_python_model(view, sql, model) -%}
-    {%- set query = adapter.rows.staged(view) -%}
+    {%- set query = adapter.rows.of_python_model(view, sql, model) -%}
     {%- do adapter.previews.check_limit(model, 'select * from ' ~ query) -%}
     {%- do return(query) -%}
   {%- endif -%}
@@ -18,8 +17,7 @@
     {%- do adapter.render_raw_model_constraints(raw_constraints=model['constraints']) -%}
     {%- set sql = get_select_subquery(sql) -%}
   {%- endif -%}
-  {%- set query = adapter.rows.query(sql) -%}
-  {%- do adapter.rows.warn_of_quoted_names(model, sql) -%}
+  {%- set query = adapter.rows.of_model(model, sql) -%}
   {%- do adapter.previews.check_limit(model, sql) -%}
   {%- do return(query) -%}
 {% endmacro %}

@@ -1,10 +1,7 @@
 {#- Make a table's state that of its branch. Refused if the table has commits or tags that the branch lacks. -#}
 {% macro fast_forward(relation, branch, discard=false) -%}
   {%- if execute -%}
-    {%- do adapter.history.refuse_stale_readers('fast_forward', paimon__named_relation(relation)) -%}
-  {%- endif -%}
-  {%- if execute and not discard -%}
-    {%- do adapter.history.refuse_lossy_fast_forward(paimon__named_relation(relation), branch) -%}
+    {%- do adapter.operations.check_fast_forward(paimon__named_relation(relation), branch, discard) -%}
   {%- endif -%}
   {%- do return(paimon__call_procedure('fast_forward', relation, {'branch': branch})) -%}
 {%- endmacro %}

@@ -10,6 +10,5 @@
   {%- if relation is none or model.config.materialized != 'incremental' or should_full_refresh() -%}
     {%- do return(false) -%}
   {%- endif -%}
-  {%- set clone = adapter.clones.of(model, relation, full_refresh=false) -%}
-  {%- do return(relation.is_table or (clone is not none and not clone.rebuild)) -%}
+  {%- do return(adapter.plans.adds_to(model, relation)) -%}
 {% endmacro %}

@@ -1,19 +1,3 @@
-{#- Keeps, in temporary views of this session, what a refresh reads several times: Spark reads the sources once. -#}
-{% macro paimon__stage_refresh(refresh) %}
-  {%- for part in refresh.changed -%}
-    {%- do adapter.rows.cached(part.view, paimon__changed_rows_sql(part)) -%}
-  {%- endfor -%}
-  {%- if refresh.groups_view -%}
-    {%- do adapter.rows.cached(refresh.groups_view, paimon__changed_groups_sql(refresh)) -%}
-  {%- endif -%}
-{% endmacro %}
-
-{% macro paimon__drop_temporary_view(name) %}
-  {%- call statement('drop_staged') -%}
-    drop view if exists {{ adapter.quote(name) }}
-  {%- endcall -%}
-{% endmacro %}
-
 {#-
   The rows of a driving table whose output may have changed, each once: those that changed themselves, and those that are
   joined with changed rows. Of rows that are gone, only the key counts.
@@ -66,16 +50,6 @@ from (
 )
 {{ 'union\n' if not loop.last }}
 {%- endfor -%}
-{%- endmacro %}
-
-{#- The new rows of a refresh; kept in a temporary view if the rows to delete are found by them. -#}
-{% macro paimon__refreshed_rows_sql(refresh) -%}
-{%- set sql = paimon__rows_of_groups_sql(refresh) if refresh.groups_view else refresh.rows_sql -%}
-{%- if not refresh.rows_view -%}
-  {%- do return(sql) -%}
-{%- endif -%}
-{%- do adapter.rows.cached(refresh.rows_view, sql) -%}
-{%- do return('select * from ' ~ adapter.quote(refresh.rows_view)) -%}
 {%- endmacro %}
 
 {#- Spark filters the rows before it groups them, for the condition is about what they are grouped by. -#}

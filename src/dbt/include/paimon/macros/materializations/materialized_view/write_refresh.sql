@@ -22,23 +22,23 @@ select * from (
 {%- endif -%}
 {%- endmacro %}
 
-{#- Upserts and deletes as rows with their row kinds (see the Python module spark.row_writer). -#}
-{% macro paimon__refresh_rows_sql(refresh, plan, deletes) -%}
+{#- Upserts and deletes as rows with their row kinds; `gone`: the columns of a row that deletes a key (see the Python module spark.row_writer). -#}
+{% macro paimon__refresh_rows_sql(plan, deletes, gone) -%}
 select {{ paimon__quoted_names(plan.table_columns) | join(', ') }}, cast(0 as tinyint) as `_row_kind_`
 from {{ plan.source }}
 union all
-select {{ adapter.materialized_views.delete_row(plan.table_columns, refresh.key) | join(', ') }}, cast(3 as tinyint)
+select {{ gone | join(', ') }}, cast(3 as tinyint)
 from (
 {{ deletes }}
 )
 {%- endmacro %}
 
 {#- The same over a server, whose sessions have no way to write row kinds: it reads the whole table. -#}
-{% macro paimon__refresh_merge_sql(target, refresh, plan, deletes) -%}
+{% macro paimon__refresh_merge_sql(target, refresh, plan, deletes, gone) -%}
 {%- set names = paimon__quoted_names(plan.table_columns) -%}
 merge into {{ target.render() }} as `__view`
 using (
-{{ paimon__refresh_rows_sql(refresh, plan, deletes) }}
+{{ paimon__refresh_rows_sql(plan, deletes, gone) }}
 ) as `__new`
 on {% for name in refresh.key %}`__view`.{{ adapter.quote(name) }} = `__new`.{{ adapter.quote(name) }}{{ ' and ' if not loop.last }}{% endfor %}
 when matched and `__new`.`_row_kind_` = 3 then delete

@@ -11,15 +11,15 @@
 -#}
 {% macro paimon__snapshot_staging_table(strategy, source_sql, target_relation) -%}
 {%- set names = config.get('snapshot_table_column_names') or get_snapshot_table_column_names() -%}
-{%- set table = strategy.get('table') or adapter.tables.existing(target_relation) -%}
-{%- set query_columns = strategy.get('query_columns') or adapter.rows.query(source_sql).columns -%}
-{%- set types = paimon__column_types(table.columns) -%}
+{%- set table_columns = strategy.table.columns if strategy.table else adapter.get_columns_in_relation(target_relation) -%}
+{%- set query_columns = strategy.query_columns or get_column_schema_from_query(source_sql) -%}
+{%- set types = paimon__column_types(table_columns) -%}
 {%- set from_type, to_type = types[names.dbt_valid_from | lower], types[names.dbt_valid_to | lower] -%}
 {%- set now = 'cast(' ~ snapshot_get_time() ~ ' as ' ~ from_type ~ ')' -%}
 {%- set is_current = paimon__is_current_version(names.dbt_valid_to, to_type) -%}
 {%- set key_names = paimon__snapshot_key_names(strategy.unique_key) -%}
 {%- set with_records = strategy.hard_deletes == 'new_record' -%}
-{%- set ends_unseen = strategy.hard_deletes in ('invalidate', 'new_record') and not adapter.rows.reads_part() -%}
+{%- set ends_unseen = strategy.hard_deletes in ('invalidate', 'new_record') and not strategy.reads_part -%}
 {%- set old, new = 'snapshotted_data.', 'source_data.' -%}
 {%- set last = 'coalesce(' ~ old ~ names.dbt_valid_from ~ ', ended.__dbt_last)' -%}
 {%- set is_first = '(' ~ old ~ names.dbt_scd_id ~ ' is null and ended.__dbt_count is null)' -%}

@@ -9,12 +9,12 @@
   A table without partitions replaces the window with one MERGE.
 -#}
 {% macro paimon__get_incremental_microbatch_sql(arg_dict) %}
-  {%- if adapter.rows.reads_nothing(model) -%}
+  {%- set window = arg_dict.batch_window -%}
+  {%- if not window -%}
     {%- do return(
       paimon__insert_sql(arg_dict.target_relation, arg_dict.dest_columns, arg_dict.temp_relation) ~ ' where false'
     ) -%}
   {%- endif -%}
-  {%- set window = adapter.rows.batch_window(model, arg_dict.table_columns) -%}
   {%- if not arg_dict.spec.partition_by -%}
     {%- do return(paimon__replace_rows_sql(arg_dict, 'select true as __dbt_tag_1', ['(' ~ window ~ ')'])) -%}
   {%- endif -%}

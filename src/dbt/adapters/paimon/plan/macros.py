@@ -1,0 +1,78 @@
+"""A node's macros: they render SQL, in the node's own context, so that a project can override them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from dbt.adapters.paimon.plan.steps import Step
+    from dbt.adapters.paimon.relation import PaimonRelation
+    from dbt.adapters.paimon.tables.changeset import ExistingColumn
+    from dbt.adapters.paimon.writing.written import Written
+
+
+@dataclass(frozen=True)
+class Macros:
+    """The macros of a node.
+
+    Attributes:
+        context: dbt's, of the materialization.
+    """
+
+    context: Mapping[str, Any]
+
+    @property
+    def node(self) -> Mapping[str, Any]:
+        """The node in the manifest."""
+        node: Mapping[str, Any] = self.context["model"]
+        return node
+
+    def config(self, name: str) -> Any:
+        """A value of the node's config; None without it."""
+        return self.context["config"].get(name)
+
+    def __call__(self, name: str, /, *arguments: Any, **more: Any) -> Any:
+        """Call a macro; what it returns."""
+        return self.context[name](*arguments, **more)
+
+    def sql(self, name: str, /, *arguments: Any, **more: Any) -> str:
+        """Call a macro that renders SQL."""
+        return str(self(name, *arguments, **more))
+
+    def statement(self, name: str, sql: str) -> None:
+        """Send a statement by dbt's own `statement`."""
+        self("statement", name, caller=lambda: sql)
+
+    def write(self, sql: str) -> None:
+        """Write the node's SQL to its file under target/run."""
+        self("write", sql)
+
+    def store(self, written: Written) -> None:
+        """Keep what the node's main statement returned."""
+        self("store_result", "main", response=written.response, agate_table=written.table)
+
+    def log(self, text: str) -> None:
+        """Show a line on the console."""
+        self("log", text, info=True)
+
+    def run(self, target: PaimonRelation, steps: Iterable[Step]) -> None:
+        """Run the steps of a plan that alter a table, or a branch of it."""
+        for step in steps:
+            for words in step.alters:
+                self.log(f"{target} is altered: {words}")
+            self(step.macro, target, **step.arguments)
+
+    @property
+    def comment(self) -> str:
+        """The comment of the node's table: its description, if that is persisted."""
+        described: str = self.node.get("description") or ""
+        return described if self.context["config"].persist_relation_docs() else ""
+
+    def check_documented(self, target: PaimonRelation, columns: Iterable[ExistingColumn]) -> None:
+        """Warn, as dbt does, of columns that the YAML documents and the node does not return."""
+        config = self.context["config"]
+        if self.node.get("columns") and config.persist_column_docs():
+            names = [column.name for column in columns]
+            self("validate_doc_columns", target, self.node["columns"], names)

@@ -1,0 +1,168 @@
+"""The run of a materialized view: what it stages, and how its rows reach its table."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final
+
+from dbt.adapters.paimon.changes.positions import positions_of
+from dbt.adapters.paimon.concurrency.conflicts import REBUILD, REFRESH
+from dbt.adapters.paimon.plan.ways import Way, Writer, way_of
+from dbt.adapters.paimon.plan.writing import Writing
+from dbt.adapters.paimon.spec.strategies import WHOLE_TABLE
+from dbt.adapters.paimon.sql.text import quoted
+from dbt.adapters.paimon.writing.model_query import ModelQuery
+
+if TYPE_CHECKING:
+    from dbt.adapters.paimon.plan.materialized_views.refresh import Refresh
+    from dbt.adapters.paimon.plan.steps import NodeRun
+    from dbt.adapters.paimon.relation import PaimonRelation
+
+
+_NO_ROWS: Final = ModelQuery("", ())
+
+
+def refresh(writer: Writer, run: NodeRun) -> NodeRun:
+    """Refresh a view by what changed in its sources, or as a whole where that is not possible or not cheaper.
+
+    Args:
+        writer: sends statements.
+        run: see `Plans.begin`.
+
+    Returns:
+        The run, with the spelling of its columns.
+    """
+    plans, macros = writer.plans, writer.macros
+    planned = plans.materialized_views.refresh(macros.node, run, positions_of(run.target))
+    if planned.is_incremental:
+        _stage(writer, planned)
+        planned = plans.materialized_views.counted(planned)
+    if not planned.is_full and not planned.affected:
+        Refreshing(writer, run, _NO_ROWS, Unchanged(writer, run, planned), refresh=planned).take_steps()
+        return run
+    sql = planned.sql if planned.is_full else _rows_sql(writer, planned)
+    run, source = plans.with_rows(macros.node, run, macros("paimon__model_query", run.target, sql))
+    way = way_of(writer, run, source) if planned.is_full else Changed(writer, run, source, planned)
+    Refreshing(writer, run, source, way, refresh=planned).take_steps()
+    return run
+
+
+def _stage(writer: Writer, refresh: Refresh) -> None:
+    """Keep, in temporary views of this session, what a refresh reads several times: Spark reads the sources once."""
+    rows, macros = writer.plans.rows, writer.macros
+    for part in refresh.changed:
+        rows.cached(part.view, macros.sql("paimon__changed_rows_sql", part))
+    if refresh.groups_view:
+        rows.cached(refresh.groups_view, macros.sql("paimon__changed_groups_sql", refresh))
+
+
+def _rows_sql(writer: Writer, refresh: Refresh) -> str:
+    """The new rows of a refresh; kept in a temporary view if the rows to delete are found by them."""
+    sql = refresh.rows_sql
+    if refresh.groups_view:
+        sql = writer.macros.sql("paimon__rows_of_groups_sql", refresh)
+    if not refresh.rows_view:
+        return sql
+    return f"select * from {writer.plans.rows.cached(refresh.rows_view, sql)}"
+
+
+@dataclass
+class Refreshing(Writing):
+    """The rows of one refresh.
+
+    Attributes:
+        refresh: what it does.
+    """
+
+    refresh: Refresh = field(kw_only=True)
+
+    def keep_positions(self) -> None:
+        """Say what was refreshed, drop what was staged for it, and keep the positions in the sources."""
+        macros, views = self.writer.macros, self.writer.plans.materialized_views
+        refresh, names = self.refresh, self.refresh.views
+        if not isinstance(self.way, Unchanged):
+            views.describe(macros.node, refresh, self.run.target, macros("load_result", "main"))
+        if isinstance(self.way, Changed) and refresh.rows_view:
+            names = [refresh.rows_view, *names]
+        for name in names:
+            macros.statement("drop_staged", f"drop view if exists {quoted(name)}")
+        views.end(macros.node, refresh, positions_of(self.run.target))
+
+
+@dataclass
+class Unchanged(Way):
+    """No rows: what alters the table is altered.
+
+    Attributes:
+        writer: sends statements.
+        run: the view's run.
+        refresh: what it does.
+    """
+
+    writer: Writer
+    run: NodeRun
+    refresh: Refresh
+
+    def write(self) -> None:
+        """Alter the table, and say that nothing was written."""
+        macros, views = self.writer.macros, self.writer.plans.materialized_views
+        macros.run(self.run.target, self.run.pending)
+        macros.store(views.nothing_written(macros.node, self.refresh, self.run.target))
+
+    def audit(self) -> None:
+        """There are no rows to audit."""
+
+    publish = write
+
+
+@dataclass
+class Changed(Way):
+    """The rows whose sources have changed, in one commit.
+
+    Attributes:
+        writer: sends statements.
+        run: the view's run.
+        source: its new rows.
+        refresh: what it does.
+    """
+
+    writer: Writer
+    run: NodeRun
+    source: ModelQuery
+    refresh: Refresh
+
+    def write(self) -> None:
+        """Write the rows."""
+        self._write(self.run.target)
+
+    def audit(self) -> None:
+        """Write the rows to a branch with those of the table, and run the data tests on it."""
+        branch = self.writer.plans.audits.begin(self.run.target, with_rows=True)
+        self._write(branch)
+        self.writer.audit(self.run.target, branch, self.source)
+
+    def publish(self) -> None:
+        """Write the rows to the table."""
+        self._write(self.run.target)
+        self.writer.plans.audits.end(self.run.target)
+
+    def _write(self, target: PaimonRelation) -> None:
+        writer, macros, refresh = self.writer, self.writer.macros, self.refresh
+        views = writer.plans.materialized_views
+        plan = writer.plans.increment(macros.node, target, self.run.spec, REFRESH, self.source)
+        macros.run(target, plan.before)
+        if refresh.replaces:
+            sql = macros.sql("paimon__replaced_groups_sql", target, refresh, plan)
+            writer.send(target, REBUILD, plan.spec, sql, WHOLE_TABLE)
+        else:
+            deletes = macros.sql("paimon__refresh_deletes_sql", refresh)
+            way = views.way(refresh, deletes, target)
+            gone = views.delete_row(plan.table_columns, refresh.key)
+            if way == "insert":
+                sql = macros.sql("paimon__insert_sql", target, plan.written, plan.source)
+            elif way == "rows":
+                sql = macros.sql("paimon__refresh_rows_sql", plan, deletes, gone)
+            else:
+                sql = macros.sql("paimon__refresh_merge_sql", target, refresh, plan, deletes, gone)
+            writer.send(target, REFRESH, plan.spec, sql, {}, writes_rows=way == "rows")
+        macros.run(target, plan.after)

@@ -1,0 +1,150 @@
+"""`adapter.runs`: runs the steps of a node, from its rows to what is maintained after its commit."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from dbt.adapters.paimon.plan import clone, streams
+from dbt.adapters.paimon.plan.macros import Macros
+from dbt.adapters.paimon.plan.refreshing import refresh
+from dbt.adapters.paimon.plan.steps import Does, Kind, NodeRun
+from dbt.adapters.paimon.plan.ways import Versions, Writer
+from dbt.adapters.paimon.plan.writing import Writing
+from dbt.adapters.paimon.spec.strategies import APPLY_CHANGES
+
+if TYPE_CHECKING:
+    from dbt.adapters.paimon.plan.door import Plans
+    from dbt.adapters.paimon.plan.streams import StreamRun
+    from dbt.adapters.paimon.relation import PaimonRelation
+    from dbt.adapters.paimon.writing.model_query import ModelQuery
+
+
+@dataclass(frozen=True)
+class Runs:
+    """Called by the materializations.
+
+    Attributes:
+        plans: settles plans, and has the doors.
+    """
+
+    plans: Plans
+
+    def write(self, context: Mapping[str, Any], run: NodeRun, query: ModelQuery) -> NodeRun:
+        """Write a node's rows: all of them, or an increment into its table or branch.
+
+        Args:
+            context: dbt's, of the materialization.
+            run: see `Plans.begin`.
+            query: the node's rows.
+
+        Returns:
+            The run, with the spelling of its columns.
+
+        Raises:
+            DbtRuntimeError: the rows, their columns or the config do not fit the table, or a data test fails.
+        """
+        plans, macros = self.plans, Macros(context)
+        run, source = plans.with_rows(macros.node, run, query)
+        writing = Writing(Writer(plans, macros), run, source)
+        if run.strategy == APPLY_CHANGES:
+            # The deletes and the table must see the same rows.
+            writing.stage(plans.rows.change_rows_sql(source, run.spec, macros.node))
+        if run.branch is None:
+            plans.changes.keep_tags(macros.node)
+        writing.take_steps()
+        return run
+
+    def snapshot(self, context: Mapping[str, Any], run: NodeRun, query: ModelQuery) -> NodeRun:
+        """Write the versions of a snapshot's rows: dbt's macros render the query of new ones, and how it is merged.
+
+        Args:
+            context: dbt's, of the materialization.
+            run: see `Plans.begin`.
+            query: the snapshot's query.
+
+        Returns:
+            The run, with the spelling of its columns.
+
+        Raises:
+            DbtRuntimeError: the rows, their columns or the config do not fit the table.
+        """
+        plans, macros = self.plans, Macros(context)
+        rows, node = plans.rows, macros.node
+        rows.check_snapshot(query, node)
+        current = None if run.existing is None else plans.tables.existing(run.target)
+        if current is not None:
+            query = rows.with_fields_of_table(rows.spelled(query, current), current)
+        sql = f"select * from {query}"
+        strategy = macros("strategy_dispatch", macros.config("strategy"))(
+            {**node, "compiled_code": sql},
+            "snapshotted_data",
+            "source_data",
+            node["config"],
+            current is not None,
+        )
+        versions_sql = macros.sql("build_snapshot_table", strategy, sql)
+        macros("check_time_data_types", versions_sql)
+        versions = rows.with_time_of_end(rows.query(versions_sql), node, current)
+        if current is None:
+            run, source = plans.with_rows(node, run, versions)
+            Writing(Writer(plans, macros), run, source).take_steps()
+            return run
+        names = macros.config("snapshot_table_column_names") or macros("get_snapshot_table_column_names")
+        rows.require_meta_columns(current, names, strategy["hard_deletes"])
+        strategy.update(
+            row_changed=rows.comparing_maps(strategy["row_changed"], current),
+            table=current,
+            query_columns=query.columns,
+            reads_part=rows.reads_part(),
+        )
+        staged = rows.query(macros.sql("snapshot_staging_table", strategy, sql, run.target))
+        staged = rows.timed_by_versions(rows.spelled(staged, current), versions, node)
+        run, source = plans.with_rows(node, run, staged)
+        writer = Writer(plans, macros)
+        Writing(writer, run, source, Versions(writer, run, source, current, versions)).take_steps()
+        return run
+
+    def refresh(self, context: Mapping[str, Any], run: NodeRun) -> NodeRun:
+        """Refresh a materialized view (see `refreshing.refresh`)."""
+        return refresh(Writer(self.plans, Macros(context)), run)
+
+    def create_view(self, context: Mapping[str, Any], sql: str) -> None:
+        """Create or replace a node's view; what was there before goes once the view exists.
+
+        Args:
+            context: dbt's, of the materialization.
+            sql: the query.
+        """
+        plans, macros = self.plans, Macros(context)
+        target, node = context["this"].incorporate(type="view"), macros.node
+        existing = plans.host.get_relation(*target.parts)
+        branch = None if existing is None else plans.clones.behind(existing)
+        plans.views.ensure_schema(target)
+        definition = plans.views.definition(target, sql, node)
+        macros.statement("main", plans.views.create_sql(target, definition))
+        plans.views.remember(definition)
+        plans.rows.warn_of_quoted_names(node, sql)
+        if branch is not None:
+            plans.clones.end(branch)
+        if existing is not None and existing.is_table:
+            plans.host.drop_relation(existing)
+
+    def begin_stream(self, context: Mapping[str, Any]) -> StreamRun:
+        """Decide what the run of a streaming model does, before its hooks (see `streams.begin`)."""
+        return streams.begin(self.plans, context)
+
+    def stream(self, context: Mapping[str, Any], run: StreamRun) -> None:
+        """Stream a model's rows into its table (see `Streaming.write`)."""
+        streams.Streaming(Writer(self.plans, Macros(context)), run).write()
+
+    def clone(self, context: Mapping[str, Any]) -> list[PaimonRelation] | None:
+        """Clone a node; the relations that it has then, or None if it is to be a view (see `clone.decide`)."""
+        plan = clone.decide(self.plans, context)
+        return None if plan.does is Does.CREATE_VIEW else clone.take(self.plans, context, plan)
+
+    def end(self, run: NodeRun) -> None:
+        """What follows a node's commit and its hooks: what its maintenance policy makes due."""
+        if any(step.kind is Kind.MAINTAIN for step in run.steps):
+            self.plans.maintenance.after_run(run.target, run.spec)

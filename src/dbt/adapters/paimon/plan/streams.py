@@ -1,0 +1,208 @@
+"""The run of a streaming model: what is decided before its hooks, and its table, batch by batch."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+from dbt_common.exceptions import CompilationError
+
+from dbt.adapters.paimon.plan.decide import steps_of
+from dbt.adapters.paimon.plan.macros import Macros
+from dbt.adapters.paimon.plan.steps import NodeRun
+from dbt.adapters.paimon.plan.ways import Writer
+from dbt.adapters.paimon.plan.writing import set_late_options, tag_run
+from dbt.adapters.paimon.streaming.checkpoints import STREAM_ID
+from dbt.adapters.paimon.streaming.dead_letters import dead_letters_of
+from dbt.adapters.paimon.streaming.settings import StreamSettings
+from dbt.adapters.paimon.writing.written import Written
+
+if TYPE_CHECKING:
+    from dbt.adapters.paimon.plan.door import Plans
+    from dbt.adapters.paimon.relation import PaimonRelation
+    from dbt.adapters.paimon.writing.model_query import ModelQuery
+
+
+@dataclass(frozen=True)
+class StreamRun(NodeRun):
+    """What is decided of the run of a stream before its hooks; it `adds` if it goes on with its table.
+
+    Attributes:
+        settings: those of the stream.
+        before: the id of the stream that has written the table; empty without one.
+    """
+
+    settings: StreamSettings = field(default_factory=StreamSettings)
+    before: str = ""
+
+
+def begin(plans: Plans, context: Mapping[str, Any]) -> StreamRun:
+    """Decide what the run of a streaming model does, and lock its stream.
+
+    Args:
+        plans: has the doors.
+        context: dbt's, of the materialization.
+
+    Raises:
+        ConfigErrors: every problem of the config; no SQL runs before this.
+        DbtRuntimeError: another process runs the stream, or it cannot go on with the table.
+    """
+    node, streams = context["model"], plans.streams
+    target = context["this"].incorporate(type="table")
+    plan = streams.plan(node)
+    macro = plans.host.get_incremental_strategy_macro(context, plan.strategy)
+    writer = plans.specs.strategy_macro(context, plan.strategy, macro)
+    if writer.override:
+        raise CompilationError(
+            f"model '{node['name']}': the macro {writer.override} writes the rows of the strategy {plan.strategy}, "
+            "and a stream does not call it. Use another incremental_strategy, or materialized='incremental'."
+        )
+    streams.hold(node, target)
+    existing = plans.builds.existing(target, hold=False)
+    full_refresh = bool(context["should_full_refresh"]())
+    run = StreamRun(
+        target,
+        plan.spec,
+        existing,
+        full_refresh,
+        adds=existing is not None and existing.is_table and not full_refresh,
+        strategy=plan.strategy,
+        writer=writer,
+        settings=plan.settings,
+    )
+    if (table := run.table) is not None:
+        run = replace(run, before=streams.id_of(table))
+        streams.refuse_newer(table, run.settings, run.before)
+    if run.adds:
+        streams.resume(node, target, run.before, plan, plans.deletes.relations(target))
+    else:
+        run = replace(run, spec=streams.begin(node, run.spec))
+    steps = steps_of(run.spec, adds=run.adds, strategy="", branch=False, override=False)
+    return replace(run, steps=tuple(steps))
+
+
+@dataclass(frozen=True)
+class Streaming:
+    """Streams a model's rows into its table: everything since the last run, batch by batch, each exactly once.
+
+    The checkpoint is in the table's own folder. A full refresh streams everything into a new table with its own
+    checkpoint, which replaces the old one once it is complete.
+
+    Attributes:
+        writer: sends statements.
+        run: the model's run.
+    """
+
+    writer: Writer
+    run: StreamRun
+
+    @property
+    def _plans(self) -> Plans:
+        return self.writer.plans
+
+    @property
+    def _macros(self) -> Macros:
+        return self.writer.macros
+
+    def write(self) -> None:
+        """Stream until everything is read or, in a long-running process, until it is stopped."""
+        plans, run, node = self._plans, self.run, self._macros.node
+        plans.streams.open(node, run.table if run.adds else None, run.settings)
+        dead_letters = self._ready_dead_letters()
+        self._drop_deletes_of_others(run.before)
+        if not run.adds and run.existing is None:
+            self._create(run.target)
+            plans.host.cache_added(run.target)
+            set_late_options(self.writer, run.target, run.spec)
+        elif not run.adds:
+            self._replace(dead_letters)
+        self._stream_into(run.target, dead_letters)
+        self._macros.store(Written(plans.streams.response(node)))
+        tag_run(self.writer, run)
+
+    def _replace(self, dead_letters: PaimonRelation | None) -> None:
+        """Stream everything into a staged table, which replaces what is there once it is complete."""
+        plans, run = self._plans, self.run
+        builds, target = plans.builds, run.target
+        staging = builds.staging(target)
+        deletes = plans.deletes.relation(self._macros.node, staging)
+        for each in (staging, deletes):
+            builds.begins(each)
+        self._create(staging)
+        self._stream_into(staging, dead_letters, drains=True)
+        for each in (staging, deletes):
+            builds.ends(each)
+        builds.hold(target)
+        if run.table is not None:
+            builds.swap(staging, target)
+        elif run.existing is not None:
+            plans.host.cache_dropped(run.existing)
+            plans.host.rename_relation(staging, target)
+            plans.host.drop_relation(run.existing)
+        set_late_options(self.writer, target, run.spec)
+        builds.release()
+        self._drop_deletes_of_others(run.spec.options[STREAM_ID])
+        plans.streams.drop_checkpoint(target, run.settings, run.before)
+
+    def _create(self, relation: PaimonRelation) -> None:
+        """The empty table that a stream begins with."""
+        plans, macros = self._plans, self._macros
+        source = self._query(relation)
+        columns = plans.tables.wanted_columns(source.columns, macros.node, self.run.spec)
+        spec = plans.tables.check_columns(macros.node, self.run.spec, columns, new=True)
+        macros.check_documented(relation, columns)
+        plans.history.check_branches(macros.node, spec)
+        sql = macros.sql("paimon__create_table_sql", relation, columns, spec, macros.comment)
+        macros.statement("create_table", sql)
+
+    def _query(self, relation: PaimonRelation) -> ModelQuery:
+        """The model's query over its streams, cast and checked for the table."""
+        plans, macros, run = self._plans, self._macros, self.run
+        source = macros(
+            "paimon__model_query", relation, macros.context["compiled_code"], macros.node["language"]
+        )
+        spec = plans.specs.spelled(run.spec, source.columns)
+        ordered = plans.rows.ordered(source, spec, macros.node)
+        return plans.streams.query(ordered, spec, run.strategy, macros.node)
+
+    def _stream_into(
+        self, relation: PaimonRelation, dead_letters: PaimonRelation | None, *, drains: bool = False
+    ) -> None:
+        """Stream into an existing table; repeated if messages turn out to have new columns."""
+        plans, macros, run = self._plans, self._macros, self.run
+        ended = False
+        while not ended:
+            source = self._query(relation)
+            plans.builds.hold(relation)
+            plan = plans.increment(macros.node, relation, run.spec, run.strategy, source)
+            sql, conf = self.writer.prepare(relation, plan, run)
+            plans.builds.release()
+            macros.write(sql)
+            ended = plans.streams.run(
+                macros.node, relation, dead_letters, sql, run.spec, run.strategy, run.settings, conf, drains
+            )
+            macros.run(relation, plan.after)
+
+    def _drop_deletes_of_others(self, stream: str) -> None:
+        """Drop the deletes (apply_changes) of streams that wrote a table before it was replaced, or that were killed.
+
+        Args:
+            stream: the id of the stream that writes the table now; empty if none does, and the table's deletes do not
+                belong to a stream.
+        """
+        for kept in self._plans.deletes.relations(self.run.target, other_than=stream):
+            self._plans.host.drop_relation(kept)
+
+    def _ready_dead_letters(self) -> PaimonRelation | None:
+        """The dead letters table, created if need be; None if every message can be parsed."""
+        plans, relation = self._plans, dead_letters_of(self.run.target)
+        sql = plans.streams.dead_letters_sql(self._macros.node, relation, self.run.settings)
+        if not sql:
+            return None
+        if plans.host.get_relation(*relation.parts) is not None:
+            plans.streams.ready_dead_letters(relation)
+        else:
+            self._macros.statement("create_dead_letters", sql)
+            plans.host.cache_added(relation)
+        return relation
