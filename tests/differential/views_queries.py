@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from random import Random
 from typing import Any, Final
 
@@ -62,7 +62,13 @@ class Queries:
 
     def __init__(self, chance: Random, sources: tuple[Source, ...]) -> None:
         self._chance = chance
-        self._sources = {source.name: source for source in sources}
+        # Queries that name columns do not name the one that may be renamed.
+        self._sources = {
+            source.name: replace(
+                source, columns={name: kind for name, kind in source.columns.items() if name != "extra"}
+            )
+            for source in sources
+        }
         self._views: list[View] = []
         self._aliases = 0
 
@@ -93,8 +99,9 @@ class Queries:
             config["partition_by"] = key[0]
         if self._chance.random() < 0.2:
             config["refresh_mode"] = "incremental"
-        if key and self._chance.random() < 0.3:
-            config["bucket"] = 2
+        if key:
+            # The default, -1, costs each write a shuffle.
+            config["bucket"] = self._chance.choice((1, 1, 1, 2, -1))
         if self._chance.random() < 0.1:
             sql = f"-- a view\n{sql}\n-- its end"
         return View(name, sql, config, drawn.columns, key)
@@ -175,9 +182,7 @@ class Queries:
             if self._chance.random() < 0.15:
                 on.append(self._condition({f"{alias}.{name}": each for name, each in source.columns.items()}))
             read.sql += f" {kind} {sql} as {alias} on {' and '.join(on)}"
-        read.joined |= {
-            f"{alias}.{name}": each for name, each in source.columns.items() if name not in ("extra", "seq")
-        }
+        read.joined |= {f"{alias}.{name}": each for name, each in source.columns.items() if name != "seq"}
 
     # -- expressions ------------------------------------------------------------------------------------------------
 
@@ -185,7 +190,7 @@ class Queries:
         found = [
             name
             for name, each in columns.items()
-            if each.startswith(kind) and not name.lower().endswith(("extra", "seq"))
+            if each.startswith(kind) and not name.lower().endswith("seq")
         ]
         if found:
             return self._chance.choice(found)
@@ -257,6 +262,11 @@ class Queries:
             self._joins(read)
         items, columns = self._select(read, self._chance.randint(1, 4))
         where = self._where(read.columns, 0.5)
+        if read.key and self._chance.random() < 0.15:
+            alias = next(iter(read.key.values())).partition(".")[0]
+            more = [f"{self._expression(read.columns)[0]} as e{number}" for number in range(2)]
+            sql = f"{read.head}select {alias}.*, {', '.join(more)} from {read.sql}{where}"
+            return Drawn(sql, {}, tuple(read.key))
         sql = f"{read.head}select {', '.join(items)} from {read.sql}{where}"
         if self._chance.random() < 0.15:
             names = ", ".join(columns)

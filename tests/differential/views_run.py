@@ -113,6 +113,9 @@ def run(root: Path, plan: Plan, target: dict[str, Any], *, first_only: bool = Fa
         target: the profile's target, with a schema of its own.
         first_only: whether to stop at the first difference.
     """
+    # The rows of a sequence fit into one partition.
+    config = {"spark.sql.shuffle.partitions": 1, "spark.sql.adaptive.enabled": "false"}
+    target = target | {"threads": 2, "spark_config": {**target["spark_config"], **config}}
     project = _Project(root, plan, target)
     for number, changes in enumerate(plan.steps):
         project.step(number, changes)
@@ -120,6 +123,10 @@ def run(root: Path, plan: Plan, target: dict[str, Any], *, first_only: bool = Fa
             break
     project.outcome.figures["sequences"] = len(plan.maintained)
     return project.outcome
+
+
+def _counted(rows: Sequence[Any]) -> Counter[tuple[Any, ...]]:
+    return Counter(tuple(row) for row in rows)
 
 
 class _Project:
@@ -215,12 +222,18 @@ class _Project:
         self.outcome.figures["refreshes compared"] += 1
         self.outcome.figures[words.partition(",")[0].partition(":")[0]] += 1
         try:
-            wanted = self._rows(self._named(view.sql))
-            found = self._rows(f"select * from paimon.{self._schema}.{view.name}")
+            query = self._session.sql(self._named(view.sql))
+            wanted = _counted(query.collect())
+            # A column that the query has got since is the table's last one.
+            table = self._session.table(f"paimon.{self._schema}.{view.name}")
+            found = _counted(table.select(*(f"`{name}`" for name in query.columns)).collect())
+            others = set(table.columns) - set(query.columns)
         except Exception as error:  # noqa: BLE001 - whatever Spark says
             self._differs(number, view, f"cannot be read: {str(error)[:300]}")
             return
-        if wanted != found:
+        if others:
+            self._differs(number, view, f"columns differ: after [{words}] not expected {sorted(others)}")
+        elif wanted != found:
             missing, extra = list((wanted - found).elements()), list((found - wanted).elements())
             self._differs(
                 number, view, f"rows differ: after [{words}] missing {missing[:5]}, not expected {extra[:5]}"
@@ -237,9 +250,6 @@ class _Project:
     def _differs(self, number: int, view: View, text: str) -> None:
         self._broken.add(view.name)
         self.outcome.differences.append(Difference(self._plan, view.name, number, text, tuple(self._log)))
-
-    def _rows(self, sql: str) -> Counter[tuple[Any, ...]]:
-        return Counter(tuple(row) for row in self._session.sql(sql).collect())
 
     def _sql(self, sql: str) -> list[Any]:
         return list(self._session.sql(sql.replace("{schema}", self._schema)).collect())
@@ -271,7 +281,7 @@ class _Project:
         }
         files = {
             "dbt_project.yml": json.dumps({"name": "views", "version": "1.0", "profile": "views", "flags": {"send_anonymous_usage_stats": False}}),
-            "profiles.yml": json.dumps({"views": {"target": "t", "outputs": {"t": target | {"threads": 2}}}}),
+            "profiles.yml": json.dumps({"views": {"target": "t", "outputs": {"t": target}}}),
             "models/sources.yml": json.dumps({"version": 2, "sources": [sources]}),
         }  # fmt: skip
         for view in self._plan.views:
