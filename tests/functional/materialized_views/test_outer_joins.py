@@ -21,7 +21,6 @@ VIEWS = {
     # The same, with a group that a key can hold.
     "by_text": f"select coalesce(d.name, 'none') as name, sum(f.v) as total, min(f.k) as first {JOINED} group by 1",
     "common": f"select d.name, count(*) as n {JOINED} group by d.name having count(*) > 1",
-    "names": f"select distinct d.name {JOINED}",
 }
 CONFIGS = {"by_text": ", primary_key='name'"}
 CREATE = (
