@@ -62,14 +62,14 @@ class Change:
         table: the table that it is done to.
         sql: its statements.
         steps: by how many table snapshots a table is rolled back.
-        during: whether it happens while dbt refreshes the views.
+        during: how many seconds after the one before it happens, while dbt refreshes the views; 0 is before that.
     """
 
     what: str
     table: str
     sql: tuple[str, ...] = ()
     steps: int = 0
-    during: bool = False
+    during: float = 0.0
 
 
 @dataclass(frozen=True)

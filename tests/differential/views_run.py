@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -49,7 +50,10 @@ def drawn(seed: int, number: int) -> Plan:
         if chance.random() < 0.25:
             step.append(views_sources.own_change(chance, chance.choice(own)))
         if chance.random() < 0.2:
-            step = [replace(each, during=each.what in _DURING) for each in step]
+            step = [
+                replace(each, during=round(chance.uniform(0.5, 2.5), 1)) if each.what in _DURING else each
+                for each in step
+            ]
         steps.append(tuple(step))
     return Plan(number, sources, views, (first, *steps))
 
@@ -172,6 +176,7 @@ class _Project:
 
         def change() -> None:
             for each in changes:
+                time.sleep(each.during)
                 self._change(each)
 
         other = Thread(target=change)
@@ -328,8 +333,11 @@ class _Project:
                 elif any(words in (result.message or "") for words in _REFUSALS):
                     refused.append(view.name)
                     self.outcome.figures["refusals"] += 1
-                else:
+                elif self._can_run(view):
                     self._differs(number, view, f"an error: {(result.message or '')[:1200]}")
+                else:
+                    self.outcome.figures["queries that fail"] += 1
+                    self._broken.add(view.name)
         if refused:
             # These go on without what was refused.
             self._plan = replace(
@@ -353,6 +361,14 @@ class _Project:
             missing = [name for name in names if name not in words and name not in self._broken]
             words |= self._build(number, missing, ())
         return words
+
+    def _can_run(self, view: View) -> bool:
+        """Whether Spark can run a view's query: Paimon 0.9.0 fails over some filters that exclude each other."""
+        try:
+            self._sql(self._named(view.sql))
+        except Exception:  # noqa: BLE001 - whatever Spark says
+            return False
+        return True
 
     def _invoke(self, manifest: Any, *args: str) -> Any:
         where = ("--project-dir", str(self._root), "--profiles-dir", str(self._root))
