@@ -88,7 +88,7 @@ class Queries:
     def _view(self, name: str) -> View:
         draw = self._chance.choices(
             (self._star, self._grouped, self._union, self._distinct, self._grouped_union, self._whole),
-            (32, 32, 12, 8, 8, 8),
+            (30, 32, 16, 8, 8, 6),
         )[0]
         drawn = draw()
         sql, key = drawn.sql, drawn.key
@@ -358,13 +358,14 @@ class Queries:
         return [sql for sql in drawn if "." in sql] or [self._chance.choice(list(columns))], False
 
     def _having(self, columns: Mapping[str, str]) -> str:
-        if self._chance.random() > 0.3:
+        if self._chance.random() > 0.5:
             return ""
         number, other = self._column(columns, "int"), self._column(columns)
         return " having " + self._chance.choice(
             (
                 "count(*) > 1",
-                f"sum({number}) > 3",
+                "count(*) between 2 and 3",
+                f"sum({number}) > 5",
                 f"max({other}) is not null",
                 f"count(distinct {other}) between 1 and 2",
             )

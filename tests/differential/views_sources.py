@@ -29,8 +29,8 @@ _DIMENSIONS: Final = {
 _LOG: Final = {"id": "int", "p": "string", "k": "int", "s": "string", "v": "int", "extra": "int"}
 _ENGINES: Final = ("deduplicate",) * 5 + ("partial-update", "aggregation", "first-row")
 _CHANGES: Final = (
-    *("insert",) * 8,
-    *("update",) * 4,
+    *("insert",) * 12,
+    *("update",) * 6,
     *("delete",) * 5,
     *("replace",) * 2,
     *("delete and insert",) * 3,
