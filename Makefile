@@ -44,7 +44,7 @@ FULL ?= --full
 SHIPPED := target/shipped
 QUERY := select carrier_name, scheduled, late_percent from {{ ref('mart_carrier_punctuality') }} order by late_percent
 
-.PHONY: help venv landing run examples test test-full unit functional conformance integration faults s3-kills server-kills differential streaming cdc flink kubernetes tools image costs bench bench-all wheel-check docs-test versions compat options compatibility reference console-picture shell-recording lint lint-python lint-types lint-imports lint-picture lint-sql lint-lock lint-workflows lint-actions lint-images lint-site floor-plan format docs site debug changelog dist dist-check release-files release publish clean
+.PHONY: help venv landing run examples test test-full unit functional conformance integration faults s3-kills server-kills differential differential-views streaming cdc flink kubernetes tools image costs bench bench-all wheel-check docs-test versions compat options compatibility reference console-picture shell-recording lint lint-python lint-types lint-imports lint-picture lint-sql lint-lock lint-workflows lint-actions lint-images lint-site floor-plan format docs site debug changelog dist dist-check release-files release publish clean
 
 help: ## List the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/\1\t\2/' | expand -t 14
@@ -119,6 +119,9 @@ server-kills: $(STAMP) ## Kill dbt while a Spark server runs its statement, and 
 
 differential: $(STAMP) ## Random sequences of runs (1000, or SEQUENCES=200) beside a plain model; goes on where it was broken off
 	$(PYTEST) tests/differential --full --sequences $(SEQUENCES) --sequence-state target/differential/state.json
+
+differential-views: $(STAMP) ## Random materialized views (1000, or SEQUENCES=200) and their queries; goes on where it was broken off
+	$(PYTEST) tests/differential/test_views.py -k is_its_query --views $(SEQUENCES) --sequence-state target/differential/views.json
 
 streaming: $(STAMP) ## Streams from tables, files and a real Kafka
 	$(PYTEST) --full tests/functional/streaming

@@ -18,12 +18,12 @@ class State:
     def __init__(self, path: Path | None, seed: int) -> None:
         self._path, self._seed = path, str(seed)
 
-    def figures(self, block: Sequence[int]) -> Counter[str] | None:
+    def figures(self, block: Sequence[object]) -> Counter[str] | None:
         """Those of a block that is done, else None."""
         found = self._read().get(self._seed, {}).get(_name(block))
         return None if found is None else Counter(found)
 
-    def done(self, block: Sequence[int], figures: Counter[str]) -> None:
+    def done(self, block: Sequence[object], figures: Counter[str]) -> None:
         if self._path is None:
             return
         seeds = self._read()
@@ -40,7 +40,7 @@ class State:
         return read
 
 
-def _name(block: Sequence[int]) -> str:
+def _name(block: Sequence[object]) -> str:
     return f"{block[0]}-{block[-1]}"
 
 

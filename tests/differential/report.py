@@ -17,6 +17,17 @@ FIGURES = (
     "differences",
     "known differences",
 )
+VIEW_FIGURES = (
+    "sequences",
+    "refreshes compared",
+    "incremental",
+    "full",
+    "none",
+    "changes",
+    "changes refused",
+    "refusals",
+    "differences",
+)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -34,17 +45,27 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--known", default="", help="letters of known defects: what they explain is counted and passes"
     )
     group.addoption("--sequence-state", type=Path, help="a file of what is done, to go on from there")
+    group.addoption(
+        "--views",
+        type=int,
+        default=40,
+        help="how many sequences of materialized views: 40 in CI, 1000 by hand",
+    )
+    group.addoption(
+        "--views-from", type=int, default=0, help="the first plan of theirs, which has several views"
+    )
     group.addoption("--shrink", action="store_true", help="let hypothesis shrink the first difference")
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    figures: Counter[str] = Counter()
-    for reports in terminalreporter.stats.values():
-        for report in reports:
-            if getattr(report, "when", "") == "call":
-                for name, value in report.user_properties:
-                    if name.startswith("differential "):
-                        figures[name.removeprefix("differential ")] += value
-    if figures:
-        terminalreporter.section("differential")
-        terminalreporter.write_line(", ".join(f"{name}: {figures[name]}" for name in FIGURES))
+    for section, names in (("differential", FIGURES), ("views", VIEW_FIGURES)):
+        figures: Counter[str] = Counter()
+        for reports in terminalreporter.stats.values():
+            for report in reports:
+                if getattr(report, "when", "") == "call":
+                    for name, value in report.user_properties:
+                        if name.startswith(f"{section} "):
+                            figures[name.removeprefix(f"{section} ")] += value
+        if figures:
+            terminalreporter.section(section)
+            terminalreporter.write_line(", ".join(f"{name}: {figures[name]}" for name in names))

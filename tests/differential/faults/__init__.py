@@ -15,6 +15,8 @@ from typing import Any, Final
 import pytest
 from dbt.adapters.base.relation import BaseRelation
 
+from differential.faults import views
+
 # What takes the place of a function, by the function itself.
 _Instead = Callable[[Any], Any]
 
@@ -144,6 +146,7 @@ PATCHES: Final[Mapping[str, tuple[tuple[str, str, _Instead], ...]]] = {
         (f"{_PAIMON}.writing.row_checks", "_type_fault", lambda _: lambda *args: ""),
         (f"{_PAIMON}.writing.row_checks", "_value", _cast),
     ),
+    **views.PATCHES,
 }  # fmt: skip
 
 
