@@ -102,10 +102,44 @@ class TestMaterializations(Life):
         assert refresh_of(run_dbt(["run"])).startswith("full: its query")
         assert self.found(rows, table) == self.expected(rows, table)
 
-    def test_a_new_column_of_a_source_is_a_full_refresh(self, project: Any, rows: Any, table: str) -> None:
-        rows(f"alter table {table}.facts add column more string")
-        assert refresh_of(run_dbt(["run"])).startswith("full: its query, a source's columns")
-        assert self.found(rows, table) == self.expected(rows, table)
+    @pytest.mark.parametrize(
+        "alter", ["add column more string", "rename column amount to sum", "drop column amount"]
+    )
+    def test_a_source_that_is_altered_is_read_as_a_whole(
+        self, project: Any, rows: Any, table: str, alter: str
+    ) -> None:
+        # No commit follows the ALTER: the newest table snapshot has the columns as before.
+        sql = "select f.*, count(*) as n from {{ source('raw', 'facts') }} as f group by all"
+        write_file(
+            view("select * from {{ source('raw', 'facts') }}"), project.project_root, "models", "star.sql"
+        )
+        write_file(view(sql.replace("f.*", "name_id")), project.project_root, "models", "totals.sql")
+        try:
+            run_dbt(["run"])
+            rows(f"alter table {table}.facts {alter}")
+            write_file(
+                view("select * from {{ source('raw', 'facts') }}", on_rebuild="drop_history"),
+                project.project_root,
+                "models",
+                "star.sql",
+            )
+            for statement in (
+                "",
+                f"delete from {table}.facts where id = 3",
+                f"delete from {table}.facts where id = 4",
+            ):
+                if statement:
+                    rows(statement)
+                results = run_dbt(["run"])
+                assert sorted(rows(f"select id, name_id from {table}.star")) == sorted(
+                    rows(f"select id, name_id from {table}.facts")
+                )
+                assert sorted(rows(f"select name_id, n from {table}.totals")) == sorted(
+                    rows(f"select name_id, count(*) from {table}.facts group by name_id")
+                )
+            assert refresh_of(results, "totals").startswith("incremental, 1 of")
+        finally:
+            project.project_root.join("models", "totals.sql").remove()
 
 
 class TestWrites(Life):

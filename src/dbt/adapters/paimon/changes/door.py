@@ -469,7 +469,16 @@ class Changes:
         for relation, existing in sources.items():
             commits = self._commits(relation)
             table = SourceTable.of(*relation.parts, existing)
-            source = Source(relation, table, commits, (), positions.latest(commits), None, salt=salt)
+            source = Source(
+                relation,
+                table,
+                commits,
+                (),
+                positions.latest(commits),
+                None,
+                salt=salt,
+                schema=existing.schema_id,
+            )
             saved = reading.saved.get(source.key)
             start = marked.get(source.key) or (saved.position if saved is not None else None)
             reading.sources[relation.render()] = replace(source, start=start)

@@ -33,7 +33,8 @@ _MARK: Final = re.compile(rf"{_WORD}((?:-[0-9a-f]{{8}}\.\d+\.[0-9a-f]{{8}})+)_")
 class Commit:
     """A table snapshot: its number, kind (APPEND, OVERWRITE, COMPACT, ANALYZE), commit user, and rows in its files.
 
-    `delta`: how many rows more its files have than those of the table snapshot before it.
+    `delta`: how many rows more its files have than those of the table snapshot before it. `schema`: the number of the
+    schema that it was written with.
     """
 
     snapshot: int
@@ -41,11 +42,12 @@ class Commit:
     user: str
     rows: int = 0
     delta: int = 0
+    schema: int | None = None
 
     @classmethod
     def of_row(cls, row: Sequence[Any]) -> Commit:
         """A commit from a row of `commits_sql`."""
-        return cls(int(row[0]), row[1], row[2], int(row[3] or 0), int(row[4] or 0))
+        return cls(int(row[0]), row[1], row[2], int(row[3] or 0), int(row[4] or 0), int(row[5]))
 
     @property
     def takes_files_away(self) -> bool:
@@ -84,7 +86,8 @@ class SavedPosition:
 
 def commits_sql(snapshots: str) -> str:
     """The query of a table's commits; `snapshots`: the rendered name of its `$snapshots`."""
-    return f"select snapshot_id, commit_kind, commit_user, total_record_count, delta_record_count from {snapshots}"
+    columns = "snapshot_id, commit_kind, commit_user, total_record_count, delta_record_count, schema_id"
+    return f"select {columns} from {snapshots}"
 
 
 def positions_of(target: PaimonRelation) -> PaimonRelation:

@@ -46,6 +46,20 @@ class Source:
     keep: bool = False
     # What the position is valid for: the query of a materialized view.
     salt: str = ""
+    # The number of the table's schema now.
+    schema: int | None = None
+
+    @property
+    def is_altered(self) -> bool:
+        """Whether the table was altered after its newest table snapshot, which therefore has its columns as before."""
+        newest = max(self.commits, key=lambda commit: commit.snapshot, default=None)
+        return newest is not None and self.schema is not None and newest.schema != self.schema
+
+    @property
+    def was_altered(self) -> bool:
+        """Whether the table was altered between the start and the end of the range."""
+        ends = (self.start, self.end)
+        return len({commit.schema for commit in self.commits if Position.at(commit) in ends}) > 1
 
     @property
     def named(self) -> str:

@@ -164,8 +164,8 @@ def compaction_shows_rows(options: Mapping[str, str]) -> bool:
     )
 
 
-def commits_of(table: Any) -> list[tuple[int, str, str, int | None, int | None]]:
-    """Number, kind, commit user, rows and added rows of each table snapshot, the oldest first.
+def commits_of(table: Any) -> list[tuple[int, str, str, int | None, int | None, int]]:
+    """Number, kind, commit user, rows, added rows and schema of each table snapshot, the oldest first.
 
     The same as `changes.positions.commits_sql` asks for.
 
@@ -178,7 +178,8 @@ def commits_of(table: Any) -> list[tuple[int, str, str, int | None, int | None]]
     for number in range(oldest, newest + 1) if newest is not None and oldest is not None else ():
         content = json.loads(manager.snapshot(number).toJson())
         counts = (content.get("totalRecordCount"), content.get("deltaRecordCount"))
-        found.append((number, str(content["commitKind"]), str(content["commitUser"]), *counts))
+        names = (str(content["commitKind"]), str(content["commitUser"]))
+        found.append((number, *names, *counts, int(content["schemaId"])))
     return found
 
 

@@ -88,7 +88,7 @@ class InProcess:
         """
         return heads.stand_of(self._session._jvm, heads.paimon_table(self._session, table))
 
-    def commits(self, table: TableName) -> list[tuple[int, str, str, int | None, int | None]]:
+    def commits(self, table: TableName) -> list[tuple[int, str, str, int | None, int | None, int]]:
         """The commits of a table (see `heads.commits_of`).
 
         Raises:

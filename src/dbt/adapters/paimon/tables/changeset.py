@@ -74,6 +74,7 @@ class ExistingTable:
     columns: tuple[ExistingColumn, ...] = ()
     comment: str = ""
     older_types: tuple[tuple[str, str], ...] | None = None
+    schema_id: int | None = None
 
     def as_spec(self) -> TableSpec:
         """The spec for another table like this one, without what belongs to this one alone (its path, its owner)."""

@@ -63,7 +63,7 @@ def existing_table(row: Sequence[Any]) -> ExistingTable:
     Returns:
         The existing table: its keys, options and columns (Spark type text, nullability, comment).
     """
-    fields, partition_keys, primary_keys, options, comment, *_ = row
+    fields, partition_keys, primary_keys, options, comment, *more = row
     return ExistingTable(
         primary_key=tuple(json.loads(primary_keys)),
         partition_by=tuple(json.loads(partition_keys)),
@@ -79,6 +79,7 @@ def existing_table(row: Sequence[Any]) -> ExistingTable:
             for field in json.loads(fields)
         ),
         comment=comment or "",
+        schema_id=int(more[0]) if more else None,
     )
 
 

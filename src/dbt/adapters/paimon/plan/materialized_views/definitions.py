@@ -97,9 +97,8 @@ class Definitions:
             return self._tables.existing(relation)
         content = json.loads(spark.schema(TableName(*relation.parts)))
         lists = ("fields", "partitionKeys", "primaryKeys", "options")
-        return metadata.existing_table(
-            [*(json.dumps(content[part]) for part in lists), content.get("comment")]
-        )
+        row = [*(json.dumps(content[part]) for part in lists), content.get("comment"), content["id"]]
+        return metadata.existing_table(row)
 
     def _with_key(self, node: Node, view: View, query: Query) -> View:
         """The view with the key of its table; with a refusal if its config does not allow that key."""

@@ -180,6 +180,8 @@ class MaterializedViews:
         if view.refusal is not None:
             raise view.refusal
         for source in moved.values():
+            if source.was_altered:
+                raise NotIncremental(Reason.NOT_FROM_HERE)
             if source.lost:
                 raise NotIncremental(Reason.POSITION_LOST, _shown(_name(source)), source.lost)
         found = {name: self._changed(model, source) for name, source in moved.items()}
@@ -351,7 +353,9 @@ def _shown(name: TableName) -> str:
 
 def _pinned(source: Source) -> PinnedSource:
     then = source.start.snapshot if source.start is not None else 0
-    return PinnedSource(_name(source), source.table.name, source.end.snapshot, then)
+    # A table that was altered since is read as it is: by its newest table snapshot it has its columns as before.
+    newest = source.end.snapshot if source.is_altered else None
+    return PinnedSource(_name(source), source.table.name, source.end.snapshot, then, unpinned=newest)
 
 
 def _totals(read: Reading) -> dict[TableName, int]:

@@ -66,6 +66,7 @@ class PinnedSource:
         then: the one that the last refresh has read.
         changes: a subquery of its changed rows, with their row kind in the column KIND; '' if nothing has changed.
         only_added: whether every change is a row that was added.
+        unpinned: the table snapshot that is read by the table's name alone.
     """
 
     table: TableName
@@ -74,11 +75,14 @@ class PinnedSource:
     then: int = 0
     changes: str = ""
     only_added: bool = False
+    unpinned: int | None = None
 
     def at(self, snapshot: int) -> str:
         """The table as it was at a table snapshot, after FROM; at 0 it had no rows."""
         if not snapshot:
             return f"(select * from {self.rendered} where false)"
+        if snapshot == self.unpinned:
+            return self.rendered
         return f"{self.rendered} version as of {snapshot}"
 
 
