@@ -48,8 +48,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption(
         "--views",
         type=int,
-        default=40,
-        help="how many sequences of materialized views: 40 in CI, 1000 by hand",
+        default=16,
+        help="how many sequences of materialized views: 16 in CI, 1000 by hand",
     )
     group.addoption(
         "--views-from", type=int, default=0, help="the first plan of theirs, which has several views"

@@ -191,6 +191,29 @@ class TestWrites(Life):
         assert self.found(rows, table) == self.expected(rows, table)
 
 
+class TestPartitions(Life):
+    def test_a_change_that_joins_nothing_of_a_partitioned_table(
+        self, project: Any, rows: Any, table: str
+    ) -> None:
+        key = "partitioned by (part) tblproperties ('primary-key' = 'part,id', 'bucket' = '1')"
+        rows(f"create table {table}.parts (part string, id int, v int) {key}")
+        rows(f"insert into {table}.parts select cast(id % 2 as string), id, id from range(4)")
+        read = f"(select * from {table}.names where id < 5) as n inner join {table}.parts as p"
+        sql = f"select p.part, count(*) as n from {read} on p.part = n.name and p.id = n.id group by p.part"
+        write_file(view(sql), project.project_root, "models", "star.sql")
+        rows(f"insert into {table}.names values (0, '0'), (1, '1')")
+        run_dbt(["run"])
+        for statement in (
+            f"insert into {table}.parts values ('x', 90, 1)",
+            f"insert into {table}.names values (4, '4')",
+            f"insert into {table}.names values (3, '1')",
+        ):
+            rows(statement)
+            results = run_dbt(["run"])
+            assert sorted(rows(f"select part, n from {table}.star")) == sorted(rows(sql))
+        assert refresh_of(results) == "incremental, 1 of about 2 groups"
+
+
 class TestConfigs(Life):
     def test_refresh_mode(self, project: Any, rows: Any, table: str) -> None:
         write_file(view(refresh_mode="full"), project.project_root, "models", "star.sql")

@@ -61,6 +61,7 @@ class Capability(_TextEnum):
     DECIMAL_FIRST_IN_STRUCT = "decimal first in struct"
     FILTERS_ON_SMALL_INTEGERS = "filters on small integers"
     FILTERS_THAT_KEEP_NULLS = "filters that keep nulls"
+    JOINS_WITH_NOTHING = "joins with nothing"
     FILTERS_AFTER_TYPE_CHANGE = "filters after type change"
     FILTERS_AFTER_CHANGE_TO_TEXT = "filters after change to text"
     PARTITION_AND_BUCKET_COLUMNS = "partition and bucket columns"
@@ -293,6 +294,11 @@ _RULES: Final[Mapping[Capability, _Rule]] = MappingProxyType(
             wrong="a filter with `is distinct from` or `is not true` misses rows of NULL",
             answer="a warning for each such condition",
             test="functional/types/test_null_filters.py",
+        ),
+        # PredicateBuilder.in: until then it fails for an empty list, which dynamic partition pruning gives if one
+        # side of a join has no rows: "There must be at least 1 inner predicate" [ran, 0.9.0].
+        Capability.JOINS_WITH_NOTHING: _Rule(
+            "joins of a partitioned table by its partition columns with no rows", paimon="1.4", shown=False
         ),
         # SchemaEvolutionUtil.createDataFilters, https://github.com/apache/paimon/pull/4705: until then the values of a
         # filter are cast to the type of the file: 3000000000 to -1294967296, 5.5 to 5 [ran, 0.9.0].

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
+from dbt.adapters.paimon.capabilities import Capability
 from dbt.adapters.paimon.changes.positions import positions_of
 from dbt.adapters.paimon.concurrency.conflicts import REBUILD, REFRESH
 from dbt.adapters.paimon.plan.ways import Way, Writer, way_of
 from dbt.adapters.paimon.plan.writing import Writing
 from dbt.adapters.paimon.spec.strategies import WHOLE_TABLE
+from dbt.adapters.paimon.sql.statements import NO_SETTINGS
 from dbt.adapters.paimon.sql.text import quoted
 from dbt.adapters.paimon.writing.model_query import ModelQuery
 
@@ -19,6 +23,9 @@ if TYPE_CHECKING:
     from dbt.adapters.paimon.relation import PaimonRelation
 
 
+# Where one side of a join has no rows, Paimon fails at the empty filter of the other (`JOINS_WITH_NOTHING`), and what
+# has changed may be nothing.
+_WITHOUT_PRUNING: Final = MappingProxyType({"spark.sql.optimizer.dynamicPartitionPruning.enabled": "false"})
 _NO_ROWS: Final = ModelQuery("", ())
 
 
@@ -49,11 +56,17 @@ def refresh(writer: Writer, run: NodeRun) -> NodeRun:
 
 def _stage(writer: Writer, refresh: Refresh) -> None:
     """Keep, in temporary views of this session, what a refresh reads several times: Spark reads the sources once."""
-    rows, macros = writer.plans.rows, writer.macros
+    rows, macros, conf = writer.plans.rows, writer.macros, _settings(writer)
     for part in refresh.changed:
-        rows.cached(part.view, macros.sql("paimon__changed_rows_sql", part))
+        rows.cached(part.view, macros.sql("paimon__changed_rows_sql", part), conf)
     if refresh.groups_view:
-        rows.cached(refresh.groups_view, macros.sql("paimon__changed_groups_sql", refresh))
+        rows.cached(refresh.groups_view, macros.sql("paimon__changed_groups_sql", refresh), conf)
+
+
+def _settings(writer: Writer) -> Mapping[str, str]:
+    """The Spark settings of the statements that read what has changed."""
+    supported = writer.plans.host.versions.supports(Capability.JOINS_WITH_NOTHING)
+    return NO_SETTINGS if supported else _WITHOUT_PRUNING
 
 
 def _rows_sql(writer: Writer, refresh: Refresh) -> str:
@@ -63,7 +76,7 @@ def _rows_sql(writer: Writer, refresh: Refresh) -> str:
         sql = writer.macros.sql("paimon__rows_of_groups_sql", refresh)
     if not refresh.rows_view:
         return sql
-    return f"select * from {writer.plans.rows.cached(refresh.rows_view, sql)}"
+    return f"select * from {writer.plans.rows.cached(refresh.rows_view, sql, _settings(writer))}"
 
 
 @dataclass
@@ -153,7 +166,7 @@ class Changed(Way):
         macros.run(target, plan.before)
         if refresh.replaces:
             sql = macros.sql("paimon__replaced_groups_sql", target, refresh, plan)
-            writer.send(target, REBUILD, plan.spec, sql, WHOLE_TABLE)
+            writer.send(target, REBUILD, plan.spec, sql, {**WHOLE_TABLE, **_settings(writer)})
         else:
             deletes = macros.sql("paimon__refresh_deletes_sql", refresh)
             way = views.way(refresh, deletes, target)
@@ -164,5 +177,5 @@ class Changed(Way):
                 sql = macros.sql("paimon__refresh_rows_sql", plan, deletes, gone)
             else:
                 sql = macros.sql("paimon__refresh_merge_sql", target, refresh, plan, deletes, gone)
-            writer.send(target, REFRESH, plan.spec, sql, {}, writes_rows=way == "rows")
+            writer.send(target, REFRESH, plan.spec, sql, _settings(writer), writes_rows=way == "rows")
         macros.run(target, plan.after)

@@ -17,7 +17,7 @@ from dbt.adapters.paimon.host import Host, is_empty_run, sample_of_run
 from dbt.adapters.paimon.spec import change_rows, ordering_values, spelling, strategies
 from dbt.adapters.paimon.spec.table import TableSpec
 from dbt.adapters.paimon.sql import event_time, predicates, quoted_names
-from dbt.adapters.paimon.sql.statements import CACHE, KEEPS_PLANS, Statement
+from dbt.adapters.paimon.sql.statements import CACHE, KEEPS_PLANS, NO_SETTINGS, Statement
 from dbt.adapters.paimon.sql.text import quoted, without_end
 from dbt.adapters.paimon.tables.changeset import ExistingColumn, ExistingTable
 from dbt.adapters.paimon.tables.door import Tables
@@ -111,13 +111,13 @@ class Rows:
         """The rows and columns of a temporary view of this session."""
         return model_query.from_view(view, self._host.query_columns(f"select * from {quoted(view)}"))
 
-    def cached(self, view: str, sql: str) -> ModelQuery:
+    def cached(self, view: str, sql: str, conf: Mapping[str, str] = NO_SETTINGS) -> ModelQuery:
         """The rows and columns of a query, kept in a temporary view of this session for several statements.
 
         Raises:
             DbtDatabaseError: with a short message.
         """
-        statement = Statement(f"cache table {quoted(view)} as\n{sql}", CACHE, KEEPS_PLANS)
+        statement = Statement(f"cache table {quoted(view)} as\n{sql}", CACHE, {**KEEPS_PLANS, **conf})
         with self._host.names_suggested():
             self._host.connections.execute(statement)
         return self._of_view(view)
