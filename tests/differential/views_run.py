@@ -197,7 +197,7 @@ class _Project:
             self._try(sql)
 
     def _try(self, sql: str) -> None:
-        """A change that Paimon refuses is none."""
+        """Make a change; one that Paimon refuses changes nothing."""
         self.outcome.figures["changes"] += 1
         try:
             self._sql(self._named(sql))

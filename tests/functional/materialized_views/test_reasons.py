@@ -311,7 +311,7 @@ sources:
                 if found := rows(f"(select * from ({one})) except all (select * from ({other}))"):
                     differs[name] = found
         assert differs == {}
-        # Nor is a query refused for what --empty makes of its tables.
+        # dbt puts subqueries in the place of tables for --empty; they do not make a query refused.
         assert said(run_dbt(["run", "--empty", "--select", "strict"])) == {
             "strict": "full: --empty or --sample"
         }

@@ -12,10 +12,9 @@ from dbt.adapters.paimon.changes import positions, reads
 from dbt.adapters.paimon.changes.positions import Commit, Position, SavedPosition, fingerprint
 from dbt.adapters.paimon.changes.reading import Reading, Source, between, without_added
 from dbt.adapters.paimon.changes.reads import Output, SourceTable, Way
-from dbt.adapters.paimon.host import Host
+from dbt.adapters.paimon.host import Host, table_name
 from dbt.adapters.paimon.relation import PaimonRelation
 from dbt.adapters.paimon.spark.commits import COMMIT_USER_CONF
-from dbt.adapters.paimon.spark.table_name import TableName
 from dbt.adapters.paimon.sql import procedures
 from dbt.adapters.paimon.state.kinds import CURRENT, Kind
 from dbt.adapters.paimon.state.tables import migrate_table, version_in
@@ -26,8 +25,6 @@ from dbt.adapters.paimon.unchanged.door import Unchanged
 from dbt.adapters.paimon.writing.builds import Builds
 
 _ON_EXPIRED: Final = ("error", "full")
-# Kinds of commits that change no rows.
-_UPKEEP: Final = ("COMPACT", "ANALYZE")
 
 
 class Changes:
@@ -276,7 +273,7 @@ class Changes:
         """The commits of a table, the oldest first."""
         spark = self._host.handle.in_process()
         if spark is not None and "$" not in (relation.identifier or ""):
-            return tuple(Commit.of_row(row) for row in spark.commits(TableName(*relation.parts)))
+            return tuple(Commit.of_row(row) for row in spark.commits(table_name(relation)))
         rows = self._host.query(positions.commits_sql(relation.system_table("snapshots")))
         return tuple(sorted((Commit.of_row(row) for row in rows), key=lambda commit: commit.snapshot))
 
@@ -464,8 +461,7 @@ class Changes:
         reading = self._reading(model, own, kept)
         reading.commits = () if fresh else self._commits(own)
         reading.saved = self._saved_positions(kept)
-        last = [commit for commit in reading.commits if commit.kind not in _UPKEEP][-1:]
-        marked = positions.marked(last[0].user) if last else {}
+        marked = positions.marked(reading.last_write.user) if reading.last_write else {}
         for relation, existing in sources.items():
             commits = self._commits(relation)
             table = SourceTable.of(*relation.parts, existing)

@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from dbt.adapters.paimon.relation import PaimonRelation
+from dbt.adapters.paimon.spark.heads import UPKEEP
 from dbt.adapters.paimon.sql.staging_names import POSITIONS_SUFFIX
 from dbt.adapters.paimon.sql.text import string_literal
 from dbt.adapters.paimon.state.kinds import Kind
@@ -48,6 +49,11 @@ class Commit:
     def of_row(cls, row: Sequence[Any]) -> Commit:
         """A commit from a row of `commits_sql`."""
         return cls(int(row[0]), row[1], row[2], int(row[3] or 0), int(row[4] or 0), int(row[5]))
+
+    @property
+    def is_upkeep(self) -> bool:
+        """Whether it changed no rows, as a compaction does."""
+        return self.kind in UPKEEP
 
     @property
     def takes_files_away(self) -> bool:

@@ -132,6 +132,12 @@ class Reading:
     lost: dict[str, str] = field(default_factory=dict)
 
     @property
+    def last_write(self) -> Commit | None:
+        """The newest commit of the model's own table that changed rows; None without one."""
+        writes = [commit for commit in self.commits or () if not commit.is_upkeep]
+        return max(writes, key=lambda commit: commit.snapshot, default=None)
+
+    @property
     def starts(self) -> dict[str, Position]:
         """The position that each range starts from; without the sources that are read as a whole."""
         return {source.key: source.start for source in self.sources.values() if source.start is not None}

@@ -88,7 +88,7 @@ class Operations:
             self._plans.maintenance.rescale(relation, *arguments)
 
     def delete_rows(self, relation: PaimonRelation, where: str) -> None:
-        """Delete the rows of a table, or of the branch that a clone is (see `RowDeletes.run`)."""
+        """Delete rows of a table, or of a clone that is a branch (see `RowDeletes.run`)."""
         self._plans.row_deletes.run(self._plans.clones.named(relation) or relation, where)
 
     def rollback_version(

@@ -152,7 +152,7 @@ class _Cloning:
     def _copy(
         self, target: PaimonRelation, replaced: PaimonRelation | None, original: PaimonRelation
     ) -> None:
-        """One table, built under a staging name first: the relation that it replaces stays until then."""
+        """Copy one table under a staging name, then let it replace the existing relation."""
         like = self.writer.plans.tables.existing(original)
         source = ModelQuery(original.render(), as_dbt_columns(like.columns))
         Staged(self.writer, target, replaced, like.columns, like.as_spec(), source, like.comment).write()

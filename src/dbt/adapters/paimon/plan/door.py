@@ -285,7 +285,7 @@ class Plans:
         keep: bool,
         **output: Any,
     ) -> str:
-        """The subquery of the rows of a table that a model has not read yet, or that changed in a range.
+        """The subquery of `paimon_changes`: the rows that a model still has to read, or those that changed in a range.
 
         Args:
             node: the model in the manifest.

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 from dbt.adapters.paimon.capabilities import Capability
 from dbt.adapters.paimon.changes.positions import positions_of
 from dbt.adapters.paimon.concurrency.conflicts import REBUILD, REFRESH
-from dbt.adapters.paimon.plan.ways import Way, Writer, way_of
+from dbt.adapters.paimon.plan.ways import Increment, Way, Writer, way_of
 from dbt.adapters.paimon.plan.writing import Writing
 from dbt.adapters.paimon.spec.strategies import WHOLE_TABLE
 from dbt.adapters.paimon.sql.statements import NO_SETTINGS
@@ -129,37 +129,16 @@ class Unchanged(Way):
 
 
 @dataclass
-class Changed(Way):
+class Changed(Increment):
     """The rows whose sources have changed, in one commit.
 
     Attributes:
-        writer: sends statements.
-        run: the view's run.
-        source: its new rows.
         refresh: what it does.
     """
 
-    writer: Writer
-    run: NodeRun
-    source: ModelQuery
     refresh: Refresh
 
-    def write(self) -> None:
-        """Write the rows."""
-        self._write(self.run.target)
-
-    def audit(self) -> None:
-        """Write the rows to a branch with those of the table, and run the data tests on it."""
-        branch = self.writer.plans.audits.begin(self.run.target, with_rows=True)
-        self._write(branch)
-        self.writer.audit(self.run.target, branch, self.source)
-
-    def publish(self) -> None:
-        """Write the rows to the table."""
-        self._write(self.run.target)
-        self.writer.plans.audits.end(self.run.target)
-
-    def _write(self, target: PaimonRelation) -> None:
+    def _add(self, target: PaimonRelation) -> None:
         writer, macros, refresh = self.writer, self.writer.macros, self.refresh
         views = writer.plans.materialized_views
         plan = writer.plans.increment(macros.node, target, self.run.spec, REFRESH, self.source)

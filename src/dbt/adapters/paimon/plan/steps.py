@@ -173,7 +173,7 @@ class NodeRun:
 
     @property
     def table(self) -> PaimonRelation | None:
-        """The existing table; None if there is none, or a view."""
+        """The existing table; None without one, or if it is a view."""
         return self.existing if self.existing is not None and self.existing.is_table else None
 
     @property

@@ -405,7 +405,7 @@ class FromChanges(Way):
         if self.kept.fits:
             self._keep(overwrite=True)
             return
-        # Deletes by another key or sequence do not apply to the current table.
+        # Deletes that were ordered by another key or sequence mean other rows.
         self.writer.plans.host.drop_relation(self.old)
         self.writer.ready_deletes(self.kept, self.spec)
         self._keep()

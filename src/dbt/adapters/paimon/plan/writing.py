@@ -99,7 +99,7 @@ class Writing:
             plans.host.drop_relation(run.existing)
 
     def keep_positions(self) -> None:
-        """Keep where the node has read the tables whose changes it reads."""
+        """Store the node's positions in the tables whose changes it reads."""
         self.writer.plans.changes.keep(self.writer.macros.node, positions_of(self.run.target))
 
     def _compact(self) -> None:

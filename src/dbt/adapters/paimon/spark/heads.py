@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from dbt.adapters.paimon.spark.table_name import TableName
 
 # They change no rows. (Where a compaction makes rows visible, see `compaction_shows_rows`.)
-_UPKEEP: Final = frozenset({"COMPACT", "ANALYZE"})
+UPKEEP: Final = frozenset({"COMPACT", "ANALYZE"})
 # The position of a table that nothing was ever committed to.
 EMPTY: Final = "0.0"
 # Classes of tables whose reads are exactly their newest table snapshot: no system tables, no fallback branches.
@@ -135,9 +135,9 @@ def stand_of(jvm: Any, table: Any) -> Stand:
     shows_rows = compaction_shows_rows(options)
     head: Snapshot | None = None
     for snapshot in _newest_first(table.snapshotManager()):
-        if snapshot.kind in _UPKEEP and not (shows_rows and snapshot.kind == "COMPACT"):
+        if snapshot.kind in UPKEEP and not (shows_rows and snapshot.kind == "COMPACT"):
             continue
-        if head is None and snapshot.kind not in _UPKEEP:
+        if head is None and snapshot.kind not in UPKEEP:
             head = snapshot
         if not _changed_nothing(jvm, table, snapshot):
             return Stand(head or _next_write(table, snapshot), snapshot.position, schema)
@@ -212,14 +212,14 @@ def _newest_first(manager: Any) -> Iterator[Snapshot]:
 def _next_write(table: Any, below: Snapshot) -> Snapshot | None:
     """The newest commit other than upkeep, at or below a table snapshot."""
     for snapshot in _newest_first(table.snapshotManager()):
-        if snapshot.number <= below.number and snapshot.kind not in _UPKEEP:
+        if snapshot.number <= below.number and snapshot.kind not in UPKEEP:
             return snapshot
     return None
 
 
 def _changed_nothing(jvm: Any, table: Any, snapshot: Snapshot) -> bool:
     """Whether a commit added no file, took none away, and has the deletion vectors of the one before."""
-    if snapshot.delta != 0 or snapshot.kind in _UPKEEP:
+    if snapshot.delta != 0 or snapshot.kind in UPKEEP:
         return False
     manager = table.snapshotManager()
     before = ""

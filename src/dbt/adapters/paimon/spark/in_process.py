@@ -105,7 +105,7 @@ class InProcess:
         return str(heads.paimon_table(self._session, table).schema().toString())
 
     def write_rows(self, query: str, table: TableName) -> None:
-        """Write a query's rows with their row kinds, in one commit (see `row_writer`).
+        """Write the rows of a query, each with its row kind, in one commit (see `row_writer`).
 
         Raises:
             Exception: of Spark or Paimon; nothing is committed.

@@ -15,6 +15,11 @@ class TableName:
     schema: str
     identifier: str
 
+    @property
+    def shown(self) -> str:
+        """Its name for people: `schema.table`."""
+        return f"{self.schema}.{self.identifier}"
+
     def system_table(self, name: str) -> str:
         """A system table of it, rendered."""
         return ".".join(quoted(part) for part in (self.catalog, self.schema, f"{self.identifier}${name}"))

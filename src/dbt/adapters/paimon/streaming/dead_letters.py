@@ -14,7 +14,7 @@ SUFFIX: Final = "__dead_letters"
 
 
 def dead_letters_of(target: PaimonRelation) -> PaimonRelation:
-    """The dead letters table of a streaming model's table."""
+    """The table that keeps the dead letters of a stream."""
     beside: PaimonRelation = target.incorporate(
         path={"identifier": f"{target.identifier}{SUFFIX}"}, type="table"
     )

@@ -83,6 +83,13 @@ def existing_table(row: Sequence[Any]) -> ExistingTable:
     )
 
 
+def table_of_schema(text: str) -> ExistingTable:
+    """The existing table of a schema as Paimon writes it in JSON (see `InProcess.schema`)."""
+    content = json.loads(text)
+    lists = (json.dumps(content[part]) for part in ("fields", "partitionKeys", "primaryKeys", "options"))
+    return existing_table([*lists, content.get("comment"), content["id"]])
+
+
 def older_types(schemas: Sequence[Sequence[Any]]) -> dict[int, dict[str, str]]:
     """The columns that had another type in an earlier schema.
 

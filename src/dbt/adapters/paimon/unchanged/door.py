@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
@@ -143,14 +142,10 @@ class Unchanged:
         seed: bool,
     ) -> None:
         """Run a node whose table would be altered: a run before was killed at that, or somebody else has altered it."""
-        content = json.loads(before.schema)
-        lists = ("fields", "partitionKeys", "primaryKeys", "options")
-        existing = metadata.existing_table(
-            [*(json.dumps(content[part]) for part in lists), content.get("comment")]
-        )
+        existing = metadata.table_of_schema(before.schema)
         if seed:
             # The types that a file gives are known by staging it; those of the table have not changed since.
-            if content["id"] != head.schema:
+            if existing.schema_id != head.schema:
                 raise RunIt("its table was altered")
             kinds = {column.name.lower(): column.data_type for column in existing.columns}
             columns = [replace(each, dtype=kinds.get(each.name.lower(), each.dtype)) for each in columns]

@@ -140,7 +140,7 @@ class Making:
             # A table that is read by the node that writes it stands elsewhere after each write.
             at = before if before and name == table else stand
             if at.position is None:
-                raise RunIt(f"the last write of {name.schema}.{name.identifier} has expired")
+                raise RunIt(f"the last write of {name.shown} has expired")
             inputs[str(name)] = f"{at.position} {heads.fingerprint(at.schema)}"
         node |= {"sql": model["compiled_code"], "plan": query.text, "columns of the query": query.columns}
         columns = [PaimonColumn(column=name, dtype=kind) for name, kind in query.columns]

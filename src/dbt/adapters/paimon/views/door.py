@@ -110,7 +110,7 @@ class Views:
             self._schemas.add(schema)
 
     def forget(self, relation: PaimonRelation) -> None:
-        """Remove a dropped view, or the views of a dropped schema, from what is stored for later sessions."""
+        """Forget a dropped view, or all views of a dropped schema, so that later sessions do not create them."""
         if not self._directory.needed or not relation.schema:
             return
         if relation.identifier:

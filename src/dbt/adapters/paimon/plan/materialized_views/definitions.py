@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
 from dbt_common.exceptions import CompilationError
 
-from dbt.adapters.paimon.host import Host, is_empty_run
+from dbt.adapters.paimon.host import Host, is_empty_run, table_name
 from dbt.adapters.paimon.options.table_options import suggestion
 from dbt.adapters.paimon.plan.materialized_views import parsing, reading
 from dbt.adapters.paimon.plan.materialized_views.query import Query, SourceColumns
@@ -75,7 +75,7 @@ class Definitions:
         view = View(model_query.one_query(node["compiled_code"]), _mode(node))
         query = None
         try:
-            query = reading.read(view.sql, self._lookup)
+            query = reading.read(view.sql, cache(self._lookup))
             self._refuse_volatile(query)
         except NotIncremental as refusal:
             view = replace(view, refusal=(query and query.refusal) or refusal)
@@ -95,10 +95,7 @@ class Definitions:
         spark = self._host.handle.in_process()
         if spark is None:
             return self._tables.existing(relation)
-        content = json.loads(spark.schema(TableName(*relation.parts)))
-        lists = ("fields", "partitionKeys", "primaryKeys", "options")
-        row = [*(json.dumps(content[part]) for part in lists), content.get("comment"), content["id"]]
-        return metadata.existing_table(row)
+        return metadata.table_of_schema(spark.schema(table_name(relation)))
 
     def _with_key(self, node: Node, view: View, query: Query) -> View:
         """The view with the key of its table; with a refusal if its config does not allow that key."""

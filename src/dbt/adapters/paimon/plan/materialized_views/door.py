@@ -14,7 +14,7 @@ from dbt_common.exceptions import CompilationError, DbtRuntimeError
 from dbt.adapters.paimon.changes.positions import fingerprint, marked
 from dbt.adapters.paimon.changes.reads import Output
 from dbt.adapters.paimon.errors.deprecations import warn
-from dbt.adapters.paimon.host import Host, is_empty_run, sample_of_run
+from dbt.adapters.paimon.host import Host, is_empty_run, sample_of_run, table_name
 from dbt.adapters.paimon.plan.materialized_views import incremental
 from dbt.adapters.paimon.plan.materialized_views.definitions import Definitions
 from dbt.adapters.paimon.plan.materialized_views.incremental import Pins
@@ -49,8 +49,6 @@ _MOST: Final = 0.5
 _FEW: Final = 1000
 # Raised when positions of older refreshes must not be gone on from.
 _RULES: Final = 1
-# Kinds of commits that change no rows.
-_UPKEEP: Final = ("COMPACT", "ANALYZE")
 
 
 class MaterializedViews:
@@ -183,7 +181,7 @@ class MaterializedViews:
             if source.was_altered:
                 raise NotIncremental(Reason.NOT_FROM_HERE)
             if source.lost:
-                raise NotIncremental(Reason.POSITION_LOST, _shown(_name(source)), source.lost)
+                raise NotIncremental(Reason.POSITION_LOST, _name(source).shown, source.lost)
         found = {name: self._changed(model, source) for name, source in moved.items()}
         changed = frozenset(name for name, source in found.items() if source.changes)
         pins = Pins(pins.query, {**pins.sources, **found}, changed)
@@ -263,7 +261,7 @@ class MaterializedViews:
         spark = self._host.handle.in_process()
         mark = self._changes.commit_conf(model).get(COMMIT_USER_CONF)
         if spark is not None and mark:
-            spark.commit_nothing(TableName(*target.parts), mark)
+            spark.commit_nothing(table_name(target), mark)
 
     def end(self, model: Node, refresh: Refresh, kept: PaimonRelation) -> None:
         """Write the positions of a refresh where its commit could not carry them; its rows are committed.
@@ -296,24 +294,23 @@ class MaterializedViews:
     def _relation(self, name: TableName) -> PaimonRelation:
         relation = self._host.get_relation(name.catalog, name.schema, name.identifier)
         if relation is None:
-            raise DbtRuntimeError(f"{_shown(name)} was dropped while the model ran. Run it again.")
+            raise DbtRuntimeError(f"{name.shown} was dropped while the model ran. Run it again.")
         return relation
 
     def _changed(self, model: Node, source: Source) -> PinnedSource:
         """A source with the query of its changed rows."""
-        what = f"model '{model['name']}': the changes of {_shown(_name(source))}"
+        what = f"model '{model['name']}': the changes of {_name(source).shown}"
         sql, added = self._changes.changed_rows(what, source, Output(KIND))
         return replace(_pinned(source), changes=sql, only_added=added)
 
 
 def _require_positions(read: Reading) -> None:
-    """Require that the newest write of the view's table is a refresh of the same query.
+    """Require that a refresh of the same query was the last to write the view's table.
 
     Raises:
         NotIncremental: it is not.
     """
-    own = sorted(read.commits or (), key=lambda commit: -commit.snapshot)
-    last = next((commit for commit in own if commit.kind not in _UPKEEP), None)
+    last = read.last_write
     keys = {source.key for source in read.sources.values()}
     if last is not None and keys <= marked(last.user).keys():
         return
@@ -345,10 +342,6 @@ def _is_table(run: NodeRun) -> bool:
 
 def _name(source: Source) -> TableName:
     return TableName(source.table.catalog, source.table.schema, source.table.identifier)
-
-
-def _shown(name: TableName) -> str:
-    return f"{name.schema}.{name.identifier}"
 
 
 def _pinned(source: Source) -> PinnedSource:

@@ -96,7 +96,7 @@ def _require_appended(pins: Pins) -> None:
     """Require that rows were only added, where the view's table has no key to replace a row by."""
     for name in pins.changed:
         if not pins.sources[name].only_added:
-            raise NotIncremental(Reason.NO_KEY, f"{name.schema}.{name.identifier}")
+            raise NotIncremental(Reason.NO_KEY, name.shown)
 
 
 def _changed_rows(pins: Pins, branch: Branch) -> ChangedRows:
@@ -104,7 +104,7 @@ def _changed_rows(pins: Pins, branch: Branch) -> ChangedRows:
     driver = pins.query.reads[branch.driver].table
     joined = tuple((pins.of(join.read), join.keys) for join in branch.joins if pins.has_changed(join.read))
     if joined and not driver.primary_key:
-        raise NotIncremental(Reason.NO_KEY, driver.shown)
+        raise NotIncremental(Reason.NO_KEY, driver.name.shown)
     return ChangedRows(
         _view_name("changed"),
         pins.of(branch.driver),

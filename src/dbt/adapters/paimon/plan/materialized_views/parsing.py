@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     Lookup = Callable[[tuple[str, ...]], SourceColumns | str | None]
 
 _MOST_VIEWS: Final = 100
-# Parts of a table that choose its table snapshot, or stand between its name and its alias.
+# Clauses after the name of a table: they choose its table snapshot, or come before its alias.
 _UNPINNED: Final = {"version": "VERSION AS OF", "when": "VERSION AS OF", "sample": "TABLESAMPLE"}
 # What gives another result each time, or depends on the order of rows, or on the clock; by sqlglot's names.
 _VOLATILE: Final = frozenset(

@@ -20,11 +20,6 @@ class SourceColumns:
     columns: Mapping[str, str]
     primary_key: tuple[str, ...] = ()
 
-    @property
-    def shown(self) -> str:
-        """Its name for people, without the catalog."""
-        return f"{self.name.schema}.{self.name.identifier}"
-
 
 @dataclass(frozen=True)
 class Read:

@@ -38,7 +38,7 @@ _JOIN_PARTS: Final = frozenset("this side kind on using".split())
 
 @dataclass(frozen=True)
 class _Copy:
-    """A column that is a copy of one of a driving table: the number of the place that reads it, and its name there."""
+    """A copy of a column of a driving table: the number of the place that reads the table, and the column."""
 
     read: int
     column: str
@@ -81,7 +81,7 @@ class _Rows:
     keeps_rows: bool = True
 
     def place(self, name: str) -> int | None:
-        """The number of the only column of a name; None if there is none, or if there are several."""
+        """The number of the column with a name; None without such a column, or with several."""
         return self.names.index(name) if self.names.count(name) == 1 else None
 
 
@@ -148,7 +148,7 @@ class _Reader:
         """
         driver = self._reads[part.branch.driver]
         if sum(read.start == driver.start for read in self._reads) > 1:
-            raise NotIncremental(Reason.READ_TWICE, driver.table.shown)
+            raise NotIncremental(Reason.READ_TWICE, driver.table.name.shown)
         keys: dict[str, str] = {}
         for key in driver.table.primary_key:
             copy = _Copy(part.branch.driver, key.lower())
@@ -170,10 +170,10 @@ class _Reader:
             if not source.primary_key:
                 if only_projects:
                     return ()
-                raise NotIncremental(Reason.NO_KEY, source.shown)
+                raise NotIncremental(Reason.NO_KEY, source.name.shown)
             missing = [key for key in source.primary_key if key not in branch.keys.values()]
             if missing:
-                raise NotIncremental(Reason.KEY_NOT_SELECTED, missing[0], source.shown)
+                raise NotIncremental(Reason.KEY_NOT_SELECTED, missing[0], source.name.shown)
         keys = tuple(branches[0].keys)
         if len(branches) == 1:
             return keys
@@ -302,7 +302,7 @@ class _Reader:
             if driving.read == driver and _compares_exactly(types[driving.column], own[column.column])
         }
         if not source.primary_key or any(key.lower() not in keys for key in source.primary_key):
-            raise NotIncremental(Reason.JOIN_NOT_ON_KEY, source.shown)
+            raise NotIncremental(Reason.JOIN_NOT_ON_KEY, source.name.shown)
         tables.joins.append(Join(number, {key: keys[key.lower()] for key in source.primary_key}))
         tables.keeps_rows = tables.keeps_rows and side == "LEFT"
 
@@ -427,7 +427,7 @@ def _projected(node: exp.Select, tables: _Tables) -> _Rows:
 
 
 def _items(node: exp.Select, tables: _Tables) -> Iterator[tuple[str, int | None, _Literal | None]]:
-    """The name of each output column, and the driving column that it is a copy of, or its literal."""
+    """Each output column: its name, the driving column that it copies, and its literal."""
     for number, each in enumerate(node.expressions):
         star = parsing.star_of(each)
         if star is not None:
@@ -440,7 +440,7 @@ def _items(node: exp.Select, tables: _Tables) -> Iterator[tuple[str, int | None,
 
 
 def _renamed(node: exp.Expr, rows: _Rows) -> _Rows:
-    """The same rows, with the column names of an alias such as `t(a, b)`."""
+    """The rows of a table whose alias also names its columns, such as `t(a, b)`."""
     alias = node.args.get("alias")
     names = tuple(column.name.lower() for column in alias.args.get("columns") or ()) if alias else ()
     if names and len(names) != len(rows.names):
@@ -493,7 +493,7 @@ def _compares_exactly(one: str, other: str) -> bool:
 
 
 def _output_of(group: exp.Expr, node: exp.Select, tables: _Tables, rows: _Rows) -> int:
-    """The number of the output column that holds what a query groups by.
+    """The number of the output column of a GROUP BY expression.
 
     Raises:
         NotIncremental: there is none.

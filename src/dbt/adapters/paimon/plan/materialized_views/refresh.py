@@ -13,9 +13,8 @@ if TYPE_CHECKING:
     from dbt.adapters.paimon.plan.materialized_views.reasons import NotIncremental
     from dbt.adapters.paimon.spark.table_name import TableName
 
-# Columns of the temporary views of a refresh.
+# The column of row kinds in the changes of a source.
 KIND = "__dbt_kind"
-GONE = "__dbt_gone"
 
 
 class Does(str, Enum):
