@@ -30,7 +30,7 @@ _IDLE_MINUTES = 5
 _SHELL = """
 import sys, time, psutil
 from pathlib import Path
-from dbt.adapters.paimon.shell.project import Project
+from dbt_paimon.shell.project import Project
 
 folder, minutes = sys.argv[1:]
 project = Project(Path(folder), {"project_dir": folder, "profiles_dir": folder})

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dbt.adapters.paimon.maintenance import advice
-from dbt.adapters.paimon.report import figures
-from dbt.adapters.paimon.report.facts import Facts, Pile, TableSnapshot
-from dbt.adapters.paimon.report.figures import Cost, LineageNode, NodeRun, Report, Run, Table
+from dbt_paimon.report import advice, figures
+from dbt_paimon.report.facts import Facts, Pile, TableSnapshot
+from dbt_paimon.report.figures import Cost, LineageNode, NodeRun, Report, Run, Table
 
 NOW = 1_760_000_000.0
 MB = 1024**2

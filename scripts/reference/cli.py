@@ -8,7 +8,7 @@ from typing import Final
 
 import click
 
-from dbt.adapters.paimon.cli import main
+from dbt_paimon.cli import main
 from dbt_paimon.entry import DBT
 from reference.markdown import NOTHING, code, codes, page_link, table
 

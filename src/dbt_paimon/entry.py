@@ -20,7 +20,7 @@ def main() -> None:
 
         cli()
     else:
-        from dbt.adapters.paimon.cli import main as own
+        from dbt_paimon.cli import main as own
 
         own()
 

@@ -18,17 +18,19 @@ from dbt_common.events.event_manager_client import (
 from dbt_common.exceptions import CompilationError, DbtRuntimeError, EventCompilationError
 from dbt_common.helper_types import WarnErrorOptionsV2
 
-from dbt.adapters.paimon import behavior, cli
+from dbt.adapters.paimon import behavior
 from dbt.adapters.paimon.capabilities import DEFAULT_PAIMON_VERSION, Versions
 from dbt.adapters.paimon.credentials import PaimonCredentials
 from dbt.adapters.paimon.errors.deprecations import OnceARun, deprecate
-from dbt.adapters.paimon.spark import server, server_process
+from dbt.adapters.paimon.spark import server
 from dbt.adapters.paimon.spark.launch import packages
 from dbt.adapters.paimon.spec.build import build_table_spec
 from dbt.adapters.paimon.spec.problems import ConfigErrors
 from dbt.adapters.paimon.spec.strategies import plan_incremental
 from dbt.adapters.paimon.writing.seed_values import bad_text
 from dbt.adapters.paimon.writing.seeds import check_file, load
+from dbt_paimon import cli
+from dbt_paimon.server import control, process
 
 PAGE = Path(__file__).parents[2] / "docs" / "behavior-flags.md"
 
@@ -171,7 +173,7 @@ def test_a_server_is_started_as_the_project_says(tmp_path, monkeypatch, asks):
         monkeypatch.setattr(server, "mismatches", lambda *_: [])
         return note
 
-    monkeypatch.setattr(cli, "_start", start)
+    monkeypatch.setattr(control, "start", start)
     arguments = ["server", "start", "--project-dir", str(tmp_path), "--profiles-dir", str(tmp_path)]
     first = CliRunner().invoke(cli.main, arguments)
     assert first.exit_code == 0, first.output
@@ -193,5 +195,5 @@ def test_who_is_guarded(token):
     session = MagicMock()
     builder = session._jvm.org.sparkproject.connect.grpc.netty.NettyServerBuilder.forAddress.return_value
     builder.build.return_value.start.return_value.getPort.return_value = 7
-    assert server_process._listen(session, token, "4.1.0") == 7
+    assert process._listen(session, token, "4.1.0") == 7
     assert builder.intercept.called is (token is not None)

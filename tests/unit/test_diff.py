@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 from dbt_common.exceptions import DbtRuntimeError
 
-from dbt.adapters.paimon.diff import sides
-from dbt.adapters.paimon.diff.findings import Difference, Sample
-from dbt.adapters.paimon.diff.sides import Kind, Side
-from dbt.adapters.paimon.diff.statements import Compared, of_partitions
+from dbt_paimon.diff import sides
+from dbt_paimon.diff.findings import Difference, Sample
+from dbt_paimon.diff.sides import Kind, Side
+from dbt_paimon.diff.statements import Compared, of_partitions
 
 
 @pytest.mark.parametrize(

@@ -9,14 +9,14 @@ from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.paimon.capabilities import Versions
 from dbt.adapters.paimon.plan.steps import Does
-from dbt.adapters.paimon.preview import limits
-from dbt.adapters.paimon.preview.findings import Preview, shown
 from dbt.adapters.paimon.spark.scans import Scan, explained
 from dbt.adapters.paimon.spec.build import build_table_spec
 from dbt.adapters.paimon.spec.problems import ConfigErrors
 from dbt.adapters.paimon.spec.table import TableSpec
 from dbt.adapters.paimon.tables.changeset import Changeset, PropertyChange
 from dbt.adapters.paimon.tables.rebuilds import History, Rebuild, may_need_asking, rebuild_of, refuse_unasked
+from dbt.adapters.paimon.writing import read_limits
+from dbt_paimon.plan.findings import Preview
 
 # As Spark 3.5.7 prints it; the scan of `k` is there a second time, for dynamic partition pruning.
 EXPLAINED = """\
@@ -53,14 +53,14 @@ def test_scans_that_explain_shows():
     ],
 )
 def test_a_scan_in_words(scan, text):
-    assert shown(scan) == text
+    assert str(scan) == text
 
 
 @pytest.mark.parametrize(
     ("limit", "refused"), [(None, False), (300, False), ("300", False), (299, True), ("1 kb", False)]
 )
 def test_a_limit_counts_all_scans(limit, refused):
-    found = limits.problem(
+    found = read_limits.problem(
         node(max_bytes_read=limit), [Scan("a", bytes=100), Scan("b", bytes=200), Scan("c")]
     )
     assert bool(found) is refused

@@ -20,7 +20,6 @@ from tests.unit import corpus
 
 from dbt.adapters.paimon import spec
 from dbt.adapters.paimon.capabilities import FIELD_ATTRIBUTES
-from dbt.adapters.paimon.cli import main
 from dbt.adapters.paimon.credentials import PaimonCredentials
 from dbt.adapters.paimon.keys import keys_of
 from dbt.adapters.paimon.spec.build import GROUPED_KEYS, STRATEGY_KEYS, TABLE_KEYS
@@ -28,6 +27,7 @@ from dbt.adapters.paimon.spec.config import FIELD_KEYS, STREAM_KEYS, VIEW_KEYS, 
 from dbt.adapters.paimon.spec.maintenance_policy import ACTION_KEYS, MaintenancePolicy
 from dbt.adapters.paimon.spec.strategies import STRATEGIES
 from dbt.include import global_project, spark
+from dbt_paimon.cli import main
 
 MACROS = macros.in_jinja()
 DESCRIBED = macros.described()

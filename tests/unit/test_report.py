@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 from dbt_common.exceptions import DbtRuntimeError
 
-from dbt.adapters.paimon.maintenance.advice import LIMITS, Condition, advice
-from dbt.adapters.paimon.report import figures, lineage, page, runs
-from dbt.adapters.paimon.report.facts import Pile, TableSnapshot
-from dbt.adapters.paimon.report.figures import LineageNode, Reader, Table
+from dbt_paimon.report import figures, lineage, page, runs
+from dbt_paimon.report.advice import LIMITS, Condition, advice
+from dbt_paimon.report.facts import Pile, TableSnapshot
+from dbt_paimon.report.figures import LineageNode, Reader, Table
 from synthetic_report import NOW, facts, report, table
 
 MACROS = Path(__file__).parents[2] / "src/dbt/include/paimon/macros/monitoring"

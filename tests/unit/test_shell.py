@@ -9,9 +9,9 @@ import pytest
 from click.testing import CliRunner
 from dbt.cli.main import cli
 
-from dbt.adapters.paimon import cli as commands
-from dbt.adapters.paimon.shell.project import Project
-from dbt.adapters.paimon.shell.prompt import completions
+from dbt_paimon import cli as commands
+from dbt_paimon.shell.project import Project
+from dbt_paimon.shell.prompt import completions
 from dbt_paimon.words import WITH_VALUE, command
 
 NAMES = ["fct_flights", "fct_hourly", "stg_flights"]

@@ -19,7 +19,7 @@ SHELL = """
 import sys
 from pathlib import Path
 import psutil
-from dbt.adapters.paimon.shell.project import Project
+from dbt_paimon.shell.project import Project
 
 folder = sys.argv[1]
 assert Project(Path(folder), {"project_dir": folder, "profiles_dir": folder}).run(["--quiet", "run"]).success

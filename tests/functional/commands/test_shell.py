@@ -18,9 +18,9 @@ import pytest
 from click.testing import CliRunner
 from dbt.adapters.base.impl import DEFAULT_BASE_BEHAVIOR_FLAGS
 
-from dbt.adapters.paimon.cli import main, run_loaded
-from dbt.adapters.paimon.shell.project import Project
-from dbt.adapters.paimon.shell.prompt import build_saved, execute
+from dbt_paimon.cli import main, run_loaded
+from dbt_paimon.shell.project import Project
+from dbt_paimon.shell.prompt import build_saved, execute
 
 LONG = "select count(*) as n from range(10000000000) as a cross join range(1000) as b where a.id * b.id = 7"
 MODELS = {
@@ -38,7 +38,7 @@ class Terminal:
     def __init__(self, *arguments: str) -> None:
         self._ours, theirs = pty.openpty()
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "dbt.adapters.paimon.cli", "shell", *arguments],
+            [sys.executable, "-m", "dbt_paimon.cli", "shell", *arguments],
             stdin=theirs,
             stdout=theirs,
             stderr=theirs,

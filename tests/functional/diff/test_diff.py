@@ -11,7 +11,7 @@ import yaml
 from click.testing import CliRunner
 from dbt.tests.util import run_dbt, write_file
 
-from dbt.adapters.paimon.cli import main
+from dbt_paimon.cli import main
 
 KEYED = """
 {{ config(materialized='incremental', primary_key=['id', 'day'], partition_by='day', bucket=1, on_schema_change='append_new_columns') }}

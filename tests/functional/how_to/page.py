@@ -12,8 +12,8 @@ from typing import Any
 
 from click.testing import CliRunner
 
-from dbt.adapters.paimon.cli import main
 from dbt_here import dbt_passes
+from dbt_paimon.cli import main
 
 DOCS = Path(__file__).parents[3] / "docs" / "how-to"
 _BLOCK = re.compile(r"^```(?P<language>\w+)\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL)

@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner
 from dbt.tests.util import run_dbt, write_file
 
-from dbt.adapters.paimon.cli import main
+from dbt_paimon.cli import main
 
 VIEW = "{{{{ config(materialized='materialized_view'{config}) }}}}\n{sql}"
 STAR = "select f.id, f.amount, c.name from {{ source('raw', 'facts') }} f left join {{ source('raw', 'names') }} c on c.id = f.name_id"

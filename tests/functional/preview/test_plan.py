@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner
 from dbt.tests.util import run_dbt, write_file
 
-from dbt.adapters.paimon.cli import main
+from dbt_paimon.cli import main
 
 DAYS = 4
 ROWS = 40

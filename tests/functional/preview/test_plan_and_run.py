@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner
 from dbt.tests.util import run_dbt
 
-from dbt.adapters.paimon.cli import main
+from dbt_paimon.cli import main
 
 SECOND = ["--vars", "second: true"]
 FIRST = "select 1 as id, 'a' as text, 10 as n"

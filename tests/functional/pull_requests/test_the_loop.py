@@ -13,7 +13,7 @@ import yaml
 from click.testing import CliRunner
 from dbt.tests.util import run_dbt, write_file
 
-from dbt.adapters.paimon.cli import main
+from dbt_paimon.cli import main
 from doc_pages import ROOT, Block, blocks_of
 
 BLOCKS = blocks_of("docs/pull-requests.md", "## A pull request")

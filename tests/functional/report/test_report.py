@@ -12,9 +12,9 @@ from dbt.tests.util import get_connection, run_dbt
 from selenium.webdriver.common.by import By
 
 from browser import chromium, complaints
-from dbt.adapters.paimon.cli import main
 from dbt.adapters.paimon.maintenance import health
-from dbt.adapters.paimon.report import by_classes, by_sql
+from dbt_paimon.cli import main
+from dbt_paimon.report import by_classes, by_sql
 
 RUNS = 7
 MODELS = {

@@ -56,7 +56,7 @@ class TestHybrid:
     def stream(self, project, profiles_root):
         """`dbt-paimon stream` of the table, in a process of its own."""
         folders = ("--project-dir", str(project.project_root), "--profiles-dir", str(profiles_root))
-        command = (sys.executable, "-m", "dbt.adapters.paimon.cli", "stream", *folders, "--select", "status")
+        command = (sys.executable, "-m", "dbt_paimon.cli", "stream", *folders, "--select", "status")
         with Path(project.project_root, "stream.txt").open("wb") as output:
             yield lambda: subprocess.Popen(command, stdout=output, stderr=output)
 

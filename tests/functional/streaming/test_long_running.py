@@ -20,7 +20,7 @@ from dbt.adapters.paimon.spark.session import open_session
 from dbt_here import dbt_here, dbt_passes
 from own_process import credentials_of
 
-STREAM = [sys.executable, "-m", "dbt.adapters.paimon.cli", "stream"]
+STREAM = [sys.executable, "-m", "dbt_paimon.cli", "stream"]
 # Every table follows the types of the one that it reads.
 EVENTS = """{{ config(materialized='incremental', on_schema_change='sync_all_columns') }}
 select id, cast(id * 2 as {{ var('kind', 'int') }}) as n from range({{ var('first') }}, {{ var('last') }})

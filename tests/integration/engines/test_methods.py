@@ -16,7 +16,7 @@ import pytest
 from click.testing import CliRunner
 from dbt.tests.util import get_connection, run_dbt
 
-from dbt.adapters.paimon.cli import main
+from dbt_paimon.cli import main
 
 SEED = """code,name,size,since
 DE,"Deutsch'land ? \\ ü",357.5,1949-05-23

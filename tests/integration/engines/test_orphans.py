@@ -193,7 +193,7 @@ def project(
         return
     monkeypatch.setenv(server.FOLDER_VARIABLE, str(tmp_path / "servers"))
     write_profile(tmp_path, warm_target(tmp_path) | {"schema": "orphans"})
-    tool = [sys.executable, "-m", "dbt.adapters.paimon.cli", "server"]
+    tool = [sys.executable, "-m", "dbt_paimon.cli", "server"]
     subprocess.run([*tool, "start"], cwd=tmp_path, check=True)
     try:
         yield Project(tmp_path, warm_target(tmp_path) | {"schema": "orphans"})

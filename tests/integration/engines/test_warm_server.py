@@ -66,7 +66,7 @@ class Folder:
         )
 
     def tool(self, *arguments: str) -> subprocess.CompletedProcess[str]:
-        return self.run("dbt.adapters.paimon.cli", "server", *arguments)
+        return self.run("dbt_paimon.cli", "server", *arguments)
 
     def dbt(self, *arguments: str) -> subprocess.CompletedProcess[str]:
         return self.run("dbt.cli.main", *arguments)

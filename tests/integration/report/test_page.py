@@ -8,8 +8,8 @@ import pytest
 from selenium.webdriver.common.by import By
 
 from browser import chromium, complaints, darken, narrow, overflow
-from dbt.adapters.paimon.report import page
-from dbt.adapters.paimon.report.figures import Table
+from dbt_paimon.report import page
+from dbt_paimon.report.figures import Table
 from synthetic_report import report, table
 
 EVIL = "<script>document.title='taken'</script>"

@@ -17,7 +17,7 @@ from dbt_common.exceptions import DbtBaseException
 from tests.unit import corpus
 from tests.unit.corpus import MODEL, Case
 
-from dbt.adapters.paimon import capabilities, catalogs_yml, cli, connections
+from dbt.adapters.paimon import capabilities, catalogs_yml, connections
 from dbt.adapters.paimon.capabilities import Versions
 from dbt.adapters.paimon.machine import installation, java
 from dbt.adapters.paimon.profile import load_credentials
@@ -25,6 +25,7 @@ from dbt.adapters.paimon.spark import server, session, thrift
 from dbt.adapters.paimon.spark.launch import start_failures
 from dbt.adapters.paimon.spec.advice import advice
 from dbt.adapters.paimon.writing import python_models
+from dbt_paimon import cli
 
 CASES: list[dict[str, Any]] = yaml.safe_load((corpus.FOLDER / "first_day.yml").read_text("utf-8"))
 GOOD = {"type": "paimon", "schema": "lake"}

@@ -28,7 +28,6 @@ from dbt.adapters.paimon.changing_defaults import ChangingDefaults
 from dbt.adapters.paimon.column import PaimonColumn
 from dbt.adapters.paimon.connections import PaimonConnectionManager
 from dbt.adapters.paimon.credentials import PaimonCredentials
-from dbt.adapters.paimon.diff.door import Diffs
 from dbt.adapters.paimon.doors import door, feature
 from dbt.adapters.paimon.errors import deprecations
 from dbt.adapters.paimon.errors.messages import StatementError
@@ -41,9 +40,7 @@ from dbt.adapters.paimon.options.capability_names import capability_named
 from dbt.adapters.paimon.plan.door import Plans
 from dbt.adapters.paimon.plan.materialized_views.door import MaterializedViews
 from dbt.adapters.paimon.plan.run import Runs
-from dbt.adapters.paimon.preview.door import Previews
 from dbt.adapters.paimon.relation import PaimonRelation
-from dbt.adapters.paimon.report.door import Reports
 from dbt.adapters.paimon.spark import early_start
 from dbt.adapters.paimon.spark.handles import Handle
 from dbt.adapters.paimon.spark.launch import packages
@@ -237,21 +234,6 @@ class PaimonAdapter(SparkAdapter):
     def runs(self) -> Runs:
         """The run of a node: its steps, one after the other."""
         return Runs(self.plans)
-
-    @door
-    def previews(self) -> Previews:
-        """What a run would do, and the limit of what it reads."""
-        return Previews(self, self.specs, self.tables, self.rows, self.maintenance, self.plans)
-
-    @feature
-    def diffs(self) -> Diffs:
-        """How two states of a table differ."""
-        return Diffs(self, self.tables, self.history, self.clones)
-
-    @feature
-    def reports(self) -> Reports:
-        """The figures of `dbt-paimon report`."""
-        return Reports(self, self.specs)
 
     @door
     def health(self) -> Health:

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
+from dbt.adapters.paimon.spark.figures import counted, size
 from dbt.adapters.paimon.sql.scala import elements
 
 if TYPE_CHECKING:
@@ -43,6 +44,21 @@ class Scan:
     partitions: int | None = None
     files: int | None = None
     bytes: int | None = None
+
+    def __str__(self) -> str:
+        """`raw.flights: 3 partitions, 12 files, 40.0 MiB, 12,408 rows`."""
+        if self.files == 0:
+            return f"{self.table}: nothing"
+        parts = []
+        if self.partitions is not None and self.partitions > 1:
+            parts.append(f"{self.partitions} partitions")
+        if self.files is not None:
+            parts.append(counted(self.files, "file"))
+        if self.bytes is not None:
+            parts.append(size(self.bytes))
+        if self.rows is not None:
+            parts.append(counted(self.rows, "row"))
+        return f"{self.table}: {', '.join(parts) or 'size not known'}"
 
 
 def by_plan(frame: DataFrame) -> tuple[Scan, ...]:

@@ -14,14 +14,23 @@ from dbt.adapters.paimon.doors import while_parsing
 from dbt.adapters.paimon.errors import messages
 from dbt.adapters.paimon.errors.deprecations import warn
 from dbt.adapters.paimon.host import Host, is_empty_run, sample_of_run
-from dbt.adapters.paimon.spec import change_rows, ordering_values, spelling, strategies
+from dbt.adapters.paimon.spark.scans import Scan
+from dbt.adapters.paimon.spec import change_rows, ordering_values, safeguards, spelling, strategies
 from dbt.adapters.paimon.spec.table import TableSpec
 from dbt.adapters.paimon.sql import event_time, predicates, quoted_names
 from dbt.adapters.paimon.sql.statements import CACHE, KEEPS_PLANS, NO_SETTINGS, Statement
 from dbt.adapters.paimon.sql.text import quoted, without_end
 from dbt.adapters.paimon.tables.changeset import ExistingColumn, ExistingTable
 from dbt.adapters.paimon.tables.door import Tables
-from dbt.adapters.paimon.writing import fixtures, model_query, python_models, row_checks, seeds, snapshots
+from dbt.adapters.paimon.writing import (
+    fixtures,
+    model_query,
+    python_models,
+    read_limits,
+    row_checks,
+    seeds,
+    snapshots,
+)
 from dbt.adapters.paimon.writing.model_query import ModelQuery
 
 if TYPE_CHECKING:
@@ -98,6 +107,21 @@ class Rows:
             columns = [name for name in found if self._accepts(quoted_names.as_columns(sql, [name]))]
         if columns:
             warn(quoted_names.warning(f"{node['resource_type']} '{node['name']}'", columns))
+
+    def scans(self, sql: str) -> tuple[Scan, ...]:
+        """What a query would read of each table, after pruning (see `read_limits`)."""
+        return read_limits.scans(self._host, sql)
+
+    def check_limit(self, model: Mapping[str, Any], sql: str) -> None:
+        """Refuse a query that reads more than the model's `max_bytes_read`; sends nothing without it.
+
+        Raises:
+            DbtRuntimeError: the tables, the bytes, and the limit.
+        """
+        if not safeguards.max_bytes_read(model["config"]):
+            return
+        if problem := read_limits.problem(model, self.scans(sql)):
+            raise DbtRuntimeError(problem)
 
     def _accepts(self, sql: str) -> bool:
         """Whether Spark can analyze a query."""

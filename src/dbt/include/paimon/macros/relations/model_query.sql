@@ -6,7 +6,7 @@
   {%- if language == 'python' -%}
     {%- set view = make_temp_relation(target).identifier -%}
     {%- set query = adapter.rows.of_python_model(view, sql, model) -%}
-    {%- do adapter.previews.check_limit(model, 'select * from ' ~ query) -%}
+    {%- do adapter.rows.check_limit(model, 'select * from ' ~ query) -%}
     {%- do return(query) -%}
   {%- endif -%}
   {%- do paimon__run_sql_header() -%}
@@ -18,7 +18,7 @@
     {%- set sql = get_select_subquery(sql) -%}
   {%- endif -%}
   {%- set query = adapter.rows.of_model(model, sql) -%}
-  {%- do adapter.previews.check_limit(model, sql) -%}
+  {%- do adapter.rows.check_limit(model, sql) -%}
   {%- do return(query) -%}
 {% endmacro %}
 

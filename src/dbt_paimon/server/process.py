@@ -1,6 +1,6 @@
 """The process of a warm Spark Connect server: starts Spark, writes the note, and exits when the server is idle.
 
-Run by `dbt-paimon server start` as `python -m dbt.adapters.paimon.spark.server_process`.
+Run by `dbt-paimon server start` as `python -m dbt_paimon.server.process`.
 """
 
 from __future__ import annotations

@@ -7,7 +7,6 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from dbt.adapters.paimon.plan.steps import Does
-from dbt.adapters.paimon.spark.figures import counted, size
 from dbt.adapters.paimon.spark.scans import Scan
 from dbt.adapters.paimon.tables.rebuilds import History
 
@@ -53,7 +52,7 @@ class Preview:
         """The text of the console: what the run does, and then what it reads, alters, loses and maintains."""
         yield f"{self.name} ({self.kind}): {self.does}"
         for scan in self.scans:
-            yield f"  reads {shown(scan)}"
+            yield f"  reads {scan}"
         for change in self.alters:
             yield f"  alters {change}"
         for step in self.steps:
@@ -72,19 +71,3 @@ class Preview:
     def as_dict(self) -> dict[str, Any]:
         """All of it, for JSON; what is empty or not known is left out."""
         return {name: value for name, value in asdict(self).items() if value not in (None, (), "", False)}
-
-
-def shown(scan: Scan) -> str:
-    """A scan in words: `raw.flights: 3 partitions, 12 files, 40.0 MiB, 12,408 rows`."""
-    if scan.files == 0:
-        return f"{scan.table}: nothing"
-    parts = []
-    if scan.partitions is not None and scan.partitions > 1:
-        parts.append(f"{scan.partitions} partitions")
-    if scan.files is not None:
-        parts.append(counted(scan.files, "file"))
-    if scan.bytes is not None:
-        parts.append(size(scan.bytes))
-    if scan.rows is not None:
-        parts.append(counted(scan.rows, "row"))
-    return f"{scan.table}: {', '.join(parts) or 'size not known'}"

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from dbt.adapters.paimon import selected_nodes
 from dbt.adapters.paimon.plan.steps import Does
-from dbt.adapters.paimon.preview.findings import Preview
+from dbt_paimon import selected_nodes
+from dbt_paimon.plan.findings import Preview
+from dbt_paimon.plan.previews import Previewer
+
+if TYPE_CHECKING:
+    from dbt.adapters.paimon.impl import PaimonAdapter
 
 
 def run(arguments: Sequence[str], full_refresh: bool, as_json: bool) -> list[Preview]:
@@ -28,9 +32,8 @@ def run(arguments: Sequence[str], full_refresh: bool, as_json: bool) -> list[Pre
         DbtBaseException: the project or the profile cannot be read, or the selection is wrong.
     """
 
-    def question(adapter: Any, node: Mapping[str, Any]) -> Preview:
-        preview: Preview = adapter.previews.of(node, full_refresh)
-        return preview
+    def question(adapter: PaimonAdapter, node: Mapping[str, Any]) -> Preview:
+        return Previewer(adapter).of(node, full_refresh)
 
     refresh = ["--full-refresh"] if full_refresh else []
     answers = selected_nodes.ask(question, [*refresh, *arguments], compiled=True)

@@ -10,9 +10,9 @@ from typing import Any, Final
 
 from jinja2 import Environment, FileSystemLoader
 
-from dbt.adapters.paimon.report import charts, lineage, words
-from dbt.adapters.paimon.report.figures import Report
 from dbt.adapters.paimon.spark.figures import counted, size
+from dbt_paimon.report import charts, lineage, words
+from dbt_paimon.report.figures import Report
 
 _TEMPLATES: Final = Path(__file__).parent / "templates"
 # Rows of a table that stay readable; `--json` has all of them.

@@ -14,19 +14,17 @@ from dbt.adapters.paimon.changes import positions
 from dbt.adapters.paimon.changes.positions import NOTHING_READ, Commit, Position, SavedPosition
 from dbt.adapters.paimon.credentials import PaimonConnectionMethod
 from dbt.adapters.paimon.errors.redaction import redact_text, redacted
-from dbt.adapters.paimon.host import Host
-from dbt.adapters.paimon.maintenance import advice
-from dbt.adapters.paimon.maintenance.advice import Advice
-from dbt.adapters.paimon.report import by_classes, by_sql, figures
-from dbt.adapters.paimon.report.facts import Facts
-from dbt.adapters.paimon.report.figures import Reader, Table
 from dbt.adapters.paimon.spec import advice as config_advice
-from dbt.adapters.paimon.spec.door import Specs
 from dbt.adapters.paimon.streaming import checkpoints
 from dbt.adapters.paimon.streaming.checkpoints import Checkpoint
 from dbt.adapters.paimon.streaming.sources.ranges import PlannedRanges
+from dbt_paimon.report import advice, by_classes, by_sql, figures
+from dbt_paimon.report.advice import Advice
+from dbt_paimon.report.facts import Facts
+from dbt_paimon.report.figures import Reader, Table
 
 if TYPE_CHECKING:
+    from dbt.adapters.paimon.impl import PaimonAdapter
     from dbt.adapters.paimon.relation import PaimonRelation
 
 logger = AdapterLogger("Paimon")
@@ -36,17 +34,15 @@ CLASSES: Final = "Paimon's classes"
 SQL: Final = "system tables"
 
 
-class Reports:
+class TableReader:
     """Reads metadata only: Paimon's snapshots, manifests, tags and consumers, and the checkpoints of streams.
 
     Args:
-        host: the adapter.
-        specs: the door of specs.
+        adapter: with a connection of this thread.
     """
 
-    def __init__(self, host: Host, specs: Specs) -> None:
-        self._host = host
-        self._specs = specs
+    def __init__(self, adapter: PaimonAdapter) -> None:
+        self._adapter = adapter
 
     def of(self, node: Mapping[str, Any], now: float) -> Table | None:
         """A node's table; None if it is not built, is a view, or is not Paimon's.
@@ -61,7 +57,7 @@ class Reports:
         table = Table(node["unique_id"], f"{node['schema']}.{identifier}", kind, node["name"])
         begun = time.perf_counter()
         try:
-            relation = self._host.get_relation(node["database"], node["schema"], identifier)
+            relation = self._adapter.get_relation(node["database"], node["schema"], identifier)
             if relation is None or not relation.is_table or not self._is_paimons(relation):
                 return None
             # The first look at the catalog waits for Spark's start.
@@ -91,19 +87,19 @@ class Reports:
 
     def versions(self) -> dict[str, str]:
         """The versions of Paimon and Spark in use."""
-        versions = self._host.versions
+        versions = self._adapter.versions
         return {"Paimon": str(versions.paimon), "Spark": str(versions.spark)}
 
     def _is_paimons(self, relation: PaimonRelation) -> bool:
-        return relation.database in self._host.credentials.paimon_catalogs
+        return relation.database in self._adapter.credentials.paimon_catalogs
 
     def _facts(self, relation: PaimonRelation) -> tuple[Facts, str]:
-        if self._host.credentials.method == PaimonConnectionMethod.SESSION:
+        if self._adapter.credentials.method == PaimonConnectionMethod.SESSION:
             try:
-                return by_classes.read(self._host.handle.session, relation), CLASSES
+                return by_classes.read(self._adapter.handle.session, relation), CLASSES
             except Exception as exc:  # noqa: BLE001
                 logger.debug(f"{relation} is read by its system tables: {exc!r}")
-        return by_sql.read(self._host.query, relation), SQL
+        return by_sql.read(self._adapter.query, relation), SQL
 
     def _of_config(self, node: Mapping[str, Any]) -> Iterable[Advice]:
         """What `spec.advice` says of a node's config; nothing if a run would refuse the config."""
@@ -112,8 +108,10 @@ class Reports:
         config = node["config"]
         try:
             is_incremental = config.get("materialized") == "incremental"
-            spec = self._specs.incremental(node).spec if is_incremental else self._specs.of(node)
-            said = config_advice.advice(spec, config, node["name"], self._host.versions)
+            spec = (
+                self._adapter.specs.incremental(node).spec if is_incremental else self._adapter.specs.of(node)
+            )
+            said = config_advice.advice(spec, config, node["name"], self._adapter.versions)
         except DbtBaseException as exc:
             logger.debug(f"No advice on the config of {node['name']}: {exc}")
             return
@@ -123,9 +121,9 @@ class Reports:
     def _streams(self, node: Mapping[str, Any], relation: PaimonRelation, facts: Facts) -> Iterable[Reader]:
         """How far the stream that writes a table has read its sources, from its checkpoint."""
         stream = facts.options.get(checkpoints.STREAM_ID)
-        if not stream or self._host.credentials.method != PaimonConnectionMethod.SESSION:
+        if not stream or self._adapter.credentials.method != PaimonConnectionMethod.SESSION:
             return
-        session = self._host.handle.session
+        session = self._adapter.handle.session
         folder = node["config"].get("checkpoint_location") or checkpoints.folder_of(
             session, relation.render()
         )
@@ -150,11 +148,11 @@ class Reports:
         self, node: Mapping[str, Any], relation: PaimonRelation, facts: Facts
     ) -> Iterable[Reader]:
         """How far an incremental model has read its sources: from its commits and its positions table."""
-        found = self._host.get_relation(*positions.positions_of(relation).parts)
+        found = self._adapter.get_relation(*positions.positions_of(relation).parts)
         if node["resource_type"] != "model" or found is None:
             return
         own = [Commit(each.number, each.kind, each.user, each.total or 0) for each in facts.snapshots]
-        for name, *numbers in self._host.query(positions.saved_positions_sql(found.render())):
+        for name, *numbers in self._adapter.query(positions.saved_positions_sql(found.render())):
             at, at_commit, own_at, own_commit = numbers
             saved = SavedPosition(Position(int(at), at_commit), Position(int(own_at), own_commit))
             place = positions.find(positions.fingerprint(name), own, saved, relation)

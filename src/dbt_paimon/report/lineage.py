@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from dbt.adapters.paimon.report.figures import LineageNode
+from dbt_paimon.report.figures import LineageNode
 
 _KINDS: Final = ("model", "seed", "snapshot", "source")
 

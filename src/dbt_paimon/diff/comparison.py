@@ -9,22 +9,19 @@ from typing import TYPE_CHECKING, Any, Final
 
 from dbt_common.exceptions import DbtRuntimeError
 
-from dbt.adapters.paimon.diff import statements
-from dbt.adapters.paimon.diff.findings import Difference, Sample, read_words
-from dbt.adapters.paimon.diff.sides import ELSEWHERE, Kind, Side
-from dbt.adapters.paimon.diff.statements import Compared, Statements
-from dbt.adapters.paimon.host import Host
 from dbt.adapters.paimon.spec.build import column_list
 from dbt.adapters.paimon.sql.text import string_literal
 from dbt.adapters.paimon.tables import metadata
 from dbt.adapters.paimon.tables.changeset import PROTECTED_OPTIONS
-from dbt.adapters.paimon.tables.door import Tables
 from dbt.adapters.paimon.time_travel import clones
-from dbt.adapters.paimon.time_travel.clones_door import Clones
-from dbt.adapters.paimon.time_travel.door import History
+from dbt_paimon.diff import statements
+from dbt_paimon.diff.findings import Difference, Sample, read_words
+from dbt_paimon.diff.sides import ELSEWHERE, Kind, Side
+from dbt_paimon.diff.statements import Compared, Statements
 
 if TYPE_CHECKING:
     from dbt.adapters.paimon.column import PaimonColumn
+    from dbt.adapters.paimon.impl import PaimonAdapter
     from dbt.adapters.paimon.relation import PaimonRelation
     from dbt.adapters.paimon.tables.changeset import ExistingTable
 
@@ -41,19 +38,15 @@ class _State:
     existing: ExistingTable | None
 
 
-class Diffs:
+class Comparison:
     """Reads tables, and writes nothing.
 
     Args:
-        host: the adapter.
-        tables, history, cloned: doors that it goes through.
+        adapter: with a connection of this thread.
     """
 
-    def __init__(self, host: Host, tables: Tables, history: History, cloned: Clones) -> None:
-        self._host = host
-        self._tables = tables
-        self._history = history
-        self._clones = cloned
+    def __init__(self, adapter: PaimonAdapter) -> None:
+        self._adapter = adapter
 
     def of(
         self, node: Mapping[str, Any], before: Side, after: Side, *, key: Sequence[str], samples: int
@@ -86,7 +79,7 @@ class Diffs:
             raise DbtRuntimeError(f"{after}: {found.name} does not exist there. Build it first.")
         old = self._state(node, before)
         if old is None:
-            ((rows,),) = self._host.query(f"select count(*) from {new.relation.render()}")
+            ((rows,),) = self._adapter.query(f"select count(*) from {new.relation.render()}")
             schema = ("the table is new",)
             return replace(found, rows_after=rows, added=rows, schema=schema, read=f"{rows:,} rows")
         found = replace(
@@ -104,7 +97,7 @@ class Diffs:
             asked, of_all = self._pruned(asked, partitions, new)
         else:
             of_all = ""
-        if keys and not _is_unique(keys, old, new) and self._host.query(asked.repeated_key())[0][0]:
+        if keys and not _is_unique(keys, old, new) and self._adapter.query(asked.repeated_key())[0][0]:
             # A row of one side would match several of the other.
             asked = replace(asked, key=())
         found = replace(found, key=tuple(column.after for column in asked.key), left_out=left_out)
@@ -112,8 +105,8 @@ class Diffs:
 
     def _counted(self, found: Difference, asked: Statements, samples: int, of_all: str) -> Difference:
         sql = asked.summary()
-        scans = self._host.handle.scans(sql)
-        (row,) = self._host.query(sql)
+        scans = self._adapter.handle.scans(sql)
+        (row,) = self._adapter.query(sql)
         numbers = [int(number or 0) for number in row]
         if asked.key:
             found = replace(
@@ -142,7 +135,7 @@ class Diffs:
             ),
         )
         if samples and (found.added or found.gone or found.changed):
-            rows = self._host.query(asked.samples(samples))
+            rows = self._adapter.query(asked.samples(samples))
             found = replace(found, samples=tuple(_sample(asked, row) for row in rows))
         return found
 
@@ -155,34 +148,34 @@ class Diffs:
             DbtRuntimeError: the table does not have this state.
         """
         place = self._place(node, side)
-        found = self._host.get_relation(*place) if place is not None else None
+        found = self._adapter.get_relation(*place) if place is not None else None
         if found is None:
             return None
-        branch = self._clones.behind(found)
+        branch = self._adapter.clones.behind(found)
         if branch is not None:
             # A clone is read where its rows are: only then is it known which files it shares with its original.
-            self._clones.check(found)
+            self._adapter.clones.check(found)
             if side.kind is Kind.BRANCH:
                 raise DbtRuntimeError(f"{side}: {found} is a branch itself, {branch}, and has no branches.")
             found = branch
         if side.kind is Kind.NOW or side.kind in ELSEWHERE:
-            existing = self._tables.existing(found) if found.is_table else None
+            existing = self._adapter.tables.existing(found) if found.is_table else None
             return self._with_columns(found, existing)
         if not found.is_table:
             raise DbtRuntimeError(
                 f"{side}: {found} is a view, which has no history. Compare it with target:… or state."
             )
         if side.kind is Kind.BRANCH:
-            branch = self._history.at(found, {"branch": side.value}, node)
-            return self._with_columns(branch, self._tables.existing(branch))
+            branch = self._adapter.history.at(found, {"branch": side.value}, node)
+            return self._with_columns(branch, self._adapter.tables.existing(branch))
         if side.kind is Kind.TAG:
-            at = self._history.at(found, {"tag": side.value}, node)
+            at = self._adapter.history.at(found, {"tag": side.value}, node)
             schema = f"select schema_id from {found.system_table('tags')} where tag_name = {string_literal(side.value)}"
         else:
             number = self._snapshot(found, side)
-            at = self._history.at(found, {"snapshot": number}, node)
+            at = self._adapter.history.at(found, {"snapshot": number}, node)
             schema = f"select schema_id from {found.system_table('snapshots')} where snapshot_id = {number}"
-        rows = self._host.query(
+        rows = self._adapter.query(
             "select fields, partition_keys, primary_keys, options, comment "
             f"from {found.system_table('schemas')} where schema_id = ({schema})"
         )
@@ -194,7 +187,7 @@ class Diffs:
             *above, name = side.value.split(".")
             if not above or len(above) > 2 or not name:
                 raise DbtRuntimeError(f"{side}: [catalog.]schema.table is needed.")
-            return (above[0] if len(above) == 2 else self._host.credentials.database), above[-1], name
+            return (above[0] if len(above) == 2 else self._adapter.credentials.database), above[-1], name
         if side.kind in (Kind.STATE, Kind.TARGET):
             other = node.get("defer_relation")
             if not other:
@@ -206,10 +199,10 @@ class Diffs:
         if side.kind is Kind.SNAPSHOT:
             return side.value
         if side.kind is Kind.TIMESTAMP:
-            return self._history.snapshot_at(table, side.value)
+            return self._adapter.history.snapshot_at(table, side.value)
         kinds = ", ".join(string_literal(kind) for kind in _UNCHANGED)
         snapshots = table.system_table("snapshots")
-        ((number,),) = self._host.query(
+        ((number,),) = self._adapter.query(
             f"select max(snapshot_id) from {snapshots} where snapshot_id < "
             f"(select max(snapshot_id) from {snapshots} where commit_kind not in ({kinds}))"
         )
@@ -220,7 +213,7 @@ class Diffs:
         return str(number)
 
     def _with_columns(self, relation: PaimonRelation, existing: ExistingTable | None) -> _State:
-        return _State(relation, self._host.query_columns(f"select * from {relation.render()}"), existing)
+        return _State(relation, self._adapter.query_columns(f"select * from {relation.render()}"), existing)
 
     # -- what is compared -----------------------------------------------------------------------------------
 
@@ -273,15 +266,15 @@ class Diffs:
             schemas = [
                 f"select schema_id, fields from {each.system_table('schemas')}" for each in (of_old, of_new)
             ]
-            ((own,),) = self._host.query(f"select count(*) from ({schemas[1]} except {schemas[0]})")
-            ((others,),) = self._host.query(f"select count(*) from ({schemas[0]} except {schemas[1]})")
+            ((own,),) = self._adapter.query(f"select count(*) from ({schemas[1]} except {schemas[0]})")
+            ((others,),) = self._adapter.query(f"select count(*) from ({schemas[0]} except {schemas[1]})")
             if own or others:
                 return None
 
         def files(state: _State) -> str:
             return f"{state.relation.replace(travel='').system_table('files')} {state.relation.travel}"
 
-        rows = self._host.query(statements.differing_partitions(files(old), files(new)))
+        rows = self._adapter.query(statements.differing_partitions(files(old), files(new)))
         return [(str(text), bool(differs)) for text, differs in rows]
 
     def _pruned(

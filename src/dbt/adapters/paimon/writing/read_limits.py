@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
-from dbt.adapters.paimon.preview.findings import shown
+from dbt.adapters.paimon.host import Host
 from dbt.adapters.paimon.spark.figures import size
 from dbt.adapters.paimon.spark.scans import Scan
 from dbt.adapters.paimon.spec import safeguards
+
+
+def scans(host: Host, sql: str) -> tuple[Scan, ...]:
+    """What a query would read of each table; a server only knows rows, so bytes are their share of the table's."""
+    found = host.handle.scans(sql)
+    return tuple(scan if scan.bytes is not None else _estimated(host, scan) for scan in found)
 
 
 def problem(node: Mapping[str, Any], scans: Sequence[Scan]) -> str:
@@ -22,8 +29,19 @@ def problem(node: Mapping[str, Any], scans: Sequence[Scan]) -> str:
     total = sum(scan.bytes or 0 for scan in scans)
     if limit is None or total <= limit:
         return ""
-    read = "; ".join(shown(scan) for scan in sorted(scans, key=lambda scan: -(scan.bytes or 0)))
+    read = "; ".join(str(scan) for scan in sorted(scans, key=lambda scan: -(scan.bytes or 0)))
     return (
         f"{node['resource_type']} '{node['name']}': its query would read {size(total)} ({read}), and max_bytes_read is "
         f"{size(limit)}. Nothing was read or written. Filter by partition columns, or raise max_bytes_read."
     )
+
+
+def _estimated(host: Host, scan: Scan) -> Scan:
+    schema, _, name = scan.table.rpartition(".")
+    table = host.get_relation(host.credentials.database, schema, name)
+    if table is None or not scan.rows:
+        return scan
+    ((total, rows),) = host.query(
+        f"select sum(file_size_in_bytes), sum(record_count) from {table.system_table('files')}"
+    )
+    return replace(scan, bytes=round(total * min(scan.rows / rows, 1))) if rows else scan

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any, Final
 
 from dbt_common.exceptions import DbtRuntimeError
 
-from dbt.adapters.paimon.report.words import number, seconds
 from dbt.adapters.paimon.spark.figures import size
+from dbt_paimon.report.words import number, seconds
 
 if TYPE_CHECKING:
-    from dbt.adapters.paimon.report.figures import Run, Table
+    from dbt_paimon.report.figures import Run, Table
 
 # More bars than these are not told apart on a phone.
 MOST_BARS: Final = 40

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from dbt.adapters.paimon.shell.project import Project
-from dbt.adapters.paimon.shell.requests import Requests
-from dbt.adapters.paimon.shell.saved_files import touched
 from dbt_paimon.client import socket_path
+from dbt_paimon.shell.project import Project
+from dbt_paimon.shell.requests import Requests
+from dbt_paimon.shell.saved_files import touched
 from dbt_paimon.words import READING, command
 
 if TYPE_CHECKING:

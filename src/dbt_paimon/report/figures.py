@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Final
 
-from dbt.adapters.paimon.maintenance.advice import LEAST_SNAPSHOTS, LIMITS, Advice, Condition
-from dbt.adapters.paimon.report.facts import Facts, TableSnapshot
+from dbt_paimon.report.advice import LEAST_SNAPSHOTS, LIMITS, Advice, Condition
+from dbt_paimon.report.facts import Facts, TableSnapshot
 
 _KEEPS_FOR: Final = "1 h"
 _TRIGGER: Final = "num-sorted-run.compaction-trigger"

@@ -8,9 +8,9 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from dbt.adapters.paimon.maintenance.health import small_below
-from dbt.adapters.paimon.report.facts import Facts, Pile, TableSnapshot, partition_name
 from dbt.adapters.paimon.sql import clocks
 from dbt.adapters.paimon.tables import metadata
+from dbt_paimon.report.facts import Facts, Pile, TableSnapshot, partition_name
 
 if TYPE_CHECKING:
     from dbt.adapters.paimon.relation import PaimonRelation

@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import os
-import signal
-import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -16,29 +12,26 @@ import click
 from dbt.cli.options import MultiOption
 from dbt_common.exceptions import DbtBaseException
 
-from dbt.adapters.paimon import behavior, selected_nodes
-from dbt.adapters.paimon.diff import command as diffs
-from dbt.adapters.paimon.diff import sides
+from dbt.adapters.paimon import behavior
 from dbt.adapters.paimon.machine.processes import has_clients
-from dbt.adapters.paimon.machine.waiting import Wait, WaitedTooLongError
 from dbt.adapters.paimon.plan.steps import Does
-from dbt.adapters.paimon.preview import command as preview
 from dbt.adapters.paimon.profile import load_credentials, project_root
-from dbt.adapters.paimon.report import command as reporting
-from dbt.adapters.paimon.report import page as pages
-from dbt.adapters.paimon.shell import prompt
-from dbt.adapters.paimon.shell.project import Project
-from dbt.adapters.paimon.spark import server, server_token
-from dbt.adapters.paimon.streaming import service
+from dbt.adapters.paimon.spark import server
+from dbt_paimon import selected_nodes
+from dbt_paimon import stream as streams
+from dbt_paimon.diff import command as diffs
+from dbt_paimon.diff import sides
+from dbt_paimon.plan import command as preview
+from dbt_paimon.report import command as reporting
+from dbt_paimon.report import page as pages
+from dbt_paimon.server import control
+from dbt_paimon.shell import prompt
+from dbt_paimon.shell.project import Project
 from dbt_paimon.words import OF_SOME, command_at, without
 
 if TYPE_CHECKING:
     from dbt.contracts.graph.manifest import Manifest
 
-# Seconds: the first start may have to download jars.
-_START_WITHIN = 1800.0
-_END_WITHIN = 30.0
-_LOOK_EVERY = 0.1
 _TARGET_OPTIONS = (
     click.option("--project-dir", help="Folder of dbt_project.yml."),
     click.option("--profiles-dir", help="Folder of profiles.yml."),
@@ -127,7 +120,7 @@ def start(idle_minutes: float, **target: str | None) -> None:
                     f"{note.pid}) was started when it was {str(note.asks_token).lower()}. Stop it first: "
                     f"{server.STOP}"
                 )
-            click.echo(f"Already running: {_line(note)}")
+            click.echo(f"Already running: {control.line(note)}")
             return
         server.launch_plan(credentials, credentials.storages())
         if not asks_token:
@@ -136,8 +129,8 @@ def start(idle_minutes: float, **target: str | None) -> None:
                 "dbt_project.yml, and will be removed in 1.0: delete it.",
                 err=True,
             )
-        note = _start(path, idle_minutes, asks_token, target)
-        click.echo(_line(note))
+        note = control.start(path, idle_minutes, asks_token, target)
+        click.echo(control.line(note))
 
 
 @server_group.command()
@@ -146,7 +139,7 @@ def status() -> None:
     with _clear_errors():
         notes = server.running()
         for note in notes:
-            click.echo(_line(note))
+            click.echo(control.line(note))
         if not notes:
             click.echo(f"No warm Spark server is running. Start one: {server.START}")
             sys.exit(1)
@@ -168,11 +161,11 @@ def stop(every: bool, force: bool, **target: str | None) -> None:
         if busy and not force:
             raise click.ClickException(
                 "A client is connected (dbt, a shell, a notebook), and its statements would fail: "
-                f"{_line(busy[0])}. End it first, or stop the server all the same: {server.STOP} --force"
+                f"{control.line(busy[0])}. End it first, or stop the server all the same: {server.STOP} --force"
             )
         for note in notes:
-            _end(note)
-            click.echo(f"Stopped: {_line(note)}")
+            control.stop(note)
+            click.echo(f"Stopped: {control.line(note)}")
         if not notes:
             click.echo(
                 "No warm Spark server is running for this target."
@@ -202,7 +195,7 @@ def stream(
     They check for new rows every `processing_time` (config).
     """
     with _clear_errors():
-        if not service.run(select, exclude, full_refresh, target):
+        if not streams.run(select, exclude, full_refresh, target):
             sys.exit(1)
 
 
@@ -421,68 +414,6 @@ def run_loaded(words: Sequence[str], manifest: Manifest | None) -> int:
     finally:
         selected_nodes.LOADED.reset(loaded)
     return 0
-
-
-def _start(
-    path: Any, idle_minutes: float, asks_token: bool, target: dict[str, str | None]
-) -> server.ServerNote:
-    arguments = [
-        part for key, value in target.items() if value for part in (f"--{key.replace('_', '-')}", value)
-    ]
-    if not asks_token:
-        arguments.append("--no-token")
-    log = path.with_suffix(".log")
-    click.echo("Starting Spark …")
-    log.touch(mode=0o600)
-    with log.open("wb") as output:
-        process = subprocess.Popen(
-            [
-                *(sys.executable, "-m", "dbt.adapters.paimon.spark.server_process"),
-                *("--idle-minutes", str(idle_minutes), *arguments),
-            ],
-            stdin=subprocess.DEVNULL,
-            stdout=output,
-            stderr=subprocess.STDOUT,
-            start_new_session=True,
-            env={**os.environ, "DBT_LOG_PATH": str(server_token.folder(path))},
-        )
-
-    def started() -> server.ServerNote | None:
-        note = server.read_note(path)
-        if note is None and process.poll() is not None:
-            lines = [line for line in log.read_text(errors="replace").splitlines() if line.strip()]
-            raise click.ClickException(
-                f"Spark did not start: {lines[-1] if lines else 'no output'}\nMore in {log}"
-            )
-        return note
-
-    try:
-        return Wait(
-            "Spark to start", _START_WITHIN, f"It was stopped. More in {log}", notify=click.echo
-        ).until(started, _LOOK_EVERY)
-    except WaitedTooLongError as exc:
-        process.terminate()
-        raise click.ClickException(exc.msg) from None
-
-
-def _end(note: server.ServerNote) -> None:
-    with suppress(ProcessLookupError):
-        os.kill(note.pid, signal.SIGTERM)
-        end = time.monotonic() + _END_WITHIN
-        while time.monotonic() < end:
-            os.kill(note.pid, 0)
-            time.sleep(_LOOK_EVERY)
-        os.kill(note.pid, signal.SIGKILL)
-
-
-def _line(note: server.ServerNote) -> str:
-    versions = ", ".join(f"{name} {value}" for name, value in note.versions.items())
-    places = ", ".join(f"{key} {value}" for key, value in note.works_on.items())
-    return (
-        f"port {note.port} of {server.LOOPBACK}, process {note.pid}, {versions}; {places}; "
-        f"stops after {note.idle_minutes:g} idle minutes"
-        f"{'' if note.asks_token else '; requires no token'}"
-    )
 
 
 @contextmanager

@@ -10,7 +10,7 @@ from typing import Any
 
 from dbt.adapters.paimon.errors.redaction import redact_text
 from dbt.adapters.paimon.kept_results import BUILDING, RESULTS
-from dbt.adapters.paimon.report.figures import NodeRun, Run
+from dbt_paimon.report.figures import NodeRun, Run
 
 
 def read(paths: Iterable[Path], nodes: Mapping[str, Mapping[str, Any]]) -> tuple[Run, ...]:

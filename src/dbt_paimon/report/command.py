@@ -6,14 +6,17 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from dbt.adapters.paimon import selected_nodes
 from dbt.adapters.paimon.__version__ import version
 from dbt.adapters.paimon.kept_results import KEPT, RESULTS
-from dbt.adapters.paimon.report import lineage, runs
-from dbt.adapters.paimon.report.door import CLASSES, SOURCE, SQL
-from dbt.adapters.paimon.report.figures import Cost, Report, Table, connected
+from dbt_paimon import selected_nodes
+from dbt_paimon.report import lineage, runs
+from dbt_paimon.report.figures import Cost, Report, Table, connected
+from dbt_paimon.report.tables import CLASSES, SOURCE, SQL, TableReader
+
+if TYPE_CHECKING:
+    from dbt.adapters.paimon.impl import PaimonAdapter
 
 
 @dataclass
@@ -39,13 +42,14 @@ class _Read:
         self.results = Path(task.config.project_root) / task.config.target_path / RESULTS
         self.threads = task.config.threads
 
-    def table_of(self, adapter: Any, node: Mapping[str, Any]) -> None:
+    def table_of(self, adapter: PaimonAdapter, node: Mapping[str, Any]) -> None:
         """Read the table of one node."""
-        table = adapter.reports.of(node, self.at)
+        reader = TableReader(adapter)
+        table = reader.of(node, self.at)
         if table is not None:
             self.tables[node["unique_id"]] = table
         if not self.versions:
-            self.versions.update(adapter.reports.versions())
+            self.versions.update(reader.versions())
 
 
 def run(arguments: Sequence[str], results: Sequence[str] = ()) -> Report:

@@ -6,15 +6,19 @@ import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 from dbt_common.exceptions import DbtBaseException, DbtRuntimeError
 
-from dbt.adapters.paimon import selected_nodes
-from dbt.adapters.paimon.diff.findings import Difference
-from dbt.adapters.paimon.diff.sides import Kind, Side
 from dbt.adapters.paimon.profile import load_credentials
+from dbt_paimon import selected_nodes
+from dbt_paimon.diff.comparison import Comparison
+from dbt_paimon.diff.findings import Difference
+from dbt_paimon.diff.sides import Kind, Side
+
+if TYPE_CHECKING:
+    from dbt.adapters.paimon.impl import PaimonAdapter
 
 TEXT, JSON, MARKDOWN = "text", "json", "markdown"
 
@@ -46,9 +50,8 @@ def run(
             compared at all.
     """
 
-    def question(adapter: Any, node: Mapping[str, Any]) -> Difference:
-        found: Difference = adapter.diffs.of(node, before, after, key=key, samples=samples)
-        return found
+    def question(adapter: PaimonAdapter, node: Mapping[str, Any]) -> Difference:
+        return Comparison(adapter).of(node, before, after, key=key, samples=samples)
 
     places = [
         part for name, value in target.items() if value for part in (f"--{name.replace('_', '-')}", value)

@@ -1,4 +1,4 @@
-"""`adapter.previews`: what a run would do with a node, and the limit of what its query reads."""
+"""What a run would do with a node: its Plan, what its query would read, and why it would fail."""
 
 from __future__ import annotations
 
@@ -8,22 +8,16 @@ from typing import TYPE_CHECKING, Any, Final
 
 from dbt_common.exceptions import DbtRuntimeError
 
-from dbt.adapters.paimon.host import Host
-from dbt.adapters.paimon.maintenance.door import Maintenance
 from dbt.adapters.paimon.plan.decide import adds, steps_of
-from dbt.adapters.paimon.plan.door import MATERIALIZED_VIEW, Plans
+from dbt.adapters.paimon.plan.door import MATERIALIZED_VIEW
 from dbt.adapters.paimon.plan.steps import Does
-from dbt.adapters.paimon.preview import limits
-from dbt.adapters.paimon.preview.findings import Preview
-from dbt.adapters.paimon.spark.scans import Scan
-from dbt.adapters.paimon.spec import safeguards
-from dbt.adapters.paimon.spec.door import Specs
 from dbt.adapters.paimon.tables import metadata
-from dbt.adapters.paimon.tables.door import Tables
 from dbt.adapters.paimon.tables.rebuilds import may_need_asking
-from dbt.adapters.paimon.writing.door import Rows
+from dbt.adapters.paimon.writing import read_limits
+from dbt_paimon.plan.findings import Preview
 
 if TYPE_CHECKING:
+    from dbt.adapters.paimon.impl import PaimonAdapter
     from dbt.adapters.paimon.relation import PaimonRelation
     from dbt.adapters.paimon.spec.table import TableSpec
     from dbt.adapters.paimon.writing.model_query import ModelQuery
@@ -31,29 +25,15 @@ if TYPE_CHECKING:
 _INCREMENTAL: Final = ("incremental", "snapshot", "streaming")
 
 
-class Previews:
+class Previewer:
     """Reads metadata and analyzes queries; writes nothing and reads no data files.
 
     Args:
-        host: the adapter.
-        specs, tables, rows, maintenance, plans: doors that it goes through.
+        adapter: with a connection of this thread.
     """
 
-    def __init__(
-        self,
-        host: Host,
-        specs: Specs,
-        tables: Tables,
-        rows: Rows,
-        maintenance: Maintenance,
-        plans: Plans,
-    ) -> None:
-        self._host = host
-        self._specs = specs
-        self._tables = tables
-        self._rows = rows
-        self._maintenance = maintenance
-        self._plans = plans
+    def __init__(self, adapter: PaimonAdapter) -> None:
+        self._adapter = adapter
 
     def of(self, node: Mapping[str, Any], full_refresh: bool) -> Preview:
         """What a run would do with a compiled node; a problem that would fail it is in the preview.
@@ -88,23 +68,23 @@ class Previews:
         return {**tables, "view": self._of_view}
 
     def _of_view(self, node: Mapping[str, Any], found: Preview, full_refresh: bool) -> Preview:
-        self._specs.check_node(node)
-        self._rows.query(node["compiled_code"])
+        self._adapter.specs.check_node(node)
+        self._adapter.rows.query(node["compiled_code"])
         existing = self._existing(node)
         return replace(found, does=Does.CREATE_VIEW if existing is None else Does.REPLACE_VIEW)
 
     def _of_table(self, node: Mapping[str, Any], found: Preview, full_refresh: bool) -> Preview:
-        spec, strategy = self._plans.spec_of(node)
+        spec, strategy = self._adapter.plans.spec_of(node)
         if strategy:
             found = replace(found, kind=f"{found.kind}, {strategy}")
         query = self._query(node)
         if query is not None:
-            spec = self._specs.spelled(spec, query.columns)
-            found = replace(found, scans=self._scans(node["compiled_code"]))
-            if problem := limits.problem(node, found.scans):
+            spec = self._adapter.specs.spelled(spec, query.columns)
+            found = replace(found, scans=self._adapter.rows.scans(node["compiled_code"]))
+            if problem := read_limits.problem(node, found.scans):
                 return replace(found, does=Does.FAIL, problem=problem)
         existing = self._existing(node)
-        clone = self._plans.clone_of(node, existing, strategy, full_refresh)
+        clone = self._adapter.plans.clone_of(node, existing, strategy, full_refresh)
         on_branch = clone is not None and not clone.rebuild
         table = clone.branch if clone is not None and on_branch else existing
         there = table is not None and (on_branch or table.is_table)
@@ -114,15 +94,17 @@ class Previews:
         found = replace(found, does=Does.CREATE, steps=tuple(step.words for step in steps if step.words))
         if table is None or not there:
             return found
-        existing_table = self._tables.existing(table)
-        plan = self._plans.previewed(node, spec, existing_table, query, adds=adding, strategy=strategy)
-        due = () if on_branch else tuple(self._maintenance.due_after_run(table, spec))
+        existing_table = self._adapter.tables.existing(table)
+        plan = self._adapter.plans.previewed(
+            node, spec, existing_table, query, adds=adding, strategy=strategy
+        )
+        due = () if on_branch else tuple(self._adapter.maintenance.due_after_run(table, spec))
         found = replace(found, does=plan.does, maintenance=due, alters=tuple(plan.alters))
         if not plan.rebuild.swaps:
             if found.kind == MATERIALIZED_VIEW:
                 return self._refreshed(node, found, spec, table, full_refresh)
             return found
-        history = self._tables.history(table)
+        history = self._adapter.tables.history(table)
         asks = not full_refresh and may_need_asking(node, plan.rebuild) and history.is_worth_asking
         return replace(found, reasons=plan.rebuild.reasons, lost=history, asks=asks)
 
@@ -135,7 +117,7 @@ class Previews:
         full_refresh: bool,
     ) -> Preview:
         """What the run of a materialized view does with its rows, and why."""
-        refresh = self._plans.refresh(node, spec, table, full_refresh=full_refresh)
+        refresh = self._adapter.plans.refresh(node, spec, table, full_refresh=full_refresh)
         does = Does.INCREMENT if refresh.is_incremental else Does.REBUILD if refresh.is_full else Does.NOTHING
         return replace(found, does=does, reasons=(refresh.words,) if refresh.words else ())
 
@@ -148,34 +130,7 @@ class Previews:
             MATERIALIZED_VIEW,
         ):
             return None
-        return self._rows.query(node["compiled_code"])
+        return self._adapter.rows.query(node["compiled_code"])
 
     def _existing(self, node: Mapping[str, Any]) -> PaimonRelation | None:
-        return self._host.get_relation(node["database"], node["schema"], node["alias"])
-
-    def _scans(self, sql: str) -> tuple[Scan, ...]:
-        """What a query reads; a server tells rows only, and the bytes are their share of the table's."""
-        return tuple(
-            scan if scan.bytes is not None else self._estimated(scan) for scan in self._host.handle.scans(sql)
-        )
-
-    def _estimated(self, scan: Scan) -> Scan:
-        schema, _, name = scan.table.rpartition(".")
-        table = self._host.get_relation(self._host.credentials.database, schema, name)
-        if table is None or not scan.rows:
-            return scan
-        ((size, rows),) = self._host.query(
-            f"select sum(file_size_in_bytes), sum(record_count) from {table.system_table('files')}"
-        )
-        return replace(scan, bytes=round(size * min(scan.rows / rows, 1))) if rows else scan
-
-    def check_limit(self, model: Mapping[str, Any], sql: str) -> None:
-        """Refuse a query that reads more than the model's `max_bytes_read`; sends nothing without it.
-
-        Raises:
-            DbtRuntimeError: the tables, the bytes, and the limit.
-        """
-        if not model["config"].get(safeguards.MAX_BYTES_READ):
-            return
-        if problem := limits.problem(model, self._scans(sql)):
-            raise DbtRuntimeError(problem)
+        return self._adapter.get_relation(node["database"], node["schema"], node["alias"])

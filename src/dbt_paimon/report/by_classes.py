@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Final
 
 from dbt.adapters.paimon.maintenance.health import small_below
-from dbt.adapters.paimon.report.facts import Facts, Pile, TableSnapshot, partition_name
+from dbt_paimon.report.facts import Facts, Pile, TableSnapshot, partition_name
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
