@@ -15,7 +15,7 @@ import pytest
 from dbt.adapters.paimon.concurrency.conflicts import REBUILD, SNAPSHOT
 from dbt.adapters.paimon.connections import PaimonConnectionManager
 from dbt.adapters.paimon.impl import PaimonAdapter
-from dbt.adapters.paimon.plan.door import Plans
+from dbt.adapters.paimon.plan.api import Plans
 from dbt.adapters.paimon.plan.steps import Kind, SettledPlan
 from dbt.adapters.paimon.spec.strategies import STRATEGIES
 from dbt.adapters.paimon.sql.statements import Statement

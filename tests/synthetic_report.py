@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dbt_paimon.report import advice, figures
-from dbt_paimon.report.facts import Facts, Pile, TableSnapshot
+from dbt_paimon.report.facts import Facts, FileGroup, TableSnapshot
 from dbt_paimon.report.figures import Cost, LineageNode, NodeRun, Report, Run, Table
 
 NOW = 1_760_000_000.0
@@ -14,7 +14,7 @@ def facts(number: int = 0, **changed: object) -> Facts:
     """Four buckets, twelve commits, a tag and a consumer; every fifth table is untended."""
     untended = number % 5 == 4
     piles = tuple(
-        Pile("", bucket, level, files, small, rows * (number % 7 + 1), rows * 120 * (number % 7 + 1))
+        FileGroup("", bucket, level, files, small, rows * (number % 7 + 1), rows * 120 * (number % 7 + 1))
         for bucket in range(4)
         for level, files, small, rows in (
             (0, 8 if untended else 2, 2, 400),

@@ -8,13 +8,13 @@ import pytest
 
 from dbt.adapters.paimon.capabilities import Versions, parse_version
 from dbt.adapters.paimon.changes.positions import Commit
-from dbt.adapters.paimon.changes.reads import SourceTable, Way, way
+from dbt.adapters.paimon.changes.reads import ChangeReadMode, SourceTable, way
 
 APPENDED = SourceTable("paimon", "db", "t", (("id", "int"), ("v", "int")))
 KEYED = replace(APPENDED, primary_key=("id",))
 
 
-def read(table: SourceTable, *kinds: str, paimon: str = "0.9.0", before: bool = False) -> Way:
+def read(table: SourceTable, *kinds: str, paimon: str = "0.9.0", before: bool = False) -> ChangeReadMode:
     commits = [Commit(number, kind, "someone", 1) for number, kind in enumerate(kinds)]
     versions = Versions(parse_version(paimon), parse_version("3.5.7"), "filesystem")
     return way(table, commits, versions, incremental_catalog="paimon", before=before)
@@ -22,37 +22,39 @@ def read(table: SourceTable, *kinds: str, paimon: str = "0.9.0", before: bool = 
 
 @pytest.mark.parametrize("table", [APPENDED, KEYED])
 def test_commits_decide_first(table):
-    assert read(table) is Way.NOTHING
-    assert read(table, "COMPACT", "ANALYZE") is Way.NOTHING
-    assert read(table, "APPEND", "COMPACT") is Way.FILES
-    assert read(table, "APPEND", "OVERWRITE") is Way.COMPARE
-    assert read(table, "APPEND", before=True) is Way.COMPARE
+    assert read(table) is ChangeReadMode.NOTHING
+    assert read(table, "COMPACT", "ANALYZE") is ChangeReadMode.NOTHING
+    assert read(table, "APPEND", "COMPACT") is ChangeReadMode.FILES
+    assert read(table, "APPEND", "OVERWRITE") is ChangeReadMode.COMPARE
+    assert read(table, "APPEND", before=True) is ChangeReadMode.COMPARE
 
 
 def test_an_append_that_takes_rows_away():
     """Its files do not name the keys that it deleted."""
     versions = Versions.of("0.9.0")
     commits = [Commit(1, "APPEND", "someone", 3, 3), Commit(2, "APPEND", "someone", 2, -1)]
-    assert way(KEYED, commits, versions, incremental_catalog="paimon", before=False) is Way.COMPARE
-    assert way(KEYED, commits[:1], versions, incremental_catalog="paimon", before=False) is Way.FILES
+    assert way(KEYED, commits, versions, incremental_catalog="paimon", before=False) is ChangeReadMode.COMPARE
+    assert (
+        way(KEYED, commits[:1], versions, incremental_catalog="paimon", before=False) is ChangeReadMode.FILES
+    )
     # A compaction also takes rows away: those that later ones have replaced.
     commits = [commits[0], replace(commits[1], kind="COMPACT")]
-    assert way(KEYED, commits, versions, incremental_catalog="paimon", before=False) is Way.FILES
+    assert way(KEYED, commits, versions, incremental_catalog="paimon", before=False) is ChangeReadMode.FILES
 
 
 @pytest.mark.parametrize(
     ("options", "expected"),
     [
-        ({"record-level.expire-time": "1 d"}, Way.COMPARE),
-        ({"changelog-producer": "input"}, Way.FILES),
-        ({"changelog-producer": "LOOKUP"}, Way.COMPARE),
-        ({"changelog-producer": "full-compaction"}, Way.COMPARE),
-        ({"merge-engine": "first-row"}, Way.COMPARE),
-        ({"merge-engine": "aggregation"}, Way.KEYS),
-        ({"merge-engine": "partial-update"}, Way.KEYS),
-        ({"sequence.field": "v"}, Way.KEYS),
-        ({"deletion-vectors.enabled": "true"}, Way.COMPARE),
-        ({"bucket": "-2"}, Way.COMPARE),
+        ({"record-level.expire-time": "1 d"}, ChangeReadMode.COMPARE),
+        ({"changelog-producer": "input"}, ChangeReadMode.FILES),
+        ({"changelog-producer": "LOOKUP"}, ChangeReadMode.COMPARE),
+        ({"changelog-producer": "full-compaction"}, ChangeReadMode.COMPARE),
+        ({"merge-engine": "first-row"}, ChangeReadMode.COMPARE),
+        ({"merge-engine": "aggregation"}, ChangeReadMode.KEYS),
+        ({"merge-engine": "partial-update"}, ChangeReadMode.KEYS),
+        ({"sequence.field": "v"}, ChangeReadMode.KEYS),
+        ({"deletion-vectors.enabled": "true"}, ChangeReadMode.COMPARE),
+        ({"bucket": "-2"}, ChangeReadMode.COMPARE),
     ],
 )
 def test_options_of_a_keyed_table(options, expected):
@@ -61,21 +63,26 @@ def test_options_of_a_keyed_table(options, expected):
 
 def test_what_is_seen_after_compaction_only():
     vectors = replace(KEYED, options={"deletion-vectors.enabled": "true"})
-    assert read(vectors, "COMPACT") is Way.COMPARE
+    assert read(vectors, "COMPACT") is ChangeReadMode.COMPARE
 
 
 def test_a_key_that_may_move():
-    assert read(replace(KEYED, partition_by=("v",)), "APPEND") is Way.COMPARE
-    assert read(replace(KEYED, primary_key=("id", "v"), partition_by=("v",)), "APPEND") is Way.FILES
+    assert read(replace(KEYED, partition_by=("v",)), "APPEND") is ChangeReadMode.COMPARE
+    assert (
+        read(replace(KEYED, primary_key=("id", "v"), partition_by=("v",)), "APPEND") is ChangeReadMode.FILES
+    )
 
 
 def test_versions():
     elsewhere = replace(KEYED, catalog="archive")
-    assert read(elsewhere, "APPEND") is Way.COMPARE
-    assert read(elsewhere, "APPEND", paimon="1.1.0") is Way.KEYS
-    assert read(KEYED, "APPEND", paimon="1.0.1") is Way.FILES
-    assert read(KEYED, "APPEND", paimon="1.4.2") is Way.KEYS
+    assert read(elsewhere, "APPEND") is ChangeReadMode.COMPARE
+    assert read(elsewhere, "APPEND", paimon="1.1.0") is ChangeReadMode.KEYS
+    assert read(KEYED, "APPEND", paimon="1.0.1") is ChangeReadMode.FILES
+    assert read(KEYED, "APPEND", paimon="1.4.2") is ChangeReadMode.KEYS
 
 
 def test_a_column_that_the_audit_log_has():
-    assert read(replace(KEYED, columns=(("id", "int"), ("RowKind", "string"))), "APPEND") is Way.COMPARE
+    assert (
+        read(replace(KEYED, columns=(("id", "int"), ("RowKind", "string"))), "APPEND")
+        is ChangeReadMode.COMPARE
+    )

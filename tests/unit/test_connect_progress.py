@@ -6,7 +6,7 @@ import time
 from dataclasses import dataclass
 
 from dbt.adapters.paimon.spark.connect_progress import ProgressMessages
-from dbt.adapters.paimon.spark.work import Progress
+from dbt.adapters.paimon.spark.job_metrics import Progress
 
 
 @dataclass

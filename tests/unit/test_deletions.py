@@ -106,7 +106,7 @@ def test_deletes_whose_values_come_back():
         assert fault is not None and "old values" in fault
     (warning,) = advice(spec, {"merge_delete_condition": "gone"}, "m", versions)
     assert "compact(this)" in warning
-    assert deleting.way(spec, versions) is deleting.Way.COMPACT_AND_DELETE
+    assert deleting.way(spec, versions) is deleting.DeleteMethod.COMPACT_AND_DELETE
 
 
 @pytest.mark.parametrize("condition", ["n is distinct from 10", "not (n <=> 10)", "(n > 10) is not true"])

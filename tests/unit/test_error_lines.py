@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from jinja2 import Environment
 
 from dbt.adapters.paimon.errors import node_text, places, python_text
-from dbt.adapters.paimon.errors.excerpts import Spot, shown
+from dbt.adapters.paimon.errors.excerpts import SourceLocation, shown
 from dbt.adapters.paimon.errors.messages import shorten
 from dbt.adapters.paimon.errors.node_text import Source, source_in
 from dbt.adapters.paimon.errors.places import Place
@@ -27,7 +27,7 @@ AROUND = "/* {{'app'}} */\ncreate table t as select * from (\n", "\n) where 1 = 
 CONFIG = "{{ config(\n  materialized='table'\n) }}\n\n"
 
 
-def spot(raw: str, wanted: str, file: str = "", compiled: bool = True) -> Spot | None:
+def spot(raw: str, wanted: str, file: str = "", compiled: bool = True) -> SourceLocation | None:
     """The spot of a word of the statement that a model's raw text is sent in."""
     rendered = JINJA.from_string(raw).render()
     statement = AROUND[0] + rendered + AROUND[1]
@@ -105,7 +105,7 @@ def test_two_ways_to_fit_are_no_line():
     rendered = JINJA.from_string(raw).render()
     source = Source("m.sql", raw, compiled=rendered, compiled_path="target/compiled/m.sql")
     found = node_text.spot(Place(rendered.index("bad"), 3), rendered, [source])
-    assert found == Spot("target/compiled/m.sql", 3, "  bad", 2, 3)
+    assert found == SourceLocation("target/compiled/m.sql", 3, "  bad", 2, 3)
 
 
 def test_what_stands_around_the_query_is_no_line_of_the_file():
@@ -145,7 +145,7 @@ def test_hooks():
     source = source_in("dbt_project.yml", file, raw, note="post_hook of m")
     statement = "/* x */\ndelete from `t`\nwhere bad = 1"
     found = node_text.spot(Place(statement.index("bad"), 3), statement, [source])
-    assert found == Spot("dbt_project.yml", 4, "where bad = 1", 6, 3, "post_hook of m")
+    assert found == SourceLocation("dbt_project.yml", 4, "where bad = 1", 6, 3, "post_hook of m")
     assert node_text.spot(Place(2, 3), "insert into t values (1)", [source]) is None
 
 
@@ -272,7 +272,9 @@ def test_lines_are_counted_as_spark_does():
     ],
 )
 def test_carets_stand_below(text, wanted):
-    head, line, carets = shown(Spot("models/m.sql", 12, text, text.index(wanted), len(wanted))).split("\n")
+    head, line, carets = shown(
+        SourceLocation("models/m.sql", 12, text, text.index(wanted), len(wanted))
+    ).split("\n")
     assert head == f"  models/m.sql:12:{text.index(wanted) + 1}"
     assert line.startswith("    12 | ")
     assert "\t" not in line
@@ -287,7 +289,7 @@ def test_carets_stand_below(text, wanted):
 
 def test_the_message_begins_with_sparks_words():
     """dbt's conformance suite reads these in the first 240 characters."""
-    where = shown(Spot("models/m.sql", 2, "select o.custmer, id", 7, 9))
+    where = shown(SourceLocation("models/m.sql", 2, "select o.custmer, id", 7, 9))
     message = shorten(f"{COLUMN}; line 2 pos 7;\n'Project", STATEMENT, where)
     first, *rest = message.split("\n")
     assert first == COLUMN.removesuffix(".")
@@ -349,4 +351,4 @@ def test_the_line_of_a_python_model_that_a_later_statement_ran(error, line):
 def test_sql_in_a_python_model():
     file = "def model(dbt, session):\n    return session.sql('select 1 / 0 as x')\n"
     found = python_text.named_in(ZERO.format(of="", line=1, position=8), "models/p.py", file)
-    assert found == Spot("models/p.py", 2, "    return session.sql('select 1 / 0 as x')", 31, 5)
+    assert found == SourceLocation("models/p.py", 2, "    return session.sql('select 1 / 0 as x')", 31, 5)

@@ -22,7 +22,7 @@ from dbt.adapters.paimon.catalogs import lock_places, s3_objects, storage
 from dbt.adapters.paimon.catalogs.catalog import SparkCatalog
 from dbt.adapters.paimon.catalogs.s3_objects import NoConditionsError, S3Objects
 from dbt.adapters.paimon.concurrency import leases
-from dbt.adapters.paimon.concurrency.leases import Fuse, LeaseLostError, Leases
+from dbt.adapters.paimon.concurrency.leases import LeaseLostError, Leases, Watchdog
 from dbt.adapters.paimon.concurrency.locks import FOLDER, TableLocks
 from dbt.adapters.paimon.machine.waiting import WaitedTooLongError
 from integration.services.forwarder import Forwarder, forwarding
@@ -55,15 +55,15 @@ def storage_in(store: S3, folder: str = "lake", **options: str) -> storage.Stora
     lake = SparkCatalog.of(
         "paimon", "filesystem", f"s3://{store.bucket}/{folder}", None, {**store.catalog_options(), **options}
     )
-    return storage.storage_of(lake, storage.Surroundings({}, (), {}))
+    return storage.storage_of(lake, storage.StorageContext({}, (), {}))
 
 
-def no_fuse(name: str, seconds: float | None) -> None:
+def no_watchdog(name: str, seconds: float | None) -> None:
     """Nothing to end."""
 
 
-def leases_in(store: S3, fuse: Fuse = no_fuse, seconds: float = SECONDS) -> Leases:
-    return Leases(s3_objects.s3_objects(storage_in(store), FOLDER), fuse, seconds)
+def leases_in(store: S3, watchdog: Watchdog = no_watchdog, seconds: float = SECONDS) -> Leases:
+    return Leases(s3_objects.s3_objects(storage_in(store), FOLDER), watchdog, seconds)
 
 
 @pytest.fixture(scope="module")
@@ -239,7 +239,7 @@ class TestLost:
 
         with pytest.raises(LeaseLostError, match=r"`s`.`t`: this run lost its lock in s3://warehouse/lake/"):
             run()
-        # The fuse did not have to end Spark, and is out.
+        # The watchdog did not have to end Spark, and is out.
         assert burnt[-1] is None
         with pytest.raises(LeaseLostError), leases.guarded(pytest.fail, pytest.fail):
             pytest.fail("a statement began without the lock")
@@ -315,7 +315,7 @@ class TestAskingTheStore:
         with forwarding(1) as way:
             nowhere = f"http://{LOOPBACK}:{way.port}"
         with pytest.raises(DbtRuntimeError, match=r"does not answer.*s3_lock: false"):
-            lock_places.leases_of(storage_in(store, **{"s3.endpoint": nowhere}), no_fuse)
+            lock_places.leases_of(storage_in(store, **{"s3.endpoint": nowhere}), no_watchdog)
 
     def test_botocore_is_missing(self, store: S3, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setitem(sys.modules, "botocore.session", None)
@@ -351,7 +351,7 @@ class TestSettings:
         **environ: str,
     ) -> Any:
         lake = SparkCatalog.of("paimon", "filesystem", "s3a://b/w", None, options)
-        around = storage.Surroundings(conf or {}, jars, environ)
+        around = storage.StorageContext(conf or {}, jars, environ)
         return s3_objects.s3_objects(storage.storage_of(lake, around), FOLDER)._client
 
     def keys(self, client: Any) -> tuple[str, str, str | None]:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from dbt.adapters.paimon.spark.job_metrics import Progress
 from dbt.adapters.paimon.spark.progress import line, short_name
-from dbt.adapters.paimon.spark.work import Progress
 
 
 @pytest.mark.parametrize(

@@ -120,7 +120,7 @@ def reported(path: Path) -> Iterator[int]:
                 yield node.lineno
             elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
                 owner = ast.unparse(node.func.value)
-                if node.func.attr in ("add", "add_unread") and owner in (
+                if node.func.attr in ("add", "add_ignored") and owner in (
                     "problems",
                     "reader",
                     "reader.problems",

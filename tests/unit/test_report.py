@@ -13,7 +13,7 @@ from dbt_common.exceptions import DbtRuntimeError
 
 from dbt_paimon.report import figures, lineage, page, runs
 from dbt_paimon.report.advice import LIMITS, Condition, advice
-from dbt_paimon.report.facts import Pile, TableSnapshot
+from dbt_paimon.report.facts import FileGroup, TableSnapshot
 from dbt_paimon.report.figures import LineageNode, Reader, Table
 from synthetic_report import NOW, facts, report, table
 
@@ -91,9 +91,9 @@ def test_figures() -> None:
     found = figures.figures(
         facts(
             piles=(
-                Pile("d=1", 0, 0, 3, 3, 30, 300),
-                Pile("d=1", 0, 5, 1, 0, 60, 600),
-                Pile("d=1", 1, 5, 1, 1, 10, 100),
+                FileGroup("d=1", 0, 0, 3, 3, 30, 300),
+                FileGroup("d=1", 0, 5, 1, 0, 60, 600),
+                FileGroup("d=1", 1, 5, 1, 1, 10, 100),
             ),
             options={"bucket": "4"},
         )

@@ -34,7 +34,7 @@ def catalog(warehouse: str = "s3://b/w", metastore: str = "filesystem", **option
 def needs(
     lake: SparkCatalog, spark_config: dict[str, str] | None = None, environ: dict[str, str] | None = None
 ) -> storage.Storage:
-    return storage.storage_of(lake, storage.Surroundings(spark_config or {}, (), environ or {}))
+    return storage.storage_of(lake, storage.StorageContext(spark_config or {}, (), environ or {}))
 
 
 def told(

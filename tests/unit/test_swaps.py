@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from dbt.adapters.paimon.sql.staging_names import own_staging_name, table_beside
+from dbt.adapters.paimon.sql.staging_names import base_table_name, own_staging_name
 from dbt.adapters.paimon.writing.swaps import Rename, exchange, leftovers, staged_tables, unfinished_swaps
 
 
@@ -31,8 +31,8 @@ def test_unfinished_swaps(tables, expected):
 def test_names_of_builds() -> None:
     one, other = (own_staging_name("t", 1.8e9) for _ in range(2))
     assert one != other
-    assert table_beside(one) == table_beside("t__dbt_tmp") == table_beside("t__dbt_backup") == "t"
-    assert table_beside("t") is table_beside("t__dbt_tmp_") is table_beside("t__dbt_tmp_1") is None
+    assert base_table_name(one) == base_table_name("t__dbt_tmp") == base_table_name("t__dbt_backup") == "t"
+    assert base_table_name("t") is base_table_name("t__dbt_tmp_") is base_table_name("t__dbt_tmp_1") is None
 
 
 def test_staged_tables() -> None:

@@ -9,13 +9,13 @@ import pytest
 
 from dbt.adapters.paimon.capabilities import Versions
 from dbt.adapters.paimon.changes import positions
-from dbt.adapters.paimon.spark import heads
+from dbt.adapters.paimon.spark import table_versions
 from dbt.adapters.paimon.spark.analysis import Analyzed
 from dbt.adapters.paimon.spark.commits import own_user
 from dbt.adapters.paimon.spec.build import build_table_spec
 from dbt.adapters.paimon.spec.problems import ConfigErrors
 from dbt.adapters.paimon.unchanged import keys, nodes, queries
-from dbt.adapters.paimon.unchanged.passes import FILE, Pass, Passes
+from dbt.adapters.paimon.unchanged.passed_tests import FILE, Pass, PassedTestsCache
 
 _LOGICAL = "org.apache.spark.sql.catalyst.plans.logical."
 _EXPRESSIONS = "org.apache.spark.sql.catalyst.expressions."
@@ -29,7 +29,9 @@ class TestKeys:
         assert keys.found_in(f"{key.mark('7.0123456789abcdef')}_{UUID}") == keys.Found(
             key, "7.0123456789abcdef"
         )
-        assert keys.found_in(f"{key.mark(heads.EMPTY)}_{UUID}") == keys.Found(key, heads.EMPTY)
+        assert keys.found_in(f"{key.mark(table_versions.EMPTY)}_{UUID}") == keys.Found(
+            key, table_versions.EMPTY
+        )
 
     @pytest.mark.parametrize(
         "user", [UUID, f"dbt_12345678_{UUID}", "dbtk-1.2_x", "dbtk2-" + "a" * 24 + "." + "b" * 24 + "_"]
@@ -49,9 +51,11 @@ class TestKeys:
         assert key.node != keys.key_of({"sql": "select  1", "config": {"a": 1}}, {}).node
 
 
-def snapshot(**content: Any) -> heads.Snapshot:
+def snapshot(**content: Any) -> table_versions.Snapshot:
     given = {"id": 3, "commitUser": "u", "commitIdentifier": 1, "commitKind": "APPEND", "timeMillis": 5}
-    return heads.Snapshot.of(json.dumps({**given, "deltaManifestList": "m", "schemaId": 0, **content}))
+    return table_versions.Snapshot.of(
+        json.dumps({**given, "deltaManifestList": "m", "schemaId": 0, **content})
+    )
 
 
 class TestPositions:
@@ -73,7 +77,7 @@ class TestPositions:
         ],
     )
     def test_another_state_than_the_newest(self, options, problem):
-        assert heads.other_state(options) == problem
+        assert table_versions.other_state(options) == problem
 
     @pytest.mark.parametrize(
         ("options", "shows"),
@@ -85,7 +89,7 @@ class TestPositions:
         ],
     )
     def test_compactions_that_show_rows(self, options, shows):
-        assert heads.compaction_shows_rows(options) == shows
+        assert table_versions.compaction_shows_rows(options) == shows
 
 
 def analyzed(*classes: str, **more: Any) -> Analyzed:
@@ -194,30 +198,30 @@ class TestPasses:
     def test_the_last_line_counts(self, tmp_path):
         other = keys.key_of({"sql": "select 2"}, {"t": "3.ab"})
         for key in (self.KEY, other):
-            Passes(tmp_path).keep(Pass.of("test.a", key))
-        assert Passes(tmp_path).last("test.a").key == other
-        assert Passes(tmp_path).last("test.b") is None
+            PassedTestsCache(tmp_path).keep(Pass.of("test.a", key))
+        assert PassedTestsCache(tmp_path).last("test.a").key == other
+        assert PassedTestsCache(tmp_path).last("test.b") is None
 
     def test_lines_that_are_none(self, tmp_path):
         """Cut off, of another version, no JSON."""
-        Passes(tmp_path).keep(Pass.of("test.a", self.KEY))
+        PassedTestsCache(tmp_path).keep(Pass.of("test.a", self.KEY))
         path = tmp_path / FILE
         path.write_text(path.read_text() + '{"test": "test.a", "no\n{"test": "test.a"}\n[]\n7')
-        passes = Passes(tmp_path)
+        passes = PassedTestsCache(tmp_path)
         assert passes.last("test.a").key == self.KEY
         passes.keep(Pass.of("test.b", self.KEY))
-        assert Passes(tmp_path).last("test.b").key == self.KEY
+        assert PassedTestsCache(tmp_path).last("test.b").key == self.KEY
 
     def test_two_runs_side_by_side(self, tmp_path):
-        one, two = Passes(tmp_path), Passes(tmp_path)
+        one, two = PassedTestsCache(tmp_path), PassedTestsCache(tmp_path)
         assert one.last("test.b") is two.last("test.a") is None
         one.keep(Pass.of("test.a", self.KEY))
         two.keep(Pass.of("test.b", self.KEY))
-        found = Passes(tmp_path)
+        found = PassedTestsCache(tmp_path)
         assert found.last("test.a").key == found.last("test.b").key == self.KEY
 
     def test_it_does_not_grow_without_end(self, tmp_path):
         for _ in range(300):
-            Passes(tmp_path).keep(Pass.of("test.a", self.KEY))
+            PassedTestsCache(tmp_path).keep(Pass.of("test.a", self.KEY))
         assert len((tmp_path / FILE).read_text().split()) < 1000
-        assert Passes(tmp_path).last("test.a").key == self.KEY
+        assert PassedTestsCache(tmp_path).last("test.a").key == self.KEY

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, field
 from types import MappingProxyType
 from typing import Any
 
-from dbt.adapters.paimon.spark.figures import counted, size
+from dbt.adapters.paimon.spark.formatting import counted, size
 
 
 @dataclass(frozen=True)

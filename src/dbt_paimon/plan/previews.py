@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from dbt_common.exceptions import DbtRuntimeError
 
+from dbt.adapters.paimon.plan.api import MATERIALIZED_VIEW
 from dbt.adapters.paimon.plan.decide import adds, steps_of
-from dbt.adapters.paimon.plan.door import MATERIALIZED_VIEW
 from dbt.adapters.paimon.plan.steps import Does
 from dbt.adapters.paimon.tables import metadata
 from dbt.adapters.paimon.tables.rebuilds import may_need_asking

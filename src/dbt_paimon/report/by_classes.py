@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Final
 
 from dbt.adapters.paimon.maintenance.health import small_below
-from dbt_paimon.report.facts import Facts, Pile, TableSnapshot, partition_name
+from dbt_paimon.report.facts import Facts, FileGroup, TableSnapshot, partition_name
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -51,7 +51,7 @@ def read(session: SparkSession, table: PaimonRelation) -> Facts:
     )
 
 
-def _piles(paimon: Any, small: float) -> Iterable[Pile]:
+def _piles(paimon: Any, small: float) -> Iterable[FileGroup]:
     """The files that `$files` shows: those that a batch reads."""
     splits = list(paimon.newScan().plan().splits())
     files = [(split, split.dataFiles()) for split in splits]
@@ -70,7 +70,7 @@ def _piles(paimon: Any, small: float) -> Iterable[Pile]:
             pile = piles.setdefault((where, split.bucket(), file.level()), [0, 0, 0, 0])
             for index, number in enumerate((1, int(size < small), file.rowCount(), size)):
                 pile[index] += number
-    return (Pile(*place, *sums) for place, sums in sorted(piles.items()))
+    return (FileGroup(*place, *sums) for place, sums in sorted(piles.items()))
 
 
 def _snapshots(manager: Any) -> Iterable[TableSnapshot]:

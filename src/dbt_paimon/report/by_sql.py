@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 from dbt.adapters.paimon.maintenance.health import small_below
 from dbt.adapters.paimon.sql import clocks
 from dbt.adapters.paimon.tables import metadata
-from dbt_paimon.report.facts import Facts, Pile, TableSnapshot, partition_name
+from dbt_paimon.report.facts import Facts, FileGroup, TableSnapshot, partition_name
 
 if TYPE_CHECKING:
     from dbt.adapters.paimon.relation import PaimonRelation
@@ -42,7 +42,7 @@ def read(query: Callable[[str], Sequence[Any]], table: PaimonRelation) -> Facts:
         options=existing.options,
         comment=existing.comment,
         piles=tuple(
-            Pile(partition_name(row[0] or "", existing.partition_by, types), *map(int, row[1:]))
+            FileGroup(partition_name(row[0] or "", existing.partition_by, types), *map(int, row[1:]))
             for row in sorted(found[_FILES], key=lambda row: (row[0] or "", int(row[1]), int(row[2])))
         ),
         snapshots=tuple(

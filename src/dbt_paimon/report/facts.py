@@ -9,7 +9,7 @@ from dbt.adapters.paimon.maintenance.plan import partition_values
 
 
 @dataclass(frozen=True)
-class Pile:
+class FileGroup:
     """The data files of one level in one bucket of a partition.
 
     Attributes:
@@ -68,7 +68,7 @@ class Facts:
     partition_by: tuple[str, ...] = ()
     options: Mapping[str, str] = field(default_factory=dict)
     comment: str = ""
-    piles: tuple[Pile, ...] = ()
+    piles: tuple[FileGroup, ...] = ()
     snapshots: tuple[TableSnapshot, ...] = ()
     tags: Mapping[str, int] = field(default_factory=dict)
     consumers: Mapping[str, int] = field(default_factory=dict)

@@ -111,7 +111,7 @@ PATCHES: Final[Mapping[str, tuple[tuple[str, str, _Instead], ...]]] = {
     ),
     # The names of a config are compared with those of the table as they are written.
     "e": tuple(
-        (f"{_PAIMON}.{module}", "spelled_as", lambda _: lambda spec, columns: spec)
+        (f"{_PAIMON}.{module}", "with_column_case", lambda _: lambda spec, columns: spec)
         for module in ("spec.spelling", "tables.changeset")
     ),
     # A filter on a column that became wider is cast to the type of the older files.

@@ -12,7 +12,7 @@ from dbt.adapters.paimon.spark.commits import COMMIT_USER_CONF
 
 _Instead = Callable[[Any], Any]
 _VIEWS: Final = "dbt.adapters.paimon.plan.materialized_views"
-_CHANGES: Final = "dbt.adapters.paimon.changes.door"
+_CHANGES: Final = "dbt.adapters.paimon.changes.api"
 
 
 def _without_deletes(old: Any) -> Any:

@@ -9,7 +9,7 @@ import pytest
 from dbt.tests.util import run_dbt
 from dbt_common.exceptions import DbtRuntimeError
 
-from dbt.adapters.paimon.changes.door import Changes
+from dbt.adapters.paimon.changes.api import Changes
 from dbt.adapters.paimon.relation import PaimonRelation
 
 # An upsert, then change rows in the order of the runs, then sums, which a row read twice or never would spoil.

@@ -27,7 +27,7 @@ def test_a_statement(project):
             lines.append(line)
             seen.append(handle.progress(since))
 
-        with progress.told(handle, "slow", first=0.2, every=0.2, tell=tell):
+        with progress.report_progress(handle, "slow", first=0.2, every=0.2, tell=tell):
             # Two tasks at a time, and each row takes a while.
             cursor.execute(
                 f"insert into {table} select id from range(0, {ROWS}, 1, {TASKS}) "

@@ -48,7 +48,7 @@ class TestFullRefresh:
         run()
         (before,) = beside()
         assert rows(f"select id, _snapshot from {{schema}}.{before}") == [(2, 3)]
-        # Made anew, its table snapshots have smaller numbers than the delete.
+        # Made again, its table snapshots have smaller numbers than the delete.
         rows("drop table {schema}.t")
         rows(TABLE)
         rows("insert into {schema}.t values (1, 11)")

@@ -28,22 +28,22 @@ class ChangingDefaults:
         self._once = once
 
     @property
-    def loses(self) -> Callable[[str], None] | None:
+    def warn_lossy_cast(self) -> Callable[[str], None] | None:
         """The callback that warns about values changed by a cast; None if they are refused."""
         return self._unless(behavior.LOSSLESS_CASTS)
 
     @property
-    def passes(self) -> Callable[[str], None] | None:
+    def warn_ignored_config(self) -> Callable[[str], None] | None:
         """The callback that warns about config that nothing reads; None if it is refused."""
         return self._unless(behavior.STRICT_CONFIG)
 
     @property
-    def drops_history(self) -> Callable[[str], None] | None:
+    def warn_history_loss(self) -> Callable[[str], None] | None:
         """The callback that warns about history lost with a replaced table; None if that is refused."""
         return self._unless(behavior.KEPT_HISTORY)
 
     @property
-    def merges_inexactly(self) -> Callable[[str], None] | None:
+    def warn_inexact_merge(self) -> Callable[[str], None] | None:
         """The callback that warns about aggregations with wrong values for some changes; None if they are refused."""
         return self._unless(behavior.EXACT_MERGES)
 

@@ -17,11 +17,11 @@ from dbt_common.exceptions import DbtDatabaseError, DbtRuntimeError
 from dbt.adapters.paimon.capabilities import Capability
 from dbt.adapters.paimon.concurrency import conflicts, leases
 from dbt.adapters.paimon.credentials import PaimonConnectionMethod, PaimonCredentials
+from dbt.adapters.paimon.deferred_cache_fill import DeferredCacheFill
 from dbt.adapters.paimon.errors import messages
 from dbt.adapters.paimon.errors.deprecations import warn
-from dbt.adapters.paimon.late_listing import LateListing
 from dbt.adapters.paimon.machine import installation, signals
-from dbt.adapters.paimon.spark import progress, responses, sorted_compaction, stalls
+from dbt.adapters.paimon.spark import progress, responses, sorted_compaction, statement_timeout
 from dbt.adapters.paimon.spark.handles import Handle
 from dbt.adapters.paimon.spark.launch import jvm_exit
 from dbt.adapters.paimon.spark.table_name import TableName
@@ -49,7 +49,7 @@ class PaimonConnectionManager(SparkConnectionManager):
     def __init__(self, profile: Any, mp_context: Any) -> None:
         super().__init__(profile, mp_context)
         self._nodes: dict[Any, str] = {}
-        self.late_listing = LateListing()
+        self.deferred_cache_fill = DeferredCacheFill()
         # The conditions that a node was warned of.
         self._warned: set[tuple[str | None, LostNulls]] = set()
         signals.begin(self.cancel_open)
@@ -150,7 +150,7 @@ class PaimonConnectionManager(SparkConnectionManager):
         if statement.writes_rows:
             connection = self.get_thread_connection()
             with self.exception_handler(statement.sql):
-                connection.handle.in_process().write_rows(statement.sql, TableName(*statement.target))
+                connection.handle.embedded().write_rows(statement.sql, TableName(*statement.target))
             return nullcontext(sorted_compaction.RESULT)
         return nullcontext(statement.sql)
 
@@ -160,7 +160,7 @@ class PaimonConnectionManager(SparkConnectionManager):
         connection, sql = self.get_thread_connection(), statement.sql
         credentials, handle = connection.credentials, connection.handle
         assert isinstance(credentials, PaimonCredentials)
-        versions, spark = versions_of(credentials), handle.in_process()
+        versions, spark = versions_of(credentials), handle.embedded()
         needed, done = Capability.COMPACT_ORDER_CHECKS_APPENDS, False
         if statement.target and versions.supports(needed):
             table = TableName(*(credentials.catalog, credentials.schema, *statement.target)[-3:])
@@ -181,7 +181,7 @@ class PaimonConnectionManager(SparkConnectionManager):
         credentials = connection.credentials
         assert isinstance(credentials, PaimonCredentials)
         handle: Any = connection.handle
-        spark = handle.in_process()
+        spark = handle.embedded()
         if spark is None or versions_of(credentials).supports(Capability.BRANCHES_WITH_ALL_SCHEMAS):
             return
         try:
@@ -263,7 +263,7 @@ class PaimonConnectionManager(SparkConnectionManager):
         connection = self.get_thread_connection()
         # dbt names the connections that list so.
         if not (connection.name or "").startswith("list_"):
-            self.late_listing.catch_up()
+            self.deferred_cache_fill.flush()
         handle: Handle = connection.handle
         bound = connection.credentials.stall_timeout
         node, text = self._described(connection)
@@ -271,8 +271,8 @@ class PaimonConnectionManager(SparkConnectionManager):
         sent = replace(statement, sql=self._add_query_comment(statement.sql))
         with (
             handle.running(sent),
-            stalls.bounded(handle, statement.sql, bound),
-            progress.told(handle, progress.short_name(node)),
+            statement_timeout.watched(handle, statement.sql, bound),
+            progress.report_progress(handle, progress.short_name(node)),
             leases.guarded(handle.interrupt, handle.ends),
             _noticed(handle),
         ):

@@ -386,7 +386,7 @@ class PaimonCredentials(Credentials):
         Raises:
             DbtRuntimeError: core-site.xml cannot be read.
         """
-        around = storage.Surroundings(self.spark_config, (*self.jars, *self.packages), os.environ)
+        around = storage.StorageContext(self.spark_config, (*self.jars, *self.packages), os.environ)
         return tuple(storage.storage_of(catalog, around) for catalog in self.spark_catalogs)
 
     @property

@@ -1,4 +1,4 @@
-"""The adapter class that dbt loads: dbt's own methods, and a door to each feature. Nothing is computed here."""
+"""The adapter class that dbt loads: dbt's own methods, and each feature. Nothing is computed here."""
 
 from __future__ import annotations
 
@@ -23,22 +23,22 @@ from dbt_common.exceptions import CompilationError, DbtRuntimeError
 
 from dbt.adapters.paimon import behavior, catalogs_yml, debug, dispatch, kept_results, profile, support
 from dbt.adapters.paimon.capabilities import Versions
-from dbt.adapters.paimon.changes.door import Changes
+from dbt.adapters.paimon.changes.api import Changes
 from dbt.adapters.paimon.changing_defaults import ChangingDefaults
 from dbt.adapters.paimon.column import PaimonColumn
 from dbt.adapters.paimon.connections import PaimonConnectionManager
 from dbt.adapters.paimon.credentials import PaimonCredentials
-from dbt.adapters.paimon.doors import door, feature
+from dbt.adapters.paimon.deferred_cache_fill import DeferredCacheFill
 from dbt.adapters.paimon.errors import deprecations
 from dbt.adapters.paimon.errors.messages import StatementError
-from dbt.adapters.paimon.late_listing import LateListing
+from dbt.adapters.paimon.features import lazy_feature, macro_api
+from dbt.adapters.paimon.maintenance.api import Maintenance
 from dbt.adapters.paimon.maintenance.buckets import Buckets
-from dbt.adapters.paimon.maintenance.door import Maintenance
-from dbt.adapters.paimon.maintenance.health_door import Health
-from dbt.adapters.paimon.operations.door import Operations
+from dbt.adapters.paimon.maintenance.health_api import Health
+from dbt.adapters.paimon.operations.api import Operations
 from dbt.adapters.paimon.options.capability_names import capability_named
-from dbt.adapters.paimon.plan.door import Plans
-from dbt.adapters.paimon.plan.materialized_views.door import MaterializedViews
+from dbt.adapters.paimon.plan.api import Plans
+from dbt.adapters.paimon.plan.materialized_views.api import MaterializedViews
 from dbt.adapters.paimon.plan.run import Runs
 from dbt.adapters.paimon.relation import PaimonRelation
 from dbt.adapters.paimon.spark import early_start
@@ -46,30 +46,30 @@ from dbt.adapters.paimon.spark.handles import Handle
 from dbt.adapters.paimon.spark.launch import packages
 from dbt.adapters.paimon.spark.versions import versions_of, view_catalog
 from dbt.adapters.paimon.spec import strategies
+from dbt.adapters.paimon.spec.api import Specs
 from dbt.adapters.paimon.spec.config import PaimonConfig
-from dbt.adapters.paimon.spec.door import Specs
 from dbt.adapters.paimon.sql import literals, ordering, users_statement, views
 from dbt.adapters.paimon.sql.text import quoted, string_literal
-from dbt.adapters.paimon.streaming.door import Streams
+from dbt.adapters.paimon.streaming.api import Streams
 from dbt.adapters.paimon.tables import metadata
+from dbt.adapters.paimon.tables.api import Tables
 from dbt.adapters.paimon.tables.docs_catalog import DocsCatalog
-from dbt.adapters.paimon.tables.door import Tables
 from dbt.adapters.paimon.tables.known_catalogs import KnownCatalogs
 from dbt.adapters.paimon.tables.schemas import Schemas
 from dbt.adapters.paimon.tables.statements import Statements
-from dbt.adapters.paimon.time_travel.audits_door import Audits
-from dbt.adapters.paimon.time_travel.clones_door import Clones
-from dbt.adapters.paimon.time_travel.door import History
+from dbt.adapters.paimon.time_travel.api import History
+from dbt.adapters.paimon.time_travel.audits_api import Audits
+from dbt.adapters.paimon.time_travel.clones_api import Clones
+from dbt.adapters.paimon.unchanged.api import Unchanged
 from dbt.adapters.paimon.unchanged.data_tests import DataTests
-from dbt.adapters.paimon.unchanged.door import Unchanged
-from dbt.adapters.paimon.unchanged.making import Making
-from dbt.adapters.paimon.views.door import Views
+from dbt.adapters.paimon.unchanged.fingerprints import Fingerprinter
+from dbt.adapters.paimon.views.api import Views
 from dbt.adapters.paimon.writing import node_settings
-from dbt.adapters.paimon.writing.builds import Builds
+from dbt.adapters.paimon.writing.api import Rows
 from dbt.adapters.paimon.writing.deletes import Deletes
-from dbt.adapters.paimon.writing.door import Rows
 from dbt.adapters.paimon.writing.listing import Listing
 from dbt.adapters.paimon.writing.row_deletes import RowDeletes
+from dbt.adapters.paimon.writing.table_writer import TableWriter
 
 if TYPE_CHECKING:
     import agate
@@ -113,96 +113,96 @@ class PaimonAdapter(SparkAdapter):
         views.DIRECTORY.configure(self.credentials.database, self.view_catalog, self.credentials.unique_field)
         early_start.begin(self.credentials)
 
-    # -- doors: what macros call as `adapter.<door>.<method>(...)`, and features that Python alone calls -------------
+    # -- features: what macros call as `adapter.<feature>.<method>(...)`, and what only Python calls ------------------
 
-    @door
+    @macro_api
     def specs(self) -> Specs:
         """Config of nodes, as validated table specs."""
         return Specs(self)
 
-    @door
+    @macro_api
     def tables(self) -> Tables:
         """Existing tables, and how they differ from a spec."""
         return Tables(self, self.specs)
 
-    @door
+    @macro_api
     def schemas(self) -> Schemas:
         """Schemas as they are created and dropped."""
         return Schemas(self, self.specs.schema_problem, self.views.ensure_schema)
 
-    @door
+    @macro_api
     def rows(self) -> Rows:
         """The rows that a node writes: queries, seeds, Python models."""
         return Rows(self, self.tables)
 
-    @feature
-    def builds(self) -> Builds:
+    @lazy_feature
+    def builds(self) -> TableWriter:
         """Tables while they are built: locks, staged tables, swaps."""
-        return Builds(self)
+        return TableWriter(self)
 
-    @feature
+    @lazy_feature
     def deletes(self) -> Deletes:
         """The deletes that `apply_changes` keeps."""
         return Deletes(self, self.tables, self.streams.id_of_model)
 
-    @feature
+    @lazy_feature
     def row_deletes(self) -> RowDeletes:
         """Rows that are deleted by a condition."""
         return RowDeletes(self, self.tables, self.builds, self.deletes)
 
-    @feature
+    @lazy_feature
     def changes(self) -> Changes:
         """Incremental reads of the rows that changed."""
         return Changes(self, self.tables, self.builds, self.unchanged, self.clones.behind)
 
-    @feature
+    @lazy_feature
     def unchanged(self) -> Unchanged:
         """Nodes that have nothing to do."""
         return Unchanged(self, self.making)
 
-    @door
+    @macro_api
     def unchanged_tests(self) -> DataTests:
         """Data tests that have passed over the same rows."""
         return DataTests(self, self.making)
 
-    @feature
-    def making(self) -> Making:
+    @lazy_feature
+    def making(self) -> Fingerprinter:
         """What a node is made of."""
-        return Making(self)
+        return Fingerprinter(self)
 
-    @door
+    @macro_api
     def streams(self) -> Streams:
         """Streaming models."""
         return Streams(
             self, self.specs, self.tables, self.rows, self.builds, self.changes.incremental_catalog
         )
 
-    @feature
+    @lazy_feature
     def audits(self) -> Audits:
         """Write, audit, publish."""
         return Audits(self)
 
-    @door
+    @macro_api
     def clones(self) -> Clones:
         """`dbt clone` by branches."""
         return Clones(self, self.specs, self.tables, views.DIRECTORY)
 
-    @door
+    @macro_api
     def history(self) -> History:
         """Earlier states of tables, tags and branches."""
         return History(self, self.tables)
 
-    @door
+    @macro_api
     def maintenance(self) -> Maintenance:
         """Compaction, expiry, buckets and Paimon's procedures."""
         return Maintenance(self, self.specs, self.tables, self.builds)
 
-    @feature
+    @lazy_feature
     def buckets(self) -> Buckets:
         """The number of buckets, where the config leaves it to the adapter."""
         return Buckets(self, self.maintenance)
 
-    @door
+    @macro_api
     def plans(self) -> Plans:
         """What a run does with a node's table."""
         return Plans(
@@ -225,27 +225,27 @@ class PaimonAdapter(SparkAdapter):
             self.views,
         )
 
-    @feature
+    @lazy_feature
     def materialized_views(self) -> MaterializedViews:
         """Views that are refreshed by what changed in their sources."""
         return MaterializedViews(self, self.tables, self.changes)
 
-    @door
+    @macro_api
     def runs(self) -> Runs:
         """The run of a node: its steps, one after the other."""
         return Runs(self.plans)
 
-    @door
+    @macro_api
     def health(self) -> Health:
         """System tables, and the figures of a table's health."""
         return Health(self)
 
-    @door
+    @macro_api
     def views(self) -> Views:
         """Views, where the catalog has them and where it has not."""
         return Views(self, self.builds, views.DIRECTORY)
 
-    @door
+    @macro_api
     def operations(self) -> Operations:
         """What `dbt run-operation` runs, and hooks call."""
         return Operations(self, self.plans, views.DIRECTORY)
@@ -292,7 +292,7 @@ class PaimonAdapter(SparkAdapter):
         """Any text as a Spark SQL string literal."""
         return string_literal(str(text))
 
-    # -- what features ask of the adapter (see `host.Host`) ----------------------------------------------------------
+    # -- what features ask of the adapter (see `adapter_protocol`) ---------
 
     @property
     def credentials(self) -> PaimonCredentials:
@@ -312,24 +312,24 @@ class PaimonAdapter(SparkAdapter):
         return handle
 
     @property
-    def passes(self) -> Callable[[str], None] | None:
+    def warn_ignored_config(self) -> Callable[[str], None] | None:
         """The callback that warns about config that nothing reads; None if it is refused."""
-        return self.defaults.passes
+        return self.defaults.warn_ignored_config
 
     @property
-    def loses(self) -> Callable[[str], None] | None:
+    def warn_lossy_cast(self) -> Callable[[str], None] | None:
         """The callback that warns about values changed by a cast; None if they are refused."""
-        return self.defaults.loses
+        return self.defaults.warn_lossy_cast
 
     @property
-    def drops_history(self) -> Callable[[str], None] | None:
+    def warn_history_loss(self) -> Callable[[str], None] | None:
         """The callback that warns about history lost with a replaced table; None if that is refused."""
-        return self.defaults.drops_history
+        return self.defaults.warn_history_loss
 
     @property
-    def merges_inexactly(self) -> Callable[[str], None] | None:
+    def warn_inexact_merge(self) -> Callable[[str], None] | None:
         """The callback that warns about aggregations with wrong values for some changes; None if they are refused."""
-        return self.defaults.merges_inexactly
+        return self.defaults.warn_inexact_merge
 
     @property
     def sizes_buckets(self) -> bool:
@@ -531,22 +531,22 @@ class PaimonAdapter(SparkAdapter):
         return schemas
 
     @property
-    def _late_listing(self) -> LateListing:
+    def _deferred_cache_fill(self) -> DeferredCacheFill:
         manager: Any = self.connections
-        listing: LateListing = manager.late_listing
+        listing: DeferredCacheFill = manager.deferred_cache_fill
         return listing
 
     def set_relations_cache(self, *arguments: Any, **more: Any) -> None:
         """What dbt lists at the start of a command; later, or never, for one that may end without it."""
         listing = partial(super().set_relations_cache, *arguments, **more)
         if early_start.may_end_without_spark():
-            self._late_listing.put_off(listing)
+            self._deferred_cache_fill.defer(listing)
         else:
             listing()
 
     def list_relations(self, database: str | None, schema: str) -> list[BaseRelation]:
         """The relations of a schema, from dbt's cache if it is there."""
-        self._late_listing.catch_up()
+        self._deferred_cache_fill.flush()
         database = PaimonRelation.catalog_of(database, schema)
         # dbt's cache takes schemas whose names differ only in case for one.
         return [found for found in super().list_relations(database, schema) if found.schema == schema]

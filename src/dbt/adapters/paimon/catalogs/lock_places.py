@@ -10,7 +10,7 @@ from dbt.adapters.paimon.catalogs.catalog import SparkCatalog
 from dbt.adapters.paimon.catalogs.object_stores import S3, STORES
 from dbt.adapters.paimon.catalogs.s3_objects import NoConditionsError, s3_objects
 from dbt.adapters.paimon.catalogs.storage import Storage
-from dbt.adapters.paimon.concurrency.leases import Fuse, Leases
+from dbt.adapters.paimon.concurrency.leases import Leases, Watchdog
 from dbt.adapters.paimon.concurrency.locks import FOLDER
 
 # What to do about a missing lock; ends a message.
@@ -27,7 +27,7 @@ def needs_leases(catalog: SparkCatalog, s3_lock: bool | None) -> bool:
     return s3_lock is not False and catalog.metastore == "filesystem" and STORES.get(catalog.scheme) is S3
 
 
-def leases_of(storage: Storage, fuse: Fuse) -> Leases:
+def leases_of(storage: Storage, watchdog: Watchdog) -> Leases:
     """The leases of a warehouse on S3, which has been asked whether it can keep them.
 
     Raises:
@@ -36,7 +36,7 @@ def leases_of(storage: Storage, fuse: Fuse) -> Leases:
     """
     store = s3_objects(storage, FOLDER)
     store.require_conditions()
-    return Leases(store, fuse)
+    return Leases(store, watchdog)
 
 
 def why_no_leases(storage: Storage) -> str:

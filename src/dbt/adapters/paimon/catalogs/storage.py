@@ -23,7 +23,7 @@ _HADOOP_AWS: Final = "hadoop-aws"
 
 
 @dataclass(frozen=True)
-class Surroundings:
+class StorageContext:
     """Settings from the profile and the machine that apply in addition to a catalog's options.
 
     Attributes:
@@ -92,7 +92,7 @@ class Storage:
     added: Mapping[str, str]
     options: Mapping[str, str]
     settings: Mapping[str, str]
-    around: Surroundings
+    around: StorageContext
 
     @property
     def s3_options(self) -> dict[str, str]:
@@ -125,7 +125,7 @@ class Storage:
         )
 
 
-def storage_of(catalog: SparkCatalog, around: Surroundings) -> Storage:
+def storage_of(catalog: SparkCatalog, around: StorageContext) -> Storage:
     """Work out what a catalog's warehouse needs.
 
     Raises:
@@ -155,7 +155,7 @@ def settings_outside(environ: Mapping[str, str]) -> list[tuple[str, str]]:
     return variables
 
 
-def _plug_in(catalog: SparkCatalog, given: Mapping[str, str], around: Surroundings) -> ObjectStore | None:
+def _plug_in(catalog: SparkCatalog, given: Mapping[str, str], around: StorageContext) -> ObjectStore | None:
     """The Paimon plug-in that reads a catalog's warehouse; None if it is not one of Paimon's plug-ins.
 
     Hadoop handles a scheme that it has a file system for (`fs.s3.impl`, as on EMR; hadoop-aws for s3a), unless the
@@ -171,7 +171,7 @@ def _plug_in(catalog: SparkCatalog, given: Mapping[str, str], around: Surroundin
 
 
 def _added(
-    catalog: SparkCatalog, store: ObjectStore | None, given: Mapping[str, str], around: Surroundings
+    catalog: SparkCatalog, store: ObjectStore | None, given: Mapping[str, str], around: StorageContext
 ) -> dict[str, str]:
     """The options to add to those in the profile (`given`).
 
@@ -196,7 +196,7 @@ def _added(
     return {name: value for name, value in options.items() if name not in given}
 
 
-def _found(store: ObjectStore, own: Mapping[str, str], around: Surroundings) -> dict[str, str]:
+def _found(store: ObjectStore, own: Mapping[str, str], around: StorageContext) -> dict[str, str]:
     """What Hadoop's settings and the environment set, by option name without prefix."""
     environ = around.environ
     found = {

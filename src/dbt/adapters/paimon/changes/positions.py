@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from dbt.adapters.paimon.relation import PaimonRelation
-from dbt.adapters.paimon.spark.heads import UPKEEP
+from dbt.adapters.paimon.spark.table_versions import UPKEEP
 from dbt.adapters.paimon.sql.staging_names import POSITIONS_SUFFIX
 from dbt.adapters.paimon.sql.text import string_literal
 from dbt.adapters.paimon.state.kinds import Kind

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 INSERTED: Final = "+I"
 
 
-class Way(str, Enum):
+class ChangeReadMode(str, Enum):
     """A way to read changes."""
 
     NOTHING = "nothing new"
@@ -90,7 +90,7 @@ def way(
     *,
     incremental_catalog: str,
     before: bool,
-) -> Way:
+) -> ChangeReadMode:
     """The cheapest way to read the changes of some commits exactly.
 
     Args:
@@ -104,21 +104,21 @@ def way(
         The way. FILES holds for a table without a primary key only if the row counts agree (see `count_sql`).
     """
     if not commits:
-        return Way.NOTHING
+        return ChangeReadMode.NOTHING
     if before or not _files_tell(table, versions, incremental_catalog):
-        return Way.COMPARE
+        return ChangeReadMode.COMPARE
     kinds = {commit.kind for commit in commits}
     if "OVERWRITE" in kinds or (table.primary_key and any(commit.takes_files_away for commit in commits)):
-        return Way.COMPARE
+        return ChangeReadMode.COMPARE
     if "APPEND" not in kinds:
-        return Way.NOTHING
+        return ChangeReadMode.NOTHING
     if not table.primary_key:
-        return Way.FILES
+        return ChangeReadMode.FILES
     simple = table.option("merge-engine", "deduplicate") == "deduplicate" and not table.option(
         "sequence.field"
     )
     merged = versions.supports(Capability.INCREMENTAL_QUERY_MERGES)
-    return Way.FILES if simple and merged else Way.KEYS
+    return ChangeReadMode.FILES if simple and merged else ChangeReadMode.KEYS
 
 
 def _files_tell(table: SourceTable, versions: Versions, incremental_catalog: str) -> bool:

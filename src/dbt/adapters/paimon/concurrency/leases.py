@@ -5,9 +5,9 @@ write. A thread renews it; a process that dies leaves it, and the next one takes
 the store's: the `Date` of an answer less the object's `Last-Modified`. A holder counts from before it sent the write,
 so its own time is over first.
 
-If a lease cannot be renewed in time, the statement that runs under it is interrupted (`guarded`); whatever goes on
-after that is ended by the fuse, which kills Spark's JVM before another run may take the lease. The fuse burns in the
-JVM, so that it also works while this process is stopped.
+If a lease cannot be renewed in time, the statement that runs under it is interrupted (`guarded`). If it still goes on,
+the watchdog kills Spark's JVM before another run may take the lease. The watchdog is a thread of the JVM, so that it
+also works while this process is stopped.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _RETRY_EVERY: Final = 1.0
 _LAST_SECONDS: Final = 2.0
 
 # Sets, or with None removes, the time in seconds after which Spark's JVM is ended, by the name of a lease.
-Fuse = Callable[[str, "float | None"], None]
+Watchdog = Callable[[str, "float | None"], None]
 
 
 class StoreError(Exception):
@@ -126,13 +126,13 @@ class Leases:
 
     Args:
         store: holds their objects.
-        fuse: see `Fuse`.
+        watchdog: see `Watchdog`.
         seconds: how long each lasts after its last renewal.
     """
 
-    def __init__(self, store: ConditionalStore, fuse: Fuse, seconds: float = LEASE) -> None:
+    def __init__(self, store: ConditionalStore, watchdog: Watchdog, seconds: float = LEASE) -> None:
         self._store = store
-        self._fuse = fuse
+        self._watchdog = watchdog
         self._seconds = seconds
 
     @property
@@ -149,16 +149,16 @@ class Leases:
             ends_spark: whether Spark's JVM is ended where it may go on writing under a lease that has run out.
         """
         table = name.partition(".")[2] or name
-        fuse = self._fuse if ends_spark else _no_fuse
-        return Attempt(self._store, fuse, _Record(table, run, uuid.uuid4().hex, self._seconds))
+        watchdog = self._watchdog if ends_spark else _no_watchdog
+        return Attempt(self._store, watchdog, _Record(table, run, uuid.uuid4().hex, self._seconds))
 
 
 class Attempt:
     """One holding that is asked for, until it is there. It may be asked repeatedly, also after a `StoreError`."""
 
-    def __init__(self, store: ConditionalStore, fuse: Fuse, record: _Record) -> None:
+    def __init__(self, store: ConditionalStore, watchdog: Watchdog, record: _Record) -> None:
         self._store = store
-        self._fuse = fuse
+        self._watchdog = watchdog
         self._record = record
         self._object = f"{hashlib.sha256(record.table.encode()).hexdigest()[:32]}.lock"
         # The last content that another run wrote, and seconds since it may have written the table.
@@ -193,7 +193,7 @@ class Attempt:
             version = self._store.replace(self._object, content, found.version)
         if version is None:
             return None
-        return Lease(self._store, self._fuse, record, self._object, version, record.written(content))
+        return Lease(self._store, self._watchdog, record, self._object, version, record.written(content))
 
     def others_wrote(self, since: float) -> bool:
         """Whether another run has held it in the last `since` seconds; times of HTTP are whole seconds."""
@@ -204,10 +204,16 @@ class Lease:
     """A lease that this process holds, and renews."""
 
     def __init__(
-        self, store: ConditionalStore, fuse: Fuse, record: _Record, name: str, version: str, sent: float
+        self,
+        store: ConditionalStore,
+        watchdog: Watchdog,
+        record: _Record,
+        name: str,
+        version: str,
+        sent: float,
     ) -> None:
         self._store = store
-        self._fuse = fuse
+        self._watchdog = watchdog
         self._record = record
         self._object = name
         self._version = version
@@ -219,7 +225,7 @@ class Lease:
         self._taken = ""
         self._stop: Callable[[], object] | None = None
         self._stopped = ""
-        self._set_fuse()
+        self._set_watchdog()
         threading.Thread(target=self._keep, name="lease", daemon=True).start()
 
     @property
@@ -297,7 +303,7 @@ class Lease:
             if renewed:
                 # Nobody else has written the object, so nobody has held it.
                 self._late = ""
-                self._set_fuse()
+                self._set_watchdog()
             else:
                 self._burn(_LAST_SECONDS)
                 ago = _now() - self._renewed
@@ -330,16 +336,16 @@ class Lease:
             with suppress(Exception):
                 self._stop()
 
-    def _set_fuse(self) -> None:
+    def _set_watchdog(self) -> None:
         self._burn(max(0.0, self._renewed + self._record.seconds * _ENDED_AT - _now()))
 
     def _burn(self, seconds: float | None) -> None:
         # Spark may have ended; then there is nothing to end.
         with suppress(Exception):
-            self._fuse(self._record.token, seconds)
+            self._watchdog(self._record.token, seconds)
 
 
-def _no_fuse(name: str, seconds: float | None) -> None:
+def _no_watchdog(name: str, seconds: float | None) -> None:
     """Ends nothing."""
 
 

@@ -19,7 +19,7 @@ _OPEN: Final = r"\s*\((?:[^()]|\([^()]*\))*$"
 
 
 @dataclass(frozen=True)
-class Idiom:
+class DialectHint:
     """A known failure: `error` is searched in Spark's message, `before` and `after` in the SQL around its position.
 
     `before` is searched in the text in front of the position and must end with `$`; `after` is matched from the
@@ -40,12 +40,12 @@ class Idiom:
         )
 
 
-def _syntax(advice: str, before: str = "", after: str = "") -> Idiom:
-    return Idiom(r"\[PARSE_SYNTAX_ERROR\]", advice, before, after)
+def _syntax(advice: str, before: str = "", after: str = "") -> DialectHint:
+    return DialectHint(r"\[PARSE_SYNTAX_ERROR\]", advice, before, after)
 
 
-def _column(advice: str, before: str = "", after: str = "") -> Idiom:
-    return Idiom(r"\[UNRESOLVED_COLUMN", advice, before, after)
+def _column(advice: str, before: str = "", after: str = "") -> DialectHint:
+    return DialectHint(r"\[UNRESOLVED_COLUMN", advice, before, after)
 
 
 _AGGREGATE_TEXT: Final = "array_join(collect_list(x), ','), or `{{ dbt.listagg(…) }}`"
@@ -57,7 +57,7 @@ _EXPLODE: Final = (
 _PATTERN: Final = "with Java's pattern letters, as in 'yyyy-MM-dd HH:mm:ss'"
 _UNIT: Final = r"'?(?:year|quarter|month|week|day|hour|minute|second)"
 
-IDIOMS: Final[tuple[Idiom, ...]] = (
+IDIOMS: Final[tuple[DialectHint, ...]] = (
     _syntax(
         "OPTIMIZE, VACUUM: of Delta's tables; here the config `maintenance` compacts and expires",
         r"^\s*(/\*.*?\*/\s*)?$",
@@ -84,7 +84,7 @@ IDIOMS: Final[tuple[Idiom, ...]] = (
     _syntax("`offset m rows`: offset m, after limit", r"\boffset\s+\d+\s+$", r"rows?\b"),
     _syntax("`fetch first n rows`: limit n", r"\bfetch\s+$", r"(first|next)\b"),
     _syntax(f"`->>`: {_JSON}", r"->$", ">"),
-    Idiom(r"\[INTERNAL_ERROR\].*lambdafunction", f"`->`: {_JSON}"),
+    DialectHint(r"\[INTERNAL_ERROR\].*lambdafunction", f"`->`: {_JSON}"),
     _syntax(
         "`* exclude`, `* except`, `* replace`: name the columns, or dbt_utils.star(from=ref('x'), except=['id'])",
         r"\*\s*(exclude|except|replace|rename)\s*\(?\s*$",
@@ -156,40 +156,42 @@ IDIOMS: Final[tuple[Idiom, ...]] = (
     ),
     _column(_EXPLODE, r"\b(unnest|flatten)" + _OPEN),
     _column("current_timestamp()", after=r"(sysdate|systimestamp|localtimestamp|getdate)\b"),
-    Idiom("does not support table-valued functions", _EXPLODE),
-    Idiom(
+    DialectHint("does not support table-valued functions", _EXPLODE),
+    DialectHint(
         "expects one of the units without quotes", "the unit is written without quotes: dateadd(day, 1, ts)"
     ),
-    Idiom(r'Cannot resolve "date_(add|sub)\(.*INTERVAL', "ts + interval 1 day, or date_add(date, 1)"),
-    Idiom(r'Cannot resolve "to_char\(', f"date_format(ts, …), {_PATTERN}"),
-    Idiom(
+    DialectHint(r'Cannot resolve "date_(add|sub)\(.*INTERVAL', "ts + interval 1 day, or date_add(date, 1)"),
+    DialectHint(r'Cannot resolve "to_char\(', f"date_format(ts, …), {_PATTERN}"),
+    DialectHint(
         r'Cannot resolve "trunc\(.*requires the "DATE"', "a number: floor(x), or cast(x as decimal(18, 1))"
     ),
-    Idiom(r'Cannot resolve "any\(.*"BOOLEAN"', "`x = any (array)`: array_contains(array, x)"),
-    Idiom(r"Fail to recognize '.*' pattern in the DateTimeFormatter", f"the pattern is written {_PATTERN}"),
-    Idiom(r"The `(try_)?to_number` requires", "to_number(x): cast(x as decimal(18, 2)), or try_cast"),
-    Idiom(
+    DialectHint(r'Cannot resolve "any\(.*"BOOLEAN"', "`x = any (array)`: array_contains(array, x)"),
+    DialectHint(
+        r"Fail to recognize '.*' pattern in the DateTimeFormatter", f"the pattern is written {_PATTERN}"
+    ),
+    DialectHint(r"The `(try_)?to_number` requires", "to_number(x): cast(x as decimal(18, 2)), or try_cast"),
+    DialectHint(
         r"The `to_varchar` requires", f"to_varchar(x): cast(x as string), or date_format(ts, …), {_PATTERN}"
     ),
-    Idiom(r"The `trunc` requires", "trunc(x) of a number: cast(x as bigint)"),
-    Idiom(r"The `date` requires", "date(y, m, d): make_date(y, m, d)"),
-    Idiom(r"The `isnull` requires", "isnull(x, y): coalesce(x, y)"),
-    Idiom(r"Cannot extract `epoch`", "extract(epoch from ts): unix_timestamp(ts)"),
-    Idiom(r"Cannot extract `isodow`", "extract(isodow from ts): extract(dayofweek_iso from ts)"),
-    Idiom(
+    DialectHint(r"The `trunc` requires", "trunc(x) of a number: cast(x as bigint)"),
+    DialectHint(r"The `date` requires", "date(y, m, d): make_date(y, m, d)"),
+    DialectHint(r"The `isnull` requires", "isnull(x, y): coalesce(x, y)"),
+    DialectHint(r"Cannot extract `epoch`", "extract(epoch from ts): unix_timestamp(ts)"),
+    DialectHint(r"Cannot extract `isodow`", "extract(isodow from ts): extract(dayofweek_iso from ts)"),
+    DialectHint(
         r"Cannot mix year-month and day-time fields",
         "an interval for each: ts + interval 1 month + interval 2 days",
     ),
-    Idiom(r'Literals of the type "E"', "E'…': '…', which already reads \\n and the like"),
-    Idiom(r'Literals of the type "B"', "b'…': X'…' of its bytes in hex, or encode('…', 'utf-8')"),
-    Idiom(
+    DialectHint(r'Literals of the type "E"', "E'…': '…', which already reads \\n and the like"),
+    DialectHint(r'Literals of the type "B"', "b'…': X'…' of its bytes in hex, or encode('…', 'utf-8')"),
+    DialectHint(
         "Number of column aliases does not match",
         "a table hint: leave it out",
         after=r".*\bwith\s*\(\s*nolock",
     ),
     # Spark 4 reads these two as its own: an option of a scan, and a field of a variant.
-    Idiom(r"Values must be specified for key\(s\): \[nolock\]", "a table hint: leave it out"),
-    Idiom("COLUMN_IS_NOT_VARIANT_TYPE", f"`x:a`: {_JSON}"),
+    DialectHint(r"Values must be specified for key\(s\): \[nolock\]", "a table hint: leave it out"),
+    DialectHint("COLUMN_IS_NOT_VARIANT_TYPE", f"`x:a`: {_JSON}"),
 )
 
 _NOW: Final = "current_timestamp()"

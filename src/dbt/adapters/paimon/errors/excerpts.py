@@ -12,7 +12,7 @@ _TAB: Final = "    "
 
 
 @dataclass(frozen=True)
-class Spot:
+class SourceLocation:
     """A place in a file.
 
     Args:
@@ -32,7 +32,7 @@ class Spot:
     note: str = ""
 
 
-def shown(spot: Spot) -> str:
+def shown(spot: SourceLocation) -> str:
     """The address (`path:line:column`), the line, and carets below it."""
     column = "" if spot.column is None else f":{spot.column + 1}"
     head = f"  {spot.path}:{spot.line}{column}{f', {spot.note}' if spot.note else ''}"
@@ -44,7 +44,7 @@ def shown(spot: Spot) -> str:
     return f"{head}\n{body}\n{' ' * len(number)} | {' ' * _width(before)}{'^' * max(1, _width(marked))}"
 
 
-def _parts(spot: Spot) -> tuple[str, str, str]:
+def _parts(spot: SourceLocation) -> tuple[str, str, str]:
     """The line before, at and after the place, cut to what fits."""
     text, start = spot.text.rstrip("\r\n"), spot.column or 0
     end = start + (spot.length if spot.column is not None else 0)

@@ -11,7 +11,7 @@ from typing import Any, Final
 from jinja2 import TemplateError
 
 from dbt.adapters.paimon.errors import fits
-from dbt.adapters.paimon.errors.excerpts import Spot
+from dbt.adapters.paimon.errors.excerpts import SourceLocation
 from dbt.adapters.paimon.errors.places import Place
 
 # A shorter line, such as `from x`, may be in a file by chance.
@@ -72,7 +72,7 @@ def source_in(path: str, file: str, raw: str, **other: Any) -> Source:
     return Source(path, raw, first_line=line, indent=column, file=file, **other)
 
 
-def spot(place: Place, statement: str, sources: Sequence[Source]) -> Spot | None:
+def spot(place: Place, statement: str, sources: Sequence[Source]) -> SourceLocation | None:
     """The line of a file that a place in a statement comes from.
 
     Args:
@@ -125,7 +125,7 @@ def _before_injection(source: Source, offset: int) -> int | None:
     return offset - more if offset >= same + more and sent.endswith(compiled[same:]) else None
 
 
-def _hook_spot(source: Source, statement: str, place: Place) -> Spot | None:
+def _hook_spot(source: Source, statement: str, place: Place) -> SourceLocation | None:
     """For a source that is sent by itself, after dbt's comment."""
     begin = _COMMENT.match(statement)
     start = begin.end() if begin else 0
@@ -134,7 +134,9 @@ def _hook_spot(source: Source, statement: str, place: Place) -> Spot | None:
     return _raw_spot(source, statement[start:].rstrip(), place.offset - start, place.length)
 
 
-def _raw_spot(source: Source, rendered: str, offset: int, length: int, within: bool = False) -> Spot | None:
+def _raw_spot(
+    source: Source, rendered: str, offset: int, length: int, within: bool = False
+) -> SourceLocation | None:
     """The place in the raw text, if its line is sure."""
     raw = source.raw
     text = normalized(rendered)
@@ -172,7 +174,7 @@ def _around(line: str, column: int) -> str:
     return f"{'… ' if start else ''}{cut}{' …' if start + _MOST_OUTPUT < len(line) else ''}"
 
 
-def _same_line(source: Source, line: str, column: int, length: int) -> Spot | None:
+def _same_line(source: Source, line: str, column: int, length: int) -> SourceLocation | None:
     """The one line of the raw text that is this line, as in a `{% set %}` block or an SQL header."""
     wanted = line.strip()
     if len(wanted) < _LEAST_LINE:
@@ -186,7 +188,7 @@ def _same_line(source: Source, line: str, column: int, length: int) -> Spot | No
     return _spot(source, before + indent + column - (len(line) - len(line.lstrip())), length)
 
 
-def _spot(source: Source, offset: int, length: int | None, note: str = "") -> Spot:
+def _spot(source: Source, offset: int, length: int | None, note: str = "") -> SourceLocation:
     """A place of a source as one of its file."""
     line, column = _line_column(source.raw, offset)
     shown = source.raw.split("\n")[line - 1]
@@ -196,16 +198,16 @@ def _spot(source: Source, offset: int, length: int | None, note: str = "") -> Sp
         shown = source.file.split("\n")[line - 1]
     notes = ", ".join(filter(None, [source.note, note]))
     if length is None:
-        return Spot(source.path, line, shown, note=notes)
-    return Spot(source.path, line, shown, column, length, notes)
+        return SourceLocation(source.path, line, shown, note=notes)
+    return SourceLocation(source.path, line, shown, column, length, notes)
 
 
-def _compiled_spot(source: Source, offset: int, length: int) -> Spot | None:
+def _compiled_spot(source: Source, offset: int, length: int) -> SourceLocation | None:
     if not source.compiled_path:
         return None
     line, column = _line_column(source.sent or source.compiled, offset)
     shown = (source.sent or source.compiled).split("\n")[line - 1]
-    return Spot(source.compiled_path, line, shown, column, length, source.note)
+    return SourceLocation(source.compiled_path, line, shown, column, length, source.note)
 
 
 def _line_column(text: str, offset: int) -> tuple[int, int]:

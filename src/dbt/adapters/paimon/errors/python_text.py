@@ -7,7 +7,7 @@ import traceback
 from typing import Any, Final
 
 from dbt.adapters.paimon.errors import places
-from dbt.adapters.paimon.errors.excerpts import Spot
+from dbt.adapters.paimon.errors.excerpts import SourceLocation
 
 # Spark 4's DataFrameQueryContext.
 _CALLED_FROM: Final = r"was called from\s+{path}:(\d+)"
@@ -15,7 +15,7 @@ _CALLED_FROM: Final = r"was called from\s+{path}:(\d+)"
 _WORKER: Final = r'File "{path}", line (\d+)'
 
 
-def raised_at(exc: BaseException, path: str, file: str) -> Spot | None:
+def raised_at(exc: BaseException, path: str, file: str) -> SourceLocation | None:
     """The place in a model where an exception was raised, or the call that raised it.
 
     Args:
@@ -44,7 +44,7 @@ def raised_at(exc: BaseException, path: str, file: str) -> Spot | None:
     return _at(path, frame.lineno, lines, start, end)
 
 
-def named_in(error: str, path: str, file: str) -> Spot | None:
+def named_in(error: str, path: str, file: str) -> SourceLocation | None:
     """The place in a model that Spark's error names, though another statement ran its data frame.
 
     Args:
@@ -64,7 +64,7 @@ def named_in(error: str, path: str, file: str) -> Spot | None:
     return None
 
 
-def _at(path: str, line: int, lines: list[str], start: int | None, end: int) -> Spot | None:
+def _at(path: str, line: int, lines: list[str], start: int | None, end: int) -> SourceLocation | None:
     if not 0 < line <= len(lines):
         return None
-    return Spot(path, line, lines[line - 1], start, max(1, end - (start or 0)))
+    return SourceLocation(path, line, lines[line - 1], start, max(1, end - (start or 0)))

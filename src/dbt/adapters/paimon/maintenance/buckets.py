@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING
 
 from dbt.adapters.events.logging import AdapterLogger
 
-from dbt.adapters.paimon.host import Host, is_empty_run, table_name
+from dbt.adapters.paimon.adapter_protocol import AdapterProtocol, is_empty_run, table_name
 from dbt.adapters.paimon.spec import bucket_numbers
 from dbt.adapters.paimon.sql.statements import Statement
 from dbt.adapters.paimon.writing.bucket_tasks import PARTITIONS
 
 if TYPE_CHECKING:
-    from dbt.adapters.paimon.maintenance.door import Maintenance
+    from dbt.adapters.paimon.maintenance.api import Maintenance
     from dbt.adapters.paimon.relation import PaimonRelation
     from dbt.adapters.paimon.spec.table import TableSpec
     from dbt.adapters.paimon.tables.changeset import ExistingTable
@@ -28,27 +28,27 @@ class Buckets:
     """Chooses the number at the first build, and keeps what a table has.
 
     Args:
-        host: the adapter.
-        maintenance: the door that rescales.
+        adapter: the adapter.
+        maintenance: `adapter.maintenance`, which rescales.
     """
 
-    def __init__(self, host: Host, maintenance: Maintenance) -> None:
-        self._host = host
+    def __init__(self, adapter: AdapterProtocol, maintenance: Maintenance) -> None:
+        self._adapter = adapter
         self._maintenance = maintenance
 
-    def chosen(self, spec: TableSpec, source: ModelQuery) -> TableSpec:
+    def estimate(self, spec: TableSpec, source: ModelQuery) -> TableSpec:
         """The spec of a new table, with a number of buckets by Spark's estimate of the query's size.
 
         Unchanged if the config has a number, or if the table cannot have fixed buckets. With `--empty` the number stays
         open.
         """
-        if not spec.auto_buckets or not bucket_numbers.may_fix(spec, self._host.versions):
+        if not spec.auto_buckets or not bucket_numbers.may_fix(spec, self._adapter.versions):
             return spec
         if is_empty_run():
             return bucket_numbers.undecided(spec)
         return bucket_numbers.with_buckets(spec, self._number_for(spec, source))
 
-    def fit(self, spec: TableSpec, relation: PaimonRelation) -> None:
+    def correct(self, spec: TableSpec, relation: PaimonRelation) -> None:
         """Compare the number with the rows that a new table got, before it gets its name.
 
         If it is far off, the rows are written again; if there are none, it stays open.
@@ -65,7 +65,7 @@ class Buckets:
             logger.debug(f"{relation}: {spec.bucket} buckets were expected, {number} fit its {largest} bytes")
             self._maintenance.rescale(relation, number)
 
-    def decide(
+    def resolve(
         self, spec: TableSpec, relation: PaimonRelation, current: ExistingTable, source: ModelQuery
     ) -> TableSpec:
         """Make the buckets of an existing table ready for a statement that writes it; the spec with their number.
@@ -99,19 +99,19 @@ class Buckets:
         return bucket_numbers.expected(size, self._tasks, partitioned=bool(spec.partition_by))
 
     def _estimated(self, query: str) -> float | None:
-        if (in_process := self._host.handle.in_process()) is not None:
-            return bucket_numbers.estimated_size(in_process.explained(query))
-        ((explained,),) = self._host.query(f"explain cost {query}")
+        if (embedded := self._adapter.handle.embedded()) is not None:
+            return bucket_numbers.estimated_size(embedded.explained(query))
+        ((explained,),) = self._adapter.query(f"explain cost {query}")
         return bucket_numbers.estimated_size(str(explained))
 
     def _largest(self, relation: PaimonRelation) -> int | None:
         """Bytes of the data files of the largest partition; None without files."""
-        if (in_process := self._host.handle.in_process()) is not None:
+        if (embedded := self._adapter.handle.embedded()) is not None:
             try:
-                return in_process.largest_partition(table_name(relation))
+                return embedded.largest_partition(table_name(relation))
             except Exception as exc:  # noqa: BLE001 - of py4j; the query below asks in another way
                 logger.debug(f"{relation}: its size is not known: {exc}")
-        ((largest,),) = self._host.query(
+        ((largest,),) = self._adapter.query(
             "select cast(max(bytes) as bigint) from (select sum(file_size_in_bytes) as bytes from "
             f"{relation.system_table('files')} group by partition)"
         )
@@ -119,9 +119,9 @@ class Buckets:
 
     def _alter(self, relation: PaimonRelation, change: str) -> None:
         sql = f"alter table {relation.render()} {change}"
-        self._host.connections.execute(Statement(sql, "alter table", target=relation.parts))
+        self._adapter.connections.execute(Statement(sql, "alter table", target=relation.parts))
 
     @property
     def _tasks(self) -> int:
-        known = self._host.handle.setting(PARTITIONS)
+        known = self._adapter.handle.setting(PARTITIONS)
         return int(known) if known and known.isdigit() else _USUAL_TASKS

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, TypeVar
 from dbt.adapters.contracts.connection import AdapterResponse
 from dbt.adapters.events.logging import AdapterLogger
 
-from dbt.adapters.paimon.host import Host, table_name
+from dbt.adapters.paimon.adapter_protocol import AdapterProtocol, table_name
 from dbt.adapters.paimon.spark import responses
-from dbt.adapters.paimon.writing.builds import Builds
-from dbt.adapters.paimon.writing.written import Written
+from dbt.adapters.paimon.writing.statement_result import StatementResult
+from dbt.adapters.paimon.writing.table_writer import TableWriter
 
 if TYPE_CHECKING:
     from dbt.adapters.paimon.relation import PaimonRelation
@@ -26,26 +26,28 @@ class Calls:
     """What runs operations.
 
     Args:
-        host: the adapter.
-        builds: the door of locks.
+        adapter: the adapter.
+        builds: `adapter.builds`.
     """
 
-    def __init__(self, host: Host, builds: Builds) -> None:
-        self._host = host
+    def __init__(self, adapter: AdapterProtocol, builds: TableWriter) -> None:
+        self._adapter = adapter
         self._builds = builds
 
-    def run(self, relation: PaimonRelation, name: str, statement: Statement) -> Written:
+    def run(self, relation: PaimonRelation, name: str, statement: Statement) -> StatementResult:
         """Run an operation's statement.
 
         Raises:
             DbtDatabaseError: with a short message.
         """
-        table, response = self.told(
-            relation, name, lambda: self._host.connections.execute(statement, fetch=True)[1]
+        table, response = self.run_and_log(
+            relation, name, lambda: self._adapter.connections.execute(statement, fetch=True)[1]
         )
-        return Written(response, table)
+        return StatementResult(response, table)
 
-    def told(self, relation: PaimonRelation, name: str, work: Callable[[], R]) -> tuple[R, AdapterResponse]:
+    def run_and_log(
+        self, relation: PaimonRelation, name: str, work: Callable[[], R]
+    ) -> tuple[R, AdapterResponse]:
         """Run an operation, and log a line of what it did to the table.
 
         Returns:
@@ -54,9 +56,9 @@ class Calls:
         table = table_name(relation)
         with self._builds.alone(relation):
             began = time.monotonic()
-            before = self._read(relation, lambda: self._host.handle.kept(table))
+            before = self._read(relation, lambda: self._adapter.handle.kept(table))
             result = work()
-            handle = self._host.handle
+            handle = self._adapter.handle
             statement = handle.statement_id
             effect = before and self._read(relation, lambda: handle.effect(table, before))
         response = (

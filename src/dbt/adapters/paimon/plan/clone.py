@@ -17,7 +17,7 @@ from dbt.adapters.paimon.tables.changeset import as_dbt_columns
 from dbt.adapters.paimon.writing.model_query import ModelQuery
 
 if TYPE_CHECKING:
-    from dbt.adapters.paimon.plan.door import Plans
+    from dbt.adapters.paimon.plan.api import Plans
     from dbt.adapters.paimon.relation import PaimonRelation
 
 
@@ -49,7 +49,7 @@ def decide(plans: Plans, context: Mapping[str, Any]) -> ClonePlan:
     adapter.
 
     Args:
-        plans: has the doors.
+        plans: has the features of the adapter.
         context: dbt's, of the materialization.
 
     Raises:
@@ -65,7 +65,7 @@ def decide(plans: Plans, context: Mapping[str, Any]) -> ClonePlan:
     if existing is not None and not context["flags"].FULL_REFRESH:
         plans.clones.check(existing)
         return ClonePlan(Does.NOTHING, target, words=f"Relation {existing} already exists")
-    original = plans.host.get_relation(*deferred.parts)
+    original = plans.adapter.get_relation(*deferred.parts)
     if original is None:
         raise CompilationError(
             f"{node['resource_type']} '{node['name']}': there is no {deferred} to clone, which the state names. Build "
@@ -119,20 +119,20 @@ class _Cloning:
         plans.views.ensure_schema(view)
         view_of_branch(self.writer, plan.target, branch, "main")
         if plans.clones.behind(view) is None:
-            plans.host.drop_relation(view)
+            plans.adapter.drop_relation(view)
             plans.clones.end(branch)
             return None
         if plan.existing is not None and plan.existing.is_table:
-            plans.host.drop_relation(plan.existing)
+            plans.adapter.drop_relation(plan.existing)
         kept = positions_of(plan.target)
-        if (old := plans.host.get_relation(*kept.parts)) is not None:
-            plans.host.drop_relation(old)
+        if (old := plans.adapter.get_relation(*kept.parts)) is not None:
+            plans.adapter.drop_relation(old)
         plans.changes.hand_over(plan.original, branch, kept)
         return view
 
     def copy(self) -> None:
         """Copy the rows: the deletes first (apply_changes), without which older changes would bring rows back."""
-        host, deletes, plan = self.writer.plans.host, self.writer.plans.deletes, self.plan
+        host, deletes, plan = self.writer.plans.adapter, self.writer.plans.deletes, self.plan
         assert plan.original is not None
         existing, target = plan.existing, plan.target
         if existing is not None and existing.is_view:

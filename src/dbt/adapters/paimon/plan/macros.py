@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from dbt.adapters.paimon.plan.steps import Step
     from dbt.adapters.paimon.relation import PaimonRelation
     from dbt.adapters.paimon.tables.changeset import ExistingColumn
-    from dbt.adapters.paimon.writing.written import Written
+    from dbt.adapters.paimon.writing.statement_result import StatementResult
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class Macros:
         """Write the node's SQL to its file under target/run."""
         self("write", sql)
 
-    def store(self, written: Written) -> None:
+    def store(self, written: StatementResult) -> None:
         """Keep what the node's main statement returned."""
         self("store_result", "main", response=written.response, agate_table=written.table)
 

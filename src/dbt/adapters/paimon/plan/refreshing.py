@@ -65,7 +65,7 @@ def _stage(writer: Writer, refresh: Refresh) -> None:
 
 def _settings(writer: Writer) -> Mapping[str, str]:
     """The Spark settings of the statements that read what has changed."""
-    supported = writer.plans.host.versions.supports(Capability.JOINS_WITH_NOTHING)
+    supported = writer.plans.adapter.versions.supports(Capability.JOINS_WITH_NOTHING)
     return NO_SETTINGS if supported else _WITHOUT_PRUNING
 
 

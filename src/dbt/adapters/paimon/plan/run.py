@@ -15,7 +15,7 @@ from dbt.adapters.paimon.plan.writing import Writing
 from dbt.adapters.paimon.spec.strategies import APPLY_CHANGES
 
 if TYPE_CHECKING:
-    from dbt.adapters.paimon.plan.door import Plans
+    from dbt.adapters.paimon.plan.api import Plans
     from dbt.adapters.paimon.plan.streams import StreamRun
     from dbt.adapters.paimon.relation import PaimonRelation
     from dbt.adapters.paimon.writing.model_query import ModelQuery
@@ -26,7 +26,7 @@ class Runs:
     """Called by the materializations.
 
     Attributes:
-        plans: settles plans, and has the doors.
+        plans: settles plans, and has the features of the adapter.
     """
 
     plans: Plans
@@ -119,7 +119,7 @@ class Runs:
         """
         plans, macros = self.plans, Macros(context)
         target, node = context["this"].incorporate(type="view"), macros.node
-        existing = plans.host.get_relation(*target.parts)
+        existing = plans.adapter.get_relation(*target.parts)
         branch = None if existing is None else plans.clones.behind(existing)
         plans.views.ensure_schema(target)
         definition = plans.views.definition(target, sql, node)
@@ -129,7 +129,7 @@ class Runs:
         if branch is not None:
             plans.clones.end(branch)
         if existing is not None and existing.is_table:
-            plans.host.drop_relation(existing)
+            plans.adapter.drop_relation(existing)
 
     def begin_stream(self, context: Mapping[str, Any]) -> StreamRun:
         """Decide what the run of a streaming model does, before its hooks (see `streams.begin`)."""

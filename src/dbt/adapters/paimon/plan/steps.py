@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from dbt.adapters.paimon.tables.changeset import ExistingColumn, ExistingTable
     from dbt.adapters.paimon.writing.kept_deletes import KeptDeletes
     from dbt.adapters.paimon.writing.model_query import ModelQuery
-    from dbt.adapters.paimon.writing.written import Written
+    from dbt.adapters.paimon.writing.statement_result import StatementResult
 
 
 class Does(StrEnum):
@@ -168,7 +168,7 @@ class NodeRun:
     branch: PaimonRelation | None = None
     rows: agate.Table | None = None
     steps: tuple[Step, ...] = ()
-    reused: Written | None = None
+    reused: StatementResult | None = None
     pending: tuple[Step, ...] = ()
 
     @property

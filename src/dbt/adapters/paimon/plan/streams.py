@@ -16,10 +16,10 @@ from dbt.adapters.paimon.plan.writing import set_late_options, tag_run
 from dbt.adapters.paimon.streaming.checkpoints import STREAM_ID
 from dbt.adapters.paimon.streaming.dead_letters import dead_letters_of
 from dbt.adapters.paimon.streaming.settings import StreamSettings
-from dbt.adapters.paimon.writing.written import Written
+from dbt.adapters.paimon.writing.statement_result import StatementResult
 
 if TYPE_CHECKING:
-    from dbt.adapters.paimon.plan.door import Plans
+    from dbt.adapters.paimon.plan.api import Plans
     from dbt.adapters.paimon.relation import PaimonRelation
     from dbt.adapters.paimon.writing.model_query import ModelQuery
 
@@ -41,7 +41,7 @@ def begin(plans: Plans, context: Mapping[str, Any]) -> StreamRun:
     """Decide what the run of a streaming model does, and lock its stream.
 
     Args:
-        plans: has the doors.
+        plans: has the features of the adapter.
         context: dbt's, of the materialization.
 
     Raises:
@@ -51,7 +51,7 @@ def begin(plans: Plans, context: Mapping[str, Any]) -> StreamRun:
     node, streams = context["model"], plans.streams
     target = context["this"].incorporate(type="table")
     plan = streams.plan(node)
-    macro = plans.host.get_incremental_strategy_macro(context, plan.strategy)
+    macro = plans.adapter.get_incremental_strategy_macro(context, plan.strategy)
     writer = plans.specs.strategy_macro(context, plan.strategy, macro)
     if writer.override:
         raise CompilationError(
@@ -113,12 +113,12 @@ class Streaming:
         self._drop_deletes_of_others(run.before)
         if not run.adds and run.existing is None:
             self._create(run.target)
-            plans.host.cache_added(run.target)
+            plans.adapter.cache_added(run.target)
             set_late_options(self.writer, run.target, run.spec)
         elif not run.adds:
             self._replace(dead_letters)
         self._stream_into(run.target, dead_letters)
-        self._macros.store(Written(plans.streams.response(node)))
+        self._macros.store(StatementResult(plans.streams.response(node)))
         tag_run(self.writer, run)
 
     def _replace(self, dead_letters: PaimonRelation | None) -> None:
@@ -137,9 +137,9 @@ class Streaming:
         if run.table is not None:
             builds.swap(staging, target)
         elif run.existing is not None:
-            plans.host.cache_dropped(run.existing)
-            plans.host.rename_relation(staging, target)
-            plans.host.drop_relation(run.existing)
+            plans.adapter.cache_dropped(run.existing)
+            plans.adapter.rename_relation(staging, target)
+            plans.adapter.drop_relation(run.existing)
         set_late_options(self.writer, target, run.spec)
         builds.release()
         self._drop_deletes_of_others(run.spec.options[STREAM_ID])
@@ -163,8 +163,8 @@ class Streaming:
             "paimon__model_query", relation, macros.context["compiled_code"], macros.node["language"]
         )
         spec = plans.specs.spelled(run.spec, source.columns)
-        ordered = plans.rows.ordered(source, spec, macros.node)
-        return plans.streams.query(ordered, spec, run.strategy, macros.node)
+        reject_nan_keys = plans.rows.reject_nan_keys(source, spec, macros.node)
+        return plans.streams.query(reject_nan_keys, spec, run.strategy, macros.node)
 
     def _stream_into(
         self, relation: PaimonRelation, dead_letters: PaimonRelation | None, *, drains: bool = False
@@ -192,7 +192,7 @@ class Streaming:
                 belong to a stream.
         """
         for kept in self._plans.deletes.relations(self.run.target, other_than=stream):
-            self._plans.host.drop_relation(kept)
+            self._plans.adapter.drop_relation(kept)
 
     def _ready_dead_letters(self) -> PaimonRelation | None:
         """The dead letters table, created if need be; None if every message can be parsed."""
@@ -200,9 +200,9 @@ class Streaming:
         sql = plans.streams.dead_letters_sql(self._macros.node, relation, self.run.settings)
         if not sql:
             return None
-        if plans.host.get_relation(*relation.parts) is not None:
+        if plans.adapter.get_relation(*relation.parts) is not None:
             plans.streams.ready_dead_letters(relation)
         else:
             self._macros.statement("create_dead_letters", sql)
-            plans.host.cache_added(relation)
+            plans.adapter.cache_added(relation)
         return relation

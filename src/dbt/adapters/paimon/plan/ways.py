@@ -17,7 +17,7 @@ from dbt.adapters.paimon.spec.strategies import APPLY_CHANGES, MICROBATCH, STRAT
 from dbt.adapters.paimon.writing.snapshots import helper_columns
 
 if TYPE_CHECKING:
-    from dbt.adapters.paimon.plan.door import Plans
+    from dbt.adapters.paimon.plan.api import Plans
     from dbt.adapters.paimon.plan.macros import Macros
     from dbt.adapters.paimon.plan.steps import NodeRun, SettledPlan
     from dbt.adapters.paimon.relation import PaimonRelation
@@ -35,7 +35,7 @@ class Writer:
     """Sends the statements that write a node's rows.
 
     Attributes:
-        plans: settles plans, and has the doors.
+        plans: settles plans, and has the features of the adapter.
         macros: those of the node.
     """
 
@@ -56,7 +56,7 @@ class Writer:
 
         Args:
             target: the table.
-            kind: a strategy, or another kind of statement (see `Builds.write`).
+            kind: a strategy, or another kind of statement (see `TableWriter.write`).
             spec: its table spec.
             sql: the statement.
             conf: Spark settings for this statement only.
@@ -88,7 +88,7 @@ class Writer:
 
     def ready_deletes(self, kept: KeptDeletes, spec: TableSpec) -> None:
         """Create the table of deletes (`apply_changes`), or change its column types to those of the table."""
-        host, relation = self.plans.host, kept.relation
+        host, relation = self.plans.adapter, kept.relation
         if host.get_relation(*relation.parts) is None:
             self.macros("paimon__create_deletes", spec, kept)
             host.cache_added(relation)
@@ -205,7 +205,7 @@ class Staged(Way):
         if self.replaced is not None:
             builds.swap(staging, self.target)
         else:
-            self.writer.plans.host.rename_relation(staging, self.target)
+            self.writer.plans.adapter.rename_relation(staging, self.target)
         if not self._is_kept:
             builds.ends(staging)
 
@@ -217,7 +217,7 @@ class Staged(Way):
     def _build(self) -> None:
         plans, macros = self.writer.plans, self.writer.macros
         plans.history.check_branches(macros.node, self.spec)
-        spec = plans.buckets.chosen(self.spec, self.source)
+        spec = plans.buckets.estimate(self.spec, self.source)
         self._staging = staging = plans.builds.staging(self.target)
         plans.builds.begins(staging)
         create = macros.sql("paimon__create_table_sql", staging, self.columns, spec, self.comment)
@@ -232,7 +232,7 @@ class Staged(Way):
         else:
             macros.write(script)
             macros.store(plans.builds.create(staging, script, spec))
-        plans.buckets.fit(spec, staging)
+        plans.buckets.correct(spec, staging)
         if self._is_kept:
             plans.builds.ends(staging)
 
@@ -406,7 +406,7 @@ class FromChanges(Way):
             self._keep(overwrite=True)
             return
         # Deletes that were ordered by another key or sequence mean other rows.
-        self.writer.plans.host.drop_relation(self.old)
+        self.writer.plans.adapter.drop_relation(self.old)
         self.writer.ready_deletes(self.kept, self.spec)
         self._keep()
 
@@ -432,7 +432,7 @@ def way_of(writer: Writer, run: NodeRun, source: ModelQuery) -> Way:
     relation = plans.deletes.relation(node, run.target)
     kept = plans.deletes.kept(relation, spec, columns)
     changes = plans.rows.checked(source, columns, node, spec)
-    old = plans.host.get_relation(*relation.parts)
+    old = plans.adapter.get_relation(*relation.parts)
     return FromChanges(writer, _build(writer, run, spec, source), spec, changes, kept, old)
 
 
@@ -445,5 +445,5 @@ def _build(writer: Writer, run: NodeRun, spec: TableSpec, source: ModelQuery) ->
         return InPlace(writer, run.target, plan)
     if existing is not None and existing.is_view:
         # It stays until the table is complete; dbt's cache has room for only one of them.
-        writer.plans.host.cache_dropped(existing)
+        writer.plans.adapter.cache_dropped(existing)
     return Staged(writer, run.target, run.table, plan.columns, plan.spec, plan.source, macros.comment)

@@ -96,7 +96,7 @@ class Writing:
         for query in (*self.staged, self.source):
             macros("paimon__drop_staged", query)
         if run.branch is None and run.existing is not None and run.existing.is_view:
-            plans.host.drop_relation(run.existing)
+            plans.adapter.drop_relation(run.existing)
 
     def keep_positions(self) -> None:
         """Store the node's positions in the tables whose changes it reads."""

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
-from dbt.adapters.paimon.spark import heads
+from dbt.adapters.paimon.spark import table_versions
 from dbt.adapters.paimon.spark.table_name import TableName
 from dbt.adapters.paimon.sql.data_types import type_text
 from dbt.adapters.paimon.sql.scala import elements
@@ -19,7 +19,7 @@ from dbt.adapters.paimon.sql.scala import elements
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-    from dbt.adapters.paimon.spark.heads import Stand
+    from dbt.adapters.paimon.spark.table_versions import TableVersion
 
 _TABLE: Final = "DataSourceV2Relation"
 _FILES: Final = "LogicalRelation"
@@ -72,7 +72,7 @@ class Analyzed:
     classes: frozenset[str]
     nondeterministic: frozenset[str] = frozenset()
     reads_clock: bool = False
-    tables: Mapping[TableName, Stand] = field(default_factory=dict)
+    tables: Mapping[TableName, TableVersion] = field(default_factory=dict)
     files: Mapping[str, str] = field(default_factory=dict)
     others: tuple[str, ...] = ()
 
@@ -137,7 +137,7 @@ class _Leaves:
     def __init__(self, jvm: Any) -> None:
         self._jvm = jvm
         self.texts: list[str] = []
-        self.tables: dict[TableName, Stand] = {}
+        self.tables: dict[TableName, TableVersion] = {}
         self.files: dict[str, str] = {}
         self.others: list[str] = []
 
@@ -166,7 +166,7 @@ class _Leaves:
         if not node.options().isEmpty():
             self.others.append(f"{shown} with options of its own")
             return
-        stand = heads.stand_of(self._jvm, node.table().getTable())
+        stand = table_versions.table_version_of(self._jvm, node.table().getTable())
         if stand.problem:
             self.others.append(f"{schema}.{name.identifier}, which {stand.problem}")
             return

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from dbt.adapters.paimon.spark import heads, parsed_calls
+from dbt.adapters.paimon.spark import parsed_calls, table_versions
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -32,7 +32,7 @@ def complete(session: SparkSession, statement: str) -> None:
     call = parsed_calls.parsed(session, statement, "create_branch", _ORDER)
     if call is None:
         return
-    table = heads.paimon_table(session, call.table)
+    table = table_versions.paimon_table(session, call.table)
     files = table.fileIO()
     schemas = jvm.org.apache.paimon.schema.SchemaManager
     ours, theirs = (

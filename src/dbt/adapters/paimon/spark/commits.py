@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
-from dbt.adapters.paimon.spark import heads, row_kinds
+from dbt.adapters.paimon.spark import row_kinds, table_versions
 from dbt.adapters.paimon.sql.text import string_literal
 
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ def by_jvm(session: SparkSession, table: TableName, user: str, since: float) -> 
         Exception: this catalog or this Paimon cannot be asked in this way.
     """
     jvm: Any = session._jvm
-    paimon = heads.paimon_table(session, table)
+    paimon = table_versions.paimon_table(session, table)
     snapshots = paimon.snapshotManager()
     snapshot = _newest(snapshots, user, since * 1000 - _CLOCKS)
     if snapshot is None:

@@ -20,8 +20,8 @@ from dbt.adapters.paimon.machine import addresses, installation
 from dbt.adapters.paimon.spark import connect_operations, progress, server, server_clients, server_token
 from dbt.adapters.paimon.spark.conf import EXTENSIONS, remote_conf
 from dbt.adapters.paimon.spark.connect_progress import ProgressMessages
-from dbt.adapters.paimon.spark.frames import FrameCursor, FrameHandle, Tags
 from dbt.adapters.paimon.spark.handles import session_conf
+from dbt.adapters.paimon.spark.pyspark_handle import PySparkCursor, PySparkHandle, Tags
 from dbt.adapters.paimon.sql.text import commented
 
 # Idle sessions, by the server's address. They are reused and never closed before the process ends: closing one of their
@@ -42,11 +42,11 @@ _KEEPALIVE = [
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
+    from dbt.adapters.paimon.spark.job_metrics import Progress
     from dbt.adapters.paimon.spark.server_clients import Writer
-    from dbt.adapters.paimon.spark.work import Progress
 
 
-class ConnectCursor(FrameCursor):
+class ConnectCursor(PySparkCursor):
     """A cursor over one session of a Spark Connect server; dbt's statements begin with a comment."""
 
     def __init__(self, session: SparkSession, tags: Tags, comment: str = "") -> None:
@@ -73,7 +73,7 @@ class ConnectCursor(FrameCursor):
         return relation is not None and relation.WhichOneof("rel_type") == "local_relation"
 
 
-class ConnectHandle(FrameHandle):
+class ConnectHandle(PySparkHandle):
     """A dbt thread's session of the server, which no other thread uses."""
 
     def __init__(self, session: SparkSession, url: str) -> None:

@@ -6,7 +6,7 @@ import time
 from collections.abc import Iterable
 from typing import Any, Protocol
 
-from dbt.adapters.paimon.spark.work import Progress
+from dbt.adapters.paimon.spark.job_metrics import Progress
 
 
 class Stage(Protocol):

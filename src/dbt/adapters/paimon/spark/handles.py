@@ -12,7 +12,7 @@ from threading import Event, Thread
 from typing import TYPE_CHECKING, Any, Final
 
 from dbt.adapters.paimon.credentials import STATIC_CONF
-from dbt.adapters.paimon.spark import commits, scans, upkeep
+from dbt.adapters.paimon.spark import commits, procedure_results, scans
 from dbt.adapters.paimon.sql import predicates
 from dbt.adapters.paimon.sql.text import statements
 
@@ -20,12 +20,12 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
     from dbt.adapters.paimon.spark.commits import Committed
-    from dbt.adapters.paimon.spark.in_process import InProcess
+    from dbt.adapters.paimon.spark.embedded import EmbeddedSpark
+    from dbt.adapters.paimon.spark.job_metrics import JobMetrics, Progress
+    from dbt.adapters.paimon.spark.procedure_results import ProcedureResult, SnapshotRange
     from dbt.adapters.paimon.spark.scans import Scan
     from dbt.adapters.paimon.spark.server_clients import Writer
     from dbt.adapters.paimon.spark.table_name import TableName
-    from dbt.adapters.paimon.spark.upkeep import Effect, Kept
-    from dbt.adapters.paimon.spark.work import Progress, Work
     from dbt.adapters.paimon.sql.statements import Statement
 
 # Seconds; a job that starts after Ctrl-C is cancelled within this time.
@@ -225,27 +225,27 @@ class Handle(ABC):
         """
         return commits.by_sql(self._rows_of, table, user, whole)
 
-    def kept(self, table: TableName) -> Kept:
+    def kept(self, table: TableName) -> SnapshotRange:
         """The table snapshots that a table has.
 
         Raises:
             Exception: there is no such table, or its catalog cannot be asked.
         """
-        return upkeep.kept_by_sql(self._rows_of, table)
+        return procedure_results.kept_by_sql(self._rows_of, table)
 
-    def effect(self, table: TableName, before: Kept) -> Effect:
+    def effect(self, table: TableName, before: SnapshotRange) -> ProcedureResult:
         """What became of a table since it had these table snapshots.
 
         Raises:
             Exception: its catalog cannot be asked.
         """
-        return upkeep.effect_by_sql(self._rows_of, table, before)
+        return procedure_results.effect_by_sql(self._rows_of, table, before)
 
-    def work_of(self, statement_id: str) -> Work | None:
+    def work_of(self, statement_id: str) -> JobMetrics | None:
         """What Spark did for a statement; None if that cannot be seen from here."""
         return None
 
-    def in_process(self) -> InProcess | None:
+    def embedded(self) -> EmbeddedSpark | None:
         """What only a Spark in this process can be asked; None if it is in a server."""
         return None
 

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Final
 
 from dbt.adapters.events.logging import AdapterLogger
 
-from dbt.adapters.paimon.spark.figures import counted, roughly, size
+from dbt.adapters.paimon.spark.formatting import counted, roughly, size
 
 if TYPE_CHECKING:
     from dbt.adapters.paimon.spark.handles import Handle
-    from dbt.adapters.paimon.spark.work import Progress
+    from dbt.adapters.paimon.spark.job_metrics import Progress
 
 logger = AdapterLogger("Paimon")
 
@@ -24,7 +24,7 @@ FIRST: Final = 10.0
 EVERY: Final = 15.0
 
 
-class Telling:
+class ProgressReporter:
     """What is told of one piece of work."""
 
     def __init__(self) -> None:
@@ -36,7 +36,7 @@ class Telling:
 
 
 @contextmanager
-def told(
+def report_progress(
     handle: Handle,
     name: str,
     *,
@@ -44,7 +44,7 @@ def told(
     first: float = FIRST,
     every: float = EVERY,
     tell: Callable[[str], object] = logger.info,
-) -> Iterator[Telling]:
+) -> Iterator[ProgressReporter]:
     """Say how far this thread's work is, as long as it takes.
 
     Args:
@@ -59,7 +59,7 @@ def told(
         What the work is measured from.
     """
     over = Event()
-    telling = Telling()
+    telling = ProgressReporter()
 
     def look() -> None:
         pause = first

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Final
 from dbt.adapters.contracts.connection import AdapterResponse
 
 from dbt.adapters.paimon.concurrency import conflicts
-from dbt.adapters.paimon.spark.figures import counted, size
+from dbt.adapters.paimon.spark.formatting import counted, size
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
     from dbt.adapters.paimon.spark.commits import Committed
-    from dbt.adapters.paimon.spark.upkeep import Effect
-    from dbt.adapters.paimon.spark.work import Work
+    from dbt.adapters.paimon.spark.job_metrics import JobMetrics
+    from dbt.adapters.paimon.spark.procedure_results import ProcedureResult
 
 # The statement of a table that is built under a staging name.
 STAGING: Final = "staging"
@@ -84,7 +84,7 @@ def code_of(kind: str) -> str:
 
 
 def of_write(
-    kind: str, committed: Committed | None, work: Work | None, query_id: str
+    kind: str, committed: Committed | None, work: JobMetrics | None, query_id: str
 ) -> PaimonAdapterResponse:
     """The response to a statement whose commit was looked for.
 
@@ -117,7 +117,7 @@ def of_write(
     return response
 
 
-def of_operation(name: str, effect: Effect, query_id: str) -> PaimonAdapterResponse:
+def of_operation(name: str, effect: ProcedureResult, query_id: str) -> PaimonAdapterResponse:
     """The response to an operation on a table, such as `compact`.
 
     Args:

@@ -15,29 +15,36 @@ from dbt.adapters.paimon.catalogs.storage import Storage
 from dbt.adapters.paimon.credentials import PaimonCredentials
 from dbt.adapters.paimon.errors.deprecations import warn
 from dbt.adapters.paimon.machine import installation, java
-from dbt.adapters.paimon.spark import cluster_managers, commits, kubernetes, scans, upkeep, work
+from dbt.adapters.paimon.spark import (
+    cluster_managers,
+    commits,
+    job_metrics,
+    kubernetes,
+    procedure_results,
+    scans,
+)
 from dbt.adapters.paimon.spark.conf import EXTENSIONS, spark_conf
-from dbt.adapters.paimon.spark.frames import FrameCursor, FrameHandle
+from dbt.adapters.paimon.spark.embedded import EmbeddedSpark
 from dbt.adapters.paimon.spark.handles import session_conf
-from dbt.adapters.paimon.spark.in_process import InProcess
 from dbt.adapters.paimon.spark.launch import jvm, packages, resolved_jars
+from dbt.adapters.paimon.spark.pyspark_handle import PySparkCursor, PySparkHandle
 from dbt.adapters.paimon.sql import predicates
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
     from dbt.adapters.paimon.spark.commits import Committed
+    from dbt.adapters.paimon.spark.job_metrics import JobMetrics, Progress
+    from dbt.adapters.paimon.spark.procedure_results import ProcedureResult, SnapshotRange
     from dbt.adapters.paimon.spark.scans import Scan
     from dbt.adapters.paimon.spark.table_name import TableName
-    from dbt.adapters.paimon.spark.upkeep import Effect, Kept
-    from dbt.adapters.paimon.spark.work import Progress, Work
 
 _START = RLock()
 # The settings that this process's Spark was started with: every session begins with them.
 _STARTED_WITH: dict[str, str] = {}
 
 
-class SessionCursor(FrameCursor):
+class SessionCursor(PySparkCursor):
     """A cursor over a session of the embedded Spark; rows stay in Spark until they are fetched."""
 
     def _tag_thread(self) -> None:
@@ -52,7 +59,7 @@ class SessionCursor(FrameCursor):
         return str(executed.getClass().getSimpleName()) in ("CommandResult", "LocalRelation")
 
 
-class SessionHandle(FrameHandle):
+class SessionHandle(PySparkHandle):
     """A dbt thread's session of the embedded Spark, which no other thread uses."""
 
     _described = ("", "")
@@ -78,21 +85,21 @@ class SessionHandle(FrameHandle):
         """The newest commit to a table by a user since a time, by Paimon's own classes."""
         return commits.by_jvm(self.session, table, user, since)
 
-    def kept(self, table: TableName) -> Kept:
+    def kept(self, table: TableName) -> SnapshotRange:
         """The table snapshots that a table has, by Paimon's own classes."""
-        return upkeep.kept_by_jvm(self.session, table)
+        return procedure_results.kept_by_jvm(self.session, table)
 
-    def effect(self, table: TableName, before: Kept) -> Effect:
+    def effect(self, table: TableName, before: SnapshotRange) -> ProcedureResult:
         """What became of a table since it had these table snapshots, by Paimon's own classes."""
-        return upkeep.effect_by_jvm(self.session, table, before)
+        return procedure_results.effect_by_jvm(self.session, table, before)
 
-    def work_of(self, statement_id: str) -> Work | None:
+    def work_of(self, statement_id: str) -> JobMetrics | None:
         """What Spark did for a statement."""
-        return work.by_tag(self.session, statement_id)
+        return job_metrics.by_tag(self.session, statement_id)
 
-    def in_process(self) -> InProcess:
+    def embedded(self) -> EmbeddedSpark:
         """What only this Spark, in this process, can be asked."""
-        return InProcess(self.session, self._frame_of, self.configured)
+        return EmbeddedSpark(self.session, self._frame_of, self.configured)
 
     def scans(self, sql: str) -> tuple[Scan, ...]:
         """What a query would read, by the splits that Paimon plans for it."""
@@ -100,7 +107,7 @@ class SessionHandle(FrameHandle):
 
     def progress(self, since: float) -> Progress | None:
         """How far this thread's jobs since a time are."""
-        return work.so_far(self.session, self._tags.own, since)
+        return job_metrics.job_progress(self.session, self._tags.own, since)
 
     def begins(self) -> None:
         """Remember which JVM thread runs this thread's calls: PySpark pins one to each."""

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from dbt_common.exceptions import DbtRuntimeError
 
-from dbt.adapters.paimon.spark import heads, parsed_calls
+from dbt.adapters.paimon.spark import parsed_calls, table_versions
 from dbt.adapters.paimon.spark.table_name import TableName
 from dbt.adapters.paimon.sql.scala import elements
 from dbt.adapters.paimon.sql.text import quoted
@@ -53,7 +53,7 @@ def sort(session: SparkSession, statement: str, references_of: Callable[[str], I
         return False
     given = call.arguments
     options = dict(pair.split("=", 1) for pair in given.get("options", "").split(",") if "=" in pair)
-    table = heads.paimon_table(session, call.table).copy({"write-only": "false", **options})
+    table = table_versions.paimon_table(session, call.table).copy({"write-only": "false", **options})
     if table.coreOptions().deletionVectorsEnabled() or table.bucketMode().toString() != "BUCKET_UNAWARE":
         return False
     where = given.get("where") or " or ".join(
@@ -102,7 +102,7 @@ def _sort_files(
         )
     commit = table.newCommit(f"dbt-sort_{uuid.uuid4()}")
     try:
-        commit.commit(heads.BATCH, messages)
+        commit.commit(table_versions.BATCH, messages)
     except Exception:
         commit.abort(messages)
         raise

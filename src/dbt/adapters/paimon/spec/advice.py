@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 from dbt.adapters.paimon.capabilities import Capability
 from dbt.adapters.paimon.options.table_options import parse_duration
 from dbt.adapters.paimon.spec import deleting
-from dbt.adapters.paimon.spec.build import Written
+from dbt.adapters.paimon.spec.build import ConfigOrigin
 from dbt.adapters.paimon.spec.problems import Problems
 from dbt.adapters.paimon.spec.table import DYNAMIC_BUCKET, POSTPONE_BUCKET
 from dbt.adapters.paimon.sql.type_trees import Atom, type_tree
@@ -42,7 +42,7 @@ def advice(
         types: column -> Spark type, if the columns are known already.
     """
     problems = Problems(model)
-    where = Written(config)
+    where = ConfigOrigin(config)
     for check in _CHECKS:
         for name, reason in check(spec):
             problems.add(*where.find(name, spec), reason)

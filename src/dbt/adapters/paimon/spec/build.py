@@ -259,7 +259,7 @@ def collect_table_spec(
     if not versions.case_sensitive:
         spec = one_spelling(spec)
 
-    where = Written(config)
+    where = ConfigOrigin(config)
     _check_rules(spec, where, problems, versions)
     if contracted and columns:
         for name, reason in _outside_contract(spec, columns, versions):
@@ -280,13 +280,13 @@ def _with_policy(spec: TableSpec, problems: Problems, versions: Versions) -> Tab
     return replace(spec, options=MappingProxyType({**policy.expire_snapshots.options, **spec.options}))
 
 
-def _check_rules(spec: TableSpec, where: Written, problems: Problems, versions: Versions) -> None:
+def _check_rules(spec: TableSpec, where: ConfigOrigin, problems: Problems, versions: Versions) -> None:
     for rule in RULES:
         for name, reason in rule(spec, versions):
             problems.add(*where.find(name, spec), reason)
     for rule in UNREAD_RULES:
         for name, reason in rule(spec, versions):
-            problems.add_unread(*where.find(name, spec), reason)
+            problems.add_ignored(*where.find(name, spec), reason)
 
 
 def _outside_contract(
@@ -386,7 +386,7 @@ def _check_key_names(config: Mapping[str, Any], problems: Problems, versions: Ve
         if re.search(r"[-.]", name) and name not in OPTION_KEYS.values()
     }
     for key, reason in refusals(config):
-        problems.add_unread(key, config[key], reason)
+        problems.add_ignored(key, config[key], reason)
     for key, value in config.items():
         if value is None or key in ours or key in _DBT_KEYS or is_foreign(key):
             continue
@@ -451,7 +451,7 @@ def _columns(value: Any, key: str, problems: Problems) -> tuple[str, ...]:
         try:
             value = _partition_columns(value)
         except NoColumnError as exc:
-            problems.add_unread(key, value, str(exc))
+            problems.add_ignored(key, value, str(exc))
             return ()
         except ValueError as exc:
             problems.add(key, value, str(exc))
@@ -648,7 +648,7 @@ def _field_keys() -> list[str]:
     return [name.replace("-", "_") for name in names_at(FIELD_ATTRIBUTES, OLDEST_PAIMON)]
 
 
-class Written:
+class ConfigOrigin:
     """Finds the key and value that the user wrote for an option, by Paimon's name."""
 
     def __init__(self, config: Mapping[str, Any]) -> None:

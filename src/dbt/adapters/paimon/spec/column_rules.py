@@ -17,11 +17,11 @@ from dbt.adapters.paimon.capabilities import Capability, Versions
 from dbt.adapters.paimon.options.table_options import split_field_option
 from dbt.adapters.paimon.options.values import split_columns
 from dbt.adapters.paimon.spec import maintenance_rules
-from dbt.adapters.paimon.spec.build import Written
+from dbt.adapters.paimon.spec.build import ConfigOrigin
 from dbt.adapters.paimon.spec.config_columns import among, hint, unknown_columns
 from dbt.adapters.paimon.spec.problems import Problems
 from dbt.adapters.paimon.spec.rules import unknown_in_pattern
-from dbt.adapters.paimon.spec.spelling import named_columns, spelled_as
+from dbt.adapters.paimon.spec.spelling import named_columns, with_column_case
 from dbt.adapters.paimon.spec.strategies import merges
 from dbt.adapters.paimon.spec.table import TableSpec
 from dbt.adapters.paimon.sql.data_types import field_names
@@ -149,8 +149,8 @@ def check_columns(
     """
     types = dict(columns)
     if not versions.case_sensitive:
-        spec = spelled_as(spec, types)
-    problems, written = Problems(model), Written(config)
+        spec = with_column_case(spec, types)
+    problems, written = Problems(model), ConfigOrigin(config)
     names = list(types) if given is None else given
     for where, column in named_columns(spec):
         given_too = where not in _GIVEN or among(column, names, versions.case_sensitive)

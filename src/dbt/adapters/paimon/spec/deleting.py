@@ -14,7 +14,7 @@ from dbt.adapters.paimon.spec.change_rows import ROWKIND
 from dbt.adapters.paimon.spec.table import POSTPONE_BUCKET, TableSpec
 
 
-class Way(Enum):
+class DeleteMethod(Enum):
     """The plainest statements that delete the right rows."""
 
     DELETE = auto()
@@ -28,23 +28,23 @@ class Way(Enum):
     OVERWRITE = auto()
 
 
-def way(spec: TableSpec, versions: Versions) -> Way:
+def way(spec: TableSpec, versions: Versions) -> DeleteMethod:
     """How rows of a table are deleted, if `refusal` has nothing against it."""
     if not spec.primary_key:
-        return Way.DELETE
+        return DeleteMethod.DELETE
     if spec.merge_engine == "deduplicate":
         if spec.is_true("ignore-delete"):
-            return Way.OVERWRITE
+            return DeleteMethod.OVERWRITE
         by_kind = ROWKIND in spec.options and not versions.supports(Capability.DELETE_BESIDE_ROWKIND)
-        return Way.CHANGE_ROWS if by_kind else Way.DELETE
+        return DeleteMethod.CHANGE_ROWS if by_kind else DeleteMethod.DELETE
     if ROWKIND in spec.options:
-        return Way.OVERWRITE
+        return DeleteMethod.OVERWRITE
     if spec.merge_engine == "first-row":
         shows = versions.supports(Capability.DELETE_SHOWS_FIRST_ROWS)
-        return Way.DELETE if shows else Way.DELETE_AND_COMPACT
+        return DeleteMethod.DELETE if shows else DeleteMethod.DELETE_AND_COMPACT
     if spec.is_true("deletion-vectors.enabled") or versions.supports(Capability.DELETE_WITHOUT_COMPACTION):
-        return Way.DELETE
-    return Way.COMPACT_AND_DELETE
+        return DeleteMethod.DELETE
+    return DeleteMethod.COMPACT_AND_DELETE
 
 
 def refusal(spec: TableSpec, versions: Versions) -> str | None:
@@ -54,7 +54,7 @@ def refusal(spec: TableSpec, versions: Versions) -> str | None:
             "its new rows wait for a compaction of its postpone buckets, which drops deletes on Spark. Set "
             "postpone_bucket.batch_write_fixed_bucket to true, or delete the rows with Flink"
         )
-    if spec.primary_key and spec.overwrite_reads_old_keys and way(spec, versions) is not Way.DELETE:
+    if spec.primary_key and spec.overwrite_reads_old_keys and way(spec, versions) is not DeleteMethod.DELETE:
         return (
             f"Paimon cannot write rows of a {spec.merge_engine} table again whose keys move between partitions. "
             "Put the partition columns into primary_key, or rebuild the table from a query without these rows"
@@ -69,11 +69,11 @@ def delete_fault(spec: TableSpec, versions: Versions) -> str | None:
     if carried := carried_values(spec, versions):
         return carried
     chosen = way(spec, versions)
-    if chosen is Way.DELETE_AND_COMPACT:
+    if chosen is DeleteMethod.DELETE_AND_COMPACT:
         return "the rows beside those that it deletes are hidden until a compaction"
-    if chosen is Way.CHANGE_ROWS:
+    if chosen is DeleteMethod.CHANGE_ROWS:
         return deletes_lost(spec)
-    if chosen is Way.OVERWRITE:
+    if chosen is DeleteMethod.OVERWRITE:
         return deletes_lost(spec) or "the other rows are written again, each by its row kind"
     return None
 

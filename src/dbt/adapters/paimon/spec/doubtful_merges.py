@@ -13,7 +13,7 @@ from typing import Any, Final
 from dbt.adapters.paimon.capabilities import Capability, Versions
 from dbt.adapters.paimon.options.table_options import split_field_option
 from dbt.adapters.paimon.options.values import split_columns
-from dbt.adapters.paimon.spec.build import Written
+from dbt.adapters.paimon.spec.build import ConfigOrigin
 from dbt.adapters.paimon.spec.problems import Problems
 from dbt.adapters.paimon.spec.table import TableSpec
 
@@ -32,7 +32,7 @@ def doubtful(spec: TableSpec, config: Mapping[str, Any], model: str, versions: V
         model: name of the model.
         versions: the versions that run.
     """
-    problems, written = Problems(model), Written(config)
+    problems, written = Problems(model), ConfigOrigin(config)
     in_one_write = config.get("materialized") in ("table", "seed")
     for where, reason in _doubts(spec, versions, in_one_write=in_one_write):
         problems.add(*written.find(where, spec), reason)

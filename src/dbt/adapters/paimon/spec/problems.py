@@ -37,7 +37,7 @@ class Problems:
         if message not in self.messages:
             self.messages.append(message)
 
-    def add_unread(self, key: str, value: Any, reason: str) -> None:
+    def add_ignored(self, key: str, value: Any, reason: str) -> None:
         """Like `add`, for something that Paimon and dbt silently ignore."""
         if self.passes is None:
             self.add(key, value, reason)

@@ -62,7 +62,7 @@ def speller(columns: Iterable[str]) -> Speller:
     return spell
 
 
-def spelled_as(spec: TableSpec, columns: Iterable[str]) -> TableSpec:
+def with_column_case(spec: TableSpec, columns: Iterable[str]) -> TableSpec:
     """The same table, with columns named as in `columns`."""
     spell = speller(columns)
     options = {_option(name, spell): _value(name, value, spell) for name, value in spec.options.items()}
@@ -79,11 +79,11 @@ def one_spelling(spec: TableSpec) -> TableSpec:
     first: dict[str, str] = {}
     for _, name in named_columns(spec):
         first.setdefault(name.lower(), name)
-    return spelled_as(spec, first.values())
+    return with_column_case(spec, first.values())
 
 
 def named_columns(spec: TableSpec) -> Iterator[tuple[str, str]]:
-    """(where, column) for every column that a table's config names; `where` as for `Written.find`."""
+    """(where, column) for every column that a table's config names; `where` as for `ConfigOrigin.find`."""
     yield from (("primary_key", name) for name in spec.primary_key)
     yield from (("partition_by", name) for name in spec.partition_by)
     for option, value in spec.options.items():

@@ -189,7 +189,7 @@ def _check_schema_change(config: Mapping[str, Any], problems: Problems) -> None:
         str(value), ON_SCHEMA_CHANGE, cutoff=0.6
     )
     meant = f"Did you mean '{near}'? " if near else ""
-    problems.add_unread(
+    problems.add_ignored(
         "on_schema_change", value, f"not an allowed value. {meant}Allowed: {', '.join(ON_SCHEMA_CHANGE)}"
     )
 

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import Final
 
-from dbt.adapters.paimon.sql.staging_names import LONGEST_SUFFIX, table_beside
+from dbt.adapters.paimon.sql.staging_names import LONGEST_SUFFIX, base_table_name
 from dbt.adapters.paimon.sql.views import REGISTRY_TABLE
 
 # Quotes would end a name inside another literal. Paimon splits a name at dots when it renames a table [ran, 0.9.0], and
@@ -76,7 +76,7 @@ def table_problem(identifier: str) -> str:
         return (
             f"table {identifier!r}: dbt-paimon keeps the views of a schema there. Use another name {remedy}"
         )
-    other = table_beside(identifier)
+    other = base_table_name(identifier)
     if other is not None:
         return (
             f"table {identifier!r}: names that end in {identifier.removeprefix(other)} are for tables being "

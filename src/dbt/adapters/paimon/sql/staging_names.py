@@ -27,7 +27,7 @@ def own_staging_name(target: str, now: float) -> str:
     return f"{target}{STAGING_SUFFIX}_{int(now):08x}{secrets.token_hex(4)}"
 
 
-def table_beside(name: str) -> str | None:
+def base_table_name(name: str) -> str | None:
     """The table that a staging or backup name belongs to; None for any other name."""
     for suffix in (STAGING_SUFFIX, BACKUP_SUFFIX):
         if name.endswith(suffix):

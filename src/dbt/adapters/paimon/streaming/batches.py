@@ -66,7 +66,7 @@ class Sink:
 
 
 @dataclass
-class Written:
+class BatchCounters:
     """What a stream has written so far."""
 
     batches: int = 0
@@ -103,7 +103,7 @@ class BatchWriter:
         self._checkpoint = checkpoint
         self._unfinished = unfinished
         self._asks_for_columns = asks_for_columns
-        self.written = Written()
+        self.written = BatchCounters()
         self.failure: Exception | None = None
 
     def goes_on_from(self, unfinished: tuple[int, float] | None) -> None:

@@ -14,7 +14,7 @@ from dbt.adapters.paimon.streaming.inputs import PlannedInput
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from dbt.adapters.paimon.streaming.batches import Written
+    from dbt.adapters.paimon.streaming.batches import BatchCounters
     from dbt.adapters.paimon.streaming.inputs import Input
 
 logger = AdapterLogger("Paimon")
@@ -29,7 +29,7 @@ class Totals:
     dead_letters: int = 0
     late: int = 0
 
-    def add(self, written: Written) -> None:
+    def add(self, written: BatchCounters) -> None:
         """Add what a query has written."""
         self.batches += written.batches
         self.dead_letters += written.dead_letters

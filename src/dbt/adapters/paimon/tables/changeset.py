@@ -12,7 +12,7 @@ from dbt.adapters.paimon.capabilities import Capability, Versions
 from dbt.adapters.paimon.column import PaimonColumn
 from dbt.adapters.paimon.options.table_options import canonical, lookup
 from dbt.adapters.paimon.spec.rules import RULES
-from dbt.adapters.paimon.spec.spelling import spelled_as
+from dbt.adapters.paimon.spec.spelling import with_column_case
 from dbt.adapters.paimon.spec.table import DEFAULT_MERGE_ENGINE, TableSpec
 from dbt.adapters.paimon.tables import merging
 
@@ -163,7 +163,7 @@ def compute_changeset(
         if name.startswith(TABLE_DEFAULT_PREFIX)
     }
     if existing.columns and not versions.case_sensitive:
-        spec = spelled_as(spec, [column.name for column in existing.columns])
+        spec = with_column_case(spec, [column.name for column in existing.columns])
     wanted = {**defaults, **spec.options}
     immutable = _key_changes(spec, existing)
     altered: list[PropertyChange] = []

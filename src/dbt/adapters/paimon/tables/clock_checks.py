@@ -8,10 +8,10 @@ from typing import Any, Final
 
 from dbt_common.exceptions import DbtRuntimeError
 
+from dbt.adapters.paimon.adapter_protocol import AdapterProtocol
 from dbt.adapters.paimon.capabilities import Capability
-from dbt.adapters.paimon.host import Host
 from dbt.adapters.paimon.options.table_options import split_field_option
-from dbt.adapters.paimon.spec.build import Written
+from dbt.adapters.paimon.spec.build import ConfigOrigin
 from dbt.adapters.paimon.spec.problems import Problems
 from dbt.adapters.paimon.spec.table import TableSpec
 from dbt.adapters.paimon.sql import clocks
@@ -31,11 +31,13 @@ class _Clock:
     summer: bool
 
 
-def warnings(host: Host, model: Mapping[str, Any], spec: TableSpec, types: Mapping[str, str]) -> list[str]:
+def warnings(
+    adapter: AdapterProtocol, model: Mapping[str, Any], spec: TableSpec, types: Mapping[str, str]
+) -> list[str]:
     """What depends on the JVM's clock; sends no statement unless the table has such options or columns.
 
     Args:
-        host: the adapter.
+        adapter: the adapter.
         model: the node in the manifest.
         spec: its table.
         types: column -> Spark type text.
@@ -47,10 +49,10 @@ def warnings(host: Host, model: Mapping[str, Any], spec: TableSpec, types: Mappi
     if not leaves:
         return []
     try:
-        clock = _Clock(*host.query(_CLOCK_SQL)[0])
+        clock = _Clock(*adapter.query(_CLOCK_SQL)[0])
     except DbtRuntimeError as exc:
         clock = _Clock(f"an unknown time zone: {exc.msg}", ahead=1, summer=False)
-    problems, found, where = Problems(model["name"]), Problems(model["name"]), Written(model["config"])
+    problems, found, where = Problems(model["name"]), Problems(model["name"]), ConfigOrigin(model["config"])
     refused = leaves - {_TAGS, _FORMAT} if clock.ahead else ()
     for name in sorted(refused):
         reason = (
@@ -62,7 +64,7 @@ def warnings(host: Host, model: Mapping[str, Any], spec: TableSpec, types: Mappi
         reason = f"names tags by the clock of Spark's JVM, which has {clock.zone}. {_REMEDY}"
         found.add(*where.find(_TAGS, spec), reason)
     orc = Capability.ORC_TIMESTAMPS_OF_ANY_HOUR
-    if _FORMAT in leaves and clock.summer and not host.versions.supports(orc):
+    if _FORMAT in leaves and clock.summer and not adapter.versions.supports(orc):
         reason = (
             f"a timestamp in the hour that a change of clocks skips in {clock.zone}, the time zone of Spark's JVM, is "
             "stored an hour late. Use 'parquet', or start Spark with -Duser.timezone=UTC"

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.paimon.relation import PaimonRelation
-from dbt.adapters.paimon.spark.figures import counted
+from dbt.adapters.paimon.spark.formatting import counted
 
 
 @dataclass(frozen=True)
-class Holdings:
+class TableContents:
     """What a table holds. `snapshots` is None if it is not a Paimon table."""
 
     rows: int
@@ -29,7 +29,7 @@ class Holdings:
 
 
 def refuse_unconfirmed(
-    operation: str, relation: PaimonRelation, asked: str, confirmation: object, holdings: Holdings
+    operation: str, relation: PaimonRelation, asked: str, confirmation: object, holdings: TableContents
 ) -> None:
     """Refuse an operation unless the confirmation is the name of its table.
 

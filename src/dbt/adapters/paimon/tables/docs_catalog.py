@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from dbt.adapters.events.logging import AdapterLogger
 from dbt_common.exceptions import DbtRuntimeError
 
-from dbt.adapters.paimon.host import Host
+from dbt.adapters.paimon.adapter_protocol import AdapterProtocol
 from dbt.adapters.paimon.relation import PaimonRelation
 from dbt.adapters.paimon.sql.views import ViewDirectory
 from dbt.adapters.paimon.tables import docs
@@ -24,12 +24,12 @@ class DocsCatalog:
     """The docs entries of relations.
 
     Args:
-        host: the adapter.
+        adapter: the adapter.
         directory: the views, with their comments.
     """
 
-    def __init__(self, host: Host, directory: ViewDirectory) -> None:
-        self._host = host
+    def __init__(self, adapter: AdapterProtocol, directory: ViewDirectory) -> None:
+        self._adapter = adapter
         self._directory = directory
 
     def of_schemas(self, database: str | None, schemas: Iterable[str]) -> agate.Table:
@@ -45,7 +45,7 @@ class DocsCatalog:
 
     def _listed(self, database: str | None, schema: str) -> list[PaimonRelation]:
         """The relations of a schema from dbt's cache, or else from a listing."""
-        return list(self._host.list_relations(database, schema))
+        return list(self._adapter.list_relations(database, schema))
 
     def _rows(self, relations: Sequence[PaimonRelation]) -> agate.Table:
         import agate
@@ -57,7 +57,7 @@ class DocsCatalog:
 
     def entries(self, relations: Sequence[PaimonRelation]) -> list[CatalogTable]:
         """The entry of each relation; of one that does not exist, without columns."""
-        paimons = self._host.credentials.paimon_catalogs
+        paimons = self._adapter.credentials.paimon_catalogs
         tables = [relation for relation in relations if relation.is_table and relation.database in paimons]
         found = [self._described(relation) for relation in relations if relation not in tables]
         for start in range(0, len(tables), docs.TABLES_A_STATEMENT):
@@ -67,7 +67,7 @@ class DocsCatalog:
     def _with_statistics(self, tables: Sequence[PaimonRelation]) -> list[CatalogTable]:
         """All tables in one statement; if it fails, each by itself, and a broken one without statistics."""
         try:
-            rows = self._host.query(docs.tables_sql(tables))
+            rows = self._adapter.query(docs.tables_sql(tables))
         except DbtRuntimeError as exc:
             if len(tables) > 1:
                 return [entry for table in tables for entry in self._with_statistics([table])]
@@ -81,6 +81,9 @@ class DocsCatalog:
         comments = definition.column_comments if definition and relation.is_view else {}
         return docs.describe(
             relation,
-            [(c.name, c.dtype, comments.get(c.name)) for c in self._host.get_columns_in_relation(relation)],
+            [
+                (c.name, c.dtype, comments.get(c.name))
+                for c in self._adapter.get_columns_in_relation(relation)
+            ],
             definition.comment if definition and relation.is_view else None,
         )

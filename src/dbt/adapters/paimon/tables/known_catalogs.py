@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dbt.adapters.paimon import catalogs_yml
-from dbt.adapters.paimon.host import Host
+from dbt.adapters.paimon.adapter_protocol import AdapterProtocol
 from dbt.adapters.paimon.sql.text import quoted
 
 # What SET returns for a setting that is not set (org.apache.spark.sql.execution.command.SetCommand).
@@ -14,30 +14,30 @@ class KnownCatalogs:
     """The Spark catalogs of a target.
 
     Args:
-        host: the adapter.
+        adapter: the adapter.
     """
 
-    def __init__(self, host: Host) -> None:
-        self._host = host
+    def __init__(self, adapter: AdapterProtocol) -> None:
+        self._adapter = adapter
         # Whether Spark has a catalog that the profile does not name, by name.
         self._asked: dict[str, bool] = {}
 
     def has(self, name: str | None) -> bool:
         """Whether Spark has a catalog; asks Spark once about one that neither the profile nor catalogs.yml names."""
-        if not name or name in catalogs_yml.known(self._host.credentials):
+        if not name or name in catalogs_yml.known(self._adapter.credentials):
             return True
         if name not in self._asked:
-            (answer,) = self._host.query(f"set {quoted(f'spark.sql.catalog.{name}')}")
+            (answer,) = self._adapter.query(f"set {quoted(f'spark.sql.catalog.{name}')}")
             self._asked[name] = answer[1] != _UNSET
         return self._asked[name]
 
     def has_as_far_as_known(self, name: str) -> bool:
         """As `has`, without asking Spark if this thread has no connection (while dbt parses)."""
-        if self._host.connections.get_if_exists() is None:
-            return name in catalogs_yml.known(self._host.credentials)
+        if self._adapter.connections.get_if_exists() is None:
+            return name in catalogs_yml.known(self._adapter.credentials)
         return self.has(name)
 
     def names(self) -> frozenset[str]:
         """The names of the catalogs that are known to exist."""
         asked = (name for name, there in self._asked.items() if there)
-        return catalogs_yml.known(self._host.credentials) | frozenset(asked)
+        return catalogs_yml.known(self._adapter.credentials) | frozenset(asked)

@@ -84,7 +84,7 @@ def existing_table(row: Sequence[Any]) -> ExistingTable:
 
 
 def table_of_schema(text: str) -> ExistingTable:
-    """The existing table of a schema as Paimon writes it in JSON (see `InProcess.schema`)."""
+    """The existing table of a schema as Paimon writes it in JSON (see `EmbeddedSpark.schema`)."""
     content = json.loads(text)
     lists = (json.dumps(content[part]) for part in ("fields", "partitionKeys", "primaryKeys", "options"))
     return existing_table([*lists, content.get("comment"), content["id"]])

@@ -9,10 +9,10 @@ from typing import Any, Final
 from dbt.adapters.events.logging import AdapterLogger
 from dbt_common.events.contextvars import get_node_info
 
+from dbt.adapters.paimon.adapter_protocol import AdapterProtocol
 from dbt.adapters.paimon.errors import excerpts, node_text, places, python_text
 from dbt.adapters.paimon.errors.messages import StatementError
 from dbt.adapters.paimon.errors.node_text import Source, normalized
-from dbt.adapters.paimon.host import Host
 
 logger = AdapterLogger("Paimon")
 
@@ -26,11 +26,11 @@ class NodeErrors:
     """Maps errors to lines of the files of the node that this thread runs.
 
     Args:
-        host: the adapter.
+        adapter: the adapter.
     """
 
-    def __init__(self, host: Host) -> None:
-        self._host = host
+    def __init__(self, adapter: AdapterProtocol) -> None:
+        self._adapter = adapter
 
     def where(self, error: StatementError) -> str:
         """The file, line and column that an error comes from, and that line; '' if it is not known."""
@@ -41,9 +41,9 @@ class NodeErrors:
             logger.debug(f"No line for this error: {type(exc).__name__}: {exc}")
             return ""
 
-    def _spot(self, error: StatementError) -> excerpts.Spot | None:
-        manifest: Any = self._host.get_macro_resolver()
-        name = self._host.connections.get_thread_connection().name
+    def _spot(self, error: StatementError) -> excerpts.SourceLocation | None:
+        manifest: Any = self._adapter.get_macro_resolver()
+        name = self._adapter.connections.get_thread_connection().name
         nodes = getattr(manifest, "nodes", {})
         node = nodes.get(name)
         place = places.found(error.text, error.statement)
@@ -109,7 +109,7 @@ class NodeErrors:
 
     def _file(self, node: Any, path: str) -> tuple[str, str]:
         """How a file of a node's project is called, and its text; '' if it cannot be read."""
-        config = self._host.config
+        config = self._adapter.config
         inside = Path(path)
         if node.package_name != config.project_name:
             inside = Path(config.packages_install_path) / node.package_name / path

@@ -11,7 +11,7 @@ from dbt_common.exceptions import DbtRuntimeError
 from dbt.adapters.paimon.sql.views import REGISTRY_TABLE
 
 if TYPE_CHECKING:
-    from dbt.adapters.paimon.host import Host
+    from dbt.adapters.paimon.adapter_protocol import AdapterProtocol
     from dbt.adapters.paimon.relation import PaimonRelation
 
 
@@ -19,18 +19,18 @@ class Schemas:
     """Called by the macros that create and drop schemas.
 
     Args:
-        host: the adapter.
+        adapter: the adapter.
         problem: why the name of a schema is invalid; '' if it is valid.
         ensure_view_schema: creates a schema where views live.
     """
 
     def __init__(
         self,
-        host: Host,
+        adapter: AdapterProtocol,
         problem: Callable[[str | None], str],
         ensure_view_schema: Callable[[PaimonRelation], None],
     ) -> None:
-        self._host = host
+        self._adapter = adapter
         self._problem = problem
         self._ensure_view_schema = ensure_view_schema
 
@@ -44,7 +44,7 @@ class Schemas:
             DbtDatabaseError: it cannot be created.
         """
         for schema in self._alike(relation):
-            if self._host.has_catalog(schema.database) and not self._problem(schema.schema):
+            if self._adapter.has_catalog(schema.database) and not self._problem(schema.schema):
                 self._make(schema)
                 self._ensure_view_schema(schema)
 
@@ -53,7 +53,7 @@ class Schemas:
 
         dbt creates one schema of them (GraphRunnableTask.create_schemas).
         """
-        nodes = getattr(self._host.get_macro_resolver(), "nodes", {}).values()
+        nodes = getattr(self._adapter.get_macro_resolver(), "nodes", {}).values()
         wanted = (relation.database, relation.schema)
         folded = [str(part).lower() for part in wanted]
         names = {(node.database, node.schema) for node in nodes}
@@ -71,16 +71,16 @@ class Schemas:
         """
         schema = relation.without_identifier()
         try:
-            self._host.query(f"create database if not exists {schema.render()}")
+            self._adapter.query(f"create database if not exists {schema.render()}")
         except DbtRuntimeError:
-            if (schema.schema or "") not in self._host.list_schemas(schema.database or ""):
+            if (schema.schema or "") not in self._adapter.list_schemas(schema.database or ""):
                 raise
 
     def tables_to_drop_first(self, schema: PaimonRelation) -> list[PaimonRelation]:
         """The tables to drop before their schema is dropped: JdbcCatalog.dropDatabaseImpl leaves their files behind."""
-        catalog = self._host.credentials.catalog_of(schema.database or "")
+        catalog = self._adapter.credentials.catalog_of(schema.database or "")
         if catalog is None or catalog.metastore != "jdbc":
             return []
-        tables = [found for found in self._host.list_relations_without_caching(schema) if found.is_table]
+        tables = [found for found in self._adapter.list_relations_without_caching(schema) if found.is_table]
         registry = schema.replace_path(identifier=REGISTRY_TABLE).include(identifier=True)
         return [*tables, registry.replace(type=RelationType.Table)]

@@ -5,8 +5,8 @@ from __future__ import annotations
 from contextlib import AbstractContextManager
 from typing import Any
 
+from dbt.adapters.paimon.adapter_protocol import AdapterProtocol
 from dbt.adapters.paimon.column import PaimonColumn
-from dbt.adapters.paimon.host import Host
 from dbt.adapters.paimon.sql.statements import Statement
 from dbt.adapters.paimon.tables.known_catalogs import KnownCatalogs
 from dbt.adapters.paimon.tables.suggestions import Suggestions
@@ -16,13 +16,13 @@ class Statements:
     """Statements on this thread's connection.
 
     Args:
-        host: the adapter.
+        adapter: the adapter.
         catalogs: the catalogs that an error may suggest.
     """
 
-    def __init__(self, host: Host, catalogs: KnownCatalogs) -> None:
-        self._connections = host.connections
-        self._suggestions = Suggestions(host, lambda: sorted(catalogs.names()))
+    def __init__(self, adapter: AdapterProtocol, catalogs: KnownCatalogs) -> None:
+        self._connections = adapter.connections
+        self._suggestions = Suggestions(adapter, lambda: sorted(catalogs.names()))
 
     def rows(self, sql: str) -> list[Any]:
         """Run a statement and return its rows.

@@ -8,8 +8,8 @@ from typing import Any
 
 from dbt_common.exceptions import DbtRuntimeError
 
+from dbt.adapters.paimon.adapter_protocol import AdapterProtocol
 from dbt.adapters.paimon.errors.messages import StatementError, shorten
-from dbt.adapters.paimon.host import Host
 from dbt.adapters.paimon.options.table_options import suggestion
 from dbt.adapters.paimon.sql.text import quoted
 from dbt.adapters.paimon.tables import missing
@@ -20,14 +20,14 @@ class Suggestions:
     """Suggests tables, schemas, catalogs and functions that exist, and names the line.
 
     Args:
-        host: the adapter.
+        adapter: the adapter.
         catalogs: returns the names of the catalogs that are known to exist.
     """
 
-    def __init__(self, host: Host, catalogs: Callable[[], Sequence[str]]) -> None:
-        self._host = host
+    def __init__(self, adapter: AdapterProtocol, catalogs: Callable[[], Sequence[str]]) -> None:
+        self._adapter = adapter
         self._catalogs = catalogs
-        self._node_errors = NodeErrors(host)
+        self._node_errors = NodeErrors(adapter)
         self._functions: list[str] = []
 
     @contextmanager
@@ -49,7 +49,7 @@ class Suggestions:
         if not name:
             return ""
         try:
-            self._functions = self._functions or [row[0] for row in self._host.query("show functions")]
+            self._functions = self._functions or [row[0] for row in self._adapter.query("show functions")]
         except Exception:  # noqa: BLE001 - as above
             return ""
         # Those of a catalog have its name in front; operators are no functions for this.
@@ -57,12 +57,12 @@ class Suggestions:
         return suggestion(name, known, cutoff=0.7) or ""
 
     def _advice_on(self, parts: Sequence[str]) -> str:
-        name = self._host.connections.get_thread_connection().name or ""
+        name = self._adapter.connections.get_thread_connection().name or ""
         node = "" if name == HOOKS_OF_A_RUN else name.rpartition(".")[2]
         try:
-            named = [parts[0]] if len(parts) > 2 and self._host.has_catalog(parts[0]) else []
+            named = [parts[0]] if len(parts) > 2 and self._adapter.has_catalog(parts[0]) else []
             known = sorted({*named, *self._catalogs()})
-            home = self._host.credentials.catalog
+            home = self._adapter.credentials.catalog
             return missing.advice(parts, node, home, known, self._schema_names, self._table_or_view_names)
         except DbtRuntimeError:
             # The statement's own error is the one to report.
@@ -70,9 +70,9 @@ class Suggestions:
 
     def _schema_names(self, catalog: str) -> list[str]:
         # Spark quotes those that are no identifiers.
-        names = [str(row[0]) for row in self._host.query(f"show databases in {quoted(catalog)}")]
+        names = [str(row[0]) for row in self._adapter.query(f"show databases in {quoted(catalog)}")]
         return [name[1:-1].replace("``", "`") if name.startswith("`") else name for name in names]
 
     def _table_or_view_names(self, catalog: str, schema: str) -> list[str]:
-        found: Sequence[Any] = self._host.list_relations(catalog, schema)
+        found: Sequence[Any] = self._adapter.list_relations(catalog, schema)
         return [relation.identifier for relation in found]

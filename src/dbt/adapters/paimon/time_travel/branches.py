@@ -10,7 +10,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Final
 
 from dbt.adapters.paimon.relation import PaimonRelation
-from dbt.adapters.paimon.spec.build import Written
+from dbt.adapters.paimon.spec.build import ConfigOrigin
 from dbt.adapters.paimon.spec.problems import Problems
 from dbt.adapters.paimon.spec.table import TableSpec
 from dbt.adapters.paimon.time_travel.states import branch_of
@@ -45,7 +45,7 @@ def refuse_missing(
             continue
         why = "a rebuilt table has no branches" if there is None else "the table has no such branch"
         problems.add(
-            *Written(config).find(name, spec),
+            *ConfigOrigin(config).find(name, spec),
             f"{why}, so Paimon could not read it. Leave the option out, create the branch (create_branch), "
             "and set it for the next run",
         )

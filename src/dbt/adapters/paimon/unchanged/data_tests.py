@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING, Any
 
 from dbt.adapters.events.logging import AdapterLogger
 
-from dbt.adapters.paimon.host import Host
+from dbt.adapters.paimon.adapter_protocol import AdapterProtocol
 from dbt.adapters.paimon.spark import responses
 from dbt.adapters.paimon.spec import skipping
 from dbt.adapters.paimon.spec.problems import Problems
 from dbt.adapters.paimon.unchanged import nodes
+from dbt.adapters.paimon.unchanged.fingerprints import CannotSkip, Fingerprinter
 from dbt.adapters.paimon.unchanged.keys import Key
-from dbt.adapters.paimon.unchanged.making import Making, RunIt
-from dbt.adapters.paimon.unchanged.passes import Pass, Passes
-from dbt.adapters.paimon.writing.written import Written
+from dbt.adapters.paimon.unchanged.passed_tests import Pass, PassedTestsCache
+from dbt.adapters.paimon.writing.statement_result import StatementResult
 
 if TYPE_CHECKING:
     import agate
@@ -29,22 +29,22 @@ class DataTests:
     """Called by the materialization of data tests.
 
     Args:
-        host: the adapter.
+        adapter: the adapter.
         making: finds out what nodes are made of.
     """
 
-    def __init__(self, host: Host, making: Making) -> None:
-        self._host = host
+    def __init__(self, adapter: AdapterProtocol, making: Fingerprinter) -> None:
+        self._adapter = adapter
         self._making = making
         # By test; a test runs on one thread.
         self._tested: dict[str, Key] = {}
 
     @cached_property
-    def _passes(self) -> Passes:
-        config = self._host.config
-        return Passes(Path(config.project_root) / config.target_path)
+    def _passes(self) -> PassedTestsCache:
+        config = self._adapter.config
+        return PassedTestsCache(Path(config.project_root) / config.target_path)
 
-    def passed(self, test: Mapping[str, Any], *, stores_failures: bool) -> Written | None:
+    def passed(self, test: Mapping[str, Any], *, stores_failures: bool) -> StatementResult | None:
         """dbt's response for a test that has passed over the same rows; None if it has to run, which the log says why.
 
         Nothing is asked of Spark for a test without `skip_unchanged`.
@@ -64,22 +64,24 @@ class DataTests:
             return None
         return self._making.unless_run(test, lambda: self._reused(test, stores_failures))
 
-    def _reused(self, test: Mapping[str, Any], stores_failures: bool) -> Written:
+    def _reused(self, test: Mapping[str, Any], stores_failures: bool) -> StatementResult:
         if reason := nodes.never(test, "", False):
-            raise RunIt(reason, always=True)
+            raise CannotSkip(reason, always=True)
         if stores_failures:
-            raise RunIt("it stores its failures", always=True)
+            raise CannotSkip("it stores its failures", always=True)
         key = self._making.of(self._making.spark(), test).key
         self._tested[test["unique_id"]] = key
         last = self._passes.last(test["unique_id"])
         if last is None:
-            raise RunIt("it has not passed yet")
+            raise CannotSkip("it has not passed yet")
         if last.node != key.node:
-            raise RunIt(f"its query, a view in it or its config is another than when it passed at {last.at}")
+            raise CannotSkip(
+                f"its query, a view in it or its config is another than when it passed at {last.at}"
+            )
         if last.inputs != key.inputs:
-            raise RunIt(f"an input has changed since it passed at {last.at}")
+            raise CannotSkip(f"an input has changed since it passed at {last.at}")
         del self._tested[test["unique_id"]]
-        return Written(responses.of_passed(last.at), _passed())
+        return StatementResult(responses.of_passed(last.at), _passed())
 
     def note(self, test: Mapping[str, Any], result: agate.Table) -> None:
         """Keep a pass.
@@ -99,7 +101,7 @@ class DataTests:
     def _keep(self, test: Mapping[str, Any], key: Key) -> None:
         # What was committed while the test ran may have been read, or not.
         if self._making.of(self._making.spark(), test).key != key:
-            raise RunIt("an input changed meanwhile")
+            raise CannotSkip("an input changed meanwhile")
         try:
             self._passes.keep(Pass.of(test["unique_id"], key))
         except OSError as exc:

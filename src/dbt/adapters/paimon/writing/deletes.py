@@ -7,15 +7,15 @@ from typing import Any
 
 from dbt_common.exceptions import CompilationError
 
-from dbt.adapters.paimon.host import Host
+from dbt.adapters.paimon.adapter_protocol import AdapterProtocol
 from dbt.adapters.paimon.relation import PaimonRelation
 from dbt.adapters.paimon.spec import change_rows
 from dbt.adapters.paimon.spec.table import TableSpec
 from dbt.adapters.paimon.sql import staging_names
 from dbt.adapters.paimon.state.kinds import Kind
 from dbt.adapters.paimon.state.tables import migrate_table
+from dbt.adapters.paimon.tables.api import Tables
 from dbt.adapters.paimon.tables.changeset import ExistingColumn
-from dbt.adapters.paimon.tables.door import Tables
 from dbt.adapters.paimon.writing.kept_deletes import KeptDeletes, kept_deletes
 
 
@@ -23,15 +23,15 @@ class Deletes:
     """Finds and reads these tables.
 
     Args:
-        host: the adapter.
-        tables: the door of tables.
+        adapter: the adapter.
+        tables: `adapter.tables`.
         stream_id: the id of a model's stream, given the node in the manifest; None if the model has no stream.
     """
 
     def __init__(
-        self, host: Host, tables: Tables, stream_id: Callable[[Mapping[str, Any]], str | None]
+        self, adapter: AdapterProtocol, tables: Tables, stream_id: Callable[[Mapping[str, Any]], str | None]
     ) -> None:
-        self._host = host
+        self._adapter = adapter
         self._tables = tables
         self._stream_id = stream_id
 
@@ -39,7 +39,7 @@ class Deletes:
         self, relation: PaimonRelation, spec: TableSpec, columns: Sequence[ExistingColumn]
     ) -> KeptDeletes:
         """How a table's deletes are kept in the table `relation`, which may be there (see `kept_deletes`)."""
-        there = self._host.get_relation(relation.database, relation.schema, relation.identifier)
+        there = self._adapter.get_relation(relation.database, relation.schema, relation.identifier)
         current = None if there is None else self._tables.existing(there)
         return kept_deletes(relation, spec, columns, current)
 
@@ -67,7 +67,7 @@ class Deletes:
 
     def migrate(self, relation: PaimonRelation, kept: KeptDeletes) -> None:
         """Bring an existing table of deletes to the current version; its table's lock is held."""
-        migrate_table(Kind.DELETES, kept.version, relation.render(), self._host.query)
+        migrate_table(Kind.DELETES, kept.version, relation.render(), self._adapter.query)
 
     def relation(self, model: Mapping[str, Any], target: PaimonRelation) -> PaimonRelation:
         """The table that keeps a table's deletes.
@@ -79,7 +79,7 @@ class Deletes:
         stream_id = self._stream_id(model)
         name = target.identifier or ""
         if stream_id is not None:
-            name = staging_names.table_beside(name) or name
+            name = staging_names.base_table_name(name) or name
         name = change_rows.deletes_table(name, stream_id or "")
         beside: PaimonRelation = target.incorporate(path={"identifier": name}, type="table")
         return beside
@@ -91,7 +91,7 @@ class Deletes:
             target: the table.
             other_than: the id of a stream whose table is left out; '' for the one without a stream.
         """
-        listed = self._host.list_relations(target.database, target.schema or "")
+        listed = self._adapter.list_relations(target.database, target.schema or "")
         beside = {each.identifier: each for each in listed if each.is_table}
         name = target.identifier or ""
         own = None if other_than is None else change_rows.deletes_table(name, other_than)

@@ -9,13 +9,13 @@ from dbt.adapters.contracts.relation import RelationType
 from dbt.adapters.events.logging import AdapterLogger
 from dbt_common.exceptions import DbtRuntimeError
 
+from dbt.adapters.paimon.adapter_protocol import AdapterProtocol
 from dbt.adapters.paimon.concurrency import conflicts
-from dbt.adapters.paimon.host import Host
 from dbt.adapters.paimon.relation import PaimonRelation
 from dbt.adapters.paimon.sql import names, views
 from dbt.adapters.paimon.tables import metadata
 from dbt.adapters.paimon.writing import swaps
-from dbt.adapters.paimon.writing.builds import Builds
+from dbt.adapters.paimon.writing.table_writer import TableWriter
 
 logger = AdapterLogger("Paimon")
 
@@ -24,7 +24,7 @@ class Listing:
     """The relations of a schema, as the catalog has them now.
 
     Args:
-        host: the adapter.
+        adapter: the adapter.
         builds: holds tables while a swap is finished.
         directory: the views of this process.
         load_views: reads the definitions of a schema's views, given its tables, where the catalog cannot store them.
@@ -32,12 +32,12 @@ class Listing:
 
     def __init__(
         self,
-        host: Host,
-        builds: Builds,
+        adapter: AdapterProtocol,
+        builds: TableWriter,
         directory: views.ViewDirectory,
         load_views: Callable[[str, list[str]], list[views.ViewDefinition]],
     ) -> None:
-        self._host = host
+        self._adapter = adapter
         self._builds = builds
         self._directory = directory
         self._load_views = load_views
@@ -45,7 +45,7 @@ class Listing:
     def relations(self, schema_relation: PaimonRelation) -> list[PaimonRelation]:
         """All tables and views, in at most two statements (three if another catalog stores views)."""
         database, schema = schema_relation.database, schema_relation.schema or ""
-        if names.schema_problem(schema) or not self._host.has_catalog(database):
+        if names.schema_problem(schema) or not self._adapter.has_catalog(database):
             return []  # There is no such schema, and asking Spark or Paimon for it would end the run.
         try:
             tables = self._table_names(schema_relation)
@@ -68,8 +68,8 @@ class Listing:
     def _view_names(self, schema_relation: PaimonRelation, tables: list[str]) -> list[str]:
         """The names of a schema's views: its catalog's own, or those in its registry table."""
         if not self._directory.needed:
-            return [row[1] for row in self._host.query(metadata.list_views_sql(schema_relation))]
-        if schema_relation.database != self._host.credentials.database:
+            return [row[1] for row in self._adapter.query(metadata.list_views_sql(schema_relation))]
+        if schema_relation.database != self._adapter.credentials.database:
             return []
         definitions = self._load_views(schema_relation.schema or "", tables)
         return [each.identifier for each in definitions if each.identifier not in tables]
@@ -80,7 +80,7 @@ class Listing:
         A process that is still running holds the table's lock and does the rename itself, so it is waited for. A thread
         that holds a lock waits for no other, and leaves such tables alone.
         """
-        if schema_relation.database != self._host.credentials.database:
+        if schema_relation.database != self._adapter.credentials.database:
             return tables
         for rename in swaps.unfinished_swaps(tables):
             source = schema_relation.replace_path(identifier=rename.source).include(identifier=True)
@@ -96,7 +96,7 @@ class Listing:
     def _rename(self, source: PaimonRelation, target: PaimonRelation, rename: swaps.Rename) -> None:
         logger.info(f"{target} was being replaced when a run was killed: {rename.source} is renamed to it")
         try:
-            self._host.query(f"alter table {source} rename to {target.in_catalog}")
+            self._adapter.query(f"alter table {source} rename to {target.in_catalog}")
         except DbtRuntimeError as exc:
             # A node that does not need this table can continue.
             logger.warning(f"{source} could not be renamed to {target.in_catalog}: {exc}")
@@ -106,9 +106,9 @@ class Listing:
         sql = metadata.list_tables_sql(schema_relation)
         for seconds in conflicts.BACK_OFF:
             try:
-                return [row[1] for row in self._host.query(sql)]
+                return [row[1] for row in self._adapter.query(sql)]
             except DbtRuntimeError as exc:  # noqa: PERF203 - a few attempts
                 if metadata.GONE_MEANWHILE not in str(exc):
                     raise
                 time.sleep(conflicts.pause(seconds))
-        return [row[1] for row in self._host.query(sql)]
+        return [row[1] for row in self._adapter.query(sql)]

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from dbt.adapters.events.logging import AdapterLogger
 from dbt_common.exceptions import DbtRuntimeError
 
+from dbt.adapters.paimon.adapter_protocol import AdapterProtocol, table_name
 from dbt.adapters.paimon.errors import messages
-from dbt.adapters.paimon.host import Host, table_name
 from dbt.adapters.paimon.sql import clocks
 
 if TYPE_CHECKING:
@@ -23,12 +23,17 @@ _CLOCKS = 2.0
 
 
 def require_commit(
-    host: Host, writers: ServerWriters, relation: PaimonRelation, user: str, began: float, cause: Exception
+    adapter: AdapterProtocol,
+    writers: ServerWriters,
+    relation: PaimonRelation,
+    user: str,
+    began: float,
+    cause: Exception,
 ) -> None:
     """Make sure that a statement has committed whose answer was lost. This thread has a new connection then.
 
     Args:
-        host: the adapter.
+        adapter: the adapter.
         writers: the notes of this process.
         relation: the table.
         user: the commit user of the statement; '' if nobody else has written the table, which is new.
@@ -38,16 +43,16 @@ def require_commit(
     Raises:
         DbtRuntimeError: it has not, or that is not known; says which.
     """
-    lost = host.handle.writer()
+    lost = adapter.handle.writer()
     try:
-        host.connections.reopen()
-        handle = host.handle
+        adapter.connections.reopen()
+        handle = adapter.handle
         if lost is not None:
             handle.end(lost, lambda ids: None)
         writers.move()
         committed = handle.committed(table_name(relation), user, began, whole=False)
         known = (
-            committed is not None or not user or not _may_have_expired(host, relation, time.time() - began)
+            committed is not None or not user or not _may_have_expired(adapter, relation, time.time() - began)
         )
     except Exception as exc:  # noqa: BLE001 - of gRPC, Thrift or Spark
         raise _unknown(
@@ -66,9 +71,9 @@ def require_commit(
     )
 
 
-def _may_have_expired(host: Host, relation: PaimonRelation, seconds: float) -> bool:
+def _may_have_expired(adapter: AdapterProtocol, relation: PaimonRelation, seconds: float) -> bool:
     """Whether the commit of a statement that began so many seconds ago may not be among the snapshots any more."""
-    ((first, age),) = host.query(
+    ((first, age),) = adapter.query(
         f"select min(snapshot_id), {clocks.age_in_seconds('min(commit_time)')} "
         f"from {relation.system_table('snapshots')}"
     )

@@ -10,8 +10,8 @@ from typing import Any
 from dbt.adapters.events.logging import AdapterLogger
 from dbt_common.exceptions import DbtRuntimeError
 
+from dbt.adapters.paimon.adapter_protocol import AdapterProtocol
 from dbt.adapters.paimon.errors import messages
-from dbt.adapters.paimon.host import Host
 from dbt.adapters.paimon.spec import spark_settings
 
 logger = AdapterLogger("Paimon")
@@ -21,11 +21,11 @@ class NodeSettings:
     """Reads, checks and applies them.
 
     Args:
-        host: the adapter.
+        adapter: the adapter.
     """
 
-    def __init__(self, host: Host) -> None:
-        self._host = host
+    def __init__(self, adapter: AdapterProtocol) -> None:
+        self._adapter = adapter
 
     @contextmanager
     def applied(self, config: Mapping[str, Any]) -> Iterator[None]:
@@ -39,14 +39,14 @@ class NodeSettings:
             DbtRuntimeError: Spark refuses a setting or its value.
         """
         name, given = self._of(config)
-        settings = spark_settings.settings_of(name, given, self._host.versions.paimon)
+        settings = spark_settings.settings_of(name, given, self._adapter.versions.paimon)
         if not settings:
             yield
             return
         self._look_up(name, settings)
         with ExitStack() as stack:
             try:
-                stack.enter_context(self._host.handle.configured(settings))
+                stack.enter_context(self._adapter.handle.configured(settings))
             except DbtRuntimeError as exc:
                 raise DbtRuntimeError(spark_settings.refused(name, settings, str(exc.msg))) from exc
             except Exception as exc:
@@ -61,14 +61,14 @@ class NodeSettings:
         tested = getattr(node, "tested_node_unique_id", None)
         if tested is None:
             return name, config.get(spark_settings.KEY)
-        model = getattr(self._host.get_macro_resolver(), "nodes", {}).get(tested)
+        model = getattr(self._adapter.get_macro_resolver(), "nodes", {}).get(tested)
         return (model.name, model.config.get(spark_settings.KEY)) if model is not None else (name, None)
 
     def _look_up(self, name: str, settings: Mapping[str, str]) -> None:
-        handle = self._host.handle
+        handle = self._adapter.handle
         unknown = [key for key in spark_settings.to_look_up(settings) if not handle.knows(key)]
         if unknown:
-            known = [row[0] for row in self._host.query("set -v")]
+            known = [row[0] for row in self._adapter.query("set -v")]
             spark_settings.misspelt(name, unknown, known)
 
 

@@ -17,7 +17,7 @@ from packaging.requirements import InvalidRequirement, Requirement
 from dbt.adapters.paimon.errors import excerpts, messages, python_text
 from dbt.adapters.paimon.machine import installation
 from dbt.adapters.paimon.options.table_options import lookup, suggestion, table_options
-from dbt.adapters.paimon.spark.progress import told
+from dbt.adapters.paimon.spark.progress import report_progress
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -64,7 +64,7 @@ def stage(
         tree = ast.parse(code, path)
         _refuse_unknown_options(tree, model["name"], path, versions)
         exec(compile(tree, path, "exec"), namespace)  # noqa: S102 - the model is the project's own code
-        with told(handle, model["name"]):
+        with report_progress(handle, model["name"]):
             result = namespace["model"](namespace["dbtObj"](handle.load), session)
     except DbtRuntimeError:
         raise

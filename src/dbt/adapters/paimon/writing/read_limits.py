@@ -6,16 +6,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from dbt.adapters.paimon.host import Host
-from dbt.adapters.paimon.spark.figures import size
+from dbt.adapters.paimon.adapter_protocol import AdapterProtocol
+from dbt.adapters.paimon.spark.formatting import size
 from dbt.adapters.paimon.spark.scans import Scan
 from dbt.adapters.paimon.spec import safeguards
 
 
-def scans(host: Host, sql: str) -> tuple[Scan, ...]:
+def scans(adapter: AdapterProtocol, sql: str) -> tuple[Scan, ...]:
     """What a query would read of each table; a server only knows rows, so bytes are their share of the table's."""
-    found = host.handle.scans(sql)
-    return tuple(scan if scan.bytes is not None else _estimated(host, scan) for scan in found)
+    found = adapter.handle.scans(sql)
+    return tuple(scan if scan.bytes is not None else _estimated(adapter, scan) for scan in found)
 
 
 def problem(node: Mapping[str, Any], scans: Sequence[Scan]) -> str:
@@ -36,12 +36,12 @@ def problem(node: Mapping[str, Any], scans: Sequence[Scan]) -> str:
     )
 
 
-def _estimated(host: Host, scan: Scan) -> Scan:
+def _estimated(adapter: AdapterProtocol, scan: Scan) -> Scan:
     schema, _, name = scan.table.rpartition(".")
-    table = host.get_relation(host.credentials.database, schema, name)
+    table = adapter.get_relation(adapter.credentials.database, schema, name)
     if table is None or not scan.rows:
         return scan
-    ((total, rows),) = host.query(
+    ((total, rows),) = adapter.query(
         f"select sum(file_size_in_bytes), sum(record_count) from {table.system_table('files')}"
     )
     return replace(scan, bytes=round(total * min(scan.rows / rows, 1))) if rows else scan

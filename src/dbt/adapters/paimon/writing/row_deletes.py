@@ -10,22 +10,22 @@ from dbt.adapters.contracts.relation import RelationType
 from dbt.adapters.events.logging import AdapterLogger
 from dbt_common.exceptions import DbtRuntimeError
 
+from dbt.adapters.paimon.adapter_protocol import AdapterProtocol
 from dbt.adapters.paimon.capabilities import Capability
-from dbt.adapters.paimon.host import Host
 from dbt.adapters.paimon.relation import PaimonRelation
-from dbt.adapters.paimon.spark.figures import counted
+from dbt.adapters.paimon.spark.formatting import counted
 from dbt.adapters.paimon.spec import change_rows, deleting
-from dbt.adapters.paimon.spec.deleting import Way
+from dbt.adapters.paimon.spec.deleting import DeleteMethod
 from dbt.adapters.paimon.sql import deletions, procedures
 from dbt.adapters.paimon.sql.deletions import Deletion
 from dbt.adapters.paimon.sql.statements import Statement
 from dbt.adapters.paimon.sql.text import quoted, string_literal
 
 if TYPE_CHECKING:
+    from dbt.adapters.paimon.tables.api import Tables
     from dbt.adapters.paimon.tables.changeset import ExistingTable
-    from dbt.adapters.paimon.tables.door import Tables
-    from dbt.adapters.paimon.writing.builds import Builds
     from dbt.adapters.paimon.writing.deletes import Deletes
+    from dbt.adapters.paimon.writing.table_writer import TableWriter
 
 logger = AdapterLogger("Paimon")
 _KIND: Final = "delete_rows"
@@ -44,14 +44,16 @@ class RowDeletes:
     """Deletes rows.
 
     Args:
-        host: the adapter.
+        adapter: the adapter.
         tables: describes existing tables.
-        builds: the door of locks.
+        builds: `adapter.builds`.
         deletes: the tables that keep the deletes of `apply_changes`.
     """
 
-    def __init__(self, host: Host, tables: Tables, builds: Builds, deletes: Deletes) -> None:
-        self._host = host
+    def __init__(
+        self, adapter: AdapterProtocol, tables: Tables, builds: TableWriter, deletes: Deletes
+    ) -> None:
+        self._adapter = adapter
         self._tables = tables
         self._builds = builds
         self._deletes = deletes
@@ -77,11 +79,11 @@ class RowDeletes:
         condition = deletions.opaque(where)
         with self._builds.alone(relation):
             existing = self._tables.existing(relation)
-            if refused := deleting.refusal(existing.as_spec(), self._host.versions):
+            if refused := deleting.refusal(existing.as_spec(), self._adapter.versions):
                 raise DbtRuntimeError(f"delete_rows on {relation}: {refused}.")
-            ((rows,),) = self._host.query(f"select count(*) from {relation.render()} where {condition}")
+            ((rows,),) = self._adapter.query(f"select count(*) from {relation.render()} where {condition}")
             for statement in self._statements(relation, existing, condition, bool(rows)):
-                self._host.connections.execute(statement)
+                self._adapter.connections.execute(statement)
         logger.info(f"{relation.shown} delete_rows: {counted(int(rows), 'row')} deleted")
         return int(rows)
 
@@ -89,24 +91,24 @@ class RowDeletes:
         self, relation: PaimonRelation, existing: ExistingTable, condition: str, finds_rows: bool
     ) -> Iterator[Statement]:
         table = relation.render()
-        way = deleting.way(existing.as_spec(), self._host.versions)
+        way = deleting.way(existing.as_spec(), self._adapter.versions)
         delete = Statement(f"delete from {table} where {condition}", _KIND, target=relation.parts)
-        compact = procedures.statement("compact", relation.parts, {}, self._host.versions)
+        compact = procedures.statement("compact", relation.parts, {}, self._adapter.versions)
         if not finds_rows:
             # A killed run may have left rows hidden.
-            if way is Way.DELETE_AND_COMPACT:
+            if way is DeleteMethod.DELETE_AND_COMPACT:
                 yield compact
-        elif way is Way.DELETE:
+        elif way is DeleteMethod.DELETE:
             yield delete
-        elif way is Way.COMPACT_AND_DELETE:
+        elif way is DeleteMethod.COMPACT_AND_DELETE:
             yield compact
             yield delete
-            if deleting.carried_values(existing.as_spec(), self._host.versions):
+            if deleting.carried_values(existing.as_spec(), self._adapter.versions):
                 yield compact
-        elif way is Way.DELETE_AND_COMPACT:
+        elif way is DeleteMethod.DELETE_AND_COMPACT:
             yield delete
             yield compact
-        elif way is Way.CHANGE_ROWS:
+        elif way is DeleteMethod.CHANGE_ROWS:
             for kept in self._deletes.relations(relation):
                 names = ", ".join(quoted(column.name) for column in self._tables.existing(kept).columns)
                 sql = f"insert into {kept.render()} ({names}) select {names} from {table} where {condition}"
@@ -151,14 +153,14 @@ class RowDeletes:
         spec = existing.as_spec()
         is_merge = deletion.condition is None
         fault = (
-            deleting.merge_fault(spec, self._host.versions)
+            deleting.merge_fault(spec, self._adapter.versions)
             if is_merge
-            else deleting.delete_fault(spec, self._host.versions)
+            else deleting.delete_fault(spec, self._adapter.versions)
         )
         if fault is None:
             return
         statement = "MERGE with a delete clause" if is_merge else "DELETE"
-        remedy = deleting.refusal(spec, self._host.versions) or _REMEDY
+        remedy = deleting.refusal(spec, self._adapter.versions) or _REMEDY
         raise DbtRuntimeError(
             f"{statement} on {relation}: {fault}." + (f" {remedy}." if remedy != fault else "")
         )
@@ -172,8 +174,8 @@ class RowDeletes:
         conf: dict[str, str],
     ) -> str:
         """The script with the right condition of a DELETE; adds the settings that it needs to `conf`."""
-        supports = self._host.versions.supports
-        if deleting.way(existing.as_spec(), self._host.versions) is Way.COMPACT_AND_DELETE:
+        supports = self._adapter.versions.supports
+        if deleting.way(existing.as_spec(), self._adapter.versions) is DeleteMethod.COMPACT_AND_DELETE:
             return deletions.with_condition(script, deletion, deletions.opaque)
         if existing.partition_by and not supports(Capability.DELETE_BY_WHOLE_CONDITION):
             conf.update(_BY_ROWS)
@@ -199,7 +201,9 @@ class RowDeletes:
             + " or ".join(f"startswith({name}, {string_literal(blank)})" for blank in _BLANKS)
             for name in names
         ]
-        return bool(self._host.query(f"select 1 from {relation.render()} where {' or '.join(tests)} limit 1"))
+        return bool(
+            self._adapter.query(f"select 1 from {relation.render()} where {' or '.join(tests)} limit 1")
+        )
 
 
 def _relation(deletion: Deletion) -> PaimonRelation | None:

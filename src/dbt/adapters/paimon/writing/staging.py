@@ -7,7 +7,7 @@ import threading
 from dbt.adapters.paimon.relation import PaimonRelation
 
 
-class HalfBuilt(threading.local):
+class UnfinishedTables(threading.local):
     """The incomplete staging tables of this thread's node; dbt runs each node on one thread."""
 
     def __init__(self) -> None:

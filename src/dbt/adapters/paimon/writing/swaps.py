@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from dbt.adapters.paimon.sql.staging_names import BACKUP_SUFFIX, OWN_STAGING, STAGING_SUFFIX, table_beside
+from dbt.adapters.paimon.sql.staging_names import BACKUP_SUFFIX, OWN_STAGING, STAGING_SUFFIX, base_table_name
 
 # Seconds after which a run is no longer assumed to be building a table.
 _ABANDONED_AFTER: Final = 24 * 3600
@@ -51,7 +51,9 @@ def exchange(one: Path, other: Path) -> bool:
 
 def staged_tables(target: str, tables: Iterable[str]) -> list[str]:
     """The staged tables, complete or not, of a target, ordered by name."""
-    return sorted(name for name in tables if name != target + BACKUP_SUFFIX and table_beside(name) == target)
+    return sorted(
+        name for name in tables if name != target + BACKUP_SUFFIX and base_table_name(name) == target
+    )
 
 
 def leftovers(target: str, tables: Iterable[str], now: float, alone: bool) -> list[str]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from dbt_common.exceptions import CompilationError
 
-from dbt.adapters.paimon.host import Host, is_empty_run, table_name
+from dbt.adapters.paimon.adapter_protocol import AdapterProtocol, is_empty_run, table_name
 from dbt.adapters.paimon.options.table_options import suggestion
 from dbt.adapters.paimon.plan.materialized_views import parsing, reading
 from dbt.adapters.paimon.plan.materialized_views.query import Query, SourceColumns
@@ -24,8 +24,8 @@ from dbt.adapters.paimon.writing import model_query
 
 if TYPE_CHECKING:
     from dbt.adapters.paimon.relation import PaimonRelation
+    from dbt.adapters.paimon.tables.api import Tables
     from dbt.adapters.paimon.tables.changeset import ExistingTable
-    from dbt.adapters.paimon.tables.door import Tables
 
     Node = Mapping[str, Any]
 
@@ -54,12 +54,12 @@ class Definitions:
     """Reads materialized views from their models.
 
     Args:
-        host: the adapter.
-        tables: the door of tables.
+        adapter: the adapter.
+        tables: `adapter.tables`.
     """
 
-    def __init__(self, host: Host, tables: Tables) -> None:
-        self._host = host
+    def __init__(self, adapter: AdapterProtocol, tables: Tables) -> None:
+        self._adapter = adapter
         self._tables = tables
 
     def view(self, node: Node) -> View:
@@ -92,7 +92,7 @@ class Definitions:
 
     def existing(self, relation: PaimonRelation) -> ExistingTable:
         """A table as the catalog describes it, without a Spark job where Spark is in this process."""
-        spark = self._host.handle.in_process()
+        spark = self._adapter.handle.embedded()
         if spark is None:
             return self._tables.existing(relation)
         return metadata.table_of_schema(spark.schema(table_name(relation)))
@@ -112,23 +112,25 @@ class Definitions:
         partitions = [name.lower() for name in column_list(node["config"].get("partition_by"))]
         if outside := [name for name in partitions if key and name not in key]:
             refusal = NotIncremental(Reason.PARTITIONED, outside[0])
-        types = {column.name.lower(): column.dtype.lower() for column in self._host.query_columns(query.sql)}
+        types = {
+            column.name.lower(): column.dtype.lower() for column in self._adapter.query_columns(query.sql)
+        }
         if unfit := [name for name in key if types.get(name, "").startswith(_NO_KEY)]:
             refusal = NotIncremental(Reason.KEY_TYPE, unfit[0], types[unfit[0]])
         return replace(view, key=() if refusal else key, refusal=refusal)
 
     def _lookup(self, name: tuple[str, ...]) -> SourceColumns | str | None:
         """What the catalog knows of a name in a query."""
-        credentials = self._host.credentials
+        credentials = self._adapter.credentials
         table = self._whole(name)
         stored = views.DIRECTORY.get(table.schema, table.identifier)
-        if stored is not None and table.catalog in (self._host.view_catalog, credentials.database):
+        if stored is not None and table.catalog in (self._adapter.view_catalog, credentials.database):
             return stored.query
-        relation = self._host.get_relation(table.catalog, table.schema, table.identifier)
+        relation = self._adapter.get_relation(table.catalog, table.schema, table.identifier)
         if table.catalog not in credentials.paimon_catalogs or relation is None:
             return None
         if relation.is_view:
-            rows = self._host.query(f"describe table extended {relation.render()}")
+            rows = self._adapter.query(f"describe table extended {relation.render()}")
             return next((str(row[1]) for row in rows if str(row[0]) == "View Text"), None)
         existing = self.existing(relation)
         columns = {column.name: column.data_type for column in existing.columns}
@@ -136,7 +138,7 @@ class Definitions:
 
     def _whole(self, name: tuple[str, ...]) -> TableName:
         """The table that a name in a query means."""
-        credentials = self._host.credentials
+        credentials = self._adapter.credentials
         catalog, schema, identifier = (credentials.database, credentials.schema, *name)[-3:]
         return TableName(catalog, schema, identifier)
 
@@ -151,7 +153,7 @@ class Definitions:
         if is_empty_run():
             # Its tables have a limit of dbt's, and what it writes is not gone on from.
             return
-        spark = self._host.handle.in_process()
+        spark = self._adapter.handle.embedded()
         if spark is None:
             parsing.refuse_unknown_functions(query.sql)
             return

@@ -15,7 +15,7 @@ from dbt.adapters.paimon.spark.launch.spark_log import log_path
 _LONGEST_END: Final = 5
 # org.apache.spark.util.SparkExitCode.OOM
 _OUT_OF_MEMORY: Final = 52
-# Fuse.STATUS of Fuse.java
+# Watchdog.STATUS of Watchdog.java
 _FUSE: Final = 97
 
 

@@ -14,7 +14,7 @@ from dbt_common.exceptions import DbtRuntimeError
 from dbt.adapters.paimon import capabilities
 from dbt.adapters.paimon.catalogs.catalog import SparkCatalog
 from dbt.adapters.paimon.catalogs.object_stores import ObjectStore, carries
-from dbt.adapters.paimon.catalogs.storage import Storage, Surroundings
+from dbt.adapters.paimon.catalogs.storage import Storage, StorageContext
 from dbt.adapters.paimon.credentials import PaimonCredentials
 from dbt.adapters.paimon.errors.redaction import redact_text
 from dbt.adapters.paimon.spark.launch.connector_jars import (
@@ -204,7 +204,7 @@ def _check_line(jars: Sequence[str], packages: Sequence[str], spark_version: str
         )
 
 
-def _has_plug_in(store: ObjectStore, jars: Sequence[str], around: Surroundings) -> bool:
+def _has_plug_in(store: ObjectStore, jars: Sequence[str], around: StorageContext) -> bool:
     """Whether a storage's plug-in is inside a jar, or on Spark's class path in another way."""
     inside = any((path := local_path(jar)) is not None and carries(path, store) for jar in jars)
     return inside or around.has_jar(store.artifact)

@@ -41,9 +41,9 @@ def open_input(call: StreamCall, access: Access) -> Input:
     _refuse_arguments_of_tables(call, description)
     value_format = _value_format(description, call)
     if description.using == KAFKA:
-        options = access.host.credentials.kafka_options
+        options = access.adapter.credentials.kafka_options
         assert value_format is not None
-        return KafkaInput.of(call, description, options, value_format).opened(access.host.handle.session)
+        return KafkaInput.of(call, description, options, value_format).opened(access.adapter.handle.session)
     return FileInput.of(call, description, value_format)
 
 
@@ -97,9 +97,9 @@ def described_columns(source: Mapping[str, Any], access: Access) -> dict[str, st
 def _description(
     source: Mapping[str, Any], access: Access, options: Mapping[str, Any] | None = None
 ) -> Description:
-    session = access.host.handle.session
+    session = access.adapter.handle.session
     return describe(
-        source, Path(access.host.config.project_root), lambda text: _type_of(session, text), options
+        source, Path(access.adapter.config.project_root), lambda text: _type_of(session, text), options
     )
 
 

@@ -18,7 +18,7 @@ from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.paimon.changes import positions, reads
 from dbt.adapters.paimon.changes.positions import NOTHING_READ, Commit, Position
-from dbt.adapters.paimon.changes.reads import Output, SourceTable, Way
+from dbt.adapters.paimon.changes.reads import ChangeReadMode, Output, SourceTable
 from dbt.adapters.paimon.sql import clocks, procedures
 from dbt.adapters.paimon.sql.text import quoted, string_literal
 from dbt.adapters.paimon.streaming import checkpoints
@@ -119,13 +119,13 @@ class PaimonTableInput:
             DbtRuntimeError: the table does not exist, is not a Paimon table, or an argument is invalid.
         """
         what = f"stream({call.label})"
-        relation = access.host.get_relation(call.database, call.schema, call.identifier)
+        relation = access.adapter.get_relation(call.database, call.schema, call.identifier)
         if relation is None:
             raise DbtRuntimeError(
                 f"{what}: there is no table {call.database}.{call.label}. Build it first (dbt run --select +model), or "
                 "describe the source's folder or topic under `external` in its YAML."
             )
-        if relation.is_view or call.database not in access.host.credentials.paimon_catalogs:
+        if relation.is_view or call.database not in access.adapter.credentials.paimon_catalogs:
             raise DbtRuntimeError(
                 f"{what}: it is not a Paimon table and has no table snapshots. Materialize it as a table."
             )
@@ -138,7 +138,7 @@ class PaimonTableInput:
         # The same text in every time zone.
         made_at = clocks.in_utc("min(update_time)")
         # Read before the columns: a column that is added in between belongs to a later schema.
-        ((made, schema),) = access.host.query(
+        ((made, schema),) = access.adapter.query(
             f"select cast({made_at} as string), max(schema_id) from {schemas}"
         )
         table = SourceTable.of(call.database, call.schema, call.identifier, access.existing(relation))
@@ -148,7 +148,7 @@ class PaimonTableInput:
             _without_own_order(table, call.row_kind, what),
             int(schema),
             str(made),
-            access.host.versions,
+            access.adapter.versions,
             access.incremental_catalog(),
             begins,
             limits,
@@ -347,16 +347,16 @@ class PaimonTableInput:
         way = reads.way(
             table, in_it, self.versions, incremental_catalog=self.incremental_catalog, before=False
         )
-        if way is Way.NOTHING:
+        if way is ChangeReadMode.NOTHING:
             return reads.nothing_sql(table, end, self._output), False
-        if way is Way.FILES and not table.primary_key:
+        if way is ChangeReadMode.FILES and not table.primary_key:
             counted = session.sql(reads.count_sql(table, start, end, self.versions)).first()
             if counted is not None and int(counted[0]) == at[end] - at[start]:
                 return reads.files_sql(table, start, end, self._output, self.versions), False
-            way = Way.COMPARE
-        if way is Way.FILES:
+            way = ChangeReadMode.COMPARE
+        if way is ChangeReadMode.FILES:
             return reads.files_sql(table, start, end, self._output, self.versions), True
-        if way is Way.KEYS:
+        if way is ChangeReadMode.KEYS:
             return reads.keys_sql(table, start, end, self._output, self.versions), True
         if not table.primary_key and reads.has_maps(table):
             raise DbtRuntimeError(

@@ -1,0 +1,565 @@
+"""Incremental reads: plans `paimon_changes` and stores a model's positions in the tables that it reads."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any, Final
+
+from dbt_common.exceptions import DbtRuntimeError
+
+from dbt.adapters.paimon.adapter_protocol import AdapterProtocol, table_name
+from dbt.adapters.paimon.changes import positions, reads
+from dbt.adapters.paimon.changes.positions import Commit, Position, SavedPosition, fingerprint
+from dbt.adapters.paimon.changes.reading import Reading, Source, between, without_added
+from dbt.adapters.paimon.changes.reads import ChangeReadMode, Output, SourceTable
+from dbt.adapters.paimon.relation import PaimonRelation
+from dbt.adapters.paimon.spark.commits import COMMIT_USER_CONF
+from dbt.adapters.paimon.sql import procedures
+from dbt.adapters.paimon.state.kinds import CURRENT, Kind
+from dbt.adapters.paimon.state.tables import migrate_table, version_in
+from dbt.adapters.paimon.tables import metadata
+from dbt.adapters.paimon.tables.api import Tables
+from dbt.adapters.paimon.tables.changeset import ExistingTable
+from dbt.adapters.paimon.unchanged.api import Unchanged
+from dbt.adapters.paimon.writing.table_writer import TableWriter
+
+_ON_EXPIRED: Final = ("error", "full")
+
+
+class Changes:
+    """What models read of the changes of tables.
+
+    Args:
+        adapter: the adapter.
+        tables: `adapter.tables`.
+        builds: `adapter.builds`.
+        unchanged: `adapter.unchanged`, for the keys of nodes that read no changes.
+        behind: the branch that a view made by `dbt clone` reads.
+    """
+
+    def __init__(
+        self,
+        adapter: AdapterProtocol,
+        tables: Tables,
+        builds: TableWriter,
+        unchanged: Unchanged,
+        behind: Callable[[PaimonRelation], PaimonRelation | None],
+    ) -> None:
+        self._adapter = adapter
+        self._tables = tables
+        self._builds = builds
+        self._unchanged = unchanged
+        self._behind = behind
+        # By node; a node runs on one thread.
+        self._readings: dict[str, Reading] = {}
+
+    # -- while a model is compiled ----------------------------------------------------------------------------------
+
+    def sql(
+        self,
+        model: Mapping[str, Any],
+        own: PaimonRelation,
+        kept: PaimonRelation,
+        relation: PaimonRelation,
+        *,
+        full_refresh: bool,
+        row_kind: str,
+        snapshot_column: str | None,
+        before: bool,
+        on_expired: str,
+        keep: bool,
+    ) -> str:
+        """The subquery of a table's rows that a model has not read yet.
+
+        Args:
+            model: the node.
+            own: the model's own table, or the branch that it writes.
+            kept: its positions table.
+            relation: the relation that ref() or source() returned.
+            full_refresh: whether the model's table is rebuilt, so that all rows are read.
+            row_kind: the name of the row kind column.
+            snapshot_column: the name of a column with the table snapshot up to which this run reads, or None.
+            before: whether the old rows of changed keys are returned as `-U`.
+            on_expired: 'error' or 'full'.
+            keep: whether to create a tag so that the table snapshot of the position does not expire.
+
+        Returns:
+            SQL that can follow FROM; empty if the table does not exist.
+
+        Raises:
+            DbtRuntimeError: not a Paimon table, not a model that can read changes, or the changes are lost; with the
+                remedy.
+        """
+        try:
+            return self._sql(
+                model,
+                own,
+                kept,
+                relation,
+                Output(row_kind, snapshot_column, before),
+                full_refresh=full_refresh,
+                on_expired=on_expired,
+                keep=keep,
+            )
+        except BaseException:
+            # dbt does not tell the adapter when a node fails to compile.
+            self._readings.pop(model["unique_id"], None)
+            self._builds.release()
+            raise
+
+    def between_sql(
+        self,
+        model: Mapping[str, Any],
+        relation: PaimonRelation,
+        start: Any,
+        end: Any,
+        *,
+        row_kind: str,
+        snapshot_column: str | None,
+        before: bool,
+    ) -> str:
+        """The subquery of what changed in a table after one table snapshot up to another; no position is kept.
+
+        Args:
+            model: the node, for messages.
+            relation: the relation that ref() or source() returned.
+            start: the number of a table snapshot; None or 0 reads all rows at `end` as inserts.
+            end: the number of a later one; None is the newest.
+            row_kind, snapshot_column, before: as in `sql`.
+
+        Returns:
+            SQL that can follow FROM; empty if the table does not exist.
+
+        Raises:
+            DbtRuntimeError: not a Paimon table, or one of the two table snapshots is not there; with the remedy.
+        """
+        what = f"model '{model['name']}': paimon_changes({relation.schema}.{relation.identifier})"
+        found, relation = self._found(relation)
+        self._refuse_other_tables(what, found or relation)
+        if found is None:
+            return ""
+        output = Output(row_kind, snapshot_column, before)
+        source = between(self._source(relation, keep=False), start, end, what)
+        self._refuse_other_columns(what, source)
+        table = without_added(source.table, output, what)
+        if relation.limit is not None or relation.event_time_filter is not None:
+            return reads.limited_sql(table, str(relation), source.end.snapshot, output)
+        if source.start == positions.NOTHING_READ:
+            return reads.whole_sql(table, source.end.snapshot, output)
+        return self._range_sql(what, source, table, output)
+
+    def _refuse_other_columns(self, what: str, source: Source) -> None:
+        """Refuse a range that ends before a change of the table's columns: Paimon reads its files as they are now."""
+        name, end = source.relation, source.end.snapshot
+        schemas = self._adapter.query(f"select schema_id, fields from {name.system_table('schemas')}")
+        then = self._adapter.query(
+            f"select schema_id from {name.system_table('snapshots')} where snapshot_id = {end}"
+        )
+        columns = {int(row[0]): metadata.named_types(row[1]) for row in schemas}
+        if then and columns[int(then[0][0])] != columns[max(columns)]:
+            raise DbtRuntimeError(
+                f"{what}: the table's columns have changed since table snapshot {end}. Set to_snapshot to one after "
+                "that change, or compare two selects of at(…, snapshot=…)."
+            )
+
+    def _found(self, relation: PaimonRelation) -> tuple[PaimonRelation | None, PaimonRelation]:
+        """The table of a relation, if there is one; and what to read: the branch behind the view that is a clone."""
+        found = self._adapter.get_relation(relation.database, relation.schema, relation.identifier)
+        branch = self._behind(found) if found is not None and found.is_view else None
+        if branch is None:
+            return found, relation
+        read = branch.replace(limit=relation.limit, event_time_filter=relation.event_time_filter)
+        return read, read
+
+    def _sql(
+        self,
+        model: Mapping[str, Any],
+        own: PaimonRelation,
+        kept: PaimonRelation,
+        relation: PaimonRelation,
+        output: Output,
+        *,
+        full_refresh: bool,
+        on_expired: str,
+        keep: bool,
+    ) -> str:
+        what = f"model '{model['name']}': paimon_changes({relation.schema}.{relation.identifier})"
+        found, relation = self._found(relation)
+        self._refuse(what, model, found or relation, on_expired)
+        if found is None:
+            return ""
+        reading = self._reading(model, own, kept)
+        name = relation.render()
+        source = reading.sources.get(name)
+        if source is None:
+            source = self._source(relation, keep)
+            if not full_refresh:
+                source = self._from_position(what, source, reading, on_expired, model)
+            reading.sources[name] = source
+        table = without_added(source.table, output, what)
+        if relation.limit is not None or relation.event_time_filter is not None:
+            return self._limited(reading, name, replace(source, table=table), str(relation), output)
+        if source.start is None or source.start == positions.NOTHING_READ:
+            return reads.whole_sql(table, source.end.snapshot, output)
+        return self._range_sql(what, source, table, output)
+
+    def _reading(self, model: Mapping[str, Any], own: PaimonRelation, kept: PaimonRelation) -> Reading:
+        """What a model reads.
+
+        Raises:
+            NewerStateError: its positions table is newer than this adapter, also where it would be rebuilt.
+        """
+        reading = self._readings.get(model["unique_id"])
+        if reading is None:
+            reading = self._readings[model["unique_id"]] = Reading(own, kept, self._kept_version(kept))
+        return reading
+
+    def _kept_version(self, kept: PaimonRelation) -> int | None:
+        found = self._there(kept)
+        if found is None:
+            return None
+        return version_in(Kind.POSITIONS, self._tables.existing(found).options, found)
+
+    def _there(self, kept: PaimonRelation) -> PaimonRelation | None:
+        """A positions table, if it exists."""
+        return self._adapter.get_relation(kept.database, kept.schema, kept.identifier)
+
+    def incremental_catalog(self) -> str:
+        """The catalog whose changes Paimon before 1.1 can read: the session's, unless its metastore is SQLite.
+
+        PaimonTableValuedFunctions opens the catalog again, and a second connection to a SQLite file locks it for good.
+        """
+        credentials = self._adapter.credentials
+        catalog = credentials.catalog_of(credentials.database)
+        in_sqlite = catalog is not None and catalog.jdbc_protocol == "sqlite"
+        return "" if in_sqlite else credentials.database
+
+    def _refuse(self, what: str, model: Mapping[str, Any], relation: PaimonRelation, on_expired: str) -> None:
+        config = model.get("config", {})
+        problems = []
+        if config.get("materialized") != "incremental":
+            problems.append(
+                f"only an incremental model keeps track of what it has read, and this one is materialized as "
+                f"'{config.get('materialized')}'. Set materialized='incremental', or select from the table itself."
+            )
+        elif config.get("incremental_strategy") == "microbatch":
+            problems.append(
+                "a microbatch model is read by event_time, not by commits. Use another incremental_strategy."
+            )
+        if on_expired not in _ON_EXPIRED:
+            problems.append(f"on_expired='{on_expired}' is unknown. Use 'error' or 'full'.")
+        if problems:
+            raise DbtRuntimeError("\n".join(f"{what}: {problem}" for problem in problems))
+        self._refuse_other_tables(what, relation)
+
+    def _refuse_other_tables(self, what: str, relation: PaimonRelation) -> None:
+        if relation.is_view or relation.database not in self._adapter.credentials.paimon_catalogs:
+            raise DbtRuntimeError(
+                f"{what}: it is not a Paimon table and has no table snapshots. Materialize it as a table."
+            )
+
+    def _source(self, relation: PaimonRelation, keep: bool) -> Source:
+        """A table as it is now, to be read as a whole."""
+        plain = relation.replace(limit=None, event_time_filter=None)
+        existing = self._tables.existing(plain)
+        table = SourceTable.of(*relation.parts, existing)
+        commits = self._commits(plain)
+        tags = self._adapter.query(f"select snapshot_id, tag_name from {plain.system_table('tags')}")
+        named = tuple((int(row[0]), str(row[1])) for row in tags)
+        return Source(plain, table, commits, named, positions.latest(commits), None, keep)
+
+    def _commits(self, relation: PaimonRelation) -> tuple[Commit, ...]:
+        """The commits of a table, the oldest first."""
+        spark = self._adapter.handle.embedded()
+        if spark is not None and "$" not in (relation.identifier or ""):
+            return tuple(Commit.of_row(row) for row in spark.commits(table_name(relation)))
+        rows = self._adapter.query(positions.commits_sql(relation.system_table("snapshots")))
+        return tuple(sorted((Commit.of_row(row) for row in rows), key=lambda commit: commit.snapshot))
+
+    def _from_position(
+        self, what: str, source: Source, reading: Reading, on_expired: str, model: Mapping[str, Any]
+    ) -> Source:
+        """The source with the model's position in it.
+
+        Raises:
+            DbtRuntimeError: the changes since the position are lost, and on_expired is 'error'.
+        """
+        if reading.commits is None:
+            reading.commits = self._commits(reading.own)
+            reading.saved = self._saved_positions(reading.kept)
+        start = None
+        for key in source.keys:
+            start = positions.find(key, reading.commits, reading.saved.get(key), reading.own)
+            if start is not None:
+                break
+        placed = replace(source, start=start)
+        problem = placed.lost
+        if not problem:
+            return placed
+        if on_expired != "full":
+            raise DbtRuntimeError(
+                f"{what}: {problem} Run the model once with --full-refresh, or set on_expired='full', which "
+                "rebuilds it automatically. keep=true keeps unread changes from expiring."
+            )
+        if model.get("config", {}).get("full_refresh") is False:
+            raise DbtRuntimeError(
+                f"{what}: {problem} on_expired='full' would rebuild the model, which full_refresh=false forbids."
+            )
+        reading.lost[source.table.name] = problem
+        return source
+
+    def _saved_positions(self, kept: PaimonRelation) -> dict[str, SavedPosition]:
+        return {fingerprint(name): saved for name, saved in self._named_positions(kept).items()}
+
+    def _named_positions(self, kept: PaimonRelation) -> dict[str, SavedPosition]:
+        """The rows of a positions table, by the name of the source."""
+        found = self._there(kept)
+        if found is None:
+            return {}
+        rows = self._adapter.query(positions.saved_positions_sql(found.render()))
+        return {
+            str(row[0]): SavedPosition(Position(int(row[1]), row[2]), Position(int(row[3]), row[4]))
+            for row in rows
+        }
+
+    def _range_sql(self, what: str, source: Source, table: SourceTable, output: Output) -> str:
+        assert source.start is not None
+        versions = self._adapter.versions
+        start, end = source.start.snapshot, source.end.snapshot
+        way = self._way(source, table, output)
+        if way is ChangeReadMode.NOTHING:
+            return reads.nothing_sql(table, end, output)
+        if way is ChangeReadMode.FILES:
+            return reads.files_sql(table, start, end, output, versions)
+        if way is ChangeReadMode.KEYS:
+            return reads.keys_sql(table, start, end, output, versions)
+        if not table.primary_key and reads.has_maps(table):
+            raise DbtRuntimeError(
+                f"{what}: its files were rewritten since (INSERT OVERWRITE, UPDATE, DELETE), and rows with maps cannot "
+                "be compared where there is no primary key. Run the model once with --full-refresh."
+            )
+        version: int | str = start if source.start_is_there else source.start_tag
+        return reads.compare_sql(table, version, self._then_called(source, version), end, output)
+
+    def _way(self, source: Source, table: SourceTable, output: Output) -> ChangeReadMode:
+        """How to read the changes of a range; `table`: the source's table with the columns to read."""
+        assert source.start is not None
+        start = source.start.snapshot
+        way = reads.way(
+            table,
+            [commit for commit in source.commits if commit.snapshot > start],
+            self._adapter.versions,
+            incremental_catalog=self.incremental_catalog(),
+            before=output.before,
+        )
+        # Even if a tag keeps the start, later commits may have expired.
+        if not source.start_is_there:
+            return ChangeReadMode.COMPARE
+        if way is ChangeReadMode.FILES and not table.primary_key and not self._only_added(source):
+            return ChangeReadMode.COMPARE
+        return way
+
+    def _then_called(self, source: Source, version: int | str) -> dict[str, str]:
+        """What each column (in lower case) was called at a table snapshot or a tag."""
+        table, column = ("tags", "tag_name") if isinstance(version, str) else ("snapshots", "snapshot_id")
+        schemas = self._adapter.query(
+            f"select schema_id, fields from {source.relation.system_table('schemas')}"
+        )
+        versions = self._adapter.query(
+            f"select {column}, schema_id from {source.relation.system_table(table)}"
+        )
+        then = next(int(row[1]) for row in versions if row[0] == version)
+        return metadata.then_called(schemas, then, max(int(row[0]) for row in schemas))
+
+    def _only_added(self, source: Source) -> bool:
+        """Whether the commits of a table without a primary key only added rows."""
+        assert source.start is not None
+        start, end = source.start.snapshot, source.end.snapshot
+        counted = reads.count_sql(source.table, start, end, self._adapter.versions)
+        ((added,),) = self._adapter.query(counted)
+        return int(added) == source.gained
+
+    @staticmethod
+    def _limited(reading: Reading, name: str, source: Source, rendered: str, output: Output) -> str:
+        """The subquery for --empty (no rows) or --sample (some); neither moves the position of an existing model."""
+        if source.start is not None:
+            reading.sources[name] = replace(source, end=source.start)
+        elif " where false limit 0)" in rendered:
+            reading.sources[name] = replace(source, end=positions.NOTHING_READ)
+        return reads.limited_sql(source.table, rendered, source.end.snapshot, output)
+
+    # -- the run of the model ---------------------------------------------------------------------------------------
+
+    def rebuild(self, model: Mapping[str, Any]) -> bool:
+        """Whether a model has to be rebuilt because changes expired before it read them (on_expired='full').
+
+        Raises:
+            DbtRuntimeError: the same query also reads the changes of another source.
+        """
+        reading = self._readings.get(model["unique_id"])
+        if reading is None or not reading.lost:
+            return False
+        partial = [source.table.name for source in reading.sources.values() if source.start is not None]
+        if partial:
+            lost = " ".join(f"{name}: {problem}" for name, problem in reading.lost.items())
+            raise DbtRuntimeError(
+                f"model '{model['name']}': {lost} The model would be rebuilt, but it also reads the changes "
+                f"of {', '.join(partial)}. Run it once with --full-refresh."
+            )
+        return True
+
+    def commit_conf(self, model: Mapping[str, Any]) -> dict[str, str]:
+        """The Spark setting that writes a model's positions, or its key, into its commits; empty if it has neither."""
+        reading = self._readings.get(model["unique_id"])
+        if reading is None or not reading.sources:
+            return self._unchanged.commit_conf(model)
+        return {COMMIT_USER_CONF: positions.mark(reading.ends)}
+
+    def are_read(self, model: Mapping[str, Any]) -> bool:
+        """Whether a model reads changes of a table in this run."""
+        return model["unique_id"] in self._readings
+
+    def check_positions(self, model: Mapping[str, Any]) -> None:
+        """Check that no other run has moved the positions since this one was planned, where no lock prevents it.
+
+        Raises:
+            DbtRuntimeError: another run has; nothing is written.
+        """
+        reading = self._readings.get(model["unique_id"])
+        if reading is None or self._builds.lock_place(reading.own) is not None:
+            return
+        planned = reading.starts
+        if not planned:
+            return
+        own, kept = self._commits(reading.own), self._saved_positions(reading.kept)
+        if any(positions.find(key, own, kept.get(key)) != start for key, start in planned.items()):
+            raise DbtRuntimeError(
+                f"model '{model['name']}': another run has read the same changes in the meantime. Nothing was "
+                "written; run it again."
+            )
+
+    def pin(
+        self,
+        model: Mapping[str, Any],
+        own: PaimonRelation,
+        kept: PaimonRelation,
+        sources: Mapping[PaimonRelation, ExistingTable],
+        salt: str,
+        *,
+        fresh: bool,
+    ) -> Reading:
+        """The sources of a materialized view as they are now, each with the view's position in it, if it has one.
+
+        The commits of the model's run carry where the sources are now.
+
+        Args:
+            model: the node.
+            own: its table.
+            kept: its positions table.
+            sources: the tables that it reads, as the catalog describes them.
+            salt: what the positions are valid for; those with another one are not found.
+            fresh: whether the table is not there yet, so that it has no positions.
+        """
+        self._readings.pop(model["unique_id"], None)
+        reading = self._reading(model, own, kept)
+        reading.commits = () if fresh else self._commits(own)
+        reading.saved = self._saved_positions(kept)
+        marked = positions.marked(reading.last_write.user) if reading.last_write else {}
+        for relation, existing in sources.items():
+            commits = self._commits(relation)
+            table = SourceTable.of(*relation.parts, existing)
+            source = Source(
+                relation,
+                table,
+                commits,
+                (),
+                positions.latest(commits),
+                None,
+                salt=salt,
+                schema=existing.schema_id,
+            )
+            saved = reading.saved.get(source.key)
+            start = marked.get(source.key) or (saved.position if saved is not None else None)
+            reading.sources[relation.render()] = replace(source, start=start)
+        return reading
+
+    def changed_rows(self, what: str, source: Source, output: Output) -> tuple[str, bool]:
+        """The subquery of the rows of a source that changed after its position, and whether all of them were added.
+
+        Args:
+            what: what reads it, for messages.
+            source: the source, whose position is not lost.
+            output: the columns to add.
+
+        Returns:
+            SQL that can follow FROM; '' if nothing has changed.
+        """
+        table = without_added(source.table, output, what)
+        if source.start == positions.NOTHING_READ:
+            return reads.whole_sql(table, source.end.snapshot, output), True
+        way = self._way(source, table, output)
+        if way is ChangeReadMode.NOTHING:
+            return "", True
+        only_added = way is ChangeReadMode.FILES and not table.primary_key
+        return self._range_sql(what, source, table, output), only_added
+
+    def keep(self, model: Mapping[str, Any], kept: PaimonRelation) -> None:
+        """Write a model's positions, and drop the tags that it no longer needs; its rows are committed.
+
+        Args:
+            model: the node, whose table's lock is held.
+            kept: the positions table, `<model>__dbt_changes`, which may be there.
+        """
+        reading = self._readings.pop(model["unique_id"], None)
+        if reading is None:
+            return
+        if reading.kept_version not in (None, CURRENT[Kind.POSITIONS]):
+            migrate_table(Kind.POSITIONS, reading.kept_version or 0, kept.render(), self._adapter.query)
+        if reading.sources and (moved := reading.moved(positions.latest(self._commits(reading.own)))):
+            self._write(kept, moved)
+        for tag in reading.tags_to_drop():
+            self._call("delete_tag", tag.source, {"tag": tag.name})
+
+    def forget(self, model: Mapping[str, Any]) -> None:
+        """Forget what a model has read in this run; its commits carry its positions."""
+        self._readings.pop(model["unique_id"], None)
+
+    def _write(self, kept: PaimonRelation, moved: Mapping[str, SavedPosition]) -> None:
+        if self._adapter.get_relation(kept.database, kept.schema, kept.identifier) is None:
+            self._adapter.query(positions.create_sql(kept.render()))
+            self._adapter.cache_added(kept)
+        self._adapter.query(positions.keep_sql(kept.render(), moved))
+
+    def _call(self, procedure: str, relation: PaimonRelation, arguments: Mapping[str, Any]) -> None:
+        self._adapter.connections.execute(
+            procedures.statement(procedure, relation.parts, arguments, self._adapter.versions)
+        )
+
+    def hand_over(self, original: PaimonRelation, branch: PaimonRelation, kept: PaimonRelation) -> None:
+        """Give a clone the positions of its original, if that has any.
+
+        A branch has only the newest table snapshot of its table, so they are worked out from the table's own.
+
+        Args:
+            original: the table.
+            branch: the branch of it that the clone is, to which nothing is written yet.
+            kept: the positions table of the clone.
+        """
+        named = self._named_positions(positions.positions_of(original))
+        if not named:
+            return
+        base = positions.latest(self._commits(branch))
+        commits = [commit for commit in self._commits(original) if commit.snapshot <= base.snapshot]
+        found = {
+            name: positions.find(fingerprint(name), commits, saved, original) for name, saved in named.items()
+        }
+        moved = {name: SavedPosition(at, base) for name, at in found.items() if at is not None}
+        if moved:
+            self._write(kept, moved)
+
+    def keep_tags(self, model: Mapping[str, Any]) -> None:
+        """Before a model's rows are committed, tag the table snapshots that it reads up to (keep=true)."""
+        reading = self._readings.get(model["unique_id"])
+        for tag in reading.tags_to_keep() if reading else ():
+            self._call("create_tag", tag.source, {"tag": tag.name, "snapshot": tag.snapshot})

@@ -1,0 +1,95 @@
+"""Features of the adapter: each is one typed object, made when it is first used.
+
+`@macro_api` marks those that macros call, such as `adapter.history.at(...)`; `@lazy_feature` those that only Python
+calls. Built on dbt's `@available`: dbt finds a macro API by the same two attributes that its decorator sets
+(`dbt.adapters.base.meta.AdapterMeta`).
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from functools import cached_property
+from typing import Any, Generic, TypeVar, get_type_hints, overload
+
+D = TypeVar("D")
+F = TypeVar("F", bound=Callable[..., Any])
+
+_WHILE_PARSING = "_while_parsing"
+# dbt's threads come at once, and a feature has its own state, such as locks. Making one may make another.
+_MAKING = threading.RLock()
+
+
+def while_parsing(answer: Callable[..., Any]) -> Callable[[F], F]:
+    """What a method of a macro API answers while dbt parses, when there is no connection; None without it.
+
+    Args:
+        answer: called with the method's arguments.
+    """
+
+    def mark(method: F) -> F:
+        setattr(method, _WHILE_PARSING, answer)
+        return method
+
+    return mark
+
+
+class macro_api(Generic[D]):  # noqa: N801 - a decorator
+    """Decorates a method of the adapter that makes a feature: made once, and available in Jinja."""
+
+    _is_available_ = True
+
+    def __init__(self, make: Callable[[Any], D]) -> None:
+        self._make = make
+        self.__doc__ = make.__doc__
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._name = name
+
+    @overload
+    def __get__(self, adapter: None, owner: type) -> macro_api[D]: ...
+
+    @overload
+    def __get__(self, adapter: object, owner: type) -> D: ...
+
+    def __get__(self, adapter: object | None, owner: type) -> macro_api[D] | D:
+        if adapter is None:
+            return self
+        with _MAKING:
+            made = adapter.__dict__.setdefault("_features", {})
+            if self._name not in made:
+                made[self._name] = self._make(adapter)
+            feature: D = made[self._name]
+        return feature
+
+    @cached_property
+    def kind(self) -> type[D]:
+        """The class of the feature."""
+        kind: type[D] = get_type_hints(self._make)["return"]
+        return kind
+
+    @cached_property
+    def _parse_replacement_(self) -> Parsing:
+        return Parsing(self)
+
+
+class lazy_feature(macro_api[D]):  # noqa: N801 - a decorator
+    """The same for a feature that macros do not call."""
+
+    _is_available_ = False
+
+
+class Parsing:
+    """A macro API while dbt parses: its methods answer as `while_parsing` says, its static methods as always."""
+
+    def __init__(self, feature: macro_api[Any]) -> None:
+        self._feature = feature
+
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        kind = self._feature.kind
+        method = getattr(kind, name)
+        if isinstance(kind.__dict__.get(name), staticmethod):
+            found: Callable[..., Any] = method
+            return found
+        answer: Callable[..., Any] = getattr(method, _WHILE_PARSING, lambda *_, **__: None)
+        return answer

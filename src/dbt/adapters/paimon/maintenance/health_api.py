@@ -1,0 +1,98 @@
+"""`adapter.health`: system tables, table health and the operation `table_health`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any, Final
+
+from dbt.adapters.events.logging import AdapterLogger
+from dbt_common.exceptions import DbtRuntimeError
+
+from dbt.adapters.paimon.adapter_protocol import AdapterProtocol
+from dbt.adapters.paimon.features import while_parsing
+from dbt.adapters.paimon.maintenance import health, selection
+from dbt.adapters.paimon.options.table_options import parse_duration
+
+if TYPE_CHECKING:
+    from dbt.adapters.paimon.relation import PaimonRelation
+
+logger = AdapterLogger("Paimon")
+_OF_BUCKETS: Final = ("bucket_size", "bucket_skew", "compaction_needed")
+
+
+class Health:
+    """Called by the monitoring macros and the generic data tests.
+
+    Args:
+        adapter: the adapter.
+    """
+
+    def __init__(self, adapter: AdapterProtocol) -> None:
+        self._adapter = adapter
+
+    @while_parsing(lambda *a, **k: "")
+    def system_table(self, relation: PaimonRelation, name: str) -> str:
+        """The rendered name of a system table (see `health.system_table`)."""
+        return health.system_table(relation, name, self._adapter.versions)
+
+    @while_parsing(lambda *a, **k: "")
+    def sql(self, relation: Any, test: str) -> str:
+        """The query that a data test reads: the health of a table, or the figures of each of its buckets.
+
+        Args:
+            relation: the table.
+            test: the data test.
+        """
+        table = self._of_test(relation, test)
+        return health.bucket_skew_sql(table) if test in _OF_BUCKETS else health.health_sql(table)
+
+    @staticmethod
+    def seconds(duration: str, test: str) -> int:
+        """The seconds of a duration such as '2 d'. Raises DbtRuntimeError if it is not a duration."""
+        try:
+            return parse_duration(str(duration)) // 10**9
+        except ValueError:
+            raise DbtRuntimeError(
+                f"{test}: '{duration}' is not a duration. Write a whole number and a unit, as in '2 d' or '12 h'."
+            ) from None
+
+    @while_parsing(lambda *a, **k: [])
+    def report(
+        self, nodes: Iterable[Mapping[str, Any]], select: str | Sequence[str] | None = None
+    ) -> list[dict[str, Any]]:
+        """Print and return the health of the selected tables (None: all that are built).
+
+        A table that cannot be read is reported at the end, after the others.
+
+        Raises:
+            DbtRuntimeError: a selection that matches nothing, or tables that cannot be read.
+        """
+        found, failures = [], []
+        for node in selection.select(nodes, select, "table_health"):
+            relation = self._adapter.get_relation(node["database"], node["schema"], node["alias"])
+            if relation is None or not relation.is_table:
+                if select is not None:
+                    logger.info(f"{node['name']}: not built yet")
+                continue
+            try:
+                (row,) = self._adapter.query(health.health_sql(relation))
+            except DbtRuntimeError as exc:
+                failures.append(f"{relation}: {exc}")
+                continue
+            found.append(health.read_health(row))
+        if found:
+            logger.info("\n" + health.report(found))
+        if failures:
+            raise DbtRuntimeError("table_health: " + "\n".join(failures))
+        return [asdict(table) for table in found]
+
+    def _of_test(self, relation: Any, test: str) -> PaimonRelation:
+        if isinstance(relation, str):
+            raise DbtRuntimeError(
+                f"data test {test}: it reads the table's files and snapshots, which `where` cannot filter. "
+                "Remove `where` from its config."
+            )
+        health.system_table(relation, "files", self._adapter.versions)  # refuses a view
+        found: PaimonRelation = relation
+        return found

@@ -1,0 +1,497 @@
+"""`adapter.plans`: reads the facts of a node and its table, and settles the node's plan."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Final
+
+from dbt.adapters.events.logging import AdapterLogger
+from dbt.adapters.exceptions import RelationWrongTypeError
+from dbt_common.exceptions import CompilationError
+
+from dbt.adapters.paimon.changes.positions import positions_of
+from dbt.adapters.paimon.errors.deprecations import warn
+from dbt.adapters.paimon.features import while_parsing
+from dbt.adapters.paimon.plan.decide import adds, applied_columns, decide, increment, steps_of
+from dbt.adapters.paimon.plan.steps import Does, Kind, NodeRun, Plan, SettledPlan, Step
+from dbt.adapters.paimon.spec import bucket_numbers
+from dbt.adapters.paimon.spec.strategies import APPLY_CHANGES, MICROBATCH, on_schema_change
+from dbt.adapters.paimon.tables.changeset import as_dbt_columns
+from dbt.adapters.paimon.writing import snapshots
+
+if TYPE_CHECKING:
+    from dbt.adapters.paimon.adapter_protocol import AdapterProtocol
+    from dbt.adapters.paimon.changes.api import Changes
+    from dbt.adapters.paimon.column import PaimonColumn
+    from dbt.adapters.paimon.maintenance.api import Maintenance
+    from dbt.adapters.paimon.maintenance.buckets import Buckets
+    from dbt.adapters.paimon.plan.materialized_views.api import MaterializedViews
+    from dbt.adapters.paimon.plan.materialized_views.refresh import Refresh
+    from dbt.adapters.paimon.relation import PaimonRelation
+    from dbt.adapters.paimon.spec.api import Specs
+    from dbt.adapters.paimon.spec.table import TableSpec
+    from dbt.adapters.paimon.streaming.api import Streams
+    from dbt.adapters.paimon.tables.api import Tables
+    from dbt.adapters.paimon.tables.changeset import ExistingTable
+    from dbt.adapters.paimon.time_travel.api import History
+    from dbt.adapters.paimon.time_travel.audits_api import Audits
+    from dbt.adapters.paimon.time_travel.clones import Clone
+    from dbt.adapters.paimon.time_travel.clones_api import Clones
+    from dbt.adapters.paimon.unchanged.api import Unchanged
+    from dbt.adapters.paimon.views.api import Views
+    from dbt.adapters.paimon.writing.api import Rows
+    from dbt.adapters.paimon.writing.deletes import Deletes
+    from dbt.adapters.paimon.writing.model_query import ModelQuery
+    from dbt.adapters.paimon.writing.row_deletes import RowDeletes
+    from dbt.adapters.paimon.writing.statement_result import StatementResult
+    from dbt.adapters.paimon.writing.table_writer import TableWriter
+
+    Node = Mapping[str, Any]
+
+logger = AdapterLogger("Paimon")
+MATERIALIZED_VIEW: Final = "materialized_view"
+_SCD_ID: Final = "dbt_scd_id"
+
+
+@dataclass(frozen=True)
+class Plans:
+    """Settles plans: every check of a node passes before its table is changed.
+
+    Attributes:
+        adapter: the adapter. The others are features of the adapter.
+    """
+
+    adapter: AdapterProtocol
+    specs: Specs
+    tables: Tables
+    rows: Rows
+    builds: TableWriter
+    deletes: Deletes
+    buckets: Buckets
+    streams: Streams
+    changes: Changes
+    clones: Clones
+    history: History
+    unchanged: Unchanged
+    materialized_views: MaterializedViews
+    audits: Audits
+    maintenance: Maintenance
+    row_deletes: RowDeletes
+    views: Views
+
+    # -- before the hooks -------------------------------------------------------------------------------------------
+
+    def begin(self, context: Mapping[str, Any]) -> NodeRun:
+        """Decide what the run of a node does, before its hooks, and lock its table.
+
+        Args:
+            context: dbt's, of the materialization.
+
+        Raises:
+            ConfigErrors: every problem of the config; no SQL runs before this.
+            DbtRuntimeError: the table cannot be locked; or what the node has read has changed since then.
+        """
+        node = context["model"]
+        if node["resource_type"] == "snapshot":
+            snapshots.require_key(node)
+        target = context["this"].incorporate(type="table")
+        full_refresh = bool(context["should_full_refresh"]())
+        spec, strategy = self.spec_of(node)
+        writer = None
+        if node["config"]["materialized"] == "incremental":
+            macro = self.adapter.get_incremental_strategy_macro(context, strategy)
+            writer = self.specs.strategy_macro(context, strategy, macro)
+        rows = self.rows.load_seed(node) if node["resource_type"] == "seed" else None
+        # Batches of one model are prepared concurrently, and written one after the other.
+        existing = self.builds.existing(target, hold=strategy != MICROBATCH)
+        _refuse_views(node, existing)
+        clone = self.clone_of(node, existing, strategy, full_refresh)
+        pending: tuple[Step, ...] = ()
+        if node["config"]["materialized"] == MATERIALIZED_VIEW:
+            spec, pending = self._configured(node, target, existing, spec, full_refresh)
+        run = NodeRun(
+            target,
+            spec,
+            existing,
+            full_refresh,
+            adds=False,
+            strategy=strategy,
+            writer=writer,
+            rows=rows,
+            pending=pending,
+        )
+        if clone is None and (reused := self._reused(node, run)):
+            return replace(run, steps=(Step(Kind.MAINTAIN),), reused=reused)
+        self.changes.check_positions(node)
+        lost = self.changes.rebuild(node)
+        branch = None if clone is None else _branch_of(node, clone, lost)
+        there = clone is None and existing is not None and existing.is_table
+        run = replace(
+            run, branch=branch, adds=branch is not None or (there and not lost and adds(node, full_refresh))
+        )
+        return replace(run, steps=tuple(_steps(run)))
+
+    def _configured(
+        self,
+        node: Node,
+        target: PaimonRelation,
+        existing: PaimonRelation | None,
+        spec: TableSpec,
+        full_refresh: bool,
+    ) -> tuple[TableSpec, tuple[Step, ...]]:
+        """The table spec of a materialized view, as its `on_configuration_change` allows, and what it alters."""
+        if existing is None or not existing.is_table:
+            return spec, ()
+        views = self.materialized_views
+        current = views.existing(existing)
+        plan = self.decided(node, spec, current, as_dbt_columns(current.columns), adds=False)
+        allowed = views.configured(node, target, spec, current, plan, full_refresh=full_refresh)
+        return allowed, (*plan.before, *plan.after) if allowed is spec else ()
+
+    def spec_of(self, node: Node) -> tuple[TableSpec, str]:
+        """A node's table spec, and the strategy that writes it; '' without one.
+
+        Raises:
+            ConfigErrors: every problem of the config.
+        """
+        kind = node["config"].get("materialized")
+        if kind == "incremental":
+            plan = self.specs.incremental(node)
+            return plan.spec, plan.strategy
+        if kind == "streaming":
+            stream = self.streams.plan(node)
+            return stream.spec, stream.strategy
+        if kind == MATERIALIZED_VIEW:
+            return self.materialized_views.spec(node, self.specs), ""
+        if kind == "snapshot":
+            names = node["config"].get("snapshot_meta_column_names") or {}
+            return self.specs.of(node, [names.get(_SCD_ID) or _SCD_ID]), ""
+        return self.specs.of(node), ""
+
+    def clone_of(
+        self, node: Node, existing: PaimonRelation | None, strategy: str, full_refresh: bool
+    ) -> Clone | None:
+        """The clone that a node's relation is, if it is one (see `Clones.of`)."""
+        return self.clones.of(node, existing, full_refresh=full_refresh) if strategy else None
+
+    def decided(
+        self,
+        node: Node,
+        spec: TableSpec,
+        current: ExistingTable,
+        columns: Sequence[PaimonColumn] | None,
+        *,
+        adds: bool,
+        strategy: str = "",
+    ) -> Plan:
+        """The plan for an existing table, as far as it is known before the node runs (see `decide`).
+
+        Args:
+            node: the node in the manifest.
+            spec: its table spec.
+            current: the existing table.
+            columns: the columns of its query; None if only the run knows them.
+            adds: whether the run adds rows, instead of writing all of them.
+            strategy: the strategy of an incremental model.
+        """
+        tables = self.tables
+        changes = None
+        if columns is not None:
+            changes = tables.column_changes(tables.wanted_columns(columns, node, spec), current, node)
+        return decide(node, spec, current, changes, tables.changes, adds=adds, strategy=strategy)
+
+    def previewed(
+        self,
+        node: Node,
+        spec: TableSpec,
+        current: ExistingTable,
+        query: ModelQuery | None,
+        *,
+        adds: bool,
+        strategy: str = "",
+    ) -> Plan:
+        """The same for `dbt-paimon plan`, which also fails where the run would refuse the query's types.
+
+        Raises:
+            DbtRuntimeError: see `decide`.
+            CompilationError: the query's types do not fit the table's.
+        """
+        plan = self.decided(
+            node, spec, current, None if query is None else query.columns, adds=adds, strategy=strategy
+        )
+        if query is not None and adds:
+            columns = self.tables.wanted_columns(query.columns, node, spec)
+            changes = self.tables.column_changes(columns, current, node)
+            stored = changes.synced(current.columns, on_schema_change(node["config"]))
+            self.rows.checked(query, stored, node, spec)
+        return plan
+
+    def refresh(
+        self, node: Node, spec: TableSpec, existing: PaimonRelation, *, full_refresh: bool
+    ) -> Refresh:
+        """How a run would refresh an existing materialized view, without the count of what changed.
+
+        Args:
+            node: the node in the manifest, compiled.
+            spec: its table spec.
+            existing: its table.
+            full_refresh: whether the run rebuilds tables.
+        """
+        run = NodeRun(existing, spec, existing, full_refresh, adds=False)
+        try:
+            return self.materialized_views.refresh(node, run, positions_of(existing))
+        finally:
+            self.changes.forget(node)
+
+    def _reused(self, node: Node, run: NodeRun) -> StatementResult | None:
+        """dbt's response if a node with `skip_unchanged` has nothing to do; None if it has to run."""
+        kind = run.writer.kind if run.writer else ""
+
+        def pending(current: ExistingTable, columns: Sequence[PaimonColumn]) -> Sequence[str]:
+            added = adds(node, full_refresh=False)
+            return self.decided(node, run.spec, current, columns, adds=added, strategy=kind).differs
+
+        return self.unchanged.reused(
+            node,
+            run.target,
+            run.existing,
+            pending,
+            strategy=kind,
+            reads_changes=self.changes.are_read(node),
+            full_refresh=run.full_refresh,
+            rows=run.rows,
+        )
+
+    # -- while a model is compiled ----------------------------------------------------------------------------------
+
+    @while_parsing(lambda *_, **__: False)
+    def adds_to(self, node: Node, relation: PaimonRelation) -> bool:
+        """Whether an incremental model adds to the relation of its name: a table, or a clone that is a branch."""
+        clone = self.clones.of(node, relation, full_refresh=False)
+        return relation.is_table or (clone is not None and not clone.rebuild)
+
+    @while_parsing(lambda *_, **__: "")
+    def changes_sql(
+        self,
+        node: Node,
+        this: PaimonRelation,
+        relation: PaimonRelation,
+        *,
+        builds: bool,
+        full_refresh: bool,
+        between: Sequence[Any],
+        on_expired: str,
+        keep: bool,
+        **output: Any,
+    ) -> str:
+        """The subquery of `paimon_changes`: the rows that a model still has to read, or those that changed in a range.
+
+        Args:
+            node: the model in the manifest.
+            this: its relation.
+            relation: the relation that ref() or source() returned.
+            builds: whether this run builds the model.
+            full_refresh: whether this run rebuilds tables.
+            between: the table snapshots at the start and the end of the range; None and None without one.
+            on_expired, keep, output: see `Changes.sql`.
+
+        Returns:
+            SQL that can follow FROM; empty if the table does not exist.
+
+        Raises:
+            DbtRuntimeError: see `Changes.sql` and `Changes.between_sql`.
+        """
+        if any(each is not None for each in between):
+            return self.changes.between_sql(node, relation, *between, **output)
+        if builds:
+            # What has been read must not change until it is written.
+            self.builds.hold(this)
+        existing = self.adapter.get_relation(*this.parts)
+        own: PaimonRelation = this.incorporate(type="table")
+        kept = positions_of(own)
+        clone = self.clones.of(node, existing, full_refresh=full_refresh)
+        reads_all = full_refresh or existing is None or not existing.is_table
+        if clone is not None and not clone.rebuild:
+            own, reads_all = clone.branch, False
+        return self.changes.sql(
+            node, own, kept, relation, full_refresh=reads_all, on_expired=on_expired, keep=keep, **output
+        )
+
+    # -- after the hooks --------------------------------------------------------------------------------------------
+
+    def with_rows(self, node: Node, run: NodeRun, source: ModelQuery) -> tuple[NodeRun, ModelQuery]:
+        """A run whose query is known: columns are spelled as there, and rows that break its order or batch fail.
+
+        Returns:
+            The run, and the rows.
+
+        Raises:
+            CompilationError: the column of `event_time` has a type that is not a date or timestamp.
+        """
+        rows = self.rows
+        spec = self.specs.spelled(run.spec, source.columns)
+        rows.check_event_time(node, run.strategy, source.columns)
+        return replace(run, spec=spec), rows.reject_nan_keys(
+            rows.of_batch(source, run.strategy, node), spec, node
+        )
+
+    def build(
+        self,
+        node: Node,
+        existing: PaimonRelation | None,
+        spec: TableSpec,
+        source: ModelQuery,
+        full_refresh: bool,
+    ) -> SettledPlan:
+        """The plan of a run that writes all rows of a table.
+
+        Args:
+            node: the node in the manifest.
+            existing: the relation of its name; a view is replaced by a new table.
+            spec: its table spec.
+            source: the rows.
+            full_refresh: whether the run rebuilds tables.
+
+        Raises:
+            DbtRuntimeError: the config does not fit the columns, or history would be lost that nobody gave up.
+        """
+        tables = self.tables
+        there = existing if existing is not None and existing.is_table else None
+        columns = tables.wanted_columns(source.columns, node, spec)
+        spec = tables.check_columns(node, spec, columns, new=there is None)
+        source = self.rows.checked(source, columns, node, spec)
+        current = None if there is None else tables.existing(there)
+        kept = spec if current is None else bucket_numbers.settled(spec, current.options)
+        changes = None if current is None else tables.column_changes(columns, current, node)
+        plan = decide(node, kept, current, changes, tables.changes, adds=False)
+        if there is None or current is None or plan.does is Does.SWAP:
+            if there is not None:
+                tables.refuse_loss(node, there, plan.rebuild, full_refresh)
+                logger.info(
+                    f"{there} is rebuilt and swapped, which loses its table snapshots and tags ({plan.rebuild})"
+                )
+        else:
+            self.history.check_branches(node, kept, there)
+            spec = self.buckets.resolve(kept, there, current, source)
+        return _settled(plan, spec=spec, columns=columns, source=source, current=current)
+
+    def increment(
+        self,
+        node: Node,
+        target: PaimonRelation,
+        spec: TableSpec,
+        strategy: str,
+        source: ModelQuery,
+    ) -> SettledPlan:
+        """The plan of a run that adds rows to a table, or to a branch of it.
+
+        Args:
+            node: the node in the manifest.
+            target: the table.
+            spec: its table spec.
+            strategy: the incremental strategy.
+            source: the rows.
+
+        Raises:
+            DbtRuntimeError: the rows, their columns or the config do not fit the table.
+        """
+        tables = self.tables
+        current = tables.existing(target)
+        spec = bucket_numbers.settled(spec, current.options)
+        tables.warn_of_older_types(target, current)
+        columns = tables.wanted_columns(source.columns, node, spec)
+        changes = tables.column_changes(columns, current, node)
+        self.history.check_branches(node, spec, target)
+        applied = applied_columns(node, spec, changes, strategy)
+        table_columns = changes.synced(current.columns, on_schema_change(node["config"]))
+        # A column that the config names wrongly says more than an option that ALTER cannot change.
+        checked = tables.check_columns(node, spec, table_columns, columns, applied.drop)
+        plan = increment(node, spec, current, applied, tables.changes)
+        spec = checked
+        source = self.rows.checked(source, table_columns, node, spec)
+        kept = self.deletes.fitting(node, target, spec, table_columns) if strategy == APPLY_CHANGES else None
+        spec = self.buckets.resolve(spec, target, current, source)
+        skipped = {column.name for column in changes.add} - {column.name for column in applied.add}
+        return replace(
+            _settled(plan, spec=spec, columns=columns, source=source, current=current),
+            table_columns=table_columns,
+            written=as_dbt_columns(column for column in columns if column.name not in skipped),
+            kept_deletes=kept,
+        )
+
+    def snapshot(
+        self,
+        node: Node,
+        run: NodeRun,
+        source: ModelQuery,
+        current: ExistingTable,
+        versions: ModelQuery,
+        helpers: Sequence[str],
+    ) -> SettledPlan:
+        """The plan of a run that merges new versions into a snapshot's table.
+
+        Args:
+            node: the snapshot in the manifest.
+            run: its run.
+            source: the rows of dbt's staging query.
+            current: the existing table.
+            versions: the columns that the table should have.
+            helpers: the columns of the rows that the table does not get.
+
+        Raises:
+            DbtRuntimeError: the rows, their columns or the config do not fit the table.
+        """
+        target, tables = run.target, self.tables
+        spec = bucket_numbers.settled(run.spec, current.options)
+        tables.warn_of_older_types(target, current)
+        wanted = tables.wanted_columns(self.rows.spelled(versions, current).columns, node, spec)
+        changes = tables.column_changes(wanted, current, node)
+        given = [column for column in source.columns if column.name not in helpers]
+        changes = replace(changes, add=tables.wanted_columns(current.lacks(given), node, spec))
+        plan = decide(node, spec, current, changes, tables.changes, adds=True)
+        self.history.check_branches(node, spec, target)
+        table_columns = (*changes.widened(current.columns), *changes.add)
+        spec = tables.check_columns(node, spec, table_columns, source.columns)
+        # Of a version that ends, only its end is written.
+        source = self.rows.checked(source, table_columns, node, spec, "dbt_change_type = 'insert'")
+        spec = self.buckets.resolve(spec, target, current, source)
+        settled = _settled(plan, spec=spec, columns=wanted, source=source, current=current)
+        return replace(settled, table_columns=table_columns, written=tuple(given))
+
+
+def _refuse_views(node: Node, existing: PaimonRelation | None) -> None:
+    """Refuse a view where a seed or a snapshot is built, as dbt does."""
+    if existing is None or existing.is_table:
+        return
+    if node["resource_type"] == "snapshot":
+        raise RelationWrongTypeError(existing, "table", None)
+    if node["resource_type"] == "seed":
+        raise CompilationError(f"Cannot seed to '{existing}', it is a view")
+
+
+def _branch_of(node: Node, clone: Clone, lost: bool) -> PaimonRelation | None:
+    """The branch that a clone's run adds rows to; None, with a warning, if a table takes the clone's place."""
+    why = clone.rebuild or ("the changes since its last run are lost" if lost else "")
+    if not why:
+        return clone.branch
+    warn(
+        f"model '{node['name']}' is built as a table of its own, with all its rows, and not on the branch "
+        f"{clone.branch}, which is deleted: {why}."
+    )
+    return None
+
+
+def _steps(run: NodeRun) -> Iterator[Step]:
+    override = bool(run.writer and run.writer.override)
+    return steps_of(
+        run.spec,
+        adds=run.adds,
+        strategy=run.strategy,
+        branch=run.branch is not None,
+        override=override,
+    )
+
+
+def _settled(plan: Plan, **more: Any) -> SettledPlan:
+    return SettledPlan(plan.does, plan.before, plan.after, plan.rebuild, plan.differs, **more)

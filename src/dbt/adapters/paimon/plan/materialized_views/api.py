@@ -1,0 +1,365 @@
+"""Decides how a materialized view is refreshed, and describes what was done."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Final
+
+from dbt.adapters.events.logging import AdapterLogger
+from dbt_common.exceptions import CompilationError, DbtRuntimeError
+
+from dbt.adapters.paimon.adapter_protocol import AdapterProtocol, is_empty_run, sample_of_run, table_name
+from dbt.adapters.paimon.changes.positions import fingerprint, marked
+from dbt.adapters.paimon.changes.reads import Output
+from dbt.adapters.paimon.errors.deprecations import warn
+from dbt.adapters.paimon.plan.materialized_views import incremental
+from dbt.adapters.paimon.plan.materialized_views.definitions import Definitions
+from dbt.adapters.paimon.plan.materialized_views.incremental import Pins
+from dbt.adapters.paimon.plan.materialized_views.reasons import NotIncremental, Reason
+from dbt.adapters.paimon.plan.materialized_views.refresh import KIND, Does, Mode, PinnedSource, Refresh, View
+from dbt.adapters.paimon.spark import responses
+from dbt.adapters.paimon.spark.commits import COMMIT_USER_CONF
+from dbt.adapters.paimon.spark.table_name import TableName
+from dbt.adapters.paimon.sql.literals import some_value
+from dbt.adapters.paimon.sql.text import quoted
+from dbt.adapters.paimon.tables.changeset import MATERIALIZED_VIEW, ExistingColumn
+from dbt.adapters.paimon.unchanged import nodes
+from dbt.adapters.paimon.writing.statement_result import StatementResult
+
+if TYPE_CHECKING:
+    from dbt.adapters.paimon.changes.api import Changes
+    from dbt.adapters.paimon.changes.reading import Reading, Source
+    from dbt.adapters.paimon.plan.materialized_views.query import Query
+    from dbt.adapters.paimon.plan.steps import NodeRun, Plan
+    from dbt.adapters.paimon.relation import PaimonRelation
+    from dbt.adapters.paimon.spec.api import Specs
+    from dbt.adapters.paimon.spec.table import TableSpec
+    from dbt.adapters.paimon.tables.api import Tables
+    from dbt.adapters.paimon.tables.changeset import ExistingTable
+
+    Node = Mapping[str, Any]
+
+logger = AdapterLogger("Paimon")
+# From which share of changed keys or groups on a full refresh is cheaper (benchmarks/results/views.md), and for how
+# many of them it does not matter.
+_MOST: Final = 0.5
+_FEW: Final = 1000
+# Raised when positions of older refreshes must not be gone on from.
+_RULES: Final = 1
+
+
+class MaterializedViews:
+    """Materialized views.
+
+    Args:
+        adapter: the adapter.
+        tables: `adapter.tables`.
+        changes: `adapter.changes`.
+    """
+
+    def __init__(self, adapter: AdapterProtocol, tables: Tables, changes: Changes) -> None:
+        self._adapter = adapter
+        self._changes = changes
+        self._definitions = Definitions(adapter, tables)
+        # By node; a node runs on one thread.
+        self._views: dict[str, View] = {}
+
+    # -- before the hooks -------------------------------------------------------------------------------------------
+
+    def spec(self, node: Node, specs: Specs) -> TableSpec:
+        """The table spec of a view, with the key of its query.
+
+        Raises:
+            CompilationError: see `Definitions.view`.
+            ConfigErrors: every problem of its config.
+        """
+        view = self._views[node["unique_id"]] = self._definitions.view(node)
+        spec = specs.of(node, view.key)
+        return replace(spec, options=MappingProxyType({**spec.options, MATERIALIZED_VIEW: "true"}))
+
+    def existing(self, relation: PaimonRelation) -> ExistingTable:
+        """A table as the catalog describes it, without a Spark job where Spark is in this process."""
+        return self._definitions.existing(relation)
+
+    def configured(
+        self,
+        node: Node,
+        target: PaimonRelation,
+        spec: TableSpec,
+        current: ExistingTable,
+        plan: Plan,
+        *,
+        full_refresh: bool,
+    ) -> TableSpec:
+        """The table spec that a run of an existing view uses, as its `on_configuration_change` says.
+
+        Args:
+            node: the node in the manifest.
+            target: its table.
+            spec: what its config asks for.
+            current: the existing table.
+            plan: how the two differ.
+            full_refresh: whether the run rebuilds it.
+
+        Raises:
+            CompilationError: they differ, and on_configuration_change is `fail`.
+        """
+        if full_refresh:
+            # dbt's own tests look for these words.
+            logger.info(f"Applying REPLACE to: {target}")
+            return spec
+        if not plan.differs or MATERIALIZED_VIEW not in current.options:
+            return spec
+        view = self._views[node["unique_id"]]
+        allowed = str(node["config"].get("on_configuration_change") or "apply")
+        if allowed != "apply":
+            found = (
+                f"Configuration changes were identified and `on_configuration_change` was set to `{allowed}` for "
+                f"`{target}`: {'; '.join(plan.differs)}"
+            )
+            if allowed == "fail":
+                raise CompilationError(found)
+            warn(found)
+            kept = current.as_spec()
+            key = tuple(name.lower() for name in kept.primary_key)
+            self._views[node["unique_id"]] = replace(view, key=key)
+            return kept
+        rebuilt = plan.rebuild.reasons or tuple(
+            words for words in plan.differs if words.startswith("bucket:")
+        )
+        logger.info(f"Applying {'REPLACE' if plan.rebuild.swaps else 'ALTER'} to: {target}")
+        self._views[node["unique_id"]] = replace(view, rebuilt="; ".join(rebuilt))
+        return spec
+
+    # -- after the hooks --------------------------------------------------------------------------------------------
+
+    def refresh(self, model: Node, run: NodeRun, kept: PaimonRelation) -> Refresh:
+        """How a view is refreshed; its table's lock is held, and its sources are pinned.
+
+        Args:
+            model: the node in the manifest, compiled.
+            run: its run.
+            kept: its positions table.
+        """
+        view = self._views.pop(model["unique_id"])
+        if is_empty_run() or sample_of_run() is not None:
+            return Refresh(Does.FULL, Reason.LIMITED_RUN.words(), view.sql)
+        if view.query is None:
+            return Refresh(Does.FULL, view.refusal.words if view.refusal else "", view.sql)
+        query = view.query
+        relations = [self._relation(table.name) for table in query.tables]
+        sources = {relation: self.existing(relation) for relation in relations}
+        read = self._changes.pin(
+            model, run.target, kept, sources, self._salt(view, query), fresh=not _is_table(run)
+        )
+        pins = Pins(query, {_name(source): _pinned(source) for source in read.sources.values()})
+        full = Refresh(Does.FULL, sql=query.spliced(pins.now), pinned=pins.sources)
+        try:
+            return self._by_changes(model, run, view, pins, read, full)
+        except NotIncremental as refusal:
+            return replace(full, words=refusal.words)
+
+    def _by_changes(
+        self, model: Node, run: NodeRun, view: View, pins: Pins, read: Reading, full: Refresh
+    ) -> Refresh:
+        """The refresh by what changed.
+
+        Raises:
+            NotIncremental: all rows have to be written.
+        """
+        _refuse_run(run, view)
+        _require_positions(read)
+        moved = {_name(source): source for source in read.sources.values() if source.end != source.start}
+        if not moved:
+            return replace(full, does=Does.NONE, words="no source has changed")
+        if view.refusal is not None:
+            raise view.refusal
+        for source in moved.values():
+            if source.was_altered:
+                raise NotIncremental(Reason.NOT_FROM_HERE)
+            if source.lost:
+                raise NotIncremental(Reason.POSITION_LOST, _name(source).shown, source.lost)
+        found = {name: self._changed(model, source) for name, source in moved.items()}
+        changed = frozenset(name for name, source in found.items() if source.changes)
+        pins = Pins(pins.query, {**pins.sources, **found}, changed)
+        own = max(read.commits or (), key=lambda commit: commit.snapshot)
+        return incremental.planned(view, pins, full, _totals(read), own.rows)
+
+    def counted(self, refresh: Refresh) -> Refresh:
+        """A refresh whose temporary views are there: full after all if too much has changed."""
+        counted = [refresh.groups_view] if refresh.groups_view else [part.view for part in refresh.changed]
+        affected = sum(self._count(quoted(view)) for view in counted)
+        if refresh.appends:
+            return replace(refresh, affected=affected, words=f"{affected:,} rows added")
+        what = "groups" if refresh.groups_view else "keys"
+        words = f"{affected:,} of about {max(refresh.total, affected):,} {what}"
+        if affected > _FEW and affected > _MOST * refresh.total:
+            return replace(refresh, does=Does.FULL, words=Reason.TOO_MANY.words(words))
+        return replace(refresh, affected=affected, words=words)
+
+    def _count(self, rows: str) -> int:
+        ((number,),) = self._adapter.query(f"select count(*) from {rows}")
+        return int(number)
+
+    def way(self, refresh: Refresh, deletes_sql: str, target: PaimonRelation) -> str:
+        """How rows are written into a table with a key: `insert`, `rows` with their kinds, or `merge`.
+
+        Args:
+            refresh: the refresh.
+            deletes_sql: the query of the keys to delete.
+            target: the table, or a branch of it.
+        """
+        if not refresh.deletes:
+            return "insert"
+        if self._adapter.handle.embedded() is not None and "$" not in (target.identifier or ""):
+            return "rows"
+        return "merge" if self._count(f"({deletes_sql})") else "insert"
+
+    @staticmethod
+    def delete_row(columns: Sequence[ExistingColumn], key: Sequence[str]) -> list[str]:
+        """The SQL of each column of a row that deletes a key.
+
+        Paimon checks NOT NULL before it discards the row.
+
+        Args:
+            columns: the columns of the table.
+            key: its key.
+        """
+        of_key = {name.lower() for name in key}
+        return [
+            f"cast({quoted(column.name) if column.name.lower() in of_key else _filler(column)} as {column.data_type})"
+            for column in columns
+        ]
+
+    # -- when its rows are written ----------------------------------------------------------------------------------
+
+    def nothing_written(self, model: Node, refresh: Refresh, target: PaimonRelation) -> StatementResult:
+        """dbt's response to a refresh that found nothing to write, after its positions are committed."""
+        if refresh.does is not Does.NONE:
+            self._commit_positions(model, target)
+        return StatementResult(responses.of_refresh(refresh.console, refresh.affected or 0))
+
+    def describe(self, model: Node, refresh: Refresh, target: PaimonRelation, result: Any) -> None:
+        """Add to dbt's result of the statement that wrote a view what the refresh did.
+
+        Args:
+            model: the node.
+            refresh: its refresh.
+            target: its table.
+            result: of dbt's `load_result`.
+        """
+        if getattr(result["response"], "snapshot_id", None) is None:
+            # A statement without rows commits nothing.
+            self._commit_positions(model, target)
+        result["response"] = responses.with_refresh(result["response"], refresh.console, refresh.affected)
+
+    def _commit_positions(self, model: Node, target: PaimonRelation) -> None:
+        """Commit the positions without rows, where Spark is in this process; elsewhere the positions table has them."""
+        spark = self._adapter.handle.embedded()
+        mark = self._changes.commit_conf(model).get(COMMIT_USER_CONF)
+        if spark is not None and mark:
+            spark.commit_nothing(table_name(target), mark)
+
+    def end(self, model: Node, refresh: Refresh, kept: PaimonRelation) -> None:
+        """Write the positions of a refresh where its commit could not carry them; its rows are committed.
+
+        Args:
+            model: the node.
+            refresh: its refresh.
+            kept: its positions table.
+        """
+        if refresh.does is not Does.NONE and refresh.pinned and self._adapter.handle.embedded() is None:
+            self._changes.keep(model, kept)
+        else:
+            self._changes.forget(model)
+
+    # -- sources ----------------------------------------------------------------------------------------------------
+
+    def _salt(self, view: View, query: Query) -> str:
+        """What the positions of a view are valid for: its query, its sources' columns and the session's settings."""
+        spark = self._adapter.handle.embedded()
+        content = [
+            _RULES,
+            str(self._adapter.versions.paimon),
+            query.sql,
+            list(view.key),
+            [[str(each.name), dict(each.columns), list(each.primary_key)] for each in query.tables],
+            nodes.settings(spark.settings()) if spark is not None else {},
+        ]
+        return fingerprint(json.dumps(content, sort_keys=True))
+
+    def _relation(self, name: TableName) -> PaimonRelation:
+        relation = self._adapter.get_relation(name.catalog, name.schema, name.identifier)
+        if relation is None:
+            raise DbtRuntimeError(f"{name.shown} was dropped while the model ran. Run it again.")
+        return relation
+
+    def _changed(self, model: Node, source: Source) -> PinnedSource:
+        """A source with the query of its changed rows."""
+        what = f"model '{model['name']}': the changes of {_name(source).shown}"
+        sql, added = self._changes.changed_rows(what, source, Output(KIND))
+        return replace(_pinned(source), changes=sql, only_added=added)
+
+
+def _require_positions(read: Reading) -> None:
+    """Require that a refresh of the same query was the last to write the view's table.
+
+    Raises:
+        NotIncremental: it is not.
+    """
+    last = read.last_write
+    keys = {source.key for source in read.sources.values()}
+    if last is not None and keys <= marked(last.user).keys():
+        return
+    newest = last.snapshot if last is not None else 0
+    if all(key in read.saved and read.saved[key].own.snapshot >= newest for key in keys):
+        return
+    if last is None:
+        raise NotIncremental(Reason.FIRST_RUN)
+    if not marked(last.user):
+        raise NotIncremental(Reason.WRITTEN_BY_OTHERS, last.snapshot)
+    raise NotIncremental(Reason.NOT_FROM_HERE)
+
+
+def _refuse_run(run: NodeRun, view: View) -> None:
+    """Refuse a run that writes all rows whatever has changed."""
+    if run.full_refresh:
+        raise NotIncremental(Reason.FULL_REFRESH)
+    if not _is_table(run):
+        raise NotIncremental(Reason.FIRST_RUN)
+    if view.mode is Mode.FULL:
+        raise NotIncremental(Reason.REFRESH_MODE)
+    if view.rebuilt:
+        raise NotIncremental(Reason.REBUILT, view.rebuilt)
+
+
+def _is_table(run: NodeRun) -> bool:
+    return run.existing is not None and run.existing.is_table
+
+
+def _name(source: Source) -> TableName:
+    return TableName(source.table.catalog, source.table.schema, source.table.identifier)
+
+
+def _pinned(source: Source) -> PinnedSource:
+    then = source.start.snapshot if source.start is not None else 0
+    # A table that was altered since is read as it is: by its newest table snapshot it has its columns as before.
+    newest = source.end.snapshot if source.is_altered else None
+    return PinnedSource(_name(source), source.table.name, source.end.snapshot, then, unpinned=newest)
+
+
+def _totals(read: Reading) -> dict[TableName, int]:
+    """About how many rows each source has: those in its files."""
+    return {
+        _name(source): commit.rows
+        for source in read.sources.values()
+        for commit in source.commits
+        if commit.snapshot == source.end.snapshot
+    }
+
+
+def _filler(column: ExistingColumn) -> str:
+    return "null" if column.nullable else some_value(column.data_type)

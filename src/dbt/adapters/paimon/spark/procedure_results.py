@@ -1,0 +1,122 @@
+"""What a procedure did to a table: its table snapshots before and after, and the commits in between."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from dbt.adapters.paimon.spark import commits, table_versions
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from dbt.adapters.paimon.spark.commits import Committed
+    from dbt.adapters.paimon.spark.table_name import TableName
+
+# Of the commits since then no more are read: a procedure makes one or two.
+_MOST_COMMITS: Final = 20
+
+
+@dataclass(frozen=True)
+class SnapshotRange:
+    """The table snapshots that a table has; all 0 if it has none.
+
+    Attributes:
+        first: the oldest one's number.
+        last: the newest one's number.
+    """
+
+    first: int = 0
+    last: int = 0
+
+    @property
+    def count(self) -> int:
+        """How many there are."""
+        return self.last - self.first + 1 if self.last else 0
+
+
+@dataclass(frozen=True)
+class ProcedureResult:
+    """What a procedure did.
+
+    Attributes:
+        before: the table snapshots before it.
+        after: those after it.
+        commits: what was committed meanwhile, oldest first.
+    """
+
+    before: SnapshotRange
+    after: SnapshotRange
+    commits: tuple[Committed, ...] = ()
+
+    @property
+    def expired(self) -> int:
+        """How many table snapshots have gone at the old end."""
+        return max(0, min(self.after.first, self.before.last + 1) - self.before.first)
+
+    @property
+    def rolled_back(self) -> int:
+        """How many table snapshots have gone at the new end."""
+        return max(0, self.before.last - self.after.last)
+
+    @property
+    def nothing(self) -> bool:
+        """Whether the table has the table snapshots that it had."""
+        return self.before == self.after
+
+
+def kept_by_jvm(session: SparkSession, table: TableName) -> SnapshotRange:
+    """The table snapshots of a table, by Paimon's own classes.
+
+    Raises:
+        Exception: there is no such table, or this catalog cannot be asked in this way.
+    """
+    snapshots = table_versions.paimon_table(session, table).snapshotManager()
+    return SnapshotRange(snapshots.earliestSnapshotId() or 0, snapshots.latestSnapshotId() or 0)
+
+
+def effect_by_jvm(session: SparkSession, table: TableName, before: SnapshotRange) -> ProcedureResult:
+    """What became of a table since, by Paimon's own classes.
+
+    Raises:
+        Exception: this catalog cannot be asked in this way.
+    """
+    jvm: Any = session._jvm
+    paimon = table_versions.paimon_table(session, table)
+    snapshots = paimon.snapshotManager()
+    after = SnapshotRange(snapshots.earliestSnapshotId() or 0, snapshots.latestSnapshotId() or 0)
+    news = range(max(before.last + 1, after.first), after.last + 1)[-_MOST_COMMITS:]
+    return ProcedureResult(
+        before, after, tuple(commits.of_snapshot(jvm, paimon, snapshots.snapshot(number)) for number in news)
+    )
+
+
+def kept_by_sql(rows_of: Callable[[str], list[Any]], table: TableName) -> SnapshotRange:
+    """The table snapshots of a table, by a query.
+
+    Raises:
+        Exception: of Spark.
+    """
+    ((first, last),) = rows_of(
+        f"select min(snapshot_id), max(snapshot_id) from {table.system_table('snapshots')}"
+    )
+    return SnapshotRange(first or 0, last or 0)
+
+
+def effect_by_sql(
+    rows_of: Callable[[str], list[Any]], table: TableName, before: SnapshotRange
+) -> ProcedureResult:
+    """What became of a table since, by a query, which has no files.
+
+    Raises:
+        Exception: of Spark.
+    """
+    found = sorted(
+        (number, kind)
+        for number, kind in rows_of(f"select snapshot_id, commit_kind from {table.system_table('snapshots')}")
+    )
+    news = tuple(commits.Committed(number, kind) for number, kind in found if number > before.last)
+    return ProcedureResult(
+        before, SnapshotRange(found[0][0], found[-1][0]) if found else SnapshotRange(), news[-_MOST_COMMITS:]
+    )

@@ -1,0 +1,211 @@
+"""Base classes of handles and cursors over a PySpark session, embedded or over Spark Connect."""
+
+from __future__ import annotations
+
+import uuid
+from abc import abstractmethod
+from collections.abc import Callable, Iterable, Sequence
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+from dbt.adapters.events.logging import AdapterLogger
+
+from dbt.adapters.paimon.capabilities import DEFAULT_PAIMON_VERSION, Capability, Versions
+from dbt.adapters.paimon.machine import installation
+from dbt.adapters.paimon.spark.handles import Cursor, Handle
+from dbt.adapters.paimon.sql import views
+from dbt.adapters.paimon.sql.data_types import type_text
+from dbt.adapters.paimon.sql.text import bound, quoted
+from dbt.adapters.paimon.sql.timestamps import on_session_clock
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+logger = AdapterLogger("Paimon")
+# What the tags of all handles begin with.
+_OURS = "dbt-"
+
+
+class Tags:
+    """The tags of what a handle runs: `own` for all of it, one for each statement, and `node` if it is not ''."""
+
+    def __init__(self) -> None:
+        self.own = f"{_OURS}{uuid.uuid4().hex[:12]}"
+        self.statement = ""
+        self.node = ""
+        self._statements = 0
+
+    def next(self) -> None:
+        """Begin a statement."""
+        self._statements += 1
+        self.statement = f"{self.own}-{self._statements}"
+
+    def put_on(
+        self, thread: Iterable[str], remove: Callable[[str], None], add: Callable[[str], None]
+    ) -> None:
+        """Tag what this thread runs from now on, and no longer with earlier statements or other handles.
+
+        Args:
+            thread: the tags that the thread has.
+            remove: takes one off.
+            add: puts one on.
+        """
+        for tag in [tag for tag in thread if tag.startswith(_OURS) and tag != self.own]:
+            remove(tag)
+        add(self.own)
+        add(self.statement)
+        if self.node:
+            add(f"{_OURS}{self.node}")
+
+
+@lru_cache(maxsize=1)
+def _takes_parameters() -> bool:
+    versions = Versions.of(DEFAULT_PAIMON_VERSION, spark=installation.spark_version())
+    return versions.supports(Capability.STATEMENT_PARAMETERS)
+
+
+class PySparkCursor(Cursor):
+    """A cursor whose last statement is a PySpark data frame."""
+
+    def __init__(self, session: SparkSession, tags: Tags) -> None:
+        self._session = session
+        self._tags = tags
+        self._frame: DataFrame | None = None
+        self._rows: list[Any] | None = None
+
+    @abstractmethod
+    def _tag_thread(self) -> None:
+        """Put the tags of the statement on what this thread runs (see `Tags.put_on`)."""
+
+    @abstractmethod
+    def _send(self, statement: str, bindings: list[Any] | None) -> DataFrame:
+        """Send one statement; a command runs at once."""
+
+    @abstractmethod
+    def _is_command(self) -> bool:
+        """Whether the last statement was a command, which has run already."""
+
+    def execute(self, sql: str, bindings: Sequence[Any] | None = None) -> None:
+        """Run a statement or a script, under tags of its own."""
+        self._tags.next()
+        self._tag_thread()
+        super().execute(sql, bindings)
+
+    def _run(self, statement: str, bindings: Sequence[Any] | None = None) -> None:
+        self._rows = None
+        if bindings and not _takes_parameters():
+            statement, bindings = bound(statement, bindings), None
+        views.DIRECTORY.create_mentioned(statement, self._run_for_views)
+        self._frame = self._send(statement, list(bindings) if bindings else None)
+
+    def _run_for_views(self, sql: str) -> list[Any]:
+        try:
+            return self._session.sql(sql).collect()
+        except Exception as exc:
+            logger.debug(f"Failed for the views of this session: {sql}\n{exc}")
+            raise
+
+    @property
+    def frame(self) -> DataFrame:
+        """The data frame of the last statement."""
+        assert self._frame is not None
+        return self._frame
+
+    def drain(self) -> None:
+        """Run a query for its effects and errors, without bringing rows to the driver."""
+        if self._frame is not None and not self._is_command():
+            self._frame.write.format("noop").mode("overwrite").save()
+
+    @property
+    def description(self) -> list[tuple[str, str, None, None, None, None, bool]]:
+        """Name, Spark type text and nullability of each column, as DB-API 2.0 lays them out."""
+        if self._frame is None:
+            return []
+        return [
+            (f.name, type_text(f.dataType), None, None, None, None, f.nullable)
+            for f in self._frame.schema.fields
+        ]
+
+    def fetchall(self) -> list[Any]:
+        """All rows, or the remaining ones."""
+        if self._rows is None:
+            self._rows = self._brought(lambda frame: frame.collect())
+        rows, self._rows = self._rows, []
+        return rows
+
+    def fetchmany(self, size: int) -> list[Any]:
+        """The first `size` rows; no more than these are brought to the driver."""
+        if self._rows is None and self._frame is not None:
+            return self._brought(lambda frame: frame.take(size))
+        rows = self._rows or []
+        self._rows = rows[size:]
+        return rows[:size]
+
+    def fetchone(self) -> Any:
+        """The next row, or None."""
+        if self._rows is None:
+            self._rows = self._brought(lambda frame: frame.collect())
+        return self._rows.pop(0) if self._rows else None
+
+    def _brought(self, how: Callable[[DataFrame], list[Any]]) -> list[Any]:
+        if self._frame is None:
+            return []
+        return [tuple(row) for row in how(on_session_clock(self._frame))]
+
+    def close(self) -> None:
+        """Forget the last result."""
+        self._frame = self._rows = None
+
+
+class PySparkHandle(Handle):
+    """A handle over a PySpark session."""
+
+    def __init__(self, session: SparkSession) -> None:
+        super().__init__()
+        self._session = session
+        self._tags = Tags()
+
+    @property
+    def session(self) -> SparkSession:
+        """The session."""
+        return self._session
+
+    @abstractmethod
+    def cursor(self) -> PySparkCursor:
+        """A cursor over this session."""
+
+    def _frame_of(self, sql: str, bindings: Sequence[Any] | None = None) -> DataFrame:
+        cursor = self.cursor()
+        cursor.execute(sql, bindings)
+        return cursor.frame
+
+    def load(self, name: str) -> DataFrame:
+        """The data frame of a rendered relation."""
+        return self._frame_of(f"select * from {name}")
+
+    def create_temporary_view(self, name: str, query: str, bindings: Sequence[Any]) -> None:
+        """Create a temporary view of this session from a query with `?` markers."""
+        self._frame_of(query, bindings).createOrReplaceTempView(quoted(name))
+
+    def _value_of(self, key: str) -> str | None:
+        value = self.session.conf.get(key, None)
+        return None if value is None else str(value)
+
+    def _set(self, key: str, value: str | None) -> None:
+        if value is None:
+            self.session.conf.unset(key)
+        else:
+            self.session.conf.set(key, value)
+
+    def knows(self, key: str) -> bool:
+        """Whether a setting is one of Spark's own that a session may change."""
+        return bool(self.session.conf.isModifiable(key))
+
+    @property
+    def statement_id(self) -> str:
+        """The tag of this thread's last statement."""
+        return self._tags.statement
+
+    def close(self) -> None:
+        """Stop cancelling. The session is freed with its last reference, and its Spark keeps running."""
+        super().close()

@@ -1,0 +1,80 @@
+"""Watches statements for which Spark runs no job: logged after half a minute, ended at a bound.
+
+Outside of Spark jobs a statement plans, commits and deletes files. Paimon 0.9 retries a commit for as long as another
+writer commits first (FileStoreCommitImpl.tryCommit and tryOverwrite; from 1.0 at most `commit.max-retries` times), and
+a catalog or a store may not answer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from threading import Event, Thread
+from typing import Final
+
+from dbt.adapters.paimon.machine.waiting import Wait, WaitedTooLongError, ended_by
+from dbt.adapters.paimon.spark.handles import Handle
+from dbt.adapters.paimon.spark.launch import jvm_process
+
+# Seconds before the first check, and between two.
+LOOK_EVERY: Final = 10.0
+# Seconds that an interrupted statement may take to end; then its JVM is killed.
+LONGEST_END: Final = 60.0
+_SHOWN: Final = 100
+
+
+@contextmanager
+def watched(handle: Handle, sql: str, bound: float, look_every: float = LOOK_EVERY) -> Iterator[None]:
+    """Watch a statement.
+
+    Args:
+        handle: the handle that runs it.
+        sql: its text without dbt's query comment, for the log.
+        bound: seconds without a Spark job after which it is ended.
+        look_every: seconds between two checks.
+
+    Raises:
+        WaitedTooLongError: it was ended; its table is in its old or its new state, nothing in between.
+    """
+    over = Event()
+    ended: list[WaitedTooLongError] = []
+
+    def look() -> None:
+        wait = _wait(sql, bound)
+        while not over.wait(min(look_every, wait.left + 0.01)):
+            with suppress(Exception):
+                if handle.is_busy():
+                    wait = _wait(sql, bound)
+            try:
+                wait.check()
+            except WaitedTooLongError as exc:
+                ended.append(exc)
+                break
+        else:
+            return
+        with suppress(Exception):
+            handle.interrupt()
+        if not over.wait(LONGEST_END):
+            jvm_process.end("A statement that had no Spark job could not be stopped otherwise.")
+
+    handle.begins()
+    Thread(target=look, name="stalls", daemon=True).start()
+    try:
+        with ended_by(ended, over):
+            yield
+    finally:
+        if ended:
+            with suppress(Exception):
+                handle.ends()
+
+
+def _wait(sql: str, bound: float) -> Wait:
+    text = " ".join(sql.split())
+    shown = text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"
+    return Wait(
+        f"a statement that has no Spark job: {shown}",
+        bound,
+        "It was stopped, and its table is in its old state or its new one. Either another writer kept "
+        "committing first (see the table's $snapshots), or the catalog or the storage does not answer. Run "
+        "again when that is over; if the statement was only slow, raise `stall_timeout` in the profile.",
+    )

@@ -1,0 +1,234 @@
+"""Where a table stands, by Paimon's own classes in this process: its newest commit, and the newest that changed rows.
+
+Nothing here runs a Spark job: snapshots, the schema and, of commits that count no rows, the manifests are read.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import uuid
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from dbt.adapters.paimon.spark.table_name import TableName
+
+# They change no rows. (Where a compaction makes rows visible, see `compaction_shows_rows`.)
+UPKEEP: Final = frozenset({"COMPACT", "ANALYZE"})
+# The position of a table that nothing was ever committed to.
+EMPTY: Final = "0.0"
+# Classes of tables whose reads are exactly their newest table snapshot: no system tables, no fallback branches.
+_TABLES: Final = frozenset(
+    {
+        "org.apache.paimon.table.AppendOnlyFileStoreTable",
+        "org.apache.paimon.table.PrimaryKeyFileStoreTable",
+    }
+)
+# Options, of the table or of this read of it, with which it is not the newest table snapshot that is read.
+_OTHER_STATE: Final = ("scan.", "incremental-between", "consumer", "branch")
+_EXPIRES_ROWS: Final = "record-level."
+# Paimon's identifier of a batch commit (BatchWriteBuilder.COMMIT_IDENTIFIER).
+BATCH: Final = 2**63 - 1
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """A table snapshot.
+
+    Attributes:
+        number: its number, which comes again after a rollback or in a new table.
+        position: its number and a fingerprint, which never come again together.
+        kind: APPEND, OVERWRITE, COMPACT or ANALYZE.
+        user: the commit user.
+        schema: the number of the schema that it was written with.
+        delta: rows added less rows removed.
+        index: the name of its index manifest, which has deletion vectors; '' if there is none.
+    """
+
+    number: int
+    position: str
+    kind: str
+    user: str
+    schema: int
+    delta: int | None
+    index: str
+
+    @classmethod
+    def of(cls, text: str) -> Snapshot:
+        """A snapshot from its JSON file."""
+        content: Mapping[str, Any] = json.loads(text)
+        number = int(content["id"])
+        parts = (
+            "commitUser",
+            "commitIdentifier",
+            "commitKind",
+            "timeMillis",
+            "deltaManifestList",
+            "schemaId",
+        )
+        print_ = fingerprint(json.dumps([content.get(part) for part in parts]))
+        return cls(
+            number,
+            f"{number}.{print_}",
+            str(content["commitKind"]),
+            str(content["commitUser"]),
+            int(content["schemaId"]),
+            content.get("deltaRecordCount"),
+            content.get("indexManifest") or "",
+        )
+
+
+@dataclass(frozen=True)
+class TableVersion:
+    """Where a table stands.
+
+    Attributes:
+        head: its newest commit other than a compaction; None if there is none, or it has expired.
+        position: that of the newest commit that changed its rows; EMPTY if there never was one; None if not known.
+        schema: the current schema, as Paimon's JSON.
+        problem: why its rows are not those of its newest table snapshot; '' if they are.
+    """
+
+    head: Snapshot | None
+    position: str | None
+    schema: str
+    problem: str = ""
+
+
+def fingerprint(text: str) -> str:
+    """A hash of 16 characters of a text."""
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def paimon_table(session: SparkSession, name: TableName) -> Any:
+    """Paimon's own object of a table, loaded anew.
+
+    Raises:
+        Exception: there is none, or this catalog cannot be asked in this way.
+    """
+    jvm: Any = session._jvm
+    catalogs = session._jsparkSession.sessionState().catalogManager()
+    identifier = jvm.org.apache.paimon.catalog.Identifier.create(name.schema, name.identifier)
+    return catalogs.catalog(name.catalog).paimonCatalog().getTable(identifier)
+
+
+def table_version_of(jvm: Any, table: Any) -> TableVersion:
+    """Where a table stands.
+
+    Args:
+        jvm: the JVM.
+        table: Paimon's object of it.
+
+    Raises:
+        Exception: this Paimon cannot be asked in this way.
+    """
+    if (kind := table.getClass().getName()) not in _TABLES:
+        return TableVersion(None, None, "", f"is a {kind.rpartition('.')[2]}")
+    options = {str(key): str(value) for key, value in dict(table.options()).items()}
+    schema = str(table.schema().toString())
+    if problem := other_state(options):
+        return TableVersion(None, None, schema, problem)
+    shows_rows = compaction_shows_rows(options)
+    head: Snapshot | None = None
+    for snapshot in _newest_first(table.snapshotManager()):
+        if snapshot.kind in UPKEEP and not (shows_rows and snapshot.kind == "COMPACT"):
+            continue
+        if head is None and snapshot.kind not in UPKEEP:
+            head = snapshot
+        if not _changed_nothing(jvm, table, snapshot):
+            return TableVersion(head or _next_write(table, snapshot), snapshot.position, schema)
+    oldest = table.snapshotManager().earliestSnapshotId()
+    return TableVersion(head, EMPTY if oldest is None or oldest == 1 else None, schema)
+
+
+def other_state(options: Mapping[str, str]) -> str:
+    """Why a table with these options does not show its newest table snapshot as it is; '' if it does."""
+    for name, value in options.items():
+        if name.startswith(_OTHER_STATE) and (name, value) != ("branch", "main"):
+            return f"is read by its option {name}={value}"
+        if name.startswith(_EXPIRES_ROWS):
+            return f"drops rows by itself ({name}={value})"
+    return ""
+
+
+def compaction_shows_rows(options: Mapping[str, str]) -> bool:
+    """Whether rows of a table become visible by its compactions (CoreOptions.batchScanSkipLevel0, postpone buckets)."""
+    return (
+        options.get("deletion-vectors.enabled", "").lower() == "true"
+        or options.get("merge-engine") == "first-row"
+        or options.get("bucket") == "-2"
+    )
+
+
+def commits_of(table: Any) -> list[tuple[int, str, str, int | None, int | None, int]]:
+    """Number, kind, commit user, rows, added rows and schema of each table snapshot, the oldest first.
+
+    The same as `changes.positions.commits_sql` asks for.
+
+    Args:
+        table: Paimon's object of the table.
+    """
+    found = []
+    manager = table.snapshotManager()
+    newest, oldest = manager.latestSnapshotId(), manager.earliestSnapshotId()
+    for number in range(oldest, newest + 1) if newest is not None and oldest is not None else ():
+        content = json.loads(manager.snapshot(number).toJson())
+        counts = (content.get("totalRecordCount"), content.get("deltaRecordCount"))
+        names = (str(content["commitKind"]), str(content["commitUser"]))
+        found.append((number, *names, *counts, int(content["schemaId"])))
+    return found
+
+
+def commit_nothing(jvm: Any, table: Any, mark: str) -> None:
+    """Commit a table snapshot without rows, whose commit user begins with a mark.
+
+    Args:
+        jvm: the JVM.
+        table: Paimon's object of the table.
+        mark: what the commit user begins with.
+
+    Raises:
+        Exception: this Paimon cannot be asked in this way, or the commit fails.
+    """
+    commit = table.newCommit(f"{mark}_{uuid.uuid4()}").ignoreEmptyCommit(False)
+    try:
+        commit.commit(BATCH, jvm.java.util.ArrayList())
+    finally:
+        commit.close()
+
+
+def _newest_first(manager: Any) -> Iterator[Snapshot]:
+    newest, oldest = manager.latestSnapshotId(), manager.earliestSnapshotId()
+    if newest is None or oldest is None:
+        return
+    for number in range(newest, oldest - 1, -1):
+        yield Snapshot.of(manager.snapshot(number).toJson())
+
+
+def _next_write(table: Any, below: Snapshot) -> Snapshot | None:
+    """The newest commit other than upkeep, at or below a table snapshot."""
+    for snapshot in _newest_first(table.snapshotManager()):
+        if snapshot.number <= below.number and snapshot.kind not in UPKEEP:
+            return snapshot
+    return None
+
+
+def _changed_nothing(jvm: Any, table: Any, snapshot: Snapshot) -> bool:
+    """Whether a commit added no file, took none away, and has the deletion vectors of the one before."""
+    if snapshot.delta != 0 or snapshot.kind in UPKEEP:
+        return False
+    manager = table.snapshotManager()
+    before = ""
+    if snapshot.number > 1:
+        if not manager.snapshotExists(snapshot.number - 1):
+            return False
+        before = Snapshot.of(manager.snapshot(snapshot.number - 1).toJson()).index
+    if snapshot.index != before:
+        return False
+    delta = jvm.org.apache.paimon.table.source.ScanMode.DELTA
+    scan = table.store().newScan().withSnapshot(snapshot.number).withKind(delta)
+    return bool(scan.plan().files().isEmpty())

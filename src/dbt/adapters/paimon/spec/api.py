@@ -1,0 +1,241 @@
+"""`adapter.specs`: a node's config as a validated table spec."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+from dbt_common.exceptions import DbtRuntimeError
+
+from dbt.adapters.paimon import catalogs_yml, overrides
+from dbt.adapters.paimon.capabilities import Capability
+from dbt.adapters.paimon.errors import unsupported
+from dbt.adapters.paimon.errors.deprecations import warn
+from dbt.adapters.paimon.overrides import StrategyMacro
+from dbt.adapters.paimon.spec import bucket_numbers, doubtful_merges, foreign_config, spelling, strategies
+from dbt.adapters.paimon.spec.advice import advice
+from dbt.adapters.paimon.spec.build import build_table_spec, column_list
+from dbt.adapters.paimon.spec.names_in_case import NamesInCase
+from dbt.adapters.paimon.spec.problems import Problems
+from dbt.adapters.paimon.spec.strategies import IncrementalPlan
+from dbt.adapters.paimon.spec.table import TableSpec
+from dbt.adapters.paimon.sql import names
+
+if TYPE_CHECKING:
+    from dbt.adapters.paimon.adapter_protocol import AdapterProtocol
+    from dbt.adapters.paimon.column import PaimonColumn
+
+
+class Specs:
+    """Reads and checks the config of nodes; runs no SQL, except to look for a catalog that no config names.
+
+    Args:
+        adapter: the adapter.
+    """
+
+    def __init__(self, adapter: AdapterProtocol) -> None:
+        self._adapter = adapter
+        self._names: tuple[Any, NamesInCase] = (None, NamesInCase(()))
+
+    def of(self, model: Mapping[str, Any], default_primary_key: Sequence[str] = ()) -> TableSpec:
+        """The validated table spec of a model; no SQL runs before this.
+
+        Args:
+            model: the node in the manifest.
+            default_primary_key: the primary key if the config has none (snapshots).
+
+        Raises:
+            ConfigErrors: every problem of the config, in one message.
+        """
+        self.check_node(model)
+        config = dict(model["config"])
+        if default_primary_key and not config.get("primary_key"):
+            config["primary_key"] = list(default_primary_key)
+        spec = build_table_spec(
+            config,
+            model=model.get("name", ""),
+            constraints=model.get("constraints") or [],
+            columns=model.get("columns") or {},
+            versions=self._adapter.versions,
+            passes=self._adapter.warn_ignored_config,
+        )
+        spec = self._sized(spec, model)
+        self.advise(model, spec)
+        return spec
+
+    def incremental(self, model: Mapping[str, Any]) -> IncrementalPlan:
+        """The table spec and the strategy of an incremental model; no SQL runs before this.
+
+        Raises:
+            ConfigErrors: every problem of either, with the remedy.
+        """
+        self.check_node(model)
+        plan = strategies.plan_incremental(
+            model["config"],
+            model=model.get("name", ""),
+            constraints=model.get("constraints") or [],
+            columns=model.get("columns") or {},
+            versions=self._adapter.versions,
+            passes=self._adapter.warn_ignored_config,
+        )
+        plan = replace(plan, spec=self._sized(plan.spec, model))
+        self.advise(model, plan.spec)
+        return plan
+
+    def _sized(self, spec: TableSpec, model: Mapping[str, Any]) -> TableSpec:
+        # The size of a stream's first rows says nothing about its table.
+        if not self._adapter.sizes_buckets or model["config"].get("materialized") == "streaming":
+            return spec
+        return bucket_numbers.by_default(spec)
+
+    def check_node(self, model: Mapping[str, Any]) -> None:
+        """Refuse a node with an unknown catalog, an invalid schema or table name, or grants.
+
+        Raises:
+            DbtRuntimeError: each problem and its remedy.
+        """
+        if problem := self._name_problem(model):
+            raise DbtRuntimeError(f"{model.get('resource_type', 'model')} '{model['name']}': {problem}")
+        if model.get("config", {}).get("grants"):
+            self.refuse("grants", model)
+        self.check_foreign(model)
+        self._check_overrides()
+
+    def _check_overrides(self) -> None:
+        """Warn once per run of each macro that takes the place of one of dbt's, and is never called."""
+        if not self._adapter.once.first("overrides"):
+            return
+        config = self._adapter.config
+        macros = getattr(self._adapter.get_macro_resolver(), "macros", {})
+        order = config.get_macro_search_order("dbt")
+        for message in overrides.not_called(macros.values(), config.project_name, order):
+            warn(f"{message} Shown once per run")
+
+    def strategy_macro(self, context: Mapping[str, Any], strategy: str, macro: Any) -> StrategyMacro:
+        """The macro of an incremental strategy, which a project or package may override (see `overrides`)."""
+        return overrides.strategy_macro(context, strategy, macro, strategies.STRATEGIES)
+
+    def override_of(self, context: Mapping[str, Any], name: str) -> str:
+        """A project's or package's override of one of dbt's macros; '' without an override."""
+        return overrides.override_of(context, name)
+
+    def _name_problem(self, model: Mapping[str, Any]) -> str:
+        credentials = self._adapter.credentials
+        problem = self.schema_problem(model.get("schema"))
+        if not self._adapter.has_catalog(model.get("database")):
+            problem = catalogs_yml.unknown_catalog(model["database"], credentials)
+        problem = problem or self._names_in_case().problem(model)
+        if problem or model.get("config", {}).get("materialized") == "view":
+            return problem
+        if problem := names.table_problem(model.get("alias") or ""):
+            return problem
+        if problem := self._pattern_problem("table", model.get("alias")):
+            return problem
+        catalog = credentials.catalog_of(model.get("database") or "")
+        if catalog is None:
+            return ""
+        return names.metastore_problem(catalog.metastore, model.get("schema") or "", model.get("alias") or "")
+
+    def _names_in_case(self) -> NamesInCase:
+        # A shell has another manifest for each command.
+        manifest: Any = self._adapter.get_macro_resolver()
+        if self._names[0] is not manifest:
+            self._names = (manifest, NamesInCase(getattr(manifest, "nodes", {}).values()))
+        return self._names[1]
+
+    @staticmethod
+    def refuse(feature: str, model: Mapping[str, Any]) -> None:
+        """Fail a node that uses a feature which neither Spark nor Paimon supports (see `errors.unsupported`).
+
+        Raises:
+            DbtRuntimeError: always.
+        """
+        raise DbtRuntimeError(unsupported.problem(feature, model))
+
+    @staticmethod
+    def columns(value: Any) -> list[str]:
+        """The columns in a config value: 'a', 'a, b', ['a', 'b'] or None."""
+        return list(column_list(value))
+
+    def spelled(self, spec: TableSpec, columns: Iterable[PaimonColumn]) -> TableSpec:
+        """The table spec, its columns spelled as in the columns of the model's query (see `spelling`)."""
+        if self._adapter.versions.case_sensitive:
+            return spec
+        return spelling.with_column_case(spec, [column.name for column in columns])
+
+    def advise(
+        self,
+        model: Mapping[str, Any],
+        spec: TableSpec,
+        types: Mapping[str, str] = MappingProxyType({}),
+        more: Sequence[str] = (),
+    ) -> None:
+        """Warn about a valid config that may surprise its author, once per node (see `spec.advice`).
+
+        Args:
+            model: the node in the manifest.
+            spec: its table.
+            types: column -> Spark type, if the columns are known already.
+            more: further warnings.
+
+        Raises:
+            EventCompilationError: with dbt's --warn-error.
+        """
+        # A microbatch model calls this for every batch.
+        own = advice(spec, model["config"], model.get("name", ""), self._adapter.versions, types)
+        for message in (*own, *more):
+            if self._adapter.once.first(("advice", message)):
+                warn(message)
+
+    def doubt(self, model: Mapping[str, Any], spec: TableSpec, *, new: bool) -> None:
+        """Refuse a new table whose aggregations may give wrong values; warn once per node if it exists already.
+
+        Raises:
+            ConfigErrors: every such aggregation (see `doubtful_merges`).
+            EventCompilationError: with dbt's --warn-error.
+        """
+        problems = doubtful_merges.doubtful(spec, model["config"], model["name"], self._adapter.versions)
+        passes = self._adapter.warn_inexact_merge
+        if new and passes is None:
+            problems.raise_if_any()
+        for message in problems.messages:
+            if new and passes is not None:
+                passes(message)
+            elif self._adapter.once.first(("doubt", message)):
+                warn(message)
+
+    def check_foreign(self, model: Mapping[str, Any]) -> None:
+        """Warn about config keys meant for another adapter, once per run and key (see `spec.foreign_config`).
+
+        Raises:
+            ConfigErrors: a view has a key that restricts who sees which rows (for a table, `of` refuses it).
+            EventCompilationError: with dbt's --warn-error.
+        """
+        config, name = model.get("config", {}), model.get("name", "")
+        problems = Problems(name, passes=self._adapter.warn_ignored_config)
+        if config.get("materialized") == "view":
+            for key, reason in foreign_config.refusals(config):
+                problems.add_ignored(key, config[key], reason)
+            problems.raise_if_any()
+        for key, reason in foreign_config.warnings(config):
+            # A package may set the same key in all of its models.
+            if self._adapter.once.first(("foreign", key)):
+                problems = Problems(name)
+                problems.add(
+                    key, config[key], f"{reason}. Shown once per run, even if other nodes have it too"
+                )
+                (message,) = problems.messages
+                warn(message)
+
+    def schema_problem(self, schema: str | None) -> str:
+        """Why a schema name is invalid; empty if it is valid."""
+        return names.schema_problem(schema or "") or self._pattern_problem("schema", schema)
+
+    def _pattern_problem(self, kind: str, name: str | None) -> str:
+        versions = self._adapter.versions
+        if versions.supports(Capability.TABLE_NAMES_OF_ANY_TEXT):
+            return ""
+        problem = names.pattern_problem(name or "")
+        return problem and f"{kind} {problem}. {versions.explain(Capability.TABLE_NAMES_OF_ANY_TEXT)}"

@@ -1,0 +1,510 @@
+"""The materialization `streaming`: inputs, checkpoint and batches, from `stream(...)` to the last batch."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from dbt_common.exceptions import DbtRuntimeError
+
+from dbt.adapters.paimon.adapter_protocol import AdapterProtocol, is_empty_run
+from dbt.adapters.paimon.catalogs.catalog import option_text
+from dbt.adapters.paimon.column import PaimonColumn
+from dbt.adapters.paimon.concurrency import leases
+from dbt.adapters.paimon.concurrency.leases import Lease
+from dbt.adapters.paimon.concurrency.locks import TableLocks
+from dbt.adapters.paimon.credentials import PaimonConnectionMethod
+from dbt.adapters.paimon.features import while_parsing
+from dbt.adapters.paimon.relation import PaimonRelation
+from dbt.adapters.paimon.spark.progress import report_progress
+from dbt.adapters.paimon.spec import strategies
+from dbt.adapters.paimon.spec.api import Specs
+from dbt.adapters.paimon.spec.change_rows import deletes_table
+from dbt.adapters.paimon.spec.strategies import APPLY_CHANGES
+from dbt.adapters.paimon.spec.table import TableSpec
+from dbt.adapters.paimon.state.kinds import Kind
+from dbt.adapters.paimon.state.tables import migrate_table, version_in
+from dbt.adapters.paimon.streaming import (
+    batches,
+    checkpoints,
+    dead_letters,
+    failures,
+    long_running,
+    progress,
+    query,
+)
+from dbt.adapters.paimon.streaming.checkpoints import Checkpoint
+from dbt.adapters.paimon.streaming.hadoop_files import HadoopFolder
+from dbt.adapters.paimon.streaming.inputs import (
+    Input,
+    PlannedInput,
+    SourceChangedError,
+    StreamCall,
+    raw_view,
+)
+from dbt.adapters.paimon.streaming.settings import StreamPlan, StreamSettings, plan_stream
+from dbt.adapters.paimon.streaming.sources import kinds
+from dbt.adapters.paimon.streaming.sources.access import Access
+from dbt.adapters.paimon.streaming.stream import Stream
+from dbt.adapters.paimon.tables.api import Tables
+from dbt.adapters.paimon.writing.api import Rows
+from dbt.adapters.paimon.writing.model_query import ModelQuery
+from dbt.adapters.paimon.writing.table_writer import TableWriter
+
+if TYPE_CHECKING:
+    from dbt.adapters.contracts.connection import AdapterResponse
+    from pyspark.sql import SparkSession
+
+
+class Streams:
+    """`adapter.streams` in macros.
+
+    Args:
+        adapter: the adapter.
+        specs: `adapter.specs`.
+        tables: `adapter.tables`.
+        rows: `adapter.rows`.
+        builds: `adapter.builds`.
+        incremental_catalog: returns the catalog whose changes old versions of Paimon can read (see
+            `changes.reads.way`).
+    """
+
+    def __init__(
+        self,
+        adapter: AdapterProtocol,
+        specs: Specs,
+        tables: Tables,
+        rows: Rows,
+        builds: TableWriter,
+        incremental_catalog: Callable[[], str],
+    ) -> None:
+        self._adapter = adapter
+        self._specs = specs
+        self._tables = tables
+        self._rows = rows
+        self._builds = builds
+        self._access = Access(adapter, tables.existing, incremental_catalog)
+        # By node; a node runs on one thread.
+        self._streams: dict[str, Stream] = {}
+        # Separate from table locks: a stream locks its table per batch, so others may write in between.
+        self._locks = TableLocks()
+
+    # -- while a model is compiled ----------------------------------------------------------------------------------
+
+    @while_parsing(lambda *_, **__: "")
+    def view(
+        self,
+        model: Mapping[str, Any],
+        relation: PaimonRelation,
+        *,
+        source: Mapping[str, Any],
+        options: Mapping[str, Any],
+        row_kind: str | None,
+        scan_mode: str | None,
+        watermark: Any,
+    ) -> str:
+        """The quoted name of the view that replaces a `stream(...)` in a model's SQL.
+
+        Args:
+            model: the node.
+            relation: the relation that ref() or source() returned.
+            source: the source's node in the manifest; empty for a ref().
+            options: Spark's reader options.
+            row_kind: the name of the row kind column, or None.
+            scan_mode: Paimon's `scan.mode` for the first run, or None.
+            watermark: its column, delay and window, or None.
+        """
+        call = StreamCall(
+            "",
+            relation.database or "",
+            relation.schema or "",
+            relation.identifier or "",
+            dict(source),
+            # Invalid options are refused together with the other problems.
+            {
+                key: option_text(value) if not isinstance(value, (Mapping, list, type(None))) else value
+                for key, value in options.items()
+            },
+            row_kind,
+            scan_mode,
+            watermark,
+        )
+        return self._stream(model).view(call)
+
+    @while_parsing(lambda *_, **__: [])
+    def described_columns(self, source: Mapping[str, Any]) -> list[PaimonColumn]:
+        """The columns of a source that is not a table, from its YAML; empty on a server, which has no streams.
+
+        Args:
+            source: the source's node in the manifest.
+
+        Raises:
+            DbtRuntimeError: the source's description is invalid.
+        """
+        if self._adapter.credentials.method != PaimonConnectionMethod.SESSION:
+            return []
+        described = kinds.described_columns(source, self._access)
+        return [
+            PaimonColumn(column=name, dtype=data_type, column_index=index)
+            for index, (name, data_type) in enumerate(described.items())
+        ]
+
+    # -- before the first batch -------------------------------------------------------------------------------------
+
+    def plan(self, model: Mapping[str, Any]) -> StreamPlan:
+        """The table, strategy and settings of a streaming model; no SQL runs before this.
+
+        Raises:
+            ConfigErrors: every problem with them.
+            DbtRuntimeError: the model's SQL has no `stream(...)`, this connection method does not support streams, or
+                there is no place for the checkpoint.
+        """
+        self._specs.check_node(model)
+        plan = plan_stream(model, self._adapter.versions)
+        method = self._adapter.credentials.method
+        if method != PaimonConnectionMethod.SESSION:
+            raise DbtRuntimeError(
+                f"model '{model['name']}': a stream runs in dbt's own Spark, and this target uses a server "
+                f"(method: {method}). Run it with a target of `method: session`; its master may be a cluster."
+            )
+        if not self._stream(model).calls:
+            raise DbtRuntimeError(
+                f"model '{model['name']}': materialized='streaming', but its SQL has no stream(...). Write "
+                "`from {{ stream(ref('…')) }}` or `{{ stream(source('…', '…')) }}`, or materialize it as a table."
+            )
+        warehouse = self._session.conf.get(f"spark.sql.catalog.{model['database']}.warehouse", "")
+        if folder := plan.settings.checkpoint_location or warehouse:
+            HadoopFolder(self._session, folder)
+        self._specs.advise(model, plan.spec)
+        return plan
+
+    def hold(self, model: Mapping[str, Any], target: PaimonRelation) -> None:
+        """Lock a stream for this process until its node ends.
+
+        Raises:
+            DbtRuntimeError: another process is running it.
+        """
+        if not self._locks.take(f"{target.render()} stream", self._builds.lock_place(target)):
+            raise DbtRuntimeError(
+                f"model '{model['name']}': another process is already streaming into {target}, and two would "
+                "read the same rows twice. Stop that one first (Ctrl-C stops `dbt-paimon stream`)."
+            )
+
+    def release(self) -> None:
+        """Release the streams that this thread holds; their node has ended."""
+        self._locks.release()
+
+    def begin(self, model: Mapping[str, Any], spec: TableSpec) -> TableSpec:
+        """The table spec of a new stream, with the stream's id among the table options."""
+        stream = self._stream(model)
+        stream.id, stream.begins = uuid.uuid4().hex[:12], True
+        return replace(spec, options={**spec.options, checkpoints.STREAM_ID: stream.id})
+
+    def resume(
+        self,
+        model: Mapping[str, Any],
+        relation: PaimonRelation,
+        stream_id: str,
+        plan: StreamPlan,
+        deletes: Sequence[PaimonRelation],
+    ) -> None:
+        """Continue a stream from its table and checkpoint, or begin one in a table that a batch model has built.
+
+        Args:
+            model: the node.
+            relation: its table.
+            stream_id: see `id_of`.
+            plan: see `plan`.
+            deletes: the tables of deletes of its table.
+
+        Raises:
+            DbtRuntimeError: the table was not written by a stream, and the model does not say that it may be taken
+                over, or not from where; or its deletes cannot be taken over.
+        """
+        stream = self._stream(model)
+        stream.id = stream_id
+        if stream_id:
+            return
+        if model["config"].get("full_refresh") is not False:
+            raise DbtRuntimeError(failures.not_a_streams(model["name"], relation))
+        unsaid = [call.label for call in stream.calls.values() if not kinds.says_where_it_begins(call)]
+        if unsaid and not strategies.may_repeat(plan.strategy, plan.spec):
+            raise DbtRuntimeError(failures.begins_nowhere(model["name"], relation, unsaid))
+        own = deletes_table(relation.identifier or "")
+        if plan.strategy == APPLY_CHANGES and own in [each.identifier for each in deletes]:
+            raise DbtRuntimeError(failures.has_deletes(model["name"], relation, f"{relation.schema}.{own}"))
+        self.begin(model, plan.spec)
+        stream.takes_over = True
+
+    def id_of(self, relation: PaimonRelation) -> str:
+        """The id of the stream that writes a table; empty for any other table."""
+        return self._tables.existing(relation).options.get(checkpoints.STREAM_ID, "")
+
+    def refuse_newer(self, relation: PaimonRelation, settings: StreamSettings, stream_id: str) -> None:
+        """Refuse a stream that a newer adapter has run, also where its table is to be replaced.
+
+        Args:
+            relation: its table.
+            settings: see `plan`.
+            stream_id: see `id_of`; empty if no stream writes the table.
+
+        Raises:
+            NewerStateError: a newer adapter has written its checkpoint.
+        """
+        if stream_id:
+            self._checkpoint(relation, settings, stream_id).refuse_newer()
+
+    def ready_dead_letters(self, relation: PaimonRelation) -> None:
+        """Bring an existing dead letters table to the current version.
+
+        Raises:
+            NewerStateError: a newer adapter has written it.
+        """
+        found = version_in(Kind.DEAD_LETTERS, self._tables.existing(relation).options, relation)
+        migrate_table(Kind.DEAD_LETTERS, found, relation.render(), self._adapter.query)
+
+    def id_of_model(self, model: Mapping[str, Any]) -> str | None:
+        """The id of a model's stream; empty before it is known, None if the model has no stream."""
+        stream = self._streams.get(model["unique_id"])
+        return None if stream is None else stream.id
+
+    def open(
+        self, model: Mapping[str, Any], relation: PaimonRelation | None, settings: StreamSettings
+    ) -> None:
+        """Open a model's inputs and register them as streaming views in this thread's session.
+
+        Args:
+            model: the node.
+            relation: its table if there is one that it goes on writing; None if it is new.
+            settings: see `plan`.
+
+        Raises:
+            DbtRuntimeError: a source is missing or not described, with the remedy.
+        """
+        stream = self._stream(model)
+        stream.open(
+            self._access, self._checkpoint(relation, settings, stream.id).note() if relation else None
+        )
+        if stream.begins:
+            stream.check_beginning(self._session)
+        stream.name_inputs(self._session)
+
+    def query(
+        self, source: ModelQuery, spec: TableSpec, strategy: str, model: Mapping[str, Any]
+    ) -> ModelQuery:
+        """A model's query, cast and checked for its table.
+
+        Raises:
+            DbtRuntimeError: it joins two streams.
+        """
+        frame = self._session.sql(f"select * from {source}")
+        query.refuse_joins_of_streams(frame._jdf.queryExecution().analyzed(), model["name"])
+        sql = self._rows.change_rows_sql(source, spec, model) if strategy == APPLY_CHANGES else None
+        return source if sql is None else replace(source, text=f"(\n{sql}\n)")
+
+    def dead_letters_sql(
+        self, model: Mapping[str, Any], relation: PaimonRelation, settings: StreamSettings
+    ) -> str:
+        """The DDL of the dead letters table; empty if no input can have messages that cannot be parsed."""
+        can = any(each.faults_sql(raw_view(each.call.name)) for each in self._stream(model).inputs)
+        if not can or settings.on_bad_message != "dead_letter":
+            return ""
+        return dead_letters.create_sql(relation.render(), model["name"])
+
+    def drop_checkpoint(self, target: PaimonRelation, settings: StreamSettings, stream: str) -> None:
+        """Delete the checkpoint of a stream whose table was replaced, unless it was in the old table's folder."""
+        if stream and settings.checkpoint_location:
+            self._checkpoint(target, settings, stream).delete()
+
+    # -- the batches ------------------------------------------------------------------------------------------------
+
+    def run(
+        self,
+        model: Mapping[str, Any],
+        target: PaimonRelation,
+        dead: PaimonRelation | None,
+        write: str,
+        spec: TableSpec,
+        strategy: str,
+        settings: StreamSettings,
+        conf: Mapping[str, str],
+        drains: bool,
+    ) -> bool:
+        """Run a stream until it has read everything there was at its start or, if long-running, until it is stopped.
+
+        Args:
+            model: the node.
+            target: the table.
+            dead: the dead letters table, or None.
+            write: the SQL script that writes a batch.
+            spec, strategy, settings: see `plan`.
+            conf: Spark settings for the script.
+            drains: whether it ends when everything is read even in a long-running process.
+
+        Returns:
+            Whether it has ended; if not, messages have new columns, which its inputs now return, and it has to be
+            prepared again.
+
+        Raises:
+            DbtRuntimeError: one message with the remedy; complete batches stay written, and the next run continues.
+        """
+        if is_empty_run():
+            return True
+        checkpoint = self._checkpoint(target, settings, self._stream(model).id)
+        sink = batches.Sink(
+            table=target.render(),
+            snapshots=target.system_table("snapshots"),
+            write=write,
+            conf=conf,
+            may_repeat=strategies.may_repeat(strategy, spec),
+            dead_letters=dead.render() if dead else "",
+            dead_letter_snapshots=dead.system_table("snapshots") if dead else "",
+            alone=partial(self._alone, target, list(leases.mine())),
+        )
+        try:
+            return self._run(model, target, checkpoint, sink, settings, drains)
+        except Exception:
+            if drains and settings.checkpoint_location:
+                # It would outlive the table; the error to report is the one that ended the stream.
+                with suppress(Exception):
+                    checkpoint.delete()
+            raise
+
+    @contextmanager
+    def _alone(self, target: PaimonRelation, held: Sequence[Lease]) -> Iterator[None]:
+        """Write a batch, on a thread of Spark's, while the node's thread still holds the stream."""
+        for lease in held:
+            lease.check()
+        with self._builds.alone(target):
+            yield
+
+    def response(self, model: Mapping[str, Any]) -> AdapterResponse:
+        """What dbt shows for a stream that has ended: rows, batches, dead letters."""
+        return self._stream(model).totals.response()
+
+    def _run(
+        self,
+        model: Mapping[str, Any],
+        target: PaimonRelation,
+        checkpoint: Checkpoint,
+        sink: batches.Sink,
+        settings: StreamSettings,
+        drains: bool,
+    ) -> bool:
+        stream, session = self._stream(model), self._session
+        # What to do about columns that are not described.
+        on_schema_change = strategies.on_schema_change(model["config"])
+        note = self._fitting_note(model, target, stream, checkpoint)
+        if stream.takes_over:
+            # After the note: a table with the id of a stream and no note has lost its checkpoint.
+            with sink.alone():
+                self._adapter.query(
+                    f"alter table {target} set tblproperties ('{checkpoints.STREAM_ID}' = '{stream.id}')"
+                )
+            stream.takes_over = False
+        stream.place(session, checkpoint.location)
+        # A full refresh may still fail, and the old stream has to be able to continue.
+        inputs = stream.unmarked() if drains else stream.inputs
+        writer = batches.BatchWriter(
+            stream.id,
+            inputs,
+            sink,
+            checkpoint.location,
+            checkpoint.unfinished_batch(),
+            asks_for_columns=on_schema_change != "ignore",
+        )
+        try:
+            self._write_batches(model["name"], stream, inputs, writer, checkpoint, settings, drains)
+        except batches.NewColumnsError as exc:
+            if on_schema_change == "fail":
+                raise DbtRuntimeError(failures.new_columns(model["name"], exc.found)) from None
+            checkpoint.write_note(stream.add_columns(note, exc.found))
+            stream.name_inputs(session)
+            return False
+        except SourceChangedError:
+            stream.open(self._access, note)
+            stream.name_inputs(session)
+            return False
+        except Exception as exc:
+            raise failures.explained(exc, model["name"], inputs) from exc
+        finally:
+            stream.totals.add(writer.written)
+        return True
+
+    def _write_batches(
+        self,
+        name: str,
+        stream: Stream,
+        inputs: tuple[Input, ...],
+        writer: batches.BatchWriter,
+        checkpoint: Checkpoint,
+        settings: StreamSettings,
+        drains: bool,
+    ) -> None:
+        handle = self._adapter.handle
+        session = handle.session
+        watch = progress.Watch(name, inputs, session, stream.totals)
+        with report_progress(handle, name, silent_without_job=True) as telling:
+
+            def report(batch: Mapping[str, Any]) -> None:
+                watch.report(batch)
+                telling.again()
+
+            query.run(
+                lambda: batches.raw_rows([each.read(session) for each in inputs]),
+                writer,
+                checkpoint,
+                name=name,
+                trigger=long_running.trigger(settings, lambda: handle.is_cancelled, drains),
+                report=report,
+                look=lambda: _plan(inputs, session),
+            )
+
+    def _fitting_note(
+        self, model: Mapping[str, Any], target: PaimonRelation, stream: Stream, checkpoint: Checkpoint
+    ) -> checkpoints.Note:
+        """The checkpoint's note, checked: it is this model's, and its sources can continue from there."""
+        identities = stream.identities
+        note = checkpoint.note()
+        if note is None:
+            if not stream.begins and self._commits_of(target):
+                raise DbtRuntimeError(checkpoints.gone(str(target), checkpoint.location))
+            note = checkpoints.Note(model["unique_id"], identities)
+            checkpoint.write_note(note)
+            return note
+        checkpoints.check_fits(note, model["unique_id"], identities, checkpoint.location)
+        note = checkpoint.migrated(note)
+        for each, offset in zip(stream.inputs, checkpoint.last_offsets(), strict=False):
+            each.check_offset(self._session, offset)
+        if note.inputs != identities:
+            note = replace(note, inputs=identities)
+            checkpoint.write_note(note)
+        return note
+
+    def _commits_of(self, relation: PaimonRelation) -> int:
+        ((count,),) = self._adapter.query(f"select count(*) from {relation.system_table('snapshots')}")
+        return int(count)
+
+    # -- this thread's session, and a model's stream ----------------------------------------------------------------
+
+    @property
+    def _session(self) -> SparkSession:
+        return self._adapter.handle.session
+
+    def _stream(self, model: Mapping[str, Any]) -> Stream:
+        return self._streams.setdefault(model["unique_id"], Stream())
+
+    def _checkpoint(self, relation: PaimonRelation, settings: StreamSettings, stream: str) -> Checkpoint:
+        session = self._session
+        folder = settings.checkpoint_location or checkpoints.folder_of(session, relation.render())
+        return Checkpoint(session, f"{folder.rstrip('/')}/{stream}")
+
+
+def _plan(inputs: tuple[Input, ...], session: SparkSession) -> None:
+    for each in inputs:
+        if isinstance(each, PlannedInput):
+            each.plan(session)

@@ -1,0 +1,314 @@
+"""`adapter.tables`: existing tables, and how they differ from what a model asks for."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Final
+
+from dbt.adapters.events.logging import AdapterLogger
+from dbt_common.exceptions import DbtRuntimeError
+
+from dbt.adapters.paimon.capabilities import Capability
+from dbt.adapters.paimon.catalogs.catalog import SESSION_CATALOG
+from dbt.adapters.paimon.column import PaimonColumn
+from dbt.adapters.paimon.errors.deprecations import warn
+from dbt.adapters.paimon.features import while_parsing
+from dbt.adapters.paimon.spark.table_name import TableName
+from dbt.adapters.paimon.spec import bucket_numbers, column_rules
+from dbt.adapters.paimon.sql import names
+from dbt.adapters.paimon.sql.data_types import is_whole
+from dbt.adapters.paimon.sql.text import ilike
+from dbt.adapters.paimon.tables import changeset, clock_checks, column_changes, metadata, rebuilds
+from dbt.adapters.paimon.tables.rebuilds import History
+
+if TYPE_CHECKING:
+    from dbt.adapters.paimon.adapter_protocol import AdapterProtocol
+    from dbt.adapters.paimon.relation import PaimonRelation
+    from dbt.adapters.paimon.spec.api import Specs
+    from dbt.adapters.paimon.spec.table import TableSpec
+    from dbt.adapters.paimon.tables.changeset import Changeset, ExistingColumn, ExistingTable
+    from dbt.adapters.paimon.tables.column_changes import ColumnChanges
+    from dbt.adapters.paimon.tables.rebuilds import Rebuild
+
+logger = AdapterLogger("Paimon")
+# What the commit user of a commit of metadata begins with.
+_METADATA_MARK: Final = "dbt-metadata"
+
+
+def _has_older_types(existing: ExistingTable) -> bool:
+    if existing.older_types is not None:
+        return bool(existing.older_types)
+    # As far as its options tell.
+    return all(existing.options.get(name) == value for name, value in column_rules.UNFILTERED.items())
+
+
+class Tables:
+    """Finds tables, describes them and compares them with a model's table spec and columns.
+
+    Args:
+        adapter: the adapter.
+        specs: warns about a config once the columns of its table are known.
+    """
+
+    def __init__(self, adapter: AdapterProtocol, specs: Specs) -> None:
+        self._adapter = adapter
+        self._specs = specs
+
+    def existing(self, relation: PaimonRelation) -> ExistingTable:
+        """The existing table as the catalog describes it, in one statement.
+
+        Raises:
+            DbtRuntimeError: the session catalog has a table of another format by this name, or the table is
+                redirected to a branch.
+        """
+        try:
+            sql = metadata.schemas_sql(relation, earlier=self._filters_by_older_types())
+            found = metadata.newest_first(self._adapter.query(sql))
+        except DbtRuntimeError as exc:
+            if relation.database == SESSION_CATALOG and metadata.is_not_found(exc):
+                raise DbtRuntimeError(
+                    f"{relation} exists and is not a Paimon table. Give the node another `alias` or `schema`, or "
+                    "drop that table."
+                ) from exc
+            raise
+        if not found:
+            # With the option 'branch' Paimon looks for the schema there [ran, 0.9.0]. Some REST catalogs keep the
+            # tables of a schema whose folder they delete.
+            raise DbtRuntimeError(
+                f"{relation} is in the catalog, and Paimon finds no schema of it. Either its option `branch` redirects "
+                f"all reads and writes: alter table {relation} unset tblproperties ('branch'). Or its files are gone: "
+                f"drop table {relation}, and build it again."
+            )
+        return replace(metadata.existing_table(found[0]), older_types=self._older_types(relation, found))
+
+    def _filters_by_older_types(self) -> bool:
+        """Whether a WHERE may miss rows in files that were written before ALTER changed a column's type."""
+        return not self._adapter.versions.supports(Capability.FILTERS_AFTER_CHANGE_TO_TEXT)
+
+    def _older_types(
+        self, relation: PaimonRelation, schemas: Sequence[Sequence[Any]]
+    ) -> tuple[tuple[str, str], ...]:
+        """The older types that a table's files have. Sends a statement if a column's type has ever changed."""
+        earlier = metadata.older_types(schemas) if self._filters_by_older_types() else {}
+        if not earlier:
+            return ()
+        used = {int(row[0]) for row in self._adapter.query(metadata.file_schemas_sql(relation))}
+        return tuple({pair for schema in used & earlier.keys() for pair in earlier[schema].items()})
+
+    def warn_of_older_types(self, relation: PaimonRelation, existing: ExistingTable) -> None:
+        """Warn of files in which a WHERE misses rows, or fails: ALTER changed a column's type, not by this adapter."""
+        versions, spec = self._adapter.versions, existing.as_spec()
+        types = {column.name: column for column in existing.columns}
+        found = {
+            f"{name} was {before}": missing
+            for name, before in existing.older_types or ()
+            if (
+                missing := column_changes.missing_after(
+                    replace(types[name], data_type=before), types[name].data_type, spec, versions
+                )
+            )
+        }
+        if found:
+            why = " ".join(versions.explain(missing) for missing in dict.fromkeys(found.values()))
+            warn(
+                f"{relation} has files from before an ALTER TABLE ({', '.join(found)}). A WHERE on such a column "
+                f"misses rows or fails: {why} Rewrite them while nothing else writes the table: "
+                f"insert overwrite {relation} select * from {relation}"
+            )
+
+    def changes(
+        self, spec: TableSpec, existing: ExistingTable, *, retypes: bool = False, rewrites: bool = False
+    ) -> Changeset:
+        """The options and keys that differ between the wanted and the existing table.
+
+        Args:
+            spec: the wanted table.
+            existing: the existing one.
+            retypes: whether columns get another type.
+            rewrites: whether all rows are written again, so that no file keeps an older type.
+        """
+        spec = bucket_numbers.settled(spec, existing.options)
+        types = {column.name: column.data_type for column in existing.columns}
+        older = retypes or (not rewrites and _has_older_types(existing))
+        spec = column_rules.filterable(spec, types, self._adapter.versions, older_types=older)
+        return changeset.compute_changeset(
+            spec,
+            existing,
+            self._adapter.versions,
+            catalog_options=self._adapter.credentials.catalog_options,
+        )
+
+    def missing_options(self, wanted: Mapping[str, str], there: Mapping[str, str]) -> dict[str, str]:
+        """The wanted options that a table has not, or not so."""
+        return {name: value for name, value in wanted.items() if there.get(name) != value}
+
+    def commit_metadata(self, relation: PaimonRelation) -> None:
+        """Commit a table snapshot without rows, with which Paimon writes metadata for Iceberg's readers.
+
+        A server cannot be asked for it: there they see the table from its next commit on.
+        """
+        spark = self._adapter.handle.embedded()
+        if spark is None:
+            logger.info(f"{relation}: Iceberg's readers see it from its next commit on")
+            return
+        name = TableName(*relation.parts)
+        spark.commit_nothing(name, _METADATA_MARK)
+
+    def column_changes(
+        self, wanted: Sequence[ExistingColumn], existing: ExistingTable, model: Mapping[str, Any]
+    ) -> ColumnChanges:
+        """The columns that differ between the wanted and the existing table."""
+        persisted = (model["config"].get("persist_docs") or {}).get("columns", False)
+        return column_changes.compare_columns(wanted, existing, bool(persisted), self._adapter.versions)
+
+    def history(self, relation: PaimonRelation) -> History:
+        """The table snapshots and tags of a table, in one statement."""
+        sql = rebuilds.history_sql(relation.system_table("snapshots"), relation.system_table("tags"))
+        ((snapshots, writes, tags),) = self._adapter.query(sql)
+        return History(int(snapshots), int(writes), tuple(json.loads(tags or "[]")))
+
+    def refuse_loss(
+        self, model: Mapping[str, Any], relation: PaimonRelation, rebuild: Rebuild, full_refresh: bool
+    ) -> None:
+        """Refuse to replace a table by a new one if that loses history, unless the run or the config agrees.
+
+        Args:
+            model: the node in the manifest.
+            relation: the existing table.
+            rebuild: how it is rebuilt; this is only called if a new table replaces it.
+            full_refresh: whether the run rebuilds tables.
+
+        Raises:
+            DbtRuntimeError: what would be lost, why, and how to agree.
+        """
+        if not full_refresh and rebuilds.may_need_asking(model, rebuild):
+            rebuilds.refuse_unasked(model, rebuild, self.history(relation), self._adapter.warn_history_loss)
+
+    def wanted_columns(
+        self, query_columns: Sequence[PaimonColumn], model: Mapping[str, Any], spec: TableSpec
+    ) -> tuple[ExistingColumn, ...]:
+        """The columns of a model's table: types from its query, NOT NULL and comments from its YAML.
+
+        Raises:
+            DbtRuntimeError: column names that a table cannot have.
+        """
+        if problems := names.column_problems(c.name for c in query_columns):
+            raise DbtRuntimeError(
+                f"{model.get('resource_type', 'model')} '{model['name']}': {' '.join(problems)}"
+            )
+        expires = "record-level.expire-time" in spec.options
+        needs_time = expires and not self._adapter.versions.supports(Capability.RECORD_EXPIRY_OF_NULL)
+        return column_changes.wanted_columns(
+            [(c.name, c.dtype) for c in query_columns],
+            model,
+            spec,
+            [spec.options.get("record-level.time-field", "")] if needs_time else (),
+        )
+
+    def check_columns(
+        self,
+        model: Mapping[str, Any],
+        spec: TableSpec,
+        columns: Iterable[ExistingColumn],
+        given: Iterable[ExistingColumn | PaimonColumn] | None = None,
+        dropped: Iterable[str] = (),
+        new: bool = False,
+    ) -> TableSpec:
+        """Refuse a config that does not match the columns of its table, before any DDL.
+
+        Args:
+            model: the node in the manifest.
+            spec: see `Specs.of`.
+            columns: the table's columns.
+            given: the columns of the model's query, if they differ.
+            dropped: those of the table that are dropped once the rows are written.
+            new: whether there is no such table yet.
+
+        Returns:
+            The table spec, its columns spelled as the table has them.
+
+        Raises:
+            ConfigErrors: every problem (see `column_rules`).
+        """
+        types = {column.name: column.data_type for column in columns}
+        checked = column_rules.check_columns(
+            spec,
+            list(types.items()),
+            config=model["config"],
+            model=model["name"],
+            versions=self._adapter.versions,
+            given=None if given is None else [column.name for column in given],
+            builds=given is None,
+            dropped=tuple(dropped),
+        )
+        self._specs.doubt(model, checked, new=new)
+        self._specs.advise(model, checked, types, clock_checks.warnings(self._adapter, model, checked, types))
+        return checked
+
+    @while_parsing(lambda *a, **k: [])
+    def relations_like(
+        self, database: str, schema_pattern: str, table_pattern: str, exclude: str = ""
+    ) -> list[PaimonRelation]:
+        """The tables and views whose names match ILIKE patterns, as dbt's cache has them.
+
+        Args:
+            database: the Spark catalog.
+            schema_pattern: pattern of the schema's name; without `%` and `_` it is looked up as it is.
+            table_pattern: pattern of the table's name.
+            exclude: pattern of names to leave out; none if empty.
+        """
+        schemas = [schema_pattern]
+        if set("%_") & set(schema_pattern):
+            schemas = [name for name in self._adapter.list_schemas(database) if ilike(name, schema_pattern)]
+        return [
+            relation
+            for schema in schemas
+            for relation in self._adapter.list_relations(database, schema)
+            if ilike(relation.identifier or "", table_pattern)
+            and not (exclude and ilike(relation.identifier or "", exclude))
+        ]
+
+    def last_modified_sql(self, relations: Iterable[PaimonRelation]) -> str:
+        """The statement that returns when each table last changed; empty if none of them is a Paimon table."""
+        tables = [
+            found
+            for relation in relations
+            for found in self._adapter.list_relations(relation.database, relation.schema or "")
+            if found.identifier == relation.identifier and found.is_table
+        ]
+        return metadata.last_modified_sql([table for table in tables if self._is_paimons(table)])
+
+    @while_parsing(lambda *a, **k: "")
+    def loaded_at_sql(self, expression: str) -> str:
+        """SQL of a time that freshness is computed from, as dbt reads it (see `metadata.loaded_at_sql`)."""
+        return metadata.loaded_at_sql(expression)
+
+    def _is_paimons(self, table: PaimonRelation) -> bool:
+        """Whether a table is a Paimon table; Spark's session catalog also has tables of other formats."""
+        paimons = self._adapter.credentials.paimon_catalogs
+        if table.database != SESSION_CATALOG or table.database not in paimons:
+            return table.database in paimons
+        try:
+            self._adapter.query_columns(f"select * from {table.system_table('schemas')}")
+        except DbtRuntimeError:
+            return False
+        return True
+
+    def described(self, relation: PaimonRelation) -> list[PaimonColumn] | None:
+        """The name and type of each column of a table or view, in order; None if it does not exist."""
+        try:
+            rows = self._adapter.query(f"describe table {relation.render()}")
+        except DbtRuntimeError as exc:
+            if metadata.is_not_found(exc):
+                return None
+            raise
+        columns: list[PaimonColumn] = []
+        for name, data_type, *_ in rows:
+            if metadata.ends_columns(name, data_type):
+                break
+            columns.append(PaimonColumn(column=name, dtype=data_type, column_index=len(columns)))
+        if any(not is_whole(column.dtype) for column in columns):
+            return list(self._adapter.query_columns(f"select * from {relation.render()}"))
+        return columns

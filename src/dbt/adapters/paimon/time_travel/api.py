@@ -1,0 +1,200 @@
+"""`adapter.history`: time travel, tags and branches."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from dbt.adapters.events.logging import AdapterLogger
+from dbt_common.exceptions import DbtRuntimeError
+
+from dbt.adapters.paimon.adapter_protocol import AdapterProtocol
+from dbt.adapters.paimon.capabilities import Capability
+from dbt.adapters.paimon.features import while_parsing
+from dbt.adapters.paimon.relation import PaimonRelation
+from dbt.adapters.paimon.spec import iceberg, run_tag
+from dbt.adapters.paimon.sql import procedures
+from dbt.adapters.paimon.time_travel import branches, rollbacks, states
+
+if TYPE_CHECKING:
+    from dbt.adapters.paimon.spec.table import TableSpec
+    from dbt.adapters.paimon.tables.api import Tables
+
+logger = AdapterLogger("Paimon")
+
+
+class History:
+    """Called by `at()`, run tags and the branch macros.
+
+    Args:
+        adapter: the adapter.
+        tables: describes existing tables.
+    """
+
+    def __init__(self, adapter: AdapterProtocol, tables: Tables) -> None:
+        self._adapter = adapter
+        self._tables = tables
+
+    @while_parsing(lambda relation, *a, **k: relation)
+    def at(
+        self, relation: PaimonRelation, arguments: Mapping[str, Any], model: Mapping[str, Any]
+    ) -> PaimonRelation:
+        """A table at an earlier state, or a branch of it (see `time_travel.states`); a unit test's fixture as it is.
+
+        Raises:
+            DbtRuntimeError: not exactly one state is given, the table does not have it, or it is not a table.
+        """
+        asked = states.version("at", relation, arguments)
+        if asked.kind == states.BRANCH:
+            self._adapter.versions.require(Capability.BRANCHES, f"at({relation}, branch='{asked.value}')")
+        if relation.is_cte:
+            if model.get("resource_type") == "unit_test":
+                return relation
+            raise DbtRuntimeError(
+                f"at({relation}): an ephemeral model has no history. Materialize it as table or incremental."
+            )
+        found: Any = self._adapter.get_relation(*relation.parts)
+        if found is not None and not found.is_table:
+            raise DbtRuntimeError(
+                f"at({relation}): a view has no history. Materialize it as table or incremental."
+            )
+        if found is not None:
+            self._recorded("at", found, asked)
+        return states.read(relation, asked)
+
+    def snapshot_at(self, relation: PaimonRelation, timestamp: Any) -> str:
+        """The number of the newest table snapshot that is not later than a timestamp.
+
+        Raises:
+            DbtRuntimeError: there is none, or the value is not a timestamp.
+        """
+        asked = states.version("rollback_to", relation, {states.TIMESTAMP: timestamp})
+        latest = states.latest_at(self._recorded("rollback_to", relation, asked))
+        assert latest is not None
+        return latest.name
+
+    def _recorded(
+        self, function: str, relation: PaimonRelation, asked: states.Version
+    ) -> list[states.Recorded]:
+        """The states that a table has, of the kind that is asked for.
+
+        Raises:
+            DbtRuntimeError: it does not have this one.
+        """
+        recorded = [
+            states.Recorded(*row) for row in self._adapter.query(states.recorded_sql(relation, asked))
+        ]
+        if problem := states.missing(function, relation, asked, recorded):
+            raise DbtRuntimeError(problem)
+        return recorded
+
+    def check_branches(
+        self, model: Mapping[str, Any], spec: TableSpec, relation: PaimonRelation | None = None
+    ) -> None:
+        """Refuse options that name a branch which the table does not have (see `branches.refuse_missing`).
+
+        Args:
+            model: the node in the manifest.
+            spec: the model's table spec.
+            relation: the existing table; None if it is rebuilt.
+        """
+        if not branches.named(spec):
+            return
+        there = None
+        if relation is not None:
+            there = [
+                row[0]
+                for row in self._adapter.query(f"select branch_name from {relation.system_table('branches')}")
+            ]
+        branches.refuse_missing(spec, model["config"], model["name"], there)
+
+    def refuse_stale_readers(self, operation: str, relation: PaimonRelation) -> None:
+        """Refuse to take back table snapshots whose Iceberg metadata would stay.
+
+        IcebergCommitCallback writes no metadata for a number that has some: readers would get the rows that were taken
+        back, and with them all later ones [ran, 1.4.2].
+
+        Raises:
+            DbtRuntimeError: the table has metadata for Iceberg's readers.
+        """
+        if not self._adapter.versions.supports(Capability.ICEBERG_METADATA):
+            return
+        if iceberg.is_on(self._tables.existing(relation).as_spec()):
+            raise DbtRuntimeError(
+                f"{operation} on {relation}: Iceberg's readers would go on to read the rows that are taken back, "
+                "because Paimon keeps their metadata. Write the earlier rows again instead: insert overwrite "
+                f"{relation} select * from {relation} version as of …"
+            )
+
+    def rollback_version(self, relation: PaimonRelation, version: Any) -> Any:
+        """The state to roll back to for the rows of a table snapshot (number) or a tag (see `time_travel.rollbacks`).
+
+        Raises:
+            DbtRuntimeError: the table has no such tag, or every possible rollback would delete data files that are
+                still needed.
+        """
+        asked = str(version).strip()
+        if not asked.isdigit():
+            self._recorded("rollback_to", relation, states.Version(states.TAG, asked))
+        if self._adapter.versions.supports(Capability.ROLLBACK_KEEPS_FILES):
+            return version
+        commits = [rollbacks.Commit(*row) for row in self._adapter.query(rollbacks.commits_sql(relation))]
+        if asked.isdigit():
+            numbers = [commit.number for commit in commits if commit.number == int(asked)]
+        else:
+            numbers = [number for (number,) in self._adapter.query(rollbacks.tagged_sql(relation, asked))]
+        if not numbers:
+            return version  # Paimon's error lists those there are.
+        lost = 0
+        for state, number in rollbacks.states(asked, numbers[0], commits):
+            sql = rollbacks.lost_files_sql(relation, state, number, commits)
+            found = self._adapter.query(sql)[0][0] if sql else 0
+            if not found:
+                return state
+            lost = lost or found
+        raise DbtRuntimeError(rollbacks.refusal(relation, asked, lost))
+
+    def drop_later_tags(self, relation: PaimonRelation, version: Any, agreed: bool) -> None:
+        """Say which tags the rollback to a state deletes; refuse it if users made some, unless they agree.
+
+        Raises:
+            DbtRuntimeError: the tags, and how to agree.
+        """
+        asked = str(version).strip()
+        tags = [tag for (tag,) in self._adapter.query(rollbacks.later_tags_sql(relation, asked))]
+        if not agreed and (problem := rollbacks.lost_tags(relation, asked, tags)):
+            raise DbtRuntimeError(problem)
+        if tags:
+            logger.info(f"rollback_to on {relation}: deletes the tags {', '.join(tags)}")
+
+    def run_tag_statements(self, relation: PaimonRelation, spec: TableSpec) -> list[str]:
+        """The CALLs that tag the newest table snapshot as the model's config says; empty without a run tag."""
+        if spec.tag is None:
+            return []
+        ((newest, tagged),) = self._adapter.query(run_tag.state_sql(relation, spec.tag.name))
+        if newest is None or (tagged is not None and spec.tag.if_exists == run_tag.KEEP):
+            return []
+        table = relation.parts
+        wanted = {"tag": spec.tag.name, "snapshot": newest, "time_retained": spec.tag.time_retained}
+        if tagged is None or tagged == newest:
+            return [procedures.render("create_tag", table, wanted, self._adapter.versions)]
+        if self._adapter.versions.supports(Capability.REPLACE_TAG):
+            return [procedures.render("replace_tag", table, wanted, self._adapter.versions)]
+        return [
+            procedures.render("delete_tag", table, {"tag": spec.tag.name}, self._adapter.versions),
+            procedures.render("create_tag", table, wanted, self._adapter.versions),
+        ]
+
+    def refuse_lossy_fast_forward(self, relation: PaimonRelation, branch: str) -> None:
+        """Refuse a fast-forward that would lose commits or tags of the table (see `time_travel.branches`).
+
+        Raises:
+            DbtRuntimeError: lists what would be lost; or there is no such branch.
+        """
+        asked = states.Version(states.BRANCH, branch)
+        known = [states.Recorded(*row) for row in self._adapter.query(states.recorded_sql(relation, asked))]
+        if problem := states.missing("fast_forward", relation, asked, known):
+            raise DbtRuntimeError(problem)
+        rows = self._adapter.query(branches.lost_by_fast_forward_sql(relation, branch))
+        if problem := branches.losses(relation, branch, rows):
+            raise DbtRuntimeError(problem)

@@ -1,0 +1,217 @@
+"""`adapter.clones`: `dbt clone` by branches, and the runs that write to them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from dbt_common.exceptions import DbtRuntimeError
+
+from dbt.adapters.paimon.adapter_protocol import AdapterProtocol
+from dbt.adapters.paimon.capabilities import Capability
+from dbt.adapters.paimon.relation import PaimonRelation
+from dbt.adapters.paimon.spec.api import Specs
+from dbt.adapters.paimon.sql import procedures
+from dbt.adapters.paimon.sql.text import string_literal
+from dbt.adapters.paimon.sql.views import ViewDirectory
+from dbt.adapters.paimon.tables import metadata
+from dbt.adapters.paimon.tables.api import Tables
+from dbt.adapters.paimon.time_travel import clones
+from dbt.adapters.paimon.time_travel.clones import Clone
+from dbt.adapters.paimon.time_travel.states import branch_of
+
+_VIEW_TEXT = "View Text"
+
+
+class Clones:
+    """Makes, finds and deletes the branches that `dbt clone` makes (see `time_travel.clones`).
+
+    Args:
+        adapter: the adapter.
+        specs, tables: features of the adapter.
+        directory: the views of this process, with their queries.
+    """
+
+    def __init__(
+        self, adapter: AdapterProtocol, specs: Specs, tables: Tables, directory: ViewDirectory
+    ) -> None:
+        self._adapter = adapter
+        self._specs = specs
+        self._tables = tables
+        self._directory = directory
+
+    # -- dbt clone --------------------------------------------------------------------------------------------------
+
+    def why_copied(self, model: Mapping[str, Any], original: PaimonRelation) -> str | None:
+        """Why a table is copied although the target clones by branches; '' if it is not asked to; None: by a branch.
+
+        Raises:
+            ConfigErrors: every problem of the model's config.
+        """
+        if not self._by_branch or model["config"].get("materialized") != "incremental":
+            return ""
+        catalog = self._adapter.credentials.catalog_of(original.database or "")
+        kind = catalog.metastore if catalog is not None else self._adapter.versions.catalog_kind
+        versions = replace(self._adapter.versions, catalog_kind=kind)
+        if not versions.supports(Capability.BRANCHES):
+            return versions.explain(Capability.BRANCHES)
+        plan = self._specs.incremental(model)
+        there = self._tables.existing(original).as_spec()
+        return clones.unsuited(plan.spec, plan.strategy) or clones.unsuited(there, "") or None
+
+    def begin(self, view: PaimonRelation, original: PaimonRelation, *, replaces: bool) -> PaimonRelation:
+        """Create the branch of a clone at the newest table snapshot of the original.
+
+        Args:
+            view: the clone, which is or will be a view.
+            original: the table.
+            replaces: whether a branch of that name is replaced whatever it holds.
+
+        Raises:
+            DbtRuntimeError: the table has such a branch, and somebody has written to it.
+        """
+        name = clones.branch_name(view.schema or "")
+        branch, tag = branch_of(original, name), clones.tag_name(name)
+        if not replaces and self._is_written(branch):
+            raise DbtRuntimeError(clones.occupied(view, branch))
+        self.end(branch)
+        newest = self._newest(original)
+        if newest is None:
+            self._call("create_branch", original, {"branch": name})
+            return branch
+        kept = clones.retention(self._tables.existing(original).options)
+        self._call("create_tag", original, {"tag": tag, "snapshot": newest, "time_retained": kept})
+        self._call("create_branch", original, {"branch": name, "tag": tag})
+        return branch
+
+    def query(self, branch: PaimonRelation) -> str:
+        """The query of the view over a branch."""
+        return clones.query(branch)
+
+    # -- runs -------------------------------------------------------------------------------------------------------
+
+    def of(
+        self, model: Mapping[str, Any], existing: PaimonRelation | None, *, full_refresh: bool
+    ) -> Clone | None:
+        """The clone that an incremental model finds in its place; None if there is none. Asks nothing without one.
+
+        Raises:
+            DbtRuntimeError: the original was dropped, recreated or rolled back meanwhile.
+        """
+        if existing is None or not existing.is_view or not self._by_branch:
+            return None
+        branch = self.behind(existing)
+        if branch is None:
+            return None
+        if full_refresh:
+            return Clone(branch, "the run has --full-refresh")
+        self.check(existing)
+        plan = self._specs.incremental(model)
+        if reason := clones.unsuited(plan.spec, plan.strategy):
+            return Clone(branch, reason)
+        changes = self._tables.changes(plan.spec, self._tables.existing(branch))
+        fixed = [str(change) for change in (*changes.immutable, *changes.remerging())]
+        if changes.needs_overwrite:
+            fixed += [str(change) for change in changes.altered if change.name == "bucket"]
+        return Clone(branch, "; ".join(fixed))
+
+    def behind(self, relation: PaimonRelation) -> PaimonRelation | None:
+        """The branch that a view made by `dbt clone` reads; None for any other relation."""
+        if not relation.is_view:
+            return None
+        return clones.branch_in(self._view_text(relation), relation.schema or "")
+
+    def named(self, relation: PaimonRelation) -> PaimonRelation | None:
+        """The branch behind a name, which may be that of a clone; asks nothing where the target has none."""
+        if not self._by_branch:
+            return None
+        found = self._adapter.get_relation(relation.database, relation.schema, relation.identifier)
+        return None if found is None else self.behind(found)
+
+    def check(self, view: PaimonRelation) -> None:
+        """Check that a clone's branch is what it was, if the view is a clone.
+
+        Raises:
+            DbtRuntimeError: the original was dropped, recreated or rolled back meanwhile.
+        """
+        branch = self.behind(view)
+        if branch is None:
+            return
+        here = self._has(clones.table_of(branch))
+        there: set[str] | None = None
+        if f"branch {clones.name_of(branch)}" in here:
+            tags = self._adapter.query(f"select tag_name from {branch.system_table('tags')}")
+            there = {str(row[0]) for row in tags}
+        if problem := clones.missing(view, branch, here, there):
+            raise DbtRuntimeError(problem)
+
+    # -- cleaning ---------------------------------------------------------------------------------------------------
+
+    def end(self, branch: PaimonRelation) -> bool:
+        """Delete a clone's branch and its tag; whether there was one. The files that it wrote are left behind."""
+        table, name = clones.table_of(branch), clones.name_of(branch)
+        has = self._has(table)
+        if f"branch {name}" in has:
+            self._call("delete_branch", table, {"branch": name})
+        if f"tag {clones.tag_name(name)}" in has:
+            self._call("delete_tag", table, {"tag": clones.tag_name(name)})
+        return f"branch {name}" in has
+
+    def in_schema(self, schema: PaimonRelation) -> list[PaimonRelation]:
+        """The branches behind the views of a schema."""
+        listed = self._adapter.list_relations_without_caching(schema.without_identifier())
+        found = (self.behind(relation) for relation in listed)
+        return [branch for branch in found if branch is not None]
+
+    # ---------------------------------------------------------------------------------------------------------------
+
+    @property
+    def _by_branch(self) -> bool:
+        return self._adapter.credentials.clone_by == clones.BY_BRANCH
+
+    def _view_text(self, view: PaimonRelation) -> str:
+        if self._directory.needed:
+            own = view.database == self._adapter.credentials.database
+            definition = self._directory.get(view.schema or "", view.identifier or "") if own else None
+            return definition.query if definition else ""
+        try:
+            rows = self._adapter.query(f"describe table extended {view.render()}")
+        except DbtRuntimeError:
+            return ""
+        return next((str(row[1]) for row in rows if row[0] == _VIEW_TEXT), "")
+
+    def _has(self, table: PaimonRelation) -> set[str]:
+        """'branch x' and 'tag y' of a table; empty if there is no such table."""
+        try:
+            rows = self._adapter.query(
+                f"select concat('branch ', branch_name) from {table.system_table('branches')} "
+                f"union all select concat('tag ', tag_name) from {table.system_table('tags')}"
+            )
+        except DbtRuntimeError as exc:
+            if metadata.is_not_found(exc):
+                return set()
+            raise
+        return {str(row[0]) for row in rows}
+
+    def _is_written(self, branch: PaimonRelation) -> bool:
+        """Whether a branch exists and has another table snapshot than the one at which its tag made it begin."""
+        table, name = clones.table_of(branch), clones.name_of(branch)
+        if f"branch {name}" not in self._has(table):
+            return False
+        tag = string_literal(clones.tag_name(name))
+        tagged = self._adapter.query(
+            f"select snapshot_id from {table.system_table('tags')} where tag_name = {tag}"
+        )
+        return self._newest(branch) != (tagged[0][0] if tagged else None)
+
+    def _newest(self, relation: PaimonRelation) -> int | None:
+        ((newest,),) = self._adapter.query(
+            f"select max(snapshot_id) from {relation.system_table('snapshots')}"
+        )
+        return None if newest is None else int(newest)
+
+    def _call(self, procedure: str, relation: PaimonRelation, arguments: Mapping[str, Any]) -> None:
+        self._adapter.connections.execute(
+            procedures.statement(procedure, relation.parts, arguments, self._adapter.versions)
+        )

@@ -1,0 +1,127 @@
+"""`adapter.views`: views, including views over a catalog that cannot store them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from contextlib import AbstractContextManager
+from dataclasses import replace
+from typing import Any
+
+from dbt_common.exceptions import DbtRuntimeError
+
+from dbt.adapters.paimon.adapter_protocol import AdapterProtocol
+from dbt.adapters.paimon.capabilities import Capability
+from dbt.adapters.paimon.relation import PaimonRelation
+from dbt.adapters.paimon.sql import names, views
+from dbt.adapters.paimon.sql.text import quoted
+from dbt.adapters.paimon.tables.column_changes import column_of_yaml
+from dbt.adapters.paimon.views.registry import ViewRegistry
+from dbt.adapters.paimon.writing.table_writer import TableWriter
+
+
+class Views:
+    """Views as they are created and dropped, and as a catalog that cannot store them keeps them.
+
+    Args:
+        adapter: the adapter.
+        builds: holds the registry table of a schema while it is written.
+        directory: the views that this process knows.
+    """
+
+    def __init__(self, adapter: AdapterProtocol, builds: TableWriter, directory: views.ViewDirectory) -> None:
+        catalog = adapter.credentials.database
+
+        def alone(schema: str) -> AbstractContextManager[None]:
+            table = PaimonRelation.create(database=catalog, schema=schema, identifier=views.REGISTRY_TABLE)
+            return builds.alone(table)
+
+        self._adapter = adapter
+        self._directory = directory
+        self._registry = ViewRegistry(catalog, adapter.query, alone, directory)
+        self._schemas: set[str] = set()
+
+    def definition(
+        self, relation: PaimonRelation, query: str, model: Mapping[str, Any]
+    ) -> views.ViewDefinition:
+        """A model's view: its query and persisted comments.
+
+        Raises:
+            DbtRuntimeError: the catalog in catalogs.yml does not support views.
+        """
+        catalog = self._adapter.credentials.integrations.get(relation.database or "")
+        if catalog is not None:
+            replace(self._adapter.versions, catalog_kind=catalog.metastore).require(
+                Capability.VIEWS, f"model '{model['name']}': a view in the catalog {catalog.name}"
+            )
+        persist = model.get("config", {}).get("persist_docs") or {}
+        columns: tuple[str, ...] = ()
+        comments: dict[str, str] = {}
+        if persist.get("columns") and model.get("columns"):
+            columns = tuple(row[0] for row in self._adapter.query(f"describe query {query}"))
+            described = {name: column_of_yaml(model, name).get("description") for name in columns}
+            comments = {name: text for name, text in described.items() if text}
+        comment = (model.get("description") or "") if persist.get("relation") else ""
+        return views.ViewDefinition(
+            relation.schema or "", relation.identifier or "", query.strip(), comment, comments, columns
+        )
+
+    def create_as(self, relation: PaimonRelation, query: str) -> str:
+        """`CREATE OR REPLACE VIEW` of a view that is no node's, remembered at once."""
+        definition = self.definition(relation, query, {})
+        self.remember(definition)
+        return self.create_sql(relation, definition)
+
+    def create_sql(self, relation: PaimonRelation, definition: views.ViewDefinition) -> str:
+        """`CREATE OR REPLACE VIEW` with its comments.
+
+        Raises:
+            DbtRuntimeError: the catalog of views does not accept the name.
+        """
+        home = self._directory.home_of_new(relation.database)
+        if problem := names.view_problem(home, definition.schema, definition.identifier):
+            raise DbtRuntimeError(problem)
+        return views.create_view_sql(quoted(home, definition.schema, definition.identifier), definition)
+
+    def load(self, schema: str, tables: Iterable[str]) -> list[views.ViewDefinition]:
+        """The views of a schema whose catalog cannot store them (see `ViewRegistry.load`)."""
+        return self._registry.load(schema, tables)
+
+    def remember(self, definition: views.ViewDefinition) -> None:
+        """Store a new view's definition for later sessions, if its catalog cannot."""
+        if self._directory.needed:
+            self._registry.keep(definition)
+
+    def ensure_schema(self, relation: PaimonRelation) -> None:
+        """Create a view's schema where views live in another catalog than tables; once per process.
+
+        A name that the catalog rejects is left for the view's own error: its tables need no such schema.
+        """
+        schema = relation.schema or ""
+        home = (
+            relation.database == self._adapter.credentials.database
+            and self._adapter.view_catalog != relation.database
+        )
+        if (
+            home
+            and schema not in self._schemas
+            and not names.view_problem(self._adapter.view_catalog, schema, "_")
+        ):
+            self._adapter.query(f"create database if not exists {quoted(self._adapter.view_catalog, schema)}")
+            self._schemas.add(schema)
+
+    def forget(self, relation: PaimonRelation) -> None:
+        """Forget a dropped view, or all views of a dropped schema, so that later sessions do not create them."""
+        if not self._directory.needed or not relation.schema:
+            return
+        if relation.identifier:
+            self._registry.remove(relation.schema, relation.identifier)
+        elif relation.database == self._adapter.credentials.database:
+            self._forget_schema(relation.schema)
+
+    def _forget_schema(self, schema: str) -> None:
+        self._schemas.discard(schema)
+        if not names.view_problem(self._adapter.view_catalog, schema, "_"):
+            self._adapter.query(
+                f"drop database if exists {quoted(self._adapter.view_catalog, schema)} cascade"
+            )
+        self._directory.replace_schema(schema, [])

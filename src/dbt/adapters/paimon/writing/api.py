@@ -1,0 +1,384 @@
+"""The rows that a node writes: from its query, seed file or Python model, checked for its table."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from dbt.adapters.events.logging import AdapterLogger
+from dbt.adapters.exceptions import SnapshotTargetNotSnapshotTableError
+from dbt_common.exceptions import DbtRuntimeError
+
+from dbt.adapters.paimon.adapter_protocol import AdapterProtocol, is_empty_run, sample_of_run
+from dbt.adapters.paimon.column import PaimonColumn
+from dbt.adapters.paimon.errors import messages
+from dbt.adapters.paimon.errors.deprecations import warn
+from dbt.adapters.paimon.features import while_parsing
+from dbt.adapters.paimon.spark.scans import Scan
+from dbt.adapters.paimon.spec import change_rows, ordering_values, safeguards, spelling, strategies
+from dbt.adapters.paimon.spec.table import TableSpec
+from dbt.adapters.paimon.sql import event_time, predicates, quoted_names
+from dbt.adapters.paimon.sql.statements import CACHE, KEEPS_PLANS, NO_SETTINGS, Statement
+from dbt.adapters.paimon.sql.text import quoted, without_end
+from dbt.adapters.paimon.tables.api import Tables
+from dbt.adapters.paimon.tables.changeset import ExistingColumn, ExistingTable
+from dbt.adapters.paimon.writing import (
+    fixtures,
+    model_query,
+    python_models,
+    read_limits,
+    row_checks,
+    seeds,
+    snapshots,
+)
+from dbt.adapters.paimon.writing.model_query import ModelQuery
+
+if TYPE_CHECKING:
+    import agate
+
+logger = AdapterLogger("Paimon")
+
+
+class Rows:
+    """`adapter.rows` in macros.
+
+    Args:
+        adapter: the adapter.
+        tables: `adapter.tables`.
+    """
+
+    def __init__(self, adapter: AdapterProtocol, tables: Tables) -> None:
+        self._adapter = adapter
+        self._tables = tables
+
+    # -- sources ----------------------------------------------------------------------------------------------------
+
+    def query(self, sql: str) -> ModelQuery:
+        """A SQL model's query and its columns, analyzed by Spark in one statement.
+
+        Raises:
+            CompilationError: the SQL has several statements.
+            DbtDatabaseError: the query is invalid; says on which line.
+        """
+        sql = model_query.one_query(sql)
+        return model_query.from_sql(sql, self._adapter.query_columns(sql))
+
+    def of_model(self, model: Mapping[str, Any], sql: str) -> ModelQuery:
+        """The same for the query of a node; warns of texts in double quotes that may be meant as names."""
+        query = self.query(sql)
+        self.warn_of_quoted_names(model, sql)
+        return query
+
+    @while_parsing(lambda *_, **__: "")
+    def typed(self, sql: str) -> str:
+        """A query with a type for each untyped NULL (see `data_types.typed_nulls`); unchanged if it has none.
+
+        Raises:
+            CompilationError: the SQL has several statements.
+            DbtDatabaseError: the query is invalid.
+        """
+        sql = model_query.one_query(sql)
+        return model_query.with_typed_nulls(sql, self._adapter.query_columns(sql))
+
+    @staticmethod
+    def without_end(sql: str) -> str:
+        """A query without the semicolon at its end (see `text.without_end`)."""
+        return without_end(sql)
+
+    def warn_of_quoted_names(self, node: Mapping[str, Any], sql: str) -> None:
+        """Warn once per node of texts in double quotes where a column of that name is meant (see `quoted_names`).
+
+        Asks Spark only if a query has such texts.
+
+        Args:
+            node: the node in the manifest.
+            sql: its query, which Spark has accepted.
+        """
+        found = quoted_names.suspects(sql)
+        # With spark.sql.ansi.doubleQuotedIdentifiers they are names already.
+        if (
+            not found
+            or not self._adapter.once.first(("quoted", node["unique_id"]))
+            or not self._accepts('select "a"')
+        ):
+            return
+        columns = found
+        if not self._accepts(quoted_names.as_columns(sql, found)):
+            columns = [name for name in found if self._accepts(quoted_names.as_columns(sql, [name]))]
+        if columns:
+            warn(quoted_names.warning(f"{node['resource_type']} '{node['name']}'", columns))
+
+    def scans(self, sql: str) -> tuple[Scan, ...]:
+        """What a query would read of each table, after pruning (see `read_limits`)."""
+        return read_limits.scans(self._adapter, sql)
+
+    def check_limit(self, model: Mapping[str, Any], sql: str) -> None:
+        """Refuse a query that reads more than the model's `max_bytes_read`; sends nothing without it.
+
+        Raises:
+            DbtRuntimeError: the tables, the bytes, and the limit.
+        """
+        if not safeguards.max_bytes_read(model["config"]):
+            return
+        if problem := read_limits.problem(model, self.scans(sql)):
+            raise DbtRuntimeError(problem)
+
+    def _accepts(self, sql: str) -> bool:
+        """Whether Spark can analyze a query."""
+        try:
+            self._adapter.query_columns(sql)
+        except DbtRuntimeError:
+            return False
+        return True
+
+    def _of_view(self, view: str) -> ModelQuery:
+        """The rows and columns of a temporary view of this session."""
+        return model_query.from_view(view, self._adapter.query_columns(f"select * from {quoted(view)}"))
+
+    def cached(self, view: str, sql: str, conf: Mapping[str, str] = NO_SETTINGS) -> ModelQuery:
+        """The rows and columns of a query, kept in a temporary view of this session for several statements.
+
+        Raises:
+            DbtDatabaseError: with a short message.
+        """
+        statement = Statement(f"cache table {quoted(view)} as\n{sql}", CACHE, {**KEEPS_PLANS, **conf})
+        with self._adapter.names_suggested():
+            self._adapter.connections.execute(statement)
+        return self._of_view(view)
+
+    def load_seed(self, model: Mapping[str, Any]) -> agate.Table:
+        """The rows of a seed's file (see `seeds.load`).
+
+        Raises:
+            CompilationError: the file is malformed; names file, line and column.
+        """
+        path = seeds.path_of(model, self._adapter.config)
+        return seeds.load(path, model, self._adapter.warn_lossy_cast)
+
+    def of_seed(self, view: str, rows: agate.Table, model: Mapping[str, Any]) -> ModelQuery:
+        """A seed's rows, in a typed temporary view of this thread's session; none with `--empty`.
+
+        Raises:
+            DbtRuntimeError: a value does not fit its column's type; names file, column and row.
+        """
+        adapter = self._adapter
+        seeds.stage(
+            adapter.handle, view, rows, model, adapter.convert_type, is_empty_run(), adapter.warn_lossy_cast
+        )
+        return self._of_view(view)
+
+    def of_python_model(self, view: str, code: str, model: Mapping[str, Any]) -> ModelQuery:
+        """Run a Python model; its data frame, as a temporary view of this thread's session.
+
+        Raises:
+            DbtRuntimeError: the model raised an exception, or did not return a data frame.
+        """
+        with self._adapter.names_suggested():
+            path = seeds.path_of(model, self._adapter.config)
+            file = path.read_text("utf-8") if path.is_file() else ""
+            python_models.stage(self._adapter.handle, code, model, view, self._adapter.versions, file)
+        return self._of_view(view)
+
+    # -- checks -----------------------------------------------------------------------------------------------------
+
+    def reject_nan_keys(self, source: ModelQuery, spec: TableSpec, model: Mapping[str, Any]) -> ModelQuery:
+        """A model's rows; a NaN in a key or a sequence fails the statement (see `ordering_values`)."""
+        selected = ordering_values.checked(source.columns, spec, model)
+        return source if selected is None else source.selecting(selected)
+
+    def checked(
+        self,
+        source: ModelQuery,
+        table_columns: Sequence[ExistingColumn],
+        model: Mapping[str, Any],
+        spec: TableSpec,
+        applies: str = "",
+    ) -> ModelQuery:
+        """A node's rows, cast to its table's types; a row that violates the table fails the statement (`row_checks`).
+
+        Args:
+            source: the node's rows.
+            table_columns: the table's columns when the statement runs.
+            model: the node in the manifest.
+            spec: its table spec.
+            applies: SQL condition for the rows whose values are written; empty for all.
+
+        Raises:
+            CompilationError: columns whose types do not fit, or NOT NULL columns that are missing.
+        """
+        wanted = self._tables.wanted_columns(source.columns, model, spec)
+        warn = self._adapter.warn_lossy_cast
+        to = row_checks.destination(
+            model,
+            table_columns,
+            wanted,
+            spec,
+            applies,
+            lossless=warn is None,
+            versions=self._adapter.versions,
+        )
+        if warn is not None and (lossy := row_checks.lossy_columns(source.columns, to)):
+            warn(
+                f"{to.node}: {', '.join(lossy)}: stored as Spark casts it, losses included. Cast it in the query."
+            )
+        selected = row_checks.checked_columns(source.columns, to)
+        if selected == [column.quoted for column in source.columns]:
+            return source
+        return source.selecting(", ".join(selected))
+
+    def reads_alike(self, source: ModelQuery) -> bool:
+        """Whether a statement that reads a model's rows several times reads the same ones each time.
+
+        Otherwise it could delete other rows than it inserts.
+        """
+        spark = self._adapter.handle.embedded()
+        if spark is None:
+            return model_query.seems_stable(source)
+        try:
+            return spark.reads_alike(f"select * from {source}")
+        except Exception as exc:  # noqa: BLE001 - of py4j or Spark; what is wrong with the query, its run says
+            logger.debug(f"not known whether the rows are the same each time: {messages.error_text(exc)}")
+            return model_query.seems_stable(source)
+
+    def change_rows_sql(self, source: ModelQuery, spec: TableSpec, model: Mapping[str, Any]) -> str | None:
+        """The query that turns a model's change rows into rows of its table (see `spec.change_rows`).
+
+        None if the query lacks a column that the model's config names; the check of columns reports that.
+        """
+        columns = [column.name for column in source.columns]
+        named = {spec.options[change_rows.ROWKIND], *spec.primary_key, *spec.sequence_columns}
+        if not named <= set(columns):
+            return None
+        wanted = self._tables.wanted_columns(source.columns, model, spec)
+        required = {column.name: column.data_type for column in wanted if not column.nullable}
+        return change_rows.change_rows_sql(str(source), columns, required, spec, model["name"])
+
+    def predicates(
+        self, model: Mapping[str, Any], strategy: str, columns: Sequence[ExistingColumn]
+    ) -> list[str]:
+        """The model's incremental_predicates, with bare columns qualified as the table's (see `predicates`)."""
+        config = model["config"]
+        wanted = predicates.as_list(config.get("predicates") or config.get("incremental_predicates"))
+        # A strategy of the project has its own alias for the table.
+        if not wanted or strategy not in strategies.STRATEGIES:
+            return wanted
+        return predicates.of_table(
+            self._adapter.handle.references, wanted, [column.name for column in columns], model["name"]
+        )
+
+    # -- unit tests -------------------------------------------------------------------------------------------------
+
+    def fixture_row(
+        self, row: Mapping[str, Any], types: Mapping[str, str], model: Mapping[str, Any]
+    ) -> dict[str, str]:
+        """The SQL of a unit test's row, by column (see `fixtures.row_sql`).
+
+        Args:
+            row: a row of `given` or `expect`.
+            types: the types of the columns.
+            model: the input of that row, or the unit test.
+
+        Raises:
+            CompilationError: its columns, or a value that its type cannot hold.
+        """
+        fixture = f"'{model['name']}'"
+        if model["resource_type"] == "unit_test":
+            fixture = "expected output"
+            fixtures.check_names(row, model["config"]["expected_rows"][0], model["name"])
+        return fixtures.row_sql(row, types, fixture, lossless=self._adapter.warn_lossy_cast is None)
+
+    # -- microbatch -------------------------------------------------------------------------------------------------
+
+    def check_event_time(
+        self, model: Mapping[str, Any], strategy: str, columns: Sequence[PaimonColumn]
+    ) -> None:
+        """Refuse an event_time column of a type that is not a date or timestamp (see `event_time.refuse_column`)."""
+        if strategy == strategies.MICROBATCH and model["config"].get("event_time"):
+            found = {column.name: column.dtype for column in columns}
+            event_time.refuse_column(model["name"], model["config"]["event_time"], found)
+
+    def of_batch(self, source: ModelQuery, strategy: str, model: Mapping[str, Any]) -> ModelQuery:
+        """A microbatch model's rows; a row outside the batch fails the statement (see `event_time.checked`)."""
+        if strategy != strategies.MICROBATCH or not model["config"].get("event_time"):
+            return source
+        selected = event_time.checked(model, source.columns, _sample_of_run())
+        return source if selected is None else source.selecting(selected)
+
+    def batch_window(self, model: Mapping[str, Any], columns: Sequence[ExistingColumn]) -> str:
+        """SQL condition: the rows of the model's table within the batch (see `event_time.batch_condition`).
+
+        '' with `--empty`: the batch has no rows, because it may not read any. It does not limit the inputs of a Python
+        model.
+        """
+        if is_empty_run() and model["language"] == "sql":
+            return ""
+        return event_time.batch_condition(model, columns, _sample_of_run())
+
+    # -- snapshots --------------------------------------------------------------------------------------------------
+
+    def check_snapshot(self, source: ModelQuery, model: Mapping[str, Any]) -> None:
+        """Refuse a snapshot's query that lacks a column of `check_cols`, or has several rows of a key.
+
+        Warns if a row has no time under `strategy: timestamp`.
+
+        Raises:
+            CompilationError: the column or the key, and the remedy.
+        """
+        snapshots.require_check_cols(source, model)
+        found = self._adapter.query(snapshots.keys_sql(source, model["config"]))
+        if found and (warning := snapshots.key_warning(model, found[0])):
+            warn(warning)
+
+    def require_meta_columns(
+        self, table: ExistingTable, names: Mapping[str, str], hard_deletes: str | None
+    ) -> None:
+        """Refuse a snapshot's table that lacks one of dbt's columns, as dbt does, but for names in another case.
+
+        Raises:
+            SnapshotTargetNotSnapshotTableError: the columns.
+        """
+        if missing := snapshots.missing_meta_columns(table, names, hard_deletes):
+            raise SnapshotTargetNotSnapshotTableError(missing)
+
+    def with_time_of_end(
+        self, source: ModelQuery, model: Mapping[str, Any], table: ExistingTable | None
+    ) -> ModelQuery:
+        """A snapshot's versions, with a dbt_valid_to that is a time (see `snapshots.with_time_of_end`)."""
+        return snapshots.with_time_of_end(source, model, table)
+
+    def reads_part(self) -> bool:
+        """Whether the run reads only a part of its inputs (`--empty`, `--sample`)."""
+        return is_empty_run() or sample_of_run() is not None
+
+    def comparing_maps(self, row_changed: str, table: ExistingTable) -> str:
+        """The condition of the check strategy, for maps as well (see `snapshots.comparing_maps`)."""
+        return snapshots.comparing_maps(row_changed, table.columns)
+
+    def spelled(self, source: ModelQuery, table: ExistingTable) -> ModelQuery:
+        """A query whose columns are spelled as in its table (see `snapshots.spelled_rows`)."""
+        if self._adapter.versions.case_sensitive:
+            return source
+        return snapshots.spelled_rows(source, [column.name for column in table.columns])
+
+    def with_fields_of_table(self, source: ModelQuery, table: ExistingTable) -> ModelQuery:
+        """A query whose structs have their fields as its table has them (see `snapshots.with_fields_of_table`)."""
+        return snapshots.with_fields_of_table(source, table.columns)
+
+    @while_parsing(lambda names, *_, **__: list(names))
+    def spelled_names(self, names: Sequence[str], columns: Sequence[PaimonColumn]) -> list[str]:
+        """Names spelled as the given columns are; a name that is not among them is unchanged."""
+        if self._adapter.versions.case_sensitive:
+            return list(names)
+        return list(map(spelling.speller(column.name for column in columns), names))
+
+    def timed_by_versions(
+        self, source: ModelQuery, versions: ModelQuery, model: Mapping[str, Any]
+    ) -> ModelQuery:
+        """A snapshot's staged rows, with dbt's timestamps in the right types (see `snapshots.timed_by_versions`)."""
+        return snapshots.timed_by_versions(source, versions.columns, model)
+
+
+def _sample_of_run() -> event_time.Window:
+    """The window of `--sample`."""
+    sample = sample_of_run()
+    return event_time.Window.of(*sample) if sample else event_time.UNBOUNDED

@@ -1,0 +1,339 @@
+"""Locks, staged tables, swaps and write statements: what keeps a table complete while a node writes it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from contextlib import AbstractContextManager, suppress
+from dataclasses import replace
+from threading import Lock
+from typing import TYPE_CHECKING
+
+from dbt.adapters.contracts.connection import AdapterResponse
+from dbt.adapters.contracts.relation import RelationType
+from dbt.adapters.events.logging import AdapterLogger
+from dbt_common.exceptions import DbtRuntimeError
+
+from dbt.adapters.paimon.adapter_protocol import AdapterProtocol, table_name
+from dbt.adapters.paimon.catalogs import lock_places
+from dbt.adapters.paimon.catalogs.catalog import SparkCatalog
+from dbt.adapters.paimon.catalogs.s3_objects import NoConditionsError
+from dbt.adapters.paimon.concurrency import conflicts
+from dbt.adapters.paimon.concurrency.leases import Leases
+from dbt.adapters.paimon.concurrency.locks import Place, TableLocks
+from dbt.adapters.paimon.credentials import PaimonConnectionMethod
+from dbt.adapters.paimon.relation import PaimonRelation
+from dbt.adapters.paimon.spark import commits, responses, row_kinds, watchdog
+from dbt.adapters.paimon.spark.server_writers import Note, ServerWriters
+from dbt.adapters.paimon.spec import strategies
+from dbt.adapters.paimon.spec.table import TableSpec
+from dbt.adapters.paimon.sql import staging_names
+from dbt.adapters.paimon.sql.statements import Statement
+from dbt.adapters.paimon.writing import bucket_tasks, lost_answers, swaps
+from dbt.adapters.paimon.writing.staging import UnfinishedTables
+from dbt.adapters.paimon.writing.statement_result import StatementResult
+
+if TYPE_CHECKING:
+    import agate
+
+logger = AdapterLogger("Paimon")
+
+# Kinds of statements that take no row out of a table without a primary key, or replace all of them.
+_ADDING = frozenset({"append", conflicts.REBUILD, responses.STAGING})
+
+
+class TableWriter:
+    """Builds tables, and locks them meanwhile.
+
+    Args:
+        adapter: the adapter.
+    """
+
+    def __init__(self, adapter: AdapterProtocol) -> None:
+        self._adapter = adapter
+        self._locks = TableLocks(adapter.credentials.lock_timeout)
+        # By catalog: its leases, or None if it can have none.
+        self._leases: dict[str, Leases | None] = {}
+        self._asking = Lock()
+        self._writers = ServerWriters(
+            adapter.credentials.lock_timeout,
+            served=adapter.credentials.method != PaimonConnectionMethod.SESSION,
+        )
+        self._half_built = UnfinishedTables()
+
+    # -- locks ------------------------------------------------------------------------------------------------------
+
+    def hold(self, relation: PaimonRelation) -> None:
+        """Lock a table for this node until it ends (see `concurrency.locks`).
+
+        Raises:
+            WaitedTooLongError: another writer held it for longer than the profile's `lock_timeout`.
+        """
+        note = self._note(relation)
+        if self._locks.hold(relation.render(), self.lock_place(relation), lambda: note) or note.others_wrote:
+            self._list_again(relation)
+
+    def release(self) -> None:
+        """Release the locks that this thread holds; they are also released when its node ends."""
+        self._locks.release()
+
+    def alone(self, relation: PaimonRelation) -> AbstractContextManager[None]:
+        """Hold a table's lock inside the `with` block."""
+        return self._locks.alone(relation.render(), self.lock_place(relation), lambda: self._note(relation))
+
+    def _note(self, relation: PaimonRelation) -> Note:
+        return self._writers.noting(lambda: self._adapter.handle, relation.render())
+
+    def may_wait_for(self, relation: PaimonRelation) -> bool:
+        """Whether this thread may wait for a table's lock without the risk of a deadlock (see `TableLocks`)."""
+        return self._locks.may_wait_for(relation.render())
+
+    def lock_place(self, relation: PaimonRelation) -> Place:
+        """Where the locks of a relation's catalog are; None if nothing of ours keeps other processes out.
+
+        Raises:
+            DbtRuntimeError: the profile requires leases (`s3_lock: true`), and the store cannot keep them; or it does
+                not answer.
+        """
+        catalog = self._catalog_here(relation)
+        if catalog is None:
+            return None
+        if lock_places.needs_leases(catalog, self._adapter.credentials.s3_lock):
+            return self._leases_of(catalog)
+        return catalog.local_folder or catalog.sqlite_folder
+
+    def _leases_of(self, catalog: SparkCatalog) -> Leases | None:
+        """The leases of a catalog, whose store is asked once a run; warns if it cannot keep them."""
+        with self._asking:
+            if catalog.name not in self._leases:
+                self._leases[catalog.name] = self._new_leases(catalog)
+            return self._leases[catalog.name]
+
+    def _new_leases(self, catalog: SparkCatalog) -> Leases | None:
+        credentials = self._adapter.credentials
+        storage = next(each for each in credentials.storages() if each.catalog.name == catalog.name)
+        try:
+            return lock_places.leases_of(storage, watchdog.arm)
+        except NoConditionsError as exc:
+            if credentials.s3_lock:
+                raise lock_places.missing_lock(storage, exc.msg) from exc
+            logger.warning(
+                f"Tables of {catalog.name} are not locked against other dbt runs: {exc.msg}. "
+                f"{lock_places.REMEDY}, and says no more of this."
+            )
+            return None
+
+    def _catalog_here(self, relation: PaimonRelation) -> SparkCatalog | None:
+        """The catalog of a relation if its local paths are on this machine; a server's paths are not."""
+        credentials = self._adapter.credentials
+        return None if credentials.is_remote else credentials.catalog_of(relation.database or "")
+
+    def _list_again(self, relation: PaimonRelation) -> None:
+        """Refresh dbt's cache: another process has written the table since its schema was listed."""
+        listed = self._adapter.list_relations_without_caching(relation.without_identifier())
+        found = {entry.identifier: entry for entry in listed}
+        for suffix in ("", staging_names.STAGING_SUFFIX, staging_names.BACKUP_SUFFIX):
+            name = f"{relation.identifier}{suffix}"
+            self._adapter.cache_dropped(relation.replace_path(identifier=name))
+            if name in found:
+                self._adapter.cache_added(found[name])
+
+    def existing(self, target: PaimonRelation, *, hold: bool = True) -> PaimonRelation | None:
+        """The relation of a node's name, or None; drops the leftovers of killed runs first.
+
+        dbt's listing at its start has them, and has also finished interrupted swaps.
+
+        Args:
+            target: the table that the node writes.
+            hold: whether the node holds the table's lock until it ends; the first to create a table always does.
+        """
+        if hold or self._cached(target) is None:
+            self.hold(target)
+        for leftover in self.leftovers(target):
+            self._adapter.drop_relation(leftover)
+        return self._cached(target)
+
+    def _cached(self, target: PaimonRelation) -> PaimonRelation | None:
+        return self._adapter.get_relation(target.database, target.schema, target.identifier)
+
+    # -- staged tables ----------------------------------------------------------------------------------------------
+
+    def staging(self, target: PaimonRelation) -> PaimonRelation:
+        """The name to build a table under; unique to this build unless this run holds the table's lock."""
+        name = f"{target.identifier}{staging_names.STAGING_SUFFIX}"
+        if self.lock_place(target) is None:
+            name = staging_names.own_staging_name(target.identifier or "", time.time())
+        staging: PaimonRelation = target.replace_path(identifier=name).replace(type=RelationType.Table)
+        return staging
+
+    def staged(self, target: PaimonRelation) -> PaimonRelation | None:
+        """The complete staged table that has not been swapped in yet; None if there is none.
+
+        Raises:
+            DbtRuntimeError: there are several, and it is unclear which one is meant.
+        """
+        listed = self._adapter.list_relations(target.database, target.schema or "")
+        names = swaps.staged_tables(target.identifier or "", [relation.identifier for relation in listed])
+        if len(names) > 1:
+            raise DbtRuntimeError(
+                f"{target}: several tables were built for this name: {', '.join(names)}. Drop those that "
+                "you do not need."
+            )
+        return next((relation for relation in listed if relation.identifier in names), None)
+
+    def leftovers(self, target: PaimonRelation) -> list[PaimonRelation]:
+        """Leftovers of killed runs next to a table (see `swaps.leftovers`), as dbt's cache lists them."""
+        listed = self._adapter.list_relations(target.database, target.schema or "")
+        beside = {relation.identifier: relation for relation in listed if relation.is_table}
+        alone = self.lock_place(target) is not None
+        names = swaps.leftovers(target.identifier or "", beside, time.time(), alone)
+        return [beside[name] for name in names]
+
+    def begins(self, relation: PaimonRelation) -> None:
+        """Register a table that is about to be built: it is dropped if its node fails before it is complete."""
+        self._half_built.add(relation)
+
+    def ends(self, relation: PaimonRelation) -> None:
+        """Unregister a staged table: it is complete."""
+        self._half_built.remove(relation)
+
+    def drop_half_built(self) -> None:
+        """Drop the incomplete tables of this thread's node, which has ended; the next run retries what fails here."""
+        for relation in self._half_built.take():
+            with suppress(DbtRuntimeError):
+                self._adapter.query(f"drop table if exists {relation.render()}")
+
+    def swap(self, staging: PaimonRelation, target: PaimonRelation) -> None:
+        """Give a complete staged table the name of the table that it replaces, and drop the old one.
+
+        Atomic where the catalog allows it; else two renames, between which the name is missing: a run that is killed
+        there leaves both tables complete, and the next one finishes the swap.
+        """
+        if self._exchange(staging, target):
+            self._adapter.drop_relation(staging)
+            return
+        backup = target.replace_path(identifier=f"{target.identifier}{staging_names.BACKUP_SUFFIX}")
+        self._adapter.rename_relation(target, backup)
+        self._adapter.rename_relation(staging, target)
+        self._adapter.drop_relation(backup)
+
+    def _exchange(self, one: PaimonRelation, other: PaimonRelation) -> bool:
+        """Swap the names of two tables of a schema atomically, where their catalog is a local folder.
+
+        Returns:
+            Whether it was done; if not, nothing has changed.
+        """
+        catalog = self._catalog_here(one)
+        # A metastore would keep each name's old metadata.
+        if catalog is None or catalog.metastore != "filesystem" or catalog.local_folder is None:
+            return False
+        schema = catalog.local_folder / f"{one.schema}.db"
+        return swaps.exchange(schema / (one.identifier or ""), schema / (other.identifier or ""))
+
+    # -- statements -------------------------------------------------------------------------------------------------
+
+    def write(
+        self,
+        relation: PaimonRelation,
+        sql: str,
+        kind: str,
+        spec: TableSpec,
+        conf: Mapping[str, str],
+        deletes: bool = True,
+        writes_rows: bool = False,
+    ) -> StatementResult:
+        """Run the statement that writes a model's rows into an existing table, holding the table's lock.
+
+        Args:
+            relation: the table.
+            sql: the statement.
+            kind: the kind of statement; if it may be repeated (see `strategies.may_repeat`), it is retried after a
+                conflict.
+            spec: the table spec of the model.
+            conf: Spark settings for this statement only.
+            deletes: whether the statement may delete rows.
+            writes_rows: whether it is a query whose rows are written with their row kinds (see `spark.row_writer`).
+
+        Raises:
+            DbtDatabaseError: with a short message.
+        """
+        user = commits.own_user(conf.get(commits.COMMIT_USER_CONF, ""))
+        statement = Statement(
+            sql,
+            kind,
+            {**self._tasks(spec), **conf, commits.COMMIT_USER_CONF: user},
+            repeat=strategies.may_repeat(kind, spec),
+            target=relation.parts,
+            writes_rows=writes_rows,
+        )
+        with self.alone(relation), self._adapter.names_suggested():
+            began = time.time()
+            table = self._executed(relation, user, statement)
+            response = self._response(
+                relation,
+                kind,
+                user,
+                began,
+                grows_by_inserts=row_kinds.grows_by_inserts(kind, spec.properties, deletes=deletes),
+                adds_rows=bool(spec.primary_key) or kind in _ADDING,
+            )
+            return StatementResult(response, table)
+
+    def create(self, staging: PaimonRelation, sql: str, spec: TableSpec) -> StatementResult:
+        """Run the script that creates a table under its staging name and writes its rows.
+
+        Raises:
+            DbtDatabaseError: with a short message.
+        """
+        began = time.time()
+        statement = Statement(sql, responses.STAGING, self._tasks(spec), target=staging.parts)
+        with self._adapter.names_suggested():
+            table = self._executed(staging, "", statement)
+        return StatementResult(self._response(staging, responses.STAGING, "", began), table)
+
+    def _executed(self, relation: PaimonRelation, user: str, statement: Statement) -> agate.Table | None:
+        """Run a statement that writes; if its answer is lost, its commit counts."""
+        began = time.time()
+        try:
+            _, table = self._adapter.connections.execute(statement)
+        except Exception as exc:
+            if not self._adapter.handle.is_lost:
+                raise
+            lost_answers.require_commit(self._adapter, self._writers, relation, user, began, exc)
+            return None
+        return table
+
+    def _tasks(self, spec: TableSpec) -> dict[str, str]:
+        return bucket_tasks.conf(spec, self._adapter.handle.setting(bucket_tasks.PARTITIONS))
+
+    def _response(
+        self,
+        relation: PaimonRelation,
+        kind: str,
+        user: str,
+        began: float,
+        *,
+        grows_by_inserts: bool = False,
+        adds_rows: bool = True,
+    ) -> AdapterResponse:
+        """What the last statement of this thread did. Nothing that fails here fails the node: its rows are written."""
+        handle = self._adapter.handle
+        statement = handle.statement_id
+        table = table_name(relation)
+        whole = kind in (conflicts.REBUILD, responses.STAGING)
+        try:
+            committed = handle.committed(table, user, began, whole)
+        except Exception as exc:  # noqa: BLE001 - of py4j, gRPC, Thrift or Spark
+            logger.debug(f"{relation}: what the statement committed is not known: {exc}")
+            return responses.unknown(kind, statement)
+        if committed is not None and committed.files is None and not adds_rows:
+            # Without its files, a commit says only by how many rows the table has grown.
+            committed = replace(committed, rows=None)
+        if committed is not None and grows_by_inserts:
+            committed = replace(committed, rows_inserted=committed.growth)
+        work = None
+        try:
+            work = handle.work_of(statement)
+        except Exception as exc:  # noqa: BLE001 - of py4j or Spark
+            logger.debug(f"{relation}: what Spark did for the statement is not known: {exc}")
+        return responses.of_write(kind, committed, work, statement)

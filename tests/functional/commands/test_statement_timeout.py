@@ -1,0 +1,77 @@
+"""A statement that waits for ever outside of Spark's jobs: one error, in time, and nothing is written."""
+
+from __future__ import annotations
+
+import os
+import threading
+from pathlib import Path
+
+import pytest
+from dbt.tests.util import run_dbt
+
+from dbt.adapters.paimon.machine.waiting import WaitedTooLongError
+from dbt.adapters.paimon.spark import statement_timeout
+
+REBUILT = "{{ config(materialized='table', primary_key='id', bucket=1) }} select {{ var('id', 1) }} as id"
+# A job that takes longer than the bound, on one core.
+LONG = (
+    "select sum(hash(a.id, b.id)) as h from range(0, 20000, 1, 1) as a cross join range(0, 40000, 1, 1) as b"
+)
+
+
+class TestStalls:
+    @pytest.fixture(scope="class")
+    def models(self):
+        return {"rebuilt.sql": REBUILT, "long.sql": "{{ config(materialized='table') }} " + LONG}
+
+    @pytest.fixture
+    def silent(self, project, warehouse: Path):
+        """The manifest of a table gives no answer to who reads it, as a file of a storage that hangs."""
+        run_dbt(["run", "--select", "rebuilt"])
+        (folder,) = warehouse.glob(f"{project.test_schema}.db/rebuilt/manifest")
+        files = [path for path in folder.glob("manifest-*") if not path.name.startswith("manifest-list")]
+        for path in files:
+            path.rename(folder / f"kept-{path.name}")
+            os.mkfifo(path)
+        yield
+        for path in files:
+            # Whoever still waits to read it is let go.
+            with path.open("r+b", buffering=0):
+                pass
+            path.unlink()
+            (folder / f"kept-{path.name}").rename(path)
+
+    @pytest.fixture
+    def soon(self, monkeypatch):
+        """A bound for a test; that of a profile is in whole seconds."""
+        bounded = statement_timeout.watched
+        monkeypatch.setattr(
+            statement_timeout, "bounded", lambda handle, sql, bound: bounded(handle, sql, 3, look_every=0.2)
+        )
+
+    def test_a_storage_that_does_not_answer(self, project, rows, silent, soon):
+        before = threading.active_count()
+        (result,) = run_dbt(["run", "--select", "rebuilt", "--vars", "id: 2"], expect_pass=False)
+        assert result.message.count("Waited 3 s for a statement that has no Spark job: ") == 1
+        assert "stall_timeout" in result.message
+        assert threading.active_count() <= before + 1
+
+    def test_the_table_is_as_it_was(self, project, rows):
+        assert rows("select id from {schema}.rebuilt") == [(1,)]
+        run_dbt(["run", "--select", "rebuilt", "--vars", "id: 3"])
+        assert rows("select id from {schema}.rebuilt") == [(3,)]
+
+    def test_honest_work_is_left_alone(self, project, rows, soon):
+        (result,) = run_dbt(["run", "--select", "long"])
+        assert result.execution_time > 4, "the query must take longer than the bound"
+        assert len(rows("select h from {schema}.long")) == 1
+
+
+def test_an_error_of_the_statement_stays() -> None:
+    class Idle:
+        def begins(self) -> None: ...
+
+    with pytest.raises(ZeroDivisionError), statement_timeout.watched(Idle(), "select 1", 60):  # type: ignore[arg-type]
+        _ = 1 / 0
+    with pytest.raises(WaitedTooLongError):
+        raise statement_timeout._wait("select 1", 0).error()
