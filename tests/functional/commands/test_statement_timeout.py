@@ -46,7 +46,7 @@ class TestStalls:
         """A bound for a test; that of a profile is in whole seconds."""
         bounded = statement_timeout.watched
         monkeypatch.setattr(
-            statement_timeout, "bounded", lambda handle, sql, bound: bounded(handle, sql, 3, look_every=0.2)
+            statement_timeout, "watched", lambda handle, sql, bound: bounded(handle, sql, 3, look_every=0.2)
         )
 
     def test_a_storage_that_does_not_answer(self, project, rows, silent, soon):
