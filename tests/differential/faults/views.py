@@ -33,7 +33,7 @@ def _not(_: Any) -> Any:
 def _keeps_dropped(old: Any) -> Any:
     def planned(*args: Any) -> Any:
         refresh = old(*args)
-        return refresh if refresh.groups_view else replace(refresh, rows_view="")
+        return refresh if refresh.groups_view else replace(refresh, drops=False)
 
     return planned
 
@@ -78,7 +78,7 @@ PATCHES: Final[Mapping[str, tuple[tuple[str, str, _Instead], ...]]] = {
     # Changed rows of a joined table are ignored.
     "views-joined": ((f"{_VIEWS}.incremental", "Pins.has_changed", _not),),
     # Rows that a filter or an inner join drops now are not deleted.
-    "views-dropped": ((f"{_VIEWS}.door", "incremental.planned", _keeps_dropped),),
+    "views-dropped": ((f"{_VIEWS}.api", "incremental.planned", _keeps_dropped),),
     # The groups that changed rows had before are not computed again.
     "views-groups": ((f"{_VIEWS}.incremental", "_loses_rows", _not),),
     # A commit says that the newest table snapshots are read, and not those that were read.
@@ -90,6 +90,6 @@ PATCHES: Final[Mapping[str, tuple[tuple[str, str, _Instead], ...]]] = {
     # What others write into a view is not seen.
     "views-written": (
         (_CHANGES, "Changes._commits", _own_commits),
-        (f"{_VIEWS}.door", "_require_positions", lambda _: lambda read: None),
+        (f"{_VIEWS}.api", "_require_positions", lambda _: lambda read: None),
     ),
 }

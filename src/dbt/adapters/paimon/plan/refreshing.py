@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 from dbt.adapters.paimon.capabilities import Capability
 from dbt.adapters.paimon.changes.positions import positions_of
 from dbt.adapters.paimon.concurrency.conflicts import REBUILD, REFRESH
+from dbt.adapters.paimon.plan.materialized_views.incremental import view_name
 from dbt.adapters.paimon.plan.ways import Increment, Way, Writer, way_of
 from dbt.adapters.paimon.plan.writing import Writing
 from dbt.adapters.paimon.spec.strategies import WHOLE_TABLE
@@ -19,7 +20,7 @@ from dbt.adapters.paimon.writing.model_query import ModelQuery
 
 if TYPE_CHECKING:
     from dbt.adapters.paimon.plan.materialized_views.refresh import Refresh
-    from dbt.adapters.paimon.plan.steps import NodeRun
+    from dbt.adapters.paimon.plan.steps import NodeRun, SettledPlan
     from dbt.adapters.paimon.relation import PaimonRelation
 
 
@@ -47,7 +48,9 @@ def refresh(writer: Writer, run: NodeRun) -> NodeRun:
     if not planned.is_full and not planned.affected:
         Refreshing(writer, run, _NO_ROWS, Unchanged(writer, run, planned), refresh=planned).take_steps()
         return run
-    sql = planned.sql if planned.is_full else _rows_sql(writer, planned)
+    sql = planned.sql if planned.is_full else planned.rows_sql
+    if planned.groups_view and not planned.is_full:
+        sql = macros.sql("paimon__rows_of_groups_sql", planned)
     run, source = plans.with_rows(macros.node, run, macros("paimon__model_query", run.target, sql))
     way = way_of(writer, run, source) if planned.is_full else Changed(writer, run, source, planned)
     Refreshing(writer, run, source, way, refresh=planned).take_steps()
@@ -58,25 +61,15 @@ def _stage(writer: Writer, refresh: Refresh) -> None:
     """Keep, in temporary views of this session, what a refresh reads several times: Spark reads the sources once."""
     rows, macros, conf = writer.plans.rows, writer.macros, _settings(writer)
     for part in refresh.changed:
-        rows.cached(part.view, macros.sql("paimon__changed_rows_sql", part), conf)
+        rows.keep(part.view, macros.sql("paimon__changed_rows_sql", part), conf)
     if refresh.groups_view:
-        rows.cached(refresh.groups_view, macros.sql("paimon__changed_groups_sql", refresh), conf)
+        rows.keep(refresh.groups_view, macros.sql("paimon__changed_groups_sql", refresh), conf)
 
 
 def _settings(writer: Writer) -> Mapping[str, str]:
     """The Spark settings of the statements that read what has changed."""
     supported = writer.plans.adapter.versions.supports(Capability.JOINS_WITH_NOTHING)
     return NO_SETTINGS if supported else _WITHOUT_PRUNING
-
-
-def _rows_sql(writer: Writer, refresh: Refresh) -> str:
-    """The new rows of a refresh; kept in a temporary view if the rows to delete are found by them."""
-    sql = refresh.rows_sql
-    if refresh.groups_view:
-        sql = writer.macros.sql("paimon__rows_of_groups_sql", refresh)
-    if not refresh.rows_view:
-        return sql
-    return f"select * from {writer.plans.rows.cached(refresh.rows_view, sql, _settings(writer))}"
 
 
 @dataclass
@@ -95,8 +88,8 @@ class Refreshing(Writing):
         refresh, names = self.refresh, self.refresh.views
         if not isinstance(self.way, Unchanged):
             views.describe(macros.node, refresh, self.run.target, macros("load_result", "main"))
-        if isinstance(self.way, Changed) and refresh.rows_view:
-            names = [refresh.rows_view, *names]
+        if isinstance(self.way, Changed):
+            names = [*self.way.staged, *names]
         for name in names:
             macros.statement("drop_staged", f"drop view if exists {quoted(name)}")
         views.end(macros.node, refresh, positions_of(self.run.target))
@@ -134,27 +127,39 @@ class Changed(Increment):
 
     Attributes:
         refresh: what it does.
+        staged: the names of the temporary views that it has made.
     """
 
     refresh: Refresh
+    staged: list[str] = field(default_factory=list)
 
     def _add(self, target: PaimonRelation) -> None:
         writer, macros, refresh = self.writer, self.writer.macros, self.refresh
-        views = writer.plans.materialized_views
         plan = writer.plans.increment(macros.node, target, self.run.spec, REFRESH, self.source)
         macros.run(target, plan.before)
         if refresh.replaces:
             sql = macros.sql("paimon__replaced_groups_sql", target, refresh, plan)
             writer.send(target, REBUILD, plan.spec, sql, {**WHOLE_TABLE, **_settings(writer)})
+        elif not refresh.deletes:
+            sql = macros.sql("paimon__insert_sql", target, plan.written, plan.source)
+            writer.send(target, REFRESH, plan.spec, sql, _settings(writer))
         else:
-            deletes = macros.sql("paimon__refresh_deletes_sql", refresh)
-            way = views.way(refresh, deletes, target)
-            gone = views.delete_row(plan.table_columns, refresh.key)
-            if way == "insert":
-                sql = macros.sql("paimon__insert_sql", target, plan.written, plan.source)
-            elif way == "rows":
-                sql = macros.sql("paimon__refresh_rows_sql", plan, deletes, gone)
-            else:
-                sql = macros.sql("paimon__refresh_merge_sql", target, refresh, plan, deletes, gone)
-            writer.send(target, REFRESH, plan.spec, sql, _settings(writer), writes_rows=way == "rows")
+            self._upsert_and_delete(target, plan)
         macros.run(target, plan.after)
+
+    def _upsert_and_delete(self, target: PaimonRelation, plan: SettledPlan) -> None:
+        """Write rows and deletes in one commit; over a server by MERGE, which reads the whole table, if keys go."""
+        writer, macros, refresh = self.writer, self.writer.macros, self.refresh
+        views = writer.plans.materialized_views
+        gone = views.delete_row(plan.table_columns, refresh.key)
+        sql = macros.sql("paimon__refresh_rows_sql", refresh, plan, gone)
+        writes_kinds = views.writes_row_kinds(target)
+        if not writes_kinds:
+            view = view_name("rows")
+            self.staged.append(view)
+            writer.plans.rows.keep(view, sql, _settings(writer))
+            if views.count(f"{quoted(view)} where `_row_kind_` = 3"):
+                sql = macros.sql("paimon__refresh_merge_sql", target, refresh, plan, view)
+            else:
+                sql = macros.sql("paimon__insert_sql", target, plan.written, quoted(view))
+        writer.send(target, REFRESH, plan.spec, sql, _settings(writer), writes_rows=writes_kinds)

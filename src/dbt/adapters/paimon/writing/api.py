@@ -141,10 +141,21 @@ class Rows:
         Raises:
             DbtDatabaseError: with a short message.
         """
-        statement = Statement(f"cache table {quoted(view)} as\n{sql}", CACHE, {**KEEPS_PLANS, **conf})
+        self._cache("cache table", view, sql, conf)
+        return self._of_view(view)
+
+    def keep(self, view: str, sql: str, conf: Mapping[str, str] = NO_SETTINGS) -> None:
+        """The same, but the query runs when the view is first read.
+
+        Raises:
+            DbtDatabaseError: with a short message.
+        """
+        self._cache("cache lazy table", view, sql, conf)
+
+    def _cache(self, command: str, view: str, sql: str, conf: Mapping[str, str]) -> None:
+        statement = Statement(f"{command} {quoted(view)} as\n{sql}", CACHE, {**KEEPS_PLANS, **conf})
         with self._adapter.names_suggested():
             self._adapter.connections.execute(statement)
-        return self._of_view(view)
 
     def load_seed(self, model: Mapping[str, Any]) -> agate.Table:
         """The rows of a seed's file (see `seeds.load`).

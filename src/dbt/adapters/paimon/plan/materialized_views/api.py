@@ -191,7 +191,7 @@ class MaterializedViews:
     def counted(self, refresh: Refresh) -> Refresh:
         """A refresh whose temporary views are there: full after all if too much has changed."""
         counted = [refresh.groups_view] if refresh.groups_view else [part.view for part in refresh.changed]
-        affected = sum(self._count(quoted(view)) for view in counted)
+        affected = sum(self.count(quoted(view)) for view in counted)
         if refresh.appends:
             return replace(refresh, affected=affected, words=f"{affected:,} rows added")
         what = "groups" if refresh.groups_view else "keys"
@@ -200,27 +200,18 @@ class MaterializedViews:
             return replace(refresh, does=Does.FULL, words=Reason.TOO_MANY.words(words))
         return replace(refresh, affected=affected, words=words)
 
-    def _count(self, rows: str) -> int:
+    def count(self, rows: str) -> int:
+        """The number of rows of a table, or of a query in parentheses."""
         ((number,),) = self._adapter.query(f"select count(*) from {rows}")
         return int(number)
 
-    def way(self, refresh: Refresh, deletes_sql: str, target: PaimonRelation) -> str:
-        """How rows are written into a table with a key: `insert`, `rows` with their kinds, or `merge`.
-
-        Args:
-            refresh: the refresh.
-            deletes_sql: the query of the keys to delete.
-            target: the table, or a branch of it.
-        """
-        if not refresh.deletes:
-            return "insert"
-        if self._adapter.handle.embedded() is not None and "$" not in (target.identifier or ""):
-            return "rows"
-        return "merge" if self._count(f"({deletes_sql})") else "insert"
+    def writes_row_kinds(self, target: PaimonRelation) -> bool:
+        """Whether rows can be written with their kinds (see `spark.row_writer`): not over a server or to a branch."""
+        return self._adapter.handle.embedded() is not None and "$" not in (target.identifier or "")
 
     @staticmethod
     def delete_row(columns: Sequence[ExistingColumn], key: Sequence[str]) -> list[str]:
-        """The SQL of each column of a row that deletes a key.
+        """The SQL of each column of a row that deletes a key of `__changed`.
 
         Paimon checks NOT NULL before it discards the row.
 
@@ -230,7 +221,8 @@ class MaterializedViews:
         """
         of_key = {name.lower() for name in key}
         return [
-            f"cast({quoted(column.name) if column.name.lower() in of_key else _filler(column)} as {column.data_type})"
+            f"cast({f'`__changed`.{quoted(column.name)}' if column.name.lower() in of_key else _filler(column)} "
+            f"as {column.data_type})"
             for column in columns
         ]
 

@@ -74,21 +74,20 @@ def planned(view: View, pins: Pins, full: Refresh, totals: Mapping[TableName, in
     )
     if query.groups is None:
         deletes = bool(view.key) and not (query.keeps_rows and all(part.source.only_added for part in parts))
-        twice = deletes and not query.keeps_rows
-        return replace(refresh, deletes=deletes, rows_view=_view_name("rows") if twice else "")
+        return replace(refresh, deletes=deletes, drops=deletes and not query.keeps_rows)
     affected = [query.spliced(new, without_having=True)]
     if any(_loses_rows(part) for part in parts):
         old = pins.then | {part.branch.driver: _past(part) for part in parts}
         affected.append(query.spliced(old, without_having=True))
     return replace(
         refresh,
-        groups_view=_view_name("groups"),
+        groups_view=view_name("groups"),
         groups=query.groups,
         groups_sql=tuple(affected),
-        rows_view=_view_name("rows") if view.key else "",
         rows_sql=query.spliced(pins.now),
         total=groups,
         deletes=True,
+        drops=True,
     )
 
 
@@ -106,7 +105,7 @@ def _changed_rows(pins: Pins, branch: Branch) -> ChangedRows:
     if joined and not driver.primary_key:
         raise NotIncremental(Reason.NO_KEY, driver.name.shown)
     return ChangedRows(
-        _view_name("changed"),
+        view_name("changed"),
         pins.of(branch.driver),
         tuple(driver.columns),
         driver.primary_key,
@@ -140,5 +139,6 @@ def _columns(names: Iterable[str]) -> str:
     return ", ".join(quoted(name) for name in names)
 
 
-def _view_name(what: str) -> str:
+def view_name(what: str) -> str:
+    """A name for a temporary view that no other run has."""
     return f"__dbt_{what}_{uuid.uuid4().hex[:12]}"

@@ -119,11 +119,13 @@ class Refresh:
         groups_view: the name of the temporary view of the affected groups; '' if the query does not group.
         groups: the output columns that the query groups by.
         groups_sql: the queries whose groups are affected.
-        rows_view: the name of the temporary view of the new rows; '' if they are not needed twice.
         rows_sql: the query of the new rows.
         key: the columns of the view's key; empty if its table has none.
         total: about how many keys or groups there are.
         affected: how many of them are recomputed; None before they are counted.
+        deletes: whether keys may have to be deleted.
+        drops: whether a changed row or group may have no new row: its key is deleted then.
+        pinned: the sources.
     """
 
     does: Does
@@ -133,12 +135,12 @@ class Refresh:
     groups_view: str = ""
     groups: tuple[str, ...] = ()
     groups_sql: tuple[str, ...] = ()
-    rows_view: str = ""
     rows_sql: str = ""
     key: tuple[str, ...] = ()
     total: int = 0
     affected: int | None = None
     deletes: bool = False
+    drops: bool = False
     pinned: Mapping[TableName, PinnedSource] = field(default_factory=dict)
 
     @property

@@ -1,45 +1,51 @@
-{#- The keys that a refresh deletes: those of changed rows, or changed groups, that the query does not return any more. -#}
-{% macro paimon__refresh_deletes_sql(refresh) -%}
-{%- if refresh.deletes -%}
-{%- set missing -%}
-left anti join {{ adapter.quote(refresh.rows_view) }} as `__rows` on {{ paimon__same_key('`__changed`', '`__rows`', refresh.key) }}
-{%- endset -%}
+{#- The keys of changed rows or groups; if each changed row that is still there has a new row, only those of rows that are gone. -#}
+{% macro paimon__changed_keys_sql(refresh) -%}
 {%- if refresh.groups_view -%}
-select `__changed`.* from {{ adapter.quote(refresh.groups_view) }} as `__changed`
-{{ missing }}
+select * from {{ adapter.quote(refresh.groups_view) }}
 {%- else -%}
 {%- for part in refresh.changed -%}
-select * from (
-  select {% for name in refresh.key -%}
-    {{ part.branch.constants.get(name) or adapter.quote(part.branch.keys[name]) }} as {{ adapter.quote(name) }}{{ ', ' if not loop.last }}
-  {%- endfor %}
-  from {{ adapter.quote(part.view) }}{{ ' where `__dbt_gone`' if not refresh.rows_view }}
-) as `__changed`
-{{ missing if refresh.rows_view }}
+select {% for name in refresh.key -%}
+  {{ part.branch.constants.get(name) or adapter.quote(part.branch.keys[name]) }} as {{ adapter.quote(name) }}{{ ', ' if not loop.last }}
+{%- endfor %}
+from {{ adapter.quote(part.view) }}{{ ' where `__dbt_gone`' if not refresh.drops }}
 {{ 'union all\n' if not loop.last }}
 {%- endfor -%}
 {%- endif -%}
-{%- endif -%}
 {%- endmacro %}
 
-{#- Upserts and deletes as rows with their row kinds; `gone`: the columns of a row that deletes a key (see the Python module spark.row_writer). -#}
-{% macro paimon__refresh_rows_sql(plan, deletes, gone) -%}
-select {{ paimon__quoted_names(plan.table_columns) | join(', ') }}, cast(0 as tinyint) as `_row_kind_`
+{#-
+  Upserts and deletes as rows with their row kinds: 0 inserts, 3 deletes (see the Python module spark.row_writer). `gone`: the
+  columns of a row that deletes a key.
+-#}
+{% macro paimon__refresh_rows_sql(refresh, plan, gone) -%}
+{%- set names = paimon__quoted_names(plan.table_columns) -%}
+{%- if refresh.drops -%}
+{%- set missing = '`__rows`.' ~ adapter.quote(refresh.key[0]) ~ ' is null' -%}
+select {% for name in names -%}
+  if({{ missing }}, {{ gone[loop.index0] }}, `__rows`.{{ name }}) as {{ name }},
+{%- endfor %} cast(if({{ missing }}, 3, 0) as tinyint) as `_row_kind_`
+from (
+{{ paimon__changed_keys_sql(refresh) }}
+) as `__changed`
+left join (
+  select {{ names | join(', ') }} from {{ plan.source }}
+) as `__rows` on {{ paimon__same_key('`__changed`', '`__rows`', refresh.key) }}
+{%- else -%}
+select {{ names | join(', ') }}, cast(0 as tinyint) as `_row_kind_`
 from {{ plan.source }}
 union all
 select {{ gone | join(', ') }}, cast(3 as tinyint)
 from (
-{{ deletes }}
-)
+{{ paimon__changed_keys_sql(refresh) }}
+) as `__changed`
+{%- endif -%}
 {%- endmacro %}
 
-{#- The same over a server, whose sessions have no way to write row kinds: it reads the whole table. -#}
-{% macro paimon__refresh_merge_sql(target, refresh, plan, deletes, gone) -%}
+{#- The same over a server, whose sessions have no way to write row kinds: it reads the whole table. `rows`: the view of the rows above. -#}
+{% macro paimon__refresh_merge_sql(target, refresh, plan, rows) -%}
 {%- set names = paimon__quoted_names(plan.table_columns) -%}
 merge into {{ target.render() }} as `__view`
-using (
-{{ paimon__refresh_rows_sql(plan, deletes, gone) }}
-) as `__new`
+using {{ adapter.quote(rows) }} as `__new`
 on {% for name in refresh.key %}`__view`.{{ adapter.quote(name) }} = `__new`.{{ adapter.quote(name) }}{{ ' and ' if not loop.last }}{% endfor %}
 when matched and `__new`.`_row_kind_` = 3 then delete
 when matched then update set {% for name in names %}{{ name }} = `__new`.{{ name }}{{ ', ' if not loop.last }}{% endfor %}
