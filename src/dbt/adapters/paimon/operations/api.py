@@ -13,6 +13,7 @@ from dbt_common.exceptions import CompilationError, DbtRuntimeError
 from dbt.adapters.paimon.changes.positions import positions_of
 from dbt.adapters.paimon.concurrency.conflicts import REBUILD
 from dbt.adapters.paimon.features import while_parsing
+from dbt.adapters.paimon.kept_results import KEPT
 from dbt.adapters.paimon.options.table_options import suggestion
 from dbt.adapters.paimon.plan.macros import Macros
 from dbt.adapters.paimon.relation import PaimonRelation
@@ -25,6 +26,7 @@ from dbt.adapters.paimon.sql.text import ilike
 from dbt.adapters.paimon.tables import codegen, metadata
 from dbt.adapters.paimon.tables.changeset import ExistingColumn, ExistingTable
 from dbt.adapters.paimon.tables.confirmation import TableContents, refuse_unconfirmed
+from dbt.adapters.paimon.time_travel import run_rollbacks
 
 if TYPE_CHECKING:
     from dbt.adapters.paimon.adapter_protocol import AdapterProtocol
@@ -112,6 +114,37 @@ class Operations:
         version = history.rollback_version(relation, version)
         history.drop_later_tags(relation, version, drop_tags)
         return version
+
+    def tables_before_run(
+        self, results: str | None, invocation_id: str | None, exclude: Sequence[str], drop_tags: bool
+    ) -> list[tuple[PaimonRelation, str]]:
+        """The tables that a run wrote, each with the state to roll back to; every rollback has been checked.
+
+        Args:
+            results: dbt's results of the run, relative to the project; None: those of the last run in the target folder.
+            invocation_id: the invocation that they have to be of; None: any.
+            exclude: names of nodes to leave out.
+            drop_tags: whether later tags of users may be deleted.
+
+        Raises:
+            DbtRuntimeError: a table cannot be rolled back.
+        """
+        config = self._adapter.config
+        path = Path(config.project_root, results) if results else Path(config.project_target_path, KEPT)
+        found = []
+        for node in run_rollbacks.without(run_rollbacks.ran(path, invocation_id), exclude):
+            table = self._adapter.get_relation(*node.relation)
+            is_paimons = node.relation[0] in self._adapter.credentials.paimon_catalogs
+            if table is None or not (table.is_table and is_paimons):
+                logger.info(f"rollback_run: {'.'.join(node.relation)} is no Paimon table, and stays as it is")
+                continue
+            rows = self._adapter.query(run_rollbacks.snapshots_sql(node, table))
+            before = run_rollbacks.before(node, (run_rollbacks.Snapshot(*row) for row in rows))
+            if before is not None:
+                found.append((table, str(self.rollback_version(table, before, None, drop_tags))))
+        if not found:
+            logger.info(f"rollback_run: no table has rows of the run in {path}")
+        return found
 
     def check_fast_forward(self, relation: PaimonRelation, branch: str, discard: bool) -> None:
         """Refuse a fast-forward that would lose commits or tags of the table, unless they may be discarded."""

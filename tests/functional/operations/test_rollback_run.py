@@ -1,0 +1,73 @@
+"""rollback_run: every table that a run wrote is as before it, or none is."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+from dbt.tests.util import run_dbt, run_dbt_and_capture
+
+RUN = "cast({{ var('run', 1) }} as int)"
+MODELS = {
+    "added.sql": f"{{{{ config(materialized='incremental') }}}} select {RUN} as n",
+    "upserted.sql": f"{{{{ config(materialized='incremental', primary_key='id', bucket=1) }}}} select 1 as id, {RUN} as n",
+    "rebuilt.sql": f"{{{{ config(materialized='table') }}}} select {RUN} as n",
+    "seen.sql": "{{ config(materialized='view') }} select * from {{ ref('rebuilt') }}",
+    "fresh.sql": "{{ config(materialized='table', enabled=var('run', 1) > 1) }} select 1 as n",
+}
+TABLES = ("added", "upserted", "rebuilt")
+
+
+def undo(**arguments: Any) -> str:
+    """What the console says; a failure begins with Encountered an error."""
+    _, output = run_dbt_and_capture(
+        ["run-operation", "rollback_run", "--args", str(arguments)], expect_pass=None
+    )
+    return " ".join(output.split())
+
+
+class TestRollbackRun:
+    @pytest.fixture(scope="class")
+    def models(self) -> dict[str, str]:
+        return MODELS
+
+    def test_all_or_none(self, project: Any, rows: Any) -> None:
+        def found() -> dict[str, list[int]]:
+            return {
+                name: [n for (n,) in rows(f"select n from {{schema}}.{name} order by n")] for name in TABLES
+            }
+
+        run_dbt(["run", "--select", "added upserted rebuilt seen"])
+        before = found()
+        results = Path(project.project_root, "target", "run_results.json")
+        run_dbt(["run", "--vars", "run: 2"])
+        kept = shutil.copyfile(results, results.with_name("second.json"))
+        after = found()
+        assert after == {"added": [1, 2], "upserted": [2], "rebuilt": [2]}
+
+        # It created a table: none is rolled back.
+        assert "fresh has no table snapshot from before the run" in undo()
+        assert "is of the invocation" in undo(invocation_id="another")
+        assert "no node of the name nothing" in undo(exclude=["nothing"])
+        assert found() == after
+
+        assert "Encountered an error" not in undo(exclude=["fresh"])
+        assert found() == before
+        # As after a kill: there is nothing left to do.
+        undo(exclude=["fresh"])
+        assert found() == before
+
+        # Somebody has written since.
+        run_dbt(["run", "--select", "upserted", "--vars", "run: 3"])
+        run_dbt(["run", "--select", "added upserted", "--vars", "run: 4"])
+        project.run_sql(f"insert into {project.test_schema}.upserted values (1, 5)")
+        shutil.copyfile(results, results.with_name("fourth.json"))
+        written = found()
+        assert "upserted was written again after the run" in undo(results="target/fourth.json")
+        assert found() == written
+        undo(results="target/fourth.json", exclude=["upserted"])
+        assert found() == written | {"added": [1]}
+        # The second run's rows are not there any more.
+        assert kept.exists()
