@@ -1,4 +1,4 @@
-"""Writes each micro-batch to the table exactly once; messages that cannot be parsed go to the dead letters."""
+"""Writes each micro-batch to the table exactly once, and messages that cannot be parsed to the dead letters."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class NewColumnsError(DbtRuntimeError):
     """Messages have columns that are not described; nothing of their batch has been written yet."""
 
     def __init__(self, found: Mapping[str, Mapping[str, str]]) -> None:
-        """`found`: by the name of the input's view, column name -> data type."""
+        """`found`: name of the input's view -> column name -> data type."""
         listed = "; ".join(f"{', '.join(columns)}" for columns in found.values())
         super().__init__(f"Messages have columns that are not described: {listed}")
         self.found = found
@@ -44,15 +44,12 @@ class Sink:
     """Where the rows of a batch are written.
 
     Attributes:
-        table: its rendered name.
-        snapshots: the rendered name of its `$snapshots`.
+        table, dead_letters: rendered names; no `dead_letters` if a message that cannot be parsed ends the stream.
+        snapshots, dead_letter_snapshots: the rendered names of their `$snapshots`.
         write: the SQL script that writes a batch; it reads the views of the inputs.
         conf: Spark settings for the script.
-        may_repeat: whether writing a batch twice leaves the table as writing it once does.
-        dead_letters: the rendered name of the dead letters table; empty if a message that cannot be parsed ends the
-            stream.
-        dead_letter_snapshots: its `$snapshots`.
-        alone: a context in which this process holds the table's lock.
+        may_repeat: whether writing a batch twice has the same result as writing it once.
+        alone: returns a context in which this process holds the table's lock.
     """
 
     table: str
@@ -67,7 +64,7 @@ class Sink:
 
 @dataclass
 class BatchCounters:
-    """What a stream has written so far."""
+    """What a query has written so far."""
 
     batches: int = 0
     dead_letters: int = 0
@@ -90,10 +87,7 @@ class BatchWriter:
         """Create a writer.
 
         Args:
-            stream: the id of the stream.
-            inputs: the stream's inputs, in the order of `raw_rows`.
-            sink: where the rows are written.
-            checkpoint: the location of the stream's checkpoint.
+            inputs: in the order of `raw_rows`.
             unfinished: a batch that an earlier run began, and when (see `Checkpoint.unfinished_batch`).
             asks_for_columns: whether columns that are not described end the query (`NewColumnsError`).
         """
@@ -107,16 +101,12 @@ class BatchWriter:
         self.failure: Exception | None = None
 
     def goes_on_from(self, unfinished: tuple[int, float] | None) -> None:
-        """The query is restarted after a batch that may have been written; see `Checkpoint.unfinished_batch`."""
+        """Prepare for a restart of the query; `unfinished`: see `Checkpoint.unfinished_batch`."""
         self._unfinished = unfinished
         self.failure = None
 
     def __call__(self, frame: DataFrame, batch: int) -> None:
-        """Write a batch.
-
-        Raises:
-            Exception: whatever Spark raised; also kept in `failure`.
-        """
+        """Write a batch; an error is also kept in `failure`."""
         try:
             self._write(frame, batch)
         except Exception as exc:
@@ -214,7 +204,7 @@ class BatchWriter:
 
 
 def raw_rows(frames: Sequence[DataFrame]) -> DataFrame:
-    """One frame of the raw rows of all inputs: of a single input as it is, of several with one column for each."""
+    """Combine the raw rows of all inputs into one frame; of several inputs, each has its own struct column."""
     from pyspark.sql import functions
 
     if len(frames) == 1:
@@ -249,13 +239,7 @@ def name_raw_rows(frame: DataFrame, inputs: Sequence[Input]) -> None:
 
 
 def name_rows(session: SparkSession, inputs: Sequence[Input], batch: int | None = None) -> None:
-    """Register the rows of each input as a view under the name that the model's SQL uses.
-
-    Args:
-        session: the session to register them in.
-        inputs: the inputs; the views of their raw rows exist.
-        batch: the number of the batch; None if only the columns matter.
-    """
+    """Register the rows of each input as the view that the model's SQL reads; without `batch`, for its columns only."""
     for each in inputs:
         raw = raw_view(each.call.name)
         if batch is not None and isinstance(each, PlannedInput):

@@ -1,4 +1,4 @@
-"""Reads and checks a source's YAML (`external` and `columns`) that describes a Kafka topic or a folder of files."""
+"""Reads and checks a source's YAML (`external` and `columns`): a Kafka topic or a folder of files."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ KAFKA_METADATA: Final[Mapping[str, str]] = MappingProxyType(
 FILE_METADATA: Final[Mapping[str, str]] = MappingProxyType({"_file": "string"})
 
 _KEYS: Final = ("using", "location", "value_format", "options")
-# Keys of dbt's own in `external`, for external tables of a database.
+# dbt's own keys in `external`, for external tables of a database.
 _EXTERNAL_TABLES_KEYS: Final = ("file_format", "row_format", "tbl_properties", "partitions")
 _TOPIC: Final = re.compile(r"[A-Za-z0-9._-]{1,249}")
 _TYPE: Final = re.compile(
@@ -120,13 +120,7 @@ _OWN_OPTIONS: Final[Mapping[str, str]] = MappingProxyType(
 
 @dataclass(frozen=True)
 class SourceColumn:
-    """A column of a source.
-
-    Attributes:
-        name: as in messages and files.
-        data_type: Spark's type text, as `data_types.type_text` writes it.
-        nullable: whether the value may be missing.
-    """
+    """A column of a source; `data_type` is Spark's type text, as `data_types.type_text` writes it."""
 
     name: str
     data_type: str
@@ -141,9 +135,8 @@ class Description:
         label: source and table, as in `airport.flight_status`.
         using: one of KINDS.
         location: the topics, separated by commas; or the absolute path of the folder.
-        value_format: the format of a message: one of VALUE_FORMATS; empty if `using` already says it.
+        value_format: one of VALUE_FORMATS; empty if `using` already says it.
         options: Spark's reader options.
-        columns: in the order of the YAML.
     """
 
     label: str
@@ -160,7 +153,6 @@ class Description:
 
     @property
     def topics(self) -> tuple[str, ...]:
-        """The topics of a Kafka source."""
         return _topics(self.location)
 
     def with_columns(self, columns: Mapping[str, str]) -> Description:
@@ -179,10 +171,9 @@ def describe(
     """Read a source's description.
 
     Args:
-        source: the source's node in the manifest.
         root: the project's folder, for a relative `location`.
         type_of: returns Spark's type text for a `data_type` in the YAML; raises ValueError if it is invalid.
-        options: further reader options, from the model; they override the source's.
+        options: reader options from the model, which override the source's.
 
     Raises:
         DbtRuntimeError: every problem, in one message.
@@ -338,7 +329,7 @@ def _type_problem(written: str, text: str, using: Any) -> str:
 
 
 def _is_not_null(column: Mapping[str, Any]) -> bool:
-    # As dbt's own classes, or as dictionaries from the manifest.
+    # Constraints are dbt's own objects, or dictionaries from the manifest.
     kinds = (
         constraint.get("type") if isinstance(constraint, Mapping) else constraint.type
         for constraint in column.get("constraints") or ()
@@ -364,5 +355,5 @@ def _meant(name: str, known: Iterable[str]) -> str:
 
 
 def shown_location(description: Description) -> str:
-    """The location for messages, with secrets redacted."""
+    """The location without secrets, for messages."""
     return redact_text(description.location)

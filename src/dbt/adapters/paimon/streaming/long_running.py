@@ -30,7 +30,7 @@ class Trigger:
     Attributes:
         processing_time: how often it looks for rows; None if it ends once it has read everything.
         is_to_end: whether it has to end after the current batch.
-        is_cancelled: whether it has to end at once.
+        is_cancelled: whether it has to end immediately.
     """
 
     processing_time: str | None
@@ -56,13 +56,7 @@ class Trigger:
 
 
 def trigger(settings: StreamSettings, is_cancelled: Callable[[], bool], drains: bool) -> Trigger:
-    """The trigger of a model's query.
-
-    Args:
-        settings: the model's settings.
-        is_cancelled: see `Trigger`.
-        drains: whether the query ends once it has read everything, even in a process of long-running streams.
-    """
+    """The trigger of a model's query; `drains`: see `Streams.run`."""
     goes_on = _GOES_ON.is_set() and not drains
     return Trigger(settings.processing_time if goes_on else None, _STOP.is_set, is_cancelled)
 
@@ -84,7 +78,7 @@ def stop() -> None:
 
 @contextmanager
 def streams_go_on() -> Iterator[None]:
-    """Inside the `with` block, streaming models are long-running: they run until `stop`."""
+    """Within this context, streaming models are long-running: they run until `stop`."""
     _GOES_ON.set()
     try:
         yield

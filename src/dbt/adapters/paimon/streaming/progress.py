@@ -1,4 +1,4 @@
-"""Reports what a stream has done: a log line per batch, and totals at its end."""
+"""Logs each batch of a stream, and counts its totals."""
 
 from __future__ import annotations
 
@@ -30,12 +30,11 @@ class Totals:
     late: int = 0
 
     def add(self, written: BatchCounters) -> None:
-        """Add what a query has written."""
         self.batches += written.batches
         self.dead_letters += written.dead_letters
 
     def response(self) -> AdapterResponse:
-        """The totals as the adapter response that dbt shows for a model."""
+        """The adapter response that dbt shows for a model."""
         read = f"{_counted(self.rows, 'row')} read in {_counted(self.batches, 'batch', 'es')}"
         dead = f", {_counted(self.dead_letters, 'dead letter')}" if self.dead_letters else ""
         late = f", {self.late:,} late" if self.late else ""

@@ -40,23 +40,19 @@ def run(
     report: Callable[[Mapping[str, Any]], None],
     look: Callable[[], None],
 ) -> None:
-    """Run a query until it has read everything there was at its start, or until it has to end.
+    """Run a query until it has read everything that was there at its start, or until it has to end.
 
-    A long-running one is restarted when a source or the store fails, after increasing pauses; a successful batch resets
+    A long-running query is restarted if a source or the store fails, after increasing pauses; a successful batch resets
     the pauses.
 
     Args:
         frame: returns the streaming frame of raw rows.
-        writer: writes each batch.
-        checkpoint: the checkpoint to continue from.
         name: the name of the query in Spark's UI.
-        trigger: how often it looks for rows, and when it ends.
         report: called with the progress of each batch (StreamingQueryProgress).
         look: called each time a long-running query looks for rows.
 
     Raises:
         DbtRuntimeError: it was cancelled, `writer` refused a batch, or Spark's JVM has ended.
-        Exception: whatever else ended it, as it was raised.
     """
     if not trigger.processing_time and trigger.is_to_end():
         raise _cancelled(name)
@@ -131,7 +127,7 @@ def _run(
 
 
 class _Ending:
-    """A query that has to end, once its current batch has finished."""
+    """Ends a query once its current batch has finished."""
 
     def __init__(self, checkpoint: Checkpoint) -> None:
         self._checkpoint = checkpoint
@@ -148,16 +144,9 @@ class _Ending:
 
 
 def refuse_joins_of_streams(plan: Any, model: str) -> None:
-    """Refuse to join two streams: rows of a batch would be joined with rows of the same batch only.
+    """Refuse to join two streams: rows of a batch would only be joined with rows of the same batch.
 
-    IN, EXISTS, EXCEPT and INTERSECT count as joins, too.
-
-    Args:
-        plan: the analyzed plan of the model's query over streaming frames.
-        model: the model's name, for the message.
-
-    Raises:
-        DbtRuntimeError: the query joins two streams; with the remedy.
+    IN, EXISTS, EXCEPT and INTERSECT count as joins, too. `plan`: the analyzed plan over streaming frames.
     """
     below, nested = elements(plan.children()), elements(plan.subqueries())
     joined = plan.nodeName() in _JOINS and all(child.isStreaming() for child in below)

@@ -38,8 +38,8 @@ class StreamSettings:
     """The stream-specific settings of a model.
 
     Attributes:
-        processing_time: how often a long-running stream looks for rows, as Spark's Trigger.ProcessingTime takes it.
-        checkpoint_location: the location of its checkpoint, if not in its table's folder.
+        processing_time: how often a long-running stream looks for rows, as in Spark's Trigger.ProcessingTime.
+        checkpoint_location: empty for the folder of the table.
         on_bad_message: 'dead_letter' writes messages that cannot be parsed to `<model>__dead_letters`, 'fail' stops.
     """
 
@@ -50,13 +50,7 @@ class StreamSettings:
 
 @dataclass(frozen=True)
 class StreamPlan:
-    """What a streaming model asks for.
-
-    Attributes:
-        spec: its table.
-        strategy: how a batch is written into it.
-        settings: those of the stream.
-    """
+    """The table, strategy and settings of a streaming model."""
 
     spec: TableSpec = field(default_factory=TableSpec)
     strategy: str = ""
@@ -64,11 +58,7 @@ class StreamPlan:
 
 
 def plan_stream(model: Mapping[str, Any], versions: Versions) -> StreamPlan:
-    """The table spec, strategy and settings of a streaming model.
-
-    Raises:
-        ConfigErrors: every problem with them, in one message.
-    """
+    """Read a streaming model's config; raises ConfigErrors with every problem."""
     config, problems = model["config"], Problems(model.get("name", ""))
     spec = collect_table_spec(
         config,

@@ -1,7 +1,7 @@
-"""Turns Debezium's change messages into rows: the row after the change, its row kind, and the time of the change.
+"""SQL that turns Debezium's change messages into rows: the changed row, its row kind, and the time of the change.
 
-A message is an envelope `{before, after, source, op, ts_ms}`, bare or with its schema (`{schema, payload}`). SQL reads
-everything from the text of the message; a message that cannot be read in full becomes a fault with a reason.
+A message is an envelope `{before, after, source, op, ts_ms}`, bare or with its schema (`{schema, payload}`). A message
+that cannot be read in full becomes a fault with a reason.
 
 Source: https://debezium.io/documentation/reference/stable/connectors/postgresql.html#postgresql-change-events-value
 """
@@ -81,9 +81,7 @@ class DebeziumColumn:
     """A column of the rows.
 
     Attributes:
-        name: as messages have it.
-        data_type: Spark's type text.
-        required: whether a row without it is faulty.
+        required: whether a row without a value is faulty.
         semantic: the logical type of its values in messages without schema; empty if the data type is sufficient.
         scale: the scale of a Decimal in such messages; None if it is the data type's.
     """
@@ -96,7 +94,6 @@ class DebeziumColumn:
 
     @property
     def target(self) -> Target:
-        """Its data type, parsed."""
         return debezium_types.target(self.data_type)
 
 
@@ -105,9 +102,8 @@ class DebeziumMessages:
     """The Debezium format: each value is an envelope with a row and what happened to it.
 
     Attributes:
-        columns: the columns of the rows, in order.
         row_kind: the name of the row kind column: `+I`, `+U` or `-D`.
-        reserved: names that a new key in a message cannot have as a column.
+        reserved: names that a new column cannot have.
     """
 
     columns: tuple[DebeziumColumn, ...]
@@ -116,11 +112,7 @@ class DebeziumMessages:
 
     @classmethod
     def of(cls, description: Description, call: StreamCall) -> DebeziumMessages:
-        """The format of a source.
-
-        Args:
-            description: the source's description.
-            call: the `stream(...)`; in its source's YAML a column's `meta` may have `semantic` and `scale`.
+        """The format of a source; a column's `meta` in the YAML may have `semantic` and `scale`.
 
         Raises:
             DbtRuntimeError: every problem, in one message.
@@ -146,13 +138,11 @@ class DebeziumMessages:
         return cls(columns, row_kind, (*own, *description.metadata))
 
     def with_columns(self, columns: Mapping[str, str]) -> DebeziumMessages:
-        """See `ValueFormat`."""
         known = {column.name for column in self.columns}
         new = (DebeziumColumn(name, kind) for name, kind in columns.items() if name not in known)
         return replace(self, columns=(*self.columns, *new))
 
     def stages(self) -> Sequence[Sequence[str]]:
-        """See `ValueFormat`."""
         with_schema = "get(__tmp_key_parsed, 0)"
         bare = ", ".join(f"'{name}', __tmp_one.{name}" for name in ("before", "after", "source", "op"))
         image = "if(__tmp_op = 'd', coalesce(__tmp_before, __tmp_keys), __tmp_envelope.after)"
@@ -194,17 +184,14 @@ class DebeziumMessages:
         )
 
     def rows_sql(self, raw: str, extra: Sequence[str]) -> str:
-        """See `ValueFormat`: the columns, the row kind, `_position` and `_source_time`."""
         names = [*(column.name for column in self.columns), self.row_kind, POSITION, SOURCE_TIME]
         selected = [f"{ROW}.{quoted(name)} as {quoted(name)}" for name in names]
         return f"select {', '.join([*selected, *extra])}\nfrom {raw}\nwhere {ROW} is not null"
 
     def faults_sql(self, raw: str) -> str:
-        """See `ValueFormat`."""
         return faults_sql(raw)
 
     def new_columns_sql(self, raw: str) -> str:
-        """See `ValueFormat`."""
         each = f"select explode({UNDECLARED}) as new from {raw}"
         found = f"select new.name as name, collect_set(new.kind) as kinds\nfrom ({each})\ngroup by new.name"
         whole = "'tinyint', 'smallint', 'int', 'bigint'"
@@ -223,7 +210,7 @@ class DebeziumMessages:
         return f"if({PROBLEM} is null and not {_IS_TOMBSTONE}, named_struct({fields}), null)"
 
     def _undeclared_sql(self) -> str:
-        """The names and types of fields that are not described but have a value."""
+        """The names and types of undescribed fields that have a value."""
         names = (*(column.name for column in self.columns), *self.reserved)
         known = ", ".join(string_literal(name.lower()) for name in names)
         new = f"filter(map_entries(__tmp_image), e -> lower(e.key) not in ({known}) and e.value is not null)"
@@ -240,7 +227,7 @@ class DebeziumMessages:
         return f"if(__tmp_kind in ('+I', '+U') and {PROBLEM} is null, {typed}, null)"
 
     def _numbers_sql(self) -> str:
-        """The exact digits of the decimals in before and after: read as text, Spark returns numbers as doubles."""
+        """The exact digits of the decimals in before and after: as text, Spark returns numbers like doubles."""
         numbers = [
             f"{quoted(column.name)}: {column.target.number_type}"
             for column in self.columns
@@ -362,7 +349,7 @@ class DebeziumMessages:
             )
 
     def _remedy(self, index: int, column: DebeziumColumn, plain: str) -> str:
-        """The remedy for a value that does not fit, to follow the description of the problem."""
+        """SQL of what follows the text of a value that does not fit, with a remedy."""
         field, kind = f"__tmp_fields[{string_literal(column.name)}]", column.target.kind
         if column.semantic or kind not in ("timestamp", "timestamp_ntz", "decimal"):
             return plain
@@ -423,9 +410,9 @@ def _fields_sql(fields: str) -> str:
 def _position_sql() -> str:
     """The position of a change in its source's log, as sortable text; NULL if there is none.
 
-    The positions of a key's changes increase: whoever changes a row holds its lock until the change is in the log.
-    In PostgreSQL's log a change is where it was made, not where it was committed: one that a snapshot does not see may
-    be at a lower position than the snapshot. So rows of snapshots come before all changes there.
+    The positions of a key's changes increase, because a row stays locked until its change is in the log. PostgreSQL's
+    log has a change where it was made, not where it was committed: a change that a snapshot does not see may be at a
+    lower position than the snapshot. So rows of snapshots come before all changes there.
     """
     source = "__tmp_source['{}']".format
 

@@ -1,7 +1,7 @@
-"""SQL that converts values of Debezium messages to Spark's types: exactly, or not at all.
+"""SQL that converts values of Debezium messages to Spark's types: exactly, or to NULL.
 
-A message only has JSON's types. The logical type of a field says what its number or text means; it is in the schema
-that a message may include (`name`), or in the YAML of the column (`meta: {semantic: …}`).
+A field's logical type says what its JSON number or text means. It is in the schema that a message may include
+(`name`), or in the YAML of the column (`meta: {semantic: …}`).
 
 Sources: https://debezium.io/documentation/reference/stable/connectors/postgresql.html#postgresql-data-types and
 MySQL's; org.apache.kafka.connect.data.
@@ -80,7 +80,7 @@ _SCALES: Final = "-100 and 1000"
 
 
 class UnknownTypeError(ValueError):
-    """A declared type that no value of a message can be converted to."""
+    """A declared type to which no value of a message can be converted."""
 
 
 @dataclass(frozen=True)
@@ -91,8 +91,7 @@ class Text:
         text: the value as text; for an object or an array its JSON.
         number: the value as a decimal of `Target.number_type`, rounded to its scale; or NULL.
         quoted: whether the value is in quotes in the message.
-        as_written: whether `text` is as in the message; for a number with a decimal point Spark returns a double's
-            text.
+        as_written: whether `text` is as in the message; Spark rewrites a number with a decimal point as a double.
         semantic: the name of its logical type, or NULL.
         scale: the scale of a decimal in bytes, as text, or NULL.
         item_semantic, item_scale: the same for the items of an array.
@@ -114,9 +113,7 @@ class Target:
 
     Attributes:
         kind: 'integer', 'float', 'decimal', 'text', 'array', or Spark's name of any other type.
-        data_type: Spark's type text.
         precision, scale: those of a decimal; `precision` is also the length of a varchar.
-        element: the element type of an array.
     """
 
     kind: str
@@ -127,16 +124,12 @@ class Target:
 
     @property
     def number_type(self) -> str:
-        """A decimal with as many digits before the point, and the most digits after it that are possible."""
+        """The decimal with as many digits before the point, and the most digits after it that are possible."""
         return f"decimal(38,{38 - (self.precision - self.scale)})"
 
 
 def target(data_type: str) -> Target:
-    """Parse a declared type.
-
-    Raises:
-        UnknownTypeError: values of messages cannot be converted to it; says what to declare instead.
-    """
+    """Parse a declared type; raises UnknownTypeError, which says what to declare instead."""
     text = data_type.strip().lower()
     if text in _INTEGERS:
         return Target("integer", _INTEGERS[text])
@@ -160,7 +153,7 @@ def target(data_type: str) -> Target:
 
 
 def innermost(to: Target) -> Target:
-    """What an array is of, at any depth; any other type itself."""
+    """The innermost element type of an array; any other type itself."""
     return innermost(to.element) if to.element else to
 
 
@@ -168,10 +161,8 @@ def value_sql(value: Text, to: Target, semantic: str = "", scale: int | None = N
     """SQL of a value converted to a declared type; NULL if it does not fit.
 
     Args:
-        value: the value in the message.
-        to: the declared type.
-        semantic: the logical type named in the YAML, for messages without schema; of an array, that of its items.
-        scale: the scale of a decimal in bytes, as in the YAML.
+        semantic: the logical type in the YAML, for messages without schema; of an array, that of its items.
+        scale: the scale in the YAML of a decimal in bytes.
     """
     if semantic:
         declared_scale = innermost(to).scale if scale is None else scale
@@ -180,7 +171,7 @@ def value_sql(value: Text, to: Target, semantic: str = "", scale: int | None = N
             value,
             semantic=f"coalesce({value.semantic}, {semantic})",
             scale=f"coalesce({value.scale}, {scale_text})",
-            # Of an array the YAML names the type of its items.
+            # For an array, the YAML names the type of its items.
             item_semantic=f"coalesce({value.item_semantic}, {semantic})",
             item_scale=f"coalesce({value.item_scale}, {scale_text})",
         )
@@ -188,11 +179,7 @@ def value_sql(value: Text, to: Target, semantic: str = "", scale: int | None = N
 
 
 def spark_type_sql(field: str) -> str:
-    """SQL of the Spark type that can hold every value of a field, as text.
-
-    Args:
-        field: an SQL expression: the field in a message's schema, with `type`, `name`, `parameters` and `items`.
-    """
+    """SQL of the Spark type, as text, that can hold every value of a field in a message's schema."""
     precision = f"coalesce(int({field}.parameters['connect.decimal.precision']), 38)"
     scale = f"int({field}.parameters['scale'])"
     item = _simple_type_sql(f"{field}.items")
@@ -220,7 +207,7 @@ def _simple_type_sql(field: str) -> str:
 
 
 def let(name: str, value: str, body: str) -> str:
-    """SQL of an expression in which a name is bound to the value of another expression."""
+    """SQL of an expression in which a name stands for the value of another expression."""
     return f"element_at(transform(array({value}), {name} -> {body}), 1)"
 
 
@@ -247,7 +234,7 @@ def _float_sql(value: Text, to: Target) -> str:
 
 
 def _number_sql(value: Text, otherwise: str, to: Target, scale: int | None) -> str:
-    """A number that may come as the bytes of a Decimal; `scale`: digits that the type has after the decimal point."""
+    """A number that may come as the bytes of a Decimal; `scale`: the type's digits after the decimal point."""
     fits = "true" if scale is None else f"t rlike {_at_most(scale)}"
     # The text of an integer may have zeros after a decimal point.
     whole = "substring_index(t, '.', 1)" if scale == 0 else "t"
@@ -287,7 +274,7 @@ def _timestamp_sql(value: Text, to: Target) -> str:
 
 
 def _wall_clock_sql(value: Text, to: Target) -> str:
-    # The clock time in UTC, whatever the session's time zone.
+    # The clock time in UTC, in any time zone of the session.
     since = "make_dt_interval(0, 0, 0, cast(cast(n as decimal(19,0)) * 0.000001 as decimal(18,6)))"
     moment = f"timestamp_ntz'1970-01-01 00:00:00' + {since}"
     return let("n", _micros_sql(value), f"if(n between {_MICROS}, {moment}, null)")
@@ -337,7 +324,7 @@ def _json_array(text: str) -> str:
 
 
 def _is_bytes(value: Text) -> str:
-    """Whether a number comes as bytes. Kafka's converter writes a number with `decimal.format=numeric`."""
+    """Whether a number comes as bytes; with `decimal.format=numeric`, Kafka's converter writes plain numbers."""
     return (
         f"(startswith({value.text}, '{{') or "
         f"coalesce({value.semantic} = {string_literal(DECIMAL)} and {value.quoted}, false))"
@@ -358,7 +345,7 @@ def _decimal_text(value: Text) -> str:
 def _unscaled(base64: str) -> str:
     """The integer in base64 bytes (big-endian two's complement), as a decimal(38,0); NULL if it is too long."""
     # For a negative number its complement is read, which is its absolute value minus one. Spark 4.1 negates decimals in
-    # 34 digits (-n), and fails at 1e38 even in try_add: the number is subtracted, and overflows are looked for before.
+    # 34 digits (-n), and fails at 1e38 even in try_add: so subtract the number, and check for overflows first.
     high, low = (f"cast(conv(substring(w, {begin}, 16), 16, 10) as decimal(20,0))" for begin in (1, 17))
     greatest = f"cast('{'9' * 38}' as decimal(38,0))"
     shifted = f"try_multiply({high}, cast('18446744073709551616' as decimal(20,0)))"
@@ -379,7 +366,7 @@ def _with_point(unscaled: str, scale: str) -> str:
         f"if(s <= 0, concat({sign}, d, repeat('0', -s)), "
         f"concat({sign}, left(d, length(d) - s), '.', right(d, s)))"
     )
-    # Of its text: abs() of Spark 4.1 has 34 digits, too.
+    # Not abs(u), which has 34 digits in Spark 4.1, too.
     plain = "replace(string(u), '-', '')"
     digits = let("d", f"lpad({plain}, greatest(length({plain}), s + 1), '0')", shifted)
     return let("u", unscaled, let("s", scale, f"if(s between {_SCALES}, {digits}, null)"))

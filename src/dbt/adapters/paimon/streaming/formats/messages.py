@@ -1,9 +1,9 @@
-"""SQL that turns JSON messages into rows, and gives the reason why any other message cannot be parsed.
+"""SQL that turns JSON messages into rows, and gives the reason why a message cannot be parsed.
 
 Spark's own `from_json` is lenient: it takes the first of two objects, rounds decimals, lets a tinyint overflow, writes
 12345678901234567890.1 as 1.2345678901234567E19 and drops unknown fields. So the text is marked first: each JSON string
-gets the prefix `s`, and each number becomes a string of `n` and its digits. A map of strings then keeps every value as
-it was written, and tells 5 from "5".
+gets the prefix `s`, and each number becomes a string with the prefix `n`. A map of strings then keeps every value as
+it was written, and 5 differs from "5".
 """
 
 from __future__ import annotations
@@ -56,17 +56,13 @@ _TEXT_WITHIN: Final = re.compile(r"(?<!map<)\bstring\b(?!:)")
 
 
 class ValueFormat(Protocol):
-    """How the values of messages are read.
+    """How the values of messages are read: SQL over raw rows.
 
-    SQL over raw rows with `key` and `value` (binary), `place` (string), `received_at` (timestamp), and any further
-    columns of their source.
+    Raw rows have `key` and `value` (binary), `place` (string), `received_at` (timestamp), and columns of their source.
     """
 
     def stages(self) -> Sequence[Sequence[str]]:
-        """Select items to add to the raw rows, stage by stage; each stage can use the columns of those before.
-
-        So each message is parsed only once.
-        """
+        """Select items to add to the raw rows; a stage can use the columns of earlier stages."""
 
     def rows_sql(self, raw: str, extra: Sequence[str]) -> str:
         """The query of the rows; `extra`: further columns of the raw rows, quoted."""
@@ -90,23 +86,16 @@ def parsed(frame: DataFrame, value_format: ValueFormat) -> DataFrame:
 
 @dataclass(frozen=True)
 class JsonMessages:
-    """The JSON format: each value is one JSON object, whose keys are the columns of a row.
-
-    Attributes:
-        columns: the columns to read.
-        reserved: names that a new key in a message cannot have as a column.
-    """
+    """The JSON format: the keys of an object are the columns of a row; a new column cannot have a `reserved` name."""
 
     columns: tuple[SourceColumn, ...]
     reserved: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, description: Description) -> JsonMessages:
-        """The format of a source."""
         return cls(description.columns, tuple(description.metadata))
 
     def stages(self) -> Sequence[Sequence[str]]:
-        """See `ValueFormat`."""
         steps = ("text", "marked", "both", "fields", "unknown")
         text, marked, both, fields, unknown = (f"{SCRATCH}{name}" for name in steps)
         names = _array(f"s{column.name}" for column in self.columns)
@@ -135,15 +124,12 @@ class JsonMessages:
         )
 
     def rows_sql(self, raw: str, extra: Sequence[str]) -> str:
-        """See `ValueFormat`."""
         return rows_sql(raw, (column.name for column in self.columns), extra)
 
     def faults_sql(self, raw: str) -> str:
-        """See `ValueFormat`."""
         return faults_sql(raw)
 
     def new_columns_sql(self, raw: str) -> str | None:
-        """See `ValueFormat`."""
         return (
             f"select min(field) as name, {guessed_type_sql('marked')} as data_type\n"
             f"from (select explode({_UNDECLARED}) as (field, marked) from {raw} where {_PROBLEM} is null)\n"
@@ -151,7 +137,6 @@ class JsonMessages:
         )
 
     def with_columns(self, columns: Mapping[str, str]) -> JsonMessages:
-        """See `ValueFormat`."""
         known = {column.name for column in self.columns}
         added = (SourceColumn(name, data_type) for name, data_type in columns.items() if name not in known)
         return replace(self, columns=(*self.columns, *added))
@@ -193,7 +178,7 @@ def typed_column(index: int) -> str:
 
 
 def row_sql(columns: Sequence[SourceColumn]) -> str:
-    """The row, from the intermediate typed columns."""
+    """The select item of the row, from the typed columns."""
     fields = (f"{string_literal(column.name)}, {typed_column(index)}" for index, column in enumerate(columns))
     return f"named_struct({', '.join(fields)}) as {_ROW}"
 
@@ -224,7 +209,7 @@ def faults_sql(raw: str) -> str:
 
 def is_utf8_sql(text: str) -> str:
     """Whether a binary value that was cast to a string is valid UTF-8."""
-    # A function that uses Java's strings, which have U+FFFD for invalid bytes; its pattern matches nothing.
+    # regexp_replace uses Java's strings, which have U+FFFD for invalid bytes; the pattern matches nothing.
     return f"({text} = regexp_replace({text}, '(?!)', ''))"
 
 
@@ -249,7 +234,7 @@ def unmarked_sql(marked: str) -> str:
 
 
 def parsed_sql(marked: str, data_type: str) -> str:
-    """A marked text as an array of two: its JSON value and `_END`; anything else if it is not JSON."""
+    """A marked text as an array of its JSON value and `_END`; anything else if it is not JSON."""
     return f"from_json(concat('[', {marked}, ',{_END}]'), 'array<{data_type}>', {_OPTIONS})"
 
 
@@ -258,7 +243,6 @@ def value_sql(marked: str, column: SourceColumn, text: str = "", *, untyped: boo
 
     Args:
         marked: the SQL expression of the value.
-        column: the column.
         text: the SQL expression of the whole message, for nested types.
         untyped: whether numbers and booleans are strings, too, as in CSV.
     """
@@ -291,7 +275,7 @@ def value_sql(marked: str, column: SourceColumn, text: str = "", *, untyped: boo
 
 
 def guessed_type_sql(marked: str) -> str:
-    """An aggregate: the type of marked values of an undescribed column where it is certain, else `string`."""
+    """An aggregate: the type of an undescribed column's marked values if it is certain, else `string`."""
     is_bigint = f"{_matches(marked, '^n-?[0-9]+$')} and try_cast(substr({marked}, 2) as bigint) is not null"
     # A double preserves up to 15 digits.
     is_double = f"startswith({marked}, 'n') and length(regexp_replace({marked}, '[eE].*|[^0-9]', '')) <= 15"
@@ -303,7 +287,7 @@ def guessed_type_sql(marked: str) -> str:
 
 
 def _decimal_sql(marked: str, precision: int, scale: int) -> str:
-    """A value with more digits than the decimal can hold does not fit."""
+    """A decimal; NULL if the value has more digits than it can hold."""
     own = f"substr({marked}, 2)"
     value = f"try_cast({own} as decimal({precision},{scale}))"
     wide = f"try_cast({own} as decimal(38,{38 - precision + scale}))"

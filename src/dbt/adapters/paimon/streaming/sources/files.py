@@ -1,6 +1,6 @@
 """Folders of files as inputs of a stream: JSON (one object per line), CSV, Parquet.
 
-A file is read once, identified by its name: what is appended to it later is not read.
+A file is read once and recognized by its name: lines that are appended later are not read.
 """
 
 from __future__ import annotations
@@ -41,10 +41,10 @@ _CORRUPT: Final = f"{SCRATCH}corrupt"
 # Spark's default is a week, relative to the newest file: an older file that arrives late would be skipped silently.
 _DEFAULTS: Final = {"maxFileAge": "36500d"}
 _CSV_DEFAULTS: Final = {"header": "true"}
-# What a CSV line is written back with, where a dead letter has only its values.
+# Options for writing a CSV line back from its values, for a dead letter.
 _CSV_WRITTEN: Final = ("sep", "delimiter", "quote", "escape", "nullValue", "emptyValue")
 _CSV_OPTIONS: Final = {"mode": "PERMISSIVE", "columnNameOfCorruptRecord": _CORRUPT, "enforceSchema": "false"}
-# Spark's is a URI, in which `+` is not a space.
+# Spark returns a URI, in which `+` is not a space.
 _PATH: Final = "url_decode(replace(_metadata.file_path, '+', '%2B'))"
 _RAW: Final = (
     "cast(null as binary) as key",
@@ -70,11 +70,7 @@ _WIDTH: Final = re.compile(
 
 
 def header_problem(text: str) -> str:
-    """What is wrong with the header of a CSV file that ended a stream, and the remedy; empty for any other error.
-
-    Args:
-        text: Spark's error.
-    """
+    """The message for a CSV header that ended a stream, with the remedy; empty if `text` is another error of Spark."""
     found = _HEADER.search(text) or _WIDTH.search(text)
     if found is None:
         return ""
@@ -99,13 +95,7 @@ def csv_options(given: Mapping[str, str]) -> dict[str, str]:
 
 @dataclass(frozen=True)
 class FileInput:
-    """The files of a folder.
-
-    Attributes:
-        call: the arguments of the `stream(...)`.
-        description: the source's description.
-        value_format: how its lines are parsed; None for Parquet, which needs no parsing.
-    """
+    """The files of a folder; `value_format` is None for Parquet, which needs no parsing."""
 
     call: StreamCall
     description: Description
@@ -113,23 +103,19 @@ class FileInput:
 
     @classmethod
     def of(cls, call: StreamCall, description: Description, value_format: ValueFormat | None) -> FileInput:
-        """The input for a description; `value_format` is for JSON."""
         if description.using == CSV:
             value_format = CsvLines(description.columns, csv_options(description.options))
         return cls(call, description, value_format)
 
     @property
     def identity(self) -> dict[str, str]:
-        """See `Input`."""
         return {"source": self.description.label, self.description.using: shown_location(self.description)}
 
     def unmarked(self) -> FileInput:
-        """See `MarkingInput`: without cleanSource."""
         kept = {key: value for key, value in self.description.options.items() if key.lower() != "cleansource"}
         return replace(self, description=replace(self.description, options=kept))
 
     def read(self, session: SparkSession) -> DataFrame:
-        """See `Input`."""
         self._check_folder(session)
         using = self.description.using
         if using == PARQUET:
@@ -143,25 +129,15 @@ class FileInput:
         return parsed(frame, self.value_format)
 
     def check_offset(self, session: SparkSession, offset: str) -> None:
-        """See `Input`: files that have been read are no longer needed."""
+        """Does nothing: files that have been read are no longer needed."""
 
     def check_batch(self, session: SparkSession, checkpoint: str, index: int, batch: int) -> None:
-        """Refuse to write a batch if one of its files is missing: Spark would treat it as an empty file.
-
-        Args:
-            session: the batch's session.
-            checkpoint: the location of the checkpoint.
-            index: the index of this source in the checkpoint.
-            batch: the number of the batch.
-
-        Raises:
-            DbtRuntimeError: the missing files, and the remedy.
-        """
+        """Refuse to write a batch if one of its files is missing: Spark would treat it as an empty file."""
         ignore = {name.lower(): value for name, value in self.description.options.items()}
         if ignore.get("ignoremissingfiles", "").lower() == "true":
             return
         paths = checkpoints.files_of_batch(HadoopFolder(session, checkpoint), index, batch)
-        # An object store takes a while for each.
+        # An object store is slow to answer.
         with ThreadPoolExecutor(_AT_ONCE) as pool:
             gone = [
                 path
@@ -178,17 +154,17 @@ class FileInput:
             )
 
     def check_faults(self, session: SparkSession, raw: str) -> None:
-        """See `LinesInput`: a line whose last value has an open quote is a row to Spark, and the next one is not."""
+        """See `LinesInput`: if the last value of a line has an open quote, Spark reads the line as a row."""
         pattern = self.value_format.open_quote() if isinstance(self.value_format, CsvLines) else ""
         if not pattern:
             return
-        # The dead letters are few, and so are their files.
+        # There are few dead letters, so there are few files.
         found = session.sql(f"select distinct _file from {raw} where {PROBLEM} is not null").collect()
         given = {name.lower(): value for name, value in self.description.options.items()}
         reader = session.read.options(
             **{name: given[name] for name in ("encoding", "linesep") if name in given}
         )
-        # The names are no patterns.
+        # The names must not be read as patterns.
         lines = reader.option("__globPaths__", "false").text([row[0] for row in found])
         first = (
             lines.where(f"value rlike {string_literal(pattern)}")
@@ -204,31 +180,27 @@ class FileInput:
             )
 
     def rows_sql(self, raw: str) -> str:
-        """See `Input`."""
         if self.value_format is None:
             return f"select * from {raw}"
         return self.value_format.rows_sql(raw, [quoted(name) for name in FILE_METADATA])
 
     def faults_sql(self, raw: str) -> str | None:
-        """See `Input`."""
         return self.value_format.faults_sql(raw) if self.value_format else None
 
     def new_columns_sql(self, raw: str) -> str | None:
-        """See `Input`."""
         return self.value_format.new_columns_sql(raw) if self.value_format else None
 
     def with_columns(self, columns: Mapping[str, str]) -> Input:
-        """See `Input`."""
         if self.value_format is None:
             return self
         return replace(self, value_format=self.value_format.with_columns(columns))
 
     def lag(self, session: SparkSession, progress: Mapping[str, Any]) -> int | None:
-        """See `Input`: always None, since the number of rows in the files is unknown."""
+        """Always None: the number of rows in the files is unknown."""
         return None
 
     def _csv(self, session: SparkSession) -> DataFrame:
-        """Reads all values as text: Spark would round some values, and accept approximate ones."""
+        """Read all values as text: Spark would round some values, and accept approximate ones."""
         names = [quoted(column.name) for column in self.description.columns]
         schema = ", ".join(f"{name} string" for name in (*names, _CORRUPT))
         # The described columns could have the names of raw columns.
@@ -272,7 +244,7 @@ class FileInput:
         return reader.load(self.description.location)
 
     def _check_folder(self, session: SparkSession) -> None:
-        """A folder must exist; a pattern (`*`) may match files that come later."""
+        """Refuse a folder that does not exist; a pattern (`*`) may match files that come later."""
         location = self.description.location
         if any(sign in location for sign in "*?[{"):
             return
@@ -328,18 +300,12 @@ def _is_there(session: SparkSession) -> Callable[[str], bool]:
 
 @dataclass(frozen=True)
 class CsvLines:
-    """The CSV format: values are text, converted to the types of the columns by the rules for JSON.
-
-    Attributes:
-        columns: the columns of the files, in order.
-        options: how they are read (see `csv_options`).
-    """
+    """The CSV format: values are text, converted by the rules for JSON; `options`: see `csv_options`."""
 
     columns: tuple[SourceColumn, ...]
     options: Mapping[str, str] = field(default_factory=dict)
 
     def stages(self) -> Sequence[Sequence[str]]:
-        """See `ValueFormat`."""
         marked = [messages.value_column(index) for index in range(len(self.columns))]
         typed = (
             f"{messages.value_sql(marked[index], column, untyped=True)} as {messages.typed_column(index)}"
@@ -374,7 +340,7 @@ class CsvLines:
         quote, sep = lower.get("quote", '"'), lower.get("sep", lower.get("delimiter", ","))
         if lower.get("multiline", "").lower() == "true" or not quote:
             return ""
-        # As Spark reads it, where YAML has not.
+        # Spark reads the two characters as a tab.
         sep = "\t" if sep == r"\t" else sep
         quote, sep, escape = (re.escape(each) for each in (quote, sep, lower["escape"]))
         within = (
@@ -397,17 +363,14 @@ class CsvLines:
         return f"when coalesce({found}, false) then {string_literal(reason)}"
 
     def rows_sql(self, raw: str, extra: Sequence[str]) -> str:
-        """See `ValueFormat`."""
         return messages.rows_sql(raw, (column.name for column in self.columns), extra)
 
     def faults_sql(self, raw: str) -> str:
-        """See `ValueFormat`."""
         return messages.faults_sql(raw)
 
     def new_columns_sql(self, raw: str) -> str | None:
-        """See `ValueFormat`: None, since a file with other columns is refused."""
+        """None: a file with other columns is refused."""
         return None
 
     def with_columns(self, columns: Mapping[str, str]) -> CsvLines:
-        """See `ValueFormat`."""
         return self

@@ -59,10 +59,7 @@ class KafkaInput:
     """The topics of a Kafka cluster.
 
     Attributes:
-        call: the arguments of the `stream(...)`.
-        description: the source's description.
         options: Spark's options, including those of the profile.
-        value_format: how messages are parsed.
         topic_ids: the topics' ids when the stream was opened, which identify a recreated topic; empty if the broker has
             none (before Kafka 2.8), and with failOnDataLoss=false.
     """
@@ -81,17 +78,7 @@ class KafkaInput:
         kafka_options: Mapping[str, str],
         value_format: ValueFormat,
     ) -> KafkaInput:
-        """The input for a description.
-
-        Args:
-            call: the arguments of the `stream(...)`.
-            description: the source's description.
-            kafka_options: the options of the profile.
-            value_format: how messages are parsed.
-
-        Raises:
-            DbtRuntimeError: no broker is set.
-        """
+        """The input for a description; raises DbtRuntimeError if no broker is set."""
         given = {**kafka_options, **description.options}
         if not given.get(SERVERS):
             raise DbtRuntimeError(
@@ -110,17 +97,12 @@ class KafkaInput:
         return found | ({checkpoints.TOPIC_IDS: self.topic_ids} if self.topic_ids else {})
 
     def opened(self, session: SparkSession) -> KafkaInput:
-        """A copy of the input with its topics' ids.
-
-        Raises:
-            DbtRuntimeError: a topic or broker does not exist; with the remedy.
-        """
+        """A copy with the topics' ids; raises DbtRuntimeError if a topic or broker does not exist."""
         ids = self._find_topics(session)
         # With failOnDataLoss=false, a recreated topic is accepted, too.
         return replace(self, topic_ids="" if self._takes_gaps else ids)
 
     def read(self, session: SparkSession) -> DataFrame:
-        """See `Input`."""
         if self._find_topics(session) != self.topic_ids != "":
             raise DbtRuntimeError(
                 f"{self._where}: a topic was recreated since the stream began. Run the model with --full-refresh to "
@@ -131,7 +113,6 @@ class KafkaInput:
         return parsed(reader.load().selectExpr(*_RAW), self.value_format)
 
     def check_offset(self, session: SparkSession, offset: str) -> None:
-        """See `Input`."""
         if self._takes_gaps:
             return
         read_to: Offsets = json.loads(offset)
@@ -162,23 +143,19 @@ class KafkaInput:
             )
 
     def rows_sql(self, raw: str) -> str:
-        """See `Input`."""
         return self.value_format.rows_sql(raw, [quoted(name) for name in KAFKA_METADATA])
 
     def faults_sql(self, raw: str) -> str | None:
-        """See `Input`."""
         return self.value_format.faults_sql(raw)
 
     def new_columns_sql(self, raw: str) -> str | None:
-        """See `Input`."""
         return self.value_format.new_columns_sql(raw)
 
     def with_columns(self, columns: Mapping[str, str]) -> Input:
-        """See `Input`."""
         return replace(self, value_format=self.value_format.with_columns(columns))
 
     def lag(self, session: SparkSession, progress: Mapping[str, Any]) -> int | None:
-        """See `Input`: the number of messages between the end of the batch and the newest message."""
+        """The number of messages between the end of the batch and the newest message."""
         latest, end = _offsets_of(progress.get("latestOffset")), _offsets_of(progress.get("endOffset"))
         if not latest or not end:
             return None
@@ -244,11 +221,7 @@ class KafkaInput:
 
     @contextmanager
     def _admin(self, session: SparkSession) -> Iterator[Any]:
-        """Kafka's own admin client, in the JVM; its errors become one message.
-
-        Raises:
-            DbtRuntimeError: the jar or the broker is missing, or access is denied.
-        """
+        """Kafka's own admin client, in the JVM; its errors become one message."""
         jvm: Any = session._jvm
         self._check_jars(session)
         conf = jvm.java.util.HashMap()

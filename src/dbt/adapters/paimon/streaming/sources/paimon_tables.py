@@ -3,8 +3,7 @@
 Paimon's own streaming source is not used [ran, 0.9.0]: it stops for good, silently, at the first commit that adds no
 file (a DELETE; a compaction without changelog), skips INSERT OVERWRITE, repeats rows that an UPDATE or a DELETE wrote
 to another file, and starts over if its start is not fixed. So Structured Streaming reads ranges of table snapshots
-(see `ranges`), and a batch reads the rows of its range as `paimon_changes` does, which is exact for every kind of
-table.
+(see `ranges`), and a batch reads the rows of its range as `paimon_changes` does, which is exact for every table.
 """
 
 from __future__ import annotations
@@ -57,34 +56,24 @@ _REMEDY: Final = (
 
 @dataclass
 class PaimonTableInput:
-    """A Paimon table: its existing rows, then its changes.
+    """A Paimon table: its existing rows, then its changes. A batch consists of whole commits.
 
-    The rows that a model sees:
+    Without `row_kind`, a model reads each new row and the new version of each changed row. A row that was deleted, or
+    replaced in a table without a primary key, ends the stream, since it cannot be expressed without a row kind.
 
-    - without `row_kind`, each new row, and the new version of each changed row; a row that was deleted, or replaced
-      by INSERT OVERWRITE, UPDATE or DELETE in a table without a primary key, ends the stream with a message, since
-      it cannot be expressed without a row kind;
-    - with `row_kind`, changes: `+I` and `+U` with the current row, `-D` with a deleted row. If a key changed several
-      times since the last batch, only the last change is returned, and a `+I` may be an update if the table's files do
-      not tell (see `paimon_changes`). There is no `-U`. Column `_snapshot` (bigint) is the table snapshot up to which
-      the batch reads: it orders the changes of a key (sequence_field of `apply_changes`).
-
-    A batch consists of whole commits. `options`: `read.stream.maxRowsPerTrigger` (a batch ends before the commit that
-    would exceed this number of rows), `maxSnapshotsPerTrigger` (commits per batch), `consumer-id` (a consumer of the
-    table that keeps what the stream has not read yet from expiring), and those of `scan_modes`.
+    With `row_kind`, it reads changes: `+I` and `+U` with the current row, `-D` with a deleted row. It gets the last
+    change of each key since the last batch, and a `+I` may be an update if the table's files do not tell (see
+    `paimon_changes`). Column `_snapshot` (bigint) is the table snapshot up to which the batch reads: it orders the
+    changes of a key (sequence_field of `apply_changes`).
 
     Attributes:
-        call: the arguments of the `stream(...)`.
         system_table: returns the rendered name of one of the table's system tables.
-        table: the table when it was opened.
-        schema: the id of its newest schema at that time.
-        made: when the table was created, which tells it from another one of the same name.
+        schema: the id of the table's newest schema when it was opened.
+        made: when the table was created, which distinguishes it from another one of the same name.
         versions, incremental_catalog: see `changes.reads.way`.
-        begins: where a first run begins.
-        limits: the limits of a batch.
-        consumer: the name of the consumer; empty if there is none.
-        keeps_consumer: whether the consumer only moves if that lets nothing expire that it holds.
-        watermark: if the model gets the rows of windows that are over, and not each batch's; else None.
+        consumer: the table's consumer that keeps unread changes from expiring; empty if there is none.
+        keeps_consumer: whether the consumer only moves if nothing expires that it holds.
+        watermark: set if the model reads the rows of closed windows instead of each batch's.
     """
 
     call: StreamCall
@@ -104,16 +93,12 @@ class PaimonTableInput:
     _late: dict[int, int] = field(default_factory=dict, repr=False)
     _planned: PlannedRanges | None = field(default=None, repr=False)
     _marks: Marks | None = field(default=None, repr=False)
-    # Of the current or last batch.
+    # The range of the current or last batch.
     _batch: Range | None = None
 
     @classmethod
     def open(cls, call: StreamCall, access: Access) -> PaimonTableInput:
         """Open the table of a `stream(...)`.
-
-        Args:
-            call: the arguments of the `stream(...)`.
-            access: the catalog.
 
         Raises:
             DbtRuntimeError: the table does not exist, is not a Paimon table, or an argument is invalid.
@@ -171,7 +156,6 @@ class PaimonTableInput:
         return replace(self, keeps_consumer=True)
 
     def placed(self, session: SparkSession, folder: str) -> PaimonTableInput:
-        """The input with its ranges in a folder of the stream's checkpoint."""
         marks = Marks(session, f"{folder}/{_MARKS}") if self.watermark is not None else None
         return replace(self, _planned=PlannedRanges(session, folder), _marks=marks)
 
@@ -187,27 +171,19 @@ class PaimonTableInput:
             return nothing.selectExpr("0L as start", "'' as start_commit", "0L as end", "'' as end_commit")
         self.plan(session)
         reader = session.readStream.schema(ranges.SCHEMA)
-        # A table is renamed together with its checkpoint: without a pattern, the last batch's files would be outside
-        # the path.
+        # A table is renamed together with its checkpoint. So only file names identify a range, and the path is a
+        # pattern: with a folder, the last batch's files would be outside the path.
         reader = reader.option("fileNameOnly", "true").option("maxFileAge", MAX_FILE_AGE)
         if self.limits.is_there or self.begins.is_in_the_past:
             reader = reader.option("maxFilesPerTrigger", 1)
         return reader.json(f"{_PATTERN.sub(_ESCAPED, self._planned.folder)}/*{ranges.SUFFIX}")
 
     def check_beginning(self, session: SparkSession) -> None:
-        """Refuse to begin with table snapshots that do not exist.
-
-        Raises:
-            DbtRuntimeError: lists those that exist.
-        """
+        """Raise DbtRuntimeError if the first range needs table snapshots that do not exist."""
         self._first(session, self._commits(session))
 
     def plan(self, session: SparkSession) -> None:
-        """Plan the ranges up to the table's newest commit.
-
-        Raises:
-            DbtRuntimeError: see `read`.
-        """
+        """Plan the ranges up to the table's newest commit."""
         assert self._planned is not None
         known, commits = self._planned.last(), self._commits(session)
         if known is None:
@@ -234,11 +210,7 @@ class PaimonTableInput:
             raise DbtRuntimeError(f"stream({self.call.label}): {exc.msg}") from None
 
     def check_batch(self, session: SparkSession, checkpoint: str, index: int, batch: int) -> None:
-        """Refuse to write a batch if one of its range files is missing: Spark would treat it as an empty file.
-
-        Raises:
-            DbtRuntimeError: files are missing; with the remedy.
-        """
+        """Refuse to write a batch if one of its range files is missing: Spark would treat it as an empty file."""
         assert self._planned is not None
         paths = checkpoints.files_of_batch(HadoopFolder(session, checkpoint), index, batch)
         if gone := self._planned.missing([path.rpartition("/")[2] for path in paths]):
@@ -248,11 +220,11 @@ class PaimonTableInput:
             )
 
     def planned_rows(self, batch: int) -> int:
-        """The number of rows in the commits of a batch; can be asked once per batch."""
+        """The number of rows in the commits of a batch; can be read once per batch."""
         return self._rows.pop(batch, 0)
 
     def late_rows(self, batch: int) -> int:
-        """How many of them came too late for their window."""
+        """The number of rows of a batch that came too late for their window; can be read once per batch."""
         return self._late.pop(batch, 0)
 
     def check_offset(self, session: SparkSession, offset: str) -> None:
@@ -269,14 +241,9 @@ class PaimonTableInput:
     def batch_rows_sql(self, session: SparkSession, raw: str, batch: int) -> str:
         """The query of the rows of a batch.
 
-        Args:
-            session: the batch's session.
-            raw: the view of its ranges.
-            batch: the number of the batch.
-
         Raises:
             DbtRuntimeError: table snapshots of the range have expired meanwhile.
-            SourceChangedError: the table has got other columns since it was opened.
+            SourceChangedError: the table's columns have changed since it was opened.
         """
         read = ranges.joined([Range.of_row(row) for row in session.sql(f"select * from {raw}").collect()])
         if read is None:
@@ -311,7 +278,6 @@ class PaimonTableInput:
         return None
 
     def with_columns(self, columns: Mapping[str, str]) -> Input:
-        """The same input: see `new_columns_sql`."""
         return self
 
     def lag(self, session: SparkSession, progress: Mapping[str, Any]) -> int | None:
@@ -342,7 +308,7 @@ class PaimonTableInput:
         in_it: Sequence[Commit],
         at: Mapping[int, int],
     ) -> tuple[str, bool]:
-        """A range's changes, and whether they may have deletes; `at`: rows in the table, by table snapshot."""
+        """A range's changes, and whether they may have deletes; `at`: table snapshot -> rows in the table."""
         start, end = read.start.snapshot, read.end.snapshot
         way = reads.way(
             table, in_it, self.versions, incremental_catalog=self.incremental_catalog, before=False
@@ -368,7 +334,7 @@ class PaimonTableInput:
         return reads.compare_sql(table, start, old, end, self._output), True
 
     def _over(self, session: SparkSession, rows: str, table: SourceTable, read: Range, batch: int) -> str:
-        """The rows of the windows that a batch closes; with no watermark, the batch's rows."""
+        """The rows of the windows that a batch closes; without a watermark, the batch's rows."""
         if self.watermark is None or self._marks is None:
             return rows
         before = self._marks.before(batch)
@@ -403,11 +369,7 @@ class PaimonTableInput:
         return f"{query}\nwhere if({quoted(_KIND)} = '-D', raise_error({string_literal(message)}), true)"
 
     def _table_at(self, session: SparkSession, position: Position) -> SourceTable:
-        """The table with the columns that it also had at a position.
-
-        Raises:
-            DbtRuntimeError: it has lost and gained columns since, which may be renamed ones.
-        """
+        """The table with the columns that it also had at a position; refuses columns that may have been renamed."""
         if position == NOTHING_READ:
             return self.table
         there = {
@@ -426,14 +388,14 @@ class PaimonTableInput:
         return replace(self.table, columns=columns)
 
     def _then_called(self, session: SparkSession, snapshot: int) -> dict[str, str]:
-        """What each column (in lower case) was called at a table snapshot."""
+        """Column name in lower case -> its name at a table snapshot."""
         schemas = session.sql(f"select schema_id, fields from {self.system_table('schemas')}").collect()
         then = self._schema_of(session, snapshot)
         assert then is not None
         return metadata.then_called(schemas, then, self.schema)
 
     def _schema_of(self, session: SparkSession, snapshot: int) -> int | None:
-        """The id of the schema of a table snapshot; None if the snapshot does not exist."""
+        """The schema id of a table snapshot; None if the snapshot does not exist."""
         # Not with WHERE: see `lag`.
         found = session.sql(
             f"select max(if(snapshot_id = {snapshot}, schema_id, null)) from {self.snapshots}"
@@ -441,11 +403,7 @@ class PaimonTableInput:
         return int(found[0]) if found and found[0] is not None else None
 
     def _refuse_later_schema(self, session: SparkSession, position: Position) -> None:
-        """End a query whose batch has a newer schema than the model's SQL was prepared for.
-
-        Raises:
-            SourceChangedError: the schema is newer.
-        """
+        """Raise SourceChangedError if a batch has a newer schema than the model's SQL was prepared for."""
         found = self._schema_of(session, position.snapshot)
         if found is not None and found > self.schema:
             raise SourceChangedError(f"stream({self.call.label}): the table has a new schema ({found}).")
@@ -510,11 +468,7 @@ def _watermark(call: StreamCall, begins: Beginning, table: SourceTable, what: st
 
 
 def _without_own_order(table: SourceTable, row_kind: str | None, what: str) -> SourceTable:
-    """The table without its own row kind and sequence columns where the model's have their names.
-
-    Raises:
-        DbtRuntimeError: other columns of it have those names.
-    """
+    """The table without its own row kind and sequence columns if the model's columns have their names."""
     if row_kind is None:
         return table
     own = {row_kind.lower(): table.option("rowkind.field"), SNAPSHOT: table.option("sequence.field")}
