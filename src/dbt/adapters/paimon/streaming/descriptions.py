@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from difflib import get_close_matches
 from pathlib import Path
 from types import MappingProxyType
@@ -59,63 +59,42 @@ _FOREIGN_TYPES: Final = {
 
 # Source: https://spark.apache.org/docs/3.5.7/structured-streaming-programming-guide.html#input-sources
 _FILE_OPTIONS: Final = (
-    *("maxFilesPerTrigger", "maxFileAge", "fileNameOnly", "latestFirst", "cleanSource", "sourceArchiveDir"),
-    *("pathGlobFilter", "recursiveFileLookup", "ignoreMissingFiles", "ignoreCorruptFiles", "compression"),
-)
-_KIND_OPTIONS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
-    {
-        # https://spark.apache.org/docs/3.5.7/structured-streaming-kafka-integration.html
-        KAFKA: (
-            *("startingOffsets", "startingTimestamp", "startingOffsetsByTimestamp"),
-            *("startingOffsetsByTimestampStrategy", "failOnDataLoss", "kafkaConsumer.pollTimeoutMs"),
-            *("fetchOffset.numRetries", "fetchOffset.retryIntervalMs", "maxOffsetsPerTrigger"),
-            *("minOffsetsPerTrigger", "maxTriggerDelay", "minPartitions", "groupIdPrefix"),
-        ),
-        # https://spark.apache.org/docs/3.5.7/sql-data-sources-text.html
-        JSON: (*_FILE_OPTIONS, "lineSep"),
-        # https://spark.apache.org/docs/3.5.7/sql-data-sources-csv.html
-        CSV: (
-            *(
-                *_FILE_OPTIONS,
-                "sep",
-                "delimiter",
-                "encoding",
-                "charset",
-                "quote",
-                "escape",
-                "comment",
-                "header",
-            ),
-            *("ignoreLeadingWhiteSpace", "ignoreTrailingWhiteSpace", "nullValue", "emptyValue", "maxColumns"),
-            *(
-                "maxCharsPerColumn",
-                "multiLine",
-                "charToEscapeQuoteEscaping",
-                "lineSep",
-                "unescapedQuoteHandling",
-            ),
-        ),
-        # https://spark.apache.org/docs/3.5.7/sql-data-sources-parquet.html
-        PARQUET: (*_FILE_OPTIONS, "mergeSchema", "datetimeRebaseMode", "int96RebaseMode"),
-    }
-)
+    "maxFilesPerTrigger maxFileAge fileNameOnly latestFirst cleanSource sourceArchiveDir pathGlobFilter "
+    "recursiveFileLookup ignoreMissingFiles ignoreCorruptFiles compression"
+).split()
+# Sources: https://spark.apache.org/docs/3.5.7/structured-streaming-kafka-integration.html, and there
+# sql-data-sources-text.html, sql-data-sources-csv.html and sql-data-sources-parquet.html
+_KIND_OPTIONS: Final[Mapping[str, Sequence[str]]] = {
+    KAFKA: (
+        "startingOffsets startingTimestamp startingOffsetsByTimestamp startingOffsetsByTimestampStrategy "
+        "failOnDataLoss kafkaConsumer.pollTimeoutMs fetchOffset.numRetries fetchOffset.retryIntervalMs "
+        "maxOffsetsPerTrigger minOffsetsPerTrigger maxTriggerDelay minPartitions groupIdPrefix"
+    ).split(),
+    JSON: [*_FILE_OPTIONS, "lineSep"],
+    CSV: [
+        *_FILE_OPTIONS,
+        *"sep delimiter encoding charset quote escape comment header ignoreLeadingWhiteSpace".split(),
+        *"ignoreTrailingWhiteSpace nullValue emptyValue maxColumns maxCharsPerColumn multiLine".split(),
+        *"charToEscapeQuoteEscaping lineSep unescapedQuoteHandling".split(),
+    ],
+    PARQUET: [*_FILE_OPTIONS, "mergeSchema", "datetimeRebaseMode", "int96RebaseMode"],
+}
 # Options that the adapter sets itself, and what to use instead.
-_OWN_OPTIONS: Final[Mapping[str, str]] = MappingProxyType(
-    {
-        "subscribe": "write the topics as location, with commas between them",
-        "subscribepattern": "write the topics as location, with commas between them",
-        "assign": "write the topics as location, with commas between them",
-        "includeheaders": "headers are always read: see the column _headers",
-        "mode": "messages that cannot be parsed go to the dead letters: see on_bad_message",
-        "columnnameofcorruptrecord": "messages that cannot be parsed go to the dead letters: see on_bad_message",
-        "inferschema": "the columns of the source give the types",
-        "enforceschema": "the header of a file must have the columns of the source, in their order",
-        "basepath": "write the folder as location",
-        "path": "write the folder as location",
-        "wholetext": "a file has one JSON object per line",
-        "endingoffsets": "a stream always reads everything",
-    }
-)
+_OWN_OPTIONS: Final[Mapping[str, str]] = {
+    **dict.fromkeys(
+        ("subscribe", "subscribepattern", "assign"), "write the topics as location, with commas between them"
+    ),
+    **dict.fromkeys(
+        ("mode", "columnnameofcorruptrecord"),
+        "messages that cannot be parsed go to the dead letters: see on_bad_message",
+    ),
+    **dict.fromkeys(("basepath", "path"), "write the folder as location"),
+    "includeheaders": "headers are always read: see the column _headers",
+    "inferschema": "the columns of the source give the types",
+    "enforceschema": "the header of a file must have the columns of the source, in their order",
+    "wholetext": "a file has one JSON object per line",
+    "endingoffsets": "a stream always reads everything",
+}
 
 
 @dataclass(frozen=True)
@@ -155,12 +134,6 @@ class Description:
     def topics(self) -> tuple[str, ...]:
         return _topics(self.location)
 
-    def with_columns(self, columns: Mapping[str, str]) -> Description:
-        """A copy with additional columns: name -> data type."""
-        known = {column.name for column in self.columns}
-        added = (SourceColumn(name, data_type) for name, data_type in columns.items() if name not in known)
-        return replace(self, columns=(*self.columns, *added))
-
 
 def describe(
     source: Mapping[str, Any],
@@ -182,23 +155,11 @@ def describe(
     external = {key: value for key, value in source["external"].items() if value is not None}
     using = external.get("using")
     problems = [*_key_problems(external), *_location_problems(external), *_format_problems(external)]
-    own = external.get("options", {})
-    if not isinstance(own, Mapping):
-        problems.append(
-            "external.options: must be a mapping of Spark's options to values; write {name: value}"
-        )
-        own = {}
-    # Spark's option names are case-insensitive.
-    replaced = {name.lower() for name in options or {}}
-    kept = {str(name): value for name, value in own.items() if str(name).lower() not in replaced}
-    given = {**kept, **(options or {})}
-    problems.extend(_option_problems(using, given))
-    described = list((source.get("columns") or {}).values())
-    columns = list(_columns(using, described, type_of, problems))
+    given = _options(external, options or {}, problems)
+    columns = tuple(_columns(using, list((source.get("columns") or {}).values()), type_of, problems))
     if problems:
         listed = "".join(f"\n  - {problem}" for problem in problems)
         raise DbtRuntimeError(f"source '{label}' cannot be streamed as its YAML describes it:{listed}")
-    assert using is not None
     location = str(external["location"])
     value_format = str(external.get("value_format", JSON)) if using in _WITH_VALUE_FORMAT else ""
     return Description(
@@ -207,8 +168,14 @@ def describe(
         ",".join(_topics(location)) if using == KAFKA else _folder(location, root),
         value_format,
         {name: option_text(value) for name, value in given.items()},
-        tuple(columns),
+        columns,
     )
+
+
+def with_defaults(options: Mapping[str, Any], defaults: Mapping[str, Any]) -> dict[str, Any]:
+    """Options and the defaults that they do not set; Spark's option names are case-insensitive."""
+    given = {name.lower() for name in options}
+    return {**{name: value for name, value in defaults.items() if name.lower() not in given}, **options}
 
 
 def _key_problems(external: Mapping[str, Any]) -> Iterator[str]:
@@ -251,8 +218,21 @@ def _format_problems(external: Mapping[str, Any]) -> Iterator[str]:
         )
 
 
+def _options(
+    external: Mapping[str, Any], overrides: Mapping[str, Any], problems: list[str]
+) -> dict[str, Any]:
+    own = external.get("options", {})
+    if not isinstance(own, Mapping):
+        problems.append(
+            "external.options: must be a mapping of Spark's options to values; write {name: value}"
+        )
+        own = {}
+    given = with_defaults(overrides, {str(name): value for name, value in own.items()})
+    problems.extend(_option_problems(external.get("using"), given))
+    return given
+
+
 def _option_problems(using: Any, options: Mapping[str, Any]) -> Iterator[str]:
-    known = _KIND_OPTIONS.get(using, ()) if isinstance(using, str) else ()
     for name, value in options.items():
         if isinstance(value, (Mapping, list)) or value is None:
             yield f"external.options.{name}: must be text, a number or a boolean; write JSON in quotes"
@@ -262,24 +242,30 @@ def _option_problems(using: Any, options: Mapping[str, Any]) -> Iterator[str]:
                 f"external.options.{name}: manifest.json shows it, so it must not be a secret; put it under "
                 "kafka_options of the target in profiles.yml"
             )
-        if not known or (using == KAFKA and name.startswith("kafka.")):
-            continue
-        if name.lower() in _OWN_OPTIONS:
-            yield f"external.options.{name}: set by the adapter itself; {_OWN_OPTIONS[name.lower()]}"
-        elif using == JSON and name.lower() == "multiline":
-            yield f"external.options.{name}: a file has one JSON object per line; write the files like that"
-        elif name.lower() not in {option.lower() for option in known}:
-            hint = _meant(name, known)
-            if using == KAFKA and _meant(f"kafka.{name}", ("kafka.bootstrap.servers",)).startswith("did"):
-                hint = "did you mean kafka.bootstrap.servers?"
-            yield f"external.options.{name}: not an option of Spark's {using} reader; {hint}"
+        if problem := _option_name_problem(using, name):
+            yield f"external.options.{name}: {problem}"
+
+
+def _option_name_problem(using: Any, name: str) -> str:
+    known = _KIND_OPTIONS.get(using, ()) if isinstance(using, str) else ()
+    if not known or (using == KAFKA and name.startswith("kafka.")):
+        return ""
+    if name.lower() in _OWN_OPTIONS:
+        return f"set by the adapter itself; {_OWN_OPTIONS[name.lower()]}"
+    if using == JSON and name.lower() == "multiline":
+        return "a file has one JSON object per line; write the files like that"
+    if name.lower() in {option.lower() for option in known}:
+        return ""
+    hint = _meant(name, known)
+    if using == KAFKA and _meant(f"kafka.{name}", ("kafka.bootstrap.servers",)).startswith("did"):
+        hint = "did you mean kafka.bootstrap.servers?"
+    return f"not an option of Spark's {using} reader; {hint}"
 
 
 def _columns(
     using: Any, described: Sequence[Mapping[str, Any]], type_of: Callable[[str], str], problems: list[str]
 ) -> Iterator[SourceColumn]:
-    typed = [column for column in described if column.get("data_type")]
-    if not typed and using == PARQUET:
+    if using == PARQUET and not any(column.get("data_type") for column in described):
         return
     if not described and using in KINDS:
         problems.append("columns: missing; list name and data_type of what is to be read")
@@ -296,19 +282,22 @@ def _columns(
             problems.append(
                 f"columns: {name}: rows have a column of this name already (it is not of the value); leave it out"
             )
-        data_type = column.get("data_type")
-        if not data_type:
-            problems.append(f"columns: {name}: data_type is missing; write Spark's, such as string or bigint")
-            continue
-        try:
-            text = type_of(str(data_type))
-        except ValueError:
-            text = ""
-        problem = _type_problem(str(data_type), text, using)
+        text, problem = _checked_type(column.get("data_type"), using, type_of)
         if problem:
             problems.append(f"columns: {name}: {problem}")
         else:
             yield SourceColumn(name, text, not _is_not_null(column))
+
+
+def _checked_type(data_type: Any, using: Any, type_of: Callable[[str], str]) -> tuple[str, str]:
+    """Spark's type text, and what is wrong with it."""
+    if not data_type:
+        return "", "data_type is missing; write Spark's, such as string or bigint"
+    try:
+        text = type_of(str(data_type))
+    except ValueError:
+        text = ""
+    return text, _type_problem(str(data_type), text, using)
 
 
 def _type_problem(written: str, text: str, using: Any) -> str:
@@ -316,15 +305,15 @@ def _type_problem(written: str, text: str, using: Any) -> str:
         meant = _FOREIGN_TYPES.get(written.lower().partition("(")[0].strip(), "")
         hint = f"; did you mean {meant}?" if meant else "; write one such as string, bigint or decimal(10,2)"
         return f"{written!r} is not a data type that messages can have{hint}"
-    if using == CSV and "<" in text:
+    if "<" not in text:
+        return ""
+    if using == CSV:
         return f"a CSV file has no {text}; write string, and parse it in the model"
-    if "<" in text:
-        unfit = [found["found"] for found in _NO_TYPE_OF_JSON.finditer(text) if found["found"]]
-        if unfit:
-            return f"{unfit[0]} within {written!r} is not a data type that messages can have; write string"
-        keys = [found["key"] for found in _MAP_KEY.finditer(text) if found["key"]]
-        if keys and using != PARQUET:
-            return f"the keys of JSON are text, and those of {written!r} are {keys[0]}; write map<string,…>"
+    if unfit := [found["found"] for found in _NO_TYPE_OF_JSON.finditer(text) if found["found"]]:
+        return f"{unfit[0]} within {written!r} is not a data type that messages can have; write string"
+    keys = [found["key"] for found in _MAP_KEY.finditer(text) if found["key"]]
+    if keys and using != PARQUET:
+        return f"the keys of JSON are text, and those of {written!r} are {keys[0]}; write map<string,…>"
     return ""
 
 
