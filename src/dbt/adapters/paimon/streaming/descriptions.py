@@ -153,7 +153,7 @@ def describe(
     """
     label = f"{source['source_name']}.{source['name']}"
     external = {key: value for key, value in source["external"].items() if value is not None}
-    using = external.get("using")
+    using: Any = external.get("using")
     problems = [*_key_problems(external), *_location_problems(external), *_format_problems(external)]
     given = _options(external, options or {}, problems)
     columns = tuple(_columns(using, list((source.get("columns") or {}).values()), type_of, problems))

@@ -18,8 +18,22 @@ from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.paimon.sql.text import quoted, string_literal
 from dbt.adapters.paimon.streaming.formats import debezium_types
-from dbt.adapters.paimon.streaming.formats.debezium_types import Target, Text, UnknownTypeError, let
-from dbt.adapters.paimon.streaming.formats.messages import faults_sql, is_utf8_sql
+from dbt.adapters.paimon.streaming.formats.debezium_types import (
+    Target,
+    Text,
+    UnknownTypeError,
+    cases,
+    let,
+    literals,
+)
+from dbt.adapters.paimon.streaming.formats.messages import (
+    PROBLEM,
+    ROW,
+    UNDECLARED,
+    faults_sql,
+    is_utf8_sql,
+    rows_sql,
+)
 
 if TYPE_CHECKING:
     from dbt.adapters.paimon.streaming.descriptions import Description, SourceColumn
@@ -33,10 +47,6 @@ METADATA: Final[Mapping[str, str]] = MappingProxyType(
     {ROW_KIND: "string", POSITION: "string", SOURCE_TIME: "timestamp"}
 )
 
-# Columns that the stages add to raw rows: why a message is faulty (as in messages.py), the row, and undescribed fields.
-PROBLEM: Final = "__problem"
-ROW: Final = "__row"
-UNDECLARED: Final = "__undeclared"
 # The tombstone that follows a delete on a compacted Kafka topic; in a file it can only be written as `null`.
 _IS_TOMBSTONE: Final = "(value is null or trim(__tmp_text) = 'null')"
 
@@ -52,11 +62,8 @@ _LOG_MESSAGE: Final = (
 # Debezium's placeholder for a value that the database did not send (`unavailable.value.placeholder`): as text, as bytes
 # in base64, in an array and in a map.
 _UNSENT: Final = "__debezium_unavailable_value"
-_UNSENT_TEXTS: Final = (
-    _UNSENT,
-    "X19kZWJleml1bV91bmF2YWlsYWJsZV92YWx1ZQ==",
-    f'["{_UNSENT}"]',
-    f'{{"{_UNSENT}":"{_UNSENT}"}}',
+_UNSENT_TEXTS: Final = literals(
+    (_UNSENT, "X19kZWJleml1bV91bmF2YWlsYWJsZV92YWx1ZQ==", f'["{_UNSENT}"]', f'{{"{_UNSENT}":"{_UNSENT}"}}')
 )
 
 # Strict JSON: Spark's default accepts more.
@@ -175,7 +182,7 @@ class DebeziumMessages:
                 f"{image} as __tmp_image",
                 "__tmp_op = 'd' and __tmp_before is null as __tmp_is_key",
                 f"{_position_sql()} as __tmp_position",
-                f"case __tmp_op {_cases(_KINDS)} end as __tmp_kind",
+                f"case __tmp_op {cases(_KINDS)} end as __tmp_kind",
             ),
             tuple(self._text_columns()),
             tuple(values),
@@ -185,8 +192,8 @@ class DebeziumMessages:
 
     def rows_sql(self, raw: str, extra: Sequence[str]) -> str:
         names = [*(column.name for column in self.columns), self.row_kind, POSITION, SOURCE_TIME]
-        selected = [f"{ROW}.{quoted(name)} as {quoted(name)}" for name in names]
-        return f"select {', '.join([*selected, *extra])}\nfrom {raw}\nwhere {ROW} is not null"
+        # A tombstone is neither a row nor a fault.
+        return rows_sql(raw, names, extra, f"{ROW} is not null")
 
     def faults_sql(self, raw: str) -> str:
         return faults_sql(raw)
@@ -206,13 +213,12 @@ class DebeziumMessages:
         values = {column.name: _value(index) for index, column in enumerate(self.columns)}
         values |= {self.row_kind: "__tmp_kind", POSITION: "__tmp_position", SOURCE_TIME: _source_time_sql()}
         fields = ", ".join(f"{string_literal(name)}, {sql}" for name, sql in values.items())
-        # A tombstone of a compacted Kafka topic is neither a row nor a fault.
         return f"if({PROBLEM} is null and not {_IS_TOMBSTONE}, named_struct({fields}), null)"
 
     def _undeclared_sql(self) -> str:
         """The names and types of undescribed fields that have a value."""
         names = (*(column.name for column in self.columns), *self.reserved)
-        known = ", ".join(string_literal(name.lower()) for name in names)
+        known = literals(name.lower() for name in names)
         new = f"filter(map_entries(__tmp_image), e -> lower(e.key) not in ({known}) and e.value is not null)"
         in_quotes = "concat('\"\\\\Q', e.key, '\\\\E\"\\\\s*:\\\\s*\"')"
         guessed = (
@@ -240,12 +246,11 @@ class DebeziumMessages:
         return _read("__tmp_text", f"array<struct<{envelope}, payload: struct<{envelope}>>>")
 
     def _text_columns(self) -> Iterator[str]:
-        unsent = ", ".join(map(string_literal, _UNSENT_TEXTS))
         for index, column in enumerate(self.columns):
             name = string_literal(column.name)
             sent = f"__tmp_image[{name}]"
             # An unchanged value that was not sent may be found in `before`.
-            yield f"if({sent} in ({unsent}), coalesce(__tmp_before[{name}], {sent}), {sent}) as {_text(index)}"
+            yield f"if({sent} in ({_UNSENT_TEXTS}), coalesce(__tmp_before[{name}], {sent}), {sent}) as {_text(index)}"
 
     def _value_sql(self, index: int, column: DebeziumColumn) -> str:
         name, text = string_literal(column.name), _text(index)
@@ -306,8 +311,8 @@ class DebeziumMessages:
         )
         keys = "map_keys(__tmp_image)"
         yield f"size({keys}) <> size(array_distinct({keys}))", "'a key of the row occurs twice'"
-        names = ", ".join(string_literal(column.name) for column in self.columns)
-        small = ", ".join(string_literal(column.name.lower()) for column in self.columns)
+        names = literals(column.name for column in self.columns)
+        small = literals(column.name.lower() for column in self.columns)
         misspelt = f"filter({keys}, k -> k not in ({names}) and lower(k) in ({small}))"
         hint = string_literal(
             "it differs from the described column in upper and lower case: write the column as in the "
@@ -331,11 +336,10 @@ class DebeziumMessages:
                 yield f"{missing} and {is_row}", string_literal(f"{where}not null")
 
     def _column_reasons(self) -> Iterator[tuple[str, str]]:
-        unsent = ", ".join(map(string_literal, _UNSENT_TEXTS))
         for index, column in enumerate(self.columns):
             text = _text(index)
             yield (
-                f"{text} in ({unsent})",
+                f"{text} in ({_UNSENT_TEXTS})",
                 string_literal(
                     f"column {column.name}: its value was not sent, as it did not change (TOAST): set REPLICA IDENTITY "
                     "FULL on the source's table"
@@ -441,12 +445,6 @@ def _position_sql() -> str:
 def _source_time_sql() -> str:
     micros = "try_cast(__tmp_source['{}'] as bigint)".format
     return f"timestamp_micros(coalesce({micros('ts_us')}, try_multiply({micros('ts_ms')}, 1000L)))"
-
-
-def _cases(values: Mapping[str, str]) -> str:
-    return " ".join(
-        f"when {string_literal(key)} then {string_literal(value)}" for key, value in values.items()
-    )
 
 
 def _text(index: int) -> str:

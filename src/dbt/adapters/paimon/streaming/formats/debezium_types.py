@@ -10,7 +10,7 @@ MySQL's; org.apache.kafka.connect.data.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -26,28 +26,16 @@ VARIABLE_DECIMAL: Final = "io.debezium.data.VariableScaleDecimal"
 # The logical types that a YAML column may name; all others are converted by the declared type alone.
 SEMANTICS: Final = (*DATES, *MILLIS, *MICROS, *NANOS, ZONED, DECIMAL, VARIABLE_DECIMAL)
 
-_INTEGERS: Final = {
-    "tinyint": "tinyint",
-    "byte": "tinyint",
-    "smallint": "smallint",
-    "short": "smallint",
-    "int": "int",
-    "integer": "int",
-    "bigint": "bigint",
-    "long": "bigint",
+# Spark's type -> `Target.kind`.
+_SIMPLE_TYPES: Final = {
+    **dict.fromkeys(("tinyint", "smallint", "int", "bigint"), "integer"),
+    **dict.fromkeys(("float", "double"), "float"),
+    "string": "text",
+    **{name: name for name in ("boolean", "date", "timestamp", "timestamp_ntz", "binary")},
 }
-_FLOATS: Final = {"float": "float", "real": "float", "double": "double"}
-_DECIMAL: Final = re.compile(r"(?:decimal|numeric|dec)\s*(?:\(\s*(?P<p>\d+)\s*(?:,\s*(?P<s>\d+)\s*)?\))?\Z")
-_TEXT: Final = re.compile(r"(?:string|text|(?:var)?char\s*\(\s*(?P<length>\d+)\s*\))\Z")
-_ARRAY: Final = re.compile(r"array\s*<(?P<element>.*)>\Z", re.DOTALL)
-_OTHERS: Final = {
-    "boolean": "boolean",
-    "date": "date",
-    "timestamp": "timestamp",
-    "timestamp_ltz": "timestamp",
-    "timestamp_ntz": "timestamp_ntz",
-    "binary": "binary",
-}
+_DECIMAL: Final = re.compile(r"decimal\((\d+),(\d+)\)")
+_LENGTH: Final = re.compile(r"(?:var)?char\((\d+)\)")
+_ARRAY: Final = re.compile(r"array<(.*)>", re.DOTALL)
 
 # Kafka Connect's types (org.apache.kafka.connect.data.Schema.Type, and Debezium's names for the same).
 _KINDS: Final = {
@@ -129,23 +117,15 @@ class Target:
 
 
 def target(data_type: str) -> Target:
-    """Parse a declared type; raises UnknownTypeError, which says what to declare instead."""
-    text = data_type.strip().lower()
-    if text in _INTEGERS:
-        return Target("integer", _INTEGERS[text])
-    if text in _FLOATS:
-        return Target("float", _FLOATS[text])
-    if text in _OTHERS:
-        return Target(_OTHERS[text], _OTHERS[text])
-    if found := _DECIMAL.match(text):
-        precision, scale = int(found["p"] or 10), int(found["s"] or 0)
-        if 1 <= precision <= 38 and scale <= precision:
-            return Target("decimal", f"decimal({precision},{scale})", precision, scale)
-    if found := _TEXT.match(text):
-        return Target("text", "string" if text == "text" else text, int(found["length"] or 0))
-    if found := _ARRAY.match(text):
-        element = target(found["element"])
-        return Target("array", f"array<{element.data_type}>", element=element)
+    """Parse a type text of `data_types.type_text`; raises UnknownTypeError, which says what to declare instead."""
+    if kind := _SIMPLE_TYPES.get(data_type):
+        return Target(kind, data_type)
+    if found := _DECIMAL.fullmatch(data_type):
+        return Target("decimal", data_type, int(found[1]), int(found[2]))
+    if found := _LENGTH.fullmatch(data_type):
+        return Target("text", data_type, int(found[1]))
+    if found := _ARRAY.fullmatch(data_type):
+        return Target("array", data_type, element=target(found[1]))
     raise UnknownTypeError(
         f"'{data_type}' is not a type that a change message's value can be read as. Declare the column as "
         "string, which takes the value's text or JSON"
@@ -194,15 +174,12 @@ def spark_type_sql(field: str) -> str:
 
 def _simple_type_sql(field: str) -> str:
     """The type of a field that is neither a struct, an array nor a map; NULL for any other."""
-    kinds = " ".join(
-        f"when {string_literal(kind)} then {string_literal(name)}" for kind, name in _KINDS.items()
-    )
     return (
-        f"case when {field}.name in ({_listed(DATES)}) then 'date' "
-        f"when {field}.name in ({_listed((*MILLIS, *MICROS))}) then 'timestamp_ntz' "
+        f"case when {field}.name in ({literals(DATES)}) then 'date' "
+        f"when {field}.name in ({literals((*MILLIS, *MICROS))}) then 'timestamp_ntz' "
         f"when {field}.name = {string_literal(ZONED)} then 'timestamp' "
-        f"when {field}.name in ({_listed((DECIMAL, VARIABLE_DECIMAL))}) then 'string' "
-        f"else case {field}.type {kinds} end end"
+        f"when {field}.name in ({literals((DECIMAL, VARIABLE_DECIMAL))}) then 'string' "
+        f"else case {field}.type {cases(_KINDS)} end end"
     )
 
 
@@ -243,7 +220,7 @@ def _number_sql(value: Text, otherwise: str, to: Target, scale: int | None) -> s
 
 
 def _text_sql(value: Text, to: Target) -> str:
-    decimals = f"coalesce({value.semantic} in ({_listed((DECIMAL, VARIABLE_DECIMAL))}), false)"
+    decimals = f"coalesce({value.semantic} in ({literals((DECIMAL, VARIABLE_DECIMAL))}), false)"
     is_changed = f"{value.text} rlike {_POINTED} and not {value.as_written}"
     text = (
         f"case when {decimals} and {_is_bytes(value)} then {_decimal_text(value)} "
@@ -261,7 +238,7 @@ def _boolean_sql(value: Text, to: Target) -> str:
 def _date_sql(value: Text, to: Target) -> str:
     # A number without a logical type can only be days since 1970.
     semantic = f"coalesce({value.semantic}, {string_literal(DATES[0])})"
-    is_days = f"{value.text} rlike {_WHOLE} and {semantic} in ({_listed(DATES)})"
+    is_days = f"{value.text} rlike {_WHOLE} and {semantic} in ({literals(DATES)})"
     days = (
         f"case when {is_days} then try_cast({value.text} as int) "
         f"when {value.text} rlike {_DAY} then unix_date(try_cast(left({value.text}, 10) as date)) end"
@@ -285,9 +262,9 @@ def _micros_sql(value: Text) -> str:
     number = f"try_cast({value.text} as bigint)"
     return (
         f"case when {value.text} rlike {_WHOLE} then case "
-        f"when {value.semantic} in ({_listed(MILLIS)}) then try_multiply({number}, 1000L) "
-        f"when {value.semantic} in ({_listed(MICROS)}) then {number} "
-        f"when {value.semantic} in ({_listed(NANOS)}) and {number} % 1000 = 0 then {number} div 1000 end "
+        f"when {value.semantic} in ({literals(MILLIS)}) then try_multiply({number}, 1000L) "
+        f"when {value.semantic} in ({literals(MICROS)}) then {number} "
+        f"when {value.semantic} in ({literals(NANOS)}) and {number} % 1000 = 0 then {number} div 1000 end "
         f"when {value.text} rlike {_MOMENT} then unix_micros(try_cast({value.text} as timestamp)) "
         f"when {value.text} rlike {_UTC_CLOCK} then unix_micros(try_cast(concat({value.text}, 'Z') as timestamp)) end"
     )
@@ -303,24 +280,13 @@ def _array_sql(value: Text, to: Target) -> str:
     depth = to.data_type.count("array<")
     each, texts, values = f"e{depth}", f"t{depth}", f"v{depth}"
     number = f"try_cast({each} as {to.element.number_type})" if to.element.kind == "decimal" else "null"
-    element = Text(
-        each,
-        number,
-        "true",
-        "true",
-        value.item_semantic,
-        value.item_scale,
-        value.item_semantic,
-        value.item_scale,
-    )
+    items = (value.item_semantic, value.item_scale)
+    element = Text(each, number, "true", "true", *items, *items)
     read = f"transform({texts}, {each} -> {value_sql(element, to.element)})"
     nulls = "size(filter({0}, e -> e is null))"
     whole = let(values, read, f"if({nulls.format(values)} = {nulls.format(texts)}, {values}, null)")
-    return f"if(startswith({value.text}, '['), {let(texts, _json_array(value.text), whole)}, null)"
-
-
-def _json_array(text: str) -> str:
-    return f"from_json({text}, 'array<string>')"
+    array = f"from_json({value.text}, 'array<string>')"
+    return f"if(startswith({value.text}, '['), {let(texts, array, whole)}, null)"
 
 
 def _is_bytes(value: Text) -> str:
@@ -377,8 +343,14 @@ def _at_most(scale: int) -> str:
     return string_literal(rf"^[+-]?[0-9]+([.][0-9]{{0,{scale}}}0*)?$")
 
 
-def _listed(names: Sequence[str]) -> str:
-    return ", ".join(string_literal(name) for name in names)
+def literals(texts: Iterable[str]) -> str:
+    """String literals, separated by commas."""
+    return ", ".join(map(string_literal, texts))
+
+
+def cases(values: Mapping[str, str]) -> str:
+    """The branches of a CASE that maps texts to texts."""
+    return " ".join(f"when {string_literal(key)} then {string_literal(text)}" for key, text in values.items())
 
 
 _READERS: Final[Mapping[str, Callable[[Text, Target], str]]] = {

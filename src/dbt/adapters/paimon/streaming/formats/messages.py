@@ -21,9 +21,10 @@ if TYPE_CHECKING:
 
 # Intermediate columns with these names are dropped once a message is read.
 SCRATCH: Final = "__tmp_"
-_PROBLEM: Final = "__problem"
-_ROW: Final = "__row"
-_UNDECLARED: Final = "__undeclared"
+# Columns that the stages add: why a message cannot be parsed, the row, and the fields that are not described.
+PROBLEM: Final = "__problem"
+ROW: Final = "__row"
+UNDECLARED: Final = "__undeclared"
 
 # JSON as in RFC 8259: Spark accepts more.
 _STRICT: Final = "'mode', 'PERMISSIVE', 'allowSingleQuotes', 'false', 'allowNonNumericNumbers', 'false'"
@@ -41,6 +42,11 @@ _NUMERIC: Final = r"[+-]?[0-9]+(?:[.][0-9]+)?(?:[eE][+-]?[0-9]+)?"
 _DATE: Final = r"[0-9]{4,6}-[0-9]{2}-[0-9]{2}"
 _TIME: Final = r"[ T][0-9]{2}:[0-9]{2}(?::[0-9]{2}(?:[.][0-9]{1,6}0*)?)?"
 _ZONE: Final = r" ?(?:Z|[+-][0-9]{2}(?::?[0-9]{2})?)"
+_TIMES: Final = {
+    "date": _DATE,
+    "timestamp": f"{_DATE}(?:{_TIME}(?:{_ZONE})?)?",
+    "timestamp_ntz": f"{_DATE}(?:{_TIME})?",
+}
 # A lone surrogate, which has no UTF-8 encoding.
 _HALF_PAIR: Final = (
     r"(?i)\\u(?:d[89ab][0-9a-f]{2}(?!\\ud[c-f][0-9a-f]{2})|(?<!\\ud[89ab][0-9a-f]{2}\\u)d[c-f][0-9a-f]{2})"
@@ -117,9 +123,9 @@ class JsonMessages:
             (*values, f"array_except(map_keys({fields}), {names}) as {unknown}"),
             tuple(typed),
             (
-                problem_as(self._problem(text, marked, fields, unknown)),
+                f"{self._problem(text, marked, fields, unknown)} as {PROBLEM}",
                 row_sql(self.columns),
-                f"{self._undeclared(fields, unknown)} as {_UNDECLARED}",
+                f"{self._undeclared(fields, unknown)} as {UNDECLARED}",
             ),
         )
 
@@ -132,7 +138,7 @@ class JsonMessages:
     def new_columns_sql(self, raw: str) -> str | None:
         return (
             f"select min(field) as name, {guessed_type_sql('marked')} as data_type\n"
-            f"from (select explode({_UNDECLARED}) as (field, marked) from {raw} where {_PROBLEM} is null)\n"
+            f"from (select explode({UNDECLARED}) as (field, marked) from {raw} where {PROBLEM} is null)\n"
             "where marked is not null group by lower(field)"
         )
 
@@ -180,7 +186,7 @@ def typed_column(index: int) -> str:
 def row_sql(columns: Sequence[SourceColumn]) -> str:
     """The select item of the row, from the typed columns."""
     fields = (f"{string_literal(column.name)}, {typed_column(index)}" for index, column in enumerate(columns))
-    return f"named_struct({', '.join(fields)}) as {_ROW}"
+    return f"named_struct({', '.join(fields)}) as {ROW}"
 
 
 def problems_sql(columns: Sequence[SourceColumn]) -> str:
@@ -189,21 +195,18 @@ def problems_sql(columns: Sequence[SourceColumn]) -> str:
     return f"nullif(concat_ws('; ',\n    {each}), '')"
 
 
-def problem_as(problem: str) -> str:
-    """The select item with what is wrong with a raw row."""
-    return f"{problem} as {_PROBLEM}"
-
-
-def rows_sql(raw: str, columns: Iterable[str], extra: Sequence[str]) -> str:
+def rows_sql(
+    raw: str, columns: Iterable[str], extra: Sequence[str], condition: str = f"{PROBLEM} is null"
+) -> str:
     """The query of the rows among parsed raw rows."""
-    items = [f"{_ROW}.{quoted(name)} as {quoted(name)}" for name in columns]
-    return f"select {', '.join([*items, *extra])} from {raw} where {_PROBLEM} is null"
+    items = [f"{ROW}.{quoted(name)} as {quoted(name)}" for name in columns]
+    return f"select {', '.join([*items, *extra])} from {raw} where {condition}"
 
 
 def faults_sql(raw: str) -> str:
     """The query of the messages that could not be parsed among parsed raw rows."""
     return (
-        f"select {_PROBLEM} as reason, place, key, value, received_at from {raw} where {_PROBLEM} is not null"
+        f"select {PROBLEM} as reason, place, key, value, received_at from {raw} where {PROBLEM} is not null"
     )
 
 
@@ -248,10 +251,10 @@ def value_sql(marked: str, column: SourceColumn, text: str = "", *, untyped: boo
     """
     data_type, own = column.data_type, f"substr({marked}, 2)"
     number = "^[ns]" if untyped else "^n"
-    if data_type == "string" or _LENGTH.fullmatch(data_type):
+    length = _LENGTH.fullmatch(data_type)
+    if data_type == "string" or length:
         value = f"case when {marked} rlike '^[ns]' then {own} else {unmarked_sql(marked)} end"
-        length = _LENGTH.fullmatch(data_type)
-        return f"{_if(f'char_length({value}) <= {length[1]}', value)}" if length else value
+        return _if(f"char_length({value}) <= {length[1]}", value) if length else value
     if data_type == "boolean":
         written = f"regexp_replace(lower({marked}), '^s', '')" if untyped else marked
         return _if(f"{written} in ('true', 'false')", f"{written} = 'true'")
@@ -266,11 +269,8 @@ def value_sql(marked: str, column: SourceColumn, text: str = "", *, untyped: boo
         return _if(f"({finite}) or {marked} in ('sNaN', 'sInfinity', 's-Infinity')", value)
     if data_type == "binary":
         return _if(f"startswith({marked}, 's')", f"try_to_binary({own}, 'base64')")
-    if data_type in ("date", "timestamp", "timestamp_ntz"):
-        time = {"date": "", "timestamp": f"(?:{_TIME}(?:{_ZONE})?)?", "timestamp_ntz": f"(?:{_TIME})?"}[
-            data_type
-        ]
-        return _if(_matches(marked, f"^s{_DATE}{time}$"), f"try_cast({own} as {data_type})")
+    if data_type in _TIMES:
+        return _if(_matches(marked, f"^s{_TIMES[data_type]}$"), f"try_cast({own} as {data_type})")
     return _nested_sql(marked, column, text)
 
 

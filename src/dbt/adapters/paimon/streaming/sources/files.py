@@ -25,10 +25,10 @@ from dbt.adapters.paimon.streaming.descriptions import (
     Description,
     SourceColumn,
     shown_location,
+    with_defaults,
 )
 from dbt.adapters.paimon.streaming.formats import messages
-from dbt.adapters.paimon.streaming.formats.debezium import PROBLEM
-from dbt.adapters.paimon.streaming.formats.messages import SCRATCH, ValueFormat, parsed
+from dbt.adapters.paimon.streaming.formats.messages import PROBLEM, SCRATCH, ValueFormat, parsed
 from dbt.adapters.paimon.streaming.hadoop_files import HadoopFolder
 from dbt.adapters.paimon.streaming.inputs import Input, StreamCall
 
@@ -40,7 +40,6 @@ logger = AdapterLogger("Paimon")
 _CORRUPT: Final = f"{SCRATCH}corrupt"
 # Spark's default is a week, relative to the newest file: an older file that arrives late would be skipped silently.
 _DEFAULTS: Final = {"maxFileAge": "36500d"}
-_CSV_DEFAULTS: Final = {"header": "true"}
 # Options for writing a CSV line back from its values, for a dead letter.
 _CSV_WRITTEN: Final = ("sep", "delimiter", "quote", "escape", "nullValue", "emptyValue")
 _CSV_OPTIONS: Final = {"mode": "PERMISSIVE", "columnNameOfCorruptRecord": _CORRUPT, "enforceSchema": "false"}
@@ -87,10 +86,12 @@ def header_problem(text: str) -> str:
 
 def csv_options(given: Mapping[str, str]) -> dict[str, str]:
     """Spark's options for CSV files, with defaults of RFC 4180: a quote within a quoted value is doubled."""
-    names = {name.lower(): value for name, value in given.items()}
-    quote = names.get("quote", '"')
-    defaults = {**_CSV_DEFAULTS, **({"escape": quote} if quote else {})}
-    return {**{name: value for name, value in defaults.items() if name not in names}, **given}
+    quote = _by_lower_name(given).get("quote", '"')
+    return with_defaults(given, {"header": "true", **({"escape": quote} if quote else {})})
+
+
+def _by_lower_name(options: Mapping[str, str]) -> dict[str, str]:
+    return {name.lower(): value for name, value in options.items()}
 
 
 @dataclass(frozen=True)
@@ -133,18 +134,13 @@ class FileInput:
 
     def check_batch(self, session: SparkSession, checkpoint: str, index: int, batch: int) -> None:
         """Refuse to write a batch if one of its files is missing: Spark would treat it as an empty file."""
-        ignore = {name.lower(): value for name, value in self.description.options.items()}
-        if ignore.get("ignoremissingfiles", "").lower() == "true":
+        if self._is_on("ignoremissingfiles"):
             return
         paths = checkpoints.files_of_batch(HadoopFolder(session, checkpoint), index, batch)
         # An object store is slow to answer.
         with ThreadPoolExecutor(_AT_ONCE) as pool:
-            gone = [
-                path
-                for path, there in zip(paths, pool.map(_is_there(session), paths), strict=True)
-                if not there
-            ]
-        if gone:
+            is_there = list(pool.map(_is_there(session), paths))
+        if gone := [path for path, there in zip(paths, is_there, strict=True) if not there]:
             raise DbtRuntimeError(
                 f"source '{self.description.label}': {len(gone)} file(s) were removed after the stream had "
                 f"listed them and before they were read, the first is {redact_text(gone[0])}. Restore them, "
@@ -160,7 +156,7 @@ class FileInput:
             return
         # There are few dead letters, so there are few files.
         found = session.sql(f"select distinct _file from {raw} where {PROBLEM} is not null").collect()
-        given = {name.lower(): value for name, value in self.description.options.items()}
+        given = _by_lower_name(self.description.options)
         reader = session.read.options(
             **{name: given[name] for name in ("encoding", "linesep") if name in given}
         )
@@ -199,6 +195,9 @@ class FileInput:
         """Always None: the number of rows in the files is unknown."""
         return None
 
+    def _is_on(self, option: str) -> bool:
+        return _by_lower_name(self.description.options).get(option, "").lower() == "true"
+
     def _csv(self, session: SparkSession) -> DataFrame:
         """Read all values as text: Spark would round some values, and accept approximate ones."""
         names = [quoted(column.name) for column in self.description.columns]
@@ -233,12 +232,11 @@ class FileInput:
     def _load(
         self, session: SparkSession, kind: str, schema: str = "", options: Mapping[str, str] | None = None
     ) -> DataFrame:
-        given = dict(self.description.options)
-        names = {name.lower() for name in given}
-        defaults = {name: value for name, value in _DEFAULTS.items() if name.lower() not in names}
+        given = self.description.options
         if kind == CSV:
             given = csv_options(given)
-        reader = session.readStream.format(kind).options(**{**defaults, **given, **(options or {})})
+        given = {**with_defaults(given, _DEFAULTS), **(options or {})}
+        reader = session.readStream.format(kind).options(**given)
         if schema:
             reader = reader.schema(schema)
         return reader.load(self.description.location)
@@ -266,8 +264,7 @@ class FileInput:
 
         Folders of partitions (`dt=…`) are read if there is nothing else; beside files, Spark fails in each later run.
         """
-        options = {name.lower(): value for name, value in self.description.options.items()}
-        if options.get("recursivefilelookup", "").lower() == "true":
+        if self._is_on("recursivefilelookup"):
             return
         below, partitions = (
             len(files.globStatus(path_class(path, pattern)))
@@ -323,7 +320,7 @@ class CsvLines:
         return (
             tuple(typed),
             (
-                messages.problem_as(problem),
+                f"{problem} as {PROBLEM}",
                 messages.row_sql(self.columns),
                 f"cast(coalesce({_CORRUPT}, to_csv(struct({texts}), map({written}))) as binary) as value",
             ),
@@ -331,12 +328,12 @@ class CsvLines:
 
     @property
     def _written(self) -> dict[str, str]:
-        lower = {name.lower(): value for name, value in self.options.items()}
+        lower = _by_lower_name(self.options)
         return {name: lower[name.lower()] for name in _CSV_WRITTEN if name.lower() in lower}
 
     def open_quote(self) -> str:
         """The pattern of a line that ends within its last value; empty if values may have line breaks, or no quotes."""
-        lower = {name.lower(): value for name, value in self.options.items()}
+        lower = _by_lower_name(self.options)
         quote, sep = lower.get("quote", '"'), lower.get("sep", lower.get("delimiter", ","))
         if lower.get("multiline", "").lower() == "true" or not quote:
             return ""

@@ -17,7 +17,7 @@ from dbt.adapters.paimon.errors import messages
 from dbt.adapters.paimon.errors.redaction import redact_text
 from dbt.adapters.paimon.sql.text import quoted
 from dbt.adapters.paimon.streaming import checkpoints
-from dbt.adapters.paimon.streaming.descriptions import KAFKA_METADATA, Description
+from dbt.adapters.paimon.streaming.descriptions import KAFKA_METADATA, Description, with_defaults
 from dbt.adapters.paimon.streaming.formats.messages import ValueFormat, parsed
 from dbt.adapters.paimon.streaming.inputs import Input, StreamCall, UnavailableError
 
@@ -85,10 +85,7 @@ class KafkaInput:
                 f"source '{description.label}': no broker is set. Add kafka_options: {{{SERVERS}: host:9092}} to the "
                 "target in profiles.yml, or to external.options of the source."
             )
-        # Spark's option names are case-insensitive: a given option must replace the default.
-        names = {name.lower() for name in given}
-        defaults = {name: value for name, value in _DEFAULTS.items() if name.lower() not in names}
-        return cls(call, description, {**defaults, **given}, value_format)
+        return cls(call, description, with_defaults(given, _DEFAULTS), value_format)
 
     @property
     def identity(self) -> dict[str, str]:
@@ -175,10 +172,8 @@ class KafkaInput:
 
     @property
     def _takes_gaps(self) -> bool:
-        return self._option("failOnDataLoss").lower() == "false"
-
-    def _option(self, name: str) -> str:
-        return next((value for key, value in self.options.items() if key.lower() == name.lower()), "")
+        values = (value for name, value in self.options.items() if name.lower() == "failondataloss")
+        return next(values, "").lower() == "false"
 
     def _find_topics(self, session: SparkSession) -> str:
         """The ids of the topics, as `topic=id`; empty if the broker has none."""
@@ -239,33 +234,32 @@ class KafkaInput:
         except DbtRuntimeError:
             raise
         except Exception as exc:
-            text = messages.error_text(exc)
-            if re.search(r"TimeoutException|DisconnectException", text):
-                raise UnavailableError(self._unavailable()) from exc
-            # A stopped container's host name cannot be resolved; it can once the container is back.
-            if "No resolvable bootstrap urls" in text:
-                raise UnavailableError(
-                    f"{self._where}: no such host. Correct {SERVERS} (kafka_options in profiles.yml)."
-                ) from exc
-            raise DbtRuntimeError(self._failure(text)) from exc
+            raise self._explained(messages.error_text(exc)) from exc
         finally:
             if admin is not None:
                 admin.close(jvm.java.time.Duration.ofSeconds(1))
 
-    def _unavailable(self) -> str:
-        return (
-            f"{self._where}: Kafka at {self._servers} does not answer within {_ANSWERS_IN // 1000} seconds. "
-            f"Check that the broker is running and that {SERVERS} names it as this machine reaches it "
-            "(kafka_options in profiles.yml), and run again: the stream continues where it stopped."
-        )
-
-    def _failure(self, text: str) -> str:
+    def _explained(self, text: str) -> DbtRuntimeError:
+        """The error to raise for an error of Kafka's client."""
+        if re.search(r"TimeoutException|DisconnectException", text):
+            return UnavailableError(
+                f"{self._where}: Kafka at {self._servers} does not answer within {_ANSWERS_IN // 1000} seconds. "
+                f"Check that the broker is running and that {SERVERS} names it as this machine reaches it "
+                "(kafka_options in profiles.yml), and run again: the stream continues where it stopped."
+            )
+        # A stopped container's host name cannot be resolved; it can once the container is back.
+        if "No resolvable bootstrap urls" in text:
+            return UnavailableError(
+                f"{self._where}: no such host. Correct {SERVERS} (kafka_options in profiles.yml)."
+            )
         if re.search(r"AuthorizationException|AuthenticationException", text):
-            return (
+            return DbtRuntimeError(
                 f"{self._where}: the broker rejects this user: {_cause(text)}. Check kafka.security.protocol and "
                 "kafka.sasl.* in kafka_options of profiles.yml, and the user's permissions on the topic."
             )
-        return f"{self._where}: {_cause(text)}. Check kafka_options in profiles.yml and external.options of the source."
+        return DbtRuntimeError(
+            f"{self._where}: {_cause(text)}. Check kafka_options in profiles.yml and external.options of the source."
+        )
 
     def _check_jars(self, session: SparkSession) -> None:
         try:
