@@ -5,8 +5,9 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final
+from dataclasses import dataclass
+from functools import reduce
+from typing import TYPE_CHECKING, Final
 
 from dbt_common.exceptions import DbtRuntimeError
 
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 # Columns of the one frame that holds the raw rows of several inputs.
 _WHICH: Final = "__dbt_input"
 _RAW: Final = "__dbt_raw_"
+_FAULT_COLUMNS: Final = ", ".join(quoted(name) for name, _ in FAULT_COLUMNS)
 
 
 class NewColumnsError(DbtRuntimeError):
@@ -68,8 +70,6 @@ class BatchCounters:
 
     batches: int = 0
     dead_letters: int = 0
-    # Batches that an earlier run had written but not reported.
-    known: list[int] = field(default_factory=list)
 
 
 class BatchWriter:
@@ -100,7 +100,7 @@ class BatchWriter:
         self.written = BatchCounters()
         self.failure: Exception | None = None
 
-    def goes_on_from(self, unfinished: tuple[int, float] | None) -> None:
+    def prepare_restart(self, unfinished: tuple[int, float] | None) -> None:
         """Prepare for a restart of the query; `unfinished`: see `Checkpoint.unfinished_batch`."""
         self._unfinished = unfinished
         self.failure = None
@@ -124,9 +124,9 @@ class BatchWriter:
         try:
             name_raw_rows(frame, self._inputs)
             if self._asks_for_columns:
-                self._ask_for_columns(session)
+                self._refuse_new_columns(session)
             name_rows(session, self._inputs, batch)
-            self._bury(session, batch)
+            self._write_dead_letters(session, batch)
             with self._sink.alone():
                 self._insert(session, batch)
         finally:
@@ -137,7 +137,6 @@ class BatchWriter:
     def _insert(self, session: SparkSession, batch: int) -> None:
         sink = self._sink
         if self._is_written(session, sink.table, sink.snapshots, batch, sink.may_repeat):
-            self.written.known.append(batch)
             return
         for key, value in {**sink.conf, **commits.commit_conf(self._stream, batch)}.items():
             session.conf.set(key, value)
@@ -145,13 +144,14 @@ class BatchWriter:
             session.sql(statement)
 
     def _faults(self) -> list[str]:
-        found = [(each.call.label, each.faults_sql(raw_view(each.call.name))) for each in self._inputs]
-        columns = ", ".join(quoted(name) for name, _ in FAULT_COLUMNS)
+        """A query for each input that can have messages that cannot be parsed."""
         return [
-            f"select {string_literal(label)} as source, {columns} from ({sql})" for label, sql in found if sql
+            f"select {string_literal(each.call.label)} as source, {_FAULT_COLUMNS} from ({sql})"
+            for each in self._inputs
+            if (sql := each.faults_sql(raw_view(each.call.name)))
         ]
 
-    def _bury(self, session: SparkSession, batch: int) -> None:
+    def _write_dead_letters(self, session: SparkSession, batch: int) -> None:
         """Write messages that cannot be parsed to the dead letters, or end the stream with the first of them."""
         queries = self._faults()
         if not queries:
@@ -175,10 +175,9 @@ class BatchWriter:
         if not self._is_written(session, sink.dead_letters, sink.dead_letter_snapshots, batch, False):
             for key, value in commits.commit_conf(self._stream, batch).items():
                 session.conf.set(key, value)
-            columns = ", ".join(quoted(name) for name, _ in FAULT_COLUMNS)
             session.sql(
                 f"insert into {sink.dead_letters}\n"
-                f"select source, {columns}, {string_literal(self._stream)}, {batch}L, now()\n"
+                f"select source, {_FAULT_COLUMNS}, {string_literal(self._stream)}, {batch}L, now()\n"
                 f"from (\n{faults}\n)"
             )
         self.written.dead_letters += int(count)
@@ -192,12 +191,11 @@ class BatchWriter:
         row = session.sql(commits.commits_sql(snapshots, self._stream, batch, ago)).first()
         return commits.is_written(row or (0, True, None), table, batch, may_repeat)
 
-    def _ask_for_columns(self, session: SparkSession) -> None:
+    def _refuse_new_columns(self, session: SparkSession) -> None:
         found: dict[str, dict[str, str]] = {}
         for each in self._inputs:
             sql = each.new_columns_sql(raw_view(each.call.name))
-            rows: list[Any] = session.sql(sql).collect() if sql else []
-            if rows:
+            if sql and (rows := session.sql(sql).collect()):
                 found[each.call.name] = {row[0]: row[1] for row in rows}
         if found:
             raise NewColumnsError(found)
@@ -221,10 +219,7 @@ def raw_rows(frames: Sequence[DataFrame]) -> DataFrame:
         )
         for which, frame in enumerate(frames)
     ]
-    union = parts[0]
-    for part in parts[1:]:
-        union = union.union(part)
-    return union
+    return reduce(lambda union, part: union.union(part), parts)
 
 
 def name_raw_rows(frame: DataFrame, inputs: Sequence[Input]) -> None:
@@ -246,5 +241,4 @@ def name_rows(session: SparkSession, inputs: Sequence[Input], batch: int | None 
             sql = each.batch_rows_sql(session, raw, batch)
         else:
             sql = each.rows_sql(raw)
-        rows = session.sql(sql)
-        rows.createOrReplaceTempView(quoted(each.call.name))
+        session.sql(sql).createOrReplaceTempView(quoted(each.call.name))

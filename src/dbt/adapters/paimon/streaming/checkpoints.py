@@ -110,9 +110,7 @@ class Checkpoint:
     def last_offsets(self) -> tuple[str, ...]:
         """The last offset of each source, as the source's own JSON; empty if no batch has finished."""
         ended = self._batches("commits")
-        text = self._folder.read(f"offsets/{ended[-1]}") if ended else None
-        # OffsetSeqLog: a version, a line of metadata, and one line per source.
-        return tuple(text.splitlines()[2:]) if text else ()
+        return _offsets(self._folder, ended[-1]) if ended else ()
 
     def delete(self) -> None:
         """Delete the checkpoint, so that the stream starts over."""
@@ -175,10 +173,13 @@ def files_of_batch(checkpoint: HadoopFolder, index: int, batch: int) -> list[str
     return sorted({str(each["path"]) for each in entries if first <= each["batchId"] <= last})
 
 
-def _log_offset(checkpoint: HadoopFolder, index: int, batch: int) -> int:
-    text = checkpoint.read(f"offsets/{batch}") if batch >= 0 else None
+def _offsets(checkpoint: HadoopFolder, batch: int) -> tuple[str, ...]:
     # OffsetSeqLog: a version, a line of metadata, and one line per source; `-` if a source has no offset.
-    lines = text.splitlines()[2:] if text else []
+    return tuple((checkpoint.read(f"offsets/{batch}") or "").splitlines()[2:])
+
+
+def _log_offset(checkpoint: HadoopFolder, index: int, batch: int) -> int:
+    lines = _offsets(checkpoint, batch) if batch >= 0 else ()
     line = lines[index] if index < len(lines) else "-"
     return int(json.loads(line)["logOffset"]) if line.startswith("{") else -1
 

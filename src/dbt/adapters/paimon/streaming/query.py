@@ -61,7 +61,7 @@ def run(
     while True:
         try:
             if failed:
-                writer.goes_on_from(checkpoint.unfinished_batch())
+                writer.prepare_restart(checkpoint.unfinished_batch())
             _run(frame(), writer, checkpoint, name, trigger, report, look)
         except Exception as exc:  # noqa: PERF203 - a few attempts
             # A source that does not answer at the first attempt is not a temporary failure.
@@ -111,13 +111,14 @@ def _run(
             if not trigger.is_to_end():
                 continue
             ending = ending or _Ending(checkpoint)
-            if every and (ending.is_over or not started.status["isTriggerActive"]):
-                # Then it reports the last batch, too.
-                started.stop()
-                break
-            if not every and ending.is_over:
+            if not ending.is_over and (not every or started.status["isTriggerActive"]):
+                continue
+            if not every:
                 # An incomplete table must not be taken for a complete one.
                 raise _cancelled(name)
+            # After this, it reports the last batch, too.
+            started.stop()
+            break
         _report_progress(started, reported, report)
     except StreamingQueryException as exc:
         raise (writer.failure or exc) from exc
@@ -168,6 +169,7 @@ def _cancelled(name: str) -> DbtRuntimeError:
 
 
 def _report_progress(query: Any, reported: int, report: Callable[[Mapping[str, Any]], None]) -> int:
+    """Report the batches since the last reported one; returns the last one."""
     for progress in query.recentProgress:
         if progress["batchId"] > reported and progress["numInputRows"]:
             reported = progress["batchId"]

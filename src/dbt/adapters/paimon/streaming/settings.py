@@ -31,6 +31,7 @@ _INTERVAL: Final = re.compile(
 )
 # Strategies that replace rows by the result of the whole query, while a batch is only a part of it.
 _WHOLE: Final = (INSERT_OVERWRITE, DELETE_INSERT, MICROBATCH)
+_SUITABLE: Final = "Use 'append', 'upsert', 'partial_update', 'merge' or 'apply_changes'"
 
 
 @dataclass(frozen=True)
@@ -91,16 +92,10 @@ def collect_settings(
         problems.add(
             "incremental_strategy",
             strategy,
-            "replaces the result of the whole query, and a stream delivers it one batch at a time. "
-            "Use 'append', 'upsert', 'partial_update', 'merge' or 'apply_changes'",
+            f"replaces the result of the whole query, and a stream delivers it one batch at a time. {_SUITABLE}",
         )
     elif strategy not in STRATEGIES:
-        problems.add(
-            "incremental_strategy",
-            strategy,
-            "a stream cannot use a custom strategy. Use 'append', 'upsert', 'partial_update', 'merge' or "
-            "'apply_changes'",
-        )
+        problems.add("incremental_strategy", strategy, f"a stream cannot use a custom strategy. {_SUITABLE}")
     if spec.wap:
         problems.add("wap", config.get("wap"), "a stream's batches are not audited. Remove it")
     location = str(config.get("checkpoint_location") or "")

@@ -246,13 +246,12 @@ class PaimonTableInput:
             SourceChangedError: the table's columns have changed since it was opened.
         """
         read = ranges.joined([Range.of_row(row) for row in session.sql(f"select * from {raw}").collect()])
-        if read is None:
-            return self._seen(reads.nothing_sql(self.table, 0, self._output), self.table, False)
-        self._batch = read
-        if self._planned is not None:
-            self._planned.forget_before(read.start)
-        if read.start == read.end:
-            # The beginning of a stream; its table snapshot may have expired since.
+        if read is not None:
+            self._batch = read
+            if self._planned is not None:
+                self._planned.forget_before(read.start)
+        # An empty range is the beginning of a stream; its table snapshot may have expired since.
+        if read is None or read.start == read.end:
             return self._seen(reads.nothing_sql(self.table, 0, self._output), self.table, False)
         commits = self._commits(session)
         self._refuse_lost(read.start, commits)
@@ -263,11 +262,11 @@ class PaimonTableInput:
         if read.start == NOTHING_READ:
             self._rows[batch] = next((each.rows for each in in_it if Position.at(each) == read.end), 0)
             sql = self._seen(reads.whole_sql(table, read.end.snapshot, self._output), table, False)
-            return self._over(session, sql, table, read, batch)
+            return self._closed_windows(session, sql, table, read, batch)
         at = {each.snapshot: each.rows for each in commits}
         self._rows[batch] = sum(ranges.written(each, at) for each in in_it)
         sql, has_kinds = self._changes(session, table, read, in_it, at)
-        return self._over(session, self._seen(sql, table, has_kinds), table, read, batch)
+        return self._closed_windows(session, self._seen(sql, table, has_kinds), table, read, batch)
 
     def faults_sql(self, raw: str) -> str | None:
         """None: the rows of a table need no parsing."""
@@ -333,7 +332,9 @@ class PaimonTableInput:
         old = self._then_called(session, start)
         return reads.compare_sql(table, start, old, end, self._output), True
 
-    def _over(self, session: SparkSession, rows: str, table: SourceTable, read: Range, batch: int) -> str:
+    def _closed_windows(
+        self, session: SparkSession, rows: str, table: SourceTable, read: Range, batch: int
+    ) -> str:
         """The rows of the windows that a batch closes; without a watermark, the batch's rows."""
         if self.watermark is None or self._marks is None:
             return rows
@@ -372,9 +373,8 @@ class PaimonTableInput:
         """The table with the columns that it also had at a position; refuses columns that may have been renamed."""
         if position == NOTHING_READ:
             return self.table
-        there = {
-            name.lower() for name in session.sql(reads.version_sql(self.table, position.snapshot)).columns
-        }
+        then = session.sql(reads.version_sql(self.table, position.snapshot))
+        there = {name.lower() for name in then.columns}
         now = {name.lower() for name, _ in self.table.columns}
         gone = there - now - {(self.call.row_kind or "").lower(), SNAPSHOT}
         if gone and now - there:
@@ -412,8 +412,7 @@ class PaimonTableInput:
         return [Commit.of_row(row) for row in session.sql(positions.commits_sql(self.snapshots)).collect()]
 
     def _refuse_lost(self, position: Position, commits: Sequence[Commit]) -> None:
-        problem = ranges.lost(position, commits)
-        if problem:
+        if problem := ranges.lost(position, commits):
             raise DbtRuntimeError(f"stream({self.call.label}): {problem}. {_REMEDY}.")
 
     def _keep(self, session: SparkSession) -> None:
@@ -439,8 +438,7 @@ class PaimonTableInput:
 
 def _options(call: StreamCall, what: str) -> tuple[Limits, str]:
     known = {ranges.MAX_ROWS, ranges.MAX_SNAPSHOTS, CONSUMER, *scan_modes.OPTIONS}
-    unknown = sorted(set(call.options) - known)
-    if unknown:
+    if unknown := sorted(set(call.options) - known):
         raise DbtRuntimeError(
             f"{what}: unknown option {', '.join(unknown)}. The options for a Paimon table are "
             f"{', '.join(sorted(known))}."

@@ -115,10 +115,9 @@ def following(start: Position, commits: Sequence[Commit], limits: Limits) -> lis
     rows = {commit.snapshot: commit.rows for commit in commits}
     ranges: list[Range] = []
     held, count = 0, 0
-    for index, commit in enumerate(new):
+    for commit, coming in zip(new, [*new[1:], None], strict=False):
         held += written(commit, rows)
         count += 1
-        coming = new[index + 1] if index + 1 < len(new) else None
         more = written(coming, rows) if coming else 0
         full = (limits.rows and held + more > limits.rows) or (limits.snapshots and count >= limits.snapshots)
         if coming is None or full:
