@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import reduce
 from typing import TYPE_CHECKING, Final
 
@@ -72,37 +72,30 @@ class BatchCounters:
     dead_letters: int = 0
 
 
+@dataclass(eq=False)
 class BatchWriter:
-    """The foreachBatch function of a stream; keeps the error it raises, which Spark reports as a stack trace."""
+    """The foreachBatch function of a stream; keeps the error it raises, which Spark reports as a stack trace.
 
-    def __init__(
-        self,
-        stream: str,
-        inputs: Sequence[Input],
-        sink: Sink,
-        checkpoint: str,
-        unfinished: tuple[int, float] | None,
-        asks_for_columns: bool,
-    ) -> None:
-        """Create a writer.
+    Attributes:
+        stream: the id of the stream.
+        inputs: in the order of `raw_rows`.
+        checkpoint: the location of the stream's checkpoint.
+        unfinished: a batch that an earlier run began, and when (see `Checkpoint.unfinished_batch`).
+        asks_for_columns: whether columns that are not described end the query (`NewColumnsError`).
+    """
 
-        Args:
-            inputs: in the order of `raw_rows`.
-            unfinished: a batch that an earlier run began, and when (see `Checkpoint.unfinished_batch`).
-            asks_for_columns: whether columns that are not described end the query (`NewColumnsError`).
-        """
-        self._stream = stream
-        self._inputs = inputs
-        self._sink = sink
-        self._checkpoint = checkpoint
-        self._unfinished = unfinished
-        self._asks_for_columns = asks_for_columns
-        self.written = BatchCounters()
-        self.failure: Exception | None = None
+    stream: str
+    inputs: Sequence[Input]
+    sink: Sink
+    checkpoint: str
+    unfinished: tuple[int, float] | None
+    asks_for_columns: bool
+    written: BatchCounters = field(default_factory=BatchCounters)
+    failure: Exception | None = None
 
     def prepare_restart(self, unfinished: tuple[int, float] | None) -> None:
         """Prepare for a restart of the query; `unfinished`: see `Checkpoint.unfinished_batch`."""
-        self._unfinished = unfinished
+        self.unfinished = unfinished
         self.failure = None
 
     def __call__(self, frame: DataFrame, batch: int) -> None:
@@ -115,19 +108,19 @@ class BatchWriter:
 
     def _write(self, frame: DataFrame, batch: int) -> None:
         session = frame.sparkSession
-        for index, each in enumerate(self._inputs):
+        for index, each in enumerate(self.inputs):
             if isinstance(each, CheckedInput):
-                each.check_batch(session, self._checkpoint, index, batch)
+                each.check_batch(session, self.checkpoint, index, batch)
         # Each input is a selection from the combined raw rows.
-        read_twice = self._asks_for_columns or len(self._inputs) > 1 or any(self._faults())
+        read_twice = self.asks_for_columns or len(self.inputs) > 1 or any(self._faults())
         frame = frame.persist() if read_twice else frame
         try:
-            name_raw_rows(frame, self._inputs)
-            if self._asks_for_columns:
+            name_raw_rows(frame, self.inputs)
+            if self.asks_for_columns:
                 self._refuse_new_columns(session)
-            name_rows(session, self._inputs, batch)
+            name_rows(session, self.inputs, batch)
             self._write_dead_letters(session, batch)
-            with self._sink.alone():
+            with self.sink.alone():
                 self._insert(session, batch)
         finally:
             if read_twice:
@@ -135,10 +128,10 @@ class BatchWriter:
         self.written.batches += 1
 
     def _insert(self, session: SparkSession, batch: int) -> None:
-        sink = self._sink
+        sink = self.sink
         if self._is_written(session, sink.table, sink.snapshots, batch, sink.may_repeat):
             return
-        for key, value in {**sink.conf, **commits.commit_conf(self._stream, batch)}.items():
+        for key, value in {**sink.conf, **commits.commit_conf(self.stream, batch)}.items():
             session.conf.set(key, value)
         for statement in statements(sink.write):
             session.sql(statement)
@@ -147,7 +140,7 @@ class BatchWriter:
         """A query for each input that can have messages that cannot be parsed."""
         return [
             f"select {string_literal(each.call.label)} as source, {_FAULT_COLUMNS} from ({sql})"
-            for each in self._inputs
+            for each in self.inputs
             if (sql := each.faults_sql(raw_view(each.call.name)))
         ]
 
@@ -160,10 +153,10 @@ class BatchWriter:
         (count,) = session.sql(f"select count(*) from (\n{faults}\n)").first() or (0,)
         if not count:
             return
-        for each in self._inputs:
+        for each in self.inputs:
             if isinstance(each, LinesInput):
                 each.check_faults(session, raw_view(each.call.name))
-        if not self._sink.dead_letters:
+        if not self.sink.dead_letters:
             first = session.sql(f"{faults}\nlimit 1").first()
             assert first is not None
             raise DbtRuntimeError(
@@ -171,13 +164,13 @@ class BatchWriter:
                 f"{first.reason}. Correct the description of the source, or set on_bad_message='dead_letter' "
                 "to write such messages to a separate table."
             )
-        sink = self._sink
+        sink = self.sink
         if not self._is_written(session, sink.dead_letters, sink.dead_letter_snapshots, batch, False):
-            for key, value in commits.commit_conf(self._stream, batch).items():
+            for key, value in commits.commit_conf(self.stream, batch).items():
                 session.conf.set(key, value)
             session.sql(
                 f"insert into {sink.dead_letters}\n"
-                f"select source, {_FAULT_COLUMNS}, {string_literal(self._stream)}, {batch}L, now()\n"
+                f"select source, {_FAULT_COLUMNS}, {string_literal(self.stream)}, {batch}L, now()\n"
                 f"from (\n{faults}\n)"
             )
         self.written.dead_letters += int(count)
@@ -185,15 +178,15 @@ class BatchWriter:
     def _is_written(
         self, session: SparkSession, table: str, snapshots: str, batch: int, may_repeat: bool
     ) -> bool:
-        if self._unfinished is None or self._unfinished[0] != batch:
+        if self.unfinished is None or self.unfinished[0] != batch:
             return False
-        ago = time.time() - self._unfinished[1]
-        row = session.sql(commits.commits_sql(snapshots, self._stream, batch, ago)).first()
+        ago = time.time() - self.unfinished[1]
+        row = session.sql(commits.commits_sql(snapshots, self.stream, batch, ago)).first()
         return commits.is_written(row or (0, True, None), table, batch, may_repeat)
 
     def _refuse_new_columns(self, session: SparkSession) -> None:
         found: dict[str, dict[str, str]] = {}
-        for each in self._inputs:
+        for each in self.inputs:
             sql = each.new_columns_sql(raw_view(each.call.name))
             if sql and (rows := session.sql(sql).collect()):
                 found[each.call.name] = {row[0]: row[1] for row in rows}

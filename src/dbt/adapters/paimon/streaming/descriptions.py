@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any, Final
 
 from dbt_common.exceptions import DbtRuntimeError
@@ -25,17 +24,15 @@ VALUE_FORMATS: Final = (JSON, DEBEZIUM)
 _WITH_VALUE_FORMAT: Final = (KAFKA, JSON)
 
 # The metadata columns of a row, in addition to the described ones: name -> Spark's type.
-KAFKA_METADATA: Final[Mapping[str, str]] = MappingProxyType(
-    {
-        "_key": "binary",
-        "_topic": "string",
-        "_partition": "int",
-        "_offset": "bigint",
-        "_timestamp": "timestamp",
-        "_headers": "array<struct<key:string,value:binary>>",
-    }
-)
-FILE_METADATA: Final[Mapping[str, str]] = MappingProxyType({"_file": "string"})
+KAFKA_METADATA: Final[Mapping[str, str]] = {
+    "_key": "binary",
+    "_topic": "string",
+    "_partition": "int",
+    "_offset": "bigint",
+    "_timestamp": "timestamp",
+    "_headers": "array<struct<key:string,value:binary>>",
+}
+FILE_METADATA: Final[Mapping[str, str]] = {"_file": "string"}
 
 _KEYS: Final = ("using", "location", "value_format", "options")
 # dbt's own keys in `external`, for external tables of a database.

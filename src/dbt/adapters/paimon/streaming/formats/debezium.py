@@ -11,29 +11,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
 from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.paimon.sql.text import quoted, string_literal
-from dbt.adapters.paimon.streaming.formats import debezium_types
-from dbt.adapters.paimon.streaming.formats.debezium_types import (
-    Target,
-    Text,
-    UnknownTypeError,
-    cases,
-    let,
-    literals,
-)
-from dbt.adapters.paimon.streaming.formats.messages import (
-    PROBLEM,
-    ROW,
-    UNDECLARED,
-    faults_sql,
-    is_utf8_sql,
-    rows_sql,
-)
+from dbt.adapters.paimon.streaming.formats import debezium_types, messages
+from dbt.adapters.paimon.streaming.formats.debezium_types import Target, Text, UnknownTypeError, let, literals
+from dbt.adapters.paimon.streaming.formats.messages import PROBLEM, ROW, UNDECLARED
 
 if TYPE_CHECKING:
     from dbt.adapters.paimon.streaming.descriptions import Description, SourceColumn
@@ -43,9 +28,7 @@ ROW_KIND: Final = "_row_kind"
 POSITION: Final = "_position"
 SOURCE_TIME: Final = "_source_time"
 # The metadata columns of a row when the model does not name a row kind column: name -> Spark's type.
-METADATA: Final[Mapping[str, str]] = MappingProxyType(
-    {ROW_KIND: "string", POSITION: "string", SOURCE_TIME: "timestamp"}
-)
+METADATA: Final[Mapping[str, str]] = {ROW_KIND: "string", POSITION: "string", SOURCE_TIME: "timestamp"}
 
 # The tombstone that follows a delete on a compacted Kafka topic; in a file it can only be written as `null`.
 _IS_TOMBSTONE: Final = "(value is null or trim(__tmp_text) = 'null')"
@@ -182,7 +165,7 @@ class DebeziumMessages:
                 f"{image} as __tmp_image",
                 "__tmp_op = 'd' and __tmp_before is null as __tmp_is_key",
                 f"{_position_sql()} as __tmp_position",
-                f"case __tmp_op {cases(_KINDS)} end as __tmp_kind",
+                f"case __tmp_op {debezium_types.cases(_KINDS)} end as __tmp_kind",
             ),
             tuple(self._text_columns()),
             tuple(values),
@@ -193,10 +176,10 @@ class DebeziumMessages:
     def rows_sql(self, raw: str, extra: Sequence[str]) -> str:
         names = [*(column.name for column in self.columns), self.row_kind, POSITION, SOURCE_TIME]
         # A tombstone is neither a row nor a fault.
-        return rows_sql(raw, names, extra, f"{ROW} is not null")
+        return messages.rows_sql(raw, names, extra, f"{ROW} is not null")
 
     def faults_sql(self, raw: str) -> str:
-        return faults_sql(raw)
+        return messages.faults_sql(raw)
 
     def new_columns_sql(self, raw: str) -> str:
         each = f"select explode({UNDECLARED}) as new from {raw}"
@@ -287,7 +270,7 @@ class DebeziumMessages:
         """(condition, reason) pairs about the message as a whole, both as SQL."""
         one_object = "size(__tmp_parsed) = 1 and startswith(ltrim(' \\t\\r\\n', __tmp_text), '{')"
         yield "trim(__tmp_text) = ''", "'the message is empty'"
-        yield f"not {is_utf8_sql('__tmp_text')}", "'not valid UTF-8'"
+        yield f"not {messages.is_utf8_sql('__tmp_text')}", "'not valid UTF-8'"
         yield f"not coalesce({one_object}, false)", "'the message is not one JSON object'"
         yield (
             "__tmp_op is null",

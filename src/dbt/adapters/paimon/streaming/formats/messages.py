@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, Protocol
 
 from dbt.adapters.paimon.sql.text import quoted, string_literal
-from dbt.adapters.paimon.streaming.descriptions import Description, SourceColumn
+from dbt.adapters.paimon.streaming.descriptions import SourceColumn
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -96,10 +96,6 @@ class JsonMessages:
 
     columns: tuple[SourceColumn, ...]
     reserved: tuple[str, ...] = ()
-
-    @classmethod
-    def of(cls, description: Description) -> JsonMessages:
-        return cls(description.columns, tuple(description.metadata))
 
     def stages(self) -> Sequence[Sequence[str]]:
         steps = ("text", "marked", "both", "fields", "unknown")

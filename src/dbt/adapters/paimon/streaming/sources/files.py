@@ -209,8 +209,7 @@ class FileInput:
     def _parquet(self, session: SparkSession) -> DataFrame:
         columns = self.description.columns
         schema = ", ".join(f"{quoted(column.name)} {column.data_type}" for column in columns)
-        if not schema:
-            schema = self._inferred(session)
+        schema = schema or self._inferred(session)
         return self._load(session, "parquet", schema).selectExpr("*", f"{_PATH} as _file")
 
     def _inferred(self, session: SparkSession) -> str:

@@ -35,20 +35,12 @@ _DEFAULTS: Final = {
     "failOnDataLoss": "true",
     "maxOffsetsPerTrigger": "1000000",
 }
-_METADATA: Final = (
-    "key as _key",
-    "topic as _topic",
-    "partition as _partition",
-    "offset as _offset",
-    "timestamp as _timestamp",
-    "headers as _headers",
-)
 _RAW: Final = (
     "key",
     "value",
     "concat(topic, ' partition ', partition, ' offset ', offset) as place",
     "timestamp as received_at",
-    *_METADATA,
+    *(f"{name[1:]} as {name}" for name in KAFKA_METADATA),
 )
 
 Offsets = Mapping[str, Mapping[str, int]]

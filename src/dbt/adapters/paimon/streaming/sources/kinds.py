@@ -90,7 +90,9 @@ def _description(
 def _value_format(description: Description, call: StreamCall) -> ValueFormat | None:
     if description.value_format == DEBEZIUM:
         return DebeziumMessages.of(description, call)
-    return JsonMessages.of(description) if description.value_format == JSON else None
+    if description.value_format == JSON:
+        return JsonMessages(description.columns, tuple(description.metadata))
+    return None
 
 
 def _type_of(session: SparkSession, text: str) -> str:

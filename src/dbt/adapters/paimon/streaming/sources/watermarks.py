@@ -25,13 +25,8 @@ if TYPE_CHECKING:
 
 _KEYS: Final = ("column", "delay", "window")
 _INTERVAL: Final = re.compile(r"(\d+) +(second|minute|hour|day|week)s?", re.IGNORECASE)
-_MICROSECONDS: Final = {
-    "second": 1_000_000,
-    "minute": 60_000_000,
-    "hour": 3_600_000_000,
-    "day": 86_400_000_000,
-    "week": 604_800_000_000,
-}
+_SECONDS: Final = {"second": 1, "minute": 60, "hour": 3_600, "day": 86_400, "week": 604_800}
+_MICROSECONDS: Final = 1_000_000
 _EPOCH: Final = datetime.fromisoformat("1970-01-01")
 _LOCAL: Final = "timestamp_ntz"
 
@@ -91,7 +86,7 @@ class Watermark:
     @property
     def identity(self) -> str:
         """What must stay the same for a checkpoint to fit; the delay may change."""
-        return f"{self.column}, windows of {self.window // _MICROSECONDS['second']} seconds"
+        return f"{self.column}, windows of {self.window // _MICROSECONDS} seconds"
 
     def seen_sql(self, rows: str, before: Mark) -> str:
         """One row: the newest time among the rows of a batch, in microseconds; the number of late rows."""
@@ -158,4 +153,4 @@ def _microseconds(key: str, text: Any) -> int:
         raise DbtRuntimeError(
             f"watermark: {key}='{text}' is not an interval. Write '10 minutes', for example."
         )
-    return int(found[1]) * _MICROSECONDS[found[2].lower()]
+    return int(found[1]) * _SECONDS[found[2].lower()] * _MICROSECONDS
