@@ -38,7 +38,7 @@ def attempts(
     # Another test of this process may have had one, which has ended.
     monkeypatch.setattr("dbt.adapters.paimon.spark.launch.jvm_process.Spawned._last", None)
     sink: Any = None
-    writer = BatchWriter("stream", (), sink, "", None, asks_for_columns=False)
+    writer = BatchWriter("stream", (), sink, "", None, refuses_new_columns=False)
     trigger = Trigger("1 second" if goes_on else None, lambda: False, lambda: False)
 
     def frame() -> Any:

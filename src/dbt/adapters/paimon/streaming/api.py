@@ -199,10 +199,10 @@ class Streams:
         if stream_id:
             return
         if model["config"].get("full_refresh") is not False:
-            raise DbtRuntimeError(failures.not_a_streams(model["name"], relation))
-        unsaid = [call.label for call in stream.calls.values() if not kinds.says_where_it_begins(call)]
-        if unsaid and not strategies.may_repeat(plan.strategy, plan.spec):
-            raise DbtRuntimeError(failures.begins_nowhere(model["name"], relation, unsaid))
+            raise DbtRuntimeError(failures.built_by_batch_model(model["name"], relation))
+        without_beginning = [call.label for call in stream.calls.values() if not kinds.has_beginning(call)]
+        if without_beginning and not strategies.may_repeat(plan.strategy, plan.spec):
+            raise DbtRuntimeError(failures.unknown_beginning(model["name"], relation, without_beginning))
         own = deletes_table(relation.identifier or "")
         if plan.strategy == APPLY_CHANGES and own in [each.identifier for each in deletes]:
             raise DbtRuntimeError(failures.has_deletes(model["name"], relation, f"{relation.schema}.{own}"))
@@ -361,7 +361,7 @@ class Streams:
             sink,
             checkpoint.location,
             checkpoint.unfinished_batch(),
-            asks_for_columns=on_schema_change != "ignore",
+            refuses_new_columns=on_schema_change != "ignore",
         )
         try:
             self._write_batches(model["name"], stream, inputs, writer, checkpoint, settings, drains)
@@ -394,11 +394,11 @@ class Streams:
         handle = self._adapter.handle
         session = handle.session
         watch = progress.Watch(name, inputs, session, stream.totals)
-        with report_progress(handle, name, silent_without_job=True) as telling:
+        with report_progress(handle, name, silent_without_job=True) as reporter:
 
             def report(batch: Mapping[str, Any]) -> None:
                 watch.report(batch)
-                telling.again()
+                reporter.again()
 
             query.run(
                 lambda: batches.raw_rows([each.read(session) for each in inputs]),
@@ -407,7 +407,7 @@ class Streams:
                 name=name,
                 trigger=long_running.trigger(settings, lambda: handle.is_cancelled, drains),
                 report=report,
-                look=lambda: _plan(inputs, session),
+                look=lambda: _plan_inputs(inputs, session),
             )
 
     def _fitting_note(
@@ -450,7 +450,7 @@ class Streams:
         return Checkpoint(session, f"{folder.rstrip('/')}/{stream}")
 
 
-def _plan(inputs: tuple[Input, ...], session: SparkSession) -> None:
+def _plan_inputs(inputs: tuple[Input, ...], session: SparkSession) -> None:
     for each in inputs:
         if isinstance(each, PlannedInput):
             each.plan(session)

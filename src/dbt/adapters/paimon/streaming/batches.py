@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 # Columns of the one frame that holds the raw rows of several inputs.
-_WHICH: Final = "__dbt_input"
-_RAW: Final = "__dbt_raw_"
+_INPUT_INDEX: Final = "__dbt_input"
+_RAW_PREFIX: Final = "__dbt_raw_"
 _FAULT_COLUMNS: Final = ", ".join(quoted(name) for name, _ in FAULT_COLUMNS)
 
 
@@ -81,7 +81,7 @@ class BatchWriter:
         inputs: in the order of `raw_rows`.
         checkpoint: the location of the stream's checkpoint.
         unfinished: a batch that an earlier run began, and when (see `Checkpoint.unfinished_batch`).
-        asks_for_columns: whether columns that are not described end the query (`NewColumnsError`).
+        refuses_new_columns: whether columns that are not described end the query (`NewColumnsError`).
     """
 
     stream: str
@@ -89,7 +89,7 @@ class BatchWriter:
     sink: Sink
     checkpoint: str
     unfinished: tuple[int, float] | None
-    asks_for_columns: bool
+    refuses_new_columns: bool
     written: BatchCounters = field(default_factory=BatchCounters)
     failure: Exception | None = None
 
@@ -112,11 +112,11 @@ class BatchWriter:
             if isinstance(each, CheckedInput):
                 each.check_batch(session, self.checkpoint, index, batch)
         # Each input is a selection from the combined raw rows.
-        read_twice = self.asks_for_columns or len(self.inputs) > 1 or any(self._faults())
+        read_twice = self.refuses_new_columns or len(self.inputs) > 1 or any(self._faults())
         frame = frame.persist() if read_twice else frame
         try:
             name_raw_rows(frame, self.inputs)
-            if self.asks_for_columns:
+            if self.refuses_new_columns:
                 self._refuse_new_columns(session)
             name_rows(session, self.inputs, batch)
             self._write_dead_letters(session, batch)
@@ -202,10 +202,10 @@ def raw_rows(frames: Sequence[DataFrame]) -> DataFrame:
         return frames[0]
     parts = [
         frame.select(
-            functions.lit(which).alias(_WHICH),
+            functions.lit(which).alias(_INPUT_INDEX),
             *(
                 (functions.struct("*") if index == which else functions.lit(None).cast(other.schema)).alias(
-                    f"{_RAW}{index}"
+                    f"{_RAW_PREFIX}{index}"
                 )
                 for index, other in enumerate(frames)
             ),
@@ -222,7 +222,7 @@ def name_raw_rows(frame: DataFrame, inputs: Sequence[Input]) -> None:
     for index, each in enumerate(inputs):
         own = frame
         if len(inputs) > 1:
-            own = frame.where(functions.col(_WHICH) == index).select(f"{_RAW}{index}.*")
+            own = frame.where(functions.col(_INPUT_INDEX) == index).select(f"{_RAW_PREFIX}{index}.*")
         own.createOrReplaceTempView(raw_view(each.call.name))
 
 

@@ -137,8 +137,8 @@ def check_fits(note: Note, model: str, inputs: Sequence[Mapping[str, str]], loca
         )
     if len(note.inputs) == len(inputs) and all(map(_is_same, note.inputs, inputs)):
         return
-    before = [_described(identity) for identity in note.inputs]
-    now = [_described(identity) for identity in inputs]
+    before = [_identity_text(identity) for identity in note.inputs]
+    now = [_identity_text(identity) for identity in inputs]
     gone = [text for text in before if text not in now]
     new = [text for text in now if text not in before]
     raise DbtRuntimeError(
@@ -191,5 +191,5 @@ def _is_same(before: Mapping[str, str], now: Mapping[str, str]) -> bool:
     return all(before.get(key) == now.get(key) for key in keys)
 
 
-def _described(identity: Mapping[str, str]) -> str:
+def _identity_text(identity: Mapping[str, str]) -> str:
     return ", ".join(f"{key} {value}" for key, value in identity.items())

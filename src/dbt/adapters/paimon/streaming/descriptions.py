@@ -180,12 +180,12 @@ def _key_problems(external: Mapping[str, Any]) -> Iterator[str]:
         if key in _EXTERNAL_TABLES_KEYS:
             yield f"external.{key}: a stream does not use it; the keys are {', '.join(_KEYS)}"
         elif key not in _KEYS:
-            yield f"external.{key}: not a key of a streamed source; {_meant(key, _KEYS)}"
+            yield f"external.{key}: not a key of a streamed source; {_suggestion(key, _KEYS)}"
     using = external.get("using")
     if using is None:
         yield f"external.using: missing; write what is read: {', '.join(KINDS)}"
     elif using not in KINDS:
-        yield f"external.using: {using!r} is not one of {', '.join(KINDS)}; {_meant(str(using), KINDS)}"
+        yield f"external.using: {using!r} is not one of {', '.join(KINDS)}; {_suggestion(str(using), KINDS)}"
 
 
 def _location_problems(external: Mapping[str, Any]) -> Iterator[str]:
@@ -211,7 +211,7 @@ def _format_problems(external: Mapping[str, Any]) -> Iterator[str]:
     elif value_format not in VALUE_FORMATS:
         yield (
             f"external.value_format: {value_format!r} is not one of {', '.join(VALUE_FORMATS)}; "
-            f"{_meant(str(value_format), VALUE_FORMATS)}"
+            f"{_suggestion(str(value_format), VALUE_FORMATS)}"
         )
 
 
@@ -253,8 +253,8 @@ def _option_name_problem(using: Any, name: str) -> str:
         return "a file has one JSON object per line; write the files like that"
     if name.lower() in {option.lower() for option in known}:
         return ""
-    hint = _meant(name, known)
-    if using == KAFKA and _meant(f"kafka.{name}", ("kafka.bootstrap.servers",)).startswith("did"):
+    hint = _suggestion(name, known)
+    if using == KAFKA and _suggestion(f"kafka.{name}", ("kafka.bootstrap.servers",)).startswith("did"):
         hint = "did you mean kafka.bootstrap.servers?"
     return f"not an option of Spark's {using} reader; {hint}"
 
@@ -333,7 +333,7 @@ def _folder(location: str, root: Path) -> str:
     return str(root / Path(location.removeprefix("file:")).expanduser())
 
 
-def _meant(name: str, known: Iterable[str]) -> str:
+def _suggestion(name: str, known: Iterable[str]) -> str:
     known = sorted(known)
     by_small = {word.lower(): word for word in known}
     close = get_close_matches(name.lower(), by_small, n=1)

@@ -83,7 +83,7 @@ def new_columns(model: str, found: Mapping[str, Mapping[str, str]]) -> str:
     )
 
 
-def not_a_streams(model: str, table: object) -> str:
+def built_by_batch_model(model: str, table: object) -> str:
     """The error message for a table of a batch model that the stream may not take over."""
     return (
         f"model '{model}': {table} was not written by a stream. To keep its rows and stream into it, set "
@@ -93,7 +93,7 @@ def not_a_streams(model: str, table: object) -> str:
     )
 
 
-def begins_nowhere(model: str, table: object, sources: Sequence[str]) -> str:
+def unknown_beginning(model: str, table: object, sources: Sequence[str]) -> str:
     """The error message for a table of a batch model whose rows the stream might repeat."""
     return (
         f"model '{model}': {table} has rows that a batch run wrote, and its strategy would add those that "

@@ -153,11 +153,6 @@ class MarkingInput(Input, Protocol):
         """A copy that does not change its source: for a staged table that may never replace the old one."""
 
 
-def view_name(index: int, identifier: str) -> str:
-    """The name of the view that replaces a `stream(...)`; `index` numbers them within a model."""
-    return f"__dbt_stream_{index}_{identifier}"
-
-
 def raw_view(name: str) -> str:
     """The quoted name of the view of an input's raw rows."""
     return quoted(f"{name}__raw")

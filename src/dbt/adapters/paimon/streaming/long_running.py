@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from dbt.adapters.paimon.streaming.settings import StreamSettings
 
 # Set while `dbt-paimon stream` runs dbt in this process.
-_GOES_ON: Final = Event()
+_LONG_RUNNING: Final = Event()
 # Set when its streams have to end.
 _STOP: Final = Event()
 # Seconds before a failed stream is restarted: a broker or a store may become available again.
@@ -57,8 +57,8 @@ class Trigger:
 
 def trigger(settings: StreamSettings, is_cancelled: Callable[[], bool], drains: bool) -> Trigger:
     """The trigger of a model's query; `drains`: see `Streams.run`."""
-    goes_on = _GOES_ON.is_set() and not drains
-    return Trigger(settings.processing_time if goes_on else None, _STOP.is_set, is_cancelled)
+    is_long_running = _LONG_RUNNING.is_set() and not drains
+    return Trigger(settings.processing_time if is_long_running else None, _STOP.is_set, is_cancelled)
 
 
 def begin() -> None:
@@ -79,8 +79,8 @@ def stop() -> None:
 @contextmanager
 def streams_go_on() -> Iterator[None]:
     """Within this context, streaming models are long-running: they run until `stop`."""
-    _GOES_ON.set()
+    _LONG_RUNNING.set()
     try:
         yield
     finally:
-        _GOES_ON.clear()
+        _LONG_RUNNING.clear()

@@ -30,7 +30,7 @@ _INTERVAL: Final = re.compile(
     r"(?:\d+(?:\.\d+)? +seconds?|\d+ +(?:milliseconds?|minutes?|hours?))", re.IGNORECASE
 )
 # Strategies that replace rows by the result of the whole query, while a batch is only a part of it.
-_WHOLE: Final = (INSERT_OVERWRITE, DELETE_INSERT, MICROBATCH)
+_REPLACING: Final = (INSERT_OVERWRITE, DELETE_INSERT, MICROBATCH)
 _SUITABLE: Final = "Use 'append', 'upsert', 'partial_update', 'merge' or 'apply_changes'"
 
 
@@ -88,7 +88,7 @@ def collect_settings(
         problems.add(
             "on_bad_message", on_bad_message, f"is unknown. Use {' or '.join(map(repr, _ON_BAD_MESSAGE))}"
         )
-    if strategy in _WHOLE:
+    if strategy in _REPLACING:
         problems.add(
             "incremental_strategy",
             strategy,

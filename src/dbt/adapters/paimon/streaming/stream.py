@@ -10,7 +10,7 @@ from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.paimon.sql.text import quoted
 from dbt.adapters.paimon.streaming import batches, checkpoints
-from dbt.adapters.paimon.streaming.inputs import Input, MarkingInput, PlannedInput, StreamCall, view_name
+from dbt.adapters.paimon.streaming.inputs import Input, MarkingInput, PlannedInput, StreamCall
 from dbt.adapters.paimon.streaming.progress import Totals
 from dbt.adapters.paimon.streaming.sources import kinds
 
@@ -39,7 +39,7 @@ class Stream:
         for known in self.calls.values():
             if replace(known, name="") == call:
                 return quoted(known.name)
-        name = view_name(len(self.calls) + 1, call.identifier)
+        name = f"__dbt_stream_{len(self.calls) + 1}_{call.identifier}"
         self.calls[name] = replace(call, name=name)
         return quoted(name)
 

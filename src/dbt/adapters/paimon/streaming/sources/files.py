@@ -139,11 +139,11 @@ class FileInput:
         paths = checkpoints.files_of_batch(HadoopFolder(session, checkpoint), index, batch)
         # An object store is slow to answer.
         with ThreadPoolExecutor(_AT_ONCE) as pool:
-            is_there = list(pool.map(_is_there(session), paths))
-        if gone := [path for path, there in zip(paths, is_there, strict=True) if not there]:
+            is_there = list(pool.map(_existence_check(session), paths))
+        if missing := [path for path, there in zip(paths, is_there, strict=True) if not there]:
             raise DbtRuntimeError(
-                f"source '{self.description.label}': {len(gone)} file(s) were removed after the stream had "
-                f"listed them and before they were read, the first is {redact_text(gone[0])}. Restore them, "
+                f"source '{self.description.label}': {len(missing)} file(s) were removed after the stream had "
+                f"listed them and before they were read, the first is {redact_text(missing[0])}. Restore them, "
                 "and run again; or set ignoreMissingFiles: true in the options of the source to continue "
                 "without them. Remove files of a folder that is read as a stream only after they have been "
                 "read."
@@ -282,7 +282,7 @@ class FileInput:
             logger.warning(f"{where}: what is in its sub-folders is not read. {remedy}")
 
 
-def _is_there(session: SparkSession) -> Callable[[str], bool]:
+def _existence_check(session: SparkSession) -> Callable[[str], bool]:
     jvm: Any = session._jvm
     conf = session._jsparkSession.sessionState().newHadoopConf()
 
@@ -308,7 +308,9 @@ class CsvLines:
             for index, column in enumerate(self.columns)
         )
         texts = ", ".join(f"substr({name}, 2)" for name in marked)
-        written = ", ".join(f"'{name}', {string_literal(value)}" for name, value in self._written.items())
+        written = ", ".join(
+            f"'{name}', {string_literal(value)}" for name, value in self._writer_options.items()
+        )
         unreadable = " or ".join(f"coalesce(contains({name}, '\\uFFFD'), false)" for name in marked)
         problem = (
             f"case when {_CORRUPT} is not null then 'it has more or fewer values than the header, or an open quote' "
@@ -326,7 +328,7 @@ class CsvLines:
         )
 
     @property
-    def _written(self) -> dict[str, str]:
+    def _writer_options(self) -> dict[str, str]:
         lower = _by_lower_name(self.options)
         return {name: lower[name.lower()] for name in _CSV_WRITTEN if name.lower() in lower}
 
@@ -347,7 +349,7 @@ class CsvLines:
 
     def _other_escape(self, marked: Sequence[str]) -> str:
         """A branch for quotes that are not escaped as the option says: Spark keeps such a value as it is."""
-        quote, escape = self._written.get("quote", '"'), self._written.get("escape", "")
+        quote, escape = self._writer_options.get("quote", '"'), self._writer_options.get("escape", "")
         if not quote or not escape:
             return ""
         other = f"\\{quote}" if escape == quote else quote * 2

@@ -89,7 +89,7 @@ class KafkaInput:
         """A copy with the topics' ids; raises DbtRuntimeError if a topic or broker does not exist."""
         ids = self._find_topics(session)
         # With failOnDataLoss=false, a recreated topic is accepted, too.
-        return replace(self, topic_ids="" if self._takes_gaps else ids)
+        return replace(self, topic_ids="" if self._accepts_data_loss else ids)
 
     def read(self, session: SparkSession) -> DataFrame:
         if self._find_topics(session) != self.topic_ids != "":
@@ -102,7 +102,7 @@ class KafkaInput:
         return parsed(reader.load().selectExpr(*_RAW), self.value_format)
 
     def check_offset(self, session: SparkSession, offset: str) -> None:
-        if self._takes_gaps:
+        if self._accepts_data_loss:
             return
         read_to: Offsets = json.loads(offset)
         wanted = [(topic, int(number)) for topic, partitions in read_to.items() for number in partitions]
@@ -163,7 +163,7 @@ class KafkaInput:
         return redact_text(self.options[SERVERS])
 
     @property
-    def _takes_gaps(self) -> bool:
+    def _accepts_data_loss(self) -> bool:
         values = (value for name, value in self.options.items() if name.lower() == "failondataloss")
         return next(values, "").lower() == "false"
 
@@ -181,7 +181,7 @@ class KafkaInput:
                 ids = {topic: found[topic].topicId().toString() for topic in sorted(topics)}
                 return ", ".join(f"{topic}={known}" for topic, known in ids.items() if known != _NO_ID)
         close = sorted({name for topic in missing for name in get_close_matches(topic, there, n=3)})
-        near = f"Did you mean {' or '.join(close)}?" if close else f"There are {_some(sorted(there))}."
+        near = f"Did you mean {' or '.join(close)}?" if close else f"There are {_first_names(sorted(there))}."
         raise DbtRuntimeError(
             f"source '{self.description.label}': there is no topic {', '.join(missing)} at {self._servers}. "
             f"{near} Correct external.location of the source, create the topic, or give the user the "
@@ -298,7 +298,7 @@ def _cause(text: str) -> str:
     return redact_text(causes[-1] if causes else text.strip().splitlines()[0]).strip().rstrip(".")
 
 
-def _some(names: Sequence[str]) -> str:
+def _first_names(names: Sequence[str]) -> str:
     shown = [name for name in names if not name.startswith("__")]
     more = f" and {len(shown) - 10} more" if len(shown) > 10 else ""
     return f"{', '.join(shown[:10])}{more}" if shown else "none yet"

@@ -39,7 +39,7 @@ def open_input(call: StreamCall, access: Access) -> Input:
     return FileInput.of(call, description, value_format)
 
 
-def says_where_it_begins(call: StreamCall) -> bool:
+def has_beginning(call: StreamCall) -> bool:
     """Whether the model or the YAML says where the first run begins; it reads every file of a folder."""
     external = call.source.get("external") or {}
     options = {**(external.get("options") or {}), **call.options}

@@ -180,29 +180,29 @@ class PaimonTableInput:
 
     def check_beginning(self, session: SparkSession) -> None:
         """Raise DbtRuntimeError if the first range needs table snapshots that do not exist."""
-        self._first(session, self._commits(session))
+        self._first_range(session, self._commits(session))
 
     def plan(self, session: SparkSession) -> None:
         """Plan the ranges up to the table's newest commit."""
         assert self._planned is not None
         known, commits = self._planned.last(), self._commits(session)
         if known is None:
-            first = self._first(session, commits)
+            first = self._first_range(session, commits)
             self._planned.add([first, *ranges.following(first.end, commits, self.limits)])
         elif commits:
             self._refuse_lost(known.end, commits)
             self._planned.add(ranges.following(known.end, commits, self.limits))
         elif known.end != NOTHING_READ:
             self._refuse_lost(known.end, commits)
-        self._keep(session)
+        self._move_consumer(session)
 
-    def _first(self, session: SparkSession, commits: Sequence[Commit]) -> Range:
+    def _first_range(self, session: SparkSession, commits: Sequence[Commit]) -> Range:
         earlier = None
         if self.begins.moment:
             row = session.sql(self.begins.earlier_sql(self.snapshots)).first()
             assert row is not None
-            earlier, is_to_come = row
-            if is_to_come:
+            earlier, is_in_the_future = row
+            if is_in_the_future:
                 raise DbtRuntimeError(f"stream({self.call.label}): {self.begins.moment} is in the future.")
         try:
             return self.begins.first(commits, earlier)
@@ -252,21 +252,21 @@ class PaimonTableInput:
                 self._planned.forget_before(read.start)
         # An empty range is the beginning of a stream; its table snapshot may have expired since.
         if read is None or read.start == read.end:
-            return self._seen(reads.nothing_sql(self.table, 0, self._output), self.table, False)
+            return self._model_rows(reads.nothing_sql(self.table, 0, self._output), self.table, False)
         commits = self._commits(session)
         self._refuse_lost(read.start, commits)
         self._refuse_lost(read.end, commits)
         self._refuse_later_schema(session, read.end)
         table = self._table_at(session, read.end)
-        in_it = [each for each in commits if read.start.snapshot < each.snapshot <= read.end.snapshot]
+        new_commits = [each for each in commits if read.start.snapshot < each.snapshot <= read.end.snapshot]
         if read.start == NOTHING_READ:
-            self._rows[batch] = next((each.rows for each in in_it if Position.at(each) == read.end), 0)
-            sql = self._seen(reads.whole_sql(table, read.end.snapshot, self._output), table, False)
+            self._rows[batch] = next((each.rows for each in new_commits if Position.at(each) == read.end), 0)
+            sql = self._model_rows(reads.whole_sql(table, read.end.snapshot, self._output), table, False)
             return self._closed_windows(session, sql, table, read, batch)
         at = {each.snapshot: each.rows for each in commits}
-        self._rows[batch] = sum(ranges.written(each, at) for each in in_it)
-        sql, has_kinds = self._changes(session, table, read, in_it, at)
-        return self._closed_windows(session, self._seen(sql, table, has_kinds), table, read, batch)
+        self._rows[batch] = sum(ranges.rows_written(each, at) for each in new_commits)
+        sql, has_kinds = self._changes(session, table, read, new_commits, at)
+        return self._closed_windows(session, self._model_rows(sql, table, has_kinds), table, read, batch)
 
     def faults_sql(self, raw: str) -> str | None:
         """None: the rows of a table need no parsing."""
@@ -304,13 +304,13 @@ class PaimonTableInput:
         session: SparkSession,
         table: SourceTable,
         read: Range,
-        in_it: Sequence[Commit],
+        new_commits: Sequence[Commit],
         at: Mapping[int, int],
     ) -> tuple[str, bool]:
         """A range's changes, and whether they may have deletes; `at`: table snapshot -> rows in the table."""
         start, end = read.start.snapshot, read.end.snapshot
         way = reads.way(
-            table, in_it, self.versions, incremental_catalog=self.incremental_catalog, before=False
+            table, new_commits, self.versions, incremental_catalog=self.incremental_catalog, before=False
         )
         if way is ChangeReadMode.NOTHING:
             return reads.nothing_sql(table, end, self._output), False
@@ -329,7 +329,7 @@ class PaimonTableInput:
                 f"snapshot {start}, and rows with maps cannot be compared where there is no primary key. Run the model "
                 "once with --full-refresh."
             )
-        old = self._then_called(session, start)
+        old = self._names_at(session, start)
         return reads.compare_sql(table, start, old, end, self._output), True
 
     def _closed_windows(
@@ -346,10 +346,10 @@ class PaimonTableInput:
             mark = self.watermark.following(before, *seen)
             self._marks.write(batch, mark)
         self._late[batch] = mark.late
-        every = self._seen(reads.whole_sql(table, read.end.snapshot, self._output), table, False)
+        every = self._model_rows(reads.whole_sql(table, read.end.snapshot, self._output), table, False)
         return self.watermark.closed_sql(every, before, mark)
 
-    def _seen(self, sql: str, table: SourceTable, has_deletes: bool) -> str:
+    def _model_rows(self, sql: str, table: SourceTable, has_deletes: bool) -> str:
         """The rows of a batch as the model sees them: with the columns that the table had when it was opened."""
         there = {name.lower() for name, _ in table.columns}
         columns = [
@@ -387,7 +387,7 @@ class PaimonTableInput:
         columns = tuple(each for each in self.table.columns if each[0].lower() in there)
         return replace(self.table, columns=columns)
 
-    def _then_called(self, session: SparkSession, snapshot: int) -> dict[str, str]:
+    def _names_at(self, session: SparkSession, snapshot: int) -> dict[str, str]:
         """Column name in lower case -> its name at a table snapshot."""
         schemas = session.sql(f"select schema_id, fields from {self.system_table('schemas')}").collect()
         then = self._schema_of(session, snapshot)
@@ -415,7 +415,7 @@ class PaimonTableInput:
         if problem := ranges.lost(position, commits):
             raise DbtRuntimeError(f"stream({self.call.label}): {problem}. {_REMEDY}.")
 
-    def _keep(self, session: SparkSession) -> None:
+    def _move_consumer(self, session: SparkSession) -> None:
         """Move the table's consumer to the first table snapshot that the stream may still need."""
         assert self._planned is not None
         oldest = self._planned.first() if self.consumer else None

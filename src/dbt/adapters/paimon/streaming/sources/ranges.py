@@ -116,9 +116,9 @@ def following(start: Position, commits: Sequence[Commit], limits: Limits) -> lis
     ranges: list[Range] = []
     held, count = 0, 0
     for commit, coming in zip(new, [*new[1:], None], strict=False):
-        held += written(commit, rows)
+        held += rows_written(commit, rows)
         count += 1
-        more = written(coming, rows) if coming else 0
+        more = rows_written(coming, rows) if coming else 0
         full = (limits.rows and held + more > limits.rows) or (limits.snapshots and count >= limits.snapshots)
         if coming is None or full:
             ranges.append(Range(start, Position.at(commit)))
@@ -126,7 +126,7 @@ def following(start: Position, commits: Sequence[Commit], limits: Limits) -> lis
     return ranges
 
 
-def written(commit: Commit, rows: Mapping[int, int]) -> int:
+def rows_written(commit: Commit, rows: Mapping[int, int]) -> int:
     """About how many rows a commit wrote; `rows`: table snapshot -> rows in the table's files."""
     if commit.kind == "OVERWRITE":
         return commit.rows
