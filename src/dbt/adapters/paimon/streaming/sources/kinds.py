@@ -60,7 +60,7 @@ def _refuse_arguments_of_tables(call: StreamCall, description: Description) -> N
         raise DbtRuntimeError(f"{where} and has no scan_mode. {remedy}.")
     if call.watermark is not None:
         raise DbtRuntimeError(
-            f"{where}, which keeps the rows of windows that are still open. Write its messages into a table by a "
+            f"{where}, and only those keep the rows of open windows. Write its messages into a table by a "
             "streaming model of their own, and stream(ref('that model'), watermark=…) from there."
         )
     if call.row_kind is not None and description.value_format != DEBEZIUM:

@@ -457,7 +457,7 @@ def _watermark(call: StreamCall, begins: Beginning, table: SourceTable, what: st
         return None
     if call.row_kind is not None or begins.mode is not ScanMode.FULL:
         raise DbtRuntimeError(
-            f"{what}: a window has all rows that the table has of it, so watermark goes without row_kind and scan_mode."
+            f"{what}: a window returns all its rows, so use watermark without row_kind and scan_mode."
         )
     try:
         return Watermark.of(call.watermark, table.columns)

@@ -147,10 +147,14 @@ def lost(position: Position, commits: Sequence[Commit]) -> str:
     """Why a position of a table is no longer valid; empty if it is valid."""
     if position == NOTHING_READ or any(Position.at(commit) == position for commit in commits):
         return ""
-    numbers = [commit.snapshot for commit in commits]
-    if not numbers or position.snapshot >= min(numbers):
+    if not commits or position.snapshot >= min(commit.snapshot for commit in commits):
         return f"the table was rolled back or recreated since the stream read its table snapshot {position.snapshot}"
     return (
-        f"the stream has read up to table snapshot {position.snapshot}, which has expired (available: "
-        f"{min(numbers)} to {max(numbers)})"
+        f"the stream has read up to table snapshot {position.snapshot}, which has expired{available(commits)}"
     )
+
+
+def available(commits: Sequence[Commit]) -> str:
+    """The available table snapshots, to follow a problem in a message."""
+    numbers = [commit.snapshot for commit in commits]
+    return f" (available: {min(numbers)} to {max(numbers)})" if numbers else " (available: none)"

@@ -18,7 +18,7 @@ from dbt.adapters.paimon.changes.positions import NOTHING_READ, Commit, Position
 from dbt.adapters.paimon.sql import clocks
 from dbt.adapters.paimon.sql.text import string_literal
 from dbt.adapters.paimon.sql.timestamps import session_moment
-from dbt.adapters.paimon.streaming.sources.ranges import Range
+from dbt.adapters.paimon.streaming.sources.ranges import Range, available
 
 SNAPSHOT_ID: Final = "scan.snapshot-id"
 TIMESTAMP: Final = "scan.timestamp"
@@ -92,12 +92,12 @@ class Beginning:
         at = {commit.snapshot: Position.at(commit) for commit in commits}
         if self.mode is ScanMode.FROM_SNAPSHOT_FULL:
             if self.snapshot not in at:
-                raise DbtRuntimeError(f"there is no table snapshot {self.snapshot}{_there(commits)}.")
+                raise DbtRuntimeError(f"there is no table snapshot {self.snapshot}{available(commits)}.")
             return Range(NOTHING_READ, at[self.snapshot])
         if self.mode is ScanMode.FROM_TIMESTAMP:
             return _changes_after(earlier or 0, at, commits)
         if self.snapshot > max(at, default=0) + 1:
-            raise DbtRuntimeError(f"there is no table snapshot {self.snapshot} yet{_there(commits)}.")
+            raise DbtRuntimeError(f"there is no table snapshot {self.snapshot} yet{available(commits)}.")
         return _changes_after(self.snapshot - 1, at, commits)
 
 
@@ -162,15 +162,10 @@ def _changes_after(snapshot: int, at: Mapping[int, Position], commits: Sequence[
         return _nothing_before(NOTHING_READ)
     before = f"table snapshot {snapshot}" if snapshot else "the state before"
     raise DbtRuntimeError(
-        f"{before}, which the first changes are compared with, has expired{_there(commits)}. Start later, or with "
+        f"{before}, which the first changes are compared with, has expired{available(commits)}. Start later, or with "
         f"scan_mode='{ScanMode.FROM_SNAPSHOT_FULL}' and one of those."
     )
 
 
 def _nothing_before(position: Position) -> Range:
     return Range(position, position)
-
-
-def _there(commits: Sequence[Commit]) -> str:
-    numbers = [commit.snapshot for commit in commits]
-    return f" (available: {min(numbers)} to {max(numbers)})" if numbers else " (available: none)"
