@@ -45,15 +45,7 @@ def attempts(
         raise raised.pop(0)
 
     with pytest.raises((OSError, DbtRuntimeError)) as ended:
-        query.run(
-            frame,
-            writer,
-            StoreOfErrors(away),
-            name="m",
-            trigger=trigger,
-            report=lambda _: None,
-            look=lambda: None,
-        )
+        query.Query(writer, StoreOfErrors(away), "m", trigger, lambda _: None, lambda: None).run(frame)
     return str(ended.value).rpartition("  ")[2], len(raised)
 
 

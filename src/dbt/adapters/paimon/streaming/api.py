@@ -400,15 +400,14 @@ class Streams:
                 watch.report(batch)
                 reporter.again()
 
-            query.run(
-                lambda: batches.raw_rows([each.read(session) for each in inputs]),
+            query.Query(
                 writer,
                 checkpoint,
-                name=name,
-                trigger=long_running.trigger(settings, lambda: handle.is_cancelled, drains),
+                name,
+                long_running.trigger(settings, lambda: handle.is_cancelled, drains),
                 report=report,
                 look=lambda: _plan_inputs(inputs, session),
-            )
+            ).run(lambda: batches.raw_rows([each.read(session) for each in inputs]))
 
     def _fitting_note(
         self, model: Mapping[str, Any], target: PaimonRelation, stream: Stream, checkpoint: Checkpoint
