@@ -36,7 +36,7 @@ class NewColumnsError(DbtRuntimeError):
 
     def __init__(self, found: Mapping[str, Mapping[str, str]]) -> None:
         """`found`: name of the input's view -> column name -> data type."""
-        listed = "; ".join(f"{', '.join(columns)}" for columns in found.values())
+        listed = "; ".join(", ".join(columns) for columns in found.values())
         super().__init__(f"Messages have columns that are not described: {listed}")
         self.found = found
 

@@ -261,12 +261,12 @@ class PaimonTableInput:
         new_commits = [each for each in commits if read.start.snapshot < each.snapshot <= read.end.snapshot]
         if read.start == NOTHING_READ:
             self._rows[batch] = next((each.rows for each in new_commits if Position.at(each) == read.end), 0)
-            sql = self._model_rows(reads.whole_sql(table, read.end.snapshot, self._output), table, False)
-            return self._closed_windows(session, sql, table, read, batch)
-        at = {each.snapshot: each.rows for each in commits}
-        self._rows[batch] = sum(ranges.rows_written(each, at) for each in new_commits)
-        sql, has_kinds = self._changes(session, table, read, new_commits, at)
-        return self._closed_windows(session, self._model_rows(sql, table, has_kinds), table, read, batch)
+            sql, has_deletes = reads.whole_sql(table, read.end.snapshot, self._output), False
+        else:
+            rows_at = {each.snapshot: each.rows for each in commits}
+            self._rows[batch] = sum(ranges.rows_written(each, rows_at) for each in new_commits)
+            sql, has_deletes = self._changes(session, table, read, new_commits, rows_at)
+        return self._closed_windows(session, self._model_rows(sql, table, has_deletes), table, read, batch)
 
     def faults_sql(self, raw: str) -> str | None:
         """None: the rows of a table need no parsing."""
@@ -305,9 +305,9 @@ class PaimonTableInput:
         table: SourceTable,
         read: Range,
         new_commits: Sequence[Commit],
-        at: Mapping[int, int],
+        rows_at: Mapping[int, int],
     ) -> tuple[str, bool]:
-        """A range's changes, and whether they may have deletes; `at`: table snapshot -> rows in the table."""
+        """A range's changes, and whether they may have deletes; `rows_at`: table snapshot -> rows in it."""
         start, end = read.start.snapshot, read.end.snapshot
         way = reads.way(
             table, new_commits, self.versions, incremental_catalog=self.incremental_catalog, before=False
@@ -316,7 +316,7 @@ class PaimonTableInput:
             return reads.nothing_sql(table, end, self._output), False
         if way is ChangeReadMode.FILES and not table.primary_key:
             counted = session.sql(reads.count_sql(table, start, end, self.versions)).first()
-            if counted is not None and int(counted[0]) == at[end] - at[start]:
+            if counted is not None and int(counted[0]) == rows_at[end] - rows_at[start]:
                 return reads.files_sql(table, start, end, self._output, self.versions), False
             way = ChangeReadMode.COMPARE
         if way is ChangeReadMode.FILES:
