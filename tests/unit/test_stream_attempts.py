@@ -38,22 +38,14 @@ def attempts(
     # Another test of this process may have had one, which has ended.
     monkeypatch.setattr("dbt.adapters.paimon.spark.launch.jvm_process.Spawned._last", None)
     sink: Any = None
-    writer = BatchWriter("stream", (), sink, "", None, asks_for_columns=False)
+    writer = BatchWriter("stream", (), sink, "", None, refuses_new_columns=False)
     trigger = Trigger("1 second" if goes_on else None, lambda: False, lambda: False)
 
     def frame() -> Any:
         raise raised.pop(0)
 
     with pytest.raises((OSError, DbtRuntimeError)) as ended:
-        query.run(
-            frame,
-            writer,
-            StoreOfErrors(away),
-            name="m",
-            trigger=trigger,
-            report=lambda _: None,
-            look=lambda: None,
-        )
+        query.Query(writer, StoreOfErrors(away), "m", trigger, lambda _: None, lambda: None).run(frame)
     return str(ended.value).rpartition("  ")[2], len(raised)
 
 

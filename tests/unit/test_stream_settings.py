@@ -122,4 +122,4 @@ def _call(external: dict[str, Any] | None = None, **arguments: Any) -> StreamCal
 )
 def test_where_a_stream_begins(call: StreamCall, says: bool) -> None:
     """Whether the user has said it: for a table that has rows already."""
-    assert kinds.says_where_it_begins(call) is says
+    assert kinds.has_beginning(call) is says

@@ -1,4 +1,4 @@
-"""The materialization `streaming`: inputs, checkpoint and batches, from `stream(...)` to the last batch."""
+"""The `streaming` materialization: opens the inputs and the checkpoint, and runs the batches."""
 
 from __future__ import annotations
 
@@ -64,12 +64,7 @@ class Streams:
     """`adapter.streams` in macros.
 
     Args:
-        adapter: the adapter.
-        specs: `adapter.specs`.
-        tables: `adapter.tables`.
-        rows: `adapter.rows`.
-        builds: `adapter.builds`.
-        incremental_catalog: returns the catalog whose changes old versions of Paimon can read (see
+        incremental_catalog: returns the catalog in which old versions of Paimon can read changes (see
             `changes.reads.way`).
     """
 
@@ -107,17 +102,7 @@ class Streams:
         scan_mode: str | None,
         watermark: Any,
     ) -> str:
-        """The quoted name of the view that replaces a `stream(...)` in a model's SQL.
-
-        Args:
-            model: the node.
-            relation: the relation that ref() or source() returned.
-            source: the source's node in the manifest; empty for a ref().
-            options: Spark's reader options.
-            row_kind: the name of the row kind column, or None.
-            scan_mode: Paimon's `scan.mode` for the first run, or None.
-            watermark: its column, delay and window, or None.
-        """
+        """Register a model's `stream(...)` (see `StreamCall`); returns the quoted view that replaces it in the SQL."""
         call = StreamCall(
             "",
             relation.database or "",
@@ -137,14 +122,7 @@ class Streams:
 
     @while_parsing(lambda *_, **__: [])
     def described_columns(self, source: Mapping[str, Any]) -> list[PaimonColumn]:
-        """The columns of a source that is not a table, from its YAML; empty on a server, which has no streams.
-
-        Args:
-            source: the source's node in the manifest.
-
-        Raises:
-            DbtRuntimeError: the source's description is invalid.
-        """
+        """The columns of a source that is not a table, from its YAML; empty on a server, which has no streams."""
         if self._adapter.credentials.method != PaimonConnectionMethod.SESSION:
             return []
         described = kinds.described_columns(source, self._access)
@@ -156,12 +134,11 @@ class Streams:
     # -- before the first batch -------------------------------------------------------------------------------------
 
     def plan(self, model: Mapping[str, Any]) -> StreamPlan:
-        """The table, strategy and settings of a streaming model; no SQL runs before this.
+        """The table, strategy and settings of a streaming model; runs no SQL.
 
         Raises:
-            ConfigErrors: every problem with them.
-            DbtRuntimeError: the model's SQL has no `stream(...)`, this connection method does not support streams, or
-                there is no place for the checkpoint.
+            ConfigErrors: every problem with the config.
+            DbtRuntimeError: the SQL has no `stream(...)`, or the connection or the checkpoint's location is unsuitable.
         """
         self._specs.check_node(model)
         plan = plan_stream(model, self._adapter.versions)
@@ -183,11 +160,7 @@ class Streams:
         return plan
 
     def hold(self, model: Mapping[str, Any], target: PaimonRelation) -> None:
-        """Lock a stream for this process until its node ends.
-
-        Raises:
-            DbtRuntimeError: another process is running it.
-        """
+        """Lock a stream for this process until its node ends; raises DbtRuntimeError if another process runs it."""
         if not self._locks.take(f"{target.render()} stream", self._builds.lock_place(target)):
             raise DbtRuntimeError(
                 f"model '{model['name']}': another process is already streaming into {target}, and two would "
@@ -195,7 +168,7 @@ class Streams:
             )
 
     def release(self) -> None:
-        """Release the streams that this thread holds; their node has ended."""
+        """Release the stream locks of this thread, whose node has ended."""
         self._locks.release()
 
     def begin(self, model: Mapping[str, Any], spec: TableSpec) -> TableSpec:
@@ -215,25 +188,21 @@ class Streams:
         """Continue a stream from its table and checkpoint, or begin one in a table that a batch model has built.
 
         Args:
-            model: the node.
-            relation: its table.
             stream_id: see `id_of`.
-            plan: see `plan`.
-            deletes: the tables of deletes of its table.
+            deletes: the tables with the kept deletes of its table.
 
         Raises:
-            DbtRuntimeError: the table was not written by a stream, and the model does not say that it may be taken
-                over, or not from where; or its deletes cannot be taken over.
+            DbtRuntimeError: a batch model has built the table, and the stream cannot take it over.
         """
         stream = self._stream(model)
         stream.id = stream_id
         if stream_id:
             return
         if model["config"].get("full_refresh") is not False:
-            raise DbtRuntimeError(failures.not_a_streams(model["name"], relation))
-        unsaid = [call.label for call in stream.calls.values() if not kinds.says_where_it_begins(call)]
-        if unsaid and not strategies.may_repeat(plan.strategy, plan.spec):
-            raise DbtRuntimeError(failures.begins_nowhere(model["name"], relation, unsaid))
+            raise DbtRuntimeError(failures.built_by_batch_model(model["name"], relation))
+        without_beginning = [call.label for call in stream.calls.values() if not kinds.has_beginning(call)]
+        if without_beginning and not strategies.may_repeat(plan.strategy, plan.spec):
+            raise DbtRuntimeError(failures.unknown_beginning(model["name"], relation, without_beginning))
         own = deletes_table(relation.identifier or "")
         if plan.strategy == APPLY_CHANGES and own in [each.identifier for each in deletes]:
             raise DbtRuntimeError(failures.has_deletes(model["name"], relation, f"{relation.schema}.{own}"))
@@ -245,30 +214,17 @@ class Streams:
         return self._tables.existing(relation).options.get(checkpoints.STREAM_ID, "")
 
     def refuse_newer(self, relation: PaimonRelation, settings: StreamSettings, stream_id: str) -> None:
-        """Refuse a stream that a newer adapter has run, also where its table is to be replaced.
-
-        Args:
-            relation: its table.
-            settings: see `plan`.
-            stream_id: see `id_of`; empty if no stream writes the table.
-
-        Raises:
-            NewerStateError: a newer adapter has written its checkpoint.
-        """
+        """Raise NewerStateError if a newer adapter has written the checkpoint; applies to replaced tables, too."""
         if stream_id:
             self._checkpoint(relation, settings, stream_id).refuse_newer()
 
     def ready_dead_letters(self, relation: PaimonRelation) -> None:
-        """Bring an existing dead letters table to the current version.
-
-        Raises:
-            NewerStateError: a newer adapter has written it.
-        """
+        """Migrate an existing dead letters table; raises NewerStateError if a newer adapter has written it."""
         found = version_in(Kind.DEAD_LETTERS, self._tables.existing(relation).options, relation)
         migrate_table(Kind.DEAD_LETTERS, found, relation.render(), self._adapter.query)
 
     def id_of_model(self, model: Mapping[str, Any]) -> str | None:
-        """The id of a model's stream; empty before it is known, None if the model has no stream."""
+        """The id of a model's stream: empty before it is known, None if the model has no stream."""
         stream = self._streams.get(model["unique_id"])
         return None if stream is None else stream.id
 
@@ -278,9 +234,7 @@ class Streams:
         """Open a model's inputs and register them as streaming views in this thread's session.
 
         Args:
-            model: the node.
-            relation: its table if there is one that it goes on writing; None if it is new.
-            settings: see `plan`.
+            relation: the table if the stream continues it; None for a new table.
 
         Raises:
             DbtRuntimeError: a source is missing or not described, with the remedy.
@@ -296,11 +250,7 @@ class Streams:
     def query(
         self, source: ModelQuery, spec: TableSpec, strategy: str, model: Mapping[str, Any]
     ) -> ModelQuery:
-        """A model's query, cast and checked for its table.
-
-        Raises:
-            DbtRuntimeError: it joins two streams.
-        """
+        """The query of a batch's rows, or of its change rows (`apply_changes`); refuses to join two streams."""
         frame = self._session.sql(f"select * from {source}")
         query.refuse_joins_of_streams(frame._jdf.queryExecution().analyzed(), model["name"])
         sql = self._rows.change_rows_sql(source, spec, model) if strategy == APPLY_CHANGES else None
@@ -309,7 +259,7 @@ class Streams:
     def dead_letters_sql(
         self, model: Mapping[str, Any], relation: PaimonRelation, settings: StreamSettings
     ) -> str:
-        """The DDL of the dead letters table; empty if no input can have messages that cannot be parsed."""
+        """The DDL of the dead letters table; empty if the model does not need one."""
         can = any(each.faults_sql(raw_view(each.call.name)) for each in self._stream(model).inputs)
         if not can or settings.on_bad_message != "dead_letter":
             return ""
@@ -334,20 +284,16 @@ class Streams:
         conf: Mapping[str, str],
         drains: bool,
     ) -> bool:
-        """Run a stream until it has read everything there was at its start or, if long-running, until it is stopped.
+        """Run a stream until it has read everything that was there at its start; if long-running, until it is stopped.
 
         Args:
-            model: the node.
-            target: the table.
             dead: the dead letters table, or None.
             write: the SQL script that writes a batch.
-            spec, strategy, settings: see `plan`.
             conf: Spark settings for the script.
-            drains: whether it ends when everything is read even in a long-running process.
+            drains: whether to end when everything is read, even in a long-running process.
 
         Returns:
-            Whether it has ended; if not, messages have new columns, which its inputs now return, and it has to be
-            prepared again.
+            Whether it has ended; if not, its sources have new columns, and the model has to be prepared again.
 
         Raises:
             DbtRuntimeError: one message with the remedy; complete batches stay written, and the next run continues.
@@ -376,14 +322,14 @@ class Streams:
 
     @contextmanager
     def _alone(self, target: PaimonRelation, held: Sequence[Lease]) -> Iterator[None]:
-        """Write a batch, on a thread of Spark's, while the node's thread still holds the stream."""
+        """Lock the table for a batch, which runs on a thread of Spark's, while the node's thread holds the stream."""
         for lease in held:
             lease.check()
         with self._builds.alone(target):
             yield
 
     def response(self, model: Mapping[str, Any]) -> AdapterResponse:
-        """What dbt shows for a stream that has ended: rows, batches, dead letters."""
+        """The adapter response of a stream that has ended: rows, batches, dead letters."""
         return self._stream(model).totals.response()
 
     def _run(
@@ -415,7 +361,7 @@ class Streams:
             sink,
             checkpoint.location,
             checkpoint.unfinished_batch(),
-            asks_for_columns=on_schema_change != "ignore",
+            refuses_new_columns=on_schema_change != "ignore",
         )
         try:
             self._write_batches(model["name"], stream, inputs, writer, checkpoint, settings, drains)
@@ -448,21 +394,20 @@ class Streams:
         handle = self._adapter.handle
         session = handle.session
         watch = progress.Watch(name, inputs, session, stream.totals)
-        with report_progress(handle, name, silent_without_job=True) as telling:
+        with report_progress(handle, name, silent_without_job=True) as reporter:
 
             def report(batch: Mapping[str, Any]) -> None:
                 watch.report(batch)
-                telling.again()
+                reporter.again()
 
-            query.run(
-                lambda: batches.raw_rows([each.read(session) for each in inputs]),
+            query.Query(
                 writer,
                 checkpoint,
-                name=name,
-                trigger=long_running.trigger(settings, lambda: handle.is_cancelled, drains),
+                name,
+                long_running.trigger(settings, lambda: handle.is_cancelled, drains),
                 report=report,
-                look=lambda: _plan(inputs, session),
-            )
+                look=lambda: _plan_inputs(inputs, session),
+            ).run(lambda: batches.raw_rows([each.read(session) for each in inputs]))
 
     def _fitting_note(
         self, model: Mapping[str, Any], target: PaimonRelation, stream: Stream, checkpoint: Checkpoint
@@ -504,7 +449,7 @@ class Streams:
         return Checkpoint(session, f"{folder.rstrip('/')}/{stream}")
 
 
-def _plan(inputs: tuple[Input, ...], session: SparkSession) -> None:
+def _plan_inputs(inputs: tuple[Input, ...], session: SparkSession) -> None:
     for each in inputs:
         if isinstance(each, PlannedInput):
             each.plan(session)

@@ -1,4 +1,4 @@
-"""Writes each micro-batch to the table exactly once; messages that cannot be parsed go to the dead letters."""
+"""Writes each micro-batch to the table exactly once, and messages that cannot be parsed to the dead letters."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final
+from functools import reduce
+from typing import TYPE_CHECKING, Final
 
 from dbt_common.exceptions import DbtRuntimeError
 
@@ -25,16 +26,17 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 # Columns of the one frame that holds the raw rows of several inputs.
-_WHICH: Final = "__dbt_input"
-_RAW: Final = "__dbt_raw_"
+_INPUT_INDEX: Final = "__dbt_input"
+_RAW_PREFIX: Final = "__dbt_raw_"
+_FAULT_COLUMNS: Final = ", ".join(quoted(name) for name, _ in FAULT_COLUMNS)
 
 
 class NewColumnsError(DbtRuntimeError):
     """Messages have columns that are not described; nothing of their batch has been written yet."""
 
     def __init__(self, found: Mapping[str, Mapping[str, str]]) -> None:
-        """`found`: by the name of the input's view, column name -> data type."""
-        listed = "; ".join(f"{', '.join(columns)}" for columns in found.values())
+        """`found`: name of the input's view -> column name -> data type."""
+        listed = "; ".join(", ".join(columns) for columns in found.values())
         super().__init__(f"Messages have columns that are not described: {listed}")
         self.found = found
 
@@ -44,15 +46,12 @@ class Sink:
     """Where the rows of a batch are written.
 
     Attributes:
-        table: its rendered name.
-        snapshots: the rendered name of its `$snapshots`.
+        table, dead_letters: rendered names; no `dead_letters` if a message that cannot be parsed ends the stream.
+        snapshots, dead_letter_snapshots: the rendered names of their `$snapshots`.
         write: the SQL script that writes a batch; it reads the views of the inputs.
         conf: Spark settings for the script.
-        may_repeat: whether writing a batch twice leaves the table as writing it once does.
-        dead_letters: the rendered name of the dead letters table; empty if a message that cannot be parsed ends the
-            stream.
-        dead_letter_snapshots: its `$snapshots`.
-        alone: a context in which this process holds the table's lock.
+        may_repeat: whether writing a batch twice has the same result as writing it once.
+        alone: returns a context in which this process holds the table's lock.
     """
 
     table: str
@@ -67,56 +66,40 @@ class Sink:
 
 @dataclass
 class BatchCounters:
-    """What a stream has written so far."""
+    """What a query has written so far."""
 
     batches: int = 0
     dead_letters: int = 0
-    # Batches that an earlier run had written but not reported.
-    known: list[int] = field(default_factory=list)
 
 
+@dataclass(eq=False)
 class BatchWriter:
-    """The foreachBatch function of a stream; keeps the error it raises, which Spark reports as a stack trace."""
+    """The foreachBatch function of a stream; keeps the error it raises, which Spark reports as a stack trace.
 
-    def __init__(
-        self,
-        stream: str,
-        inputs: Sequence[Input],
-        sink: Sink,
-        checkpoint: str,
-        unfinished: tuple[int, float] | None,
-        asks_for_columns: bool,
-    ) -> None:
-        """Create a writer.
+    Attributes:
+        stream: the id of the stream.
+        inputs: in the order of `raw_rows`.
+        checkpoint: the location of the stream's checkpoint.
+        unfinished: a batch that an earlier run began, and when (see `Checkpoint.unfinished_batch`).
+        refuses_new_columns: whether columns that are not described end the query (`NewColumnsError`).
+    """
 
-        Args:
-            stream: the id of the stream.
-            inputs: the stream's inputs, in the order of `raw_rows`.
-            sink: where the rows are written.
-            checkpoint: the location of the stream's checkpoint.
-            unfinished: a batch that an earlier run began, and when (see `Checkpoint.unfinished_batch`).
-            asks_for_columns: whether columns that are not described end the query (`NewColumnsError`).
-        """
-        self._stream = stream
-        self._inputs = inputs
-        self._sink = sink
-        self._checkpoint = checkpoint
-        self._unfinished = unfinished
-        self._asks_for_columns = asks_for_columns
-        self.written = BatchCounters()
-        self.failure: Exception | None = None
+    stream: str
+    inputs: Sequence[Input]
+    sink: Sink
+    checkpoint: str
+    unfinished: tuple[int, float] | None
+    refuses_new_columns: bool
+    written: BatchCounters = field(default_factory=BatchCounters)
+    failure: Exception | None = None
 
-    def goes_on_from(self, unfinished: tuple[int, float] | None) -> None:
-        """The query is restarted after a batch that may have been written; see `Checkpoint.unfinished_batch`."""
-        self._unfinished = unfinished
+    def prepare_restart(self, unfinished: tuple[int, float] | None) -> None:
+        """Prepare for a restart of the query; `unfinished`: see `Checkpoint.unfinished_batch`."""
+        self.unfinished = unfinished
         self.failure = None
 
     def __call__(self, frame: DataFrame, batch: int) -> None:
-        """Write a batch.
-
-        Raises:
-            Exception: whatever Spark raised; also kept in `failure`.
-        """
+        """Write a batch; an error is also kept in `failure`."""
         try:
             self._write(frame, batch)
         except Exception as exc:
@@ -125,19 +108,19 @@ class BatchWriter:
 
     def _write(self, frame: DataFrame, batch: int) -> None:
         session = frame.sparkSession
-        for index, each in enumerate(self._inputs):
+        for index, each in enumerate(self.inputs):
             if isinstance(each, CheckedInput):
-                each.check_batch(session, self._checkpoint, index, batch)
+                each.check_batch(session, self.checkpoint, index, batch)
         # Each input is a selection from the combined raw rows.
-        read_twice = self._asks_for_columns or len(self._inputs) > 1 or any(self._faults())
+        read_twice = self.refuses_new_columns or len(self.inputs) > 1 or any(self._faults())
         frame = frame.persist() if read_twice else frame
         try:
-            name_raw_rows(frame, self._inputs)
-            if self._asks_for_columns:
-                self._ask_for_columns(session)
-            name_rows(session, self._inputs, batch)
-            self._bury(session, batch)
-            with self._sink.alone():
+            name_raw_rows(frame, self.inputs)
+            if self.refuses_new_columns:
+                self._refuse_new_columns(session)
+            name_rows(session, self.inputs, batch)
+            self._write_dead_letters(session, batch)
+            with self.sink.alone():
                 self._insert(session, batch)
         finally:
             if read_twice:
@@ -145,23 +128,23 @@ class BatchWriter:
         self.written.batches += 1
 
     def _insert(self, session: SparkSession, batch: int) -> None:
-        sink = self._sink
+        sink = self.sink
         if self._is_written(session, sink.table, sink.snapshots, batch, sink.may_repeat):
-            self.written.known.append(batch)
             return
-        for key, value in {**sink.conf, **commits.commit_conf(self._stream, batch)}.items():
+        for key, value in {**sink.conf, **commits.commit_conf(self.stream, batch)}.items():
             session.conf.set(key, value)
         for statement in statements(sink.write):
             session.sql(statement)
 
     def _faults(self) -> list[str]:
-        found = [(each.call.label, each.faults_sql(raw_view(each.call.name))) for each in self._inputs]
-        columns = ", ".join(quoted(name) for name, _ in FAULT_COLUMNS)
+        """A query for each input that can have messages that cannot be parsed."""
         return [
-            f"select {string_literal(label)} as source, {columns} from ({sql})" for label, sql in found if sql
+            f"select {string_literal(each.call.label)} as source, {_FAULT_COLUMNS} from ({sql})"
+            for each in self.inputs
+            if (sql := each.faults_sql(raw_view(each.call.name)))
         ]
 
-    def _bury(self, session: SparkSession, batch: int) -> None:
+    def _write_dead_letters(self, session: SparkSession, batch: int) -> None:
         """Write messages that cannot be parsed to the dead letters, or end the stream with the first of them."""
         queries = self._faults()
         if not queries:
@@ -170,10 +153,10 @@ class BatchWriter:
         (count,) = session.sql(f"select count(*) from (\n{faults}\n)").first() or (0,)
         if not count:
             return
-        for each in self._inputs:
+        for each in self.inputs:
             if isinstance(each, LinesInput):
                 each.check_faults(session, raw_view(each.call.name))
-        if not self._sink.dead_letters:
+        if not self.sink.dead_letters:
             first = session.sql(f"{faults}\nlimit 1").first()
             assert first is not None
             raise DbtRuntimeError(
@@ -181,14 +164,13 @@ class BatchWriter:
                 f"{first.reason}. Correct the description of the source, or set on_bad_message='dead_letter' "
                 "to write such messages to a separate table."
             )
-        sink = self._sink
+        sink = self.sink
         if not self._is_written(session, sink.dead_letters, sink.dead_letter_snapshots, batch, False):
-            for key, value in commits.commit_conf(self._stream, batch).items():
+            for key, value in commits.commit_conf(self.stream, batch).items():
                 session.conf.set(key, value)
-            columns = ", ".join(quoted(name) for name, _ in FAULT_COLUMNS)
             session.sql(
                 f"insert into {sink.dead_letters}\n"
-                f"select source, {columns}, {string_literal(self._stream)}, {batch}L, now()\n"
+                f"select source, {_FAULT_COLUMNS}, {string_literal(self.stream)}, {batch}L, now()\n"
                 f"from (\n{faults}\n)"
             )
         self.written.dead_letters += int(count)
@@ -196,45 +178,41 @@ class BatchWriter:
     def _is_written(
         self, session: SparkSession, table: str, snapshots: str, batch: int, may_repeat: bool
     ) -> bool:
-        if self._unfinished is None or self._unfinished[0] != batch:
+        if self.unfinished is None or self.unfinished[0] != batch:
             return False
-        ago = time.time() - self._unfinished[1]
-        row = session.sql(commits.commits_sql(snapshots, self._stream, batch, ago)).first()
+        ago = time.time() - self.unfinished[1]
+        row = session.sql(commits.commits_sql(snapshots, self.stream, batch, ago)).first()
         return commits.is_written(row or (0, True, None), table, batch, may_repeat)
 
-    def _ask_for_columns(self, session: SparkSession) -> None:
+    def _refuse_new_columns(self, session: SparkSession) -> None:
         found: dict[str, dict[str, str]] = {}
-        for each in self._inputs:
+        for each in self.inputs:
             sql = each.new_columns_sql(raw_view(each.call.name))
-            rows: list[Any] = session.sql(sql).collect() if sql else []
-            if rows:
+            if sql and (rows := session.sql(sql).collect()):
                 found[each.call.name] = {row[0]: row[1] for row in rows}
         if found:
             raise NewColumnsError(found)
 
 
 def raw_rows(frames: Sequence[DataFrame]) -> DataFrame:
-    """One frame of the raw rows of all inputs: of a single input as it is, of several with one column for each."""
+    """Combine the raw rows of all inputs into one frame; of several inputs, each has its own struct column."""
     from pyspark.sql import functions
 
     if len(frames) == 1:
         return frames[0]
     parts = [
         frame.select(
-            functions.lit(which).alias(_WHICH),
+            functions.lit(which).alias(_INPUT_INDEX),
             *(
                 (functions.struct("*") if index == which else functions.lit(None).cast(other.schema)).alias(
-                    f"{_RAW}{index}"
+                    f"{_RAW_PREFIX}{index}"
                 )
                 for index, other in enumerate(frames)
             ),
         )
         for which, frame in enumerate(frames)
     ]
-    union = parts[0]
-    for part in parts[1:]:
-        union = union.union(part)
-    return union
+    return reduce(lambda union, part: union.union(part), parts)
 
 
 def name_raw_rows(frame: DataFrame, inputs: Sequence[Input]) -> None:
@@ -244,23 +222,16 @@ def name_raw_rows(frame: DataFrame, inputs: Sequence[Input]) -> None:
     for index, each in enumerate(inputs):
         own = frame
         if len(inputs) > 1:
-            own = frame.where(functions.col(_WHICH) == index).select(f"{_RAW}{index}.*")
+            own = frame.where(functions.col(_INPUT_INDEX) == index).select(f"{_RAW_PREFIX}{index}.*")
         own.createOrReplaceTempView(raw_view(each.call.name))
 
 
 def name_rows(session: SparkSession, inputs: Sequence[Input], batch: int | None = None) -> None:
-    """Register the rows of each input as a view under the name that the model's SQL uses.
-
-    Args:
-        session: the session to register them in.
-        inputs: the inputs; the views of their raw rows exist.
-        batch: the number of the batch; None if only the columns matter.
-    """
+    """Register the rows of each input as the view that the model's SQL reads; without `batch`, for its columns only."""
     for each in inputs:
         raw = raw_view(each.call.name)
         if batch is not None and isinstance(each, PlannedInput):
             sql = each.batch_rows_sql(session, raw, batch)
         else:
             sql = each.rows_sql(raw)
-        rows = session.sql(sql)
-        rows.createOrReplaceTempView(quoted(each.call.name))
+        session.sql(sql).createOrReplaceTempView(quoted(each.call.name))

@@ -1,8 +1,7 @@
-"""The location of a stream's checkpoint, and whether it belongs to this model.
+"""A stream's checkpoint, and the note in it that says which model, sources and table it belongs to.
 
-Structured Streaming stores in a checkpoint how far each source was read, and nothing about the query (a streaming
-model runs its SQL batch by batch, so the SQL may change). A note next to it says whose checkpoint it is: another
-model, or one with other sources or another table, must not continue from it.
+Structured Streaming stores how far each source was read, but nothing about the query: a model's SQL may change
+between runs. The note keeps another model, or one with other sources, from continuing from the checkpoint.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ FOLDER: Final = "__dbt_checkpoint"
 STREAM_ID: Final = "dbt.stream-id"
 # In a checkpoint: one folder for each input that plans its own batches.
 PLANS: Final = "dbt_plans"
-# The key of an input's identity that a broker may not have known when the stream began.
+# A key of an identity that may be missing: older brokers do not know it.
 TOPIC_IDS: Final = "topic ids"
 _NOTE: Final = "dbt.json"
 _NUMBER: Final = re.compile(r"\d+")
@@ -40,9 +39,9 @@ class Note:
 
     Attributes:
         model: the unique id of the model.
-        inputs: the identity of each source, in the order in which the checkpoint numbers them.
-        columns: by the label of an input, the columns that its messages added: name -> data type.
-        version: the version of the checkpoint: of the note, and of the plans of inputs beside it.
+        inputs: the identity of each source, in the order of the checkpoint.
+        columns: label of an input -> the columns that its messages added: name -> data type.
+        version: the version of the note and of the inputs' plans beside it.
     """
 
     model: str
@@ -63,7 +62,7 @@ class Checkpoint:
 
         Raises:
             NewerStateError: a newer adapter has written it.
-            DbtRuntimeError: it is the checkpoint of something other than a streaming model.
+            DbtRuntimeError: the checkpoint was not made by a streaming model.
         """
         text = self._folder.read(_NOTE)
         if text is None:
@@ -78,16 +77,12 @@ class Checkpoint:
         return Note(read["model"], tuple(read["inputs"]), read["columns"], version)
 
     def refuse_newer(self) -> None:
-        """Refuse a checkpoint of a newer adapter; one that does not exist is accepted.
-
-        Raises:
-            NewerStateError: a newer adapter has written it.
-        """
+        """Raise NewerStateError if a newer adapter has written the checkpoint."""
         if text := self._folder.read(_NOTE):
             self._version_in(json.loads(text))
 
     def migrated(self, note: Note) -> Note:
-        """The note of the current version, to which the checkpoint is brought."""
+        """Migrate the checkpoint; returns its note with the current version."""
 
         def write_version(version: int) -> None:
             self.write_note(replace(note, version=version))
@@ -99,11 +94,10 @@ class Checkpoint:
         return read_version(Kind.CHECKPOINT, None if found is None else str(found), self.location)
 
     def write_note(self, note: Note) -> None:
-        """Write the note."""
         self._folder.write(_NOTE, json.dumps(asdict(note), indent=1))
 
     def unfinished_batch(self) -> tuple[int, float] | None:
-        """The batch that was begun but not finished, and when it began (seconds since 1970); None if there is none."""
+        """The batch that was begun but not finished, and when it began (seconds since 1970)."""
         begun, ended = self._batches("offsets"), self._batches("commits")
         if not begun or (ended and ended[-1] >= begun[-1]):
             return None
@@ -116,9 +110,7 @@ class Checkpoint:
     def last_offsets(self) -> tuple[str, ...]:
         """The last offset of each source, as the source's own JSON; empty if no batch has finished."""
         ended = self._batches("commits")
-        text = self._folder.read(f"offsets/{ended[-1]}") if ended else None
-        # OffsetSeqLog: a version, a line of metadata, and one line per source.
-        return tuple(text.splitlines()[2:]) if text else ()
+        return _offsets(self._folder, ended[-1]) if ended else ()
 
     def delete(self) -> None:
         """Delete the checkpoint, so that the stream starts over."""
@@ -129,25 +121,15 @@ class Checkpoint:
 
 
 def folder_of(session: SparkSession, table: str) -> str:
-    """The folder of the checkpoints in a table's own folder.
-
-    Not from SHOW TBLPROPERTIES, which redacts values that look like secrets.
-
-    Args:
-        session: a session.
-        table: its rendered name.
-    """
+    """The folder of the checkpoints in a table's own folder."""
+    # SHOW TBLPROPERTIES redacts values that look like secrets.
     plan: Any = session.table(table)._jdf.queryExecution().analyzed()
     location = plan.collectLeaves().apply(0).table().properties().get("path")
     return f"{location}/{FOLDER}"
 
 
 def check_fits(note: Note, model: str, inputs: Sequence[Mapping[str, str]], location: str) -> None:
-    """Refuse a checkpoint of another model or with other sources.
-
-    Raises:
-        DbtRuntimeError: what differs, and the remedy.
-    """
+    """Raise DbtRuntimeError if a checkpoint belongs to another model or to other sources."""
     if note.model != model:
         raise DbtRuntimeError(
             f"The checkpoint {location} belongs to {note.model}, and two models cannot share one. Set another "
@@ -155,8 +137,8 @@ def check_fits(note: Note, model: str, inputs: Sequence[Mapping[str, str]], loca
         )
     if len(note.inputs) == len(inputs) and all(map(_is_same, note.inputs, inputs)):
         return
-    before = [_described(identity) for identity in note.inputs]
-    now = [_described(identity) for identity in inputs]
+    before = [_identity_text(identity) for identity in note.inputs]
+    now = [_identity_text(identity) for identity in inputs]
     gone = [text for text in before if text not in now]
     new = [text for text in now if text not in before]
     raise DbtRuntimeError(
@@ -182,7 +164,7 @@ def files_of_batch(checkpoint: HadoopFolder, index: int, batch: int) -> list[str
     if last < first:
         return []
     folder = f"sources/{index}"
-    # Now and then Spark compacts the log: a file then has all entries of the ones before it.
+    # Spark sometimes compacts the log: the file then has all entries of the earlier files.
     text = checkpoint.read(f"{folder}/{last}") or checkpoint.read(f"{folder}/{last}.compact") or ""
     more = (checkpoint.read(f"{folder}/{number}") or "" for number in range(first, last))
     entries = (
@@ -191,10 +173,13 @@ def files_of_batch(checkpoint: HadoopFolder, index: int, batch: int) -> list[str
     return sorted({str(each["path"]) for each in entries if first <= each["batchId"] <= last})
 
 
-def _log_offset(checkpoint: HadoopFolder, index: int, batch: int) -> int:
-    text = checkpoint.read(f"offsets/{batch}") if batch >= 0 else None
+def _offsets(checkpoint: HadoopFolder, batch: int) -> tuple[str, ...]:
     # OffsetSeqLog: a version, a line of metadata, and one line per source; `-` if a source has no offset.
-    lines = text.splitlines()[2:] if text else []
+    return tuple((checkpoint.read(f"offsets/{batch}") or "").splitlines()[2:])
+
+
+def _log_offset(checkpoint: HadoopFolder, index: int, batch: int) -> int:
+    lines = _offsets(checkpoint, batch) if batch >= 0 else ()
     line = lines[index] if index < len(lines) else "-"
     return int(json.loads(line)["logOffset"]) if line.startswith("{") else -1
 
@@ -206,5 +191,5 @@ def _is_same(before: Mapping[str, str], now: Mapping[str, str]) -> bool:
     return all(before.get(key) == now.get(key) for key in keys)
 
 
-def _described(identity: Mapping[str, str]) -> str:
+def _identity_text(identity: Mapping[str, str]) -> str:
     return ", ".join(f"{key} {value}" for key, value in identity.items())

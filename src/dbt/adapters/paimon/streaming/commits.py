@@ -1,7 +1,7 @@
 """Marks the commits of each batch in their commit user, to find out which batches a table has.
 
-Structured Streaming repeats a batch if it did not see it finish. Paimon writes `commit.user-prefix` into the snapshot
-of a commit (CoreOptions.createCommitUser), so a batch that was committed is recognized and not written twice.
+Structured Streaming repeats a batch that it did not see finish. Paimon writes `commit.user-prefix` into the snapshot
+of a commit (CoreOptions.createCommitUser): a committed batch is recognized and not written again.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from dbt.adapters.paimon.state.kinds import Kind
 from dbt.adapters.paimon.state.marks import newest_mark_sql, refuse_newer_version
 
 _WORD: Final = Kind.BATCH_MARK.value
-# The most seconds by which a file system's clock may differ from this machine's.
+# The greatest difference between the clocks of a file system and of this machine, in seconds.
 _CLOCKS_DIFFER: Final = 120
 
 
@@ -28,18 +28,10 @@ def commit_conf(stream: str, batch: int) -> dict[str, str]:
 
 
 def commits_sql(snapshots: str, stream: str, batch: int, begun_ago: float) -> str:
-    """The query that finds the commits of a batch in a table.
+    """The query that finds the commits of a batch in a table's `$snapshots`; it began `begun_ago` seconds ago.
 
-    Args:
-        snapshots: the rendered name of the table's `$snapshots`.
-        stream: the id of the stream.
-        batch: its number.
-        begun_ago: seconds since the batch began.
-
-    Returns:
-        SQL with one row: how many commits the batch has; whether all commits since the batch began are still known,
-        which is so if the first commit is, or one that is older than the batch; the highest version of a mark, if a
-        newer adapter has written here.
+    It returns one row: the number of the batch's commits; whether all commits since the batch began still exist, which
+    is so if the first commit or one older than the batch exists; the highest version of a newer adapter's mark.
     """
     user = string_literal(f"{_WORD}-{stream}.{batch}_")
     age = clocks.age_in_seconds("min(commit_time)")
@@ -52,13 +44,11 @@ def commits_sql(snapshots: str, stream: str, batch: int, begun_ago: float) -> st
 
 
 def is_written(row: Sequence[object], table: str, batch: int, may_repeat: bool) -> bool:
-    """Whether a batch has been written to a table.
+    """Whether a batch is in a table.
 
     Args:
         row: the row of `commits_sql`.
-        table: the table's name, for the message.
-        batch: its number.
-        may_repeat: whether writing the batch twice leaves the table as writing it once does.
+        may_repeat: whether writing the batch twice has the same result as writing it once.
 
     Raises:
         NewerStateError: a newer adapter has written batches.

@@ -1,4 +1,4 @@
-"""The table `<model>__dead_letters`, with the messages that a streaming model could not parse."""
+"""The table `<model>__dead_letters`: messages that a streaming model could not parse."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ SUFFIX: Final = "__dead_letters"
 
 
 def dead_letters_of(target: PaimonRelation) -> PaimonRelation:
-    """The table that keeps the dead letters of a stream."""
+    """The dead letters table of a stream's table."""
     beside: PaimonRelation = target.incorporate(
         path={"identifier": f"{target.identifier}{SUFFIX}"}, type="table"
     )
@@ -22,12 +22,7 @@ def dead_letters_of(target: PaimonRelation) -> PaimonRelation:
 
 
 def create_sql(table: str, model: str) -> str:
-    """The statement that creates the table if it does not exist.
-
-    Args:
-        table: its rendered name.
-        model: the name of the model, for the comment.
-    """
+    """The statement that creates the table `table` if it does not exist; its comment names the model."""
     columns = ",\n  ".join(f"{quoted(name)} {data_type}" for name, data_type in FAULT_COLUMNS)
     return (
         f"create table if not exists {table} (\n"

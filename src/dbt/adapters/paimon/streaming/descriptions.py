@@ -1,13 +1,12 @@
-"""Reads and checks a source's YAML (`external` and `columns`) that describes a Kafka topic or a folder of files."""
+"""Reads and checks a source's YAML (`external` and `columns`): a Kafka topic or a folder of files."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from difflib import get_close_matches
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any, Final
 
 from dbt_common.exceptions import DbtRuntimeError
@@ -25,20 +24,18 @@ VALUE_FORMATS: Final = (JSON, DEBEZIUM)
 _WITH_VALUE_FORMAT: Final = (KAFKA, JSON)
 
 # The metadata columns of a row, in addition to the described ones: name -> Spark's type.
-KAFKA_METADATA: Final[Mapping[str, str]] = MappingProxyType(
-    {
-        "_key": "binary",
-        "_topic": "string",
-        "_partition": "int",
-        "_offset": "bigint",
-        "_timestamp": "timestamp",
-        "_headers": "array<struct<key:string,value:binary>>",
-    }
-)
-FILE_METADATA: Final[Mapping[str, str]] = MappingProxyType({"_file": "string"})
+KAFKA_METADATA: Final[Mapping[str, str]] = {
+    "_key": "binary",
+    "_topic": "string",
+    "_partition": "int",
+    "_offset": "bigint",
+    "_timestamp": "timestamp",
+    "_headers": "array<struct<key:string,value:binary>>",
+}
+FILE_METADATA: Final[Mapping[str, str]] = {"_file": "string"}
 
 _KEYS: Final = ("using", "location", "value_format", "options")
-# Keys of dbt's own in `external`, for external tables of a database.
+# dbt's own keys in `external`, for external tables of a database.
 _EXTERNAL_TABLES_KEYS: Final = ("file_format", "row_format", "tbl_properties", "partitions")
 _TOPIC: Final = re.compile(r"[A-Za-z0-9._-]{1,249}")
 _TYPE: Final = re.compile(
@@ -59,74 +56,47 @@ _FOREIGN_TYPES: Final = {
 
 # Source: https://spark.apache.org/docs/3.5.7/structured-streaming-programming-guide.html#input-sources
 _FILE_OPTIONS: Final = (
-    *("maxFilesPerTrigger", "maxFileAge", "fileNameOnly", "latestFirst", "cleanSource", "sourceArchiveDir"),
-    *("pathGlobFilter", "recursiveFileLookup", "ignoreMissingFiles", "ignoreCorruptFiles", "compression"),
-)
-_KIND_OPTIONS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
-    {
-        # https://spark.apache.org/docs/3.5.7/structured-streaming-kafka-integration.html
-        KAFKA: (
-            *("startingOffsets", "startingTimestamp", "startingOffsetsByTimestamp"),
-            *("startingOffsetsByTimestampStrategy", "failOnDataLoss", "kafkaConsumer.pollTimeoutMs"),
-            *("fetchOffset.numRetries", "fetchOffset.retryIntervalMs", "maxOffsetsPerTrigger"),
-            *("minOffsetsPerTrigger", "maxTriggerDelay", "minPartitions", "groupIdPrefix"),
-        ),
-        # https://spark.apache.org/docs/3.5.7/sql-data-sources-text.html
-        JSON: (*_FILE_OPTIONS, "lineSep"),
-        # https://spark.apache.org/docs/3.5.7/sql-data-sources-csv.html
-        CSV: (
-            *(
-                *_FILE_OPTIONS,
-                "sep",
-                "delimiter",
-                "encoding",
-                "charset",
-                "quote",
-                "escape",
-                "comment",
-                "header",
-            ),
-            *("ignoreLeadingWhiteSpace", "ignoreTrailingWhiteSpace", "nullValue", "emptyValue", "maxColumns"),
-            *(
-                "maxCharsPerColumn",
-                "multiLine",
-                "charToEscapeQuoteEscaping",
-                "lineSep",
-                "unescapedQuoteHandling",
-            ),
-        ),
-        # https://spark.apache.org/docs/3.5.7/sql-data-sources-parquet.html
-        PARQUET: (*_FILE_OPTIONS, "mergeSchema", "datetimeRebaseMode", "int96RebaseMode"),
-    }
-)
+    "maxFilesPerTrigger maxFileAge fileNameOnly latestFirst cleanSource sourceArchiveDir pathGlobFilter "
+    "recursiveFileLookup ignoreMissingFiles ignoreCorruptFiles compression"
+).split()
+# Sources: https://spark.apache.org/docs/3.5.7/structured-streaming-kafka-integration.html, and there
+# sql-data-sources-text.html, sql-data-sources-csv.html and sql-data-sources-parquet.html
+_KIND_OPTIONS: Final[Mapping[str, Sequence[str]]] = {
+    KAFKA: (
+        "startingOffsets startingTimestamp startingOffsetsByTimestamp startingOffsetsByTimestampStrategy "
+        "failOnDataLoss kafkaConsumer.pollTimeoutMs fetchOffset.numRetries fetchOffset.retryIntervalMs "
+        "maxOffsetsPerTrigger minOffsetsPerTrigger maxTriggerDelay minPartitions groupIdPrefix"
+    ).split(),
+    JSON: [*_FILE_OPTIONS, "lineSep"],
+    CSV: [
+        *_FILE_OPTIONS,
+        *"sep delimiter encoding charset quote escape comment header ignoreLeadingWhiteSpace".split(),
+        *"ignoreTrailingWhiteSpace nullValue emptyValue maxColumns maxCharsPerColumn multiLine".split(),
+        *"charToEscapeQuoteEscaping lineSep unescapedQuoteHandling".split(),
+    ],
+    PARQUET: [*_FILE_OPTIONS, "mergeSchema", "datetimeRebaseMode", "int96RebaseMode"],
+}
 # Options that the adapter sets itself, and what to use instead.
-_OWN_OPTIONS: Final[Mapping[str, str]] = MappingProxyType(
-    {
-        "subscribe": "write the topics as location, with commas between them",
-        "subscribepattern": "write the topics as location, with commas between them",
-        "assign": "write the topics as location, with commas between them",
-        "includeheaders": "headers are always read: see the column _headers",
-        "mode": "messages that cannot be parsed go to the dead letters: see on_bad_message",
-        "columnnameofcorruptrecord": "messages that cannot be parsed go to the dead letters: see on_bad_message",
-        "inferschema": "the columns of the source give the types",
-        "enforceschema": "the header of a file must have the columns of the source, in their order",
-        "basepath": "write the folder as location",
-        "path": "write the folder as location",
-        "wholetext": "a file has one JSON object per line",
-        "endingoffsets": "a stream always reads everything",
-    }
-)
+_OWN_OPTIONS: Final[Mapping[str, str]] = {
+    **dict.fromkeys(
+        ("subscribe", "subscribepattern", "assign"), "write the topics as location, with commas between them"
+    ),
+    **dict.fromkeys(
+        ("mode", "columnnameofcorruptrecord"),
+        "messages that cannot be parsed go to the dead letters: see on_bad_message",
+    ),
+    **dict.fromkeys(("basepath", "path"), "write the folder as location"),
+    "includeheaders": "headers are always read: see the column _headers",
+    "inferschema": "the columns of the source give the types",
+    "enforceschema": "the header of a file must have the columns of the source, in their order",
+    "wholetext": "a file has one JSON object per line",
+    "endingoffsets": "a stream always reads everything",
+}
 
 
 @dataclass(frozen=True)
 class SourceColumn:
-    """A column of a source.
-
-    Attributes:
-        name: as in messages and files.
-        data_type: Spark's type text, as `data_types.type_text` writes it.
-        nullable: whether the value may be missing.
-    """
+    """A column of a source; `data_type` is Spark's type text, as `data_types.type_text` writes it."""
 
     name: str
     data_type: str
@@ -141,9 +111,8 @@ class Description:
         label: source and table, as in `airport.flight_status`.
         using: one of KINDS.
         location: the topics, separated by commas; or the absolute path of the folder.
-        value_format: the format of a message: one of VALUE_FORMATS; empty if `using` already says it.
+        value_format: one of VALUE_FORMATS; empty if `using` already says it.
         options: Spark's reader options.
-        columns: in the order of the YAML.
     """
 
     label: str
@@ -160,14 +129,7 @@ class Description:
 
     @property
     def topics(self) -> tuple[str, ...]:
-        """The topics of a Kafka source."""
         return _topics(self.location)
-
-    def with_columns(self, columns: Mapping[str, str]) -> Description:
-        """A copy with additional columns: name -> data type."""
-        known = {column.name for column in self.columns}
-        added = (SourceColumn(name, data_type) for name, data_type in columns.items() if name not in known)
-        return replace(self, columns=(*self.columns, *added))
 
 
 def describe(
@@ -179,35 +141,22 @@ def describe(
     """Read a source's description.
 
     Args:
-        source: the source's node in the manifest.
         root: the project's folder, for a relative `location`.
         type_of: returns Spark's type text for a `data_type` in the YAML; raises ValueError if it is invalid.
-        options: further reader options, from the model; they override the source's.
+        options: reader options from the model, which override the source's.
 
     Raises:
         DbtRuntimeError: every problem, in one message.
     """
     label = f"{source['source_name']}.{source['name']}"
     external = {key: value for key, value in source["external"].items() if value is not None}
-    using = external.get("using")
+    using: Any = external.get("using")
     problems = [*_key_problems(external), *_location_problems(external), *_format_problems(external)]
-    own = external.get("options", {})
-    if not isinstance(own, Mapping):
-        problems.append(
-            "external.options: must be a mapping of Spark's options to values; write {name: value}"
-        )
-        own = {}
-    # Spark's option names are case-insensitive.
-    replaced = {name.lower() for name in options or {}}
-    kept = {str(name): value for name, value in own.items() if str(name).lower() not in replaced}
-    given = {**kept, **(options or {})}
-    problems.extend(_option_problems(using, given))
-    described = list((source.get("columns") or {}).values())
-    columns = list(_columns(using, described, type_of, problems))
+    given = _options(external, options or {}, problems)
+    columns = tuple(_columns(using, list((source.get("columns") or {}).values()), type_of, problems))
     if problems:
         listed = "".join(f"\n  - {problem}" for problem in problems)
         raise DbtRuntimeError(f"source '{label}' cannot be streamed as its YAML describes it:{listed}")
-    assert using is not None
     location = str(external["location"])
     value_format = str(external.get("value_format", JSON)) if using in _WITH_VALUE_FORMAT else ""
     return Description(
@@ -216,8 +165,14 @@ def describe(
         ",".join(_topics(location)) if using == KAFKA else _folder(location, root),
         value_format,
         {name: option_text(value) for name, value in given.items()},
-        tuple(columns),
+        columns,
     )
+
+
+def with_defaults(options: Mapping[str, Any], defaults: Mapping[str, Any]) -> dict[str, Any]:
+    """Options and the defaults that they do not set; Spark's option names are case-insensitive."""
+    given = {name.lower() for name in options}
+    return {**{name: value for name, value in defaults.items() if name.lower() not in given}, **options}
 
 
 def _key_problems(external: Mapping[str, Any]) -> Iterator[str]:
@@ -225,12 +180,12 @@ def _key_problems(external: Mapping[str, Any]) -> Iterator[str]:
         if key in _EXTERNAL_TABLES_KEYS:
             yield f"external.{key}: a stream does not use it; the keys are {', '.join(_KEYS)}"
         elif key not in _KEYS:
-            yield f"external.{key}: not a key of a streamed source; {_meant(key, _KEYS)}"
+            yield f"external.{key}: not a key of a streamed source; {_suggestion(key, _KEYS)}"
     using = external.get("using")
     if using is None:
         yield f"external.using: missing; write what is read: {', '.join(KINDS)}"
     elif using not in KINDS:
-        yield f"external.using: {using!r} is not one of {', '.join(KINDS)}; {_meant(str(using), KINDS)}"
+        yield f"external.using: {using!r} is not one of {', '.join(KINDS)}; {_suggestion(str(using), KINDS)}"
 
 
 def _location_problems(external: Mapping[str, Any]) -> Iterator[str]:
@@ -256,12 +211,25 @@ def _format_problems(external: Mapping[str, Any]) -> Iterator[str]:
     elif value_format not in VALUE_FORMATS:
         yield (
             f"external.value_format: {value_format!r} is not one of {', '.join(VALUE_FORMATS)}; "
-            f"{_meant(str(value_format), VALUE_FORMATS)}"
+            f"{_suggestion(str(value_format), VALUE_FORMATS)}"
         )
 
 
+def _options(
+    external: Mapping[str, Any], overrides: Mapping[str, Any], problems: list[str]
+) -> dict[str, Any]:
+    own = external.get("options", {})
+    if not isinstance(own, Mapping):
+        problems.append(
+            "external.options: must be a mapping of Spark's options to values; write {name: value}"
+        )
+        own = {}
+    given = with_defaults(overrides, {str(name): value for name, value in own.items()})
+    problems.extend(_option_problems(external.get("using"), given))
+    return given
+
+
 def _option_problems(using: Any, options: Mapping[str, Any]) -> Iterator[str]:
-    known = _KIND_OPTIONS.get(using, ()) if isinstance(using, str) else ()
     for name, value in options.items():
         if isinstance(value, (Mapping, list)) or value is None:
             yield f"external.options.{name}: must be text, a number or a boolean; write JSON in quotes"
@@ -271,24 +239,30 @@ def _option_problems(using: Any, options: Mapping[str, Any]) -> Iterator[str]:
                 f"external.options.{name}: manifest.json shows it, so it must not be a secret; put it under "
                 "kafka_options of the target in profiles.yml"
             )
-        if not known or (using == KAFKA and name.startswith("kafka.")):
-            continue
-        if name.lower() in _OWN_OPTIONS:
-            yield f"external.options.{name}: set by the adapter itself; {_OWN_OPTIONS[name.lower()]}"
-        elif using == JSON and name.lower() == "multiline":
-            yield f"external.options.{name}: a file has one JSON object per line; write the files like that"
-        elif name.lower() not in {option.lower() for option in known}:
-            hint = _meant(name, known)
-            if using == KAFKA and _meant(f"kafka.{name}", ("kafka.bootstrap.servers",)).startswith("did"):
-                hint = "did you mean kafka.bootstrap.servers?"
-            yield f"external.options.{name}: not an option of Spark's {using} reader; {hint}"
+        if problem := _option_name_problem(using, name):
+            yield f"external.options.{name}: {problem}"
+
+
+def _option_name_problem(using: Any, name: str) -> str:
+    known = _KIND_OPTIONS.get(using, ()) if isinstance(using, str) else ()
+    if not known or (using == KAFKA and name.startswith("kafka.")):
+        return ""
+    if name.lower() in _OWN_OPTIONS:
+        return f"set by the adapter itself; {_OWN_OPTIONS[name.lower()]}"
+    if using == JSON and name.lower() == "multiline":
+        return "a file has one JSON object per line; write the files like that"
+    if name.lower() in {option.lower() for option in known}:
+        return ""
+    hint = _suggestion(name, known)
+    if using == KAFKA and _suggestion(f"kafka.{name}", ("kafka.bootstrap.servers",)).startswith("did"):
+        hint = "did you mean kafka.bootstrap.servers?"
+    return f"not an option of Spark's {using} reader; {hint}"
 
 
 def _columns(
     using: Any, described: Sequence[Mapping[str, Any]], type_of: Callable[[str], str], problems: list[str]
 ) -> Iterator[SourceColumn]:
-    typed = [column for column in described if column.get("data_type")]
-    if not typed and using == PARQUET:
+    if using == PARQUET and not any(column.get("data_type") for column in described):
         return
     if not described and using in KINDS:
         problems.append("columns: missing; list name and data_type of what is to be read")
@@ -305,19 +279,22 @@ def _columns(
             problems.append(
                 f"columns: {name}: rows have a column of this name already (it is not of the value); leave it out"
             )
-        data_type = column.get("data_type")
-        if not data_type:
-            problems.append(f"columns: {name}: data_type is missing; write Spark's, such as string or bigint")
-            continue
-        try:
-            text = type_of(str(data_type))
-        except ValueError:
-            text = ""
-        problem = _type_problem(str(data_type), text, using)
+        text, problem = _checked_type(column.get("data_type"), using, type_of)
         if problem:
             problems.append(f"columns: {name}: {problem}")
         else:
             yield SourceColumn(name, text, not _is_not_null(column))
+
+
+def _checked_type(data_type: Any, using: Any, type_of: Callable[[str], str]) -> tuple[str, str]:
+    """Spark's type text, and what is wrong with it."""
+    if not data_type:
+        return "", "data_type is missing; write Spark's, such as string or bigint"
+    try:
+        text = type_of(str(data_type))
+    except ValueError:
+        text = ""
+    return text, _type_problem(str(data_type), text, using)
 
 
 def _type_problem(written: str, text: str, using: Any) -> str:
@@ -325,20 +302,20 @@ def _type_problem(written: str, text: str, using: Any) -> str:
         meant = _FOREIGN_TYPES.get(written.lower().partition("(")[0].strip(), "")
         hint = f"; did you mean {meant}?" if meant else "; write one such as string, bigint or decimal(10,2)"
         return f"{written!r} is not a data type that messages can have{hint}"
-    if using == CSV and "<" in text:
+    if "<" not in text:
+        return ""
+    if using == CSV:
         return f"a CSV file has no {text}; write string, and parse it in the model"
-    if "<" in text:
-        unfit = [found["found"] for found in _NO_TYPE_OF_JSON.finditer(text) if found["found"]]
-        if unfit:
-            return f"{unfit[0]} within {written!r} is not a data type that messages can have; write string"
-        keys = [found["key"] for found in _MAP_KEY.finditer(text) if found["key"]]
-        if keys and using != PARQUET:
-            return f"the keys of JSON are text, and those of {written!r} are {keys[0]}; write map<string,…>"
+    if unfit := [found["found"] for found in _NO_TYPE_OF_JSON.finditer(text) if found["found"]]:
+        return f"{unfit[0]} within {written!r} is not a data type that messages can have; write string"
+    keys = [found["key"] for found in _MAP_KEY.finditer(text) if found["key"]]
+    if keys and using != PARQUET:
+        return f"the keys of JSON are text, and those of {written!r} are {keys[0]}; write map<string,…>"
     return ""
 
 
 def _is_not_null(column: Mapping[str, Any]) -> bool:
-    # As dbt's own classes, or as dictionaries from the manifest.
+    # Constraints are dbt's own objects, or dictionaries from the manifest.
     kinds = (
         constraint.get("type") if isinstance(constraint, Mapping) else constraint.type
         for constraint in column.get("constraints") or ()
@@ -356,7 +333,7 @@ def _folder(location: str, root: Path) -> str:
     return str(root / Path(location.removeprefix("file:")).expanduser())
 
 
-def _meant(name: str, known: Iterable[str]) -> str:
+def _suggestion(name: str, known: Iterable[str]) -> str:
     known = sorted(known)
     by_small = {word.lower(): word for word in known}
     close = get_close_matches(name.lower(), by_small, n=1)
@@ -364,5 +341,5 @@ def _meant(name: str, known: Iterable[str]) -> str:
 
 
 def shown_location(description: Description) -> str:
-    """The location for messages, with secrets redacted."""
+    """The location without secrets, for messages."""
     return redact_text(description.location)

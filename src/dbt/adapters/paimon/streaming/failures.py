@@ -1,4 +1,4 @@
-"""Turns whatever ended a stream into one message: what, where and the remedy."""
+"""Error messages of streams: what failed, where, and the remedy."""
 
 from __future__ import annotations
 
@@ -54,13 +54,7 @@ _REMEDIES: Final = (
 
 
 def explained(exc: Exception, model: str, inputs: Sequence[Input]) -> Exception:
-    """The error to raise for whatever ended a stream.
-
-    Args:
-        exc: the exception of the query or of one of its batches.
-        model: the name of the model.
-        inputs: the model's inputs.
-    """
+    """The error to raise for the exception that ended a stream."""
     if isinstance(exc, DbtRuntimeError):
         return exc
     text = messages.error_text(exc)
@@ -78,7 +72,7 @@ def explained(exc: Exception, model: str, inputs: Sequence[Input]) -> Exception:
 
 
 def new_columns(model: str, found: Mapping[str, Mapping[str, str]]) -> str:
-    """The error message of a stream that ends because its messages have columns that are not described."""
+    """The error message if messages have columns that are not described."""
     listed = "; ".join(
         f"{name} {data_type}" for columns in found.values() for name, data_type in columns.items()
     )
@@ -89,8 +83,8 @@ def new_columns(model: str, found: Mapping[str, Mapping[str, str]]) -> str:
     )
 
 
-def not_a_streams(model: str, table: object) -> str:
-    """The error message for a table that a batch model has built, and that the model does not keep."""
+def built_by_batch_model(model: str, table: object) -> str:
+    """The error message for a table of a batch model that the stream may not take over."""
     return (
         f"model '{model}': {table} was not written by a stream. To keep its rows and stream into it, set "
         "full_refresh=false in the model's config: the stream then begins where scan_mode or startingOffsets says. "
@@ -99,8 +93,8 @@ def not_a_streams(model: str, table: object) -> str:
     )
 
 
-def begins_nowhere(model: str, table: object, sources: Sequence[str]) -> str:
-    """The error message for a table of a batch model whose rows a stream from the beginning might repeat."""
+def unknown_beginning(model: str, table: object, sources: Sequence[str]) -> str:
+    """The error message for a table of a batch model whose rows the stream might repeat."""
     return (
         f"model '{model}': {table} has rows that a batch run wrote, and its strategy would add those that "
         f"{', '.join(sources)} still has a second time. Say where stream(…) begins: scan_mode='latest' or "
@@ -110,7 +104,7 @@ def begins_nowhere(model: str, table: object, sources: Sequence[str]) -> str:
 
 
 def has_deletes(model: str, table: object, deletes: str) -> str:
-    """The error message for a table whose batch runs have kept deletes, which a stream does not look at."""
+    """The error message for a table with kept deletes of batch runs, which a stream does not read."""
     return (
         f"model '{model}': batch runs have kept the deletes of {table} in {deletes}, which keep older changes out. A "
         "stream keeps its own. If no change will come that is older than these, drop that table: `dbt run-operation "

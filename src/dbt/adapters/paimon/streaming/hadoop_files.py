@@ -1,4 +1,4 @@
-"""Reads and writes small files of a checkpoint through Hadoop's file systems: local, HDFS or an object store."""
+"""Reads and writes small files of a checkpoint through Hadoop: on a local disk, HDFS or an object store."""
 
 from __future__ import annotations
 
@@ -20,14 +20,10 @@ _NO_FILE_SYSTEM: Final = re.compile(
 
 
 class HadoopFolder:
-    """A folder of small text files."""
+    """A folder of small text files, which need not exist."""
 
     def __init__(self, session: SparkSession, location: str) -> None:
-        """Open a folder, which need not exist.
-
-        Raises:
-            DbtRuntimeError: Hadoop has no file system for the location.
-        """
+        """Raise DbtRuntimeError if Hadoop has no file system for the location."""
         jvm: Any = session._jvm
         self._jvm = jvm
         self._path = jvm.org.apache.hadoop.fs.Path(location)
@@ -93,7 +89,6 @@ class HadoopFolder:
         self._files.rename(coming, path)
 
     def delete_file(self, name: str) -> None:
-        """Delete a file if it exists."""
         self._files.delete(self._at(name), False)
 
     def delete(self) -> None:
@@ -105,5 +100,5 @@ class HadoopFolder:
 
 
 def _next(name: str) -> str:
-    """The name of a complete new version of a file, before it replaces the old one."""
+    """The name of a complete new version of a file before it replaces the old one."""
     return f".{name}.next"

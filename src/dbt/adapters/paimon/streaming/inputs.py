@@ -1,7 +1,7 @@
-"""The interface of a stream's inputs: one `stream(...)` in a model's SQL, whatever its source.
+"""The interface of a stream's inputs: one for each `stream(...)` in a model's SQL.
 
 An input provides raw rows, as Structured Streaming reads them, and SQL that turns them into the rows that the model
-sees. The raw rows of a micro-batch are read once; messages that cannot be parsed go to the dead letters.
+sees. The raw rows of a micro-batch are read once.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class StreamCall:
         options: Spark's reader options, in addition to those of the source's YAML.
         row_kind: the name of the row kind column, or None.
         scan_mode: Paimon's `scan.mode` for the first run, for a Paimon table; or None.
-        watermark: as it is written in the model (see `sources.watermarks`), for a Paimon table; or None.
+        watermark: its column, delay and window (see `sources.watermarks`), for a Paimon table; or None.
     """
 
     name: str
@@ -66,40 +66,28 @@ class StreamCall:
 
 
 class Input(Protocol):
-    """An opened `stream(...)`: how to read its raw rows and turn them into rows."""
+    """An opened `stream(...)`."""
 
     @property
     def call(self) -> StreamCall:
-        """The `stream(...)`."""
+        """The arguments of the `stream(...)`."""
 
     @property
     def identity(self) -> dict[str, str]:
-        """What must be unchanged for a checkpoint to fit: the kind, and the topic, folder or table."""
+        """What must stay the same for a checkpoint to fit: the kind, and the topic, folder or table."""
 
     def read(self, session: SparkSession) -> DataFrame:
-        """The raw rows as a streaming frame; reads nothing yet.
-
-        Raises:
-            DbtRuntimeError: the topic, folder, table or broker does not exist; with the remedy.
-        """
+        """The raw rows as a streaming frame; raises DbtRuntimeError if the source does not exist."""
 
     def check_offset(self, session: SparkSession, offset: str) -> None:
-        """Refuse to continue if rows after an offset have been deleted from the source.
+        """Raise DbtRuntimeError if rows after an offset are no longer in the source.
 
         Args:
-            session: the model's session.
             offset: where the last batch ended, as the source's own JSON in the checkpoint.
-
-        Raises:
-            DbtRuntimeError: what is lost, and the remedy.
         """
 
     def rows_sql(self, raw: str) -> str:
-        """The query of the rows that the model sees.
-
-        Args:
-            raw: SQL that can follow FROM and returns the raw rows.
-        """
+        """The query of the rows that the model sees; `raw` is a view of the raw rows."""
 
     def faults_sql(self, raw: str) -> str | None:
         """The query of messages that cannot be parsed, with `FAULT_COLUMNS`; None if there can be none."""
@@ -108,13 +96,12 @@ class Input(Protocol):
         """The query of undescribed columns in the raw rows: name, data_type; None if there can be none."""
 
     def with_columns(self, columns: Mapping[str, str]) -> Input:
-        """A copy of the input with additional columns: name -> data type, as `new_columns_sql` returned them."""
+        """A copy with additional columns: name -> data type, as `new_columns_sql` returned them."""
 
     def lag(self, session: SparkSession, progress: Mapping[str, Any]) -> int | None:
-        """The number of rows still unread when a batch ended; None if unknown.
+        """The number of unread rows when a batch ended; None if unknown.
 
         Args:
-            session: the model's session.
             progress: the StreamingQueryProgress of this source (an item of `sources`).
         """
 
@@ -124,86 +111,46 @@ class CheckedInput(Input, Protocol):
     """An input whose missing raw rows Spark would skip silently."""
 
     def check_batch(self, session: SparkSession, checkpoint: str, index: int, batch: int) -> None:
-        """Refuse to write a batch if any of its raw rows are missing.
-
-        Args:
-            session: the batch's session.
-            checkpoint: the location of the checkpoint.
-            index: the index of this source in the checkpoint.
-            batch: the number of the batch.
-
-        Raises:
-            DbtRuntimeError: what is missing, and the remedy.
-        """
+        """Raise DbtRuntimeError if raw rows of a batch are missing; `index` numbers the sources in the checkpoint."""
 
 
 @runtime_checkable
 class LinesInput(Input, Protocol):
-    """An input of which Spark may read the first part of a row as a row, and the rest as a bad message."""
+    """An input whose raw rows Spark may cut in two: it reads the first part as a row, and the rest as a bad message."""
 
     def check_faults(self, session: SparkSession, raw: str) -> None:
-        """Refuse to write a batch with messages that cannot be parsed if a row lacks its rest.
-
-        Args:
-            session: the batch's session.
-            raw: the view of its raw rows.
-
-        Raises:
-            DbtRuntimeError: the first such row, and the remedy.
-        """
+        """Raise DbtRuntimeError if a row lacks its rest, in a batch with messages that cannot be parsed."""
 
 
 @runtime_checkable
 class PlannedInput(Input, Protocol):
-    """An input that plans in the stream's checkpoint which rows each batch reads; its raw rows only name them."""
+    """An input that plans which rows each batch reads, in the stream's checkpoint; its raw rows only name them."""
 
     def placed(self, session: SparkSession, folder: str) -> PlannedInput:
-        """The input with a folder in the stream's checkpoint for its plan; `read` plans up to the present."""
+        """A copy that keeps its plan in this folder of the checkpoint; `read` plans up to the present."""
 
     def check_beginning(self, session: SparkSession) -> None:
-        """Refuse to begin if the source does not have, or no longer has, what the call asks for.
-
-        Raises:
-            DbtRuntimeError: lists what it has.
-        """
+        """Raise DbtRuntimeError if the source does not have what the call asks for, with what it has."""
 
     def plan(self, session: SparkSession) -> None:
-        """Plan what has come since; a long-running query calls this now and then.
-
-        Raises:
-            DbtRuntimeError: what is lost, and the remedy.
-        """
+        """Plan the rows that have come since, regularly in a long run; raises DbtRuntimeError if rows are lost."""
 
     def planned_rows(self, batch: int) -> int:
-        """How many rows a batch of this run had."""
+        """The number of rows in a batch of this run."""
 
     def late_rows(self, batch: int) -> int:
-        """How many of them came too late (see `sources.watermarks`)."""
+        """The number of rows in it that came too late (see `sources.watermarks`)."""
 
     def batch_rows_sql(self, session: SparkSession, raw: str, batch: int) -> str:
-        """The query of the rows of a batch; `rows_sql` of such an input only has their columns.
-
-        Args:
-            session: the batch's session.
-            raw: the view of its raw rows.
-            batch: the number of the batch.
-
-        Raises:
-            DbtRuntimeError: what is lost, and the remedy.
-        """
+        """The query of a batch's rows; raises DbtRuntimeError if rows are lost. `rows_sql` is for the columns only."""
 
 
 @runtime_checkable
 class MarkingInput(Input, Protocol):
-    """An input that changes its source by reading: a consumer moves, or files are cleaned up."""
+    """An input that changes its source by reading: it moves a consumer, or removes files."""
 
     def unmarked(self) -> Input:
-        """A copy that leaves its source unchanged: for a staged table that may never replace the old one."""
-
-
-def view_name(index: int, identifier: str) -> str:
-    """The name of the view that replaces a `stream(...)`; `index` numbers them within a model."""
-    return f"__dbt_stream_{index}_{identifier}"
+        """A copy that does not change its source: for a staged table that may never replace the old one."""
 
 
 def raw_view(name: str) -> str:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from dbt.adapters.paimon.streaming.settings import StreamSettings
 
 # Set while `dbt-paimon stream` runs dbt in this process.
-_GOES_ON: Final = Event()
+_LONG_RUNNING: Final = Event()
 # Set when its streams have to end.
 _STOP: Final = Event()
 # Seconds before a failed stream is restarted: a broker or a store may become available again.
@@ -30,7 +30,7 @@ class Trigger:
     Attributes:
         processing_time: how often it looks for rows; None if it ends once it has read everything.
         is_to_end: whether it has to end after the current batch.
-        is_cancelled: whether it has to end at once.
+        is_cancelled: whether it has to end immediately.
     """
 
     processing_time: str | None
@@ -56,15 +56,9 @@ class Trigger:
 
 
 def trigger(settings: StreamSettings, is_cancelled: Callable[[], bool], drains: bool) -> Trigger:
-    """The trigger of a model's query.
-
-    Args:
-        settings: the model's settings.
-        is_cancelled: see `Trigger`.
-        drains: whether the query ends once it has read everything, even in a process of long-running streams.
-    """
-    goes_on = _GOES_ON.is_set() and not drains
-    return Trigger(settings.processing_time if goes_on else None, _STOP.is_set, is_cancelled)
+    """The trigger of a model's query; `drains`: see `Streams.run`."""
+    is_long_running = _LONG_RUNNING.is_set() and not drains
+    return Trigger(settings.processing_time if is_long_running else None, _STOP.is_set, is_cancelled)
 
 
 def begin() -> None:
@@ -84,9 +78,9 @@ def stop() -> None:
 
 @contextmanager
 def streams_go_on() -> Iterator[None]:
-    """Inside the `with` block, streaming models are long-running: they run until `stop`."""
-    _GOES_ON.set()
+    """Within this context, streaming models are long-running: they run until `stop`."""
+    _LONG_RUNNING.set()
     try:
         yield
     finally:
-        _GOES_ON.clear()
+        _LONG_RUNNING.clear()

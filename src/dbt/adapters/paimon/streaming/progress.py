@@ -1,4 +1,4 @@
-"""Reports what a stream has done: a log line per batch, and totals at its end."""
+"""Logs each batch of a stream, and counts its totals."""
 
 from __future__ import annotations
 
@@ -30,26 +30,25 @@ class Totals:
     late: int = 0
 
     def add(self, written: BatchCounters) -> None:
-        """Add what a query has written."""
         self.batches += written.batches
         self.dead_letters += written.dead_letters
 
     def response(self) -> AdapterResponse:
-        """The totals as the adapter response that dbt shows for a model."""
+        """The adapter response that dbt shows for a model."""
         read = f"{_counted(self.rows, 'row')} read in {_counted(self.batches, 'batch', 'es')}"
         dead = f", {_counted(self.dead_letters, 'dead letter')}" if self.dead_letters else ""
         late = f", {self.late:,} late" if self.late else ""
         return AdapterResponse(f"{read}{dead}{late}", rows_affected=self.rows)
 
 
+@dataclass
 class Watch:
     """Logs a query's batches as they end."""
 
-    def __init__(self, model: str, inputs: Sequence[Input], session: SparkSession, totals: Totals) -> None:
-        self._model = model
-        self._inputs = inputs
-        self._session = session
-        self._totals = totals
+    model: str
+    inputs: Sequence[Input]
+    session: SparkSession
+    totals: Totals
 
     def report(self, progress: Mapping[str, Any]) -> None:
         """Log a batch that has ended; `progress` is a StreamingQueryProgress."""
@@ -57,20 +56,20 @@ class Watch:
             each.planned_rows(progress["batchId"])
             if isinstance(each, PlannedInput)
             else int(source["numInputRows"])
-            for each, source in zip(self._inputs, progress["sources"], strict=False)
+            for each, source in zip(self.inputs, progress["sources"], strict=False)
         )
-        self._totals.rows += rows
+        self.totals.rows += rows
         late = sum(
-            each.late_rows(progress["batchId"]) for each in self._inputs if isinstance(each, PlannedInput)
+            each.late_rows(progress["batchId"]) for each in self.inputs if isinstance(each, PlannedInput)
         )
-        self._totals.late += late
+        self.totals.late += late
         seconds = progress["durationMs"].get("triggerExecution", 0) / 1000
         dropped = f", {late:,} of them late" if late else ""
-        done = f"{_counted(rows, 'row')}{dropped} in {seconds:.1f} s, {self._totals.rows:,} in all"
-        logger.info(f"{self._model}: batch {progress['batchId']}: {done}{self._behind(progress['sources'])}")
+        done = f"{_counted(rows, 'row')}{dropped} in {seconds:.1f} s, {self.totals.rows:,} in all"
+        logger.info(f"{self.model}: batch {progress['batchId']}: {done}{self._behind(progress['sources'])}")
 
     def _behind(self, sources: Sequence[Mapping[str, Any]]) -> str:
-        lags = [each.lag(self._session, source) for each, source in zip(self._inputs, sources, strict=False)]
+        lags = [each.lag(self.session, source) for each, source in zip(self.inputs, sources, strict=False)]
         known = [lag for lag in lags if lag is not None]
         return f", {sum(known):,} behind" if known else ""
 

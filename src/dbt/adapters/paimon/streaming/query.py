@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from dbt.adapters.events.logging import AdapterLogger
@@ -30,108 +31,121 @@ _LONGEST_BATCH: Final = 60
 _JOINS: Final = ("Join", "Except", "Intersect")
 
 
-def run(
-    frame: Callable[[], DataFrame],
-    writer: BatchWriter,
-    checkpoint: Checkpoint,
-    *,
-    name: str,
-    trigger: Trigger,
-    report: Callable[[Mapping[str, Any]], None],
-    look: Callable[[], None],
-) -> None:
-    """Run a query until it has read everything there was at its start, or until it has to end.
+@dataclass(frozen=True)
+class Query:
+    """A streaming query.
 
-    A long-running one is restarted when a source or the store fails, after increasing pauses; a successful batch resets
-    the pauses.
-
-    Args:
-        frame: returns the streaming frame of raw rows.
-        writer: writes each batch.
-        checkpoint: the checkpoint to continue from.
-        name: the name of the query in Spark's UI.
-        trigger: how often it looks for rows, and when it ends.
+    Attributes:
+        name: its name in Spark's UI.
         report: called with the progress of each batch (StreamingQueryProgress).
         look: called each time a long-running query looks for rows.
-
-    Raises:
-        DbtRuntimeError: it was cancelled, `writer` refused a batch, or Spark's JVM has ended.
-        Exception: whatever else ended it, as it was raised.
     """
-    if not trigger.processing_time and trigger.is_to_end():
-        raise _cancelled(name)
-    pauses, written = list(trigger.pauses), writer.written.batches
-    failed = False
-    while True:
+
+    writer: BatchWriter
+    checkpoint: Checkpoint
+    name: str
+    trigger: Trigger
+    report: Callable[[Mapping[str, Any]], None]
+    look: Callable[[], None]
+
+    def run(self, frame: Callable[[], DataFrame]) -> None:
+        """Run until everything that was there at the start is read, or until the query has to end.
+
+        A long-running query is restarted if a source or the store fails, after increasing pauses; a successful batch
+        resets the pauses. `frame` returns the streaming frame of raw rows.
+
+        Raises:
+            DbtRuntimeError: it was cancelled, `writer` refused a batch, or Spark's JVM has ended.
+        """
+        trigger, writer = self.trigger, self.writer
+        if not trigger.processing_time and trigger.is_to_end():
+            raise self._cancelled()
+        pauses, written = list(trigger.pauses), writer.written.batches
+        failed = False
+        while True:
+            try:
+                if failed:
+                    writer.prepare_restart(self.checkpoint.unfinished_batch())
+                self._run(frame())
+            except Exception as exc:  # noqa: PERF203 - a few attempts
+                # A source that does not answer at the first attempt is not a temporary failure.
+                if isinstance(exc, DbtRuntimeError) and not (failed and isinstance(exc, UnavailableError)):
+                    raise
+                if ended := jvm_exit.error(exc):
+                    raise ended from exc
+                if writer.written.batches > written:
+                    pauses, written = list(trigger.pauses), writer.written.batches
+                if not pauses or trigger.is_to_end():
+                    raise
+                pause = pauses.pop(0)
+                reason = messages.shorten(messages.error_text(exc))
+                logger.warning(f"{self.name}: {reason}\nRetrying in {pause} s")
+                failed = True
+                trigger.wait(pause)
+            else:
+                return
+
+    def _run(self, frame: DataFrame) -> None:
+        from pyspark.errors import StreamingQueryException
+
+        stream = (
+            frame.writeStream.foreachBatch(self.writer)
+            .queryName(self.name)
+            .option("checkpointLocation", self.checkpoint.location)
+        )
+        every = self.trigger.processing_time
+        started = (
+            stream.trigger(processingTime=every) if every else stream.trigger(availableNow=True)
+        ).start()
         try:
-            if failed:
-                writer.goes_on_from(checkpoint.unfinished_batch())
-            _run(frame(), writer, checkpoint, name, trigger, report, look)
-        except Exception as exc:  # noqa: PERF203 - a few attempts
-            # A source that does not answer at the first attempt is not a temporary failure.
-            if isinstance(exc, DbtRuntimeError) and not (failed and isinstance(exc, UnavailableError)):
-                raise
-            if ended := jvm_exit.error(exc):
-                raise ended from exc
-            if writer.written.batches > written:
-                pauses, written = list(trigger.pauses), writer.written.batches
-            if not pauses or trigger.is_to_end():
-                raise
-            pause = pauses.pop(0)
-            logger.warning(f"{name}: {messages.shorten(messages.error_text(exc))}\nRetrying in {pause} s")
-            failed = True
-            trigger.wait(pause)
-        else:
-            return
+            self._follow(started)
+        except StreamingQueryException as exc:
+            raise (self.writer.failure or exc) from exc
+        finally:
+            if started.isActive:
+                started.stop()
 
-
-def _run(
-    frame: DataFrame,
-    writer: BatchWriter,
-    checkpoint: Checkpoint,
-    name: str,
-    trigger: Trigger,
-    report: Callable[[Mapping[str, Any]], None],
-    look: Callable[[], None],
-) -> None:
-    from pyspark.errors import StreamingQueryException
-
-    stream = (
-        frame.writeStream.foreachBatch(writer)
-        .queryName(name)
-        .option("checkpointLocation", checkpoint.location)
-    )
-    every = trigger.processing_time
-    started = (stream.trigger(processingTime=every) if every else stream.trigger(availableNow=True)).start()
-    reported, ending, looked_at = -1, None, time.monotonic()
-    try:
+    def _follow(self, started: Any) -> None:
+        """Report the batches of a started query until it ends; stop it if it has to end."""
+        trigger, is_long_running = self.trigger, bool(self.trigger.processing_time)
+        reported, ending, looked_at = -1, None, time.monotonic()
         while not started.awaitTermination(_LOOK_EVERY):
-            reported = _report_progress(started, reported, report)
+            reported = self._report_progress(started, reported)
             if trigger.is_cancelled():
-                raise _cancelled(name)
-            if every and time.monotonic() > looked_at + trigger.seconds:
-                look()
+                raise self._cancelled()
+            if is_long_running and time.monotonic() > looked_at + trigger.seconds:
+                self.look()
                 looked_at = time.monotonic()
             if not trigger.is_to_end():
                 continue
-            ending = ending or _Ending(checkpoint)
-            if every and (ending.is_over or not started.status["isTriggerActive"]):
-                # Then it reports the last batch, too.
-                started.stop()
-                break
-            if not every and ending.is_over:
+            ending = ending or _Ending(self.checkpoint)
+            if not ending.is_over and (not is_long_running or started.status["isTriggerActive"]):
+                continue
+            if not is_long_running:
                 # An incomplete table must not be taken for a complete one.
-                raise _cancelled(name)
-        _report_progress(started, reported, report)
-    except StreamingQueryException as exc:
-        raise (writer.failure or exc) from exc
-    finally:
-        if started.isActive:
+                raise self._cancelled()
+            # After this, it reports the last batch, too.
             started.stop()
+            break
+        self._report_progress(started, reported)
+
+    def _report_progress(self, started: Any, reported: int) -> int:
+        """Report the batches since the last reported one; returns the last one."""
+        for progress in started.recentProgress:
+            if progress["batchId"] > reported and progress["numInputRows"]:
+                reported = progress["batchId"]
+                self.report(progress)
+        return reported
+
+    def _cancelled(self) -> DbtRuntimeError:
+        return DbtRuntimeError(
+            f"{self.name}: stopped before it had read everything. What it wrote is complete, and the next run "
+            "continues from there."
+        )
 
 
 class _Ending:
-    """A query that has to end, once its current batch has finished."""
+    """Ends a query once its current batch has finished."""
 
     def __init__(self, checkpoint: Checkpoint) -> None:
         self._checkpoint = checkpoint
@@ -148,16 +162,9 @@ class _Ending:
 
 
 def refuse_joins_of_streams(plan: Any, model: str) -> None:
-    """Refuse to join two streams: rows of a batch would be joined with rows of the same batch only.
+    """Refuse to join two streams: rows of a batch would only be joined with rows of the same batch.
 
-    IN, EXISTS, EXCEPT and INTERSECT count as joins, too.
-
-    Args:
-        plan: the analyzed plan of the model's query over streaming frames.
-        model: the model's name, for the message.
-
-    Raises:
-        DbtRuntimeError: the query joins two streams; with the remedy.
+    IN, EXISTS, EXCEPT and INTERSECT count as joins, too. `plan`: the analyzed plan over streaming frames.
     """
     below, nested = elements(plan.children()), elements(plan.subqueries())
     joined = plan.nodeName() in _JOINS and all(child.isStreaming() for child in below)
@@ -169,18 +176,3 @@ def refuse_joins_of_streams(plan: Any, model: str) -> None:
         )
     for child in (*below, *nested):
         refuse_joins_of_streams(child, model)
-
-
-def _cancelled(name: str) -> DbtRuntimeError:
-    return DbtRuntimeError(
-        f"{name}: stopped before it had read everything. What it wrote is complete, and the next run "
-        "continues from there."
-    )
-
-
-def _report_progress(query: Any, reported: int, report: Callable[[Mapping[str, Any]], None]) -> int:
-    for progress in query.recentProgress:
-        if progress["batchId"] > reported and progress["numInputRows"]:
-            reported = progress["batchId"]
-            report(progress)
-    return reported

@@ -30,7 +30,8 @@ _INTERVAL: Final = re.compile(
     r"(?:\d+(?:\.\d+)? +seconds?|\d+ +(?:milliseconds?|minutes?|hours?))", re.IGNORECASE
 )
 # Strategies that replace rows by the result of the whole query, while a batch is only a part of it.
-_WHOLE: Final = (INSERT_OVERWRITE, DELETE_INSERT, MICROBATCH)
+_REPLACING: Final = (INSERT_OVERWRITE, DELETE_INSERT, MICROBATCH)
+_SUITABLE: Final = "Use 'append', 'upsert', 'partial_update', 'merge' or 'apply_changes'"
 
 
 @dataclass(frozen=True)
@@ -38,8 +39,8 @@ class StreamSettings:
     """The stream-specific settings of a model.
 
     Attributes:
-        processing_time: how often a long-running stream looks for rows, as Spark's Trigger.ProcessingTime takes it.
-        checkpoint_location: the location of its checkpoint, if not in its table's folder.
+        processing_time: how often a long-running stream looks for rows, as in Spark's Trigger.ProcessingTime.
+        checkpoint_location: empty for the folder of the table.
         on_bad_message: 'dead_letter' writes messages that cannot be parsed to `<model>__dead_letters`, 'fail' stops.
     """
 
@@ -50,13 +51,7 @@ class StreamSettings:
 
 @dataclass(frozen=True)
 class StreamPlan:
-    """What a streaming model asks for.
-
-    Attributes:
-        spec: its table.
-        strategy: how a batch is written into it.
-        settings: those of the stream.
-    """
+    """The table, strategy and settings of a streaming model."""
 
     spec: TableSpec = field(default_factory=TableSpec)
     strategy: str = ""
@@ -64,11 +59,7 @@ class StreamPlan:
 
 
 def plan_stream(model: Mapping[str, Any], versions: Versions) -> StreamPlan:
-    """The table spec, strategy and settings of a streaming model.
-
-    Raises:
-        ConfigErrors: every problem with them, in one message.
-    """
+    """Read a streaming model's config; raises ConfigErrors with every problem."""
     config, problems = model["config"], Problems(model.get("name", ""))
     spec = collect_table_spec(
         config,
@@ -97,20 +88,14 @@ def collect_settings(
         problems.add(
             "on_bad_message", on_bad_message, f"is unknown. Use {' or '.join(map(repr, _ON_BAD_MESSAGE))}"
         )
-    if strategy in _WHOLE:
+    if strategy in _REPLACING:
         problems.add(
             "incremental_strategy",
             strategy,
-            "replaces the result of the whole query, and a stream delivers it one batch at a time. "
-            "Use 'append', 'upsert', 'partial_update', 'merge' or 'apply_changes'",
+            f"replaces the result of the whole query, and a stream delivers it one batch at a time. {_SUITABLE}",
         )
     elif strategy not in STRATEGIES:
-        problems.add(
-            "incremental_strategy",
-            strategy,
-            "a stream cannot use a custom strategy. Use 'append', 'upsert', 'partial_update', 'merge' or "
-            "'apply_changes'",
-        )
+        problems.add("incremental_strategy", strategy, f"a stream cannot use a custom strategy. {_SUITABLE}")
     if spec.wap:
         problems.add("wap", config.get("wap"), "a stream's batches are not audited. Remove it")
     location = str(config.get("checkpoint_location") or "")

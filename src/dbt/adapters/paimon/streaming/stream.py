@@ -10,7 +10,7 @@ from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.paimon.sql.text import quoted
 from dbt.adapters.paimon.streaming import batches, checkpoints
-from dbt.adapters.paimon.streaming.inputs import Input, MarkingInput, PlannedInput, StreamCall, view_name
+from dbt.adapters.paimon.streaming.inputs import Input, MarkingInput, PlannedInput, StreamCall
 from dbt.adapters.paimon.streaming.progress import Totals
 from dbt.adapters.paimon.streaming.sources import kinds
 
@@ -35,28 +35,19 @@ class Stream:
     totals: Totals = field(default_factory=Totals)
 
     def view(self, call: StreamCall) -> str:
-        """The quoted name of the view that replaces a `stream(...)`; the same for the same arguments.
-
-        Args:
-            call: the arguments, without a name.
-        """
+        """The quoted name of the view that replaces a `stream(...)`; equal arguments share one view."""
         for known in self.calls.values():
             if replace(known, name="") == call:
                 return quoted(known.name)
-        name = view_name(len(self.calls) + 1, call.identifier)
+        name = f"__dbt_stream_{len(self.calls) + 1}_{call.identifier}"
         self.calls[name] = replace(call, name=name)
         return quoted(name)
 
     def open(self, access: Access, note: checkpoints.Note | None) -> None:
-        """Open the inputs with their sources' current columns.
-
-        Args:
-            access: the project, the catalog and the session.
-            note: has the columns that messages added, if the stream continues.
+        """Open the inputs with their sources' current columns, and with those that messages added (`note`).
 
         Raises:
-            DbtRuntimeError: a source is missing or not described, or has a watermark beside another one; with the
-                remedy.
+            DbtRuntimeError: a source is missing or not described, or a watermark is combined with another stream.
         """
         if len(self.calls) > 1 and any(call.watermark is not None for call in self.calls.values()):
             raise DbtRuntimeError(
@@ -70,11 +61,7 @@ class Stream:
         self.inputs = tuple(sorted(opened, key=lambda each: (each.call.label, str(each.identity))))
 
     def check_beginning(self, session: SparkSession) -> None:
-        """Refuse to begin if a source does not have what its call asks for.
-
-        Raises:
-            DbtRuntimeError: lists what it has.
-        """
+        """Raise DbtRuntimeError if a source does not have what its call asks for."""
         for each in self.inputs:
             if isinstance(each, PlannedInput):
                 each.check_beginning(session)
@@ -87,11 +74,11 @@ class Stream:
 
     @property
     def identities(self) -> tuple[dict[str, str], ...]:
-        """What has to be unchanged in each source for a checkpoint to fit."""
+        """The identity of each source; a checkpoint fits if they are unchanged."""
         return tuple(each.identity for each in self.inputs)
 
     def place(self, session: SparkSession, location: str) -> None:
-        """Give the inputs that plan their own batches a folder each in the checkpoint at this location."""
+        """Give each input that plans its own batches a folder in the checkpoint at this location."""
         self.inputs = tuple(
             each.placed(session, f"{location}/{checkpoints.PLANS}/{index}")
             if isinstance(each, PlannedInput)
@@ -100,19 +87,11 @@ class Stream:
         )
 
     def unmarked(self) -> tuple[Input, ...]:
-        """The inputs for a staged table: they leave their sources unchanged (see `MarkingInput`)."""
+        """The inputs for a staged table: they do not change their sources (see `MarkingInput`)."""
         return tuple(each.unmarked() if isinstance(each, MarkingInput) else each for each in self.inputs)
 
     def add_columns(self, note: checkpoints.Note, found: Mapping[str, Mapping[str, str]]) -> checkpoints.Note:
-        """Add the columns that messages have to the inputs.
-
-        Args:
-            note: the checkpoint's note.
-            found: see `batches.NewColumnsError`.
-
-        Returns:
-            The note with these columns.
-        """
+        """Add the columns of a NewColumnsError to the inputs; returns the note with these columns."""
         columns = {label: dict(known) for label, known in note.columns.items()}
         grown: list[Input] = []
         for each in self.inputs:

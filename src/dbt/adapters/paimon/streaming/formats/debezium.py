@@ -1,7 +1,7 @@
-"""Turns Debezium's change messages into rows: the row after the change, its row kind, and the time of the change.
+"""SQL that turns Debezium's change messages into rows: the changed row, its row kind, and the time of the change.
 
-A message is an envelope `{before, after, source, op, ts_ms}`, bare or with its schema (`{schema, payload}`). SQL reads
-everything from the text of the message; a message that cannot be read in full becomes a fault with a reason.
+A message is an envelope `{before, after, source, op, ts_ms}`, bare or with its schema (`{schema, payload}`). A message
+that cannot be read in full becomes a fault with a reason.
 
 Source: https://debezium.io/documentation/reference/stable/connectors/postgresql.html#postgresql-change-events-value
 """
@@ -11,15 +11,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
 from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.paimon.sql.text import quoted, string_literal
-from dbt.adapters.paimon.streaming.formats import debezium_types
-from dbt.adapters.paimon.streaming.formats.debezium_types import Target, Text, UnknownTypeError, let
-from dbt.adapters.paimon.streaming.formats.messages import faults_sql, is_utf8_sql
+from dbt.adapters.paimon.streaming.formats import debezium_types, messages
+from dbt.adapters.paimon.streaming.formats.debezium_types import Target, Text, UnknownTypeError, let, literals
+from dbt.adapters.paimon.streaming.formats.messages import PROBLEM, ROW, UNDECLARED
 
 if TYPE_CHECKING:
     from dbt.adapters.paimon.streaming.descriptions import Description, SourceColumn
@@ -29,14 +28,8 @@ ROW_KIND: Final = "_row_kind"
 POSITION: Final = "_position"
 SOURCE_TIME: Final = "_source_time"
 # The metadata columns of a row when the model does not name a row kind column: name -> Spark's type.
-METADATA: Final[Mapping[str, str]] = MappingProxyType(
-    {ROW_KIND: "string", POSITION: "string", SOURCE_TIME: "timestamp"}
-)
+METADATA: Final[Mapping[str, str]] = {ROW_KIND: "string", POSITION: "string", SOURCE_TIME: "timestamp"}
 
-# Columns that the stages add to raw rows: why a message is faulty (as in messages.py), the row, and undescribed fields.
-PROBLEM: Final = "__problem"
-ROW: Final = "__row"
-UNDECLARED: Final = "__undeclared"
 # The tombstone that follows a delete on a compacted Kafka topic; in a file it can only be written as `null`.
 _IS_TOMBSTONE: Final = "(value is null or trim(__tmp_text) = 'null')"
 
@@ -52,11 +45,8 @@ _LOG_MESSAGE: Final = (
 # Debezium's placeholder for a value that the database did not send (`unavailable.value.placeholder`): as text, as bytes
 # in base64, in an array and in a map.
 _UNSENT: Final = "__debezium_unavailable_value"
-_UNSENT_TEXTS: Final = (
-    _UNSENT,
-    "X19kZWJleml1bV91bmF2YWlsYWJsZV92YWx1ZQ==",
-    f'["{_UNSENT}"]',
-    f'{{"{_UNSENT}":"{_UNSENT}"}}',
+_UNSENT_TEXTS: Final = literals(
+    (_UNSENT, "X19kZWJleml1bV91bmF2YWlsYWJsZV92YWx1ZQ==", f'["{_UNSENT}"]', f'{{"{_UNSENT}":"{_UNSENT}"}}')
 )
 
 # Strict JSON: Spark's default accepts more.
@@ -81,9 +71,7 @@ class DebeziumColumn:
     """A column of the rows.
 
     Attributes:
-        name: as messages have it.
-        data_type: Spark's type text.
-        required: whether a row without it is faulty.
+        required: whether a row without a value is faulty.
         semantic: the logical type of its values in messages without schema; empty if the data type is sufficient.
         scale: the scale of a Decimal in such messages; None if it is the data type's.
     """
@@ -96,7 +84,6 @@ class DebeziumColumn:
 
     @property
     def target(self) -> Target:
-        """Its data type, parsed."""
         return debezium_types.target(self.data_type)
 
 
@@ -105,9 +92,8 @@ class DebeziumMessages:
     """The Debezium format: each value is an envelope with a row and what happened to it.
 
     Attributes:
-        columns: the columns of the rows, in order.
         row_kind: the name of the row kind column: `+I`, `+U` or `-D`.
-        reserved: names that a new key in a message cannot have as a column.
+        reserved: names that a new column cannot have.
     """
 
     columns: tuple[DebeziumColumn, ...]
@@ -116,11 +102,7 @@ class DebeziumMessages:
 
     @classmethod
     def of(cls, description: Description, call: StreamCall) -> DebeziumMessages:
-        """The format of a source.
-
-        Args:
-            description: the source's description.
-            call: the `stream(...)`; in its source's YAML a column's `meta` may have `semantic` and `scale`.
+        """The format of a source; a column's `meta` in the YAML may have `semantic` and `scale`.
 
         Raises:
             DbtRuntimeError: every problem, in one message.
@@ -146,13 +128,11 @@ class DebeziumMessages:
         return cls(columns, row_kind, (*own, *description.metadata))
 
     def with_columns(self, columns: Mapping[str, str]) -> DebeziumMessages:
-        """See `ValueFormat`."""
         known = {column.name for column in self.columns}
         new = (DebeziumColumn(name, kind) for name, kind in columns.items() if name not in known)
         return replace(self, columns=(*self.columns, *new))
 
     def stages(self) -> Sequence[Sequence[str]]:
-        """See `ValueFormat`."""
         with_schema = "get(__tmp_key_parsed, 0)"
         bare = ", ".join(f"'{name}', __tmp_one.{name}" for name in ("before", "after", "source", "op"))
         image = "if(__tmp_op = 'd', coalesce(__tmp_before, __tmp_keys), __tmp_envelope.after)"
@@ -185,7 +165,7 @@ class DebeziumMessages:
                 f"{image} as __tmp_image",
                 "__tmp_op = 'd' and __tmp_before is null as __tmp_is_key",
                 f"{_position_sql()} as __tmp_position",
-                f"case __tmp_op {_cases(_KINDS)} end as __tmp_kind",
+                f"case __tmp_op {debezium_types.cases(_KINDS)} end as __tmp_kind",
             ),
             tuple(self._text_columns()),
             tuple(values),
@@ -194,17 +174,14 @@ class DebeziumMessages:
         )
 
     def rows_sql(self, raw: str, extra: Sequence[str]) -> str:
-        """See `ValueFormat`: the columns, the row kind, `_position` and `_source_time`."""
         names = [*(column.name for column in self.columns), self.row_kind, POSITION, SOURCE_TIME]
-        selected = [f"{ROW}.{quoted(name)} as {quoted(name)}" for name in names]
-        return f"select {', '.join([*selected, *extra])}\nfrom {raw}\nwhere {ROW} is not null"
+        # A tombstone is neither a row nor a fault.
+        return messages.rows_sql(raw, names, extra, f"{ROW} is not null")
 
     def faults_sql(self, raw: str) -> str:
-        """See `ValueFormat`."""
-        return faults_sql(raw)
+        return messages.faults_sql(raw)
 
     def new_columns_sql(self, raw: str) -> str:
-        """See `ValueFormat`."""
         each = f"select explode({UNDECLARED}) as new from {raw}"
         found = f"select new.name as name, collect_set(new.kind) as kinds\nfrom ({each})\ngroup by new.name"
         whole = "'tinyint', 'smallint', 'int', 'bigint'"
@@ -219,13 +196,12 @@ class DebeziumMessages:
         values = {column.name: _value(index) for index, column in enumerate(self.columns)}
         values |= {self.row_kind: "__tmp_kind", POSITION: "__tmp_position", SOURCE_TIME: _source_time_sql()}
         fields = ", ".join(f"{string_literal(name)}, {sql}" for name, sql in values.items())
-        # A tombstone of a compacted Kafka topic is neither a row nor a fault.
         return f"if({PROBLEM} is null and not {_IS_TOMBSTONE}, named_struct({fields}), null)"
 
     def _undeclared_sql(self) -> str:
-        """The names and types of fields that are not described but have a value."""
+        """The names and types of undescribed fields that have a value."""
         names = (*(column.name for column in self.columns), *self.reserved)
-        known = ", ".join(string_literal(name.lower()) for name in names)
+        known = literals(name.lower() for name in names)
         new = f"filter(map_entries(__tmp_image), e -> lower(e.key) not in ({known}) and e.value is not null)"
         in_quotes = "concat('\"\\\\Q', e.key, '\\\\E\"\\\\s*:\\\\s*\"')"
         guessed = (
@@ -240,7 +216,7 @@ class DebeziumMessages:
         return f"if(__tmp_kind in ('+I', '+U') and {PROBLEM} is null, {typed}, null)"
 
     def _numbers_sql(self) -> str:
-        """The exact digits of the decimals in before and after: read as text, Spark returns numbers as doubles."""
+        """The exact digits of the decimals in before and after: as text, Spark returns numbers like doubles."""
         numbers = [
             f"{quoted(column.name)}: {column.target.number_type}"
             for column in self.columns
@@ -253,12 +229,11 @@ class DebeziumMessages:
         return _read("__tmp_text", f"array<struct<{envelope}, payload: struct<{envelope}>>>")
 
     def _text_columns(self) -> Iterator[str]:
-        unsent = ", ".join(map(string_literal, _UNSENT_TEXTS))
         for index, column in enumerate(self.columns):
             name = string_literal(column.name)
             sent = f"__tmp_image[{name}]"
             # An unchanged value that was not sent may be found in `before`.
-            yield f"if({sent} in ({unsent}), coalesce(__tmp_before[{name}], {sent}), {sent}) as {_text(index)}"
+            yield f"if({sent} in ({_UNSENT_TEXTS}), coalesce(__tmp_before[{name}], {sent}), {sent}) as {_text(index)}"
 
     def _value_sql(self, index: int, column: DebeziumColumn) -> str:
         name, text = string_literal(column.name), _text(index)
@@ -295,7 +270,7 @@ class DebeziumMessages:
         """(condition, reason) pairs about the message as a whole, both as SQL."""
         one_object = "size(__tmp_parsed) = 1 and startswith(ltrim(' \\t\\r\\n', __tmp_text), '{')"
         yield "trim(__tmp_text) = ''", "'the message is empty'"
-        yield f"not {is_utf8_sql('__tmp_text')}", "'not valid UTF-8'"
+        yield f"not {messages.is_utf8_sql('__tmp_text')}", "'not valid UTF-8'"
         yield f"not coalesce({one_object}, false)", "'the message is not one JSON object'"
         yield (
             "__tmp_op is null",
@@ -319,8 +294,8 @@ class DebeziumMessages:
         )
         keys = "map_keys(__tmp_image)"
         yield f"size({keys}) <> size(array_distinct({keys}))", "'a key of the row occurs twice'"
-        names = ", ".join(string_literal(column.name) for column in self.columns)
-        small = ", ".join(string_literal(column.name.lower()) for column in self.columns)
+        names = literals(column.name for column in self.columns)
+        small = literals(column.name.lower() for column in self.columns)
         misspelt = f"filter({keys}, k -> k not in ({names}) and lower(k) in ({small}))"
         hint = string_literal(
             "it differs from the described column in upper and lower case: write the column as in the "
@@ -344,11 +319,10 @@ class DebeziumMessages:
                 yield f"{missing} and {is_row}", string_literal(f"{where}not null")
 
     def _column_reasons(self) -> Iterator[tuple[str, str]]:
-        unsent = ", ".join(map(string_literal, _UNSENT_TEXTS))
         for index, column in enumerate(self.columns):
             text = _text(index)
             yield (
-                f"{text} in ({unsent})",
+                f"{text} in ({_UNSENT_TEXTS})",
                 string_literal(
                     f"column {column.name}: its value was not sent, as it did not change (TOAST): set REPLICA IDENTITY "
                     "FULL on the source's table"
@@ -362,7 +336,7 @@ class DebeziumMessages:
             )
 
     def _remedy(self, index: int, column: DebeziumColumn, plain: str) -> str:
-        """The remedy for a value that does not fit, to follow the description of the problem."""
+        """SQL of what follows the text of a value that does not fit, with a remedy."""
         field, kind = f"__tmp_fields[{string_literal(column.name)}]", column.target.kind
         if column.semantic or kind not in ("timestamp", "timestamp_ntz", "decimal"):
             return plain
@@ -423,9 +397,9 @@ def _fields_sql(fields: str) -> str:
 def _position_sql() -> str:
     """The position of a change in its source's log, as sortable text; NULL if there is none.
 
-    The positions of a key's changes increase: whoever changes a row holds its lock until the change is in the log.
-    In PostgreSQL's log a change is where it was made, not where it was committed: one that a snapshot does not see may
-    be at a lower position than the snapshot. So rows of snapshots come before all changes there.
+    The positions of a key's changes increase, because a row stays locked until its change is in the log. PostgreSQL's
+    log has a change where it was made, not where it was committed: a change that a snapshot does not see may be at a
+    lower position than the snapshot. So rows of snapshots come before all changes there.
     """
     source = "__tmp_source['{}']".format
 
@@ -454,12 +428,6 @@ def _position_sql() -> str:
 def _source_time_sql() -> str:
     micros = "try_cast(__tmp_source['{}'] as bigint)".format
     return f"timestamp_micros(coalesce({micros('ts_us')}, try_multiply({micros('ts_ms')}, 1000L)))"
-
-
-def _cases(values: Mapping[str, str]) -> str:
-    return " ".join(
-        f"when {string_literal(key)} then {string_literal(value)}" for key, value in values.items()
-    )
 
 
 def _text(index: int) -> str:

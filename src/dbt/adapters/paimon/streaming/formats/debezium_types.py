@@ -1,7 +1,7 @@
-"""SQL that converts values of Debezium messages to Spark's types: exactly, or not at all.
+"""SQL that converts values of Debezium messages to Spark's types: exactly, or to NULL.
 
-A message only has JSON's types. The logical type of a field says what its number or text means; it is in the schema
-that a message may include (`name`), or in the YAML of the column (`meta: {semantic: …}`).
+A field's logical type says what its JSON number or text means. It is in the schema that a message may include
+(`name`), or in the YAML of the column (`meta: {semantic: …}`).
 
 Sources: https://debezium.io/documentation/reference/stable/connectors/postgresql.html#postgresql-data-types and
 MySQL's; org.apache.kafka.connect.data.
@@ -10,7 +10,7 @@ MySQL's; org.apache.kafka.connect.data.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -26,28 +26,16 @@ VARIABLE_DECIMAL: Final = "io.debezium.data.VariableScaleDecimal"
 # The logical types that a YAML column may name; all others are converted by the declared type alone.
 SEMANTICS: Final = (*DATES, *MILLIS, *MICROS, *NANOS, ZONED, DECIMAL, VARIABLE_DECIMAL)
 
-_INTEGERS: Final = {
-    "tinyint": "tinyint",
-    "byte": "tinyint",
-    "smallint": "smallint",
-    "short": "smallint",
-    "int": "int",
-    "integer": "int",
-    "bigint": "bigint",
-    "long": "bigint",
+# Spark's type -> `Target.kind`.
+_SIMPLE_TYPES: Final = {
+    **dict.fromkeys(("tinyint", "smallint", "int", "bigint"), "integer"),
+    **dict.fromkeys(("float", "double"), "float"),
+    "string": "text",
+    **{name: name for name in ("boolean", "date", "timestamp", "timestamp_ntz", "binary")},
 }
-_FLOATS: Final = {"float": "float", "real": "float", "double": "double"}
-_DECIMAL: Final = re.compile(r"(?:decimal|numeric|dec)\s*(?:\(\s*(?P<p>\d+)\s*(?:,\s*(?P<s>\d+)\s*)?\))?\Z")
-_TEXT: Final = re.compile(r"(?:string|text|(?:var)?char\s*\(\s*(?P<length>\d+)\s*\))\Z")
-_ARRAY: Final = re.compile(r"array\s*<(?P<element>.*)>\Z", re.DOTALL)
-_OTHERS: Final = {
-    "boolean": "boolean",
-    "date": "date",
-    "timestamp": "timestamp",
-    "timestamp_ltz": "timestamp",
-    "timestamp_ntz": "timestamp_ntz",
-    "binary": "binary",
-}
+_DECIMAL: Final = re.compile(r"decimal\((\d+),(\d+)\)")
+_LENGTH: Final = re.compile(r"(?:var)?char\((\d+)\)")
+_ARRAY: Final = re.compile(r"array<(.*)>", re.DOTALL)
 
 # Kafka Connect's types (org.apache.kafka.connect.data.Schema.Type, and Debezium's names for the same).
 _KINDS: Final = {
@@ -80,7 +68,7 @@ _SCALES: Final = "-100 and 1000"
 
 
 class UnknownTypeError(ValueError):
-    """A declared type that no value of a message can be converted to."""
+    """A declared type to which no value of a message can be converted."""
 
 
 @dataclass(frozen=True)
@@ -91,8 +79,7 @@ class Text:
         text: the value as text; for an object or an array its JSON.
         number: the value as a decimal of `Target.number_type`, rounded to its scale; or NULL.
         quoted: whether the value is in quotes in the message.
-        as_written: whether `text` is as in the message; for a number with a decimal point Spark returns a double's
-            text.
+        as_written: whether `text` is as in the message; Spark rewrites a number with a decimal point as a double.
         semantic: the name of its logical type, or NULL.
         scale: the scale of a decimal in bytes, as text, or NULL.
         item_semantic, item_scale: the same for the items of an array.
@@ -114,9 +101,7 @@ class Target:
 
     Attributes:
         kind: 'integer', 'float', 'decimal', 'text', 'array', or Spark's name of any other type.
-        data_type: Spark's type text.
         precision, scale: those of a decimal; `precision` is also the length of a varchar.
-        element: the element type of an array.
     """
 
     kind: str
@@ -127,32 +112,20 @@ class Target:
 
     @property
     def number_type(self) -> str:
-        """A decimal with as many digits before the point, and the most digits after it that are possible."""
+        """The decimal with as many digits before the point, and the most digits after it that are possible."""
         return f"decimal(38,{38 - (self.precision - self.scale)})"
 
 
 def target(data_type: str) -> Target:
-    """Parse a declared type.
-
-    Raises:
-        UnknownTypeError: values of messages cannot be converted to it; says what to declare instead.
-    """
-    text = data_type.strip().lower()
-    if text in _INTEGERS:
-        return Target("integer", _INTEGERS[text])
-    if text in _FLOATS:
-        return Target("float", _FLOATS[text])
-    if text in _OTHERS:
-        return Target(_OTHERS[text], _OTHERS[text])
-    if found := _DECIMAL.match(text):
-        precision, scale = int(found["p"] or 10), int(found["s"] or 0)
-        if 1 <= precision <= 38 and scale <= precision:
-            return Target("decimal", f"decimal({precision},{scale})", precision, scale)
-    if found := _TEXT.match(text):
-        return Target("text", "string" if text == "text" else text, int(found["length"] or 0))
-    if found := _ARRAY.match(text):
-        element = target(found["element"])
-        return Target("array", f"array<{element.data_type}>", element=element)
+    """Parse a type text of `data_types.type_text`; raises UnknownTypeError, which says what to declare instead."""
+    if kind := _SIMPLE_TYPES.get(data_type):
+        return Target(kind, data_type)
+    if found := _DECIMAL.fullmatch(data_type):
+        return Target("decimal", data_type, int(found[1]), int(found[2]))
+    if found := _LENGTH.fullmatch(data_type):
+        return Target("text", data_type, int(found[1]))
+    if found := _ARRAY.fullmatch(data_type):
+        return Target("array", data_type, element=target(found[1]))
     raise UnknownTypeError(
         f"'{data_type}' is not a type that a change message's value can be read as. Declare the column as "
         "string, which takes the value's text or JSON"
@@ -160,7 +133,7 @@ def target(data_type: str) -> Target:
 
 
 def innermost(to: Target) -> Target:
-    """What an array is of, at any depth; any other type itself."""
+    """The innermost element type of an array; any other type itself."""
     return innermost(to.element) if to.element else to
 
 
@@ -168,10 +141,8 @@ def value_sql(value: Text, to: Target, semantic: str = "", scale: int | None = N
     """SQL of a value converted to a declared type; NULL if it does not fit.
 
     Args:
-        value: the value in the message.
-        to: the declared type.
-        semantic: the logical type named in the YAML, for messages without schema; of an array, that of its items.
-        scale: the scale of a decimal in bytes, as in the YAML.
+        semantic: the logical type in the YAML, for messages without schema; of an array, that of its items.
+        scale: the scale in the YAML of a decimal in bytes.
     """
     if semantic:
         declared_scale = innermost(to).scale if scale is None else scale
@@ -180,7 +151,7 @@ def value_sql(value: Text, to: Target, semantic: str = "", scale: int | None = N
             value,
             semantic=f"coalesce({value.semantic}, {semantic})",
             scale=f"coalesce({value.scale}, {scale_text})",
-            # Of an array the YAML names the type of its items.
+            # For an array, the YAML names the type of its items.
             item_semantic=f"coalesce({value.item_semantic}, {semantic})",
             item_scale=f"coalesce({value.item_scale}, {scale_text})",
         )
@@ -188,11 +159,7 @@ def value_sql(value: Text, to: Target, semantic: str = "", scale: int | None = N
 
 
 def spark_type_sql(field: str) -> str:
-    """SQL of the Spark type that can hold every value of a field, as text.
-
-    Args:
-        field: an SQL expression: the field in a message's schema, with `type`, `name`, `parameters` and `items`.
-    """
+    """SQL of the Spark type, as text, that can hold every value of a field in a message's schema."""
     precision = f"coalesce(int({field}.parameters['connect.decimal.precision']), 38)"
     scale = f"int({field}.parameters['scale'])"
     item = _simple_type_sql(f"{field}.items")
@@ -207,20 +174,17 @@ def spark_type_sql(field: str) -> str:
 
 def _simple_type_sql(field: str) -> str:
     """The type of a field that is neither a struct, an array nor a map; NULL for any other."""
-    kinds = " ".join(
-        f"when {string_literal(kind)} then {string_literal(name)}" for kind, name in _KINDS.items()
-    )
     return (
-        f"case when {field}.name in ({_listed(DATES)}) then 'date' "
-        f"when {field}.name in ({_listed((*MILLIS, *MICROS))}) then 'timestamp_ntz' "
+        f"case when {field}.name in ({literals(DATES)}) then 'date' "
+        f"when {field}.name in ({literals((*MILLIS, *MICROS))}) then 'timestamp_ntz' "
         f"when {field}.name = {string_literal(ZONED)} then 'timestamp' "
-        f"when {field}.name in ({_listed((DECIMAL, VARIABLE_DECIMAL))}) then 'string' "
-        f"else case {field}.type {kinds} end end"
+        f"when {field}.name in ({literals((DECIMAL, VARIABLE_DECIMAL))}) then 'string' "
+        f"else case {field}.type {cases(_KINDS)} end end"
     )
 
 
 def let(name: str, value: str, body: str) -> str:
-    """SQL of an expression in which a name is bound to the value of another expression."""
+    """SQL of an expression in which a name stands for the value of another expression."""
     return f"element_at(transform(array({value}), {name} -> {body}), 1)"
 
 
@@ -247,7 +211,7 @@ def _float_sql(value: Text, to: Target) -> str:
 
 
 def _number_sql(value: Text, otherwise: str, to: Target, scale: int | None) -> str:
-    """A number that may come as the bytes of a Decimal; `scale`: digits that the type has after the decimal point."""
+    """A number that may come as the bytes of a Decimal; `scale`: the type's digits after the decimal point."""
     fits = "true" if scale is None else f"t rlike {_at_most(scale)}"
     # The text of an integer may have zeros after a decimal point.
     whole = "substring_index(t, '.', 1)" if scale == 0 else "t"
@@ -256,7 +220,7 @@ def _number_sql(value: Text, otherwise: str, to: Target, scale: int | None) -> s
 
 
 def _text_sql(value: Text, to: Target) -> str:
-    decimals = f"coalesce({value.semantic} in ({_listed((DECIMAL, VARIABLE_DECIMAL))}), false)"
+    decimals = f"coalesce({value.semantic} in ({literals((DECIMAL, VARIABLE_DECIMAL))}), false)"
     is_changed = f"{value.text} rlike {_POINTED} and not {value.as_written}"
     text = (
         f"case when {decimals} and {_is_bytes(value)} then {_decimal_text(value)} "
@@ -274,7 +238,7 @@ def _boolean_sql(value: Text, to: Target) -> str:
 def _date_sql(value: Text, to: Target) -> str:
     # A number without a logical type can only be days since 1970.
     semantic = f"coalesce({value.semantic}, {string_literal(DATES[0])})"
-    is_days = f"{value.text} rlike {_WHOLE} and {semantic} in ({_listed(DATES)})"
+    is_days = f"{value.text} rlike {_WHOLE} and {semantic} in ({literals(DATES)})"
     days = (
         f"case when {is_days} then try_cast({value.text} as int) "
         f"when {value.text} rlike {_DAY} then unix_date(try_cast(left({value.text}, 10) as date)) end"
@@ -287,7 +251,7 @@ def _timestamp_sql(value: Text, to: Target) -> str:
 
 
 def _wall_clock_sql(value: Text, to: Target) -> str:
-    # The clock time in UTC, whatever the session's time zone.
+    # The clock time in UTC, in any time zone of the session.
     since = "make_dt_interval(0, 0, 0, cast(cast(n as decimal(19,0)) * 0.000001 as decimal(18,6)))"
     moment = f"timestamp_ntz'1970-01-01 00:00:00' + {since}"
     return let("n", _micros_sql(value), f"if(n between {_MICROS}, {moment}, null)")
@@ -298,9 +262,9 @@ def _micros_sql(value: Text) -> str:
     number = f"try_cast({value.text} as bigint)"
     return (
         f"case when {value.text} rlike {_WHOLE} then case "
-        f"when {value.semantic} in ({_listed(MILLIS)}) then try_multiply({number}, 1000L) "
-        f"when {value.semantic} in ({_listed(MICROS)}) then {number} "
-        f"when {value.semantic} in ({_listed(NANOS)}) and {number} % 1000 = 0 then {number} div 1000 end "
+        f"when {value.semantic} in ({literals(MILLIS)}) then try_multiply({number}, 1000L) "
+        f"when {value.semantic} in ({literals(MICROS)}) then {number} "
+        f"when {value.semantic} in ({literals(NANOS)}) and {number} % 1000 = 0 then {number} div 1000 end "
         f"when {value.text} rlike {_MOMENT} then unix_micros(try_cast({value.text} as timestamp)) "
         f"when {value.text} rlike {_UTC_CLOCK} then unix_micros(try_cast(concat({value.text}, 'Z') as timestamp)) end"
     )
@@ -316,28 +280,17 @@ def _array_sql(value: Text, to: Target) -> str:
     depth = to.data_type.count("array<")
     each, texts, values = f"e{depth}", f"t{depth}", f"v{depth}"
     number = f"try_cast({each} as {to.element.number_type})" if to.element.kind == "decimal" else "null"
-    element = Text(
-        each,
-        number,
-        "true",
-        "true",
-        value.item_semantic,
-        value.item_scale,
-        value.item_semantic,
-        value.item_scale,
-    )
+    items = (value.item_semantic, value.item_scale)
+    element = Text(each, number, "true", "true", *items, *items)
     read = f"transform({texts}, {each} -> {value_sql(element, to.element)})"
     nulls = "size(filter({0}, e -> e is null))"
     whole = let(values, read, f"if({nulls.format(values)} = {nulls.format(texts)}, {values}, null)")
-    return f"if(startswith({value.text}, '['), {let(texts, _json_array(value.text), whole)}, null)"
-
-
-def _json_array(text: str) -> str:
-    return f"from_json({text}, 'array<string>')"
+    array = f"from_json({value.text}, 'array<string>')"
+    return f"if(startswith({value.text}, '['), {let(texts, array, whole)}, null)"
 
 
 def _is_bytes(value: Text) -> str:
-    """Whether a number comes as bytes. Kafka's converter writes a number with `decimal.format=numeric`."""
+    """Whether a number comes as bytes; with `decimal.format=numeric`, Kafka's converter writes plain numbers."""
     return (
         f"(startswith({value.text}, '{{') or "
         f"coalesce({value.semantic} = {string_literal(DECIMAL)} and {value.quoted}, false))"
@@ -358,7 +311,7 @@ def _decimal_text(value: Text) -> str:
 def _unscaled(base64: str) -> str:
     """The integer in base64 bytes (big-endian two's complement), as a decimal(38,0); NULL if it is too long."""
     # For a negative number its complement is read, which is its absolute value minus one. Spark 4.1 negates decimals in
-    # 34 digits (-n), and fails at 1e38 even in try_add: the number is subtracted, and overflows are looked for before.
+    # 34 digits (-n), and fails at 1e38 even in try_add: so subtract the number, and check for overflows first.
     high, low = (f"cast(conv(substring(w, {begin}, 16), 16, 10) as decimal(20,0))" for begin in (1, 17))
     greatest = f"cast('{'9' * 38}' as decimal(38,0))"
     shifted = f"try_multiply({high}, cast('18446744073709551616' as decimal(20,0)))"
@@ -379,7 +332,7 @@ def _with_point(unscaled: str, scale: str) -> str:
         f"if(s <= 0, concat({sign}, d, repeat('0', -s)), "
         f"concat({sign}, left(d, length(d) - s), '.', right(d, s)))"
     )
-    # Of its text: abs() of Spark 4.1 has 34 digits, too.
+    # Not abs(u), which has 34 digits in Spark 4.1, too.
     plain = "replace(string(u), '-', '')"
     digits = let("d", f"lpad({plain}, greatest(length({plain}), s + 1), '0')", shifted)
     return let("u", unscaled, let("s", scale, f"if(s between {_SCALES}, {digits}, null)"))
@@ -390,8 +343,14 @@ def _at_most(scale: int) -> str:
     return string_literal(rf"^[+-]?[0-9]+([.][0-9]{{0,{scale}}}0*)?$")
 
 
-def _listed(names: Sequence[str]) -> str:
-    return ", ".join(string_literal(name) for name in names)
+def literals(texts: Iterable[str]) -> str:
+    """String literals, separated by commas."""
+    return ", ".join(map(string_literal, texts))
+
+
+def cases(values: Mapping[str, str]) -> str:
+    """The branches of a CASE that maps texts to texts."""
+    return " ".join(f"when {string_literal(key)} then {string_literal(text)}" for key, text in values.items())
 
 
 _READERS: Final[Mapping[str, Callable[[Text, Target], str]]] = {

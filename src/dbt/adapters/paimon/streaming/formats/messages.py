@@ -1,9 +1,9 @@
-"""SQL that turns JSON messages into rows, and gives the reason why any other message cannot be parsed.
+"""SQL that turns JSON messages into rows, and gives the reason why a message cannot be parsed.
 
 Spark's own `from_json` is lenient: it takes the first of two objects, rounds decimals, lets a tinyint overflow, writes
 12345678901234567890.1 as 1.2345678901234567E19 and drops unknown fields. So the text is marked first: each JSON string
-gets the prefix `s`, and each number becomes a string of `n` and its digits. A map of strings then keeps every value as
-it was written, and tells 5 from "5".
+gets the prefix `s`, and each number becomes a string with the prefix `n`. A map of strings then keeps every value as
+it was written, and 5 differs from "5".
 """
 
 from __future__ import annotations
@@ -14,16 +14,17 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, Protocol
 
 from dbt.adapters.paimon.sql.text import quoted, string_literal
-from dbt.adapters.paimon.streaming.descriptions import Description, SourceColumn
+from dbt.adapters.paimon.streaming.descriptions import SourceColumn
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 # Intermediate columns with these names are dropped once a message is read.
 SCRATCH: Final = "__tmp_"
-_PROBLEM: Final = "__problem"
-_ROW: Final = "__row"
-_UNDECLARED: Final = "__undeclared"
+# Columns that the stages add: why a message cannot be parsed, the row, and the fields that are not described.
+PROBLEM: Final = "__problem"
+ROW: Final = "__row"
+UNDECLARED: Final = "__undeclared"
 
 # JSON as in RFC 8259: Spark accepts more.
 _STRICT: Final = "'mode', 'PERMISSIVE', 'allowSingleQuotes', 'false', 'allowNonNumericNumbers', 'false'"
@@ -41,6 +42,11 @@ _NUMERIC: Final = r"[+-]?[0-9]+(?:[.][0-9]+)?(?:[eE][+-]?[0-9]+)?"
 _DATE: Final = r"[0-9]{4,6}-[0-9]{2}-[0-9]{2}"
 _TIME: Final = r"[ T][0-9]{2}:[0-9]{2}(?::[0-9]{2}(?:[.][0-9]{1,6}0*)?)?"
 _ZONE: Final = r" ?(?:Z|[+-][0-9]{2}(?::?[0-9]{2})?)"
+_TIMES: Final = {
+    "date": _DATE,
+    "timestamp": f"{_DATE}(?:{_TIME}(?:{_ZONE})?)?",
+    "timestamp_ntz": f"{_DATE}(?:{_TIME})?",
+}
 # A lone surrogate, which has no UTF-8 encoding.
 _HALF_PAIR: Final = (
     r"(?i)\\u(?:d[89ab][0-9a-f]{2}(?!\\ud[c-f][0-9a-f]{2})|(?<!\\ud[89ab][0-9a-f]{2}\\u)d[c-f][0-9a-f]{2})"
@@ -56,17 +62,13 @@ _TEXT_WITHIN: Final = re.compile(r"(?<!map<)\bstring\b(?!:)")
 
 
 class ValueFormat(Protocol):
-    """How the values of messages are read.
+    """How the values of messages are read: SQL over raw rows.
 
-    SQL over raw rows with `key` and `value` (binary), `place` (string), `received_at` (timestamp), and any further
-    columns of their source.
+    Raw rows have `key` and `value` (binary), `place` (string), `received_at` (timestamp), and columns of their source.
     """
 
     def stages(self) -> Sequence[Sequence[str]]:
-        """Select items to add to the raw rows, stage by stage; each stage can use the columns of those before.
-
-        So each message is parsed only once.
-        """
+        """Select items to add to the raw rows; a stage can use the columns of earlier stages."""
 
     def rows_sql(self, raw: str, extra: Sequence[str]) -> str:
         """The query of the rows; `extra`: further columns of the raw rows, quoted."""
@@ -90,23 +92,12 @@ def parsed(frame: DataFrame, value_format: ValueFormat) -> DataFrame:
 
 @dataclass(frozen=True)
 class JsonMessages:
-    """The JSON format: each value is one JSON object, whose keys are the columns of a row.
-
-    Attributes:
-        columns: the columns to read.
-        reserved: names that a new key in a message cannot have as a column.
-    """
+    """The JSON format: the keys of an object are the columns of a row; a new column cannot have a `reserved` name."""
 
     columns: tuple[SourceColumn, ...]
     reserved: tuple[str, ...] = ()
 
-    @classmethod
-    def of(cls, description: Description) -> JsonMessages:
-        """The format of a source."""
-        return cls(description.columns, tuple(description.metadata))
-
     def stages(self) -> Sequence[Sequence[str]]:
-        """See `ValueFormat`."""
         steps = ("text", "marked", "both", "fields", "unknown")
         text, marked, both, fields, unknown = (f"{SCRATCH}{name}" for name in steps)
         names = _array(f"s{column.name}" for column in self.columns)
@@ -128,30 +119,26 @@ class JsonMessages:
             (*values, f"array_except(map_keys({fields}), {names}) as {unknown}"),
             tuple(typed),
             (
-                problem_as(self._problem(text, marked, fields, unknown)),
+                f"{self._problem(text, marked, fields, unknown)} as {PROBLEM}",
                 row_sql(self.columns),
-                f"{self._undeclared(fields, unknown)} as {_UNDECLARED}",
+                f"{self._undeclared(fields, unknown)} as {UNDECLARED}",
             ),
         )
 
     def rows_sql(self, raw: str, extra: Sequence[str]) -> str:
-        """See `ValueFormat`."""
         return rows_sql(raw, (column.name for column in self.columns), extra)
 
     def faults_sql(self, raw: str) -> str:
-        """See `ValueFormat`."""
         return faults_sql(raw)
 
     def new_columns_sql(self, raw: str) -> str | None:
-        """See `ValueFormat`."""
         return (
             f"select min(field) as name, {guessed_type_sql('marked')} as data_type\n"
-            f"from (select explode({_UNDECLARED}) as (field, marked) from {raw} where {_PROBLEM} is null)\n"
+            f"from (select explode({UNDECLARED}) as (field, marked) from {raw} where {PROBLEM} is null)\n"
             "where marked is not null group by lower(field)"
         )
 
     def with_columns(self, columns: Mapping[str, str]) -> JsonMessages:
-        """See `ValueFormat`."""
         known = {column.name for column in self.columns}
         added = (SourceColumn(name, data_type) for name, data_type in columns.items() if name not in known)
         return replace(self, columns=(*self.columns, *added))
@@ -193,9 +180,9 @@ def typed_column(index: int) -> str:
 
 
 def row_sql(columns: Sequence[SourceColumn]) -> str:
-    """The row, from the intermediate typed columns."""
+    """The select item of the row, from the typed columns."""
     fields = (f"{string_literal(column.name)}, {typed_column(index)}" for index, column in enumerate(columns))
-    return f"named_struct({', '.join(fields)}) as {_ROW}"
+    return f"named_struct({', '.join(fields)}) as {ROW}"
 
 
 def problems_sql(columns: Sequence[SourceColumn]) -> str:
@@ -204,27 +191,24 @@ def problems_sql(columns: Sequence[SourceColumn]) -> str:
     return f"nullif(concat_ws('; ',\n    {each}), '')"
 
 
-def problem_as(problem: str) -> str:
-    """The select item with what is wrong with a raw row."""
-    return f"{problem} as {_PROBLEM}"
-
-
-def rows_sql(raw: str, columns: Iterable[str], extra: Sequence[str]) -> str:
+def rows_sql(
+    raw: str, columns: Iterable[str], extra: Sequence[str], condition: str = f"{PROBLEM} is null"
+) -> str:
     """The query of the rows among parsed raw rows."""
-    items = [f"{_ROW}.{quoted(name)} as {quoted(name)}" for name in columns]
-    return f"select {', '.join([*items, *extra])} from {raw} where {_PROBLEM} is null"
+    items = [f"{ROW}.{quoted(name)} as {quoted(name)}" for name in columns]
+    return f"select {', '.join([*items, *extra])} from {raw} where {condition}"
 
 
 def faults_sql(raw: str) -> str:
     """The query of the messages that could not be parsed among parsed raw rows."""
     return (
-        f"select {_PROBLEM} as reason, place, key, value, received_at from {raw} where {_PROBLEM} is not null"
+        f"select {PROBLEM} as reason, place, key, value, received_at from {raw} where {PROBLEM} is not null"
     )
 
 
 def is_utf8_sql(text: str) -> str:
     """Whether a binary value that was cast to a string is valid UTF-8."""
-    # A function that uses Java's strings, which have U+FFFD for invalid bytes; its pattern matches nothing.
+    # regexp_replace uses Java's strings, which have U+FFFD for invalid bytes; the pattern matches nothing.
     return f"({text} = regexp_replace({text}, '(?!)', ''))"
 
 
@@ -249,7 +233,7 @@ def unmarked_sql(marked: str) -> str:
 
 
 def parsed_sql(marked: str, data_type: str) -> str:
-    """A marked text as an array of two: its JSON value and `_END`; anything else if it is not JSON."""
+    """A marked text as an array of its JSON value and `_END`; anything else if it is not JSON."""
     return f"from_json(concat('[', {marked}, ',{_END}]'), 'array<{data_type}>', {_OPTIONS})"
 
 
@@ -258,16 +242,15 @@ def value_sql(marked: str, column: SourceColumn, text: str = "", *, untyped: boo
 
     Args:
         marked: the SQL expression of the value.
-        column: the column.
         text: the SQL expression of the whole message, for nested types.
         untyped: whether numbers and booleans are strings, too, as in CSV.
     """
     data_type, own = column.data_type, f"substr({marked}, 2)"
     number = "^[ns]" if untyped else "^n"
-    if data_type == "string" or _LENGTH.fullmatch(data_type):
+    length = _LENGTH.fullmatch(data_type)
+    if data_type == "string" or length:
         value = f"case when {marked} rlike '^[ns]' then {own} else {unmarked_sql(marked)} end"
-        length = _LENGTH.fullmatch(data_type)
-        return f"{_if(f'char_length({value}) <= {length[1]}', value)}" if length else value
+        return _if(f"char_length({value}) <= {length[1]}", value) if length else value
     if data_type == "boolean":
         written = f"regexp_replace(lower({marked}), '^s', '')" if untyped else marked
         return _if(f"{written} in ('true', 'false')", f"{written} = 'true'")
@@ -282,16 +265,13 @@ def value_sql(marked: str, column: SourceColumn, text: str = "", *, untyped: boo
         return _if(f"({finite}) or {marked} in ('sNaN', 'sInfinity', 's-Infinity')", value)
     if data_type == "binary":
         return _if(f"startswith({marked}, 's')", f"try_to_binary({own}, 'base64')")
-    if data_type in ("date", "timestamp", "timestamp_ntz"):
-        time = {"date": "", "timestamp": f"(?:{_TIME}(?:{_ZONE})?)?", "timestamp_ntz": f"(?:{_TIME})?"}[
-            data_type
-        ]
-        return _if(_matches(marked, f"^s{_DATE}{time}$"), f"try_cast({own} as {data_type})")
+    if data_type in _TIMES:
+        return _if(_matches(marked, f"^s{_TIMES[data_type]}$"), f"try_cast({own} as {data_type})")
     return _nested_sql(marked, column, text)
 
 
 def guessed_type_sql(marked: str) -> str:
-    """An aggregate: the type of marked values of an undescribed column where it is certain, else `string`."""
+    """An aggregate: the type of an undescribed column's marked values if it is certain, else `string`."""
     is_bigint = f"{_matches(marked, '^n-?[0-9]+$')} and try_cast(substr({marked}, 2) as bigint) is not null"
     # A double preserves up to 15 digits.
     is_double = f"startswith({marked}, 'n') and length(regexp_replace({marked}, '[eE].*|[^0-9]', '')) <= 15"
@@ -303,7 +283,7 @@ def guessed_type_sql(marked: str) -> str:
 
 
 def _decimal_sql(marked: str, precision: int, scale: int) -> str:
-    """A value with more digits than the decimal can hold does not fit."""
+    """A decimal; NULL if the value has more digits than it can hold."""
     own = f"substr({marked}, 2)"
     value = f"try_cast({own} as decimal({precision},{scale}))"
     wide = f"try_cast({own} as decimal(38,{38 - precision + scale}))"

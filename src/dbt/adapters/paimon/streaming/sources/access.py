@@ -1,4 +1,4 @@
-"""What the sources of a stream ask of the adapter."""
+"""What the sources of a stream need from the adapter."""
 
 from __future__ import annotations
 
@@ -12,14 +12,7 @@ from dbt.adapters.paimon.tables.changeset import ExistingTable
 
 @dataclass(frozen=True)
 class Access:
-    """The project, the catalog and the session that sources are opened with.
-
-    Attributes:
-        adapter: the adapter.
-        existing: returns an existing table as the catalog describes it.
-        incremental_catalog: returns the catalog whose changes old versions of Paimon can read (see
-            `changes.reads.way`).
-    """
+    """What sources are opened with; `incremental_catalog`: see `changes.reads.way`."""
 
     adapter: AdapterProtocol
     existing: Callable[[PaimonRelation], ExistingTable]

@@ -1,6 +1,6 @@
 """Folders of files as inputs of a stream: JSON (one object per line), CSV, Parquet.
 
-A file is read once, identified by its name: what is appended to it later is not read.
+A file is read once and recognized by its name: lines that are appended later are not read.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ from dbt.adapters.paimon.streaming.descriptions import (
     Description,
     SourceColumn,
     shown_location,
+    with_defaults,
 )
 from dbt.adapters.paimon.streaming.formats import messages
-from dbt.adapters.paimon.streaming.formats.debezium import PROBLEM
-from dbt.adapters.paimon.streaming.formats.messages import SCRATCH, ValueFormat, parsed
+from dbt.adapters.paimon.streaming.formats.messages import PROBLEM, SCRATCH, ValueFormat, parsed
 from dbt.adapters.paimon.streaming.hadoop_files import HadoopFolder
 from dbt.adapters.paimon.streaming.inputs import Input, StreamCall
 
@@ -40,11 +40,10 @@ logger = AdapterLogger("Paimon")
 _CORRUPT: Final = f"{SCRATCH}corrupt"
 # Spark's default is a week, relative to the newest file: an older file that arrives late would be skipped silently.
 _DEFAULTS: Final = {"maxFileAge": "36500d"}
-_CSV_DEFAULTS: Final = {"header": "true"}
-# What a CSV line is written back with, where a dead letter has only its values.
+# Options for writing a CSV line back from its values, for a dead letter.
 _CSV_WRITTEN: Final = ("sep", "delimiter", "quote", "escape", "nullValue", "emptyValue")
 _CSV_OPTIONS: Final = {"mode": "PERMISSIVE", "columnNameOfCorruptRecord": _CORRUPT, "enforceSchema": "false"}
-# Spark's is a URI, in which `+` is not a space.
+# Spark returns a URI, in which `+` is not a space.
 _PATH: Final = "url_decode(replace(_metadata.file_path, '+', '%2B'))"
 _RAW: Final = (
     "cast(null as binary) as key",
@@ -70,11 +69,7 @@ _WIDTH: Final = re.compile(
 
 
 def header_problem(text: str) -> str:
-    """What is wrong with the header of a CSV file that ended a stream, and the remedy; empty for any other error.
-
-    Args:
-        text: Spark's error.
-    """
+    """The message for a CSV header that ended a stream, with the remedy; empty if `text` is another error of Spark."""
     found = _HEADER.search(text) or _WIDTH.search(text)
     if found is None:
         return ""
@@ -91,21 +86,17 @@ def header_problem(text: str) -> str:
 
 def csv_options(given: Mapping[str, str]) -> dict[str, str]:
     """Spark's options for CSV files, with defaults of RFC 4180: a quote within a quoted value is doubled."""
-    names = {name.lower(): value for name, value in given.items()}
-    quote = names.get("quote", '"')
-    defaults = {**_CSV_DEFAULTS, **({"escape": quote} if quote else {})}
-    return {**{name: value for name, value in defaults.items() if name not in names}, **given}
+    quote = _by_lower_name(given).get("quote", '"')
+    return with_defaults(given, {"header": "true", **({"escape": quote} if quote else {})})
+
+
+def _by_lower_name(options: Mapping[str, str]) -> dict[str, str]:
+    return {name.lower(): value for name, value in options.items()}
 
 
 @dataclass(frozen=True)
 class FileInput:
-    """The files of a folder.
-
-    Attributes:
-        call: the arguments of the `stream(...)`.
-        description: the source's description.
-        value_format: how its lines are parsed; None for Parquet, which needs no parsing.
-    """
+    """The files of a folder; `value_format` is None for Parquet, which needs no parsing."""
 
     call: StreamCall
     description: Description
@@ -113,23 +104,19 @@ class FileInput:
 
     @classmethod
     def of(cls, call: StreamCall, description: Description, value_format: ValueFormat | None) -> FileInput:
-        """The input for a description; `value_format` is for JSON."""
         if description.using == CSV:
             value_format = CsvLines(description.columns, csv_options(description.options))
         return cls(call, description, value_format)
 
     @property
     def identity(self) -> dict[str, str]:
-        """See `Input`."""
         return {"source": self.description.label, self.description.using: shown_location(self.description)}
 
     def unmarked(self) -> FileInput:
-        """See `MarkingInput`: without cleanSource."""
         kept = {key: value for key, value in self.description.options.items() if key.lower() != "cleansource"}
         return replace(self, description=replace(self.description, options=kept))
 
     def read(self, session: SparkSession) -> DataFrame:
-        """See `Input`."""
         self._check_folder(session)
         using = self.description.using
         if using == PARQUET:
@@ -143,52 +130,37 @@ class FileInput:
         return parsed(frame, self.value_format)
 
     def check_offset(self, session: SparkSession, offset: str) -> None:
-        """See `Input`: files that have been read are no longer needed."""
+        """Does nothing: files that have been read are no longer needed."""
 
     def check_batch(self, session: SparkSession, checkpoint: str, index: int, batch: int) -> None:
-        """Refuse to write a batch if one of its files is missing: Spark would treat it as an empty file.
-
-        Args:
-            session: the batch's session.
-            checkpoint: the location of the checkpoint.
-            index: the index of this source in the checkpoint.
-            batch: the number of the batch.
-
-        Raises:
-            DbtRuntimeError: the missing files, and the remedy.
-        """
-        ignore = {name.lower(): value for name, value in self.description.options.items()}
-        if ignore.get("ignoremissingfiles", "").lower() == "true":
+        """Refuse to write a batch if one of its files is missing: Spark would treat it as an empty file."""
+        if self._is_on("ignoremissingfiles"):
             return
         paths = checkpoints.files_of_batch(HadoopFolder(session, checkpoint), index, batch)
-        # An object store takes a while for each.
+        # An object store is slow to answer.
         with ThreadPoolExecutor(_AT_ONCE) as pool:
-            gone = [
-                path
-                for path, there in zip(paths, pool.map(_is_there(session), paths), strict=True)
-                if not there
-            ]
-        if gone:
+            is_there = list(pool.map(_existence_check(session), paths))
+        if missing := [path for path, there in zip(paths, is_there, strict=True) if not there]:
             raise DbtRuntimeError(
-                f"source '{self.description.label}': {len(gone)} file(s) were removed after the stream had "
-                f"listed them and before they were read, the first is {redact_text(gone[0])}. Restore them, "
+                f"source '{self.description.label}': {len(missing)} file(s) were removed after the stream had "
+                f"listed them and before they were read, the first is {redact_text(missing[0])}. Restore them, "
                 "and run again; or set ignoreMissingFiles: true in the options of the source to continue "
                 "without them. Remove files of a folder that is read as a stream only after they have been "
                 "read."
             )
 
     def check_faults(self, session: SparkSession, raw: str) -> None:
-        """See `LinesInput`: a line whose last value has an open quote is a row to Spark, and the next one is not."""
+        """See `LinesInput`: if the last value of a line has an open quote, Spark reads the line as a row."""
         pattern = self.value_format.open_quote() if isinstance(self.value_format, CsvLines) else ""
         if not pattern:
             return
-        # The dead letters are few, and so are their files.
+        # There are few dead letters, so there are few files.
         found = session.sql(f"select distinct _file from {raw} where {PROBLEM} is not null").collect()
-        given = {name.lower(): value for name, value in self.description.options.items()}
+        given = _by_lower_name(self.description.options)
         reader = session.read.options(
             **{name: given[name] for name in ("encoding", "linesep") if name in given}
         )
-        # The names are no patterns.
+        # The names must not be read as patterns.
         lines = reader.option("__globPaths__", "false").text([row[0] for row in found])
         first = (
             lines.where(f"value rlike {string_literal(pattern)}")
@@ -204,31 +176,30 @@ class FileInput:
             )
 
     def rows_sql(self, raw: str) -> str:
-        """See `Input`."""
         if self.value_format is None:
             return f"select * from {raw}"
         return self.value_format.rows_sql(raw, [quoted(name) for name in FILE_METADATA])
 
     def faults_sql(self, raw: str) -> str | None:
-        """See `Input`."""
         return self.value_format.faults_sql(raw) if self.value_format else None
 
     def new_columns_sql(self, raw: str) -> str | None:
-        """See `Input`."""
         return self.value_format.new_columns_sql(raw) if self.value_format else None
 
     def with_columns(self, columns: Mapping[str, str]) -> Input:
-        """See `Input`."""
         if self.value_format is None:
             return self
         return replace(self, value_format=self.value_format.with_columns(columns))
 
     def lag(self, session: SparkSession, progress: Mapping[str, Any]) -> int | None:
-        """See `Input`: always None, since the number of rows in the files is unknown."""
+        """Always None: the number of rows in the files is unknown."""
         return None
 
+    def _is_on(self, option: str) -> bool:
+        return _by_lower_name(self.description.options).get(option, "").lower() == "true"
+
     def _csv(self, session: SparkSession) -> DataFrame:
-        """Reads all values as text: Spark would round some values, and accept approximate ones."""
+        """Read all values as text: Spark would round some values, and accept approximate ones."""
         names = [quoted(column.name) for column in self.description.columns]
         schema = ", ".join(f"{name} string" for name in (*names, _CORRUPT))
         # The described columns could have the names of raw columns.
@@ -238,8 +209,7 @@ class FileInput:
     def _parquet(self, session: SparkSession) -> DataFrame:
         columns = self.description.columns
         schema = ", ".join(f"{quoted(column.name)} {column.data_type}" for column in columns)
-        if not schema:
-            schema = self._inferred(session)
+        schema = schema or self._inferred(session)
         return self._load(session, "parquet", schema).selectExpr("*", f"{_PATH} as _file")
 
     def _inferred(self, session: SparkSession) -> str:
@@ -261,18 +231,17 @@ class FileInput:
     def _load(
         self, session: SparkSession, kind: str, schema: str = "", options: Mapping[str, str] | None = None
     ) -> DataFrame:
-        given = dict(self.description.options)
-        names = {name.lower() for name in given}
-        defaults = {name: value for name, value in _DEFAULTS.items() if name.lower() not in names}
+        given = self.description.options
         if kind == CSV:
             given = csv_options(given)
-        reader = session.readStream.format(kind).options(**{**defaults, **given, **(options or {})})
+        given = {**with_defaults(given, _DEFAULTS), **(options or {})}
+        reader = session.readStream.format(kind).options(**given)
         if schema:
             reader = reader.schema(schema)
         return reader.load(self.description.location)
 
     def _check_folder(self, session: SparkSession) -> None:
-        """A folder must exist; a pattern (`*`) may match files that come later."""
+        """Refuse a folder that does not exist; a pattern (`*`) may match files that come later."""
         location = self.description.location
         if any(sign in location for sign in "*?[{"):
             return
@@ -294,8 +263,7 @@ class FileInput:
 
         Folders of partitions (`dt=…`) are read if there is nothing else; beside files, Spark fails in each later run.
         """
-        options = {name.lower(): value for name, value in self.description.options.items()}
-        if options.get("recursivefilelookup", "").lower() == "true":
+        if self._is_on("recursivefilelookup"):
             return
         below, partitions = (
             len(files.globStatus(path_class(path, pattern)))
@@ -314,7 +282,7 @@ class FileInput:
             logger.warning(f"{where}: what is in its sub-folders is not read. {remedy}")
 
 
-def _is_there(session: SparkSession) -> Callable[[str], bool]:
+def _existence_check(session: SparkSession) -> Callable[[str], bool]:
     jvm: Any = session._jvm
     conf = session._jsparkSession.sessionState().newHadoopConf()
 
@@ -328,25 +296,21 @@ def _is_there(session: SparkSession) -> Callable[[str], bool]:
 
 @dataclass(frozen=True)
 class CsvLines:
-    """The CSV format: values are text, converted to the types of the columns by the rules for JSON.
-
-    Attributes:
-        columns: the columns of the files, in order.
-        options: how they are read (see `csv_options`).
-    """
+    """The CSV format: values are text, converted by the rules for JSON; `options`: see `csv_options`."""
 
     columns: tuple[SourceColumn, ...]
     options: Mapping[str, str] = field(default_factory=dict)
 
     def stages(self) -> Sequence[Sequence[str]]:
-        """See `ValueFormat`."""
         marked = [messages.value_column(index) for index in range(len(self.columns))]
         typed = (
             f"{messages.value_sql(marked[index], column, untyped=True)} as {messages.typed_column(index)}"
             for index, column in enumerate(self.columns)
         )
         texts = ", ".join(f"substr({name}, 2)" for name in marked)
-        written = ", ".join(f"'{name}', {string_literal(value)}" for name, value in self._written.items())
+        written = ", ".join(
+            f"'{name}', {string_literal(value)}" for name, value in self._writer_options.items()
+        )
         unreadable = " or ".join(f"coalesce(contains({name}, '\\uFFFD'), false)" for name in marked)
         problem = (
             f"case when {_CORRUPT} is not null then 'it has more or fewer values than the header, or an open quote' "
@@ -357,24 +321,24 @@ class CsvLines:
         return (
             tuple(typed),
             (
-                messages.problem_as(problem),
+                f"{problem} as {PROBLEM}",
                 messages.row_sql(self.columns),
                 f"cast(coalesce({_CORRUPT}, to_csv(struct({texts}), map({written}))) as binary) as value",
             ),
         )
 
     @property
-    def _written(self) -> dict[str, str]:
-        lower = {name.lower(): value for name, value in self.options.items()}
+    def _writer_options(self) -> dict[str, str]:
+        lower = _by_lower_name(self.options)
         return {name: lower[name.lower()] for name in _CSV_WRITTEN if name.lower() in lower}
 
     def open_quote(self) -> str:
         """The pattern of a line that ends within its last value; empty if values may have line breaks, or no quotes."""
-        lower = {name.lower(): value for name, value in self.options.items()}
+        lower = _by_lower_name(self.options)
         quote, sep = lower.get("quote", '"'), lower.get("sep", lower.get("delimiter", ","))
         if lower.get("multiline", "").lower() == "true" or not quote:
             return ""
-        # As Spark reads it, where YAML has not.
+        # Spark reads the two characters as a tab.
         sep = "\t" if sep == r"\t" else sep
         quote, sep, escape = (re.escape(each) for each in (quote, sep, lower["escape"]))
         within = (
@@ -385,7 +349,7 @@ class CsvLines:
 
     def _other_escape(self, marked: Sequence[str]) -> str:
         """A branch for quotes that are not escaped as the option says: Spark keeps such a value as it is."""
-        quote, escape = self._written.get("quote", '"'), self._written.get("escape", "")
+        quote, escape = self._writer_options.get("quote", '"'), self._writer_options.get("escape", "")
         if not quote or not escape:
             return ""
         other = f"\\{quote}" if escape == quote else quote * 2
@@ -397,17 +361,14 @@ class CsvLines:
         return f"when coalesce({found}, false) then {string_literal(reason)}"
 
     def rows_sql(self, raw: str, extra: Sequence[str]) -> str:
-        """See `ValueFormat`."""
         return messages.rows_sql(raw, (column.name for column in self.columns), extra)
 
     def faults_sql(self, raw: str) -> str:
-        """See `ValueFormat`."""
         return messages.faults_sql(raw)
 
     def new_columns_sql(self, raw: str) -> str | None:
-        """See `ValueFormat`: None, since a file with other columns is refused."""
+        """None: a file with other columns is refused."""
         return None
 
     def with_columns(self, columns: Mapping[str, str]) -> CsvLines:
-        """See `ValueFormat`."""
         return self

@@ -17,7 +17,7 @@ from dbt.adapters.paimon.errors import messages
 from dbt.adapters.paimon.errors.redaction import redact_text
 from dbt.adapters.paimon.sql.text import quoted
 from dbt.adapters.paimon.streaming import checkpoints
-from dbt.adapters.paimon.streaming.descriptions import KAFKA_METADATA, Description
+from dbt.adapters.paimon.streaming.descriptions import KAFKA_METADATA, Description, with_defaults
 from dbt.adapters.paimon.streaming.formats.messages import ValueFormat, parsed
 from dbt.adapters.paimon.streaming.inputs import Input, StreamCall, UnavailableError
 
@@ -35,20 +35,12 @@ _DEFAULTS: Final = {
     "failOnDataLoss": "true",
     "maxOffsetsPerTrigger": "1000000",
 }
-_METADATA: Final = (
-    "key as _key",
-    "topic as _topic",
-    "partition as _partition",
-    "offset as _offset",
-    "timestamp as _timestamp",
-    "headers as _headers",
-)
 _RAW: Final = (
     "key",
     "value",
     "concat(topic, ' partition ', partition, ' offset ', offset) as place",
     "timestamp as received_at",
-    *_METADATA,
+    *(f"{name[1:]} as {name}" for name in KAFKA_METADATA),
 )
 
 Offsets = Mapping[str, Mapping[str, int]]
@@ -59,10 +51,7 @@ class KafkaInput:
     """The topics of a Kafka cluster.
 
     Attributes:
-        call: the arguments of the `stream(...)`.
-        description: the source's description.
         options: Spark's options, including those of the profile.
-        value_format: how messages are parsed.
         topic_ids: the topics' ids when the stream was opened, which identify a recreated topic; empty if the broker has
             none (before Kafka 2.8), and with failOnDataLoss=false.
     """
@@ -81,27 +70,14 @@ class KafkaInput:
         kafka_options: Mapping[str, str],
         value_format: ValueFormat,
     ) -> KafkaInput:
-        """The input for a description.
-
-        Args:
-            call: the arguments of the `stream(...)`.
-            description: the source's description.
-            kafka_options: the options of the profile.
-            value_format: how messages are parsed.
-
-        Raises:
-            DbtRuntimeError: no broker is set.
-        """
+        """The input for a description; raises DbtRuntimeError if no broker is set."""
         given = {**kafka_options, **description.options}
         if not given.get(SERVERS):
             raise DbtRuntimeError(
                 f"source '{description.label}': no broker is set. Add kafka_options: {{{SERVERS}: host:9092}} to the "
                 "target in profiles.yml, or to external.options of the source."
             )
-        # Spark's option names are case-insensitive: a given option must replace the default.
-        names = {name.lower() for name in given}
-        defaults = {name: value for name, value in _DEFAULTS.items() if name.lower() not in names}
-        return cls(call, description, {**defaults, **given}, value_format)
+        return cls(call, description, with_defaults(given, _DEFAULTS), value_format)
 
     @property
     def identity(self) -> dict[str, str]:
@@ -110,17 +86,12 @@ class KafkaInput:
         return found | ({checkpoints.TOPIC_IDS: self.topic_ids} if self.topic_ids else {})
 
     def opened(self, session: SparkSession) -> KafkaInput:
-        """A copy of the input with its topics' ids.
-
-        Raises:
-            DbtRuntimeError: a topic or broker does not exist; with the remedy.
-        """
+        """A copy with the topics' ids; raises DbtRuntimeError if a topic or broker does not exist."""
         ids = self._find_topics(session)
         # With failOnDataLoss=false, a recreated topic is accepted, too.
-        return replace(self, topic_ids="" if self._takes_gaps else ids)
+        return replace(self, topic_ids="" if self._accepts_data_loss else ids)
 
     def read(self, session: SparkSession) -> DataFrame:
-        """See `Input`."""
         if self._find_topics(session) != self.topic_ids != "":
             raise DbtRuntimeError(
                 f"{self._where}: a topic was recreated since the stream began. Run the model with --full-refresh to "
@@ -131,8 +102,7 @@ class KafkaInput:
         return parsed(reader.load().selectExpr(*_RAW), self.value_format)
 
     def check_offset(self, session: SparkSession, offset: str) -> None:
-        """See `Input`."""
-        if self._takes_gaps:
+        if self._accepts_data_loss:
             return
         read_to: Offsets = json.loads(offset)
         wanted = [(topic, int(number)) for topic, partitions in read_to.items() for number in partitions]
@@ -162,23 +132,19 @@ class KafkaInput:
             )
 
     def rows_sql(self, raw: str) -> str:
-        """See `Input`."""
         return self.value_format.rows_sql(raw, [quoted(name) for name in KAFKA_METADATA])
 
     def faults_sql(self, raw: str) -> str | None:
-        """See `Input`."""
         return self.value_format.faults_sql(raw)
 
     def new_columns_sql(self, raw: str) -> str | None:
-        """See `Input`."""
         return self.value_format.new_columns_sql(raw)
 
     def with_columns(self, columns: Mapping[str, str]) -> Input:
-        """See `Input`."""
         return replace(self, value_format=self.value_format.with_columns(columns))
 
     def lag(self, session: SparkSession, progress: Mapping[str, Any]) -> int | None:
-        """See `Input`: the number of messages between the end of the batch and the newest message."""
+        """The number of messages between the end of the batch and the newest message."""
         latest, end = _offsets_of(progress.get("latestOffset")), _offsets_of(progress.get("endOffset"))
         if not latest or not end:
             return None
@@ -197,11 +163,9 @@ class KafkaInput:
         return redact_text(self.options[SERVERS])
 
     @property
-    def _takes_gaps(self) -> bool:
-        return self._option("failOnDataLoss").lower() == "false"
-
-    def _option(self, name: str) -> str:
-        return next((value for key, value in self.options.items() if key.lower() == name.lower()), "")
+    def _accepts_data_loss(self) -> bool:
+        values = (value for name, value in self.options.items() if name.lower() == "failondataloss")
+        return next(values, "").lower() == "false"
 
     def _find_topics(self, session: SparkSession) -> str:
         """The ids of the topics, as `topic=id`; empty if the broker has none."""
@@ -217,7 +181,7 @@ class KafkaInput:
                 ids = {topic: found[topic].topicId().toString() for topic in sorted(topics)}
                 return ", ".join(f"{topic}={known}" for topic, known in ids.items() if known != _NO_ID)
         close = sorted({name for topic in missing for name in get_close_matches(topic, there, n=3)})
-        near = f"Did you mean {' or '.join(close)}?" if close else f"There are {_some(sorted(there))}."
+        near = f"Did you mean {' or '.join(close)}?" if close else f"There are {_first_names(sorted(there))}."
         raise DbtRuntimeError(
             f"source '{self.description.label}': there is no topic {', '.join(missing)} at {self._servers}. "
             f"{near} Correct external.location of the source, create the topic, or give the user the "
@@ -244,11 +208,7 @@ class KafkaInput:
 
     @contextmanager
     def _admin(self, session: SparkSession) -> Iterator[Any]:
-        """Kafka's own admin client, in the JVM; its errors become one message.
-
-        Raises:
-            DbtRuntimeError: the jar or the broker is missing, or access is denied.
-        """
+        """Kafka's own admin client, in the JVM; its errors become one message."""
         jvm: Any = session._jvm
         self._check_jars(session)
         conf = jvm.java.util.HashMap()
@@ -266,33 +226,32 @@ class KafkaInput:
         except DbtRuntimeError:
             raise
         except Exception as exc:
-            text = messages.error_text(exc)
-            if re.search(r"TimeoutException|DisconnectException", text):
-                raise UnavailableError(self._unavailable()) from exc
-            # A stopped container's host name cannot be resolved; it can once the container is back.
-            if "No resolvable bootstrap urls" in text:
-                raise UnavailableError(
-                    f"{self._where}: no such host. Correct {SERVERS} (kafka_options in profiles.yml)."
-                ) from exc
-            raise DbtRuntimeError(self._failure(text)) from exc
+            raise self._explained(messages.error_text(exc)) from exc
         finally:
             if admin is not None:
                 admin.close(jvm.java.time.Duration.ofSeconds(1))
 
-    def _unavailable(self) -> str:
-        return (
-            f"{self._where}: Kafka at {self._servers} does not answer within {_ANSWERS_IN // 1000} seconds. "
-            f"Check that the broker is running and that {SERVERS} names it as this machine reaches it "
-            "(kafka_options in profiles.yml), and run again: the stream continues where it stopped."
-        )
-
-    def _failure(self, text: str) -> str:
+    def _explained(self, text: str) -> DbtRuntimeError:
+        """The error to raise for an error of Kafka's client."""
+        if re.search(r"TimeoutException|DisconnectException", text):
+            return UnavailableError(
+                f"{self._where}: Kafka at {self._servers} does not answer within {_ANSWERS_IN // 1000} seconds. "
+                f"Check that the broker is running and that {SERVERS} names it as this machine reaches it "
+                "(kafka_options in profiles.yml), and run again: the stream continues where it stopped."
+            )
+        # A stopped container's host name cannot be resolved; it can once the container is back.
+        if "No resolvable bootstrap urls" in text:
+            return UnavailableError(
+                f"{self._where}: no such host. Correct {SERVERS} (kafka_options in profiles.yml)."
+            )
         if re.search(r"AuthorizationException|AuthenticationException", text):
-            return (
+            return DbtRuntimeError(
                 f"{self._where}: the broker rejects this user: {_cause(text)}. Check kafka.security.protocol and "
                 "kafka.sasl.* in kafka_options of profiles.yml, and the user's permissions on the topic."
             )
-        return f"{self._where}: {_cause(text)}. Check kafka_options in profiles.yml and external.options of the source."
+        return DbtRuntimeError(
+            f"{self._where}: {_cause(text)}. Check kafka_options in profiles.yml and external.options of the source."
+        )
 
     def _check_jars(self, session: SparkSession) -> None:
         try:
@@ -339,7 +298,7 @@ def _cause(text: str) -> str:
     return redact_text(causes[-1] if causes else text.strip().splitlines()[0]).strip().rstrip(".")
 
 
-def _some(names: Sequence[str]) -> str:
+def _first_names(names: Sequence[str]) -> str:
     shown = [name for name in names if not name.startswith("__")]
     more = f" and {len(shown) - 10} more" if len(shown) > 10 else ""
     return f"{', '.join(shown[:10])}{more}" if shown else "none yet"

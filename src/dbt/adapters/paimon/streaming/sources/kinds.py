@@ -26,15 +26,7 @@ if TYPE_CHECKING:
 
 
 def open_input(call: StreamCall, access: Access) -> Input:
-    """The input for a `stream(...)`.
-
-    Args:
-        call: the arguments of the `stream(...)`.
-        access: the project, the catalog and the session.
-
-    Raises:
-        DbtRuntimeError: the table does not exist, or the source's description is invalid.
-    """
+    """The input for a `stream(...)`; raises DbtRuntimeError if the table does not exist or the YAML is invalid."""
     if not call.source.get("external"):
         return PaimonTableInput.open(call, access)
     description = _description(call.source, access, call.options)
@@ -47,8 +39,8 @@ def open_input(call: StreamCall, access: Access) -> Input:
     return FileInput.of(call, description, value_format)
 
 
-def says_where_it_begins(call: StreamCall) -> bool:
-    """Whether the model or its source's YAML says where the first run begins; of a folder it reads every file."""
+def has_beginning(call: StreamCall) -> bool:
+    """Whether the model or the YAML says where the first run begins; it reads every file of a folder."""
     external = call.source.get("external") or {}
     options = {**(external.get("options") or {}), **call.options}
     if external:
@@ -68,7 +60,7 @@ def _refuse_arguments_of_tables(call: StreamCall, description: Description) -> N
         raise DbtRuntimeError(f"{where} and has no scan_mode. {remedy}.")
     if call.watermark is not None:
         raise DbtRuntimeError(
-            f"{where}, which keeps the rows of windows that are still open. Write its messages into a table by a "
+            f"{where}, and only those keep the rows of open windows. Write its messages into a table by a "
             "streaming model of their own, and stream(ref('that model'), watermark=…) from there."
         )
     if call.row_kind is not None and description.value_format != DEBEZIUM:
@@ -79,15 +71,7 @@ def _refuse_arguments_of_tables(call: StreamCall, description: Description) -> N
 
 
 def described_columns(source: Mapping[str, Any], access: Access) -> dict[str, str]:
-    """The columns of a source that is not a table: name -> data type, in order.
-
-    Args:
-        source: the source's node in the manifest.
-        access: the project and the session.
-
-    Raises:
-        DbtRuntimeError: the source's description is invalid.
-    """
+    """The columns of a source that is not a table: name -> data type; raises DbtRuntimeError if its YAML is invalid."""
     description = _description(source, access)
     own = debezium.METADATA if description.value_format == DEBEZIUM else {}
     columns = {column.name: column.data_type for column in description.columns}
@@ -106,15 +90,13 @@ def _description(
 def _value_format(description: Description, call: StreamCall) -> ValueFormat | None:
     if description.value_format == DEBEZIUM:
         return DebeziumMessages.of(description, call)
-    return JsonMessages.of(description) if description.value_format == JSON else None
+    if description.value_format == JSON:
+        return JsonMessages(description.columns, tuple(description.metadata))
+    return None
 
 
 def _type_of(session: SparkSession, text: str) -> str:
-    """Spark's type text for a type in the YAML.
-
-    Raises:
-        ValueError: Spark does not know the type.
-    """
+    """Spark's type text for a type in the YAML; raises ValueError if Spark does not know it."""
     from pyspark.sql.types import _parse_datatype_json_string
 
     parser: Any = session._jsparkSession.sessionState().sqlParser()

@@ -3,8 +3,7 @@
 Paimon's own streaming source is not used [ran, 0.9.0]: it stops for good, silently, at the first commit that adds no
 file (a DELETE; a compaction without changelog), skips INSERT OVERWRITE, repeats rows that an UPDATE or a DELETE wrote
 to another file, and starts over if its start is not fixed. So Structured Streaming reads ranges of table snapshots
-(see `ranges`), and a batch reads the rows of its range as `paimon_changes` does, which is exact for every kind of
-table.
+(see `ranges`), and a batch reads the rows of its range as `paimon_changes` does, which is exact for every table.
 """
 
 from __future__ import annotations
@@ -57,34 +56,24 @@ _REMEDY: Final = (
 
 @dataclass
 class PaimonTableInput:
-    """A Paimon table: its existing rows, then its changes.
+    """A Paimon table: its existing rows, then its changes. A batch consists of whole commits.
 
-    The rows that a model sees:
+    Without `row_kind`, a model reads each new row and the new version of each changed row. A row that was deleted, or
+    replaced in a table without a primary key, ends the stream, since it cannot be expressed without a row kind.
 
-    - without `row_kind`, each new row, and the new version of each changed row; a row that was deleted, or replaced
-      by INSERT OVERWRITE, UPDATE or DELETE in a table without a primary key, ends the stream with a message, since
-      it cannot be expressed without a row kind;
-    - with `row_kind`, changes: `+I` and `+U` with the current row, `-D` with a deleted row. If a key changed several
-      times since the last batch, only the last change is returned, and a `+I` may be an update if the table's files do
-      not tell (see `paimon_changes`). There is no `-U`. Column `_snapshot` (bigint) is the table snapshot up to which
-      the batch reads: it orders the changes of a key (sequence_field of `apply_changes`).
-
-    A batch consists of whole commits. `options`: `read.stream.maxRowsPerTrigger` (a batch ends before the commit that
-    would exceed this number of rows), `maxSnapshotsPerTrigger` (commits per batch), `consumer-id` (a consumer of the
-    table that keeps what the stream has not read yet from expiring), and those of `scan_modes`.
+    With `row_kind`, it reads changes: `+I` and `+U` with the current row, `-D` with a deleted row. It gets the last
+    change of each key since the last batch, and a `+I` may be an update if the table's files do not tell (see
+    `paimon_changes`). Column `_snapshot` (bigint) is the table snapshot up to which the batch reads: it orders the
+    changes of a key (sequence_field of `apply_changes`).
 
     Attributes:
-        call: the arguments of the `stream(...)`.
         system_table: returns the rendered name of one of the table's system tables.
-        table: the table when it was opened.
-        schema: the id of its newest schema at that time.
-        made: when the table was created, which tells it from another one of the same name.
+        schema: the id of the table's newest schema when it was opened.
+        made: when the table was created, which distinguishes it from another one of the same name.
         versions, incremental_catalog: see `changes.reads.way`.
-        begins: where a first run begins.
-        limits: the limits of a batch.
-        consumer: the name of the consumer; empty if there is none.
-        keeps_consumer: whether the consumer only moves if that lets nothing expire that it holds.
-        watermark: if the model gets the rows of windows that are over, and not each batch's; else None.
+        consumer: the table's consumer that keeps unread changes from expiring; empty if there is none.
+        keeps_consumer: whether the consumer only moves if nothing expires that it holds.
+        watermark: set if the model reads the rows of closed windows instead of each batch's.
     """
 
     call: StreamCall
@@ -104,16 +93,12 @@ class PaimonTableInput:
     _late: dict[int, int] = field(default_factory=dict, repr=False)
     _planned: PlannedRanges | None = field(default=None, repr=False)
     _marks: Marks | None = field(default=None, repr=False)
-    # Of the current or last batch.
+    # The range of the current or last batch.
     _batch: Range | None = None
 
     @classmethod
     def open(cls, call: StreamCall, access: Access) -> PaimonTableInput:
         """Open the table of a `stream(...)`.
-
-        Args:
-            call: the arguments of the `stream(...)`.
-            access: the catalog.
 
         Raises:
             DbtRuntimeError: the table does not exist, is not a Paimon table, or an argument is invalid.
@@ -171,7 +156,6 @@ class PaimonTableInput:
         return replace(self, keeps_consumer=True)
 
     def placed(self, session: SparkSession, folder: str) -> PaimonTableInput:
-        """The input with its ranges in a folder of the stream's checkpoint."""
         marks = Marks(session, f"{folder}/{_MARKS}") if self.watermark is not None else None
         return replace(self, _planned=PlannedRanges(session, folder), _marks=marks)
 
@@ -187,46 +171,38 @@ class PaimonTableInput:
             return nothing.selectExpr("0L as start", "'' as start_commit", "0L as end", "'' as end_commit")
         self.plan(session)
         reader = session.readStream.schema(ranges.SCHEMA)
-        # A table is renamed together with its checkpoint: without a pattern, the last batch's files would be outside
-        # the path.
+        # A table is renamed together with its checkpoint. So only file names identify a range, and the path is a
+        # pattern: with a folder, the last batch's files would be outside the path.
         reader = reader.option("fileNameOnly", "true").option("maxFileAge", MAX_FILE_AGE)
         if self.limits.is_there or self.begins.is_in_the_past:
             reader = reader.option("maxFilesPerTrigger", 1)
         return reader.json(f"{_PATTERN.sub(_ESCAPED, self._planned.folder)}/*{ranges.SUFFIX}")
 
     def check_beginning(self, session: SparkSession) -> None:
-        """Refuse to begin with table snapshots that do not exist.
-
-        Raises:
-            DbtRuntimeError: lists those that exist.
-        """
-        self._first(session, self._commits(session))
+        """Raise DbtRuntimeError if the first range needs table snapshots that do not exist."""
+        self._first_range(session, self._commits(session))
 
     def plan(self, session: SparkSession) -> None:
-        """Plan the ranges up to the table's newest commit.
-
-        Raises:
-            DbtRuntimeError: see `read`.
-        """
+        """Plan the ranges up to the table's newest commit."""
         assert self._planned is not None
         known, commits = self._planned.last(), self._commits(session)
         if known is None:
-            first = self._first(session, commits)
+            first = self._first_range(session, commits)
             self._planned.add([first, *ranges.following(first.end, commits, self.limits)])
         elif commits:
             self._refuse_lost(known.end, commits)
             self._planned.add(ranges.following(known.end, commits, self.limits))
         elif known.end != NOTHING_READ:
             self._refuse_lost(known.end, commits)
-        self._keep(session)
+        self._move_consumer(session)
 
-    def _first(self, session: SparkSession, commits: Sequence[Commit]) -> Range:
+    def _first_range(self, session: SparkSession, commits: Sequence[Commit]) -> Range:
         earlier = None
         if self.begins.moment:
             row = session.sql(self.begins.earlier_sql(self.snapshots)).first()
             assert row is not None
-            earlier, is_to_come = row
-            if is_to_come:
+            earlier, is_in_the_future = row
+            if is_in_the_future:
                 raise DbtRuntimeError(f"stream({self.call.label}): {self.begins.moment} is in the future.")
         try:
             return self.begins.first(commits, earlier)
@@ -234,11 +210,7 @@ class PaimonTableInput:
             raise DbtRuntimeError(f"stream({self.call.label}): {exc.msg}") from None
 
     def check_batch(self, session: SparkSession, checkpoint: str, index: int, batch: int) -> None:
-        """Refuse to write a batch if one of its range files is missing: Spark would treat it as an empty file.
-
-        Raises:
-            DbtRuntimeError: files are missing; with the remedy.
-        """
+        """Refuse to write a batch if one of its range files is missing: Spark would treat it as an empty file."""
         assert self._planned is not None
         paths = checkpoints.files_of_batch(HadoopFolder(session, checkpoint), index, batch)
         if gone := self._planned.missing([path.rpartition("/")[2] for path in paths]):
@@ -248,11 +220,11 @@ class PaimonTableInput:
             )
 
     def planned_rows(self, batch: int) -> int:
-        """The number of rows in the commits of a batch; can be asked once per batch."""
+        """The number of rows in the commits of a batch; can be read once per batch."""
         return self._rows.pop(batch, 0)
 
     def late_rows(self, batch: int) -> int:
-        """How many of them came too late for their window."""
+        """The number of rows of a batch that came too late for their window; can be read once per batch."""
         return self._late.pop(batch, 0)
 
     def check_offset(self, session: SparkSession, offset: str) -> None:
@@ -269,38 +241,32 @@ class PaimonTableInput:
     def batch_rows_sql(self, session: SparkSession, raw: str, batch: int) -> str:
         """The query of the rows of a batch.
 
-        Args:
-            session: the batch's session.
-            raw: the view of its ranges.
-            batch: the number of the batch.
-
         Raises:
             DbtRuntimeError: table snapshots of the range have expired meanwhile.
-            SourceChangedError: the table has got other columns since it was opened.
+            SourceChangedError: the table's columns have changed since it was opened.
         """
         read = ranges.joined([Range.of_row(row) for row in session.sql(f"select * from {raw}").collect()])
-        if read is None:
-            return self._seen(reads.nothing_sql(self.table, 0, self._output), self.table, False)
-        self._batch = read
-        if self._planned is not None:
-            self._planned.forget_before(read.start)
-        if read.start == read.end:
-            # The beginning of a stream; its table snapshot may have expired since.
-            return self._seen(reads.nothing_sql(self.table, 0, self._output), self.table, False)
+        if read is not None:
+            self._batch = read
+            if self._planned is not None:
+                self._planned.forget_before(read.start)
+        # An empty range is the beginning of a stream; its table snapshot may have expired since.
+        if read is None or read.start == read.end:
+            return self._model_rows(reads.nothing_sql(self.table, 0, self._output), self.table, False)
         commits = self._commits(session)
         self._refuse_lost(read.start, commits)
         self._refuse_lost(read.end, commits)
         self._refuse_later_schema(session, read.end)
         table = self._table_at(session, read.end)
-        in_it = [each for each in commits if read.start.snapshot < each.snapshot <= read.end.snapshot]
+        new_commits = [each for each in commits if read.start.snapshot < each.snapshot <= read.end.snapshot]
         if read.start == NOTHING_READ:
-            self._rows[batch] = next((each.rows for each in in_it if Position.at(each) == read.end), 0)
-            sql = self._seen(reads.whole_sql(table, read.end.snapshot, self._output), table, False)
-            return self._over(session, sql, table, read, batch)
-        at = {each.snapshot: each.rows for each in commits}
-        self._rows[batch] = sum(ranges.written(each, at) for each in in_it)
-        sql, has_kinds = self._changes(session, table, read, in_it, at)
-        return self._over(session, self._seen(sql, table, has_kinds), table, read, batch)
+            self._rows[batch] = next((each.rows for each in new_commits if Position.at(each) == read.end), 0)
+            sql, has_deletes = reads.whole_sql(table, read.end.snapshot, self._output), False
+        else:
+            rows_at = {each.snapshot: each.rows for each in commits}
+            self._rows[batch] = sum(ranges.rows_written(each, rows_at) for each in new_commits)
+            sql, has_deletes = self._changes(session, table, read, new_commits, rows_at)
+        return self._closed_windows(session, self._model_rows(sql, table, has_deletes), table, read, batch)
 
     def faults_sql(self, raw: str) -> str | None:
         """None: the rows of a table need no parsing."""
@@ -311,7 +277,6 @@ class PaimonTableInput:
         return None
 
     def with_columns(self, columns: Mapping[str, str]) -> Input:
-        """The same input: see `new_columns_sql`."""
         return self
 
     def lag(self, session: SparkSession, progress: Mapping[str, Any]) -> int | None:
@@ -339,19 +304,19 @@ class PaimonTableInput:
         session: SparkSession,
         table: SourceTable,
         read: Range,
-        in_it: Sequence[Commit],
-        at: Mapping[int, int],
+        new_commits: Sequence[Commit],
+        rows_at: Mapping[int, int],
     ) -> tuple[str, bool]:
-        """A range's changes, and whether they may have deletes; `at`: rows in the table, by table snapshot."""
+        """A range's changes, and whether they may have deletes; `rows_at`: table snapshot -> rows in it."""
         start, end = read.start.snapshot, read.end.snapshot
         way = reads.way(
-            table, in_it, self.versions, incremental_catalog=self.incremental_catalog, before=False
+            table, new_commits, self.versions, incremental_catalog=self.incremental_catalog, before=False
         )
         if way is ChangeReadMode.NOTHING:
             return reads.nothing_sql(table, end, self._output), False
         if way is ChangeReadMode.FILES and not table.primary_key:
             counted = session.sql(reads.count_sql(table, start, end, self.versions)).first()
-            if counted is not None and int(counted[0]) == at[end] - at[start]:
+            if counted is not None and int(counted[0]) == rows_at[end] - rows_at[start]:
                 return reads.files_sql(table, start, end, self._output, self.versions), False
             way = ChangeReadMode.COMPARE
         if way is ChangeReadMode.FILES:
@@ -364,11 +329,13 @@ class PaimonTableInput:
                 f"snapshot {start}, and rows with maps cannot be compared where there is no primary key. Run the model "
                 "once with --full-refresh."
             )
-        old = self._then_called(session, start)
+        old = self._names_at(session, start)
         return reads.compare_sql(table, start, old, end, self._output), True
 
-    def _over(self, session: SparkSession, rows: str, table: SourceTable, read: Range, batch: int) -> str:
-        """The rows of the windows that a batch closes; with no watermark, the batch's rows."""
+    def _closed_windows(
+        self, session: SparkSession, rows: str, table: SourceTable, read: Range, batch: int
+    ) -> str:
+        """The rows of the windows that a batch closes; without a watermark, the batch's rows."""
         if self.watermark is None or self._marks is None:
             return rows
         before = self._marks.before(batch)
@@ -379,10 +346,10 @@ class PaimonTableInput:
             mark = self.watermark.following(before, *seen)
             self._marks.write(batch, mark)
         self._late[batch] = mark.late
-        every = self._seen(reads.whole_sql(table, read.end.snapshot, self._output), table, False)
+        every = self._model_rows(reads.whole_sql(table, read.end.snapshot, self._output), table, False)
         return self.watermark.closed_sql(every, before, mark)
 
-    def _seen(self, sql: str, table: SourceTable, has_deletes: bool) -> str:
+    def _model_rows(self, sql: str, table: SourceTable, has_deletes: bool) -> str:
         """The rows of a batch as the model sees them: with the columns that the table had when it was opened."""
         there = {name.lower() for name, _ in table.columns}
         columns = [
@@ -403,16 +370,11 @@ class PaimonTableInput:
         return f"{query}\nwhere if({quoted(_KIND)} = '-D', raise_error({string_literal(message)}), true)"
 
     def _table_at(self, session: SparkSession, position: Position) -> SourceTable:
-        """The table with the columns that it also had at a position.
-
-        Raises:
-            DbtRuntimeError: it has lost and gained columns since, which may be renamed ones.
-        """
+        """The table with the columns that it also had at a position; refuses columns that may have been renamed."""
         if position == NOTHING_READ:
             return self.table
-        there = {
-            name.lower() for name in session.sql(reads.version_sql(self.table, position.snapshot)).columns
-        }
+        then = session.sql(reads.version_sql(self.table, position.snapshot))
+        there = {name.lower() for name in then.columns}
         now = {name.lower() for name, _ in self.table.columns}
         gone = there - now - {(self.call.row_kind or "").lower(), SNAPSHOT}
         if gone and now - there:
@@ -425,15 +387,15 @@ class PaimonTableInput:
         columns = tuple(each for each in self.table.columns if each[0].lower() in there)
         return replace(self.table, columns=columns)
 
-    def _then_called(self, session: SparkSession, snapshot: int) -> dict[str, str]:
-        """What each column (in lower case) was called at a table snapshot."""
+    def _names_at(self, session: SparkSession, snapshot: int) -> dict[str, str]:
+        """Column name in lower case -> its name at a table snapshot."""
         schemas = session.sql(f"select schema_id, fields from {self.system_table('schemas')}").collect()
         then = self._schema_of(session, snapshot)
         assert then is not None
         return metadata.then_called(schemas, then, self.schema)
 
     def _schema_of(self, session: SparkSession, snapshot: int) -> int | None:
-        """The id of the schema of a table snapshot; None if the snapshot does not exist."""
+        """The schema id of a table snapshot; None if the snapshot does not exist."""
         # Not with WHERE: see `lag`.
         found = session.sql(
             f"select max(if(snapshot_id = {snapshot}, schema_id, null)) from {self.snapshots}"
@@ -441,11 +403,7 @@ class PaimonTableInput:
         return int(found[0]) if found and found[0] is not None else None
 
     def _refuse_later_schema(self, session: SparkSession, position: Position) -> None:
-        """End a query whose batch has a newer schema than the model's SQL was prepared for.
-
-        Raises:
-            SourceChangedError: the schema is newer.
-        """
+        """Raise SourceChangedError if a batch has a newer schema than the model's SQL was prepared for."""
         found = self._schema_of(session, position.snapshot)
         if found is not None and found > self.schema:
             raise SourceChangedError(f"stream({self.call.label}): the table has a new schema ({found}).")
@@ -454,11 +412,10 @@ class PaimonTableInput:
         return [Commit.of_row(row) for row in session.sql(positions.commits_sql(self.snapshots)).collect()]
 
     def _refuse_lost(self, position: Position, commits: Sequence[Commit]) -> None:
-        problem = ranges.lost(position, commits)
-        if problem:
+        if problem := ranges.lost(position, commits):
             raise DbtRuntimeError(f"stream({self.call.label}): {problem}. {_REMEDY}.")
 
-    def _keep(self, session: SparkSession) -> None:
+    def _move_consumer(self, session: SparkSession) -> None:
         """Move the table's consumer to the first table snapshot that the stream may still need."""
         assert self._planned is not None
         oldest = self._planned.first() if self.consumer else None
@@ -481,8 +438,7 @@ class PaimonTableInput:
 
 def _options(call: StreamCall, what: str) -> tuple[Limits, str]:
     known = {ranges.MAX_ROWS, ranges.MAX_SNAPSHOTS, CONSUMER, *scan_modes.OPTIONS}
-    unknown = sorted(set(call.options) - known)
-    if unknown:
+    if unknown := sorted(set(call.options) - known):
         raise DbtRuntimeError(
             f"{what}: unknown option {', '.join(unknown)}. The options for a Paimon table are "
             f"{', '.join(sorted(known))}."
@@ -501,7 +457,7 @@ def _watermark(call: StreamCall, begins: Beginning, table: SourceTable, what: st
         return None
     if call.row_kind is not None or begins.mode is not ScanMode.FULL:
         raise DbtRuntimeError(
-            f"{what}: a window has all rows that the table has of it, so watermark goes without row_kind and scan_mode."
+            f"{what}: a window returns all its rows, so use watermark without row_kind and scan_mode."
         )
     try:
         return Watermark.of(call.watermark, table.columns)
@@ -510,11 +466,7 @@ def _watermark(call: StreamCall, begins: Beginning, table: SourceTable, what: st
 
 
 def _without_own_order(table: SourceTable, row_kind: str | None, what: str) -> SourceTable:
-    """The table without its own row kind and sequence columns where the model's have their names.
-
-    Raises:
-        DbtRuntimeError: other columns of it have those names.
-    """
+    """The table without its own row kind and sequence columns if the model's columns have their names."""
     if row_kind is None:
         return table
     own = {row_kind.lower(): table.option("rowkind.field"), SNAPSHOT: table.option("sequence.field")}

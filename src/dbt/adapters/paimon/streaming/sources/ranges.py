@@ -1,8 +1,7 @@
 """Plans the ranges of table snapshots that the micro-batches of a Paimon input read.
 
-Each range is a small file in the stream's checkpoint, and Structured Streaming reads those files: its own file log says
-which files belong to which batch, so that a repeated batch has the same range. Each range begins where the one before
-it ends.
+Each range is a small file in the stream's checkpoint, and Structured Streaming reads those files: its file log says
+which files belong to a batch, so a repeated batch has the same range. Each range begins where the previous one ends.
 """
 
 from __future__ import annotations
@@ -63,7 +62,7 @@ class Limits:
 
 
 class PlannedRanges:
-    """The planned ranges of one input in its stream's checkpoint."""
+    """The planned ranges of one input, in its stream's checkpoint."""
 
     def __init__(self, session: SparkSession, folder: str) -> None:
         self.folder = folder
@@ -75,7 +74,7 @@ class PlannedRanges:
         return self._read(names[-1]) if names else None
 
     def first(self) -> Range | None:
-        """The oldest range that is kept."""
+        """The oldest range that is kept; None if there is none."""
         for name in self._names():
             # A batch that ends meanwhile removes older ones.
             if text := self._files.read(name):
@@ -83,14 +82,13 @@ class PlannedRanges:
         return None
 
     def add(self, ranges: Sequence[Range]) -> None:
-        """Add further ranges, in order."""
         names = self._names()
         number = int(names[-1].removesuffix(SUFFIX)) + 1 if names else 0
         for index, each in enumerate(ranges):
             self._files.write(f"{number + index:012}{SUFFIX}", each.text())
 
     def forget_before(self, start: Position) -> None:
-        """Remove the ranges that end where a batch begins, or before: the batches that read them have ended."""
+        """Remove the ranges of batches that have ended: those that end at or before the start of the current batch."""
         for name in self._names()[:-1]:
             planned = self._read(name)
             # The batch's own range may end where it begins.
@@ -99,7 +97,7 @@ class PlannedRanges:
             self._files.delete_file(name)
 
     def missing(self, names: Sequence[str]) -> list[str]:
-        """Those of the given file names that do not exist."""
+        """The file names that do not exist."""
         return sorted(set(names) - set(self._names()))
 
     def _names(self) -> list[str]:
@@ -112,22 +110,15 @@ class PlannedRanges:
 
 
 def following(start: Position, commits: Sequence[Commit], limits: Limits) -> list[Range]:
-    """The ranges from a position to a table's newest commit.
-
-    Args:
-        start: where the previous range ended.
-        commits: the table's commits.
-        limits: the limits of each range; a range has at least one commit.
-    """
+    """The ranges from a position to a table's newest commit; a range has at least one commit."""
     new = sorted((each for each in commits if each.snapshot > start.snapshot), key=lambda each: each.snapshot)
     rows = {commit.snapshot: commit.rows for commit in commits}
     ranges: list[Range] = []
     held, count = 0, 0
-    for index, commit in enumerate(new):
-        held += written(commit, rows)
+    for commit, coming in zip(new, [*new[1:], None], strict=False):
+        held += rows_written(commit, rows)
         count += 1
-        coming = new[index + 1] if index + 1 < len(new) else None
-        more = written(coming, rows) if coming else 0
+        more = rows_written(coming, rows) if coming else 0
         full = (limits.rows and held + more > limits.rows) or (limits.snapshots and count >= limits.snapshots)
         if coming is None or full:
             ranges.append(Range(start, Position.at(commit)))
@@ -135,15 +126,15 @@ def following(start: Position, commits: Sequence[Commit], limits: Limits) -> lis
     return ranges
 
 
-def written(commit: Commit, rows: Mapping[int, int]) -> int:
-    """About how many rows a commit wrote; `rows`: in the table's files, by table snapshot."""
+def rows_written(commit: Commit, rows: Mapping[int, int]) -> int:
+    """About how many rows a commit wrote; `rows`: table snapshot -> rows in the table's files."""
     if commit.kind == "OVERWRITE":
         return commit.rows
     return abs(commit.rows - rows.get(commit.snapshot - 1, 0)) if commit.kind == "APPEND" else 0
 
 
 def joined(ranges: Sequence[Range]) -> Range | None:
-    """Several consecutive ranges as one; None if there are none."""
+    """Combine consecutive ranges into one; None if there are none."""
     if not ranges:
         return None
     return Range(
@@ -153,13 +144,17 @@ def joined(ranges: Sequence[Range]) -> Range | None:
 
 
 def lost(position: Position, commits: Sequence[Commit]) -> str:
-    """Why a position of a table is no longer valid; empty if it is."""
+    """Why a position of a table is no longer valid; empty if it is valid."""
     if position == NOTHING_READ or any(Position.at(commit) == position for commit in commits):
         return ""
-    numbers = [commit.snapshot for commit in commits]
-    if not numbers or position.snapshot >= min(numbers):
+    if not commits or position.snapshot >= min(commit.snapshot for commit in commits):
         return f"the table was rolled back or recreated since the stream read its table snapshot {position.snapshot}"
     return (
-        f"the stream has read up to table snapshot {position.snapshot}, which has expired (available: "
-        f"{min(numbers)} to {max(numbers)})"
+        f"the stream has read up to table snapshot {position.snapshot}, which has expired{available(commits)}"
     )
+
+
+def available(commits: Sequence[Commit]) -> str:
+    """The available table snapshots, to follow a problem in a message."""
+    numbers = [commit.snapshot for commit in commits]
+    return f" (available: {min(numbers)} to {max(numbers)})" if numbers else " (available: none)"

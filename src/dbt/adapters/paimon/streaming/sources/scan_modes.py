@@ -1,7 +1,7 @@
 """Paimon's `scan.mode` as ranges of table snapshots: where the first run of a stream from a Paimon table begins.
 
-Each mode means what Paimon's documentation says for streaming sources, with one difference: an expired table snapshot
-is refused, whereas Paimon silently begins with the oldest one and skips the rows in between.
+The modes are those of Paimon's streaming sources, with one difference: an expired table snapshot is refused, whereas
+Paimon silently begins with the oldest one and skips the rows in between.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from dbt.adapters.paimon.changes.positions import NOTHING_READ, Commit, Position
 from dbt.adapters.paimon.sql import clocks
 from dbt.adapters.paimon.sql.text import string_literal
 from dbt.adapters.paimon.sql.timestamps import session_moment
-from dbt.adapters.paimon.streaming.sources.ranges import Range
+from dbt.adapters.paimon.streaming.sources.ranges import Range, available
 
 SNAPSHOT_ID: Final = "scan.snapshot-id"
 TIMESTAMP: Final = "scan.timestamp"
@@ -28,7 +28,7 @@ OPTIONS: Final = (SNAPSHOT_ID, TIMESTAMP, TIMESTAMP_MILLIS)
 
 
 class ScanMode(StrEnum):
-    """The supported modes: those of Paimon that begin with a table snapshot."""
+    """The supported modes of Paimon: those that begin with a table snapshot."""
 
     FULL = "full"
     LATEST = "latest"
@@ -52,9 +52,8 @@ class Beginning:
     """Where a first run begins.
 
     Attributes:
-        mode: Paimon's mode.
         snapshot: `scan.snapshot-id`, for the modes that begin with a table snapshot; else 0.
-        moment: SQL of a timestamp, for the mode that begins with one; else empty.
+        moment: SQL of a timestamp, for the mode that begins with a timestamp; else empty.
     """
 
     mode: ScanMode = ScanMode.FULL
@@ -63,36 +62,28 @@ class Beginning:
 
     @property
     def identity(self) -> str:
-        """What must be unchanged for a checkpoint to fit; empty for `full`."""
+        """What must stay the same for a checkpoint to fit; empty for `full`."""
         if self.mode is ScanMode.FULL:
             return ""
         return " ".join(part for part in (str(self.mode), str(self.snapshot or ""), self.moment) if part)
 
     @property
     def is_in_the_past(self) -> bool:
-        """Whether it begins with a past state of the table, which takes a separate first batch."""
+        """Whether it begins with a past state of the table, which needs its own first batch."""
         return self.mode not in (ScanMode.FULL, ScanMode.LATEST)
 
     def earlier_sql(self, snapshots: str) -> str:
-        """One row: the number of the newest table snapshot before the moment, or NULL; is the moment in the future?
-
-        Args:
-            snapshots: the rendered name of the table's `$snapshots`.
-        """
+        """One row: the newest table snapshot before the moment, or NULL; whether the moment is in the future."""
         return (
             f"select max(snapshot_id), {self.moment} > now() from {snapshots} "
             f"where {clocks.in_utc('commit_time')} < {clocks.utc(self.moment)}"
         )
 
     def first(self, commits: Sequence[Commit], earlier: int | None) -> Range:
-        """The first range of the stream.
-
-        Args:
-            commits: the table's commits.
-            earlier: the result of `earlier_sql`, for the mode that begins with a timestamp.
+        """The first range of the stream; `earlier`: the snapshot that `earlier_sql` returns, for `from-timestamp`.
 
         Raises:
-            DbtRuntimeError: the table does not have, or no longer has, what the mode needs; lists what it has.
+            DbtRuntimeError: the table does not have a snapshot that the mode needs; lists those it has.
         """
         if self.mode is ScanMode.FULL:
             return Range(NOTHING_READ, latest(commits))
@@ -101,23 +92,17 @@ class Beginning:
         at = {commit.snapshot: Position.at(commit) for commit in commits}
         if self.mode is ScanMode.FROM_SNAPSHOT_FULL:
             if self.snapshot not in at:
-                raise DbtRuntimeError(f"there is no table snapshot {self.snapshot}{_there(commits)}.")
+                raise DbtRuntimeError(f"there is no table snapshot {self.snapshot}{available(commits)}.")
             return Range(NOTHING_READ, at[self.snapshot])
         if self.mode is ScanMode.FROM_TIMESTAMP:
             return _changes_after(earlier or 0, at, commits)
         if self.snapshot > max(at, default=0) + 1:
-            raise DbtRuntimeError(f"there is no table snapshot {self.snapshot} yet{_there(commits)}.")
+            raise DbtRuntimeError(f"there is no table snapshot {self.snapshot} yet{available(commits)}.")
         return _changes_after(self.snapshot - 1, at, commits)
 
 
 def beginning(scan_mode: str | None, options: Mapping[str, Any]) -> Beginning:
-    """Where a `stream(...)` begins.
-
-    As in Paimon (CoreOptions.startupMode), options may imply the mode if none is given.
-
-    Args:
-        scan_mode: the argument of `stream(...)`; None if not given.
-        options: the options of `stream(...)`; only those of OPTIONS are used.
+    """Where a `stream(...)` begins; its options may imply the mode, as in Paimon (CoreOptions.startupMode).
 
     Raises:
         DbtRuntimeError: an unknown mode, an option that is missing or does not fit the mode, or an invalid value.
@@ -168,7 +153,7 @@ def _moment(text: str) -> datetime:
 
 
 def _changes_after(snapshot: int, at: Mapping[int, Position], commits: Sequence[Commit]) -> Range:
-    """The empty range after which the changes since a table snapshot follow."""
+    """The empty range before the changes since a table snapshot."""
     if snapshot in at:
         return _nothing_before(at[snapshot])
     if not snapshot and 1 in at:
@@ -177,15 +162,10 @@ def _changes_after(snapshot: int, at: Mapping[int, Position], commits: Sequence[
         return _nothing_before(NOTHING_READ)
     before = f"table snapshot {snapshot}" if snapshot else "the state before"
     raise DbtRuntimeError(
-        f"{before}, which the first changes are compared with, has expired{_there(commits)}. Start later, or with "
+        f"{before}, which the first changes are compared with, has expired{available(commits)}. Start later, or with "
         f"scan_mode='{ScanMode.FROM_SNAPSHOT_FULL}' and one of those."
     )
 
 
 def _nothing_before(position: Position) -> Range:
     return Range(position, position)
-
-
-def _there(commits: Sequence[Commit]) -> str:
-    numbers = [commit.snapshot for commit in commits]
-    return f" (available: {min(numbers)} to {max(numbers)})" if numbers else " (available: none)"

@@ -1,10 +1,9 @@
-"""Watermarks: a stream of a Paimon table that gives the rows of each window of time once, when the window is over.
+"""Watermarks: a stream of a Paimon table returns the rows of each time window once, when the window is closed.
 
-As Spark's withWatermark in append mode (Structured Streaming guide, "Handling Late Data and Watermarking"): the
-watermark is the newest time that was read, less the delay; a window is closed once the watermark has reached its end,
-and rows of closed windows that come later are late and dropped. Spark keeps the open windows in its checkpoint, bound
-to the query that made them. Here the source table has their rows, so that the checkpoint only notes which windows are
-closed.
+As in Spark's withWatermark in append mode (Structured Streaming guide, "Handling Late Data and Watermarking"): the
+watermark is the newest time that was read minus the delay. A window is closed once the watermark has reached its end;
+later rows of closed windows are dropped. The rows of open windows are read from the source table, so the checkpoint
+only notes which windows are closed.
 """
 
 from __future__ import annotations
@@ -26,13 +25,8 @@ if TYPE_CHECKING:
 
 _KEYS: Final = ("column", "delay", "window")
 _INTERVAL: Final = re.compile(r"(\d+) +(second|minute|hour|day|week)s?", re.IGNORECASE)
-_MICROSECONDS: Final = {
-    "second": 1_000_000,
-    "minute": 60_000_000,
-    "hour": 3_600_000_000,
-    "day": 86_400_000_000,
-    "week": 604_800_000_000,
-}
+_SECONDS: Final = {"second": 1, "minute": 60, "hour": 3_600, "day": 86_400, "week": 604_800}
+_MICROSECONDS: Final = 1_000_000
 _EPOCH: Final = datetime.fromisoformat("1970-01-01")
 _LOCAL: Final = "timestamp_ntz"
 
@@ -44,7 +38,7 @@ class Mark:
     Attributes:
         latest: the newest time that has been read; None if there was none.
         closed: where the open windows begin; None while no window is closed.
-        late: how many rows of the batch came too late.
+        late: the number of rows of the batch that came too late.
     """
 
     latest: int | None = None
@@ -57,9 +51,9 @@ class Watermark:
     """The argument `watermark` of a `stream(...)`.
 
     Attributes:
-        column: the column of the rows' times.
+        column: the time column.
         data_type: `timestamp` or `timestamp_ntz`.
-        delay, window: in microseconds. Windows begin at 1970-01-01 00:00 (UTC), as those of Spark's `window()`.
+        delay, window: in microseconds. Windows begin at 1970-01-01 00:00 (UTC), like those of Spark's `window()`.
     """
 
     column: str
@@ -69,14 +63,10 @@ class Watermark:
 
     @classmethod
     def of(cls, argument: Any, columns: Sequence[tuple[str, str]]) -> Watermark:
-        """Read the argument.
-
-        Args:
-            argument: as it is written in the model.
-            columns: those of the table, name and type.
+        """Read the argument; `columns`: name and type of the table's columns.
 
         Raises:
-            DbtRuntimeError: a key is missing or unknown, or its value invalid.
+            DbtRuntimeError: a key is missing or unknown, or its value is invalid.
         """
         if not isinstance(argument, Mapping) or set(argument) != set(_KEYS):
             raise DbtRuntimeError(
@@ -95,20 +85,20 @@ class Watermark:
 
     @property
     def identity(self) -> str:
-        """What must be unchanged for a checkpoint to fit; the delay may change."""
-        return f"{self.column}, windows of {self.window // _MICROSECONDS['second']} seconds"
+        """What must stay the same for a checkpoint to fit; the delay may change."""
+        return f"{self.column}, windows of {self.window // _MICROSECONDS} seconds"
 
     def seen_sql(self, rows: str, before: Mark) -> str:
-        """One row: the newest time among the rows of a batch, in microseconds; how many of the rows are late."""
+        """One row: the newest time among the rows of a batch, in microseconds; the number of late rows."""
         column, newest = quoted(self.column), f"max({quoted(self.column)})"
         if self.data_type == _LOCAL:
-            # As if it were UTC, in whatever time zone the session is.
+            # Read as UTC in any time zone of the session.
             newest = f"cast(concat(cast({newest} as string), 'Z') as timestamp)"
         late = "0L" if before.closed is None else f"count_if({column} < {self._literal(before.closed)})"
         return f"select unix_micros({newest}), {late} from (\n{rows}\n)"
 
     def following(self, before: Mark, newest: int | None, late: int) -> Mark:
-        """The mark of a batch; for its arguments, see `seen_sql`."""
+        """The mark of a batch, from the result of `seen_sql`."""
         latest = max((time for time in (before.latest, newest) if time is not None), default=None)
         if latest is None:
             return Mark(late=late)
@@ -116,13 +106,7 @@ class Watermark:
         return Mark(latest, closed if before.closed is None else max(closed, before.closed), late)
 
     def closed_sql(self, rows: str, before: Mark, mark: Mark) -> str:
-        """The rows of the windows that a batch closes.
-
-        Args:
-            rows: a query of all rows of the table.
-            before: the mark of the batch before.
-            mark: that of the batch.
-        """
+        """The rows of the windows that a batch closes; `rows` is a query of all rows of the table."""
         column = quoted(self.column)
         if mark.closed is None or mark.closed == before.closed:
             return f"{rows}\nwhere false"
@@ -142,14 +126,14 @@ class Marks:
         self._files = HadoopFolder(session, folder)
 
     def before(self, batch: int) -> Mark:
-        """The mark of the batch before; forgets those before that, which no batch needs any more."""
+        """The mark of the previous batch; deletes earlier marks, which no batch needs any more."""
         earlier = [number for number in self._numbers() if number < batch]
         for number in earlier[:-1]:
             self._files.delete_file(str(number))
         return self._read(earlier[-1]) if earlier else Mark()
 
     def of(self, batch: int) -> Mark | None:
-        """The mark of a batch that an earlier run began: it stays, whatever the delay is now."""
+        """The mark of a batch that an earlier run began; it stays, even if the delay has changed."""
         return self._read(batch) if batch in self._numbers() else None
 
     def write(self, batch: int, mark: Mark) -> None:
@@ -169,4 +153,4 @@ def _microseconds(key: str, text: Any) -> int:
         raise DbtRuntimeError(
             f"watermark: {key}='{text}' is not an interval. Write '10 minutes', for example."
         )
-    return int(found[1]) * _MICROSECONDS[found[2].lower()]
+    return int(found[1]) * _SECONDS[found[2].lower()] * _MICROSECONDS
