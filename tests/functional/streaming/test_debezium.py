@@ -35,6 +35,7 @@ sources:
           - {name: whole, data_type: bigint}
           - {name: amount, data_type: "decimal(10,2)"}
           - {name: great, data_type: "decimal(38,4)"}
+          - {name: "it's {odd}", data_type: "decimal(10,2)"}
           - {name: ratio, data_type: float}
           - {name: day, data_type: date}
           - {name: moment, data_type: timestamp}
@@ -119,6 +120,7 @@ VALUES: list[tuple[str, dict[str, Any] | None, str, Any]] = [
     ("amount", None, '"12.3"', Decimal("12.30")),
     ("amount", None, "12345678.9", Decimal("12345678.90")),
     ("amount", None, "1e3", Decimal("1000.00")),
+    ("it's {odd}", None, "1.5", Decimal("1.50")),
     (
         "amount",
         {"type": "bytes", "name": DECIMAL, "parameters": {"scale": "2"}},
@@ -357,9 +359,10 @@ class TestDebezium:
 
     def test_values_are_exact_or_dead_letters(self, project: Any, rows: Any) -> None:
         columns = sorted({column for column, *_ in VALUES})
+        names = ", ".join(f"`{column}`" for column in columns).replace("{", "{{").replace("}", "}}")
         found = {
             row[0]: dict(zip(columns, row[1:], strict=True))
-            for row in rows(f"select id, {', '.join(columns)} from {{schema}}.typed")
+            for row in rows(f"select id, {names} from {{schema}}.typed")
         }
         assert sorted(found) == list(range(1, len(VALUES) + 1))
         for number, (column, _, value, expected) in enumerate(VALUES, 1):

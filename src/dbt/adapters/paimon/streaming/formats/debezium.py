@@ -203,7 +203,8 @@ class DebeziumMessages:
         names = (*(column.name for column in self.columns), *self.reserved)
         known = literals(name.lower() for name in names)
         new = f"filter(map_entries(__tmp_image), e -> lower(e.key) not in ({known}) and e.value is not null)"
-        in_quotes = "concat('\"\\\\Q', e.key, '\\\\E\"\\\\s*:\\\\s*\"')"
+        # As in `_value_sql`: a key with `\E` would end the quotation.
+        in_quotes = "concat('\"\\\\Q', replace(e.key, '\\\\E', ''), '\\\\E\"\\\\s*:\\\\s*\"')"
         guessed = (
             f"case when __tmp_text rlike {in_quotes} then 'string' "
             "when e.value in ('true', 'false') then 'boolean' "
@@ -240,10 +241,12 @@ class DebeziumMessages:
         field = f"__tmp_fields[{name}]"
         number = f"try_cast({text} as {column.target.number_type})"
         if column.target.kind == "decimal":
-            member = f"{{}}.{quoted(column.name)}"
-            image, whole = "if(__tmp_op = 'd', {0}.before, {0}.after)", "get(__tmp_digits, 0)"
-            read = [f"({image.format(each)})" for each in (f"{whole}.payload", whole)]
-            digits = f"coalesce({member.format(read[0])}, {member.format(read[1])})"
+            member, whole = quoted(column.name), "get(__tmp_digits, 0)"
+            digits = ", ".join(
+                f"(if(__tmp_op = 'd', {image}.before, {image}.after)).{member}"
+                for image in (f"{whole}.payload", whole)
+            )
+            digits = f"coalesce({digits})"
             number = f"if(__tmp_is_key, {number}, {digits})"
         # Digits alone may be a number or its bytes in base64: only the message itself tells.
         pattern = string_literal('"\\Q' + column.name.replace("\\E", "") + '\\E"\\s*:\\s*"')
@@ -328,11 +331,11 @@ class DebeziumMessages:
                     "FULL on the source's table"
                 ),
             )
-            says = f"concat({string_literal(f'column {column.name}: ')}, left({text}, 200), {{}})"
             plain = string_literal(f" cannot be stored exactly as {column.data_type}")
             yield (
                 f"{text} is not null and {_value(index)} is null",
-                says.format(self._remedy(index, column, plain)),
+                f"concat({string_literal(f'column {column.name}: ')}, left({text}, 200), "
+                f"{self._remedy(index, column, plain)})",
             )
 
     def _remedy(self, index: int, column: DebeziumColumn, plain: str) -> str:
@@ -384,7 +387,7 @@ def _meta(described: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _read(text: str, data_type: str) -> str:
-    return f"from_json(concat('[', {text}, ']'), '{data_type}', {_STRICT})"
+    return f"from_json(concat('[', {text}, ']'), {string_literal(data_type)}, {_STRICT})"
 
 
 def _fields_sql(fields: str) -> str:

@@ -71,7 +71,7 @@ class KafkaInput:
         value_format: ValueFormat,
     ) -> KafkaInput:
         """The input for a description; raises DbtRuntimeError if no broker is set."""
-        given = {**kafka_options, **description.options}
+        given = with_defaults(description.options, kafka_options)
         if not given.get(SERVERS):
             raise DbtRuntimeError(
                 f"source '{description.label}': no broker is set. Add kafka_options: {{{SERVERS}: host:9092}} to the "
