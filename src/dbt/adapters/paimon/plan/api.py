@@ -11,6 +11,7 @@ from dbt.adapters.exceptions import RelationWrongTypeError
 from dbt_common.exceptions import CompilationError
 
 from dbt.adapters.paimon.changes.positions import positions_of
+from dbt.adapters.paimon.changes.reads import Output
 from dbt.adapters.paimon.errors.deprecations import warn
 from dbt.adapters.paimon.features import while_parsing
 from dbt.adapters.paimon.plan.decide import adds, applied_columns, decide, increment, steps_of
@@ -271,7 +272,8 @@ class Plans:
             relation: the relation that ref() or source() returned.
             builds: whether this run builds the model.
             between: the first and last table snapshot of the range; None and None without a range.
-            on_expired, keep, output: see `Changes.sql`.
+            on_expired, keep: see `Changes.sql`.
+            output: the fields of `Output`.
 
         Returns:
             SQL that can follow FROM; empty if the table does not exist.
@@ -280,7 +282,7 @@ class Plans:
             DbtRuntimeError: see `Changes.sql` and `Changes.between_sql`.
         """
         if any(each is not None for each in between):
-            return self.changes.between_sql(node, relation, *between, **output)
+            return self.changes.between_sql(node, relation, *between, Output(**output))
         if builds:
             # No other run may move the positions before this one writes.
             self.builds.hold(this)
@@ -292,7 +294,14 @@ class Plans:
         if clone is not None and not clone.rebuild:
             own, reads_all = clone.branch, False
         return self.changes.sql(
-            node, own, kept, relation, full_refresh=reads_all, on_expired=on_expired, keep=keep, **output
+            node,
+            own,
+            kept,
+            relation,
+            Output(**output),
+            full_refresh=reads_all,
+            on_expired=on_expired,
+            keep=keep,
         )
 
     # -- after the hooks --------------------------------------------------------------------------------------------

@@ -70,7 +70,7 @@ class Streams:
         rows: `adapter.rows`.
         builds: `adapter.builds`.
         incremental_catalog: returns the catalog whose changes old versions of Paimon can read (see
-            `changes.reads.way`).
+            `changes.reads.read_mode`).
     """
 
     def __init__(

@@ -18,7 +18,7 @@ class Access:
         adapter: the adapter.
         existing: returns an existing table as the catalog describes it.
         incremental_catalog: returns the catalog whose changes old versions of Paimon can read (see
-            `changes.reads.way`).
+            `changes.reads.read_mode`).
     """
 
     adapter: AdapterProtocol

@@ -79,7 +79,7 @@ class PaimonTableInput:
         table: the table when it was opened.
         schema: the id of its newest schema at that time.
         made: when the table was created, which tells it from another one of the same name.
-        versions, incremental_catalog: see `changes.reads.way`.
+        versions, incremental_catalog: see `changes.reads.read_mode`.
         begins: where a first run begins.
         limits: the limits of a batch.
         consumer: the name of the consumer; empty if there is none.
@@ -344,7 +344,7 @@ class PaimonTableInput:
     ) -> tuple[str, bool]:
         """A range's changes, and whether they may have deletes; `at`: rows in the table, by table snapshot."""
         start, end = read.start.snapshot, read.end.snapshot
-        way = reads.way(
+        way = reads.read_mode(
             table, in_it, self.versions, incremental_catalog=self.incremental_catalog, before=False
         )
         if way is ChangeReadMode.NOTHING:
