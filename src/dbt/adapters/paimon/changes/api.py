@@ -31,12 +31,7 @@ _ON_EXPIRED: Final = ("error", "full")
 
 
 class Changes:
-    """What models read of the changes of tables. `kept` is a model's positions table, `<model>__dbt_changes`.
-
-    Args:
-        unchanged: for the keys of nodes that read no changes.
-        behind: returns the branch that a view made by `dbt clone` reads.
-    """
+    """The changes that models read. `kept` is always a positions table, `<model>__dbt_changes`, which may not exist."""
 
     def __init__(
         self,
@@ -49,8 +44,10 @@ class Changes:
         self._adapter = adapter
         self._tables = tables
         self._builds = builds
+        # For the keys of nodes that read no changes.
         self._unchanged = unchanged
-        self._behind = behind
+        # The branch that a view made by `dbt clone` reads.
+        self._branch_of_view = behind
         # By node; a node runs on one thread.
         self._readings: dict[str, Reading] = {}
 
@@ -68,17 +65,13 @@ class Changes:
         on_expired: str,
         keep: bool,
     ) -> str:
-        """The subquery of a table's rows that a model has not read yet.
+        """The subquery of a table's rows that a model has not read yet; '' if the table does not exist.
 
         Args:
             own: the model's own table, or the branch that it writes.
             relation: the relation that ref() or source() returned.
             full_refresh: whether all rows are read, because the model's table is rebuilt.
-            on_expired: 'error' or 'full'.
             keep: whether to tag the table snapshot of the position, so that it does not expire.
-
-        Returns:
-            SQL that can follow FROM; empty if the table does not exist.
 
         Raises:
             DbtRuntimeError: not a Paimon table, not a model that can read changes, or the changes are lost.
@@ -103,18 +96,9 @@ class Changes:
             return self._subquery(what, source, output)
 
     def between_sql(self, model: Node, relation: PaimonRelation, start: Any, end: Any, output: Output) -> str:
-        """The subquery of what changed in a table after one table snapshot up to another. Stores no position.
+        """The subquery of what changed in a table after one table snapshot up to another (see `reading.between`).
 
-        Args:
-            relation: the relation that ref() or source() returned.
-            start: the number of a table snapshot; None or 0 reads all rows at `end` as inserts.
-            end: the number of a later one; None is the newest.
-
-        Returns:
-            SQL that can follow FROM; empty if the table does not exist.
-
-        Raises:
-            DbtRuntimeError: not a Paimon table, or one of the two table snapshots does not exist.
+        No position is stored. '' if the table does not exist.
         """
         what = _label(model, relation)
         found, relation = self._found(relation)
@@ -155,7 +139,7 @@ class Changes:
     def _found(self, relation: PaimonRelation) -> tuple[PaimonRelation | None, PaimonRelation]:
         """The existing table of a relation, if any, and the relation to read; of a clone both are its branch."""
         found = self._adapter.get_relation(*relation.parts)
-        branch = self._behind(found) if found is not None and found.is_view else None
+        branch = self._branch_of_view(found) if found is not None and found.is_view else None
         if branch is None:
             return found, relation
         read = branch.replace(limit=relation.limit, event_time_filter=relation.event_time_filter)
@@ -337,11 +321,7 @@ class Changes:
     # -- the run of the model ---------------------------------------------------------------------------------------
 
     def rebuild(self, model: Node) -> bool:
-        """Whether a model has to be rebuilt because changes expired before it read them (on_expired='full').
-
-        Raises:
-            DbtRuntimeError: the same query also reads the changes of another source.
-        """
+        """Whether a model has to be rebuilt because changes expired before it read them (on_expired='full')."""
         reading = self._readings.get(model["unique_id"])
         if reading is None or not reading.lost:
             return False
@@ -366,11 +346,7 @@ class Changes:
         return model["unique_id"] in self._readings
 
     def check_positions(self, model: Node) -> None:
-        """Where the table has no lock, check that no other run has moved the positions since this run was planned.
-
-        Raises:
-            DbtRuntimeError: another run has moved them; nothing is written.
-        """
+        """Where the table has no lock, check that no other run has moved the positions since this run was planned."""
         reading = self._readings.get(model["unique_id"])
         if reading is None or self._builds.lock_place(reading.own) is not None:
             return
@@ -417,15 +393,7 @@ class Changes:
         return reading
 
     def changed_rows(self, what: str, source: Source, output: Output) -> tuple[str, bool]:
-        """The subquery of the rows of a source that changed after its position; '' if no row changed.
-
-        Args:
-            what: the reader, for messages.
-            source: a source whose position is not lost.
-
-        Returns:
-            SQL that can follow FROM, and whether all of these rows were added.
-        """
+        """The subquery of the rows of a source that changed after its position ('' if none), and if all were added."""
         source = replace(source, table=without_row_kind(source.table, output, what))
         if source.start == positions.NOTHING_READ:
             return self._subquery(what, source, output), True
@@ -463,13 +431,9 @@ class Changes:
         )
 
     def hand_over(self, original: PaimonRelation, branch: PaimonRelation, kept: PaimonRelation) -> None:
-        """Copy the positions of a table, if it has any, to a new clone of it.
+        """Copy the positions of a table, if it has any, to a new clone of it: a branch without own commits.
 
-        They are computed from the table's own commits, since a branch has only the newest table snapshot.
-
-        Args:
-            branch: the branch of the clone, which has no commit yet.
-            kept: the positions table of the clone.
+        They are computed from the table's own commits, since the branch has only the newest table snapshot.
         """
         named = self._named_positions(positions.positions_of(original))
         if not named:

@@ -28,20 +28,16 @@ _MARK: Final = re.compile(rf"{_WORD}((?:-[0-9a-f]{{8}}\.\d+\.[0-9a-f]{{8}})+)_")
 
 @dataclass(frozen=True)
 class Commit:
-    """A table snapshot.
-
-    Attributes:
-        kind: APPEND, OVERWRITE, COMPACT or ANALYZE.
-        rows: the number of rows in its files.
-        delta: how many rows its files have more than those of the previous table snapshot.
-        schema: the id of the schema that it was written with.
-    """
+    """A table snapshot."""
 
     snapshot: int
+    # APPEND, OVERWRITE, COMPACT or ANALYZE.
     kind: str
     user: str
+    # The number of rows in its files, and how many more these are than in the previous table snapshot.
     rows: int = 0
     delta: int = 0
+    # The id of the schema that it was written with.
     schema: int | None = None
 
     @classmethod
@@ -124,7 +120,7 @@ def marked(user: str) -> dict[str, Position]:
 def find(
     key: str, own: Sequence[Commit], saved: SavedPosition | None, table: object = "The table"
 ) -> Position | None:
-    """A model's position in a source: the one in the model's newest commit, or the saved one.
+    """A model's position in a source: the one in the model's newest commit, or the saved one; None if unknown.
 
     Args:
         key: the fingerprint of the source.
@@ -132,10 +128,7 @@ def find(
         table: the model's own table, for messages.
 
     Returns:
-        NOTHING_READ if the model's table never had a row or was emptied since; None if the position is unknown.
-
-    Raises:
-        NewerStateError: a newer adapter has written the position.
+        NOTHING_READ if the model's table never had a row or was emptied since.
     """
     if saved is not None and not _is_in_history(saved.own, own):
         saved = None

@@ -27,23 +27,20 @@ class SourceTag:
 
 @dataclass(frozen=True)
 class Source:
-    """A source of a model in one run: the table, and the range to read.
-
-    Attributes:
-        tags: (table snapshot, name) of each tag.
-        start: None if the whole table is read, because the model is rebuilt.
-        salt: identifies what the position is valid for, such as the query of a materialized view.
-        schema: the id of the table's current schema.
-    """
+    """A source of a model in one run: the table, and the range to read."""
 
     relation: PaimonRelation
     table: SourceTable
     commits: tuple[Commit, ...]
+    # (table snapshot, name) of each tag.
     tags: tuple[tuple[int, str], ...]
     end: Position
+    # None: the whole table is read, because the model is rebuilt.
     start: Position | None
     keep: bool = False
+    # Identifies what the position is valid for, such as the query of a materialized view.
     salt: str = ""
+    # The id of the table's current schema.
     schema: int | None = None
 
     @property
@@ -113,22 +110,18 @@ class Source:
 
 @dataclass
 class Reading:
-    """The sources that a model reads in this run.
+    """The sources that a model reads in this run."""
 
-    Attributes:
-        own: the table or branch that the model writes.
-        kept: its positions table, which may not exist.
-        kept_version: the version of the positions table; None if it does not exist.
-        commits: the snapshots of the model's own table before the run; None until they are read.
-        lost: why the model has to be rebuilt, by the source whose changes have expired.
-    """
-
+    # The table or branch that the model writes.
     own: PaimonRelation
+    # Its positions table, which may not exist, and the version of that.
     kept: PaimonRelation
     kept_version: int | None = None
     sources: dict[str, Source] = field(default_factory=dict)
+    # The snapshots of the model's own table before the run; None until they are read.
     commits: tuple[Commit, ...] | None = None
     saved: dict[str, SavedPosition] = field(default_factory=dict)
+    # Why the model has to be rebuilt, by the source whose changes have expired.
     lost: dict[str, str] = field(default_factory=dict)
 
     @property
@@ -178,9 +171,6 @@ class Reading:
 def between(source: Source, start: object, end: object, what: str) -> Source:
     """The source with the range after table snapshot `start` (default: before the first) up to `end` (the newest).
 
-    Args:
-        what: the model and the macro, for messages.
-
     Raises:
         DbtRuntimeError: not numbers, the wrong order, or a table snapshot that does not exist.
     """
@@ -209,9 +199,6 @@ def without_row_kind(table: SourceTable, output: Output, what: str) -> SourceTab
     """The table without its own row kind and sequence columns, if they have the names of the added columns.
 
     The table's row kind column says how its rows were written, not what changed.
-
-    Raises:
-        DbtRuntimeError: another column has the name of an added column.
     """
     row_kind, snapshot_column = output.row_kind.lower(), output.snapshot_column
     columns = table.columns

@@ -37,10 +37,7 @@ class ChangeReadMode(str, Enum):
 
 @dataclass(frozen=True)
 class SourceTable:
-    """A table whose changes are read, with the columns to read.
-
-    Streams also create one that describes a table at an earlier position.
-    """
+    """A table whose changes are read, with the columns to read."""
 
     catalog: str
     schema: str

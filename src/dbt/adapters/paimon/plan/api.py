@@ -58,10 +58,7 @@ _SCD_ID: Final = "dbt_scd_id"
 
 @dataclass(frozen=True)
 class Plans:
-    """Settles plans: every check of a node passes before its table is changed.
-
-    `context` is dbt's context of the materialization, `node` the node in the manifest.
-    """
+    """Settles plans. A node that fails a check raises an error for the user before its table is changed."""
 
     adapter: AdapterProtocol
     specs: Specs
@@ -88,7 +85,6 @@ class Plans:
 
         Raises:
             ConfigErrors: every problem of the config; no SQL runs before this.
-            DbtRuntimeError: the table cannot be locked, or another run has moved the node's positions.
         """
         node = context["model"]
         if node["resource_type"] == "snapshot":
@@ -182,11 +178,7 @@ class Plans:
         adds: bool,
         strategy: str = "",
     ) -> Plan:
-        """The plan for an existing table, before the node runs (see `decide`).
-
-        Args:
-            columns: the columns of the query; None if only the run knows them.
-        """
+        """The plan for an existing table, before the node runs; `columns` of its query, None if not known yet."""
         tables = self.tables
         changes = None
         if columns is not None:
@@ -204,12 +196,11 @@ class Plans:
         strategy: str = "",
     ) -> Plan:
         """As `decided`, for `dbt-paimon plan`; also raises CompilationError if the query's types do not fit."""
-        plan = self.decided(
-            node, spec, current, None if query is None else query.columns, adds=adds, strategy=strategy
-        )
+        columns = None if query is None else query.columns
+        plan = self.decided(node, spec, current, columns, adds=adds, strategy=strategy)
         if query is not None and adds:
-            columns = self.tables.wanted_columns(query.columns, node, spec)
-            changes = self.tables.column_changes(columns, current, node)
+            wanted = self.tables.wanted_columns(query.columns, node, spec)
+            changes = self.tables.column_changes(wanted, current, node)
             stored = changes.synced(current.columns, on_schema_change(node["config"]))
             self.rows.checked(query, stored, node, spec)
         return plan
@@ -265,24 +256,17 @@ class Plans:
         keep: bool,
         **output: Any,
     ) -> str:
-        """The subquery of `paimon_changes`: the unread changes of a relation, or its changes in a range.
+        """The subquery of `paimon_changes` (see `Changes.sql` and `Changes.between_sql`).
 
         Args:
             this: the model's relation.
-            relation: the relation that ref() or source() returned.
             builds: whether this run builds the model.
-            between: the first and last table snapshot of the range; None and None without a range.
-            on_expired, keep: see `Changes.sql`.
+            between: the first and last table snapshot of a range, or None and None.
             output: the fields of `Output`.
-
-        Returns:
-            SQL that can follow FROM; empty if the table does not exist.
-
-        Raises:
-            DbtRuntimeError: see `Changes.sql` and `Changes.between_sql`.
         """
+        added = Output(**output)
         if any(each is not None for each in between):
-            return self.changes.between_sql(node, relation, *between, Output(**output))
+            return self.changes.between_sql(node, relation, *between, added)
         if builds:
             # No other run may move the positions before this one writes.
             self.builds.hold(this)
@@ -294,48 +278,22 @@ class Plans:
         if clone is not None and not clone.rebuild:
             own, reads_all = clone.branch, False
         return self.changes.sql(
-            node,
-            own,
-            kept,
-            relation,
-            Output(**output),
-            full_refresh=reads_all,
-            on_expired=on_expired,
-            keep=keep,
+            node, own, kept, relation, added, full_refresh=reads_all, on_expired=on_expired, keep=keep
         )
 
     # -- after the hooks --------------------------------------------------------------------------------------------
 
     def with_rows(self, node: Node, run: NodeRun, source: ModelQuery) -> tuple[NodeRun, ModelQuery]:
-        """The run with the query's spelling of columns, and the rows with checks of their keys and their batch.
-
-        Raises:
-            CompilationError: the `event_time` column is not a date or timestamp.
-        """
+        """The run with the query's spelling of columns, and the rows with checks of their keys and their batch."""
         rows = self.rows
         spec = self.specs.spelled(run.spec, source.columns)
         rows.check_event_time(node, run.strategy, source.columns)
         source = rows.reject_nan_keys(rows.of_batch(source, run.strategy, node), spec, node)
         return replace(run, spec=spec), source
 
-    def build(
-        self,
-        node: Node,
-        existing: PaimonRelation | None,
-        spec: TableSpec,
-        source: ModelQuery,
-        full_refresh: bool,
-    ) -> SettledPlan:
-        """The plan of a run that writes all rows of a table.
-
-        Args:
-            existing: the relation with the table's name; a new table replaces a view.
-
-        Raises:
-            DbtRuntimeError: the config does not fit the columns, or the run would lose history without consent.
-        """
-        tables = self.tables
-        table = existing if existing is not None and existing.is_table else None
+    def build(self, node: Node, run: NodeRun, spec: TableSpec, source: ModelQuery) -> SettledPlan:
+        """The plan of a run that writes all rows of a table; refused if it would lose history without consent."""
+        tables, table = self.tables, run.table
         columns = tables.wanted_columns(source.columns, node, spec)
         spec = tables.check_columns(node, spec, columns, new=table is None)
         source = self.rows.checked(source, columns, node, spec)
@@ -347,7 +305,7 @@ class Plans:
         changes = tables.column_changes(columns, current, node)
         plan = decide(node, with_buckets, current, changes, tables.changes, adds=False)
         if plan.action is Action.SWAP:
-            tables.refuse_loss(node, table, plan.rebuild, full_refresh)
+            tables.refuse_loss(node, table, plan.rebuild, run.full_refresh)
             logger.info(
                 f"{table} is rebuilt and swapped, which loses its table snapshots and tags ({plan.rebuild})"
             )
@@ -364,11 +322,7 @@ class Plans:
         strategy: str,
         source: ModelQuery,
     ) -> SettledPlan:
-        """The plan of a run that adds rows to a table, or to a branch of it.
-
-        Raises:
-            DbtRuntimeError: the rows, their columns or the config do not fit the table.
-        """
+        """The plan of a run that adds rows to a table, or to a branch of it."""
         tables = self.tables
         current = tables.existing(target)
         spec = bucket_numbers.settled(spec, current.options)
@@ -386,8 +340,12 @@ class Plans:
         kept = self.deletes.fitting(node, target, spec, table_columns) if strategy == APPLY_CHANGES else None
         spec = self.buckets.resolve(spec, target, current, source)
         skipped = {column.name for column in changes.add} - {column.name for column in applied.add}
-        return replace(
-            _settled(plan, spec=spec, columns=columns, source=source, current=current),
+        return _settled(
+            plan,
+            spec=spec,
+            columns=columns,
+            source=source,
+            current=current,
             table_columns=table_columns,
             written=as_dbt_columns(column for column in columns if column.name not in skipped),
             kept_deletes=kept,
@@ -408,9 +366,6 @@ class Plans:
             source: the rows of dbt's staging query.
             versions: a query with the columns that the table should have.
             helpers: the columns of `source` that are not stored.
-
-        Raises:
-            DbtRuntimeError: the rows, their columns or the config do not fit the table.
         """
         target, tables = run.target, self.tables
         spec = bucket_numbers.settled(run.spec, current.options)
@@ -426,8 +381,15 @@ class Plans:
         # The MERGE inserts only these rows; others only set dbt_valid_to.
         source = self.rows.checked(source, table_columns, node, spec, "dbt_change_type = 'insert'")
         spec = self.buckets.resolve(spec, target, current, source)
-        settled = _settled(plan, spec=spec, columns=wanted, source=source, current=current)
-        return replace(settled, table_columns=table_columns, written=tuple(given))
+        return _settled(
+            plan,
+            spec=spec,
+            columns=wanted,
+            source=source,
+            current=current,
+            table_columns=table_columns,
+            written=tuple(given),
+        )
 
 
 def _refuse_views(node: Node, existing: PaimonRelation | None) -> None:

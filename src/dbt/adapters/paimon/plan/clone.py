@@ -23,14 +23,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class ClonePlan:
-    """What `dbt clone` does with one node.
+    """What `dbt clone` does with one node, and for the log the reason for a copy or for doing nothing."""
 
-    Attributes:
-        action: BRANCH, COPY, CREATE_VIEW (dbt's own view over the relation of the state) or NOTHING.
-        original: the table of the state.
-        words: for the log: why the table is copied, or why nothing is done.
-    """
-
+    # BRANCH, COPY, CREATE_VIEW (dbt's own view over the relation of the state) or NOTHING.
     action: Action
     target: PaimonRelation
     existing: PaimonRelation | None = None

@@ -51,7 +51,6 @@ def decide(
     Args:
         columns: how the table's columns differ from the query's; None if either is not known.
         adds: whether the run adds rows, instead of writing all of them.
-        strategy: the incremental strategy; empty for other nodes.
 
     Raises:
         DbtRuntimeError: a run that only adds rows would have to rewrite the others.
@@ -94,7 +93,7 @@ def steps_of(spec: TableSpec, *, adds: bool, strategy: str, branch: bool, overri
     """The steps of a node's run, in order. A `Plan` alters the table around each step that writes rows.
 
     Args:
-        strategy: the strategy of an incremental model; empty for other nodes.
+        strategy: of an incremental model; '' for other nodes.
         branch: whether the run writes a clone by branch.
         override: whether a project's own macro writes the rows.
     """

@@ -28,11 +28,7 @@ class Runs:
     plans: Plans
 
     def write(self, context: Mapping[str, Any], run: NodeRun, query: ModelQuery) -> NodeRun:
-        """Write a node's rows: all of them, or an increment. Returns the run with the spelling of its columns.
-
-        Raises:
-            DbtRuntimeError: the rows, their columns or the config do not fit the table, or a data test fails.
-        """
+        """Write a node's rows: all of them, or an increment. Returns the run with the spelling of its columns."""
         plans, macros = self.plans, Macros(context)
         run, source = plans.with_rows(macros.node, run, query)
         writing = Writing(NodeWriter(plans, macros), run, source)
@@ -45,11 +41,7 @@ class Runs:
         return run
 
     def snapshot(self, context: Mapping[str, Any], run: NodeRun, query: ModelQuery) -> NodeRun:
-        """Write the versions of a snapshot's rows; dbt's macros render their query and the MERGE.
-
-        Raises:
-            DbtRuntimeError: the rows, their columns or the config do not fit the table.
-        """
+        """Write the versions of a snapshot's rows; dbt's macros render their query and the MERGE."""
         plans, macros = self.plans, Macros(context)
         rows, node = plans.rows, macros.node
         rows.check_snapshot(query, node)

@@ -62,38 +62,31 @@ class StepKind(StrEnum):
 
 @dataclass(frozen=True)
 class Step:
-    """One step of a node's run.
-
-    Attributes:
-        macro: the macro that alters the table; called with the table and `arguments`.
-        alters: a description of each alteration.
-        words: a description of any other step; empty where the plan as a whole describes it.
-        is_conditional: whether only the run knows if there is something to do.
-    """
+    """One step of a node's run."""
 
     kind: StepKind
+    # The macro that alters the table; called with the table and `arguments`.
     macro: str = ""
     arguments: Mapping[str, Any] = field(default_factory=dict)
+    # Describes each alteration.
     alters: tuple[str, ...] = ()
+    # Describes any other step; empty where the plan as a whole does.
     words: str = ""
+    # Whether only the run knows if there is something to do.
     is_conditional: bool = False
 
 
 @dataclass(frozen=True)
 class Plan:
-    """What a run does with the table of one node.
-
-    Attributes:
-        before: the steps before the rows are written.
-        after: the steps after that.
-        rebuild: why a new table replaces the existing one.
-        differs: a description of every difference between the existing table and the wanted one.
-    """
+    """What a run does with the table of one node."""
 
     action: Action
+    # The steps before and after the rows are written.
     before: tuple[Step, ...] = ()
     after: tuple[Step, ...] = ()
+    # Why a new table replaces the existing one.
     rebuild: Rebuild = field(default_factory=Rebuild)
+    # Describes every difference between the existing table and the wanted one.
     differs: tuple[str, ...] = ()
 
     @property
@@ -110,10 +103,8 @@ class SettledPlan(Plan):
         spec: the table spec, with the spelling of the query's columns and a fixed number of buckets.
         columns: the columns that the table should have.
         source: the rows, cast to the table's types and checked.
-        current: the existing table.
         table_columns: the columns of the existing table while an increment is written.
         written: the columns that an increment writes.
-        kept_deletes: how deletes are kept (`apply_changes`).
     """
 
     spec: TableSpec = field(kw_only=True)
@@ -141,11 +132,8 @@ class NodeRun:
     """The run of a node as decided before its hooks, from config, flags and the existing relation.
 
     Attributes:
-        target: the table that the node writes.
         existing: the relation with the target's name.
         adds: whether the run adds rows, instead of writing all of them.
-        strategy: the strategy of an incremental model.
-        strategy_macro: renders the strategy's statement.
         branch: the branch to write, if the relation is a clone by branch.
         rows: the rows of a seed.
         reused: dbt's response if there is nothing to do.

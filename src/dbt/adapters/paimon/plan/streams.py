@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 from dbt_common.exceptions import CompilationError
 
 from dbt.adapters.paimon.plan.decide import steps_of
-from dbt.adapters.paimon.plan.macros import Macros
 from dbt.adapters.paimon.plan.steps import NodeRun
 from dbt.adapters.paimon.plan.write_modes import NodeWriter
 from dbt.adapters.paimon.plan.writing import set_late_options, tag_run
@@ -26,13 +25,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class StreamRun(NodeRun):
-    """The run of a stream as decided before its hooks; `adds` if it continues its table.
-
-    Attributes:
-        before: the id of the stream that has written the existing table, or ''.
-    """
+    """The run of a stream as decided before its hooks; `adds` if it continues its table."""
 
     settings: StreamSettings = field(default_factory=StreamSettings)
+    # The id of the stream that has written the existing table.
     before: str = ""
 
 
@@ -88,17 +84,10 @@ class Streaming:
     writer: NodeWriter
     run: StreamRun
 
-    @property
-    def _plans(self) -> Plans:
-        return self.writer.plans
-
-    @property
-    def _macros(self) -> Macros:
-        return self.writer.macros
-
     def write(self) -> None:
         """Stream until everything is read; a long-running process streams until it is stopped."""
-        plans, run, node = self._plans, self.run, self._macros.node
+        plans, macros, run = self.writer.plans, self.writer.macros, self.run
+        node = macros.node
         plans.streams.open(node, run.table if run.adds else None, run.settings)
         dead_letters = self._ready_dead_letters()
         self._drop_deletes_of_others(run.before)
@@ -109,15 +98,15 @@ class Streaming:
         elif not run.adds:
             self._replace(dead_letters)
         self._stream_into(run.target, dead_letters)
-        self._macros.store(StatementResult(plans.streams.response(node)))
+        macros.store(StatementResult(plans.streams.response(node)))
         tag_run(self.writer, run)
 
     def _replace(self, dead_letters: PaimonRelation | None) -> None:
         """Stream everything into a staged table, then replace the existing relation with it."""
-        plans, run = self._plans, self.run
+        plans, run = self.writer.plans, self.run
         builds, target = plans.builds, run.target
         staging = builds.staging(target)
-        deletes = plans.deletes.relation(self._macros.node, staging)
+        deletes = plans.deletes.relation(self.writer.macros.node, staging)
         for each in (staging, deletes):
             builds.begins(each)
         self._create(staging)
@@ -137,7 +126,7 @@ class Streaming:
         plans.streams.drop_checkpoint(target, run.settings, run.before)
 
     def _create(self, relation: PaimonRelation) -> None:
-        plans, macros = self._plans, self._macros
+        plans, macros = self.writer.plans, self.writer.macros
         source = self._query(relation)
         columns = plans.tables.wanted_columns(source.columns, macros.node, self.run.spec)
         spec = plans.tables.check_columns(macros.node, self.run.spec, columns, new=True)
@@ -148,7 +137,7 @@ class Streaming:
 
     def _query(self, relation: PaimonRelation) -> ModelQuery:
         """The model's query over its streams, cast and checked for the table."""
-        plans, macros, run = self._plans, self._macros, self.run
+        plans, macros, run = self.writer.plans, self.writer.macros, self.run
         source = macros(
             "paimon__model_query", relation, macros.context["compiled_code"], macros.node["language"]
         )
@@ -160,7 +149,7 @@ class Streaming:
         self, relation: PaimonRelation, dead_letters: PaimonRelation | None, *, drains: bool = False
     ) -> None:
         """Stream into an existing table; again if messages turn out to have new columns."""
-        plans, macros, run = self._plans, self._macros, self.run
+        plans, macros, run = self.writer.plans, self.writer.macros, self.run
         ended = False
         while not ended:
             source = self._query(relation)
@@ -176,18 +165,19 @@ class Streaming:
 
     def _drop_deletes_of_others(self, stream: str) -> None:
         """Drop the deletes (apply_changes) of replaced tables and killed streams; `stream` is the current id or ''."""
-        for relation in self._plans.deletes.relations(self.run.target, other_than=stream):
-            self._plans.adapter.drop_relation(relation)
+        plans = self.writer.plans
+        for relation in plans.deletes.relations(self.run.target, other_than=stream):
+            plans.adapter.drop_relation(relation)
 
     def _ready_dead_letters(self) -> PaimonRelation | None:
         """The dead letters table, created if missing; None if every message can be parsed."""
-        plans, relation = self._plans, dead_letters_of(self.run.target)
-        sql = plans.streams.dead_letters_sql(self._macros.node, relation, self.run.settings)
+        plans, macros, relation = self.writer.plans, self.writer.macros, dead_letters_of(self.run.target)
+        sql = plans.streams.dead_letters_sql(macros.node, relation, self.run.settings)
         if not sql:
             return None
         if plans.adapter.get_relation(*relation.parts) is not None:
             plans.streams.ready_dead_letters(relation)
         else:
-            self._macros.statement("create_dead_letters", sql)
+            macros.statement("create_dead_letters", sql)
             plans.adapter.cache_added(relation)
         return relation

@@ -43,11 +43,10 @@ class NodeWriter:
         *,
         writes_rows: bool = False,
     ) -> None:
-        """Send the node's main statement, which writes into an existing table, under the table's lock.
+        """Send the node's main statement, which writes into an existing table, under its lock.
 
         Args:
             kind: a strategy, or another kind of statement (see `TableWriter.write`).
-            conf: Spark settings for this statement only.
             writes_rows: whether it is a query whose rows are written with their row kinds.
         """
         conf = {**conf, **self.plans.changes.commit_conf(self.macros.node)}
@@ -58,14 +57,7 @@ class NodeWriter:
     def audit(
         self, target: PaimonRelation, audited: PaimonRelation, staged: ModelQuery | None = None
     ) -> None:
-        """Run the data tests of a model on `audited`, a branch or staged table that is not published yet.
-
-        Args:
-            staged: the query of the new rows; its view is dropped if a test fails.
-
-        Raises:
-            DbtRuntimeError: a data test fails.
-        """
+        """Run a model's data tests on a branch or staged table; the view of `staged` is dropped if one fails."""
         audits = self.plans.audits
         results = audits.results(self.macros.context, target, audited)
         if staged is not None and any(result.is_error for result in results):
@@ -125,11 +117,7 @@ class NodeWriter:
 
 
 class WriteMode(ABC):
-    """How a node's rows reach their table.
-
-    Attributes:
-        replaces_all_rows: whether the table has only these rows afterwards.
-    """
+    """How a node's rows reach their table."""
 
     replaces_all_rows: ClassVar[bool] = False
 
@@ -272,12 +260,7 @@ class IncrementalWrite(WriteMode):
 
 @dataclass
 class SnapshotMerge(WriteMode):
-    """Merge new versions into a snapshot's table; dbt's macro renders the MERGE.
-
-    Attributes:
-        source: dbt's staged rows.
-        versions: a query with the columns that the table should have.
-    """
+    """Merge new versions (dbt's staged rows, `source`) into a snapshot's table; dbt's macro renders the MERGE."""
 
     writer: NodeWriter
     run: NodeRun
@@ -299,7 +282,7 @@ class SnapshotMerge(WriteMode):
         macros.run(target, plan.after)
 
     def audit(self) -> None:
-        """Snapshots are not audited."""
+        # Snapshots are not audited.
         raise NotImplementedError
 
     publish = audit
@@ -307,14 +290,7 @@ class SnapshotMerge(WriteMode):
 
 @dataclass
 class ApplyChangesRebuild(WriteMode):
-    """Write all rows of an `apply_changes` table from its change rows, and replace the deletes of older runs.
-
-    Attributes:
-        rows: how the rows themselves are written.
-        changes: the change rows, cast and checked.
-        kept: how the deletes are kept.
-        old: the table of deletes of older runs; None without one.
-    """
+    """Write all rows of an `apply_changes` table by the mode `rows`, and replace the deletes of older runs (`old`)."""
 
     replaces_all_rows: ClassVar[bool] = True
     writer: NodeWriter
@@ -361,11 +337,7 @@ class ApplyChangesRebuild(WriteMode):
 
 
 def write_mode_of(writer: NodeWriter, run: NodeRun, source: ModelQuery) -> WriteMode:
-    """The write mode of a run.
-
-    Raises:
-        DbtRuntimeError: the config does not fit the columns, or the run would lose history without consent.
-    """
+    """The write mode of a run; the plan of a rebuild is settled here."""
     if run.adds:
         return IncrementalWrite(writer, run, source)
     if run.strategy != APPLY_CHANGES:
@@ -382,7 +354,7 @@ def write_mode_of(writer: NodeWriter, run: NodeRun, source: ModelQuery) -> Write
 
 def _rebuild(writer: NodeWriter, run: NodeRun, spec: TableSpec, source: ModelQuery) -> WriteMode:
     macros, existing = writer.macros, run.existing
-    plan = writer.plans.build(macros.node, existing, spec, source, run.full_refresh)
+    plan = writer.plans.build(macros.node, run, spec, source)
     macros.check_documented(run.target, plan.columns)
     if not plan.stages:
         return Overwrite(writer, run.target, plan)
