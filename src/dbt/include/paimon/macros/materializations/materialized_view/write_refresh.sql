@@ -1,4 +1,4 @@
-{#- The keys that a refresh deletes: those of changed rows, or changed groups, that the query does not return any more. -#}
+{#- The keys that a refresh deletes: of changed rows or groups that the query no longer returns. -#}
 {% macro paimon__refresh_deletes_sql(refresh) -%}
 {%- if refresh.deletes -%}
 {%- set missing -%}
@@ -22,7 +22,7 @@ select * from (
 {%- endif -%}
 {%- endmacro %}
 
-{#- Upserts and deletes as rows with their row kinds; `gone`: the columns of a row that deletes a key (see the Python module spark.row_writer). -#}
+{#- Upserts and deletes as rows with row kinds; `gone`: the columns of a delete row (see the Python module spark.row_writer). -#}
 {% macro paimon__refresh_rows_sql(plan, deletes, gone) -%}
 select {{ paimon__quoted_names(plan.table_columns) | join(', ') }}, cast(0 as tinyint) as `_row_kind_`
 from {{ plan.source }}
@@ -33,7 +33,7 @@ from (
 )
 {%- endmacro %}
 
-{#- The same over a server, whose sessions have no way to write row kinds: it reads the whole table. -#}
+{#- The same for a remote Spark, which cannot write row kinds. It reads the whole table. -#}
 {% macro paimon__refresh_merge_sql(target, refresh, plan, deletes, gone) -%}
 {%- set names = paimon__quoted_names(plan.table_columns) -%}
 merge into {{ target.render() }} as `__view`
@@ -47,7 +47,7 @@ when not matched and `__new`.`_row_kind_` = 0 then insert ({{ names | join(', ')
 values ({% for name in names %}`__new`.{{ name }}{{ ', ' if not loop.last }}{% endfor %})
 {%- endmacro %}
 
-{#- A table without a key has no upsert: it is written again, with the groups that changed in the place of the old ones. -#}
+{#- A table without a key has no upserts: all rows are rewritten, with the changed groups replaced. -#}
 {% macro paimon__replaced_groups_sql(target, refresh, plan) -%}
 {%- set names = paimon__quoted_names(plan.table_columns) | join(', ') -%}
 insert overwrite {{ target.render() }} ({{ names }})
