@@ -91,13 +91,13 @@ class Previewer:
         adding = there and (on_branch or adds(node, full_refresh))
         own = strategy if node["config"].get("materialized") == "incremental" else ""
         steps = steps_of(spec, adds=adding, strategy=own, branch=on_branch, override=False)
-        found = replace(found, does=Action.CREATE, steps=tuple(step.words for step in steps if step.words))
+        found = replace(
+            found, does=Action.CREATE, steps=tuple(step.description for step in steps if step.description)
+        )
         if table is None or not there:
             return found
         existing_table = self._adapter.tables.existing(table)
-        plan = self._adapter.plans.previewed(
-            node, spec, existing_table, query, adds=adding, strategy=strategy
-        )
+        plan = self._adapter.plans.preview(node, spec, existing_table, query, adds=adding, strategy=strategy)
         due = () if on_branch else tuple(self._adapter.maintenance.due_after_run(table, spec))
         found = replace(found, does=plan.action, maintenance=due, alters=tuple(plan.alters))
         if not plan.rebuild.swaps:

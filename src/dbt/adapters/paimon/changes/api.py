@@ -320,7 +320,7 @@ class Changes:
 
     # -- the run of the model ---------------------------------------------------------------------------------------
 
-    def rebuild(self, model: Node) -> bool:
+    def must_rebuild(self, model: Node) -> bool:
         """Whether a model has to be rebuilt because changes expired before it read them (on_expired='full')."""
         reading = self._readings.get(model["unique_id"])
         if reading is None or not reading.lost:
@@ -341,20 +341,17 @@ class Changes:
             return self._unchanged.commit_conf(model)
         return {COMMIT_USER_CONF: positions.mark(reading.ends)}
 
-    def are_read(self, model: Node) -> bool:
+    def reads_changes(self, model: Node) -> bool:
         """Whether a model reads changes of a table in this run."""
         return model["unique_id"] in self._readings
 
     def check_positions(self, model: Node) -> None:
         """Where the table has no lock, check that no other run has moved the positions since this run was planned."""
         reading = self._readings.get(model["unique_id"])
-        if reading is None or self._builds.lock_place(reading.own) is not None:
-            return
-        planned = reading.starts
-        if not planned:
+        if reading is None or not reading.starts or self._builds.lock_place(reading.own) is not None:
             return
         own, kept = self._commits(reading.own), self._saved_positions(reading.kept)
-        if any(positions.find(key, own, kept.get(key)) != start for key, start in planned.items()):
+        if any(positions.find(key, own, kept.get(key)) != start for key, start in reading.starts.items()):
             raise DbtRuntimeError(
                 f"model '{model['name']}': another run has read the same changes in the meantime. Nothing was "
                 "written; run it again."
@@ -430,7 +427,7 @@ class Changes:
             procedures.statement(procedure, relation.parts, arguments, self._adapter.versions)
         )
 
-    def hand_over(self, original: PaimonRelation, branch: PaimonRelation, kept: PaimonRelation) -> None:
+    def copy_positions(self, original: PaimonRelation, branch: PaimonRelation, kept: PaimonRelation) -> None:
         """Copy the positions of a table, if it has any, to a new clone of it: a branch without own commits.
 
         They are computed from the table's own commits, since the branch has only the newest table snapshot.

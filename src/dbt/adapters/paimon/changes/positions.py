@@ -134,7 +134,7 @@ def find(
         saved = None
     for commit in sorted(own, key=lambda each: -each.snapshot):
         if saved is not None and saved.own.snapshot >= commit.snapshot:
-            break
+            return saved.position
         refuse_newer_mark(Kind.READ_MARK, commit.user, table)
         if key in (positions := marked(commit.user)):
             return positions[key]

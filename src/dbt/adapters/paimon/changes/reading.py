@@ -204,7 +204,7 @@ def without_row_kind(table: SourceTable, output: Output, what: str) -> SourceTab
     columns = table.columns
     if table.options.get("rowkind.field", "").lower() == row_kind:
         columns = tuple(column for column in columns if column[0].lower() != row_kind)
-    if snapshot_column and snapshot_column == table.options.get("sequence.field"):
+    if table.options.get("sequence.field", "") == snapshot_column:
         columns = tuple(column for column in columns if column[0] != snapshot_column)
     added = (row_kind, (snapshot_column or row_kind).lower())
     taken = [name for name, _ in columns if name.lower() in added]

@@ -114,7 +114,7 @@ class Plans:
         if clone is None and (reused := self._reused(node, run)):
             return replace(run, steps=(Step(StepKind.MAINTAIN),), reused=reused)
         self.changes.check_positions(node)
-        lost = self.changes.rebuild(node)
+        lost = self.changes.must_rebuild(node)
         branch = None if clone is None else _branch_of(node, clone, lost)
         adding = branch is not None or (
             clone is None and run.table is not None and not lost and adds(node, full_refresh)
@@ -137,7 +137,7 @@ class Plans:
             return spec, ()
         views = self.materialized_views
         current = views.existing(existing)
-        plan = self.decided(node, spec, current, as_dbt_columns(current.columns), adds=False)
+        plan = self._plan_for(node, spec, current, as_dbt_columns(current.columns), adds=False)
         allowed = views.configured(node, target, spec, current, plan, full_refresh=full_refresh)
         return allowed, (*plan.before, *plan.after) if allowed is spec else ()
 
@@ -168,7 +168,7 @@ class Plans:
         """The clone by branch in the place of a node's relation, or None (see `Clones.of`)."""
         return self.clones.of(node, existing, full_refresh=full_refresh) if strategy else None
 
-    def decided(
+    def _plan_for(
         self,
         node: Node,
         spec: TableSpec,
@@ -185,7 +185,7 @@ class Plans:
             changes = tables.column_changes(tables.wanted_columns(columns, node, spec), current, node)
         return decide(node, spec, current, changes, tables.changes, adds=adds, strategy=strategy)
 
-    def previewed(
+    def preview(
         self,
         node: Node,
         spec: TableSpec,
@@ -195,9 +195,9 @@ class Plans:
         adds: bool,
         strategy: str = "",
     ) -> Plan:
-        """As `decided`, for `dbt-paimon plan`; also raises CompilationError if the query's types do not fit."""
+        """The plan for `dbt-paimon plan`; raises CompilationError if the query's types do not fit the table's."""
         columns = None if query is None else query.columns
-        plan = self.decided(node, spec, current, columns, adds=adds, strategy=strategy)
+        plan = self._plan_for(node, spec, current, columns, adds=adds, strategy=strategy)
         if query is not None and adds:
             wanted = self.tables.wanted_columns(query.columns, node, spec)
             changes = self.tables.column_changes(wanted, current, node)
@@ -221,7 +221,7 @@ class Plans:
 
         def pending(current: ExistingTable, columns: Sequence[PaimonColumn]) -> Sequence[str]:
             added = adds(node, full_refresh=False)
-            return self.decided(node, run.spec, current, columns, adds=added, strategy=kind).differs
+            return self._plan_for(node, run.spec, current, columns, adds=added, strategy=kind).differs
 
         return self.unchanged.reused(
             node,
@@ -229,7 +229,7 @@ class Plans:
             run.existing,
             pending,
             strategy=kind,
-            reads_changes=self.changes.are_read(node),
+            reads_changes=self.changes.reads_changes(node),
             full_refresh=run.full_refresh,
             rows=run.rows,
         )
@@ -265,8 +265,9 @@ class Plans:
             output: the fields of `Output`.
         """
         added = Output(**output)
-        if any(each is not None for each in between):
-            return self.changes.between_sql(node, relation, *between, added)
+        start, end = between
+        if start is not None or end is not None:
+            return self.changes.between_sql(node, relation, start, end, added)
         if builds:
             # No other run may move the positions before this one writes.
             self.builds.hold(this)

@@ -23,14 +23,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class ClonePlan:
-    """What `dbt clone` does with one node, and for the log the reason for a copy or for doing nothing."""
+    """What `dbt clone` does with one node, and for the log the reason why it does nothing or copies."""
 
     # BRANCH, COPY, CREATE_VIEW (dbt's own view over the relation of the state) or NOTHING.
     action: Action
     target: PaimonRelation
     existing: PaimonRelation | None = None
     original: PaimonRelation | None = None
-    words: str = ""
+    reason: str = ""
 
 
 def decide(plans: Plans, context: Mapping[str, Any]) -> ClonePlan:
@@ -47,12 +47,12 @@ def decide(plans: Plans, context: Mapping[str, Any]) -> ClonePlan:
     node, deferred = context["model"], context["defer_relation"]
     target = context["this"].incorporate(type="table")
     if not deferred:
-        words = f"No relation found in the state for {node['unique_id']}"
-        return ClonePlan(Action.NOTHING, target, words=words)
+        reason = f"No relation found in the state for {node['unique_id']}"
+        return ClonePlan(Action.NOTHING, target, reason=reason)
     existing = plans.builds.existing(target)
     if existing is not None and not context["flags"].FULL_REFRESH:
         plans.clones.check(existing)
-        return ClonePlan(Action.NOTHING, target, words=f"Relation {existing} already exists")
+        return ClonePlan(Action.NOTHING, target, reason=f"Relation {existing} already exists")
     original = plans.adapter.get_relation(*deferred.parts)
     if original is None:
         raise CompilationError(
@@ -63,33 +63,32 @@ def decide(plans: Plans, context: Mapping[str, Any]) -> ClonePlan:
         return ClonePlan(Action.CREATE_VIEW, target)
     if original == target:
         # dbt's message, which its test looks for.
-        words = f"Target relation and defer relation are the same, skipping clone for relation: {target}"
-        return ClonePlan(Action.NOTHING, target, original=original, words=words)
+        reason = f"Target relation and defer relation are the same, skipping clone for relation: {target}"
+        return ClonePlan(Action.NOTHING, target, original=original, reason=reason)
     why = plans.clones.why_copied(node, original)
     return ClonePlan(Action.BRANCH if why is None else Action.COPY, target, existing, original, why or "")
 
 
-def take(plans: Plans, context: Mapping[str, Any], plan: ClonePlan) -> list[PaimonRelation]:
+def execute(plans: Plans, context: Mapping[str, Any], plan: ClonePlan) -> list[PaimonRelation]:
     """Carry out the plan and return the node's relations."""
-    cloning = _Cloning(NodeWriter(plans, Macros(context)), plan)
+    executor = _CloneExecutor(NodeWriter(plans, Macros(context)), plan)
     if plan.action is Action.NOTHING:
-        if plan.words:
-            cloning.writer.macros.log(plan.words)
+        executor.writer.macros.log(plan.reason)
         return [] if plan.original is None else [plan.target]
-    why = plan.words
+    why = plan.reason
     if plan.action is Action.BRANCH:
-        view = cloning.branch()
+        view = executor.branch()
         if view is not None:
             return [view]
         why = "its catalog does not give back the query of a view"
     if why:
-        cloning.writer.macros.log(f"{plan.target} is a copy, not a branch, of {plan.original}: {why}")
-    cloning.copy()
+        executor.writer.macros.log(f"{plan.target} is a copy, not a branch, of {plan.original}: {why}")
+    executor.copy()
     return [plan.target]
 
 
 @dataclass(frozen=True)
-class _Cloning:
+class _CloneExecutor:
     writer: NodeWriter
     plan: ClonePlan
 
@@ -114,7 +113,7 @@ class _Cloning:
         kept = positions_of(plan.target)
         if (old := plans.adapter.get_relation(*kept.parts)) is not None:
             plans.adapter.drop_relation(old)
-        plans.changes.hand_over(plan.original, branch, kept)
+        plans.changes.copy_positions(plan.original, branch, kept)
         return view
 
     def copy(self) -> None:

@@ -101,27 +101,27 @@ def steps_of(spec: TableSpec, *, adds: bool, strategy: str, branch: bool, overri
     if adds and strategy:
         yield from _read_once(strategy, always=audits or override)
     if audits:
-        yield Step(StepKind.AUDIT, words="audits its rows before they are published")
-        yield Step(StepKind.PUBLISH, words="publishes them, if no data test fails")
+        yield Step(StepKind.AUDIT, description="audits its rows before they are published")
+        yield Step(StepKind.PUBLISH, description="publishes them, if no data test fails")
     else:
         yield Step(StepKind.WRITE)
     if branch:
         return
     if strategy and not adds and first_load.may_settle(spec):
-        words = "compacts the table, if this first load is large"
-        yield Step(StepKind.COMPACT, words=words, is_conditional=True)
+        description = "compacts the table, if this first load is large"
+        yield Step(StepKind.COMPACT, description=description, is_conditional=True)
     if spec.tag is not None:
-        yield Step(StepKind.TAG, words=f"tags the table {spec.tag.name}")
+        yield Step(StepKind.TAG, description=f"tags the table {spec.tag.name}")
     yield Step(StepKind.MAINTAIN, is_conditional=True)
 
 
 def _read_once(strategy: str, *, always: bool) -> Iterator[Step]:
     known = STRATEGIES.get(strategy)
     if always:
-        yield Step(StepKind.READ_ONCE, words="reads its rows once, and keeps them for its statements")
+        yield Step(StepKind.READ_ONCE, description="reads its rows once, and keeps them for its statements")
     elif not (known and known.reads_once):
-        words = "reads its rows once, if its query may return others when it is read again"
-        yield Step(StepKind.READ_ONCE, words=words, is_conditional=True)
+        description = "reads its rows once, if its query may return others when it is read again"
+        yield Step(StepKind.READ_ONCE, description=description, is_conditional=True)
 
 
 def _rebuild(

@@ -103,13 +103,13 @@ class Runs:
         return streams.begin(self.plans, context)
 
     def stream(self, context: Mapping[str, Any], run: StreamRun) -> None:
-        """See `Streaming.write`."""
-        streams.Streaming(NodeWriter(self.plans, Macros(context)), run).write()
+        """See `StreamWriter.write`."""
+        streams.StreamWriter(NodeWriter(self.plans, Macros(context)), run).write()
 
     def clone(self, context: Mapping[str, Any]) -> list[PaimonRelation] | None:
         """Clone a node and return its relations; None if dbt has to create a view (see `clone.decide`)."""
         plan = clone.decide(self.plans, context)
-        return None if plan.action is Action.CREATE_VIEW else clone.take(self.plans, context, plan)
+        return None if plan.action is Action.CREATE_VIEW else clone.execute(self.plans, context, plan)
 
     def end(self, run: NodeRun) -> None:
         """Run the maintenance that is due, after a node's commit and its hooks."""

@@ -71,7 +71,7 @@ class Step:
     # Describes each alteration.
     alters: tuple[str, ...] = ()
     # Describes any other step; empty where the plan as a whole does.
-    words: str = ""
+    description: str = ""
     # Whether only the run knows if there is something to do.
     is_conditional: bool = False
 

@@ -29,7 +29,7 @@ class StreamRun(NodeRun):
 
     settings: StreamSettings = field(default_factory=StreamSettings)
     # The id of the stream that has written the existing table.
-    before: str = ""
+    previous_id: str = ""
 
 
 def begin(plans: Plans, context: Mapping[str, Any]) -> StreamRun:
@@ -63,10 +63,10 @@ def begin(plans: Plans, context: Mapping[str, Any]) -> StreamRun:
         settings=plan.settings,
     )
     if (table := run.table) is not None:
-        run = replace(run, before=streams.id_of(table))
-        streams.refuse_newer(table, run.settings, run.before)
+        run = replace(run, previous_id=streams.id_of(table))
+        streams.refuse_newer(table, run.settings, run.previous_id)
     if run.adds:
-        streams.resume(node, target, run.before, plan, plans.deletes.relations(target))
+        streams.resume(node, target, run.previous_id, plan, plans.deletes.relations(target))
     else:
         run = replace(run, spec=streams.begin(node, run.spec))
     steps = steps_of(run.spec, adds=run.adds, strategy="", branch=False, override=False)
@@ -74,7 +74,7 @@ def begin(plans: Plans, context: Mapping[str, Any]) -> StreamRun:
 
 
 @dataclass(frozen=True)
-class Streaming:
+class StreamWriter:
     """Streams a model's rows since the last run into its table, batch by batch, each exactly once.
 
     The checkpoint is in the table's folder. A full refresh streams everything into a new table with its own
@@ -90,7 +90,7 @@ class Streaming:
         node = macros.node
         plans.streams.open(node, run.table if run.adds else None, run.settings)
         dead_letters = self._ready_dead_letters()
-        self._drop_deletes_of_others(run.before)
+        self._drop_deletes_of_others(run.previous_id)
         if not run.adds and run.existing is None:
             self._create(run.target)
             plans.adapter.cache_added(run.target)
@@ -123,7 +123,7 @@ class Streaming:
         set_late_options(self.writer, target, run.spec)
         builds.release()
         self._drop_deletes_of_others(run.spec.options[STREAM_ID])
-        plans.streams.drop_checkpoint(target, run.settings, run.before)
+        plans.streams.drop_checkpoint(target, run.settings, run.previous_id)
 
     def _create(self, relation: PaimonRelation) -> None:
         plans, macros = self.writer.plans, self.writer.macros

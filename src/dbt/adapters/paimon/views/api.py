@@ -56,8 +56,9 @@ class Views:
         columns: tuple[str, ...] = ()
         if persist.get("columns") and model.get("columns"):
             columns = tuple(row[0] for row in self._adapter.query(f"describe query {query}"))
-        described = {name: column_of_yaml(model, name).get("description") for name in columns}
-        comments = {name: text for name, text in described.items() if text}
+        comments = {
+            name: text for name in columns if (text := column_of_yaml(model, name).get("description"))
+        }
         comment = (model.get("description") or "") if persist.get("relation") else ""
         _, schema, identifier = relation.parts
         return views.ViewDefinition(schema, identifier, query.strip(), comment, comments, columns)
